@@ -1,0 +1,398 @@
+/**
+ * Every message in and out of a unit worker and of an I/O probe: the runtime's only door.
+ *
+ * Messages are plain serialisable objects, so the same link runs over a MessagePort here and over a socket when a unit
+ * runtime or a probe runs on another node. Values never travel this way on the hot path: they go through the tag table
+ * and the process images (SharedArrayBuffers named in the plans).
+ */
+import type { Chart, ChartName, ExceptionChartName } from './vocabulary/chart.js';
+import type { DataType, Value } from './vocabulary/data-types.js';
+import type { Mode } from './vocabulary/modes.js';
+import type { BlockSpec, CompositeType, Connection, NetworkVariable, VariableBinding } from './vocabulary/network.js';
+import type { Command, State } from './vocabulary/states.js';
+
+// ---------------------------------------------------------------- unit plan
+
+/** Everything one unit worker executes. A new plan replaces the old one between two scans (hot swap). */
+export interface UnitPlan {
+  readonly site: string;
+  readonly unit: string;
+  /** Rises with every plan sent; echoed in `plan-loaded`. */
+  readonly revision: number;
+  readonly scanIntervalMs: number;
+  readonly timeScale: number;
+  /** In execution order: control modules (a source of an input binding before its reader), then programs by name. */
+  readonly networks: readonly NetworkPlan[];
+  readonly composites: readonly CompositeType[];
+  /** Slot of a tag in the tag table = its index here. */
+  readonly tags: readonly TagPlan[];
+  readonly table: SharedArrayBuffer;
+  readonly images: readonly ImagePlan[];
+  /** Modules of the unit that are not in Automatic when the plan is loaded. */
+  readonly moduleModes: Readonly<Record<string, Mode>>;
+  readonly settings: RuntimeSettings;
+  /** Retained values saved by an earlier epoch (`retained` messages), by network. */
+  readonly retained: Readonly<Record<string, RetainedNetwork>>;
+}
+
+export interface RuntimeSettings {
+  readonly loopLimit: number;
+  readonly statementBudget: number;
+  readonly exceptionChartTimeoutMs: number;
+  readonly retainIntervalMs: number;
+  readonly readbackTimeoutMs: number;
+  readonly ioLostHoldDelayMs: number;
+}
+
+export interface NetworkPlan {
+  /** Control-module or program name; unique on the unit. */
+  readonly name: string;
+  readonly owner: 'module' | 'program';
+  /** Networks of one template have one shape and share one compiled function; a program's own name otherwise. */
+  readonly shape: string;
+  readonly scanIntervalMs: number;
+  /** Hash of blocks, connections and bindings: key of the retained values. */
+  readonly hash: string;
+  readonly blocks: readonly BlockSpec[];
+  readonly connections: readonly Connection[];
+  readonly variables: readonly NetworkVariable[];
+  readonly variableBindings: readonly VariableBinding[];
+  /** How each input variable is fed: a tag of the unit read with its quality, or a constant. */
+  readonly inputs: readonly { readonly variable: string; readonly tag?: number; readonly value?: Value }[];
+  /** Channel of each I/O block (AI, AO, DI, DO), by block name, as indexes into `images` and its channels. */
+  readonly channels: readonly { readonly block: string; readonly image: number; readonly channel: number }[];
+}
+
+export interface TagPlan {
+  /** `<module>.<tag>` or `<program>.<variable>`. */
+  readonly address: string;
+  readonly network: string;
+  readonly name: string;
+  readonly type: DataType;
+  readonly writable: boolean;
+  /** Numeric limits of a write; absent when not declared. */
+  readonly engMin?: number;
+  readonly engMax?: number;
+  readonly cyclic: boolean;
+  readonly binding:
+    | { readonly kind: 'port'; readonly block: string; readonly port: string }
+    | { readonly kind: 'variable'; readonly variable: string }
+    | { readonly kind: 'channel'; readonly image: number; readonly channel: number }
+    | { readonly kind: 'stored'; readonly initial: Value };
+}
+
+export interface ImagePlan {
+  readonly module: string;
+  readonly buffer: SharedArrayBuffer;
+  readonly staleAfterMs: number;
+  readonly channels: readonly {
+    readonly name: string;
+    readonly address: string;
+    readonly direction: 'input' | 'output';
+    readonly dataType: 'bool' | 'int' | 'float' | 'string';
+    readonly hasReadback: boolean;
+  }[];
+}
+
+/** Values of blocks marked as retained, PID state, and values written through tags. */
+export interface RetainedNetwork {
+  readonly hash: string;
+  /** `<block>` -> state and port values by name. */
+  readonly blocks: Readonly<Record<string, Readonly<Record<string, Value>>>>;
+}
+
+// ---------------------------------------------------------------- phases
+
+export interface TypedName {
+  readonly name: string;
+  readonly type: DataType;
+}
+
+/** One phase as the unit worker runs it. */
+export interface PhasePlan {
+  readonly name: string;
+  /** Batch name, or the name of the ad-hoc root: the scope of its signals. */
+  readonly scope: string;
+  readonly running: Chart;
+  readonly charts: Readonly<Partial<Record<ExceptionChartName, Chart>>>;
+  readonly parameters: readonly (TypedName & { readonly value: string })[];
+  readonly outputs: readonly TypedName[];
+  readonly variables: readonly (TypedName & { readonly initial?: string })[];
+  /** Control module bound to each role; an unmapped optional role is absent. */
+  readonly roles: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly restartStep: string;
+  readonly edgeLocalHold: boolean;
+  readonly autoRestartWithinMs: number;
+  readonly mode: Mode;
+  /** Signals this phase produces while Running, with the condition evaluated in its running chart. */
+  readonly signals: readonly { readonly name: string; readonly condition: string }[];
+  /** All signal and barrier names this phase may read. */
+  readonly knownSignals: readonly string[];
+  /** I/O modules behind the roles; a lost one holds the phase (`io-lost`). */
+  readonly ioModules: readonly string[];
+  /** The last durable record of an interrupted run. */
+  readonly checkpoint?: PhaseCheckpoint;
+}
+
+export type FailureClass = 'hold' | 'fail';
+
+export interface Failure {
+  readonly class: FailureClass;
+  readonly rule: string;
+  readonly message: string;
+  readonly step: string;
+  /** Wall time in ms. */
+  readonly sinceMs: number;
+  /** An active failure blocks Restart; a momentary one does not (decisions 3.5). */
+  readonly active: boolean;
+}
+
+export interface PromptWait {
+  /** UUID; promptID, resultID and id of the wait are the same text. */
+  readonly id: string;
+  readonly kind: 'acknowledge' | 'choice' | 'value';
+  readonly text: string;
+  readonly stepName: string;
+  readonly openedAtMs: number;
+  readonly choices?: readonly string[];
+  readonly min?: number;
+  readonly max?: number;
+  readonly unit?: string;
+  /** Present on a wait of AWAIT_RESULT. */
+  readonly resultKey?: string;
+}
+
+export interface StepRecord {
+  readonly step: string;
+  /** UUID of the activation. */
+  readonly activation: string;
+  /** Plant ms since activation, time in Held and Paused excluded. */
+  readonly elapsedMs: number;
+  readonly actionState: 'pending' | 'running' | 'suspended' | 'finished' | 'failed';
+  /** Label of the compiled action to go on from, and the temporaries it needs; opaque to everyone else. */
+  readonly resumePoint?: { readonly label: number; readonly temporaries: readonly Value[] };
+  readonly wait?: PromptWait;
+  readonly answer?: Value;
+}
+
+export interface ChartRecord {
+  readonly chart: ChartName;
+  readonly hash: string;
+  readonly steps: readonly StepRecord[];
+  readonly completedSteps: readonly string[];
+  readonly firedTransitions: readonly string[];
+  readonly scanCount: number;
+  readonly complete: boolean;
+}
+
+/** The durable record of a phase run: written at every change of decisions 2.6. */
+export interface PhaseCheckpoint {
+  readonly state: State;
+  readonly mode: Mode;
+  readonly runCount: number;
+  /** Plant ms spent in Running and Pausing in this run. */
+  readonly runElapsedMs: number;
+  readonly running: ChartRecord;
+  /** The exception chart being executed, when there is one. */
+  readonly exception?: ChartRecord;
+  /** Variables and outputs by name; a name that is absent is unset. INT beyond 2^53 as decimal text. */
+  readonly variables: Readonly<Record<string, Value>>;
+  /** Outputs assigned so far. */
+  readonly assigned: readonly string[];
+  readonly failure?: Failure;
+  readonly holdIncomplete?: boolean;
+  readonly pausedAt?: string;
+  readonly returnTo?: State;
+  readonly raisedSignals: readonly string[];
+  readonly consumedSignals: readonly string[];
+  readonly savedAtMs: number;
+}
+
+export interface TransitionReport {
+  readonly index: number;
+  readonly fromStep: string;
+  readonly toStep: string;
+  readonly conditionST: string;
+  readonly evaluated: boolean;
+  readonly met: boolean;
+  readonly result: 'TRUE' | 'FALSE' | 'INVALID' | 'ERROR';
+  readonly reason?: string;
+  /** `now` renders the operands with their present values, for `blockedBecause`. */
+  readonly subConditions: readonly { readonly expression: string; readonly met: boolean; readonly now?: string }[];
+}
+
+/** Where a chart stands, as `sfcStatus` serves it. */
+export interface SfcStatus {
+  readonly activeSteps: readonly string[];
+  readonly completedSteps: readonly string[];
+  readonly firedTransitions: readonly string[];
+  readonly scanCount: number;
+  readonly held: boolean;
+  readonly transitionStates: readonly TransitionReport[];
+  readonly variableSnapshot: Readonly<Record<string, string>>;
+  readonly activeChart?: ChartName;
+}
+
+// ---------------------------------------------------------------- gateway -> unit worker
+
+export type UnitInbound =
+  | { readonly type: 'plan'; readonly plan: UnitPlan }
+  | { readonly type: 'phase'; readonly phase: PhasePlan }
+  | { readonly type: 'drop-phase'; readonly phase: string }
+  | {
+      readonly type: 'command';
+      readonly id: number;
+      readonly phase: string;
+      readonly command: Command;
+      /** A system command may carry a failure, for example a child failure or a step time-out of a parent. */
+      readonly failure?: { readonly class: FailureClass; readonly rule: string; readonly message: string };
+    }
+  | { readonly type: 'phase-mode'; readonly phase: string; readonly mode: Mode }
+  | { readonly type: 'module-mode'; readonly module: string; readonly mode: Mode }
+  | { readonly type: 'answer'; readonly phase: string; readonly waitId: string; readonly value: number | string }
+  /** Names of the signals and barriers of a scope that are TRUE now; replaces the former set. */
+  | { readonly type: 'signals'; readonly scope: string; readonly raised: readonly string[] }
+  | { readonly type: 'write'; readonly id: number; readonly address: string; readonly value: Value }
+  | { readonly type: 'inspect'; readonly id: number; readonly what: 'network' | 'diagnostics' | 'phase'; readonly name: string }
+  /** Answer to a `request`. */
+  | { readonly type: 'request-result'; readonly id: number; readonly ok: boolean; readonly value?: Value; readonly rule?: string; readonly message?: string }
+  | { readonly type: 'time-scale'; readonly timeScale: number }
+  | { readonly type: 'stop' };
+
+// ---------------------------------------------------------------- unit worker -> gateway
+
+export interface PhaseReport {
+  readonly type: 'phase';
+  readonly phase: string;
+  readonly state: State;
+  readonly previousState: State;
+  readonly mode: Mode;
+  /** What caused a state change: a command word, `complete`, `failure`, `restart`, or `` when only the chart moved. */
+  readonly cause: string;
+  readonly rule?: string;
+  readonly checkpoint: PhaseCheckpoint;
+  readonly sfc: SfcStatus;
+  /** Status of the exception chart when one is active. */
+  readonly chart?: SfcStatus;
+  readonly prompt?: PromptWait;
+  /** Outputs assigned so far, in canonical text. */
+  readonly outputs: readonly { readonly name: string; readonly type: DataType; readonly value: string }[];
+  readonly atMs: number;
+}
+
+export type UnitOutbound =
+  | { readonly type: 'ready'; readonly threadId: number; readonly osThreadId: number }
+  | { readonly type: 'plan-loaded'; readonly revision: number; readonly networks: readonly NetworkReport[] }
+  | ({ readonly type: 'network' } & NetworkReport)
+  /** A text value: its id stands in the tag table for the text from now on. */
+  | { readonly type: 'text'; readonly id: number; readonly text: string }
+  | PhaseReport
+  | { readonly type: 'command-result'; readonly id: number; readonly phase: string; readonly command: Command; readonly accepted: boolean; readonly rule?: string; readonly message?: string; readonly state: State }
+  | { readonly type: 'message'; readonly phase: string; readonly step: string; readonly severity: 'Info' | 'Warning' | 'Error'; readonly text: string; readonly atMs: number }
+  | { readonly type: 'prompt-cancelled'; readonly phase: string; readonly waitId: string; readonly atMs: number }
+  /** A builtin that only the gateway can carry out. Suspending ones wait for `request-result`. */
+  | { readonly type: 'request'; readonly id: number; readonly phase: string; readonly step: string; readonly builtin: 'COMMAND' | 'MODE' | 'CALL_SERVICE' | 'MTP_COMMAND'; readonly args: readonly Value[] }
+  | { readonly type: 'signal-raised'; readonly phase: string; readonly scope: string; readonly signal: string; readonly atMs: number }
+  | { readonly type: 'signal-read'; readonly phase: string; readonly scope: string; readonly name: string; readonly consumed: boolean; readonly atMs: number }
+  | { readonly type: 'alarm'; readonly phase: string; readonly severity: 'Medium' | 'High'; readonly message: string; readonly atMs: number }
+  | { readonly type: 'event'; readonly phase: string; readonly text: string; readonly atMs: number }
+  | { readonly type: 'write-result'; readonly id: number; readonly ok: boolean; readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed'; readonly message: string }
+  | { readonly type: 'inspect-result'; readonly id: number; readonly result: unknown }
+  | { readonly type: 'retained'; readonly networks: Readonly<Record<string, RetainedNetwork>> }
+  | { readonly type: 'stopped' };
+
+export interface NetworkReport {
+  readonly network: string;
+  readonly state: 'Running' | 'Degraded' | 'Error';
+  readonly message: string;
+  readonly faultedBlocks: readonly string[];
+}
+
+// ---------------------------------------------------------------- gateway <-> probe
+
+export interface ProbeModule {
+  readonly site: string;
+  readonly module: string;
+  readonly protocol: 'modbus' | 'ethernetip' | 'opcua' | 'simulation';
+  readonly address: string;
+  readonly options: Readonly<Record<string, string | number | boolean>>;
+  readonly channels: readonly ProbeChannel[];
+  readonly simulation?: SimulationSpec;
+  readonly failSafe?: { readonly posture?: string; readonly timeoutMs: number; readonly heartbeatChannel?: string; readonly outputs: readonly { readonly channel: string; readonly value: Value }[] };
+  readonly image: SharedArrayBuffer;
+}
+
+/** Slot of a channel in the process image = its index in `ProbeModule.channels`. */
+export interface ProbeChannel {
+  readonly name: string;
+  readonly address: string;
+  readonly direction: 'input' | 'output';
+  readonly dataType: 'bool' | 'int' | 'float' | 'string';
+  readonly readbackAddress: string;
+  readonly pollIntervalMs: number;
+  readonly initial?: Value;
+}
+
+export interface Behavior {
+  readonly address: string;
+  readonly type: string;
+  readonly params: Readonly<Record<string, string | number | boolean>>;
+}
+
+export interface SimulationFault {
+  readonly name: string;
+  readonly address: string;
+  readonly type: string;
+  readonly params: Readonly<Record<string, string | number | boolean>>;
+  readonly triggerMode: 'Manual' | 'Timed';
+  readonly triggerAfterMs: number;
+}
+
+export interface SimulationSpec {
+  readonly seed: number;
+  /** Preset behaviours (addresses already mapped) merged with the inline ones, in execution order. */
+  readonly behaviors: readonly Behavior[];
+  readonly faults: readonly SimulationFault[];
+}
+
+export interface ProbePlan {
+  readonly probe: string;
+  readonly revision: number;
+  readonly timeScale: number;
+  readonly modules: readonly ProbeModule[];
+  readonly reconnectMinMs: number;
+  readonly reconnectMaxMs: number;
+  readonly readbackTimeoutMs: number;
+}
+
+export type ProbeInbound =
+  | { readonly type: 'plan'; readonly plan: ProbePlan }
+  | { readonly type: 'read'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
+  | { readonly type: 'write'; readonly id: number; readonly module: string; readonly channel: string; readonly value: Value }
+  | { readonly type: 'release'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
+  | { readonly type: 'time-scale'; readonly timeScale: number }
+  | { readonly type: 'stop' };
+
+export interface ChannelSample {
+  readonly channel: string;
+  readonly address: string;
+  readonly value: Value;
+  readonly quality: 'Good' | 'Uncertain' | 'Bad';
+  readonly atMs: number;
+  readonly message: string;
+}
+
+export type ProbeOutbound =
+  | { readonly type: 'ready'; readonly threadId: number }
+  | {
+      readonly type: 'module';
+      readonly module: string;
+      readonly state: 'Pending' | 'Connected' | 'Degraded' | 'Disconnected' | 'Failed';
+      readonly message: string;
+      readonly atMs: number;
+    }
+  | { readonly type: 'read-result'; readonly id: number; readonly values: readonly ChannelSample[] }
+  | { readonly type: 'write-result'; readonly id: number; readonly ok: boolean; readonly code?: 'unknown_channel' | 'device_unreachable' | 'device_write_failed' | 'invalid_value'; readonly message: string; readonly forced: boolean; readonly readback: Value }
+  | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
+  | { readonly type: 'stopped' };

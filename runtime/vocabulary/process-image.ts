@@ -1,0 +1,113 @@
+/**
+ * The process image of one I/O module: one SharedArrayBuffer between its probe (device side) and the unit workers
+ * (scan side). A channel has one index in every array.
+ *
+ * Inputs: written by the probe under the version word (odd while writing), copied by a scan at its start.
+ * Outputs: each channel has one writing unit, which stores the value and then raises `outSeq`; the probe writes the
+ * device and sets `outDone` to the sequence it has dealt with and `outStatus` to how it ended.
+ * BOOL is 0 or 1. Text channels hold their UTF-8 bytes in `text` (1 length byte + at most 127 bytes).
+ */
+const HEADER_BYTES = 64;
+const TEXT_BYTES = 128;
+
+/** Slots of the Int32 header. */
+export const IMAGE_HEADER = { version: 0, connection: 1, samples: 2, wake: 3 } as const;
+
+/** Value of the connection word. */
+export const CONNECTION = { never: 0, connected: 1, lost: 2 } as const;
+
+/** Value of `outStatus`. */
+export const WRITE_STATUS = { none: 0, done: 1, failed: 2, mismatch: 3 } as const;
+
+export function processImageBytes(channels: number): number {
+  return HEADER_BYTES + channels * (8 * 4 + 4 * 2 + 1 * 2 + TEXT_BYTES) + 16;
+}
+
+export class ProcessImage {
+  readonly buffer: SharedArrayBuffer;
+  readonly size: number;
+  readonly header: Int32Array;
+  /** Input side: value as delivered by the driver, wall time of the sample in ms, quality code. */
+  readonly value: Float64Array;
+  readonly sampledAtMs: Float64Array;
+  readonly quality: Uint8Array;
+  /** Output side. */
+  readonly out: Float64Array;
+  readonly readback: Float64Array;
+  readonly outSeq: Int32Array;
+  readonly outDone: Int32Array;
+  readonly outStatus: Uint8Array;
+  readonly text: Uint8Array;
+
+  constructor(size: number, buffer: SharedArrayBuffer = new SharedArrayBuffer(processImageBytes(size))) {
+    this.buffer = buffer;
+    this.size = size;
+    this.header = new Int32Array(buffer, 0, 16);
+    let at = HEADER_BYTES;
+    const float = (): Float64Array => {
+      const view = new Float64Array(buffer, at, size);
+      at += 8 * size;
+      return view;
+    };
+    this.value = float();
+    this.sampledAtMs = float();
+    this.out = float();
+    this.readback = float();
+    this.outSeq = new Int32Array(buffer, at, size);
+    at += 4 * size;
+    this.outDone = new Int32Array(buffer, at, size);
+    at += 4 * size;
+    this.quality = new Uint8Array(buffer, at, size);
+    at += size;
+    this.outStatus = new Uint8Array(buffer, at, size);
+    at += size;
+    this.text = new Uint8Array(buffer, at, size * TEXT_BYTES);
+  }
+
+  /** Probe: opens the input side for writing. Every call is followed by `endInputs`. */
+  beginInputs(): void {
+    Atomics.add(this.header, IMAGE_HEADER.version, 1);
+  }
+
+  endInputs(): void {
+    Atomics.add(this.header, IMAGE_HEADER.samples, 1);
+    Atomics.add(this.header, IMAGE_HEADER.version, 1);
+  }
+
+  /** Scan: copies the input side; false when the probe was inside at every attempt (the caller keeps its last copy). */
+  latch(value: Float64Array, sampledAtMs: Float64Array, quality: Uint8Array): boolean {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const before = Atomics.load(this.header, IMAGE_HEADER.version);
+      if (before & 1) continue;
+      value.set(this.value);
+      sampledAtMs.set(this.sampledAtMs);
+      quality.set(this.quality);
+      if (Atomics.load(this.header, IMAGE_HEADER.version) === before) return true;
+    }
+    return false;
+  }
+
+  /** Scan: sets one output; the probe sees the raised sequence and writes the device. */
+  write(channel: number, value: number): void {
+    this.out[channel] = value;
+    Atomics.add(this.outSeq, channel, 1);
+  }
+
+  /** Scan: after its outputs of one scan, wakes a probe that sleeps on the wake word. */
+  wakeProbe(): void {
+    Atomics.add(this.header, IMAGE_HEADER.wake, 1);
+    Atomics.notify(this.header, IMAGE_HEADER.wake);
+  }
+
+  /** Bytes of a text channel; at most 127 bytes of UTF-8 are kept. */
+  setText(channel: number, bytes: Uint8Array): void {
+    const length = Math.min(bytes.length, TEXT_BYTES - 1);
+    this.text[channel * TEXT_BYTES] = length;
+    this.text.set(bytes.subarray(0, length), channel * TEXT_BYTES + 1);
+  }
+
+  getText(channel: number): Uint8Array {
+    const at = channel * TEXT_BYTES;
+    return this.text.slice(at + 1, at + 1 + this.text[at]);
+  }
+}
