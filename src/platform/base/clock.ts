@@ -1,0 +1,24 @@
+/** Time as every part is given it; tests own it. Elapsed time is monotonic, records use wall time. */
+export interface Clock {
+  /** Wall time in ms since the epoch. */
+  wallMs(): number;
+  /** Monotonic time in ms. */
+  monoMs(): number;
+  /** Calls back once after `delayMs` of monotonic time; the result cancels. */
+  after(delayMs: number, call: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  wallMs: () => Date.now(),
+  monoMs: () => performance.now(),
+  after(delayMs, call) {
+    const timer = setTimeout(call, Math.min(delayMs, 0x7fffffff));
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** RFC 3339 in UTC with milliseconds, the form of every time the gateway serves (decisions Q-ALARM-15). */
+export function timestamp(wallMs: number): string {
+  return new Date(wallMs).toISOString();
+}

@@ -1,0 +1,32 @@
+/** The identity behind a request or a stream (contract 1, Authentication; decisions AUTH). */
+import type { Actor } from '../store/audit-record.js';
+
+/** Cumulative, low to high. */
+export const TIERS = ['read', 'operate', 'operate-lead', 'engineer', 'supervise', 'admin'] as const;
+export type Tier = (typeof TIERS)[number];
+
+export interface Caller {
+  readonly kind: 'human' | 'apiKey';
+  readonly accountId: string;
+  readonly username: string;
+  readonly displayName: string;
+  readonly groups: readonly string[];
+  /** Sites the caller is confined to; null when unrestricted. */
+  readonly sites: readonly string[] | null;
+  readonly sessionId: string | null;
+  /** Wall ms; null for API keys and in mode `none`. */
+  readonly issuedAtMs: number | null;
+  readonly authTimeMs: number | null;
+  readonly expiresAtMs: number | null;
+  readonly mustChangePassword: boolean;
+  /** Whether the caller holds an action, for example `batch:create`. */
+  may(action: string): boolean;
+}
+
+export function mayVisit(caller: Caller, site: string): boolean {
+  return caller.sites === null || caller.sites.includes(site);
+}
+
+export function actorOf(caller: Caller, sourceIP: string): Actor {
+  return { accountId: caller.accountId, displayName: caller.displayName, actorType: caller.kind, sourceIP };
+}

@@ -1,0 +1,122 @@
+/**
+ * One route is one row. The pipeline reads the row and applies the barriers of the contract in its order (decisions
+ * Q-ERR-06), so a handler starts where the interesting part starts. The same rows print as the route table, make
+ * openapi.json, and are what tests walk.
+ */
+import type { GenericSchema, InferOutput } from 'valibot';
+import type { AuditAction, AuditDraft, AuditTarget } from '../store/audit-record.js';
+import type { Caller, Tier } from './caller.js';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? (Name extends `${infer Wild}...` ? Wild : Name) | ParamNames<Rest> : never;
+/** `{site}` is one segment, `{address...}` the rest of the path, percent-decoded once. */
+export type PathParams<Path extends string> = { readonly [Name in ParamNames<Path>]: string };
+
+export interface Query {
+  get(name: string): string | undefined;
+  all(name: string): readonly string[];
+}
+
+export interface RequestContext<Params, Body> {
+  readonly params: Params;
+  readonly body: Body;
+  readonly query: Query;
+  /** On public routes (tier `none`) the anonymous caller, who may nothing. */
+  readonly caller: Caller;
+  readonly correlationID: string;
+  readonly sourceIP: string;
+  readonly method: Method;
+  readonly path: string;
+  header(name: string): string | undefined;
+  /**
+   * An audit draft of this request: actor, correlation id, site, and the row's action and category filled in. The
+   * handler gives it to `store.write` with its change, so that both commit together.
+   */
+  audit(entry: AuditEntry): AuditDraft;
+  /** True for a mutating request once a draft of it was asked for; the pipeline writes one itself otherwise. */
+  readonly audited: boolean;
+}
+
+export type AuditEntry = Partial<Omit<AuditDraft, 'actor' | 'correlationID'>> & { readonly target?: AuditTarget };
+
+/** What a handler may return besides a plain JSON value. */
+export class Reply {
+  readonly outcome: 'ok' | 'created' | 'none' | 'redirect' | 'not-modified';
+  readonly body: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  /** `json` unless the handler rendered something else; then `body` is text or bytes of that media type. */
+  readonly mediaType: string | undefined;
+
+  constructor(outcome: Reply['outcome'], body: unknown, headers: Readonly<Record<string, string>> = {}, mediaType?: string) {
+    this.outcome = outcome;
+    this.body = body;
+    this.headers = headers;
+    this.mediaType = mediaType;
+  }
+}
+
+/** 201 with the read body and where to find it. */
+export function created(body: unknown, location: string, headers: Readonly<Record<string, string>> = {}): Reply {
+  return new Reply('created', body, { ...headers, Location: location });
+}
+
+export function ok(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  return new Reply('ok', body, headers);
+}
+
+/** 204. */
+export function done(headers: Readonly<Record<string, string>> = {}): Reply {
+  return new Reply('none', undefined, headers);
+}
+
+/** The body of one resource with its revision as a strong ETag (decisions Q-ERR-14). */
+export function withRevision(body: unknown, revision: number): Reply {
+  return new Reply('ok', body, { ETag: `"${revision}"` });
+}
+
+export interface RouteRow<Path extends string, Schema extends GenericSchema | undefined, Deps> {
+  readonly method: Method;
+  readonly path: Path;
+  readonly action: string;
+  /** `self`: any authenticated human; `none`: no authentication; `custom`: the action alone decides. */
+  readonly tier: Tier | 'self' | 'none' | 'custom';
+  /** Strict body; absent: no body, or `{}`. */
+  readonly body?: Schema;
+  /** Reply schema or a sentence, for openapi.json. */
+  readonly reply?: GenericSchema | string;
+  readonly summary?: string;
+  /** Signature operations: a token issued within the last 5 minutes. `decide` looks at the body (step 11). */
+  readonly freshToken?: true | ((context: { readonly body: unknown; readonly query: Query }) => boolean);
+  /** `policy`: body member `reason` of at least the policy length; `nonempty`: at least 1 character (D-ERR-03). */
+  readonly reason?: 'policy' | 'nonempty';
+  /** `only`: refused for humans (`human_role`); the fence itself follows from the path. */
+  readonly apiKey?: 'only';
+  readonly bodyBytesMax?: number;
+  /** Media types other than JSON that `format` and `Accept` may choose (decisions Q-MES-28, Q-MES-29). */
+  readonly formats?: readonly ('b2mml' | 'xml' | 'b2mml-mesa')[];
+  /** POST that only reads or computes: takes the nonce, leaves no audit record (D-AUDIT-02). */
+  readonly computes?: true;
+  /** Not an activity for the inactivity window (decisions Q-AUTH-21). */
+  readonly background?: true;
+  /** While a password change is pending these routes stay open. */
+  readonly duringPasswordChange?: true;
+  /** How the pipeline audits a refusal, or a success the handler did not audit itself. */
+  readonly audit?: { readonly action: AuditAction; readonly category: string; readonly target?: (params: Record<string, string>) => AuditTarget };
+  /** Step 9: throws `missing` when the resource named by the path does not exist; runs before the body is looked at. */
+  readonly exists?: (params: PathParams<Path>, deps: Deps) => void;
+  /** Step 10: equipment mode, access level and operating-mode barriers; runs before the body is looked at. */
+  readonly barrier?: (params: PathParams<Path>, deps: Deps, caller: Caller) => void;
+  readonly handle: (
+    context: RequestContext<PathParams<Path>, Schema extends GenericSchema ? InferOutput<Schema> : undefined>,
+    deps: Deps,
+  ) => unknown;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table holds rows of every path and body
+export type Route<Deps = any> = RouteRow<any, any, Deps>;
+
+/** `const route = routesFor<{ store: Store }>();` then one `route({...})` per row; parameters and body are typed from the row. */
+export function routesFor<Deps>() {
+  return <const Path extends string, Schema extends GenericSchema | undefined = undefined>(row: RouteRow<Path, Schema, Deps>): Route<Deps> => row;
+}

@@ -1,0 +1,48 @@
+/**
+ * What the gateway thread asks of the ledger thread, the only writer of `state.db`. One message per loop turn carries
+ * many transactions; the ledger commits them together (group commit, synchronous=FULL) and answers with one message.
+ */
+import type { AuditRecord } from '../store/audit-record.js';
+import type { Resource } from '../store/resource.js';
+
+/** An audit record before it is chained: the ledger adds previousHash and hash (SHA-256 over RFC 8785 JSON). */
+export type UnchainedAudit = Omit<AuditRecord, 'previousHash' | 'hash'>;
+
+/** One entry of an append-only stream beside the audit trail, for example the execution events of a batch. */
+export interface Fact {
+  /** `events/<site>/<batch>`, `messages/<site>/<batch>`, ... */
+  readonly stream: string;
+  /** From 1 within the stream. */
+  readonly sequence: number;
+  readonly body: unknown;
+}
+
+export interface LedgerTransaction {
+  readonly puts: readonly Resource[];
+  readonly removes: readonly { readonly kind: string; readonly site: string; readonly name: string }[];
+  readonly audits: readonly UnchainedAudit[];
+  readonly facts: readonly Fact[];
+  /** SHA-256 (hex) and admission time of nonces. */
+  readonly nonces: readonly { readonly hash: string; readonly atMs: number }[];
+}
+
+export interface LedgerImage {
+  readonly resources: readonly Resource[];
+  readonly resourceVersion: number;
+  readonly auditSequence: number;
+  readonly auditHead: string;
+  /** Last sequence of every fact stream. */
+  readonly factSequences: readonly (readonly [string, number])[];
+  readonly nonces: readonly { readonly hash: string; readonly atMs: number }[];
+}
+
+/** The ledger as the store sees it. */
+export interface Ledger {
+  /** Reads everything the gateway keeps in memory; nonces younger than `nonceWindowMs`. */
+  load(nonceWindowMs: number): Promise<LedgerImage>;
+  /** Resolves when the transaction is on disk. Transactions are committed in the order of the calls. */
+  commit(transaction: LedgerTransaction): Promise<void>;
+  /** One small durable write, to find out whether the disk accepts commits again. */
+  probe(): Promise<void>;
+  close(): Promise<void>;
+}

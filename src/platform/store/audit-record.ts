@@ -1,0 +1,89 @@
+/** Audit records as domains write them (decisions Q-TAG-16). Sequence, hash and chain are added by store and ledger. */
+export type AuditResult = 'Accepted' | 'Success' | 'Rejected' | 'Failed';
+
+export type AuditAction =
+  | 'Create'
+  | 'Update'
+  | 'Delete'
+  | 'Command'
+  | 'Acknowledge'
+  | 'Shelve'
+  | 'Unshelve'
+  | 'PromptAcknowledge'
+  | 'ExternalResult'
+  | 'Execute'
+  | 'Sign'
+  | 'Lifecycle'
+  | 'Request'
+  | 'Login'
+  | 'Logout';
+
+export interface AuditTarget {
+  readonly kind: string;
+  readonly name: string;
+  readonly site: string;
+}
+
+/** Who acts: a person, an API key, or a component of the product (`component` set). */
+export interface Actor {
+  readonly accountId: string;
+  readonly displayName: string;
+  readonly actorType: 'human' | 'apiKey' | 'component';
+  readonly component?: string;
+  readonly sourceIP?: string;
+}
+
+export interface AuditDraft {
+  readonly site: string;
+  readonly actor: Actor;
+  readonly action: AuditAction;
+  readonly category: string;
+  readonly target: AuditTarget;
+  readonly result: AuditResult;
+  /** Code of a refusal, PascalCase. */
+  readonly reason?: string;
+  readonly operatorReason?: string;
+  readonly rule?: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly signature?: Readonly<Record<string, unknown>>;
+  readonly correlationID: string;
+}
+
+/** The served form. */
+export interface AuditRecord {
+  readonly name: string;
+  readonly sequence: number;
+  readonly timestamp: string;
+  readonly site: string;
+  readonly accountId: string;
+  readonly displayName: string;
+  readonly actorType: Actor['actorType'];
+  readonly component?: string;
+  readonly sourceIP?: string;
+  readonly action: AuditAction;
+  readonly category: string;
+  readonly target: AuditTarget;
+  readonly result: AuditResult;
+  readonly reason?: string;
+  readonly operatorReason?: string;
+  readonly rule?: string;
+  readonly before?: unknown;
+  readonly after?: unknown;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly signature?: Readonly<Record<string, unknown>>;
+  readonly correlationID: string;
+  readonly previousHash: string;
+  readonly hash: string;
+}
+
+/** `audit-` + 12-digit sequence. */
+export function auditName(sequence: number): string {
+  return `audit-${String(sequence).padStart(12, '0')}`;
+}
+
+/** An actor that is a part of the product, for example `batch-controller`. */
+export function component(name: string): Actor {
+  return { accountId: `component:${name}`, displayName: name, actorType: 'component', component: name };
+}

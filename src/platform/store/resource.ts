@@ -1,0 +1,42 @@
+/**
+ * The shape of everything that is configured and everything that runs (decisions 1.1), in its internal form: a site
+ * instead of a namespace, and numbers instead of decimal text. `apply` and `export` translate.
+ */
+export interface OwnerReference {
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface Metadata {
+  readonly name: string;
+  /** '' for cluster-scoped kinds. */
+  readonly site: string;
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly ownerReferences: readonly OwnerReference[];
+  /** From 1, +1 per change of spec. */
+  readonly generation: number;
+  /** +1 per write, one counter for the appliance; ETag and backup only. */
+  readonly resourceVersion: number;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+export interface Resource<Spec = unknown, Status = unknown> {
+  readonly kind: string;
+  readonly metadata: Metadata;
+  readonly spec: Spec;
+  readonly status: Status;
+}
+
+export interface Ref {
+  readonly kind: string;
+  readonly site: string;
+  readonly name: string;
+}
+
+export function refOf(resource: Resource): Ref {
+  return { kind: resource.kind, site: resource.metadata.site, name: resource.metadata.name };
+}

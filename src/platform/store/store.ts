@@ -1,0 +1,286 @@
+/**
+ * The resource store: an indexed map in memory, loaded from the ledger at start. A change is applied, given the next
+ * `resourceVersion`, queued to the ledger together with its audit record in one transaction, and answered when that
+ * transaction is on disk. When a commit fails the store reloads from disk, the waiting callers are refused with
+ * `storage_unavailable`, and mutations stay refused until a probe commit succeeds; control goes on.
+ *
+ * Invariant: what a caller was answered is on disk; what is in memory is on disk or on its way in the order of writing.
+ */
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../base/clock.js';
+import { timestamp } from '../base/clock.js';
+import { Refusal } from '../base/refusal.js';
+import type { Fact, Ledger, LedgerTransaction, UnchainedAudit } from '../ledger/protocol.js';
+import { type AuditDraft, auditName } from './audit-record.js';
+import type { Kind, StoreReader } from './kind.js';
+import type { Metadata, OwnerReference, Ref, Resource } from './resource.js';
+
+const PROBE_INTERVAL_MS = 2000;
+
+/** One resource as a change wants it to be. Members that are left out keep their value (create: empty). */
+export interface Put<Spec = unknown, Status = unknown> {
+  readonly kind: Kind<Spec, Status>;
+  readonly site: string;
+  readonly name: string;
+  readonly spec?: Spec;
+  readonly status?: Status;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+export interface Change {
+  // biome-ignore lint/suspicious/noExplicitAny: one change may touch several kinds
+  readonly puts?: readonly Put<any, any>[];
+  readonly removes?: readonly Ref[];
+  readonly audits?: readonly AuditDraft[];
+  readonly facts?: readonly { readonly stream: string; readonly body: (sequence: number) => unknown }[];
+  readonly nonces?: readonly { readonly hash: string; readonly atMs: number }[];
+}
+
+export interface Applied {
+  readonly resources: readonly Resource[];
+  /** Names of the audit records of this change, in order, known before they are on disk. */
+  readonly auditNames: readonly string[];
+  readonly factSequences: readonly number[];
+  /** Settles when the change is on disk; rejects with a Refusal `unavailable` when it never will be. */
+  readonly durable: Promise<void>;
+}
+
+export interface StoreEvent {
+  readonly type: 'put' | 'remove';
+  readonly resource: Resource;
+  readonly before: Resource | undefined;
+  /** Whether spec, labels, annotations (not only status) changed. */
+  readonly configuration: boolean;
+}
+
+type Watcher = (event: StoreEvent) => void;
+
+export class Store implements StoreReader {
+  readonly #ledger: Ledger;
+  readonly #clock: Clock;
+  /** kind -> site -> name -> resource. */
+  readonly #resources = new Map<string, Map<string, Map<string, Resource>>>();
+  readonly #sorted = new Map<string, readonly Resource[]>();
+  readonly #watchers = new Map<string, Watcher[]>();
+  readonly #auditWatchers: ((record: UnchainedAudit) => void)[] = [];
+  readonly #reloadWatchers: (() => void)[] = [];
+  #resourceVersion = 0;
+  #auditSequence = 0;
+  #factSequences = new Map<string, number>();
+  /** Rises with every reload; a commit of an older epoch that fails is only reported, not acted on again. */
+  #epoch = 0;
+  #refusing = false;
+
+  constructor(ledger: Ledger, clock: Clock) {
+    this.#ledger = ledger;
+    this.#clock = clock;
+  }
+
+  /** Loads everything; returns the nonces of the window for the anti-replay barrier. */
+  async open(nonceWindowMs: number): Promise<readonly { readonly hash: string; readonly atMs: number }[]> {
+    const image = await this.#ledger.load(nonceWindowMs);
+    this.#resources.clear();
+    this.#sorted.clear();
+    for (const resource of image.resources) this.#place(resource);
+    this.#resourceVersion = image.resourceVersion;
+    this.#auditSequence = image.auditSequence;
+    this.#factSequences = new Map(image.factSequences);
+    return image.nonces;
+  }
+
+  /** False while the ledger refuses commits. */
+  get accepting(): boolean {
+    return !this.#refusing;
+  }
+
+  get auditSequence(): number {
+    return this.#auditSequence;
+  }
+
+  get resourceVersion(): number {
+    return this.#resourceVersion;
+  }
+
+  get<Spec, Status>(kind: Kind<Spec, Status>, site: string, name: string): Resource<Spec, Status> | undefined {
+    return this.#resources.get(kind.kind)?.get(site)?.get(name) as Resource<Spec, Status> | undefined;
+  }
+
+  list<Spec, Status>(kind: Kind<Spec, Status>, site?: string): readonly Resource<Spec, Status>[] {
+    const key = site === undefined ? `${kind.kind}|*` : `${kind.kind}|${site}`;
+    let sorted = this.#sorted.get(key);
+    if (!sorted) {
+      const bySite = this.#resources.get(kind.kind);
+      const found = site === undefined ? [...(bySite?.values() ?? [])].flatMap((names) => [...names.values()]) : [...(bySite?.get(site)?.values() ?? [])];
+      sorted = found.sort(byName);
+      this.#sorted.set(key, sorted);
+    }
+    return sorted as readonly Resource<Spec, Status>[];
+  }
+
+  /** Called synchronously after each change of the kind has been applied in memory. */
+  watch(kind: { readonly kind: string }, watcher: Watcher): void {
+    const watchers = this.#watchers.get(kind.kind) ?? [];
+    watchers.push(watcher);
+    this.#watchers.set(kind.kind, watchers);
+  }
+
+  watchAudit(watcher: (record: UnchainedAudit) => void): void {
+    this.#auditWatchers.push(watcher);
+  }
+
+  /** After a failed commit everything in memory may have moved back: reconcilers look at all their keys again. */
+  watchReload(watcher: () => void): void {
+    this.#reloadWatchers.push(watcher);
+  }
+
+  /** Name the next audit record will get; used to reference it from a resource of the same change. */
+  nextAuditName(offset = 0): string {
+    return auditName(this.#auditSequence + 1 + offset);
+  }
+
+  /** @throws Refusal `storage_unavailable` while the ledger refuses commits. */
+  apply(change: Change): Applied {
+    if (this.#refusing) throw storageUnavailable();
+    const at = timestamp(this.#clock.wallMs());
+    const events: StoreEvent[] = [];
+    const puts: Resource[] = [];
+    for (const put of change.puts ?? []) {
+      const event = this.#put(put, at);
+      puts.push(event.resource);
+      events.push(event);
+    }
+    const removes: Ref[] = [];
+    for (const ref of change.removes ?? []) {
+      const before = this.#resources.get(ref.kind)?.get(ref.site)?.get(ref.name);
+      if (!before) continue;
+      this.#displace(before);
+      removes.push(ref);
+      events.push({ type: 'remove', resource: before, before, configuration: true });
+    }
+    const audits = (change.audits ?? []).map((draft) => this.#number(draft, at));
+    const facts = (change.facts ?? []).map((fact) => this.#fact(fact));
+    const durable = this.#commit({ puts, removes, audits, facts, nonces: change.nonces ?? [] });
+    for (const event of events) for (const watcher of this.#watchers.get(event.resource.kind) ?? []) watcher(event);
+    for (const record of audits) for (const watcher of this.#auditWatchers) watcher(record);
+    return { resources: puts, auditNames: audits.map((record) => record.name), factSequences: facts.map((fact) => fact.sequence), durable };
+  }
+
+  /** Applies and waits until the change is on disk. */
+  async write(change: Change): Promise<Applied> {
+    const applied = this.apply(change);
+    await applied.durable;
+    return applied;
+  }
+
+  #put(put: Put, at: string): StoreEvent {
+    const before = this.#resources.get(put.kind.kind)?.get(put.site)?.get(put.name);
+    const spec = put.spec === undefined ? before?.spec : put.spec;
+    const labels = put.labels ?? before?.metadata.labels ?? {};
+    const annotations = put.annotations ?? before?.metadata.annotations ?? {};
+    const specChanged = !before || (put.spec !== undefined && !isDeepStrictEqual(spec, before.spec));
+    const configuration = specChanged || labels !== before?.metadata.labels || annotations !== before?.metadata.annotations;
+    this.#resourceVersion += 1;
+    const metadata: Metadata = {
+      name: put.name,
+      site: put.site,
+      uid: before?.metadata.uid ?? randomUUID(),
+      labels,
+      annotations,
+      ownerReferences: put.ownerReferences ?? before?.metadata.ownerReferences ?? [],
+      generation: (before?.metadata.generation ?? 0) + (specChanged ? 1 : 0),
+      resourceVersion: this.#resourceVersion,
+      createdAt: before?.metadata.createdAt ?? at,
+      updatedAt: at,
+    };
+    const status = put.status ?? before?.status ?? put.kind.initialStatus(spec);
+    const resource: Resource = { kind: put.kind.kind, metadata, spec, status };
+    this.#place(resource);
+    return { type: 'put', resource, before, configuration };
+  }
+
+  #number(draft: AuditDraft, at: string): UnchainedAudit {
+    this.#auditSequence += 1;
+    const { actor, ...rest } = draft;
+    return dropUndefined({ name: auditName(this.#auditSequence), sequence: this.#auditSequence, timestamp: at, ...actor, ...rest }) as UnchainedAudit;
+  }
+
+  #fact(fact: { readonly stream: string; readonly body: (sequence: number) => unknown }): Fact {
+    const sequence = (this.#factSequences.get(fact.stream) ?? 0) + 1;
+    this.#factSequences.set(fact.stream, sequence);
+    return { stream: fact.stream, sequence, body: fact.body(sequence) };
+  }
+
+  #commit(transaction: LedgerTransaction): Promise<void> {
+    const epoch = this.#epoch;
+    const durable = this.#ledger.commit(transaction).catch(async (fault: unknown) => {
+      await this.#fail(epoch);
+      throw storageUnavailable(fault);
+    });
+    durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
+    return durable;
+  }
+
+  async #fail(epoch: number): Promise<void> {
+    if (epoch !== this.#epoch || this.#refusing) return;
+    this.#refusing = true;
+    this.#epoch += 1;
+    try {
+      await this.open(0);
+    } catch {
+      // the disk cannot even be read: memory keeps serving reads, and the probe below tries again
+    }
+    for (const watcher of this.#reloadWatchers) watcher();
+    this.#probeLater();
+  }
+
+  #probeLater(): void {
+    this.#clock.after(PROBE_INTERVAL_MS, () => {
+      this.#ledger
+        .probe()
+        .then(() => this.open(0))
+        .then(() => {
+          this.#refusing = false;
+          for (const watcher of this.#reloadWatchers) watcher();
+        })
+        .catch(() => this.#probeLater());
+    });
+  }
+
+  #place(resource: Resource): void {
+    const { kind, metadata } = resource;
+    let bySite = this.#resources.get(kind);
+    if (!bySite) this.#resources.set(kind, (bySite = new Map()));
+    let byResource = bySite.get(metadata.site);
+    if (!byResource) bySite.set(metadata.site, (byResource = new Map()));
+    byResource.set(metadata.name, resource);
+    this.#forget(kind, metadata.site);
+  }
+
+  #displace(resource: Resource): void {
+    this.#resources.get(resource.kind)?.get(resource.metadata.site)?.delete(resource.metadata.name);
+    this.#forget(resource.kind, resource.metadata.site);
+  }
+
+  #forget(kind: string, site: string): void {
+    this.#sorted.delete(`${kind}|*`);
+    this.#sorted.delete(`${kind}|${site}`);
+  }
+}
+
+function byName(a: Resource, b: Resource): number {
+  return a.metadata.name < b.metadata.name ? -1 : a.metadata.name > b.metadata.name ? 1 : a.metadata.site < b.metadata.site ? -1 : 1;
+}
+
+function dropUndefined(record: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
+
+function storageUnavailable(fault?: unknown): Refusal {
+  return new Refusal('unavailable', 'the appliance cannot write to its storage; nothing was changed, try again when the storage alarm has cleared', {
+    code: 'storage_unavailable',
+    ...(fault instanceof Error ? {} : {}),
+  });
+}
