@@ -1,0 +1,65 @@
+/**
+ * The unit runtimes as the gateway's domains see them: one link per unit, wherever its worker runs. Values are read from
+ * the shared tag table; messages carry commands, configuration and events only.
+ */
+import type { PhasePlan, TagPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import type { QualityCode } from '../../../runtime/vocabulary/quality.js';
+
+export interface TagReading {
+  /** Native JSON form (decisions Q-TAG-01); null when there is none. TIME is served as `T#1m30s`. */
+  readonly value: Value;
+  readonly quality: QualityCode;
+  /** Wall ms; 0 when the tag was never written. */
+  readonly atMs: number;
+}
+
+export interface WriteResult {
+  readonly ok: boolean;
+  readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'runtime_unreachable';
+  readonly message: string;
+}
+
+export interface ScanStatistics {
+  readonly scanCount: number;
+  readonly heartbeatAtMs: number;
+  readonly lastScanUs: number;
+  readonly maxScanUs: number;
+  readonly latenessUs: number;
+  readonly maxLatenessUs: number;
+  readonly missed: number;
+  readonly overruns: number;
+}
+
+/** Link to the worker of one unit. It outlives restarts of the worker: `epoch` rises with each. */
+export interface UnitLink {
+  readonly site: string;
+  readonly unit: string;
+  readonly epoch: number;
+  readonly ready: boolean;
+  readonly message: string;
+  readonly startedAtMs: number;
+  /** Revision of the plan the worker has loaded; the tag list belongs to it. */
+  readonly planRevision: number;
+  readonly tags: readonly TagPlan[];
+  /** Index of a tag in `tags`; -1 when unknown. */
+  tagIndex(address: string): number;
+  /** Copies one consistent snapshot for the `reading` calls that follow; false when nothing was ever published. */
+  refresh(): boolean;
+  /** Reading of the last snapshot. */
+  reading(index: number): TagReading;
+  statistics(): ScanStatistics;
+  write(address: string, value: Value): Promise<WriteResult>;
+  inspect(what: 'network' | 'diagnostics' | 'phase', name: string): Promise<unknown>;
+  loadPhase(plan: PhasePlan): void;
+  send(message: UnitInbound): void;
+}
+
+export interface UnitRuntimes {
+  link(site: string, unit: string): UnitLink | undefined;
+  links(): readonly UnitLink[];
+  /** Every message of every worker, after the link has taken what it keeps itself (texts, results). */
+  onMessage(listener: (link: UnitLink, message: UnitOutbound) => void): void;
+  /** A worker became ready, stopped, or loaded a new plan. */
+  onChange(listener: (link: UnitLink, what: 'ready' | 'down' | 'plan') => void): void;
+}
