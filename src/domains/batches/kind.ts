@@ -1,0 +1,129 @@
+/**
+ * Batch (contract 3, Batches; decisions 1.7, 3.3): one execution of a master recipe. Its spec is what was asked for, its
+ * status is what the batch controller has made of it.
+ */
+import * as v from 'valibot';
+import type { BatchState } from '../../../runtime/vocabulary/states.js';
+import type { Kind } from '../../platform/store/kind.js';
+
+const Text = v.optional(v.string(), '');
+
+export const BatchSpec = v.strictObject({
+  batchID: v.pipe(v.string(), v.minLength(1), v.maxLength(128), v.regex(/^[^\u0000-\u001f\u007f]*$/u, 'control characters are not allowed')),
+  masterRecipeRef: v.pipe(v.string(), v.minLength(1)),
+  formulaName: Text,
+  quantity: Text,
+  engineeringUnit: Text,
+  /** Larger is more urgent (decisions Q-MES-30). */
+  priority: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1000)), 100),
+  parameters: v.optional(v.array(v.strictObject({ name: v.string(), value: v.string() })), []),
+  equipment: v.optional(v.record(v.string(), v.string()), {}),
+  description: Text,
+  scheduledStartTime: Text,
+  workOrderID: Text,
+  lotID: Text,
+  mode: v.optional(v.picklist(['', 'Automatic', 'Semi-Automatic', 'Manual']), ''),
+});
+export type BatchSpec = v.InferOutput<typeof BatchSpec>;
+
+/** Where the value of a parameter came from (decisions 1.7). */
+export interface ParameterValue {
+  readonly name: string;
+  readonly value: string;
+  readonly unit: string;
+  readonly source: 'formula-scaled' | 'override' | 'default';
+  readonly sourceRef: string;
+}
+
+export interface Allocation {
+  readonly capability: string;
+  readonly unit: string;
+  readonly state: 'Requested' | 'Granted' | 'Released';
+  readonly since: string;
+}
+
+export interface CommandRejection {
+  readonly command: string;
+  readonly state: string;
+  readonly rule: string;
+  readonly message: string;
+  readonly at: string;
+  readonly correlationID: string;
+}
+
+export interface ElementFailure {
+  readonly class: 'hold' | 'fail';
+  readonly rule: string;
+  readonly message: string;
+  readonly step: string;
+  readonly since: string;
+  readonly active: boolean;
+  readonly auditRecordRef: string;
+}
+
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface WorkOrderOrigin {
+  /** The request as first submitted, for the comparison of a resubmission (decisions Q-MES-05). */
+  readonly request: Readonly<Record<string, unknown>>;
+  readonly createdBy: string;
+}
+
+export interface BatchStatus {
+  readonly phase: BatchState;
+  readonly allocations: readonly Allocation[];
+  readonly parameterValues: readonly ParameterValue[];
+  readonly controlRecipe: string;
+  /** Name of the root element: the Procedure. */
+  readonly procedure: string;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly recordRef: string;
+  readonly heldInside: boolean;
+  readonly blockedBecause: string;
+  readonly failure?: ElementFailure;
+  readonly commandRejection?: CommandRejection;
+  readonly conditions: readonly Condition[];
+  readonly workOrder?: WorkOrderOrigin;
+  /** Wall time by which Stop and Abort must have settled. */
+  readonly settleBy: string;
+}
+
+export const Batch: Kind<BatchSpec, BatchStatus> = {
+  kind: 'Batch',
+  group: 'recipe',
+  scope: 'site',
+  action: 'batch',
+  path: 'batches',
+  spec: BatchSpec,
+  body: 'spec',
+  apply: { how: 'yes' },
+  initialStatus: () => ({
+    phase: 'Pending',
+    allocations: [],
+    parameterValues: [],
+    controlRecipe: '',
+    procedure: '',
+    startedAt: '',
+    endedAt: '',
+    recordRef: '',
+    heldInside: false,
+    blockedBecause: '',
+    conditions: [],
+    settleBy: '',
+  }),
+};
+
+export const FINAL_BATCH_STATES: readonly BatchState[] = ['Complete', 'Stopped', 'Aborted', 'Failed'];
+
+export function isFinalBatch(phase: BatchState): boolean {
+  return FINAL_BATCH_STATES.includes(phase);
+}
+
+/** A command waiting on a resource for the batch controller to judge it (contract 3, Commands). */
+export const COMMAND_ANNOTATION = 'lineside.io/command';

@@ -1,0 +1,246 @@
+/**
+ * The procedural elements above the phase, as one tree that settles (decisions 3.1, 3.4). Parents have no thread of their
+ * own: whenever something is known anew (a command, a phase report, a signal) the tree is walked until nothing moves.
+ * Every step is idempotent, so walking it once more, or after a restart, changes nothing that is already so.
+ *
+ * Phases are not moved here: they run in unit workers. The tree asks for phase commands and is told phase states.
+ */
+import type { ChartTransition, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
+import type { Mode } from '../../../runtime/vocabulary/modes.js';
+import type { Command, State } from '../../../runtime/vocabulary/states.js';
+import { childrenSettled, childTakes, isFinal, judge, type Verdict } from '../../../runtime/vocabulary/transitions.js';
+import type { ElementFailure } from './kind.js';
+import { type ChartProgress, entrySteps, moved, NO_PROGRESS, nextMove, STEP_ACTIVATIONS_MAX } from './procedural-chart.js';
+
+export type ElementKind = 'Procedure' | 'UnitProcedure' | 'Operation' | 'Phase';
+export type HoldPropagation = 'batch' | 'unitProcedure' | 'operation' | 'phase';
+
+/** Working copy of one element; the controller writes back what changed. */
+export interface TreeNode {
+  readonly kind: ElementKind;
+  readonly name: string;
+  readonly step: string;
+  readonly path: string;
+  readonly unit: string;
+  readonly chart: ProceduralChart | null;
+  readonly children: TreeNode[];
+  parent: TreeNode | null;
+  state: State;
+  mode: Mode;
+  progress: ChartProgress;
+  runCount: number;
+  pausedAt: string;
+  failure: ElementFailure | undefined;
+  /** `since` of the phase failure that has been passed on to the ancestors. */
+  escalated: string;
+  startedAt: string;
+  endedAt: string;
+}
+
+export interface TreeWorld {
+  readonly nowMs: number;
+  readonly nowText: string;
+  readonly holdPropagation: HoldPropagation;
+  readonly onPhaseFailure: 'Hold' | 'Fail';
+  /** Condition of a procedural transition of the node's chart. */
+  isTrue(node: TreeNode, transition: ChartTransition): boolean;
+  /** '' when the element may start, else what it waits for (allocation, signal, barrier). */
+  startBlockedBy(node: TreeNode): string;
+  /** Asks the unit worker; asking again while the request is outstanding does nothing. */
+  commandPhase(node: TreeNode, command: Command): void;
+  stateChanged(node: TreeNode, from: State, cause: string): void;
+}
+
+/** What a parent in this state asks of its children (decisions 3.4). */
+const PASSED_ON: Readonly<Partial<Record<State, Command>>> = { Pausing: 'Pause', Holding: 'Hold', Held: 'Hold', Stopping: 'Stop', Aborting: 'Abort', Resetting: 'Reset' };
+/** Where it goes once they have all followed. */
+const SETTLES_IN: Readonly<Partial<Record<State, State>>> = { Pausing: 'Paused', Holding: 'Held', Stopping: 'Stopped', Aborting: 'Aborted', Resetting: 'Idle' };
+const HOLDABLE: readonly State[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
+const LEVELS: Readonly<Record<HoldPropagation, readonly ElementKind[]>> = {
+  phase: [],
+  operation: ['Operation'],
+  unitProcedure: ['Operation', 'UnitProcedure'],
+  batch: ['Operation', 'UnitProcedure', 'Procedure'],
+};
+const SETTLE_ROUNDS_MAX = 10_000;
+
+export function* walk(node: TreeNode): Iterable<TreeNode> {
+  for (const child of node.children) yield* walk(child);
+  yield node;
+}
+
+/** A descendant is in the state while the node itself is not. */
+export function hasInside(node: TreeNode, state: State): boolean {
+  return node.state !== state && node.children.some((child) => child.state === state || hasInside(child, state));
+}
+
+export class ProcedureTree {
+  readonly root: TreeNode;
+  readonly #world: TreeWorld;
+  #moving = false;
+  /** Transition that Resume has released, by node name (Semi-Automatic). */
+  readonly #released = new Map<string, string>();
+
+  constructor(root: TreeNode, world: TreeWorld) {
+    this.root = root;
+    this.#world = world;
+  }
+
+  /** A command to the root, judged by the state table. `cause` is the command word or the rule of a system command. */
+  command(command: Command, cause: string = command): Verdict {
+    return this.#order(this.root, command, cause);
+  }
+
+  /** Restart of a Running root reaches the highest Held descendants (decisions 3.1, Held inside). */
+  #reachInside(node: TreeNode, command: 'Restart' | 'Resume', cause: string): void {
+    const state = command === 'Restart' ? 'Held' : 'Paused';
+    for (const child of node.children) {
+      if (child.state === state) this.#order(child, command, cause);
+      else this.#reachInside(child, command, cause);
+    }
+  }
+
+  settle(): void {
+    let rounds = 0;
+    do {
+      this.#moving = false;
+      for (const node of walk(this.root)) {
+        if (node.kind === 'Phase') this.#escalate(node);
+        else this.#advance(node);
+      }
+      rounds += 1;
+    } while (this.#moving && rounds < SETTLE_ROUNDS_MAX);
+  }
+
+  #order(node: TreeNode, command: Command, cause: string): Verdict {
+    if (node.kind === 'Phase') {
+      this.#world.commandPhase(node, command);
+      return { accepted: true, next: node.state };
+    }
+    const facts = { failureActive: node.failure?.active ?? false, heldInside: hasInside(node, 'Held'), pausedInside: hasInside(node, 'Paused') };
+    const verdict = judge(node.state, command, facts);
+    if (!verdict.accepted) return verdict;
+    if (node.state === 'Running' && (command === 'Restart' || command === 'Resume')) {
+      this.#reachInside(node, command, cause);
+      return verdict;
+    }
+    this.#enter(node, verdict.next, cause);
+    return verdict;
+  }
+
+  /** Entering a state: its own bookkeeping; the orders to children follow from `#advance`. */
+  #enter(node: TreeNode, next: State, cause: string): void {
+    const from = node.state;
+    if (from === next) return;
+    node.state = next;
+    if (next === 'Running' && from === 'Idle') {
+      node.progress = moved(NO_PROGRESS, [], entrySteps(node.chart ?? {}), '', this.#world.nowMs);
+      node.runCount += 1;
+      node.startedAt = this.#world.nowText;
+      node.endedAt = '';
+      node.failure = undefined;
+    }
+    if (next === 'Running' && from === 'Paused' && node.pausedAt) {
+      this.#released.set(node.name, node.pausedAt);
+      node.pausedAt = '';
+    }
+    if (next === 'Running' && from === 'Paused') for (const child of node.children) if (child.state === 'Paused') this.#order(child, 'Resume', cause);
+    if (next === 'Restarting') node.failure = undefined;
+    if (next === 'Idle') node.progress = NO_PROGRESS;
+    if (isFinal(next)) node.endedAt = this.#world.nowText;
+    this.#moving = true;
+    this.#world.stateChanged(node, from, cause);
+  }
+
+  #advance(node: TreeNode): void {
+    if (node.state === 'Running') return this.#run(node);
+    if (node.state === 'Restarting') return this.#restart(node);
+    const passedOn = PASSED_ON[node.state];
+    if (!passedOn) return;
+    for (const child of node.children) if (childTakes(passedOn, child.state)) this.#order(child, passedOn, passedOn);
+    const settled = SETTLES_IN[node.state];
+    if (settled && childrenSettled(node.state, node.children.map((child) => child.state))) this.#enter(node, settled, 'complete');
+  }
+
+  #run(node: TreeNode): void {
+    const chart = node.chart ?? {};
+    for (const step of node.progress.active) this.#ensureStarted(node, step);
+    const released = this.#released.get(node.name);
+    const move = nextMove(chart, node.progress, {
+      isComplete: (step) => this.#stepIsComplete(node, step),
+      isTrue: (transition) => this.#world.isTrue(node, transition),
+      mayFire: (key) => node.mode === 'Automatic' || (node.mode === 'Semi-Automatic' && key === released),
+    });
+    if (move.kind === 'fire') {
+      this.#released.delete(node.name);
+      node.progress = moved(node.progress, move.leave, move.enter, move.key, this.#world.nowMs);
+      this.#moving = true;
+      const looping = move.enter.find((step) => node.progress.activations[step] > STEP_ACTIVATIONS_MAX);
+      if (looping) this.#fail(node, 'loop-limit', `step ${looping} was activated more than ${STEP_ACTIVATIONS_MAX} times`);
+    } else if (move.kind === 'complete') {
+      this.#enter(node, 'Complete', 'complete');
+    } else if (move.kind === 'stop-before' && node.mode === 'Semi-Automatic') {
+      node.pausedAt = move.key;
+      this.#enter(node, 'Paused', 'semi-automatic-step');
+    }
+  }
+
+  #stepIsComplete(node: TreeNode, step: string): boolean {
+    const child = childOf(node, step);
+    return child !== undefined && child.state === 'Complete' && child.runCount >= (node.progress.activations[step] ?? 1);
+  }
+
+  /** The element of an active step runs: it is reset when it ran before, and started once nothing blocks it. */
+  #ensureStarted(node: TreeNode, step: string): void {
+    const child = childOf(node, step);
+    if (!child) return;
+    if (child.state === 'Idle') {
+      if (this.#world.startBlockedBy(child) === '') this.#order(child, 'Start', 'Start');
+    } else if (isFinal(child.state) && child.runCount < (node.progress.activations[step] ?? 1)) {
+      this.#order(child, 'Reset', 'Reset');
+    }
+  }
+
+  /** A child held with or without a failure is restarted; one that its own failure aborted is reset and started again. */
+  #restart(node: TreeNode): void {
+    const aborted = (child: TreeNode): boolean => child.state === 'Aborted' && child.failure !== undefined && node.progress.active.includes(child.step);
+    for (const child of node.children) {
+      if (child.state === 'Held') this.#order(child, 'Restart', 'Restart');
+      else if (aborted(child)) this.#order(child, 'Reset', 'Restart');
+    }
+    if (node.children.some((child) => aborted(child)) || !childrenSettled('Restarting', node.children.map((child) => child.state))) return;
+    this.#enter(node, 'Running', 'complete');
+  }
+
+  /** A phase failure reaches its ancestors once: hold-class by the propagation level, fail-class by onPhaseFailure. */
+  #escalate(phase: TreeNode): void {
+    const failure = phase.failure;
+    if (!failure || phase.escalated === failure.since) return;
+    const hold = failure.class === 'hold' && (phase.state === 'Holding' || phase.state === 'Held');
+    const fail = failure.class === 'fail' && (phase.state === 'Aborting' || phase.state === 'Aborted');
+    if (!hold && !fail) return;
+    phase.escalated = failure.since;
+    this.#moving = true;
+    const text = `${phase.path}: ${failure.message}`;
+    if (fail && this.#world.onPhaseFailure === 'Fail') {
+      this.#fail(phase.parent ?? phase, failure.rule, text, failure.auditRecordRef);
+      return;
+    }
+    const levels = LEVELS[failure.rule === 'runtime-restart' ? 'batch' : this.#world.holdPropagation];
+    let top: TreeNode | null = fail ? phase.parent : null;
+    for (let node = phase.parent; node; node = node.parent) if (levels.includes(node.kind)) top = node;
+    if (!top || !HOLDABLE.includes(top.state)) return;
+    this.#order(top, 'Hold', fail ? 'child-failed' : failure.rule);
+    if (fail && phase.parent) phase.parent.failure = { ...failure, class: 'hold', rule: 'child-failed', message: text, active: false };
+  }
+
+  /** A failure that the batch cannot go on from: everything aborts, and the outcome will be Failed. */
+  #fail(node: TreeNode, rule: string, message: string, auditRecordRef = ''): void {
+    this.root.failure = { class: 'fail', rule, message: node === this.root ? message : `${node.path}: ${message}`, step: node.step, since: this.#world.nowText, active: false, auditRecordRef };
+    this.#order(this.root, 'Abort', rule);
+  }
+}
+
+function childOf(node: TreeNode, step: string): TreeNode | undefined {
+  return node.children.find((child) => child.step === step);
+}

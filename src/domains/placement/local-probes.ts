@@ -1,0 +1,209 @@
+/**
+ * I/O probes as worker threads of this process: one per controller of a site, one per site shared by the network modules
+ * without a controller. The process image of a module is made here and outlives restarts of its probe.
+ */
+import { Worker } from 'node:worker_threads';
+import type { ChannelSample, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../../../runtime/port.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import type { Clock } from '../../platform/base/clock.js';
+import type { Log } from '../../platform/base/log.js';
+
+const PROBE = new URL('../../../runtime/probe.js', import.meta.url);
+const REQUEST_TIMEOUT_MS = 10_000;
+const RESTART_DELAY_MS = 1000;
+
+/** Name of the probe that serves modules without a controller. */
+export const SHARED_PROBE = 'shared';
+
+export interface ModuleState {
+  readonly state: Extract<ProbeOutbound, { type: 'module' }>['state'];
+  readonly message: string;
+  readonly atMs: number;
+}
+
+export interface ProbeSettings {
+  readonly reconnectMinMs: number;
+  readonly reconnectMaxMs: number;
+  readonly readbackTimeoutMs: number;
+}
+
+export class LocalProbes {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #settings: ProbeSettings;
+  readonly #probes = new Map<string, Probe>();
+  readonly #images = new Map<string, ProcessImage>();
+  readonly #listeners: ((site: string, module: string, state: ModuleState) => void)[] = [];
+  readonly #states = new Map<string, ModuleState>();
+  #timeScale = 1;
+
+  constructor(options: { readonly clock: Clock; readonly log: Log; readonly settings: ProbeSettings }) {
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#settings = options.settings;
+  }
+
+  onModule(listener: (site: string, module: string, state: ModuleState) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The image of a module for a given channel list; a changed list gets a new image. */
+  image(site: string, module: string, channels: readonly string[]): ProcessImage {
+    const key = `${site}/${module}`;
+    const known = this.#images.get(`${key}|${channels.join('|')}`);
+    if (known) return known;
+    for (const name of this.#images.keys()) if (name.startsWith(`${key}|`)) this.#images.delete(name);
+    const image = new ProcessImage(channels.length);
+    this.#images.set(`${key}|${channels.join('|')}`, image);
+    return image;
+  }
+
+  moduleState(site: string, module: string): ModuleState | undefined {
+    return this.#states.get(`${site}/${module}`);
+  }
+
+  /** All modules of one probe; an empty list stops it. */
+  run(site: string, controller: string, modules: readonly ProbeModule[]): void {
+    const probe = `${site}/${controller}`;
+    let running = this.#probes.get(probe);
+    if (!running) {
+      if (modules.length === 0) return;
+      running = new Probe(probe, this.#clock, this.#log, (message) => this.#take(site, message));
+      this.#probes.set(probe, running);
+    }
+    running.load({ probe, revision: running.nextRevision(), timeScale: this.#timeScale, modules, ...this.#settings });
+    if (modules.length === 0) {
+      this.#probes.delete(probe);
+      void running.stop();
+    }
+  }
+
+  setTimeScale(timeScale: number): void {
+    this.#timeScale = timeScale;
+    for (const probe of this.#probes.values()) probe.send({ type: 'time-scale', timeScale });
+  }
+
+  probeOf(site: string, module: string): string {
+    for (const [name, probe] of this.#probes) if (probe.serves(site, module)) return name;
+    return '';
+  }
+
+  async read(site: string, module: string, channels: readonly string[]): Promise<readonly ChannelSample[] | undefined> {
+    const reply = await this.#request(site, module, (id) => ({ type: 'read', id, module, channels }));
+    return reply?.type === 'read-result' ? reply.values : undefined;
+  }
+
+  async write(site: string, module: string, channel: string, value: Value): Promise<Extract<ProbeOutbound, { type: 'write-result' }> | undefined> {
+    const reply = await this.#request(site, module, (id) => ({ type: 'write', id, module, channel, value }));
+    return reply?.type === 'write-result' ? reply : undefined;
+  }
+
+  async release(site: string, module: string, channels: readonly string[]): Promise<readonly string[] | undefined> {
+    const reply = await this.#request(site, module, (id) => ({ type: 'release', id, module, channels }));
+    return reply?.type === 'release-result' ? reply.released : undefined;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#probes.values()].map((probe) => probe.stop()));
+  }
+
+  #request(site: string, module: string, build: (id: number) => ProbeInbound): Promise<ProbeOutbound | undefined> {
+    for (const probe of this.#probes.values()) if (probe.serves(site, module)) return probe.request(build);
+    return Promise.resolve(undefined);
+  }
+
+  #take(site: string, message: ProbeOutbound): void {
+    if (message.type !== 'module') return;
+    const { module } = message;
+    const state = { state: message.state, message: message.message, atMs: message.atMs };
+    this.#states.set(`${site}/${module}`, state);
+    for (const listener of this.#listeners) listener(site, module, state);
+  }
+}
+
+/** Whether any sample of the module proves its connection now (D-IO-01). */
+export function isConnected(image: ProcessImage): boolean {
+  return Atomics.load(image.header, IMAGE_HEADER.connection) === CONNECTION.connected;
+}
+
+class Probe {
+  readonly #name: string;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #take: (message: ProbeOutbound) => void;
+  #worker: Worker | undefined;
+  #plan: ProbePlan | undefined;
+  #stopping = false;
+  #revision = 0;
+  #nextId = 1;
+  readonly #pending = new Map<number, (message: ProbeOutbound | undefined) => void>();
+
+  constructor(name: string, clock: Clock, log: Log, take: (message: ProbeOutbound) => void) {
+    this.#name = name;
+    this.#clock = clock;
+    this.#log = log;
+    this.#take = take;
+  }
+
+  nextRevision(): number {
+    this.#revision += 1;
+    return this.#revision;
+  }
+
+  serves(site: string, module: string): boolean {
+    return this.#plan?.modules.some((candidate) => candidate.site === site && candidate.module === module) ?? false;
+  }
+
+  load(plan: ProbePlan): void {
+    this.#plan = plan;
+    if (this.#worker) this.send({ type: 'plan', plan });
+    else this.#start();
+  }
+
+  send(message: ProbeInbound): void {
+    this.#worker?.postMessage(message);
+  }
+
+  request(build: (id: number) => ProbeInbound): Promise<ProbeOutbound | undefined> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      const cancel = this.#clock.after(REQUEST_TIMEOUT_MS, () => finish(undefined));
+      const finish = (message: ProbeOutbound | undefined): void => {
+        cancel();
+        this.#pending.delete(id);
+        resolve(message);
+      };
+      this.#pending.set(id, finish);
+      this.send(build(id));
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const worker = this.#worker;
+    if (!worker) return;
+    const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    const cancel = this.#clock.after(2000, () => void worker.terminate());
+    worker.postMessage({ type: 'stop' } satisfies ProbeInbound);
+    await exited;
+    cancel();
+  }
+
+  #start(): void {
+    const worker = new Worker(PROBE, { name: `probe ${this.#name}` });
+    this.#worker = worker;
+    worker.on('message', (message: ProbeOutbound) => {
+      if ('id' in message) this.#pending.get(message.id)?.(message);
+      else this.#take(message);
+    });
+    worker.on('error', (fault) => this.#log.error({ probe: this.#name, fault: fault.message }, 'I/O probe failed'));
+    worker.on('exit', () => {
+      if (worker !== this.#worker) return;
+      this.#worker = undefined;
+      for (const finish of [...this.#pending.values()]) finish(undefined);
+      if (!this.#stopping) this.#clock.after(RESTART_DELAY_MS, () => this.#start());
+    });
+    if (this.#plan) worker.postMessage({ type: 'plan', plan: this.#plan } satisfies ProbeInbound);
+  }
+}

@@ -1,0 +1,329 @@
+/**
+ * Unit runtimes as worker threads of this process: the placement every box starts with. A worker that stops unexpectedly
+ * is started again, at most 3 times in 60 s, and then stays down until somebody restarts it (D-UNIT-04); its link stays.
+ */
+import { execFile } from 'node:child_process';
+import { Worker } from 'node:worker_threads';
+import { printTime } from '../../../runtime/language/time-text.js';
+import type { PhasePlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { QUALITY, type QualityCode } from '../../../runtime/vocabulary/quality.js';
+import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
+import type { Clock } from '../../platform/base/clock.js';
+import type { Log } from '../../platform/base/log.js';
+import type { ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
+
+const RESTARTS_MAX = 3;
+const RESTART_WINDOW_MS = 60_000;
+const REQUEST_TIMEOUT_MS = 5000;
+/** POSIX real-time priority of scan threads, where the machine grants it. */
+const SCAN_PRIORITY = '10';
+
+const WORKER = new URL('../../../runtime/worker.js', import.meta.url);
+
+type Change = 'ready' | 'down' | 'plan';
+
+export class LocalRuntimes implements UnitRuntimes {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #heapMb: number;
+  readonly #links = new Map<string, LocalLink>();
+  readonly #messageListeners: ((link: UnitLink, message: UnitOutbound) => void)[] = [];
+  readonly #changeListeners: ((link: UnitLink, what: Change) => void)[] = [];
+  #sorted: readonly UnitLink[] = [];
+  /** `granted` once a worker got real-time priority, `refused` when the machine does not allow it. */
+  realtime: 'unknown' | 'granted' | 'refused' = 'unknown';
+
+  constructor(options: { readonly clock: Clock; readonly log: Log; readonly heapMb: number }) {
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#heapMb = options.heapMb;
+  }
+
+  link(site: string, unit: string): LocalLink | undefined {
+    return this.#links.get(`${site}/${unit}`);
+  }
+
+  links(): readonly UnitLink[] {
+    return this.#sorted;
+  }
+
+  onMessage(listener: (link: UnitLink, message: UnitOutbound) => void): void {
+    this.#messageListeners.push(listener);
+  }
+
+  onChange(listener: (link: UnitLink, what: Change) => void): void {
+    this.#changeListeners.push(listener);
+  }
+
+  /** Starts the unit's worker when there is none, and gives it the plan. */
+  run(plan: UnitPlan): void {
+    const key = `${plan.site}/${plan.unit}`;
+    let link = this.#links.get(key);
+    if (!link) {
+      link = new LocalLink(plan, {
+        clock: this.#clock,
+        log: this.#log,
+        heapMb: this.#heapMb,
+        message: (from, message) => {
+          for (const listener of this.#messageListeners) listener(from, message);
+        },
+        change: (from, what) => {
+          for (const listener of this.#changeListeners) listener(from, what);
+        },
+        prioritise: (osThreadId) => this.#prioritise(osThreadId),
+      });
+      this.#links.set(key, link);
+      this.#sorted = [...this.#links.values()].sort((a, b) => (`${a.site}/${a.unit}` < `${b.site}/${b.unit}` ? -1 : 1));
+      link.start();
+      return;
+    }
+    link.load(plan);
+  }
+
+  async remove(site: string, unit: string): Promise<void> {
+    const key = `${site}/${unit}`;
+    const link = this.#links.get(key);
+    if (!link) return;
+    this.#links.delete(key);
+    this.#sorted = this.#sorted.filter((other) => other !== link);
+    await link.stop();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([...this.#links.values()].map((link) => link.stop()));
+  }
+
+  #prioritise(osThreadId: number): void {
+    if (osThreadId <= 0 || this.realtime === 'refused') return;
+    execFile('chrt', ['-f', '-p', SCAN_PRIORITY, String(osThreadId)], (fault) => {
+      this.realtime = fault ? 'refused' : 'granted';
+    });
+  }
+}
+
+interface LinkParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly heapMb: number;
+  message(link: LocalLink, message: UnitOutbound): void;
+  change(link: LocalLink, what: Change): void;
+  prioritise(osThreadId: number): void;
+}
+
+class LocalLink implements UnitLink {
+  readonly site: string;
+  readonly unit: string;
+  epoch = 0;
+  ready = false;
+  message = 'starting';
+  startedAtMs = 0;
+  planRevision = 0;
+  tags: readonly TagPlan[] = [];
+  readonly #parts: LinkParts;
+  #worker: Worker | undefined;
+  #stopping = false;
+  #plan: UnitPlan;
+  #loadedPlan: UnitPlan | undefined;
+  #table: TagTable | undefined;
+  #index = new Map<string, number>();
+  #values = new Float64Array(0);
+  #timestamps = new Float64Array(0);
+  #quality = new Uint8Array(0);
+  #texts: string[] = [];
+  #restartsAtMs: number[] = [];
+  #nextId = 1;
+  readonly #pending = new Map<number, { resolve: (message: UnitOutbound | undefined) => void; cancel: () => void }>();
+
+  constructor(plan: UnitPlan, parts: LinkParts) {
+    this.site = plan.site;
+    this.unit = plan.unit;
+    this.#plan = plan;
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.epoch += 1;
+    this.#texts = [];
+    this.#loadedPlan = undefined;
+    const worker = new Worker(WORKER, {
+      name: `unit ${this.site}/${this.unit}`,
+      resourceLimits: { maxOldGenerationSizeMb: this.#parts.heapMb, maxYoungGenerationSizeMb: 8 },
+      workerData: { site: this.site, unit: this.unit },
+    });
+    this.#worker = worker;
+    this.startedAtMs = this.#parts.clock.wallMs();
+    worker.on('message', (message: UnitOutbound) => this.#take(message));
+    worker.on('error', (fault) => this.#parts.log.error({ unit: this.unit, site: this.site, fault: fault.message }, 'unit runtime failed'));
+    worker.on('exit', () => this.#exited(worker));
+    worker.postMessage({ type: 'plan', plan: this.#plan } satisfies UnitInbound);
+  }
+
+  load(plan: UnitPlan): void {
+    this.#plan = plan;
+    this.send({ type: 'plan', plan });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.ready = false;
+    const worker = this.#worker;
+    if (!worker) return;
+    const stopped = new Promise<void>((resolve) => {
+      worker.once('exit', () => resolve());
+      const cancel = this.#parts.clock.after(2000, () => void worker.terminate());
+      worker.once('exit', cancel);
+    });
+    worker.postMessage({ type: 'stop' } satisfies UnitInbound);
+    await stopped;
+  }
+
+  /** Ends the worker at once; the supervision starts it again (runtime/restart). */
+  async restart(): Promise<void> {
+    this.#restartsAtMs = [];
+    if (this.#worker) await this.#worker.terminate();
+    else this.start();
+  }
+
+  tagIndex(address: string): number {
+    return this.#index.get(address) ?? -1;
+  }
+
+  refresh(): boolean {
+    return this.#table?.snapshot(this.#values, this.#timestamps, this.#quality) ?? false;
+  }
+
+  reading(index: number): TagReading {
+    const tag = this.tags[index];
+    const atMs = this.#timestamps[index];
+    const quality = this.#quality[index] as QualityCode;
+    if (atMs === 0) return { value: null, quality: QUALITY.Uncertain, atMs: 0 };
+    const raw = this.#values[index];
+    switch (tag.type) {
+      case 'BOOL':
+        return { value: raw !== 0, quality, atMs };
+      case 'STRING':
+        return { value: this.#texts[raw] ?? null, quality, atMs };
+      case 'TIME':
+        return { value: printTime(raw), quality, atMs };
+      default:
+        return Number.isFinite(raw) ? { value: raw, quality, atMs } : { value: null, quality: QUALITY.Bad, atMs };
+    }
+  }
+
+  statistics(): ScanStatistics {
+    const stats = this.#table?.stats;
+    const at = (slot: number): number => stats?.[slot] ?? 0;
+    return {
+      scanCount: at(STAT.scanCount),
+      heartbeatAtMs: at(STAT.heartbeatAtMs),
+      lastScanUs: at(STAT.lastScanUs),
+      maxScanUs: at(STAT.maxScanUs),
+      latenessUs: at(STAT.latenessUs),
+      maxLatenessUs: at(STAT.maxLatenessUs),
+      missed: at(STAT.missed),
+      overruns: at(STAT.overruns),
+    };
+  }
+
+  async write(address: string, value: Value): Promise<WriteResult> {
+    const reply = await this.#request((id) => ({ type: 'write', id, address, value }));
+    if (reply?.type !== 'write-result') return { ok: false, code: 'runtime_unreachable', message: `the runtime of unit ${this.unit} does not answer` };
+    return { ok: reply.ok, ...(reply.code ? { code: reply.code } : {}), message: reply.message };
+  }
+
+  async inspect(what: 'network' | 'diagnostics' | 'phase', name: string): Promise<unknown> {
+    const reply = await this.#request((id) => ({ type: 'inspect', id, what, name }));
+    return reply?.type === 'inspect-result' ? reply.result : undefined;
+  }
+
+  loadPhase(phase: PhasePlan): void {
+    this.send({ type: 'phase', phase });
+  }
+
+  send(message: UnitInbound): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #request(build: (id: number) => UnitInbound): Promise<UnitOutbound | undefined> {
+    if (!this.ready) return Promise.resolve(undefined);
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      const cancel = this.#parts.clock.after(REQUEST_TIMEOUT_MS, () => {
+        this.#pending.delete(id);
+        resolve(undefined);
+      });
+      this.#pending.set(id, { resolve, cancel });
+      this.send(build(id));
+    });
+  }
+
+  #take(message: UnitOutbound): void {
+    switch (message.type) {
+      case 'ready':
+        this.#parts.prioritise(message.osThreadId);
+        break;
+      case 'text':
+        this.#texts[message.id] = message.text;
+        break;
+      case 'plan-loaded':
+        this.#adopt(message.revision);
+        break;
+      case 'write-result':
+      case 'inspect-result':
+        this.#settle(message.id, message);
+        break;
+      default:
+        break;
+    }
+    this.#parts.message(this, message);
+    if (message.type === 'plan-loaded') this.#parts.change(this, 'plan');
+  }
+
+  /** The worker now writes the table of this plan: readers move over together with its tag list. */
+  #adopt(revision: number): void {
+    if (revision !== this.#plan.revision || this.#loadedPlan === this.#plan) return;
+    const plan = this.#plan;
+    this.#loadedPlan = plan;
+    this.tags = plan.tags;
+    this.planRevision = revision;
+    this.#index = new Map(plan.tags.map((tag, index) => [tag.address, index]));
+    this.#table = new TagTable(plan.tags.length, plan.table);
+    this.#values = new Float64Array(plan.tags.length);
+    this.#timestamps = new Float64Array(plan.tags.length);
+    this.#quality = new Uint8Array(plan.tags.length);
+    if (!this.ready) {
+      this.ready = true;
+      this.message = '';
+      this.#parts.change(this, 'ready');
+    }
+  }
+
+  #settle(id: number, message: UnitOutbound): void {
+    const waiting = this.#pending.get(id);
+    if (!waiting) return;
+    this.#pending.delete(id);
+    waiting.cancel();
+    waiting.resolve(message);
+  }
+
+  #exited(worker: Worker): void {
+    if (worker !== this.#worker) return;
+    this.#worker = undefined;
+    this.ready = false;
+    for (const waiting of this.#pending.values()) {
+      waiting.cancel();
+      waiting.resolve(undefined);
+    }
+    this.#pending.clear();
+    if (this.#stopping) return;
+    const now = this.#parts.clock.monoMs();
+    this.#restartsAtMs = this.#restartsAtMs.filter((at) => now - at < RESTART_WINDOW_MS);
+    const again = this.#restartsAtMs.length < RESTARTS_MAX;
+    this.message = again ? 'restarting' : `the runtime stopped ${RESTARTS_MAX} times within ${RESTART_WINDOW_MS / 1000} s; restart it when the cause is found`;
+    this.#parts.change(this, 'down');
+    if (!again) return;
+    this.#restartsAtMs.push(now);
+    this.start();
+  }
+}
