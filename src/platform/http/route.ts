@@ -101,6 +101,8 @@ export interface RouteRow<Path extends string, Schema extends GenericSchema | un
   readonly background?: true;
   /** While a password change is pending these routes stay open. */
   readonly duringPasswordChange?: true;
+  /** A live stream: the handler returns `webSocket(...)` or `eventStream(...)` of stream-port.ts; the query form `token` is accepted. */
+  readonly stream?: 'websocket' | 'sse';
   /** How the pipeline audits a refusal, or a success the handler did not audit itself. */
   readonly audit?: { readonly action: AuditAction; readonly category: string; readonly target?: (params: Record<string, string>) => AuditTarget };
   /** Step 9: throws `missing` when the resource named by the path does not exist; runs before the body is looked at. */
