@@ -1,0 +1,28 @@
+// Type-aware rules that find bugs; layout is biome's, the import table is tests/tidy.
+import tseslint from 'typescript-eslint';
+
+export default tseslint.config(
+  { ignores: ['dist*/**', 'node_modules/**', 'src/console/**', 'scripts/**', 'bin/**', '*.js'] },
+  {
+    files: ['src/**/*.ts', 'runtime/**/*.ts', 'tests/**/*.ts'],
+    languageOptions: { parser: tseslint.parser, parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    plugins: { ts: tseslint.plugin },
+    rules: {
+      'ts/no-floating-promises': 'error',
+      'ts/no-misused-promises': ['error', { checksVoidReturn: false }],
+      'ts/await-thenable': 'error',
+      'ts/no-for-in-array': 'error',
+      'ts/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_' }],
+      'ts/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      'ts/consistent-type-imports': 'error',
+      'ts/only-throw-error': 'error',
+      'ts/no-explicit-any': 'off',
+      eqeqeq: 'error',
+      'no-var': 'error',
+      'prefer-const': 'error',
+      'no-console': 'off',
+    },
+  },
+  // tap's t.test() returns a promise that its parent awaits
+  { files: ['tests/**/*.ts'], rules: { 'ts/no-floating-promises': 'off' } },
+);
