@@ -1,0 +1,118 @@
+/** Alarm definitions and alarms (contract 2, Alarms; decisions ALARM). Evaluation lives in this domain's reconciler. */
+import * as v from 'valibot';
+import { STATES } from '../../../runtime/vocabulary/states.js';
+import { NumberText, Required, Text } from '../../platform/store/fields.js';
+import type { Kind } from '../../platform/store/kind.js';
+import { admitDefinition } from './rules.js';
+
+export const ALARM_TYPES = ['Process', 'Equipment', 'Batch', 'System', 'Safety'] as const; // decisions Q-ALARM-01
+export const ALARM_SEVERITIES = ['Low', 'Medium', 'High', 'Critical'] as const;
+export const CONDITION_TYPES = ['StateEquals', 'TagHigh', 'TagLow', 'TagHighHigh', 'TagLowLow', 'TagDeviation', 'TagTrue', 'TagFalse'] as const;
+export const SOURCE_KINDS = ['IOModule', 'Unit', 'ControlModule'] as const;
+export const EXCEPTION_ACTIONS = ['Hold', 'Stop', 'Abort'] as const;
+export const ALARM_STATES = ['ActiveUnacknowledged', 'ActiveAcknowledged', 'ClearedUnacknowledged', 'ClearedAcknowledged'] as const;
+
+const DEBOUNCE_MAX_S = 86_400; // decisions Q-ALARM-10
+const PRIORITY_MAX = 1000;
+
+const ArmingGate = v.strictObject({
+  phaseTemplateRef: Required,
+  unitRef: Required,
+  states: v.optional(v.array(v.picklist(STATES)), ['Running']),
+});
+
+export const AlarmDefinitionSpec = v.strictObject({
+  sourceKind: v.picklist(SOURCE_KINDS),
+  sourceName: Required,
+  conditionType: v.picklist(CONDITION_TYPES),
+  stateValue: Text,
+  tagName: Text,
+  threshold: NumberText,
+  setpoint: NumberText,
+  deadband: NumberText,
+  debounceSeconds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(DEBOUNCE_MAX_S)), 0),
+  type: v.optional(v.picklist(ALARM_TYPES), 'Process'),
+  severity: v.optional(v.picklist(ALARM_SEVERITIES), 'Medium'),
+  message: Text,
+  priority: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(PRIORITY_MAX)), 500),
+  enabled: v.optional(v.boolean(), true),
+  /** Empty: annunciation only. */
+  exceptionAction: v.optional(v.picklist(['', ...EXCEPTION_ACTIONS]), ''),
+  /** Set by apply only (contract 2, Alarm definition). */
+  armingGate: v.optional(v.nullable(ArmingGate), null),
+});
+export type AlarmDefinitionSpec = v.InferOutput<typeof AlarmDefinitionSpec>;
+
+export interface AlarmDefinitionStatus {
+  readonly armed: boolean;
+  readonly suppressedBy: '' | 'Disabled' | 'NotArmed';
+  readonly activeAlarmRef: string;
+}
+
+export const AlarmDefinition: Kind<AlarmDefinitionSpec, AlarmDefinitionStatus> = {
+  kind: 'AlarmDefinition',
+  group: 'control',
+  scope: 'site',
+  action: 'alarmdefinition',
+  path: 'alarmdefinitions',
+  spec: AlarmDefinitionSpec,
+  body: 'flat',
+  restFields: ['sourceKind', 'sourceName', 'conditionType', 'stateValue', 'tagName', 'threshold', 'setpoint', 'deadband', 'debounceSeconds', 'type', 'severity', 'message', 'priority', 'enabled', 'exceptionAction'],
+  apply: { how: 'yes' },
+  required: ['sourceKind', 'sourceName', 'conditionType'],
+  initialStatus: (spec) => ({ armed: spec.enabled && spec.armingGate === null, suppressedBy: spec.enabled ? (spec.armingGate === null ? '' : 'NotArmed') : 'Disabled', activeAlarmRef: '' }),
+  admit: admitDefinition,
+};
+
+export const AlarmSpec = v.strictObject({
+  /** `<Kind>/<name>` (contract 2, Alarm). */
+  source: v.pipe(v.string(), v.regex(/^[A-Za-z]+\/.+$/, 'source must have the form <Kind>/<name>')),
+  type: v.optional(v.picklist(ALARM_TYPES), 'Process'),
+  severity: v.optional(v.picklist(ALARM_SEVERITIES), 'Medium'),
+  message: Text,
+  definitionRef: Text,
+  conditionType: Text,
+  setpoint: Text,
+  value: Text,
+});
+export type AlarmSpec = v.InferOutput<typeof AlarmSpec>;
+
+export interface AlarmStatus {
+  readonly state: (typeof ALARM_STATES)[number];
+  readonly unit: string;
+  readonly value: string;
+  readonly priority: number;
+  readonly occurrences: number;
+  readonly activatedAt: string;
+  readonly clearedAt: string;
+  readonly acknowledgedAt: string;
+  readonly acknowledgedBy: string;
+  readonly shelvedUntil: string;
+  readonly shelvedBy: string;
+  readonly origin: 'definition' | 'system' | 'apply';
+}
+
+export const Alarm: Kind<AlarmSpec, AlarmStatus> = {
+  kind: 'Alarm',
+  group: 'control',
+  scope: 'site',
+  action: 'alarm',
+  path: 'alarms',
+  spec: AlarmSpec,
+  body: 'spec',
+  apply: { how: 'create-only' },
+  initialStatus: (spec) => ({
+    state: 'ActiveUnacknowledged',
+    unit: '',
+    value: spec.value,
+    priority: 500,
+    occurrences: 1,
+    activatedAt: '',
+    clearedAt: '',
+    acknowledgedAt: '',
+    acknowledgedBy: '',
+    shelvedUntil: '',
+    shelvedBy: '',
+    origin: 'apply',
+  }),
+};

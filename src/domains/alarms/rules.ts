@@ -1,0 +1,43 @@
+/** Admission of alarm definitions (decisions Q-ALARM-10): what each condition needs, and that its source exists. */
+import { invalid } from '../../platform/base/refusal.js';
+import type { Admission, Kind } from '../../platform/store/kind.js';
+import { kindNamed } from '../../platform/store/named-kind.js';
+import type { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
+import { mustExist } from '../plant/rules.js';
+import type { AlarmDefinitionSpec, AlarmDefinitionStatus } from './kind.js';
+
+/** Members a condition cannot do without. */
+const NEEDS: Readonly<Record<string, readonly (keyof AlarmDefinitionSpec)[]>> = {
+  StateEquals: ['stateValue'],
+  TagHigh: ['tagName', 'threshold'],
+  TagHighHigh: ['tagName', 'threshold'],
+  TagLow: ['tagName', 'threshold'],
+  TagLowLow: ['tagName', 'threshold'],
+  TagDeviation: ['tagName', 'setpoint'],
+  TagTrue: ['tagName'],
+  TagFalse: ['tagName'],
+};
+
+const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
+const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
+
+export function admitDefinition(spec: AlarmDefinitionSpec, { read, site }: Admission<AlarmDefinitionSpec, AlarmDefinitionStatus>): AlarmDefinitionSpec {
+  for (const field of NEEDS[spec.conditionType] ?? []) {
+    if (spec[field] === '') throw invalid('missing_field', field, `condition ${spec.conditionType} needs ${field}`);
+  }
+  const onTag = spec.conditionType.startsWith('Tag');
+  if (onTag && spec.sourceKind !== 'ControlModule') throw invalid('invalid_field', 'sourceKind', `condition ${spec.conditionType} needs sourceKind ControlModule, because only control modules have tags`);
+  if (Number(spec.deadband) < 0) throw invalid('invalid_field', 'deadband', 'deadband must be 0 or more');
+  // biome-ignore lint/suspicious/noExplicitAny: one of three kinds
+  mustExist(read, kindNamed<Kind<any, any>>(spec.sourceKind), site, spec.sourceName, 'sourceName');
+  if (onTag) mustHaveTag(spec, site, read);
+  return spec;
+}
+
+function mustHaveTag(spec: AlarmDefinitionSpec, site: string, read: Admission<AlarmDefinitionSpec, AlarmDefinitionStatus>['read']): void {
+  const module = read.get(CONTROL_MODULE, site, spec.sourceName);
+  const template = module && read.get(TEMPLATE, '', module.spec.templateRef);
+  const names = [...(template?.spec.tags ?? []), ...(module?.spec.tags ?? [])].map((tag) => tag.name);
+  if (names.includes(spec.tagName)) return;
+  throw invalid('unknown_reference', 'tagName', `control module ${spec.sourceName} has no tag ${spec.tagName}`, { kind: 'Tag', name: `${spec.sourceName}.${spec.tagName}` });
+}

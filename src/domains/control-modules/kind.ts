@@ -1,0 +1,160 @@
+/**
+ * Control modules and their templates (contract 3, Control module and Control-module template; decisions 1.5, 1.6). An
+ * instance stores only what differs from its template; the merged view is computed in rules.ts.
+ */
+import * as v from 'valibot';
+import { MODES } from '../../../runtime/vocabulary/modes.js';
+import { DurationText, Identifier, Required, Scalar, ScalarMap, TagName, Text } from '../../platform/store/fields.js';
+import type { Kind } from '../../platform/store/kind.js';
+import type { Condition } from '../batches/kind.js';
+import { admitModule, admitTemplate, moduleDependents, templateDependents } from './rules.js';
+
+export const DEVICE_CLASSES = ['valve', 'actuator', 'sensor', 'controller', 'other'] as const;
+export const MEASURED_VARIABLES = ['Temperature', 'Pressure', 'Flow', 'Level', 'Analytical', 'Speed', 'Weight'] as const;
+export const TAG_ROLES = ['state', 'setpoint', 'command', 'feedback', 'alarm', 'interlock'] as const;
+export const PUBLISH_MODES = ['cyclic', 'onChange'] as const;
+export const ACCESS_LEVELS = ['read', 'readwrite'] as const;
+/** Both vocabularies of decisions 1.3, served as sent. */
+export const CONTROL_DATA_TYPES = ['Boolean', 'Integer', 'Float', 'String', 'Time', 'BOOL', 'INT', 'REAL', 'STRING', 'TIME'] as const;
+
+export const ControlDataType = v.picklist(CONTROL_DATA_TYPES);
+const AccessLevel = v.picklist(ACCESS_LEVELS);
+const TagRole = v.picklist(['', ...TAG_ROLES]);
+const PublishMode = v.picklist(['', ...PUBLISH_MODES]);
+export const MeasuredVariable = v.optional(v.picklist(['', ...MEASURED_VARIABLES]), '');
+
+/** A tag of a template: complete, with defaults. */
+export const TemplateTag = v.strictObject({
+  name: TagName,
+  dataType: ControlDataType,
+  accessLevel: v.optional(AccessLevel, 'read'),
+  blockRef: Text,
+  portRef: Text,
+  channel: Text,
+  engMin: Text,
+  engMax: Text,
+  engUnits: Text,
+  role: v.optional(TagRole, ''),
+  publishMode: v.optional(PublishMode, ''),
+  trueLabel: Text,
+  falseLabel: Text,
+  stateWords: v.optional(v.array(v.string()), []),
+});
+export type TemplateTag = v.InferOutput<typeof TemplateTag>;
+
+/** A tag of an instance: overrides its template's tag field by field, so that only what was given is stored. */
+export const InstanceTag = v.strictObject({
+  name: TagName,
+  dataType: v.optional(ControlDataType),
+  accessLevel: v.optional(AccessLevel),
+  blockRef: v.optional(v.string()),
+  portRef: v.optional(v.string()),
+  channel: v.optional(v.string()),
+  engMin: v.optional(v.string()),
+  engMax: v.optional(v.string()),
+  engUnits: v.optional(v.string()),
+  role: v.optional(TagRole),
+  publishMode: v.optional(PublishMode),
+  trueLabel: v.optional(v.string()),
+  falseLabel: v.optional(v.string()),
+  stateWords: v.optional(v.array(v.string())),
+  /** Served on entries that came from the template; sending one back is refused by name (contract 3, Control module). */
+  inherited: v.optional(v.boolean()),
+});
+export type InstanceTag = v.InferOutput<typeof InstanceTag>;
+
+/** Block names of modules keep the program's form: anything but control characters (decisions Q-ERR-12). */
+export const BlockName = v.pipe(v.string(), v.minLength(1), v.maxLength(128), v.regex(/^[^\u0000-\u001f\u007f]+$/u, 'must not have control characters'));
+
+export const Block = v.strictObject({ name: BlockName, type: Required, params: v.optional(ScalarMap, {}), comment: Text });
+export const BlockConnection = v.strictObject({ sourceBlock: Required, sourcePort: Required, destBlock: Required, destPort: Required });
+export const BlockVariableBinding = v.strictObject({ variable: Required, blockRef: Required, portRef: Required });
+
+export const TemplateInput = v.strictObject({ name: Identifier, dataType: ControlDataType, defaultValue: Text, description: Text });
+
+export const ControlModuleTemplateSpec = v.strictObject({
+  moduleType: Text,
+  deviceClass: v.optional(v.picklist(['', ...DEVICE_CLASSES]), ''),
+  symbolId: Text,
+  measuredVariable: MeasuredVariable,
+  /** Empty: that of the unit. */
+  scanInterval: DurationText,
+  inputs: v.optional(v.array(TemplateInput), []),
+  tags: v.optional(v.array(TemplateTag), []),
+  blocks: v.optional(v.array(Block), []),
+  dataConnections: v.optional(v.array(BlockConnection), []),
+  variableBindings: v.optional(v.array(BlockVariableBinding), []),
+  /** Compile input only: never stored (contract 3, Control-module template). */
+  structuredText: v.optional(v.string()),
+  description: Text,
+});
+export type ControlModuleTemplateSpec = v.InferOutput<typeof ControlModuleTemplateSpec>;
+
+export const ControlModuleTemplate: Kind<ControlModuleTemplateSpec, Readonly<Record<string, never>>> = {
+  kind: 'ControlModuleTemplate',
+  group: 'physical',
+  scope: 'cluster',
+  action: 'controlmoduletemplate',
+  path: 'controlmoduletemplates',
+  spec: ControlModuleTemplateSpec,
+  body: 'flat',
+  restFields: ['moduleType', 'deviceClass', 'symbolId', 'measuredVariable', 'scanInterval', 'inputs', 'tags', 'blocks', 'dataConnections', 'variableBindings', 'structuredText'],
+  apply: { how: 'yes' },
+  initialStatus: () => ({}),
+  admit: admitTemplate,
+  dependents: ({ metadata }, read) => templateDependents(read, metadata.name),
+};
+
+export const PARENT_KINDS = ['Unit', 'ControlModule'] as const; // decisions Q-PROG-10
+
+export const InputBinding = v.strictObject({ name: Identifier, source: v.optional(v.string()), value: v.optional(Scalar) });
+export const ParamOverride = v.strictObject({ blockRef: Required, param: Required, value: Scalar });
+
+export const ControlModuleSpec = v.strictObject({
+  parentName: Text,
+  parentKind: v.optional(v.picklist(PARENT_KINDS), 'Unit'),
+  templateRef: Required,
+  symbolId: Text,
+  measuredVariable: MeasuredVariable,
+  description: Text,
+  tags: v.optional(v.array(InstanceTag), []),
+  inputBindings: v.optional(v.array(InputBinding), []),
+  paramOverrides: v.optional(v.array(ParamOverride), []),
+  /** Written by POST mode; empty reads as Automatic. */
+  mode: v.optional(v.picklist(['', ...MODES]), ''),
+});
+export type ControlModuleSpec = v.InferOutput<typeof ControlModuleSpec>;
+
+export interface InterlockBypass {
+  readonly active: boolean;
+  readonly until: string;
+  readonly by: string;
+  readonly reason: string;
+  readonly interlocks: readonly string[];
+}
+
+export interface ControlModuleStatus {
+  readonly message: string;
+  readonly interlockBypass?: InterlockBypass;
+  readonly overrides: readonly { readonly tag: string; readonly value: string; readonly by: string; readonly at: string }[];
+  readonly conditions: readonly Condition[];
+}
+
+export const ControlModule: Kind<ControlModuleSpec, ControlModuleStatus> = {
+  kind: 'ControlModule',
+  group: 'physical',
+  scope: 'site',
+  action: 'controlmodule',
+  path: 'controlmodules',
+  spec: ControlModuleSpec,
+  body: 'flat',
+  restFields: ['parentName', 'parentKind', 'templateRef', 'symbolId', 'measuredVariable', 'description', 'tags'],
+  apply: { how: 'yes' },
+  required: ['templateRef'],
+  initialStatus: () => ({ message: '', overrides: [], conditions: [] }),
+  admit: admitModule,
+  dependents: ({ metadata }, read) => moduleDependents(read, metadata.site, metadata.name),
+};
+
+/** Label that names the equipment module a control module belongs to (decisions Q-TAG-11). */
+export const EQUIPMENT_MODULE_LABEL = 'lineside.io/equipment-module';

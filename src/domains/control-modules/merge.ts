@@ -1,0 +1,175 @@
+/**
+ * The merged view of a control module: template plus instance (contract 3, Control module; decisions D-PROG-02, Q-PROG-13).
+ * Pure: the same function serves the read bodies, the tag list and the plan of the unit worker.
+ *
+ * Invariant: what is stored stays unmerged; an instance tag overrides its template tag field by field.
+ */
+import { type DataType, iecType } from '../../../runtime/vocabulary/data-types.js';
+import type { BlockSpec, Connection, NetworkVariable, ParamValue, VariableBinding } from '../../../runtime/vocabulary/network.js';
+import { isNumberText } from '../../platform/store/fields.js';
+import { evaluateBound } from './bounds.js';
+import type { ControlModuleSpec, ControlModuleTemplateSpec, InstanceTag, TemplateTag } from './kind.js';
+
+export interface MergedTag extends TemplateTag {
+  /** The entry came from the template untouched. */
+  readonly inherited: boolean;
+}
+
+/** A merged tag with its bounds resolved; an absent bound is not enforced (contract 3, Control-module template). */
+export interface EffectiveTag extends MergedTag {
+  readonly type: DataType;
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export interface ModuleInput {
+  readonly name: string;
+  readonly dataType: string;
+  readonly type: DataType;
+  /** `<controlModule>.<tag>` of the same unit. */
+  readonly source?: string;
+  /** Constant when there is no source: the instance's value, else the template's default. */
+  readonly value?: ParamValue;
+}
+
+/** Everything the unit plan builder needs to know of one control module. */
+export interface ResolvedModule {
+  readonly template: string;
+  readonly moduleType: string;
+  readonly deviceClass: string;
+  readonly symbolId: string;
+  readonly measuredVariable: string;
+  /** Duration text; empty: that of the unit. */
+  readonly scanInterval: string;
+  /** With parameter overrides applied and `addr` set from the channels of the tags. */
+  readonly blocks: readonly BlockSpec[];
+  readonly connections: readonly Connection[];
+  readonly variables: readonly NetworkVariable[];
+  readonly variableBindings: readonly VariableBinding[];
+  readonly inputs: readonly ModuleInput[];
+  readonly tags: readonly EffectiveTag[];
+  /** I/O modules behind its channels, sorted. */
+  readonly ioModules: readonly string[];
+}
+
+/** Block types that stand for one channel; a tag's `channel` sets their `addr`. */
+export const CHANNEL_BLOCKS: readonly string[] = ['AI', 'AO', 'DI', 'DO'];
+
+const EMPTY_TAG: Omit<TemplateTag, 'name' | 'dataType'> = {
+  accessLevel: 'read',
+  blockRef: '',
+  portRef: '',
+  channel: '',
+  engMin: '',
+  engMax: '',
+  engUnits: '',
+  role: '',
+  publishMode: '',
+  trueLabel: '',
+  falseLabel: '',
+  stateWords: [],
+};
+
+/** Template order, then the instance's own tags in the order given. */
+export function mergeTags(template: readonly TemplateTag[], instance: readonly InstanceTag[]): MergedTag[] {
+  const own = new Map(instance.map((tag) => [tag.name, tag]));
+  const merged = template.map((tag): MergedTag => {
+    const override = own.get(tag.name);
+    own.delete(tag.name);
+    return override ? withLabels({ ...tag, ...given(override), inherited: false }) : withLabels({ ...tag, inherited: true });
+  });
+  for (const tag of own.values()) {
+    merged.push(withLabels({ ...EMPTY_TAG, dataType: 'Float', ...given(tag), name: tag.name, inherited: false }));
+  }
+  return merged;
+}
+
+/** Alarm tags read Active/Normal unless labelled otherwise (contract 3, Control-module template). */
+function withLabels(tag: MergedTag): MergedTag {
+  if (tag.role !== 'alarm') return tag;
+  return { ...tag, trueLabel: tag.trueLabel || 'Active', falseLabel: tag.falseLabel || 'Normal' };
+}
+
+function given(tag: InstanceTag): Partial<TemplateTag> {
+  return Object.fromEntries(Object.entries(tag).filter(([key, value]) => value !== undefined && key !== 'inherited'));
+}
+
+/** Blocks of the template with the instance's parameter values in place. */
+export function overrideParams(blocks: readonly BlockSpec[], overrides: ControlModuleSpec['paramOverrides']): BlockSpec[] {
+  return blocks.map((block) => {
+    const own = overrides.filter((override) => override.blockRef === block.name);
+    if (own.length === 0) return block;
+    return { ...block, params: { ...block.params, ...Object.fromEntries(own.map(({ param, value }) => [param, value])) } };
+  });
+}
+
+function placeChannels(blocks: readonly BlockSpec[], tags: readonly MergedTag[]): BlockSpec[] {
+  const channels = new Map(tags.filter((tag) => tag.channel !== '' && tag.blockRef !== '').map((tag) => [tag.blockRef, tag.channel]));
+  return blocks.map((block) => {
+    const addr = channels.get(block.name);
+    return addr === undefined || !CHANNEL_BLOCKS.includes(block.type) ? block : { ...block, params: { ...block.params, addr } };
+  });
+}
+
+export function effectiveTags(tags: readonly MergedTag[], blocks: readonly BlockSpec[], defaults: ParamDefaults = noDefaults): EffectiveTag[] {
+  return tags.map((tag) => {
+    const min = evaluateBound(tag.engMin, blocks, defaults);
+    const max = evaluateBound(tag.engMax, blocks, defaults);
+    return { ...tag, type: iecType(tag.dataType) ?? 'REAL', ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
+  });
+}
+
+/** Default of a block parameter that `params` leaves out; undefined when the type has none. */
+export type ParamDefaults = (blockType: string, param: string) => ParamValue | undefined;
+const noDefaults: ParamDefaults = () => undefined;
+
+/** The whole instance, as the unit worker will run it. */
+export function resolveModule(module: ControlModuleSpec, template: ControlModuleTemplateSpec, defaults: ParamDefaults = noDefaults): ResolvedModule {
+  const merged = mergeTags(template.tags, module.tags);
+  const overridden = overrideParams(template.blocks, module.paramOverrides);
+  const blocks = placeChannels(overridden, merged);
+  const inputs = template.inputs.map((input) => bindInput(input, module.inputBindings));
+  return {
+    template: module.templateRef,
+    moduleType: template.moduleType,
+    deviceClass: template.deviceClass || 'other',
+    symbolId: module.symbolId || template.symbolId,
+    measuredVariable: module.measuredVariable || template.measuredVariable,
+    scanInterval: template.scanInterval,
+    blocks,
+    connections: template.dataConnections,
+    variables: inputs.map(({ name, dataType, source }) => ({ name, dataType, direction: 'input', ...(source === undefined ? {} : { source }) })),
+    variableBindings: template.variableBindings,
+    inputs,
+    tags: effectiveTags(merged, blocks, defaults),
+    ioModules: ioModulesOf(merged, blocks),
+  };
+}
+
+function bindInput(input: ControlModuleTemplateSpec['inputs'][number], bindings: ControlModuleSpec['inputBindings']): ModuleInput {
+  const binding = bindings.find((candidate) => candidate.name.toLowerCase() === input.name.toLowerCase());
+  const base = { name: input.name, dataType: input.dataType, type: iecType(input.dataType) ?? 'REAL' } as const;
+  if (binding?.source) return { ...base, source: binding.source };
+  if (binding?.value !== undefined) return { ...base, value: binding.value };
+  return input.defaultValue === '' ? base : { ...base, value: readDefault(input.defaultValue, base.type) };
+}
+
+function readDefault(text: string, type: DataType): ParamValue {
+  if (type === 'BOOL') return text.toUpperCase() === 'TRUE' || text === '1';
+  if ((type === 'REAL' || type === 'INT') && isNumberText(text)) return Number(text);
+  return text;
+}
+
+/** I/O module of `<ioModule>:<channel address>`; '' when it is not in that form. */
+export function ioModuleOf(channel: string): string {
+  const at = channel.indexOf(':');
+  return at > 0 ? channel.slice(0, at) : '';
+}
+
+function ioModulesOf(tags: readonly MergedTag[], blocks: readonly BlockSpec[]): string[] {
+  const addresses = [
+    ...tags.map((tag) => tag.channel),
+    ...blocks.filter((block) => CHANNEL_BLOCKS.includes(block.type)).map((block) => String(block.params?.addr ?? '')),
+  ];
+  return [...new Set(addresses.map(ioModuleOf).filter((name) => name !== ''))].sort();
+}

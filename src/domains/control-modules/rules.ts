@@ -1,0 +1,149 @@
+/**
+ * Admission of control modules and their templates (contract 3, Control module, Control-module template; decisions
+ * Q-PROG-09..14, D-PROG-02). The merged view itself is in merge.ts.
+ */
+import { invalid, Refusal } from '../../platform/base/refusal.js';
+import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
+import { kindNamed } from '../../platform/store/named-kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { AlarmDefinition } from '../alarms/kind.js';
+import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
+import { parseBound, references } from './bounds.js';
+import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplate, ControlModuleTemplateSpec, TemplateTag } from './kind.js';
+import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams } from './merge.js';
+
+export { type EffectiveTag, effectiveTags, ioModuleOf, type MergedTag, mergeTags, type ResolvedModule, resolveModule } from './merge.js';
+
+const NESTING_MAX = 4; // decisions Q-PROG-10
+
+export const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
+export const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
+const ALARM_DEFINITION = kindNamed<typeof AlarmDefinition>('AlarmDefinition');
+
+type TemplateAdmission = Admission<ControlModuleTemplateSpec, Readonly<Record<string, never>>>;
+type ModuleAdmission = Admission<ControlModuleSpec, ControlModuleStatus>;
+
+// ---------------------------------------------------------------- template
+
+/** @throws Refusal 422 with diagnostics for structured text outside the dataflow subset, 400 for everything else. */
+export function admitTemplate(spec: ControlModuleTemplateSpec, _context: TemplateAdmission): ControlModuleTemplateSpec {
+  checkTags(spec.tags, spec);
+  return spec;
+}
+
+function checkTags(tags: readonly MergedTag[] | readonly TemplateTag[], spec: ControlModuleTemplateSpec): void {
+  const names = new Set<string>();
+  let state = '';
+  tags.forEach((tag, index) => {
+    const field = `tags[${index}]`;
+    if (names.has(tag.name)) throw invalid('invalid_field', `${field}.name`, `tag ${tag.name} is declared twice`);
+    names.add(tag.name);
+    if (tag.role === 'state') {
+      if (state !== '') throw invalid('invalid_field', `${field}.role`, `tag ${tag.name} is the second with role state; ${state} has it already`);
+      state = tag.name;
+    }
+    checkTag(tag, field, spec);
+  });
+}
+
+function checkTag(tag: TemplateTag, field: string, spec: ControlModuleTemplateSpec): void {
+  if ((tag.blockRef === '') !== (tag.portRef === '')) throw invalid('invalid_field', `${field}.portRef`, `tag ${tag.name} must name both blockRef and portRef, or neither`);
+  const block = spec.blocks.find((candidate) => candidate.name === tag.blockRef);
+  if (tag.blockRef !== '' && !block) throw invalid('invalid_field', `${field}.blockRef`, `tag ${tag.name} names block ${tag.blockRef}, which the template does not have`);
+  if (tag.channel !== '') {
+    if (ioModuleOf(tag.channel) === '') throw invalid('invalid_field', `${field}.channel`, `channel of tag ${tag.name} must have the form <ioModule>:<channel address>`);
+    if (block && !CHANNEL_BLOCKS.includes(block.type)) throw invalid('invalid_field', `${field}.channel`, `tag ${tag.name} has a channel but its block ${block.name} is a ${block.type}; only AI, AO, DI and DO have a channel`);
+  }
+  checkBound(tag.engMin, `${field}.engMin`, spec);
+  checkBound(tag.engMax, `${field}.engMax`, spec);
+}
+
+function checkBound(text: string, field: string, spec: ControlModuleTemplateSpec): void {
+  const bound = parseBound(text);
+  if (bound === null) return;
+  if (typeof bound === 'string') throw invalid('invalid_field', field, `${field} ${text} ${bound}`);
+  for (const { block } of references(bound)) {
+    if (!spec.blocks.some((candidate) => candidate.name === block)) throw invalid('invalid_field', field, `${field} names block ${block}, which the template does not have`);
+  }
+}
+
+export function templateDependents(read: StoreReader, template: string): Dependent[] {
+  return dependentsIn(read, CONTROL_MODULE, undefined, ({ spec }) => spec.templateRef === template);
+}
+
+// ---------------------------------------------------------------- instance
+
+export function admitModule(spec: ControlModuleSpec, context: ModuleAdmission): ControlModuleSpec {
+  const { read, site } = context;
+  for (const tag of spec.tags) {
+    if (tag.inherited) throw invalid('inherited_tag', 'tags', `tag ${tag.name} is inherited from the template; send only the tags of the instance`, { tag: tag.name });
+  }
+  mustExist(read, TEMPLATE, '', spec.templateRef, 'templateRef');
+  if (spec.parentName !== '') checkParent(spec, context);
+  const template = read.get(TEMPLATE, '', spec.templateRef) as Resource<ControlModuleTemplateSpec>;
+  checkInstance(spec, template.spec);
+  void site;
+  return { ...spec, tags: spec.tags.map(({ inherited: _, ...tag }) => tag) };
+}
+
+/** The chain ends at a unit, has at most four modules and no cycle (decisions Q-PROG-10). */
+function checkParent(spec: ControlModuleSpec, { read, site, name }: ModuleAdmission): void {
+  mustExist(read, spec.parentKind === 'Unit' ? UNIT : CONTROL_MODULE, site, spec.parentName, 'parentName');
+  let above: ControlModuleSpec | undefined = spec;
+  for (let depth = 1; above?.parentKind === 'ControlModule' && above.parentName !== ''; depth += 1) {
+    if (above.parentName === name) throw invalid('invalid_field', 'parentName', `parentName ${spec.parentName} would make module ${name} its own ancestor`);
+    if (depth >= NESTING_MAX) throw invalid('invalid_field', 'parentName', `control modules nest at most ${NESTING_MAX} deep`);
+    above = read.get(CONTROL_MODULE, site, above.parentName)?.spec;
+  }
+}
+
+function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateSpec): void {
+  const inTemplate = new Set(template.tags.map((tag) => tag.name));
+  spec.tags.forEach((tag, index) => {
+    if (!inTemplate.has(tag.name) && tag.dataType === undefined) throw invalid('missing_field', `tags[${index}].dataType`, `tag ${tag.name} is not a tag of the template, so it needs a dataType`);
+  });
+  spec.paramOverrides.forEach(({ blockRef }, index) => {
+    if (!template.blocks.some((block) => block.name === blockRef)) throw invalid('invalid_field', `paramOverrides[${index}].blockRef`, `parameter override names block ${blockRef}, which the template does not have`);
+  });
+  const bound = new Set<string>();
+  spec.inputBindings.forEach((binding, index) => {
+    const field = `inputBindings[${index}]`;
+    const key = binding.name.toLowerCase();
+    if (!template.inputs.some((input) => input.name.toLowerCase() === key)) throw invalid('invalid_field', `${field}.name`, `the template has no input ${binding.name}`);
+    if (bound.has(key)) throw invalid('invalid_field', `${field}.name`, `input ${binding.name} is bound twice`);
+    bound.add(key);
+    if ((binding.source === undefined) === (binding.value === undefined)) throw invalid('invalid_field', field, `input ${binding.name} must have either a source or a value`);
+    if (binding.source !== undefined && !/^[^.]+\.[^.]+$/.test(binding.source)) throw invalid('invalid_field', `${field}.source`, `source of input ${binding.name} must have the form <controlModule>.<tag>`);
+  });
+  checkTags(mergeTags(template.tags, spec.tags), { ...template, blocks: overrideParams(template.blocks, spec.paramOverrides) as ControlModuleTemplateSpec['blocks'] });
+}
+
+/** Role bindings, input sources, alarm definitions and nested modules (decisions 1.2). */
+export function moduleDependents(read: StoreReader, site: string, module: string): Dependent[] {
+  return [
+    ...dependentsIn(read, UNIT, site, ({ spec }) => spec.roleBindings.some((binding) => binding.controlModule === module)),
+    ...dependentsIn(read, CONTROL_MODULE, site, ({ spec, metadata }) => metadata.name !== module && ((spec.parentKind === 'ControlModule' && spec.parentName === module) || spec.inputBindings.some((binding) => binding.source?.startsWith(`${module}.`) === true))),
+    ...dependentsIn(read, ALARM_DEFINITION, site, ({ spec }) => spec.sourceKind === 'ControlModule' && spec.sourceName === module),
+  ];
+}
+
+/** The unit a module belongs to through its chain of parents; '' when it has none. */
+export function unitOf(read: StoreReader, site: string, module: ControlModuleSpec): string {
+  let above: ControlModuleSpec | undefined = module;
+  for (let depth = 0; above && depth <= NESTING_MAX; depth += 1) {
+    if (above.parentKind === 'Unit') return above.parentName;
+    above = above.parentName === '' ? undefined : read.get(CONTROL_MODULE, site, above.parentName)?.spec;
+  }
+  return '';
+}
+
+/** Modules of a unit, nested ones included, by name. */
+export function modulesOf(read: StoreReader, site: string, unit: string): readonly Resource<ControlModuleSpec, ControlModuleStatus>[] {
+  return read.list(CONTROL_MODULE, site).filter((module) => unitOf(read, site, module.spec) === unit);
+}
+
+/** 422 with located diagnostics (decisions Q-ERR-02). */
+export function unprocessable(message: string, diagnostics: readonly { readonly line: number; readonly column: number; readonly message: string }[]): Refusal {
+  const sorted = [...diagnostics].sort((a, b) => a.line - b.line || a.column - b.column);
+  return new Refusal('unprocessable', message, { code: 'unprocessable', diagnostics: sorted.map(({ line, column, message: text }) => ({ line, column, message: text })) });
+}

@@ -1,0 +1,90 @@
+/** Coordination between elements of a batch (contract 3, Other kinds; decisions 1.6, 2.7): signals and barriers. */
+import * as v from 'valibot';
+import { Count, Identifier, Required, Text } from '../../platform/store/fields.js';
+import type { Kind } from '../../platform/store/kind.js';
+import { admitBarrier, admitBlock } from './rules.js';
+
+export const ENDPOINT_KINDS = ['Phase', 'Operation', 'UnitProcedure'] as const;
+
+const ENDPOINT = {
+  kind: v.picklist(ENDPOINT_KINDS),
+  /** Element name; in a pattern (no batchRef) a step path such as `makeResin/charge/receive`. */
+  name: Required,
+  namespace: v.optional(v.string()),
+  unitRef: Text,
+};
+const Producer = v.strictObject(ENDPOINT);
+const Waiting = v.strictObject({ ...ENDPOINT, waitFor: v.optional(v.picklist(['Start', 'Chart']), 'Start') });
+export type SignalEndpoint = v.InferOutput<typeof Producer>;
+export type WaitingEndpoint = v.InferOutput<typeof Waiting>;
+
+const Signal = v.strictObject({
+  signalName: Identifier,
+  producer: Producer,
+  consumers: v.pipe(v.array(Waiting), v.minLength(1), v.maxLength(16)),
+  /** Evaluated in the running chart of the producer; empty: raised when the producer is Complete. */
+  condition: Text,
+});
+
+export const CoordinationBlockSpec = v.strictObject({
+  mode: v.picklist(['Signal'], 'spec.mode must be Signal'), // decisions Q-CHANGE-15
+  batchRef: Text,
+  timeoutSeconds: Count,
+  description: Text,
+  signal: v.optional(Signal),
+});
+export type CoordinationBlockSpec = v.InferOutput<typeof CoordinationBlockSpec>;
+
+export type CoordinationPhase = 'Idle' | 'Active' | 'Satisfied' | 'TimedOut' | 'Failed';
+
+export interface CoordinationBlockStatus {
+  readonly phase: CoordinationPhase;
+  readonly signalRaised: boolean;
+  readonly signalRaisedAt: string;
+  readonly consumerStatuses: readonly { readonly kind: string; readonly name: string; readonly waiting: boolean; readonly consumed: boolean; readonly consumedAt: string }[];
+  readonly activeAt: string;
+  readonly satisfiedAt: string;
+  readonly message: string;
+}
+
+export const CoordinationBlock: Kind<CoordinationBlockSpec, CoordinationBlockStatus> = {
+  kind: 'CoordinationBlock',
+  group: 'control',
+  scope: 'site',
+  action: 'coordinationblock',
+  spec: CoordinationBlockSpec,
+  body: 'spec',
+  apply: { how: 'yes' },
+  initialStatus: () => ({ phase: 'Idle', signalRaised: false, signalRaisedAt: '', consumerStatuses: [], activeAt: '', satisfiedAt: '', message: '' }),
+  admit: admitBlock,
+};
+
+export const SyncBarrierSpec = v.strictObject({
+  batchRef: Text,
+  description: Text,
+  timeoutSeconds: Count,
+  participants: v.pipe(v.array(Waiting), v.minLength(2), v.maxLength(16)),
+  /** 0: all participants. */
+  count: Count,
+});
+export type SyncBarrierSpec = v.InferOutput<typeof SyncBarrierSpec>;
+
+export interface SyncBarrierStatus {
+  readonly phase: CoordinationPhase;
+  readonly arrivals: readonly { readonly kind: string; readonly name: string; readonly arrivedAt: string }[];
+  readonly activeAt: string;
+  readonly satisfiedAt: string;
+  readonly message: string;
+}
+
+export const SyncBarrier: Kind<SyncBarrierSpec, SyncBarrierStatus> = {
+  kind: 'SyncBarrier',
+  group: 'control',
+  scope: 'site',
+  action: 'syncbarrier',
+  spec: SyncBarrierSpec,
+  body: 'spec',
+  apply: { how: 'yes' },
+  initialStatus: () => ({ phase: 'Idle', arrivals: [], activeAt: '', satisfiedAt: '', message: '' }),
+  admit: admitBarrier,
+};

@@ -1,0 +1,58 @@
+/** Controller (contract 3, Controller): the box in a cabinet. `phase` is its adoption, `health` whether it works now. */
+import * as v from 'valibot';
+import { Flag } from '../../platform/store/fields.js';
+import type { Kind } from '../../platform/store/kind.js';
+import { admitController, controllerDependents } from './rules.js';
+
+const DISPLAY_NAME_MAX = 63; // contract 3, Limits
+
+export const DisplayName = v.pipe(
+  v.string(),
+  v.maxLength(DISPLAY_NAME_MAX, `displayName has at most ${DISPLAY_NAME_MAX} characters`),
+  v.regex(/^[^\u0000-\u001f\u007f-\u009f]*$/u, 'displayName must not have control characters'),
+);
+
+export const ControllerSpec = v.strictObject({
+  displayName: v.optional(DisplayName, ''),
+  nodeLabels: v.optional(v.record(v.string(), v.string()), {}),
+  /** Stands for a simulated box: no node is expected behind it. */
+  simulation: Flag,
+});
+export type ControllerSpec = v.InferOutput<typeof ControllerSpec>;
+
+export interface ControllerStatus {
+  readonly phase: 'Pending' | 'Joining' | 'Joined' | 'Failed' | 'Removing';
+  readonly health: 'healthy' | 'degraded' | 'offline' | 'unknown';
+  readonly healthReason: string;
+  readonly address: string;
+  readonly nodeRef: string;
+  /** Presentation name of the bound node; the spec's own until there is a node. */
+  readonly displayName: string;
+  readonly ioProbePodName: string;
+  readonly ioProbeReady: boolean;
+  readonly lastAlive: string;
+}
+
+export const Controller: Kind<ControllerSpec, ControllerStatus> = {
+  kind: 'Controller',
+  group: 'physical',
+  scope: 'site',
+  action: 'controller',
+  path: 'controllers',
+  spec: ControllerSpec,
+  body: 'flat',
+  apply: { how: 'yes' },
+  initialStatus: ({ displayName, simulation }) => ({
+    phase: simulation ? 'Joined' : 'Pending',
+    health: 'unknown',
+    healthReason: '',
+    address: '',
+    nodeRef: '',
+    displayName,
+    ioProbePodName: '',
+    ioProbeReady: false,
+    lastAlive: '',
+  }),
+  admit: admitController,
+  dependents: ({ metadata }, read) => controllerDependents(read, metadata.site, metadata.name),
+};

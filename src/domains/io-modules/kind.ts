@@ -1,0 +1,148 @@
+/** I/O modules and simulation presets (contract 3, I/O module and Simulation; decisions 7, 6). */
+import * as v from 'valibot';
+import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
+import type { Kind } from '../../platform/store/kind.js';
+import type { Condition } from '../batches/kind.js';
+import { admitModule, admitPreset, moduleDependents, presetDependents } from './rules.js';
+
+export const PROTOCOLS = ['modbus', 'ethernetip', 'opcua', 'simulation'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];
+
+export const Behavior = v.strictObject({ address: Required, type: Required, params: v.optional(ScalarMap, {}) });
+export type Behavior = v.InferOutput<typeof Behavior>;
+
+export const SimulationPresetSpec = v.strictObject({ description: Text, behaviors: v.optional(v.array(Behavior), []) });
+export type SimulationPresetSpec = v.InferOutput<typeof SimulationPresetSpec>;
+
+export const SimulationPreset: Kind<SimulationPresetSpec, Readonly<Record<string, never>>> = {
+  kind: 'SimulationPreset',
+  group: 'physical',
+  scope: 'site',
+  action: 'simulationpreset',
+  path: 'simulationpresets',
+  spec: SimulationPresetSpec,
+  body: 'flat',
+  apply: { how: 'yes' },
+  initialStatus: () => ({}),
+  admit: admitPreset,
+  dependents: ({ metadata }, read) => presetDependents(read, metadata.site, metadata.name),
+};
+
+export const CHANNEL_TYPES = ['bool', 'int', 'float', 'string'] as const;
+export type ChannelType = (typeof CHANNEL_TYPES)[number];
+
+export const Channel = v.strictObject({
+  /** Empty: the address. */
+  name: Text,
+  address: Required,
+  direction: v.optional(v.picklist(['input', 'output']), 'input'),
+  /** Empty: the default of the address grammar. */
+  dataType: v.optional(v.picklist(['', ...CHANNEL_TYPES]), ''),
+  readbackAddress: Text,
+  pollInterval: DurationText,
+  initial: v.optional(Scalar),
+  description: Text,
+});
+export type Channel = v.InferOutput<typeof Channel>;
+
+export const Fault = v.strictObject({
+  name: Required,
+  address: Required,
+  type: Required,
+  params: v.optional(ScalarMap, {}),
+  triggerMode: v.optional(v.picklist(['Manual', 'Timed']), 'Manual'),
+  triggerAfter: DurationText,
+});
+
+export const Simulation = v.strictObject({
+  preset: Text,
+  /** Start of the pseudo-random streams (decisions 6.6). */
+  seed: v.optional(v.pipe(v.number(), v.integer()), 0),
+  /** Generic address of the preset to real address of this module. */
+  addressMap: v.optional(v.record(v.string(), v.string()), {}),
+  behaviors: v.optional(v.array(Behavior), []),
+  faults: v.optional(v.array(Fault), []),
+});
+
+const SecretRef = v.strictObject({ name: Required });
+
+/** Decisions 7.5: any other member, so also an inline secret, is refused. */
+export const Security = v.strictObject({
+  securityPolicy: v.optional(v.picklist(['None', 'Basic256Sha256', 'Aes128_Sha256_RsaOaep', 'Aes256_Sha256_RsaPss'])),
+  securityMode: v.optional(v.picklist(['None', 'Sign', 'SignAndEncrypt'])),
+  authType: v.optional(v.picklist(['Anonymous', 'UserName', 'Certificate'])),
+  secretRef: v.optional(SecretRef),
+  clientCertificateRef: v.optional(SecretRef),
+  serverTrust: v.optional(v.picklist(['pinned', 'ca', 'any'])),
+  serverCertificateSha256: v.optional(v.string()),
+});
+
+export const POSTURES = ['observed', 'supervisory', 'regulating'] as const;
+
+export const FailSafe = v.strictObject({
+  posture: v.optional(v.picklist(['', ...POSTURES]), ''),
+  /** Empty: none. */
+  timeout: DurationText,
+  heartbeatChannel: Text,
+  outputs: v.optional(v.array(v.strictObject({ channel: Required, value: Scalar })), []),
+});
+
+export const IOModuleSpec = v.strictObject({
+  controllerRef: Text,
+  protocol: v.picklist(PROTOCOLS),
+  address: Text,
+  options: v.optional(ScalarMap, {}),
+  channels: v.optional(v.array(Channel), []),
+  simulation: v.optional(Simulation),
+  security: v.optional(Security),
+  failSafe: v.optional(FailSafe),
+  probePlacement: v.optional(v.strictObject({ nodeSelector: v.optional(v.record(v.string(), v.string()), {}) })),
+  description: Text,
+});
+export type IOModuleSpec = v.InferOutput<typeof IOModuleSpec>;
+
+export type IOModuleState = 'Pending' | 'Connected' | 'Degraded' | 'Disconnected' | 'Failed';
+
+export interface IOModuleStatus {
+  readonly state: IOModuleState;
+  readonly message: string;
+  readonly connectivity: { readonly verdict: 'measured' | 'reported' | 'lost' | 'none'; readonly summary: string };
+  readonly probe: { readonly verdict: 'current' | 'superseded' | 'unread'; readonly summary: string };
+  /** Name of the serving probe: written by placement, never derived (contract 3, I/O module). */
+  readonly probePodName: string;
+  readonly lastSampleAt: string;
+  /** Whether the last discovery found every channel and readback as configured. */
+  readonly validated: boolean;
+  /** Readback address found by discovery, by channel address, where it differs from the configured one. */
+  readonly discoveredReadbacks: Readonly<Record<string, string>>;
+  readonly conditions: readonly Condition[];
+}
+
+export const IO_MODULE_REST_FIELDS = ['controllerRef', 'protocol', 'address', 'options', 'channels', 'simulation', 'security', 'failSafe', 'probePlacement'] as const;
+
+export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
+  kind: 'IOModule',
+  group: 'physical',
+  scope: 'site',
+  action: 'iomodule',
+  path: 'iomodules',
+  spec: IOModuleSpec,
+  body: 'flat',
+  restFields: IO_MODULE_REST_FIELDS,
+  apply: { how: 'yes' },
+  required: ['protocol'],
+  initialStatus: () => ({
+    state: 'Pending',
+    message: 'not served yet',
+    connectivity: { verdict: 'none', summary: 'no probe serves this module yet' },
+    probe: { verdict: 'unread', summary: 'no probe serves this module yet' },
+    probePodName: '',
+    lastSampleAt: '',
+    validated: false,
+    discoveredReadbacks: {},
+    conditions: [],
+  }),
+  admit: admitModule,
+  dependents: ({ metadata }, read) => moduleDependents(read, metadata.site, metadata.name),
+};
+

@@ -1,0 +1,117 @@
+/** Admission of I/O modules and simulation presets (contract 3, I/O module and Simulation; decisions 7, 6, Q-IO-04..08). */
+import { parseDuration } from '../../platform/base/duration-text.js';
+import { invalid } from '../../platform/base/refusal.js';
+import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
+import { kindNamed } from '../../platform/store/named-kind.js';
+import type { ControlModule } from '../control-modules/kind.js';
+import type { Controller } from '../edge-controllers/kind.js';
+import { dependentsIn, mustExist } from '../plant/rules.js';
+import type { IOModule, IOModuleSpec, IOModuleStatus, SimulationPreset, SimulationPresetSpec } from './kind.js';
+
+export const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
+export const PRESET = kindNamed<typeof SimulationPreset>('SimulationPreset');
+const CONTROLLER = kindNamed<typeof Controller>('Controller');
+const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
+
+type PresetAdmission = Admission<SimulationPresetSpec, Readonly<Record<string, never>>>;
+type ModuleAdmission = Admission<IOModuleSpec, IOModuleStatus>;
+
+export function admitPreset(spec: SimulationPresetSpec, _context: PresetAdmission): SimulationPresetSpec {
+  return spec;
+}
+
+export function presetDependents(read: StoreReader, site: string, preset: string): Dependent[] {
+  return dependentsIn(read, IO_MODULE, site, ({ spec }) => spec.simulation?.preset === preset);
+}
+
+export function admitModule(spec: IOModuleSpec, context: ModuleAdmission): IOModuleSpec {
+  checkPlacement(spec, context);
+  checkSecurity(spec);
+  checkFailSafe(spec);
+  checkNames(spec);
+  if (spec.simulation && spec.protocol !== 'simulation') throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
+  mustExist(context.read, PRESET, context.site, spec.simulation?.preset ?? '', 'simulation.preset');
+  return keepPassword(spec, context.before?.spec);
+}
+
+/** Who serves it: a controller, or a shared network probe that may be pinned to nodes (contract 3, I/O module). */
+function checkPlacement(spec: IOModuleSpec, { read, site }: ModuleAdmission): void {
+  mustExist(read, CONTROLLER, site, spec.controllerRef, 'controllerRef');
+  if (spec.protocol === 'simulation') {
+    if (spec.controllerRef === '') throw invalid('missing_field', 'controllerRef', 'protocol simulation needs controllerRef: the controller that runs the simulation');
+  } else if (spec.address === '') {
+    throw invalid('missing_field', 'address', `protocol ${spec.protocol} needs the address of the device`);
+  }
+  if (spec.controllerRef !== '' && spec.probePlacement) {
+    throw invalid('invalid_field', 'probePlacement', 'probePlacement is only for a module without controllerRef; the controller decides where its probe runs');
+  }
+}
+
+function checkSecurity({ protocol, security }: IOModuleSpec): void {
+  if (!security) return;
+  if (protocol !== 'opcua') {
+    for (const key of Object.keys(security)) {
+      if (key !== 'secretRef') throw invalid('invalid_field', `security.${key}`, `protocol ${protocol} accepts only security.secretRef`);
+    }
+    return;
+  }
+  const policy = security.securityPolicy ?? 'None';
+  const mode = security.securityMode ?? 'None';
+  if ((policy === 'None') !== (mode === 'None')) throw invalid('invalid_field', 'security.securityMode', `securityPolicy ${policy} does not go with securityMode ${mode}`);
+}
+
+function checkFailSafe({ failSafe, channels }: IOModuleSpec): void {
+  if (!failSafe) return;
+  const outputs = channels.filter((channel) => channel.direction === 'output');
+  if (failSafe.posture === 'observed' && outputs.length > 0) {
+    throw invalid('invalid_field', 'failSafe.posture', `posture observed writes nothing, but channel ${outputs[0].name || outputs[0].address} is an output`);
+  }
+  failSafe.outputs.forEach(({ channel }, index) => {
+    if (!outputs.some((output) => output.name === channel || output.address === channel)) {
+      throw invalid('invalid_field', `failSafe.outputs[${index}].channel`, `fail-safe value names ${channel}, which is no output channel of the module`);
+    }
+  });
+}
+
+function checkNames({ channels, simulation }: IOModuleSpec): void {
+  const names = new Set<string>();
+  const addresses = new Set<string>();
+  channels.forEach((channel, index) => {
+    const name = channel.name || channel.address;
+    if (names.has(name)) throw invalid('invalid_field', `channels[${index}].name`, `channel name ${name} is used twice`);
+    if (addresses.has(channel.address)) throw invalid('invalid_field', `channels[${index}].address`, `channel address ${channel.address} is used twice`);
+    if (channel.readbackAddress !== '' && channel.direction !== 'output') throw invalid('invalid_field', `channels[${index}].readbackAddress`, `channel ${name} is an input, so it has nothing to read back`);
+    if (channel.pollInterval !== '') checkPollInterval(channel.pollInterval, `channels[${index}].pollInterval`);
+    names.add(name);
+    addresses.add(channel.address);
+  });
+  const faults = new Set<string>();
+  simulation?.faults.forEach((fault, index) => {
+    if (faults.has(fault.name)) throw invalid('invalid_field', `simulation.faults[${index}].name`, `fault ${fault.name} is configured twice`);
+    faults.add(fault.name);
+  });
+}
+
+const POLL_MIN_MS = 10; // decisions 7.2
+const POLL_MAX_MS = 3_600_000;
+
+export function checkPollInterval(text: string, field: string): void {
+  const ms = parseDuration(text);
+  if (ms === null || ms < POLL_MIN_MS || ms > POLL_MAX_MS) throw invalid('invalid_field', field, `${field} ${text} is outside 10ms to 1h`);
+}
+
+/**
+ * A stored password survives a write that leaves it out, and is dropped by one that adds a security block (contract 3,
+ * I/O module). It is never served, so a client cannot send it back.
+ */
+function keepPassword(spec: IOModuleSpec, before: IOModuleSpec | undefined): IOModuleSpec {
+  const { password, ...options } = spec.options;
+  if (spec.security && !before?.security) return { ...spec, options };
+  const kept = password ?? before?.options.password;
+  return kept === undefined ? spec : { ...spec, options: { ...options, password: kept } };
+}
+
+/** Control modules with a tag or block on one of its channels (decisions Q-ERR-11). */
+export function moduleDependents(read: StoreReader, site: string, module: string): Dependent[] {
+  return dependentsIn(read, CONTROL_MODULE, site, ({ spec }) => spec.tags.some((tag) => tag.channel?.startsWith(`${module}:`) === true));
+}

@@ -1,0 +1,208 @@
+/**
+ * The physical hierarchy (contract 3, Physical hierarchy request shapes; decisions 1.5): enterprise, site, area, process
+ * cell and unit. What is below a unit lives in control-modules, io-modules and edge-controllers.
+ */
+import * as v from 'valibot';
+import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
+import type { State } from '../../../runtime/vocabulary/states.js';
+import { conflict, Refusal } from '../../platform/base/refusal.js';
+import { DurationText, Identifier, Required, Text } from '../../platform/store/fields.js';
+import type { Kind, StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { CommandRejection, Condition } from '../batches/kind.js';
+import { AREA, admitUnit, cellsOf, contentsOfSite, ENTERPRISE, mustExist, sitesOf, unitDependents, unitsOfCell } from './rules.js';
+
+/** Most resources have no status of their own. */
+export type NoStatus = Readonly<Record<string, never>>;
+export const NO_STATUS: NoStatus = {};
+
+export const EnterpriseSpec = v.strictObject({ description: Text });
+export type EnterpriseSpec = v.InferOutput<typeof EnterpriseSpec>;
+
+export const Enterprise: Kind<EnterpriseSpec, NoStatus> = {
+  kind: 'Enterprise',
+  group: 'physical',
+  scope: 'cluster',
+  action: 'enterprise',
+  path: 'enterprises',
+  spec: EnterpriseSpec,
+  body: 'flat',
+  apply: { how: 'yes' },
+  initialStatus: () => NO_STATUS,
+  dependents: ({ metadata }, read) => sitesOf(read, metadata.name),
+};
+
+export const SiteSpec = v.strictObject({ enterpriseName: Text, description: Text, location: Text });
+export type SiteSpec = v.InferOutput<typeof SiteSpec>;
+export interface SiteStatus {
+  readonly phase: 'Active' | 'Terminating';
+}
+
+/** Cluster scoped: the site `demo` is a resource of site '' whose things live in site `demo` (namespace `site-demo`). */
+export const Site: Kind<SiteSpec, SiteStatus> = {
+  kind: 'Site',
+  group: 'physical',
+  scope: 'cluster',
+  action: 'site',
+  path: 'sites',
+  spec: SiteSpec,
+  body: 'flat',
+  apply: { how: 'yes' },
+  initialStatus: () => ({ phase: 'Active' }),
+  admit(spec, context) {
+    mustExist(context.read, ENTERPRISE, '', spec.enterpriseName, 'enterpriseName');
+    return spec;
+  },
+  dependents: ({ metadata }, read) => contentsOfSite(read, metadata.name),
+};
+
+export const AreaSpec = v.strictObject({ description: Text });
+export type AreaSpec = v.InferOutput<typeof AreaSpec>;
+
+export const Area: Kind<AreaSpec, NoStatus> = {
+  kind: 'Area',
+  group: 'physical',
+  scope: 'site',
+  action: 'area',
+  path: 'areas',
+  spec: AreaSpec,
+  body: 'flat',
+  apply: { how: 'yes' },
+  initialStatus: () => NO_STATUS,
+  dependents: ({ metadata }, read) => cellsOf(read, metadata.site, metadata.name),
+};
+
+export const ProcessCellSpec = v.strictObject({ areaName: Text, description: Text });
+export type ProcessCellSpec = v.InferOutput<typeof ProcessCellSpec>;
+
+export const ProcessCell: Kind<ProcessCellSpec, NoStatus> = {
+  kind: 'ProcessCell',
+  group: 'physical',
+  scope: 'site',
+  action: 'processcell',
+  path: 'processcells',
+  spec: ProcessCellSpec,
+  body: 'flat',
+  apply: { how: 'yes' },
+  initialStatus: () => NO_STATUS,
+  admit(spec, context) {
+    mustExist(context.read, AREA, context.site, spec.areaName, 'areaName');
+    return spec;
+  },
+  dependents: ({ metadata }, read) => unitsOfCell(read, metadata.site, metadata.name),
+};
+
+export const AVAILABILITY_MODES = ['None', 'Manual', 'Automatic'] as const; // decisions Q-UNIT-11
+
+const Availability = v.strictObject({
+  mode: v.optional(v.picklist(AVAILABILITY_MODES), 'None'),
+  failoverTargets: v.optional(
+    v.strictObject({
+      nodes: v.optional(v.array(v.string()), []),
+      selector: v.optional(v.strictObject({ matchLabels: v.optional(v.record(v.string(), v.string()), {}) }), {}),
+    }),
+    {},
+  ),
+});
+
+const Permissive = v.strictObject({ name: Identifier, conditionST: Required, message: Text });
+
+export const UnitSpec = v.strictObject({
+  processCellName: Text,
+  description: Text,
+  /** Symbol of the console (decisions 1.8); empty: the default of the unit. */
+  symbolId: Text,
+  /** Empty: the unit runtime runs on the appliance itself. */
+  controllerRef: Text,
+  /** Default mode of work started on the unit; empty reads as Automatic. Written by POST mode, never by PUT. */
+  mode: v.optional(v.picklist(['', ...MODES]), ''),
+  capabilities: v.optional(v.array(v.string()), []),
+  roleBindings: v.optional(v.array(v.strictObject({ role: Identifier, controlModule: Required })), []),
+  scanInterval: DurationText,
+  availability: v.optional(Availability, {}),
+  runtimeImage: Text,
+  permissives: v.optional(v.array(Permissive), []),
+});
+export type UnitSpec = v.InferOutput<typeof UnitSpec>;
+
+export interface ActiveWork {
+  readonly kind: string;
+  readonly name: string;
+  readonly state: State;
+  readonly batchRef: string;
+  readonly since: string;
+}
+
+export interface FailoverRequest {
+  readonly target: string;
+  readonly reason: string;
+  readonly requestedBy: string;
+  readonly requestedAt: string;
+  readonly state: 'Pending' | 'Running' | 'Completed' | 'Failed';
+  readonly message: string;
+}
+
+export interface UnitStatus {
+  /** '' until the unit runtime was seen for the first time. */
+  readonly state: State | '';
+  readonly mode: Mode;
+  /** Name of the batch or of the ad-hoc root; empty when free. */
+  readonly allocatedTo: string;
+  readonly activeWork: ActiveWork | null;
+  readonly runtime: { readonly ready: boolean; readonly message: string; readonly podName: string; readonly node: string; readonly epoch: number };
+  readonly failoverRequest: FailoverRequest | null;
+  readonly autoFailover: { readonly suspended: boolean; readonly triedNodes: readonly string[]; readonly summary: string };
+  readonly commandRejection?: CommandRejection;
+  readonly conditions: readonly Condition[];
+  /** The last element that ran here, kept so that its end state stays visible. */
+  readonly lastWork?: { readonly kind: string; readonly name: string; readonly state: State; readonly endedAt: string };
+  readonly heldInside: boolean;
+  readonly blockedBecause: string;
+}
+
+export const UNIT_REST_FIELDS = ['processCellName', 'description', 'symbolId', 'controllerRef'] as const;
+
+export const Unit: Kind<UnitSpec, UnitStatus> = {
+  kind: 'Unit',
+  group: 'physical',
+  scope: 'site',
+  action: 'unit',
+  path: 'units',
+  spec: UnitSpec,
+  body: 'flat',
+  restFields: UNIT_REST_FIELDS,
+  apply: { how: 'yes' },
+  initialStatus: () => ({
+    state: '',
+    mode: 'Automatic',
+    allocatedTo: '',
+    activeWork: null,
+    runtime: { ready: false, message: 'not started', podName: '', node: '', epoch: 0 },
+    failoverRequest: null,
+    autoFailover: { suspended: false, triedNodes: [], summary: '' },
+    conditions: [],
+    heldInside: false,
+    blockedBecause: '',
+  }),
+  admit: admitUnit,
+  dependents: ({ metadata }, read) => unitDependents(read, metadata.site, metadata.name),
+  refuseDelete({ metadata, status }) {
+    if (status.allocatedTo === '' && status.activeWork === null) return;
+    throw conflict('unit_active', `unit ${metadata.name} is allocated to ${status.allocatedTo || status.activeWork?.name}; end that work before deleting the unit`, { unit: metadata.name });
+  },
+};
+
+/** Scan of the charts of a unit when its spec names none (decisions 1.5). */
+export const UNIT_SCAN_INTERVAL_DEFAULT = '100ms';
+
+/** Effective mode of work started on a unit. */
+export function unitMode(spec: UnitSpec): Mode {
+  return spec.mode === '' ? 'Automatic' : spec.mode;
+}
+
+/** @throws Refusal `missing` when the site is not there. */
+export function requireSite(read: StoreReader, site: string): Resource<SiteSpec, SiteStatus> {
+  const found = read.get(Site, '', site);
+  if (!found) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
+  return found;
+}

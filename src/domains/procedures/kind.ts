@@ -1,0 +1,371 @@
+/**
+ * Phases, operations, unit procedures, procedures and their templates (contract 3, Procedural resources and templates;
+ * decisions 1.7, 2.1, 2.2). A resource carries the fields of its template, frozen at creation, plus where it stands.
+ */
+import * as v from 'valibot';
+import type { ChartName, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
+import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
+import type { State } from '../../../runtime/vocabulary/states.js';
+import type { PhaseCheckpoint, SfcStatus } from '../../../runtime/port.js';
+import { Count, Flag, Identifier, NumberText, Required, TagName, Text } from '../../platform/store/fields.js';
+import type { Kind } from '../../platform/store/kind.js';
+import type { CommandRejection, Condition, ElementFailure } from '../batches/kind.js';
+import type { ChartProgress } from '../batches/rules.js';
+import { admitOperation, admitOperationTemplate, admitPhase, admitPhaseTemplate, admitProcedure, admitProcedureTemplate, admitUnitProcedure, admitUnitProcedureTemplate, refuseTemplateDelete } from './rules.js';
+
+// ---------------------------------------------------------------- charts
+
+/** Where a console draws an element; ignored by execution. */
+const Drawn = v.optional(v.strictObject({ x: v.number(), y: v.number() }));
+
+const ChartStep = v.strictObject({
+  name: TagName,
+  initial: v.optional(v.boolean()),
+  actionST: v.optional(v.string()),
+  actionMode: v.optional(v.picklist(['once', 'cyclic'])),
+  timeout: v.optional(v.string()),
+  onTimeout: v.optional(v.picklist(['Hold', 'Stop', 'Abort', 'Alarm'])),
+  pauseAllowed: v.optional(v.boolean()),
+  rerunOnRestart: v.optional(v.boolean()),
+  description: v.optional(v.string()),
+  position: Drawn,
+});
+
+const ChartTransition = v.strictObject({
+  from: Required,
+  to: Required,
+  conditionST: v.optional(v.string()),
+  description: v.optional(v.string()),
+  position: Drawn,
+});
+
+const Divergence = v.strictObject({
+  name: Required,
+  type: v.picklist(['SimultaneousDiverge', 'SimultaneousConverge', 'SelectionDiverge', 'SelectionConverge']),
+  branches: v.optional(v.array(v.string())),
+  from: v.optional(v.string()),
+  to: v.optional(v.string()),
+  description: v.optional(v.string()),
+  position: Drawn,
+});
+
+/** Chart of a phase, stored as it was written. */
+export const PhaseChart = v.strictObject({
+  steps: v.optional(v.array(ChartStep), []),
+  transitions: v.optional(v.array(ChartTransition), []),
+  divergences: v.optional(v.array(Divergence), []),
+});
+
+export const TEMPLATE_KINDS = ['PhaseTemplate', 'OperationTemplate', 'UnitProcedureTemplate', 'ProcedureTemplate'] as const;
+export const STEP_LEVELS = ['UnitProcedure', 'Operation', 'Phase'] as const;
+
+const StepBinding = v.strictObject({ name: Required, from: v.optional(v.string()), value: v.optional(v.string()) });
+
+const ProceduralStep = v.strictObject({
+  name: TagName,
+  initial: v.optional(v.boolean()),
+  templateRef: v.optional(v.string()),
+  templateKind: v.optional(v.picklist(TEMPLATE_KINDS)),
+  subChart: v.optional(v.lazy((): v.GenericSchema<unknown, ProceduralChart> => ProceduralChartField)),
+  stepLevel: v.optional(v.picklist(STEP_LEVELS)),
+  targetCapability: v.optional(v.string()),
+  parameterBindings: v.optional(v.array(StepBinding)),
+  roleMap: v.optional(v.record(v.string(), v.string())),
+  timeoutSeconds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  description: v.optional(v.string()),
+  position: Drawn,
+});
+
+/** Chart of an operation, unit procedure, procedure or recipe. */
+export const ProceduralChartField: v.GenericSchema<unknown, ProceduralChart> = v.strictObject({
+  steps: v.optional(v.array(ProceduralStep), []),
+  transitions: v.optional(v.array(ChartTransition), []),
+  divergences: v.optional(v.array(Divergence), []),
+});
+
+// ---------------------------------------------------------------- parameters, outputs, roles
+
+export const PARAMETER_TYPES = ['REAL', 'BOOL', 'INT', 'STRING', 'TIME'] as const;
+
+export const ParameterSpec = v.strictObject({
+  name: Identifier,
+  type: v.optional(v.picklist(PARAMETER_TYPES), 'REAL'),
+  unit: Text,
+  description: Text,
+  defaultValue: Text,
+  required: Flag,
+  min: NumberText,
+  max: NumberText,
+  choices: v.optional(v.array(v.string()), []),
+});
+export type ParameterSpec = v.InferOutput<typeof ParameterSpec>;
+
+export const OutputSpec = v.strictObject({
+  name: Identifier,
+  type: v.picklist(PARAMETER_TYPES),
+  unit: Text,
+  description: Text,
+  /** `<step>.<output>`; only on operations and unit procedures. */
+  from: v.optional(v.string()),
+});
+export type OutputSpec = v.InferOutput<typeof OutputSpec>;
+
+export const RoleSpec = v.strictObject({ name: Identifier, requiredType: Required, description: Text, required: v.optional(v.boolean(), true) });
+export type RoleSpec = v.InferOutput<typeof RoleSpec>;
+
+const VariableSpec = v.strictObject({ name: Identifier, type: v.picklist(PARAMETER_TYPES), initial: v.optional(v.string()), description: v.optional(v.string()) });
+
+const MaterialSpec = v.strictObject({
+  direction: v.picklist(['input', 'output']),
+  material: Required,
+  lot: Text,
+  quantity: Required,
+  unit: Text,
+});
+export type MaterialSpec = v.InferOutput<typeof MaterialSpec>;
+
+const ParameterValueField = v.strictObject({
+  name: Identifier,
+  value: v.string(),
+  unit: Text,
+  source: v.optional(v.picklist(['formula-scaled', 'override', 'default']), 'override'),
+  sourceRef: Text,
+});
+
+// ---------------------------------------------------------------- specs
+
+const PHASE_FIELDS = {
+  description: Text,
+  roles: v.optional(v.array(RoleSpec), []),
+  parameters: v.optional(v.array(ParameterSpec), []),
+  outputs: v.optional(v.array(OutputSpec), []),
+  variables: v.optional(v.array(VariableSpec), []),
+  materials: v.optional(v.array(MaterialSpec), []),
+  /** The running chart lies directly in the spec. */
+  ...PhaseChart.entries,
+  charts: v.optional(
+    v.strictObject({
+      holding: v.optional(PhaseChart),
+      restarting: v.optional(PhaseChart),
+      stopping: v.optional(PhaseChart),
+      aborting: v.optional(PhaseChart),
+      resetting: v.optional(PhaseChart),
+    }),
+    {},
+  ),
+  /** Budget of one run of the running chart; 0: none. */
+  timeoutSeconds: Count,
+  restartStep: Text,
+  edgeLocalHold: v.optional(v.boolean(), true),
+  /** 0: never (decisions 3.8). */
+  autoRestartWithinSeconds: Count,
+};
+
+const SEQUENCE_FIELDS = {
+  description: Text,
+  /** `equipment`: eligible for ad-hoc execution. */
+  category: v.optional(v.picklist(['process', 'equipment']), 'process'),
+  parameters: v.optional(v.array(ParameterSpec), []),
+  outputs: v.optional(v.array(OutputSpec), []),
+  chart: v.optional(ProceduralChartField, {}),
+  timeoutSeconds: Count,
+};
+
+const PROCEDURE_FIELDS = {
+  description: Text,
+  parameters: v.optional(v.array(ParameterSpec), []),
+  chart: v.optional(ProceduralChartField, {}),
+};
+
+const ELEMENT_FIELDS = {
+  templateRef: Text,
+  batchRef: Text,
+  parentRef: v.optional(v.nullable(v.strictObject({ kind: Required, name: Required })), null),
+  stepName: Text,
+  /** Step path from the root, for example `makeResin/charge/monomer`. */
+  stepPath: Text,
+  roleMap: v.optional(v.record(v.string(), v.string()), {}),
+  parameterValues: v.optional(v.array(ParameterValueField), []),
+  mode: v.optional(v.picklist(['', ...MODES]), ''),
+};
+const ON_UNIT = { unitRef: Text };
+
+export const PhaseTemplateSpec = v.strictObject(PHASE_FIELDS);
+export type PhaseTemplateSpec = v.InferOutput<typeof PhaseTemplateSpec>;
+export const OperationTemplateSpec = v.strictObject(SEQUENCE_FIELDS);
+export type OperationTemplateSpec = v.InferOutput<typeof OperationTemplateSpec>;
+export const UnitProcedureTemplateSpec = OperationTemplateSpec;
+export type UnitProcedureTemplateSpec = OperationTemplateSpec;
+export const ProcedureTemplateSpec = v.strictObject(PROCEDURE_FIELDS);
+export type ProcedureTemplateSpec = v.InferOutput<typeof ProcedureTemplateSpec>;
+
+export const PhaseSpec = v.strictObject({ ...PHASE_FIELDS, ...ELEMENT_FIELDS, ...ON_UNIT });
+export type PhaseSpec = v.InferOutput<typeof PhaseSpec>;
+export const OperationSpec = v.strictObject({ ...SEQUENCE_FIELDS, ...ELEMENT_FIELDS, ...ON_UNIT });
+export type OperationSpec = v.InferOutput<typeof OperationSpec>;
+export const UnitProcedureSpec = OperationSpec;
+export type UnitProcedureSpec = OperationSpec;
+export const ProcedureSpec = v.strictObject({ ...PROCEDURE_FIELDS, ...ELEMENT_FIELDS });
+export type ProcedureSpec = v.InferOutput<typeof ProcedureSpec>;
+
+// ---------------------------------------------------------------- status
+
+export interface ElementOutput {
+  readonly name: string;
+  readonly value: string;
+  readonly type: (typeof PARAMETER_TYPES)[number];
+  readonly unit: string;
+}
+
+/** Contract 3, Procedural resources: `choices`, or `min`, `max` and `unit` as decimal text; `resultKey` on AWAIT_RESULT. */
+export interface PendingPrompt {
+  readonly id: string;
+  readonly text: string;
+  readonly timestamp: string;
+  readonly stepName: string;
+  readonly type: 'acknowledge' | 'choice' | 'value';
+  readonly choices?: readonly string[];
+  readonly min?: string;
+  readonly max?: string;
+  readonly unit?: string;
+  readonly resultKey?: string;
+}
+
+export interface ElementStatus {
+  readonly state: State;
+  readonly mode: Mode;
+  readonly runCount: number;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly failure?: ElementFailure;
+  readonly commandRejection?: CommandRejection;
+  readonly outputs: readonly ElementOutput[];
+  readonly pendingPrompt?: PendingPrompt;
+  readonly sfcStatus?: SfcStatus;
+  /** Status of the exception chart when it is the one being executed. */
+  readonly chartStatus?: SfcStatus & { readonly chart?: ChartName };
+  /** The last durable record of a phase run; not served. */
+  readonly checkpoint?: PhaseCheckpoint;
+  readonly heldInside: boolean;
+  readonly pausedInside: boolean;
+  readonly blockedBecause: string;
+  readonly conditions: readonly Condition[];
+  /** Where the procedural chart stands (not on phases). */
+  readonly progress?: ChartProgress;
+  /** `since` of the phase failure that its ancestors have already followed. */
+  readonly escalated?: string;
+  /** Start of the wait for a prompt answer that is stored but not yet seen by the unit worker. */
+  readonly answer?: { readonly waitId: string; readonly value: number | string };
+  readonly pausedAt?: string;
+}
+
+function elementStatus(spec: { readonly mode: Mode | '' }): ElementStatus {
+  return {
+    state: 'Idle',
+    mode: spec.mode === '' ? 'Automatic' : spec.mode,
+    runCount: 0,
+    startedAt: '',
+    endedAt: '',
+    outputs: [],
+    heldInside: false,
+    pausedInside: false,
+    blockedBecause: '',
+    conditions: [],
+  };
+}
+
+// ---------------------------------------------------------------- kinds
+
+type NoStatus = Readonly<Record<string, never>>;
+
+/** What all eight kinds have in common. */
+const RECIPE = { group: 'recipe', scope: 'site', body: 'spec', apply: { how: 'yes' } } as const;
+
+export const PhaseTemplate: Kind<PhaseTemplateSpec, NoStatus> = {
+  ...RECIPE,
+  kind: 'PhaseTemplate',
+  action: 'phasetemplate',
+  path: 'phasetemplates',
+  spec: PhaseTemplateSpec,
+  initialStatus: () => ({}),
+  admit: admitPhaseTemplate,
+  refuseDelete: refuseTemplateDelete,
+};
+
+export const OperationTemplate: Kind<OperationTemplateSpec, NoStatus> = {
+  ...RECIPE,
+  kind: 'OperationTemplate',
+  action: 'operationtemplate',
+  path: 'operationtemplates',
+  spec: OperationTemplateSpec,
+  initialStatus: () => ({}),
+  admit: admitOperationTemplate,
+  refuseDelete: refuseTemplateDelete,
+};
+
+export const UnitProcedureTemplate: Kind<UnitProcedureTemplateSpec, NoStatus> = {
+  ...RECIPE,
+  kind: 'UnitProcedureTemplate',
+  action: 'unitproceduretemplate',
+  path: 'unitproceduretemplates',
+  spec: UnitProcedureTemplateSpec,
+  initialStatus: () => ({}),
+  admit: admitUnitProcedureTemplate,
+  refuseDelete: refuseTemplateDelete,
+};
+
+export const ProcedureTemplate: Kind<ProcedureTemplateSpec, NoStatus> = {
+  ...RECIPE,
+  kind: 'ProcedureTemplate',
+  action: 'proceduretemplate',
+  path: 'proceduretemplates',
+  spec: ProcedureTemplateSpec,
+  initialStatus: () => ({}),
+  admit: admitProcedureTemplate,
+  refuseDelete: refuseTemplateDelete,
+};
+
+export const Phase: Kind<PhaseSpec, ElementStatus> = {
+  ...RECIPE,
+  kind: 'Phase',
+  action: 'phase',
+  path: 'phases',
+  spec: PhaseSpec,
+  initialStatus: elementStatus,
+  admit: admitPhase,
+};
+
+export const Operation: Kind<OperationSpec, ElementStatus> = {
+  ...RECIPE,
+  kind: 'Operation',
+  action: 'operation',
+  path: 'operations',
+  spec: OperationSpec,
+  initialStatus: elementStatus,
+  admit: admitOperation,
+};
+
+export const UnitProcedure: Kind<UnitProcedureSpec, ElementStatus> = {
+  ...RECIPE,
+  kind: 'UnitProcedure',
+  action: 'unitprocedure',
+  path: 'unitprocedures',
+  spec: UnitProcedureSpec,
+  initialStatus: elementStatus,
+  admit: admitUnitProcedure,
+};
+
+export const Procedure: Kind<ProcedureSpec, ElementStatus> = {
+  ...RECIPE,
+  kind: 'Procedure',
+  action: 'procedure',
+  path: 'procedures',
+  spec: ProcedureSpec,
+  initialStatus: elementStatus,
+  admit: admitProcedure,
+};
+
+/** Labels set by the system (decisions 1.1). */
+export const ADHOC_LABEL = 'lineside.io/adhoc';
+export const SOURCE_TEMPLATE_LABEL = 'lineside.io/source-template';
+export const BATCH_LABEL = 'lineside.io/batch';

@@ -1,0 +1,168 @@
+/** Master recipes, their revisions and control recipes (contract 3, Recipes; decisions 1.7, RECIPE). */
+import * as v from 'valibot';
+import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
+import { NumberText, Required, Text } from '../../platform/store/fields.js';
+import type { Kind } from '../../platform/store/kind.js';
+import type { ParameterValue } from '../batches/kind.js';
+import { ProceduralChartField } from '../procedures/kind.js';
+import { admitRecipe, recipeDependents, refuseRecipeDelete } from './rules.js';
+
+export const FormulaParameter = v.strictObject({
+  name: Required,
+  value: v.string(),
+  engineeringUnit: Text,
+  description: Text,
+  lowValueLimit: NumberText,
+  highValueLimit: NumberText,
+  lowTolerance: NumberText,
+  highTolerance: NumberText,
+  /** Scaled with quantity / batchSize.nominal (decisions 1.7). */
+  scaled: v.optional(v.boolean(), false),
+});
+export type FormulaParameter = v.InferOutput<typeof FormulaParameter>;
+
+export const Formula = v.strictObject({
+  name: Required,
+  default: v.optional(v.boolean(), false),
+  description: Text,
+  parameters: v.optional(v.array(FormulaParameter), []),
+});
+export type Formula = v.InferOutput<typeof Formula>;
+
+const DocumentReference = v.strictObject({
+  name: Required,
+  type: v.picklist(['SDS', 'SOP', 'Specification', 'Diagram']),
+  url: v.optional(v.string()),
+  id: v.optional(v.string()),
+});
+
+export const VERSION_TEXT = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/; // decisions Q-RECIPE-10
+
+export const MasterRecipeSpec = v.strictObject({
+  productID: Text,
+  productName: Text,
+  version: v.optional(v.pipe(v.string(), v.regex(VERSION_TEXT, 'version must be major.minor.patch, decimal, without leading zeros')), '1.0.0'),
+  description: Text,
+  /** Empty nominal: no scaling. */
+  batchSize: v.optional(v.strictObject({ nominal: NumberText, min: NumberText, max: NumberText, engineeringUnit: Text }), {}),
+  equipmentRequirements: v.optional(v.array(v.strictObject({ capability: Required, description: Text, defaultUnit: Text })), []),
+  formulas: v.optional(v.array(Formula), []),
+  /** Accepted on input for `formulas` with one default formula named `standard` (D-RECIPE-01); never stored. */
+  formula: v.optional(v.strictObject({ parameters: v.optional(v.array(FormulaParameter), []) })),
+  procedure: v.optional(v.strictObject({ chart: v.optional(ProceduralChartField, {}) }), {}),
+  coordinationRefs: v.optional(v.array(v.strictObject({ kind: v.picklist(['CoordinationBlock', 'SyncBarrier']), name: Required })), []),
+  allocation: v.optional(v.picklist(['AtStart', 'OnDemand']), 'AtStart'),
+  holdPropagation: v.optional(v.picklist(['batch', 'unitProcedure', 'operation', 'phase']), 'batch'),
+  onPhaseFailure: v.optional(v.picklist(['Hold', 'Fail']), 'Hold'),
+  otherInformation: v.optional(
+    v.strictObject({
+      safetyNotes: Text,
+      regulatoryNotes: Text,
+      operatorInstructions: Text,
+      documentReferences: v.optional(v.array(DocumentReference), []),
+    }),
+  ),
+});
+export type MasterRecipeSpec = v.InferOutput<typeof MasterRecipeSpec>;
+
+export const RECIPE_PHASES = ['Draft', 'Rejected', 'Approved', 'Released', 'Effective', 'Withdrawn'] as const;
+export type RecipePhase = (typeof RECIPE_PHASES)[number];
+
+export interface LifecycleEntry {
+  readonly action: string;
+  readonly from: RecipePhase;
+  readonly to: RecipePhase;
+  readonly actionBy: string;
+  readonly actionAt: string;
+  readonly reason: string;
+  /** Digest of the signature record (decisions Q-RECIPE-07). */
+  readonly signature: string;
+}
+
+export interface MasterRecipeStatus {
+  readonly phase: RecipePhase;
+  /** 1, 2, ...: +1 per accepted write that changes the spec (decisions Q-RECIPE-08). */
+  readonly revision: number;
+  /** D(spec) of decisions 8.6. */
+  readonly digest: string;
+  readonly lifecycle: readonly LifecycleEntry[];
+}
+
+export const MasterRecipe: Kind<MasterRecipeSpec, MasterRecipeStatus> = {
+  kind: 'MasterRecipe',
+  group: 'recipe',
+  scope: 'site',
+  action: 'masterrecipe',
+  path: 'recipes/master',
+  spec: MasterRecipeSpec,
+  body: 'spec',
+  apply: { how: 'yes' },
+  initialStatus: () => ({ phase: 'Draft', revision: 0, digest: '', lifecycle: [] }),
+  admit: admitRecipe,
+  dependents: ({ metadata }, read) => recipeDependents(read, metadata.site, metadata.name),
+  refuseDelete: refuseRecipeDelete,
+};
+
+/** One revision, named `<recipe>.r<revision>`; evidence, written by the gateway only. */
+export interface RecipeRevisionSpec {
+  readonly recipe: string;
+  readonly revision: number;
+  readonly createdBy: string;
+  readonly phase: RecipePhase;
+  readonly digest: string;
+  readonly summary: string;
+  readonly revertedTo?: number;
+  readonly spec: MasterRecipeSpec;
+  readonly signatures: readonly LifecycleEntry[];
+}
+
+export const RecipeRevision: Kind<RecipeRevisionSpec, Readonly<Record<string, never>>> = {
+  kind: 'RecipeRevision',
+  group: 'recipe',
+  scope: 'site',
+  action: 'reciperevision',
+  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, RecipeRevisionSpec>,
+  body: 'document',
+  apply: { how: 'no', reason: 'a recipe revision is the evidence of a write to its master recipe; it is made by the gateway' },
+  initialStatus: () => ({}),
+};
+
+export interface ControlRecipeSpec {
+  readonly batch: string;
+  readonly batchID: string;
+  readonly masterRecipe: string;
+  readonly masterRevision: number;
+  readonly productID: string;
+  readonly version: string;
+  readonly formulaName: string;
+  readonly digest: string;
+  /** A full snapshot: the batch runs what was signed, whatever is edited later (decisions Q-RECIPE-04). */
+  readonly recipe: {
+    readonly parameters: readonly ParameterValue[];
+    readonly chart: ProceduralChart;
+    readonly templates: readonly { readonly kind: string; readonly name: string; readonly digest: string; readonly spec: unknown }[];
+    readonly allocation: Readonly<Record<string, string>>;
+    readonly batchSize: { readonly nominal: string; readonly min: string; readonly max: string; readonly engineeringUnit: string };
+    readonly coordinationRefs: readonly { readonly kind: string; readonly name: string }[];
+    readonly holdPropagation: MasterRecipeSpec['holdPropagation'];
+    readonly onPhaseFailure: MasterRecipeSpec['onPhaseFailure'];
+    readonly allocationPolicy: MasterRecipeSpec['allocation'];
+  };
+}
+
+export const ControlRecipe: Kind<ControlRecipeSpec, Readonly<Record<string, never>>> = {
+  kind: 'ControlRecipe',
+  group: 'recipe',
+  scope: 'site',
+  action: 'controlrecipe',
+  path: 'recipes/control',
+  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, ControlRecipeSpec>,
+  body: 'document',
+  apply: { how: 'no', reason: 'a control recipe is made by the batch controller when its batch starts' },
+  initialStatus: () => ({}),
+};
+
+/** Key of a revision in the store; a dot keeps it apart from every resource name. */
+export function revisionName(recipe: string, revision: number): string {
+  return `${recipe}.r${revision}`;
+}

@@ -1,0 +1,101 @@
+/** Admission of master recipes (contract 3, Recipes; decisions Q-RECIPE-01..03, Q-RECIPE-13, Q-RECIPE-14, D-RECIPE-02). */
+import { isDeepStrictEqual } from 'node:util';
+import { conflict, invalid } from '../../platform/base/refusal.js';
+import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
+import { kindNamed } from '../../platform/store/named-kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Batch } from '../batches/kind.js';
+import { dependentsIn } from '../plant/rules.js';
+import type { Formula, MasterRecipe, MasterRecipeSpec, MasterRecipeStatus, RecipePhase } from './kind.js';
+
+export const MASTER_RECIPE = kindNamed<typeof MasterRecipe>('MasterRecipe');
+const BATCH = kindNamed<typeof Batch>('Batch');
+const FINAL_BATCH = ['Complete', 'Stopped', 'Aborted', 'Failed'];
+
+/** Contract 3, Master recipe lifecycle. A pair that is not listed is a conflict. */
+export const LIFECYCLE = [
+  { from: 'Draft', by: 'approve', to: 'Approved' },
+  { from: 'Draft', by: 'reject', to: 'Rejected' },
+  { from: 'Approved', by: 'release', to: 'Released' },
+  { from: 'Released', by: 'activate', to: 'Effective' },
+  { from: 'Effective', by: 'withdraw', to: 'Withdrawn' },
+] as const;
+export type LifecycleAction = (typeof LIFECYCLE)[number]['by'];
+
+export const REVERTIBLE: readonly RecipePhase[] = ['Draft', 'Rejected', 'Approved', 'Withdrawn'];
+export const EDITABLE: readonly RecipePhase[] = ['Draft', 'Rejected'];
+export const DELETABLE: readonly RecipePhase[] = ['Draft', 'Rejected', 'Withdrawn'];
+
+/** @throws Refusal 409 when the action does not start from this phase. */
+export function nextPhase(phase: RecipePhase, action: LifecycleAction, name: string): RecipePhase {
+  const row = LIFECYCLE.find((candidate) => candidate.from === phase && candidate.by === action);
+  if (row) return row.to;
+  const from = LIFECYCLE.filter((candidate) => candidate.by === action).map((candidate) => candidate.from);
+  throw conflict('recipe_phase', `recipe ${name} is ${phase}; ${action} is possible from ${from.join(' or ')} only`, { phase });
+}
+
+/** Normal form of a spec: formulas instead of `formula`, exactly one default (decisions Q-RECIPE-14, D-RECIPE-01). */
+export function admitRecipe(input: MasterRecipeSpec, context: Admission<MasterRecipeSpec, MasterRecipeStatus>): MasterRecipeSpec {
+  const spec = normalise(input);
+  checkFormulas(spec.formulas);
+  const { before } = context;
+  const changed = !before || !isDeepStrictEqual(spec, before.spec);
+  if (changed && before && context.via !== 'system' && !EDITABLE.includes(before.status.phase)) {
+    throw conflict('recipe_phase', `recipe ${context.name} is ${before.status.phase}; it can be edited in Draft and Rejected only`, { phase: before.status.phase });
+  }
+  if (changed) refuseDuplicate(spec, context);
+  return spec;
+}
+
+function normalise({ formula, ...spec }: MasterRecipeSpec): MasterRecipeSpec {
+  if (formula && spec.formulas.length > 0) throw invalid('invalid_field', 'spec.formula', 'send either formula or formulas, not both');
+  const formulas: Formula[] = formula ? [{ name: 'standard', default: true, description: '', parameters: formula.parameters }] : spec.formulas;
+  const marked = formulas.some((candidate) => candidate.default);
+  return { ...spec, formulas: marked ? formulas : formulas.map((candidate, index) => ({ ...candidate, default: index === 0 })) };
+}
+
+function checkFormulas(formulas: readonly Formula[]): void {
+  const names = new Set<string>();
+  formulas.forEach((formula, index) => {
+    const field = `spec.formulas[${index}]`;
+    if (names.has(formula.name)) throw invalid('invalid_field', `${field}.name`, `formula ${formula.name} exists twice`);
+    names.add(formula.name);
+    checkFormula(formula, field);
+  });
+  if (formulas.filter((formula) => formula.default).length > 1) throw invalid('invalid_field', 'spec.formulas', 'exactly one formula is the default');
+}
+
+export function checkFormula({ parameters }: Pick<Formula, 'parameters'>, field: string): void {
+  const names = new Set<string>();
+  parameters.forEach((parameter, index) => {
+    const key = parameter.name.toLowerCase();
+    if (names.has(key)) throw invalid('invalid_field', `${field}.parameters[${index}].name`, `parameter ${parameter.name} exists twice in the formula`);
+    names.add(key);
+  });
+}
+
+/** @throws Refusal 409 when (productID, version) is taken in the site (contract 3, Recipes). */
+export function refuseDuplicate(spec: MasterRecipeSpec, { read, site, name }: { readonly read: StoreReader; readonly site: string; readonly name: string }): void {
+  if (spec.productID === '') return;
+  const other = read.list(MASTER_RECIPE, site).find((recipe) => recipe.metadata.name !== name && recipe.spec.productID === spec.productID && recipe.spec.version === spec.version);
+  if (!other) return;
+  throw conflict('duplicate_version', `product ${spec.productID} already has version ${spec.version}: recipe ${other.metadata.name}`, { productID: spec.productID, version: spec.version, recipe: other.metadata.name });
+}
+
+/** Batches that name it and are not final, Pending included (decisions Q-RECIPE-12). */
+export function heldBy(read: StoreReader, site: string, recipe: string): string[] {
+  return read
+    .list(BATCH, site)
+    .filter((batch) => batch.spec.masterRecipeRef === recipe && !FINAL_BATCH.includes(batch.status.phase))
+    .map((batch) => batch.metadata.name);
+}
+
+export function recipeDependents(read: StoreReader, site: string, recipe: string): Dependent[] {
+  return dependentsIn(read, BATCH, site, (batch) => batch.spec.masterRecipeRef === recipe && !FINAL_BATCH.includes(batch.status.phase));
+}
+
+/** Draft, Rejected and Withdrawn recipes may be deleted (decisions Q-RECIPE-02). */
+export function refuseRecipeDelete({ metadata, status }: Resource<MasterRecipeSpec, MasterRecipeStatus>): void {
+  if (DELETABLE.includes(status.phase)) return;
+  throw conflict('recipe_phase', `recipe ${metadata.name} is ${status.phase}; only a Draft, Rejected or Withdrawn recipe can be deleted`, { phase: status.phase });
+}
