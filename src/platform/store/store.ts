@@ -14,7 +14,7 @@ import { Refusal } from '../base/refusal.js';
 import type { Fact, Ledger, LedgerTransaction, UnchainedAudit } from '../ledger/protocol.js';
 import { type AuditDraft, auditName } from './audit-record.js';
 import type { Kind, StoreReader } from './kind.js';
-import type { Metadata, OwnerReference, Ref, Resource } from './resource.js';
+import { type Metadata, type OwnerReference, type Ref, type Resource, refOf } from './resource.js';
 
 const PROBE_INTERVAL_MS = 2000;
 
@@ -73,6 +73,7 @@ export class Store implements StoreReader {
   /** Rises with every reload; a commit of an older epoch that fails is only reported, not acted on again. */
   #epoch = 0;
   #refusing = false;
+  #reloaded: Promise<void> = Promise.resolve();
 
   constructor(ledger: Ledger, clock: Clock) {
     this.#ledger = ledger;
@@ -81,7 +82,7 @@ export class Store implements StoreReader {
 
   /** Loads everything; returns the nonces of the window for the anti-replay barrier. */
   async open(nonceWindowMs: number): Promise<readonly { readonly hash: string; readonly atMs: number }[]> {
-    const image = await this.#ledger.load(nonceWindowMs);
+    const image = await this.#ledger.load(nonceWindowMs, this.#clock.wallMs());
     this.#resources.clear();
     this.#sorted.clear();
     for (const resource of image.resources) this.#place(resource);
@@ -141,27 +142,29 @@ export class Store implements StoreReader {
     return auditName(this.#auditSequence + 1 + offset);
   }
 
-  /** @throws Refusal `storage_unavailable` while the ledger refuses commits. */
+  /**
+   * Applies the whole change or, when a part of it throws, nothing of it. Puts come before removes.
+   *
+   * @throws Refusal `storage_unavailable` while the ledger refuses commits.
+   */
   apply(change: Change): Applied {
     if (this.#refusing) throw storageUnavailable();
     const at = timestamp(this.#clock.wallMs());
+    const undo = this.#undo();
     const events: StoreEvent[] = [];
-    const puts: Resource[] = [];
-    for (const put of change.puts ?? []) {
-      const event = this.#put(put, at);
-      puts.push(event.resource);
-      events.push(event);
+    let audits: UnchainedAudit[];
+    let facts: Fact[];
+    try {
+      for (const put of change.puts ?? []) events.push(this.#put(put, at));
+      for (const ref of change.removes ?? []) events.push(...this.#remove(ref));
+      audits = (change.audits ?? []).map((draft) => this.#number(draft, at));
+      facts = this.#facts(change.facts ?? []);
+    } catch (fault) {
+      undo(events);
+      throw fault;
     }
-    const removes: Ref[] = [];
-    for (const ref of change.removes ?? []) {
-      const before = this.#resources.get(ref.kind)?.get(ref.site)?.get(ref.name);
-      if (!before) continue;
-      this.#displace(before);
-      removes.push(ref);
-      events.push({ type: 'remove', resource: before, before, configuration: true });
-    }
-    const audits = (change.audits ?? []).map((draft) => this.#number(draft, at));
-    const facts = (change.facts ?? []).map((fact) => this.#fact(fact));
+    const puts = events.flatMap((event) => (event.type === 'put' ? [event.resource] : []));
+    const removes = events.flatMap((event) => (event.type === 'remove' ? [refOf(event.resource)] : []));
     const durable = this.#commit({ puts, removes, audits, facts, nonces: change.nonces ?? [] });
     for (const event of events) for (const watcher of this.#watchers.get(event.resource.kind) ?? []) watcher(event);
     for (const record of audits) for (const watcher of this.#auditWatchers) watcher(record);
@@ -181,7 +184,7 @@ export class Store implements StoreReader {
     const labels = put.labels ?? before?.metadata.labels ?? {};
     const annotations = put.annotations ?? before?.metadata.annotations ?? {};
     const specChanged = !before || (put.spec !== undefined && !isDeepStrictEqual(spec, before.spec));
-    const configuration = specChanged || labels !== before?.metadata.labels || annotations !== before?.metadata.annotations;
+    const configuration = specChanged || !isDeepStrictEqual(labels, before.metadata.labels) || !isDeepStrictEqual(annotations, before.metadata.annotations);
     this.#resourceVersion += 1;
     const metadata: Metadata = {
       name: put.name,
@@ -201,32 +204,66 @@ export class Store implements StoreReader {
     return { type: 'put', resource, before, configuration };
   }
 
+  #remove(ref: Ref): readonly StoreEvent[] {
+    const before = this.#resources.get(ref.kind)?.get(ref.site)?.get(ref.name);
+    if (!before) return [];
+    this.#displace(before);
+    return [{ type: 'remove', resource: before, before, configuration: true }];
+  }
+
+  /** A change that throws half-way must not leave numbers spent: the ledger would refuse whatever came next. */
+  #undo(): (events: readonly StoreEvent[]) => void {
+    const resourceVersion = this.#resourceVersion;
+    const auditSequence = this.#auditSequence;
+    return (events) => {
+      this.#resourceVersion = resourceVersion;
+      this.#auditSequence = auditSequence;
+      for (const event of events.toReversed()) {
+        if (event.before) this.#place(event.before);
+        else this.#displace(event.resource);
+      }
+    };
+  }
+
   #number(draft: AuditDraft, at: string): UnchainedAudit {
     this.#auditSequence += 1;
     const { actor, ...rest } = draft;
     return dropUndefined({ name: auditName(this.#auditSequence), sequence: this.#auditSequence, timestamp: at, ...actor, ...rest }) as UnchainedAudit;
   }
 
-  #fact(fact: { readonly stream: string; readonly body: (sequence: number) => unknown }): Fact {
-    const sequence = (this.#factSequences.get(fact.stream) ?? 0) + 1;
-    this.#factSequences.set(fact.stream, sequence);
-    return { stream: fact.stream, sequence, body: fact.body(sequence) };
+  /** Numbers are spent only when every body could be made. */
+  #facts(drafts: NonNullable<Change['facts']>): Fact[] {
+    const last = new Map<string, number>();
+    const facts = drafts.map(({ stream, body }) => {
+      const sequence = (last.get(stream) ?? this.#factSequences.get(stream) ?? 0) + 1;
+      last.set(stream, sequence);
+      return { stream, sequence, body: body(sequence) };
+    });
+    for (const [stream, sequence] of last) this.#factSequences.set(stream, sequence);
+    return facts;
   }
 
   #commit(transaction: LedgerTransaction): Promise<void> {
     const epoch = this.#epoch;
-    const durable = this.#ledger.commit(transaction).catch(async (fault: unknown) => {
+    const durable = this.#ledger.commit(transaction).catch(async () => {
       await this.#fail(epoch);
-      throw storageUnavailable(fault);
+      throw storageUnavailable();
     });
     durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
     return durable;
   }
 
-  async #fail(epoch: number): Promise<void> {
-    if (epoch !== this.#epoch || this.#refusing) return;
-    this.#refusing = true;
-    this.#epoch += 1;
+  /** Every refused caller waits for the one reload, so that what it reads after its refusal is what is on disk. */
+  #fail(epoch: number): Promise<void> {
+    if (epoch === this.#epoch && !this.#refusing) {
+      this.#refusing = true;
+      this.#epoch += 1;
+      this.#reloaded = this.#reload();
+    }
+    return this.#reloaded;
+  }
+
+  async #reload(): Promise<void> {
     try {
       await this.open(0);
     } catch {
@@ -278,9 +315,8 @@ function dropUndefined(record: Record<string, unknown>): Record<string, unknown>
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
-function storageUnavailable(fault?: unknown): Refusal {
+function storageUnavailable(): Refusal {
   return new Refusal('unavailable', 'the appliance cannot write to its storage; nothing was changed, try again when the storage alarm has cleared', {
     code: 'storage_unavailable',
-    ...(fault instanceof Error ? {} : {}),
   });
 }

@@ -1,0 +1,80 @@
+/**
+ * The keys of the appliance (decisions 8.6, Q-AUTH-01): made at first start, readable by the owner only, never in a
+ * backup. A file appears whole or not at all, so a crash during the first start leaves nothing half written.
+ */
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+
+const HMAC_KEY_BYTES = 32; // decisions 8.6
+
+export interface DeviceKeys {
+  /** Ed25519: signs session tokens and segment heads of the audit chain. */
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+  /** First 32 hex digits of the SHA-256 of the public key: never shared between devices, the same after every start. */
+  readonly deviceId: string;
+  /** First 16 hex digits of the SHA-256 of the raw public key: `kid` of tokens, `keyId` of signatures. */
+  readonly kid: string;
+  /** HMAC-SHA256 key of the audit trail and of prompt responses. */
+  readonly auditHmac: Buffer;
+  /** First 16 hex digits of the SHA-256 of that key. */
+  readonly auditKeyId: string;
+}
+
+/** Reads the keys of a data directory; makes those that are not there yet. */
+export function openDeviceKeys(dataDir: string): DeviceKeys {
+  const folder = path.join(dataDir, 'keys');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const pem = readOrMake(path.join(folder, 'device-ed25519.pem'), () =>
+    Buffer.from(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })),
+  );
+  const auditHmac = readOrMake(path.join(folder, 'audit-hmac'), () => randomBytes(HMAC_KEY_BYTES));
+  if (auditHmac.length !== HMAC_KEY_BYTES) throw new Error(`the audit key must have ${HMAC_KEY_BYTES} bytes but has ${auditHmac.length}; restore it or move it away`);
+  const privateKey = createPrivateKey(pem);
+  if (privateKey.asymmetricKeyType !== 'ed25519') throw new Error('the device key is not an Ed25519 key; restore it or move it away');
+  const publicKey = createPublicKey(privateKey);
+  const fingerprint = sha256(rawPublicKey(publicKey));
+  return { privateKey, publicKey, deviceId: fingerprint.slice(0, 32), kid: fingerprint.slice(0, 16), auditHmac, auditKeyId: sha256(auditHmac).slice(0, 16) };
+}
+
+/** The 32 bytes of an Ed25519 public key (RFC 8032). */
+export function rawPublicKey(key: KeyObject): Buffer {
+  const { x } = key.export({ format: 'jwk' });
+  return Buffer.from(x ?? '', 'base64url');
+}
+
+function readOrMake(file: string, make: () => Buffer): Buffer {
+  if (!existsSync(file)) {
+    const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+    const fd = openSync(draft, 'wx', 0o600);
+    try {
+      writeSync(fd, make());
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    try {
+      linkSync(draft, file); // fails when another start was faster: then its key is the key
+    } catch (fault) {
+      if ((fault as NodeJS.ErrnoException).code !== 'EEXIST') throw fault;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+    syncFolder(path.dirname(file));
+  }
+  return readFileSync(file);
+}
+
+function syncFolder(folder: string): void {
+  const fd = openSync(folder, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

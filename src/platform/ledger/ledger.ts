@@ -1,0 +1,178 @@
+/**
+ * The ledger as the gateway thread holds it. Calls of one loop turn travel in one message; promises settle when the
+ * ledger thread says that their transaction is on disk.
+ *
+ * A ledger thread that dies (a bug) is started again by the next load or probe; what was waiting is refused, so the
+ * store reloads from disk exactly as it does after a failed commit.
+ */
+import { mkdirSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import type { Resource } from '../store/resource.js';
+import { openDeviceKeys } from './keys.js';
+import type { Ledger, LedgerImage, LedgerTransaction } from './protocol.js';
+import { type FromLedger, type ToLedger, toWire, type WireImage, type WireTransaction } from './wire.js';
+
+/** The transaction is not on disk and never will be. */
+export class LedgerFault extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LedgerFault';
+  }
+}
+
+interface Waiting<T> {
+  resolve(value: T): void;
+  reject(fault: Error): void;
+}
+
+/**
+ * Opens `<dataDir>/state.db`; makes the device keys at first start.
+ *
+ * @throws Error when the database cannot be opened, for example because a newer version wrote it.
+ */
+export async function openLedger(dataDir: string): Promise<ThreadLedger> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o750 });
+  openDeviceKeys(dataDir);
+  const ledger = new ThreadLedger(dataDir);
+  await ledger.ready();
+  return ledger;
+}
+
+export class ThreadLedger implements Ledger {
+  readonly #dataDir: string;
+  readonly #commits = new Map<number, Waiting<void>>();
+  readonly #requests = new Map<number, Waiting<WireImage | undefined>>();
+  #worker: Worker | null = null;
+  #ready: Promise<void> | null = null;
+  #outbox: WireTransaction[] = [];
+  #outboxFirst = 0;
+  #nextCommit = 1;
+  #nextRequest = 1;
+  #closed = false;
+  #findings: readonly string[] = [];
+
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+  }
+
+  /** What start found wrong with the end of the audit trail. */
+  get findings(): readonly string[] {
+    return this.#findings;
+  }
+
+  /** Transactions that are not yet known to be on disk. */
+  get waiting(): number {
+    return this.#commits.size;
+  }
+
+  async load(nonceWindowMs: number, nowMs: number = Date.now()): Promise<LedgerImage> {
+    const image = await this.#request({ type: 'load', nonceWindowMs, nowMs });
+    if (!image) throw new LedgerFault('the ledger answered without an image');
+    return { ...image, resources: image.resources.map((body) => JSON.parse(body) as Resource) };
+  }
+
+  commit(transaction: LedgerTransaction): Promise<void> {
+    if (this.#closed || !this.#worker) return Promise.reject(new LedgerFault('the ledger is not running'));
+    const wire = toWire(transaction);
+    if (this.#outbox.length === 0) {
+      this.#outboxFirst = this.#nextCommit;
+      setImmediate(() => this.#send());
+    }
+    this.#outbox.push(wire);
+    const id = this.#nextCommit;
+    this.#nextCommit += 1;
+    return new Promise((resolve, reject) => this.#commits.set(id, { resolve, reject }));
+  }
+
+  async probe(): Promise<void> {
+    await this.#request({ type: 'probe' });
+  }
+
+  /** Commits what was handed in, signs the end of the audit trail and closes the database. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    const worker = this.#worker;
+    if (worker) {
+      const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+      await this.#request({ type: 'close' }).catch(() => undefined);
+      this.#closed = true;
+      await gone;
+    }
+    this.#closed = true;
+  }
+
+  /** Resolves when the thread has opened the database. */
+  ready(): Promise<void> {
+    this.#ready ??= this.#start();
+    return this.#ready;
+  }
+
+  #start(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), { workerData: { dataDir: this.#dataDir }, name: 'ledger' });
+      let fault = 'the ledger thread stopped';
+      worker.on('message', (message: FromLedger) => {
+        if (message.type !== 'ready') return this.#receive(message);
+        this.#findings = message.findings;
+        this.#worker = worker;
+        resolve();
+      });
+      worker.on('error', (error) => {
+        fault = `the ledger thread died: ${error.message}`;
+      });
+      worker.on('exit', () => {
+        this.#worker = null;
+        this.#ready = null;
+        this.#refuseAll(new LedgerFault(fault));
+        reject(new LedgerFault(fault));
+      });
+    });
+  }
+
+  #send(): void {
+    const transactions = this.#outbox;
+    this.#outbox = [];
+    if (transactions.length > 0) this.#post({ type: 'commit', first: this.#outboxFirst, transactions });
+  }
+
+  async #request(body: { readonly type: 'load'; readonly nonceWindowMs: number; readonly nowMs: number } | { readonly type: 'probe' | 'close' }): Promise<WireImage | undefined> {
+    if (this.#closed) throw new LedgerFault('the ledger is closed');
+    await this.ready();
+    this.#send(); // commits keep their place before the request
+    const id = this.#nextRequest;
+    this.#nextRequest += 1;
+    const answered = new Promise<WireImage | undefined>((resolve, reject) => this.#requests.set(id, { resolve, reject }));
+    this.#post({ ...body, id });
+    return answered;
+  }
+
+  #post(message: ToLedger): void {
+    this.#worker?.postMessage(message);
+  }
+
+  #receive(message: Exclude<FromLedger, { type: 'ready' }>): void {
+    if (message.type === 'answer') {
+      const waiting = this.#requests.get(message.id);
+      this.#requests.delete(message.id);
+      if (message.fault === undefined) waiting?.resolve(message.image);
+      else waiting?.reject(new LedgerFault(message.fault));
+      return;
+    }
+    const refused = new Map(message.refused);
+    for (let id = message.first; id < message.first + message.count; id += 1) {
+      const waiting = this.#commits.get(id);
+      this.#commits.delete(id);
+      const reason = refused.get(id);
+      if (reason === undefined) waiting?.resolve();
+      else waiting?.reject(new LedgerFault(reason));
+    }
+  }
+
+  #refuseAll(fault: LedgerFault): void {
+    const waiting = [...this.#commits.values(), ...this.#requests.values()];
+    this.#commits.clear();
+    this.#requests.clear();
+    this.#outbox = [];
+    for (const each of waiting) each.reject(fault);
+  }
+}

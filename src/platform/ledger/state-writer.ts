@@ -1,0 +1,334 @@
+/**
+ * The only writer of `state.db`: commits groups of transactions, keeps the audit chain and its heads, and forgets what
+ * nobody may ask for any more. Everything here is synchronous and runs on the ledger thread.
+ *
+ * Invariants: a transaction is on disk whole or not at all; sequences on disk have no gaps of our making; after a refused
+ * transaction nothing is committed until the store has loaded again, because what follows was built on it.
+ */
+import path from 'node:path';
+import type Database from 'better-sqlite3';
+import type { UnchainedAudit } from './protocol.js';
+import { GENESIS_HASH, sealAudit, signHead } from './chain.js';
+import { HeadFile, headFileOf, readHeadFile } from './head-file.js';
+import type { DeviceKeys } from './keys.js';
+import { openStateDatabase } from './schema.js';
+import type { WireImage, WireTransaction } from './wire.js';
+
+const SEGMENT_RECORDS = 1000; // records between two signed heads
+const PRUNE_ROWS = 5000; // nonces forgotten per idle moment
+const CHECKPOINT_WAL_PAGES = 4000; // a busy ledger checkpoints itself past 16 MB of WAL
+const NOT_LOADED = 'the ledger has to be loaded before it commits';
+
+interface Tail {
+  resourceVersion: number;
+  auditSequence: number;
+  auditHead: string;
+  readonly streams: Map<string, number>;
+}
+
+export class StateWriter {
+  readonly #database: Database.Database;
+  readonly #keys: DeviceKeys;
+  readonly #headFile: HeadFile;
+  readonly #findings: string[] = [];
+  readonly #sql: ReturnType<typeof prepareAll>;
+  #tail: Tail;
+  /** Why nothing may be committed now; null when commits are accepted. */
+  #latched: string | null = NOT_LOADED;
+  #signedSequence: number;
+  #nonceWindowMs = 0;
+  #walPages = 0;
+
+  constructor(dataDir: string, keys: DeviceKeys) {
+    this.#keys = keys;
+    this.#database = openStateDatabase(path.join(dataDir, 'state.db'));
+    this.#sql = prepareAll(this.#database);
+    const headFile = headFileOf(dataDir);
+    this.#tail = this.#readTail();
+    this.#adoptHead(readHeadFile(headFile, keys.auditHmac));
+    this.#signedSequence = this.#sql.lastSigned.get() as number;
+    this.#headFile = new HeadFile(headFile, keys.auditHmac);
+  }
+
+  /** What was found wrong with the end of the audit chain at start; sentences for the log and an alarm. */
+  get findings(): readonly string[] {
+    return this.#findings;
+  }
+
+  get hasUnsignedRecords(): boolean {
+    return this.#tail.auditSequence > this.#signedSequence;
+  }
+
+  load(nonceWindowMs: number, nowMs: number): WireImage {
+    this.#tail = { ...this.#readTail(), ...this.#chainEnd() };
+    this.#nonceWindowMs = Math.max(this.#nonceWindowMs, nonceWindowMs);
+    const image: WireImage = {
+      resources: this.#sql.allResources.all() as string[],
+      resourceVersion: this.#tail.resourceVersion,
+      auditSequence: this.#tail.auditSequence,
+      auditHead: this.#tail.auditHead,
+      factSequences: [...this.#tail.streams],
+      nonces: this.#liveNonces(nonceWindowMs, nowMs),
+    };
+    this.#latched = null;
+    return image;
+  }
+
+  /** One answer per transaction, same order: null when it is on disk, else why it never will be. */
+  commit(group: readonly WireTransaction[]): readonly (string | null)[] {
+    if (this.#latched !== null) return group.map(() => this.#latched);
+    const tail: Tail = { ...this.#tail, streams: new Map() };
+    const answers: (string | null)[] = [];
+    let refusal: string | null = null;
+    try {
+      this.#sql.begin.run();
+      for (const transaction of group) {
+        const records = transaction.audits.map((text) => JSON.parse(text) as UnchainedAudit);
+        refusal ??= this.#objection(transaction, records, tail);
+        if (refusal === null) this.#write(transaction, records, tail);
+        answers.push(refusal);
+      }
+      if (tail.resourceVersion !== this.#tail.resourceVersion) this.#sql.setMeta.run('resourceVersion', String(tail.resourceVersion));
+      this.#signSegment(tail);
+      this.#sql.commit.run();
+    } catch (fault) {
+      this.#rollback();
+      this.#latched = `the disk refused a commit: ${(fault as Error).message}`;
+      return group.map(() => this.#latched);
+    }
+    this.#latched = refusal;
+    this.#adopt(tail);
+    return answers;
+  }
+
+  /** One durable write that changes nothing. */
+  probe(): void {
+    try {
+      this.#sql.begin.run();
+      this.#sql.setMeta.run('probe', String(Date.now()));
+      this.#sql.commit.run();
+    } catch (fault) {
+      this.#rollback();
+      throw fault;
+    }
+  }
+
+  /** Work for a quiet moment: copy the WAL into the database, forget old nonces, sync the head file. */
+  rest(): void {
+    this.#pruneNonces();
+    this.#checkpoint('PASSIVE');
+    this.#headFile.sync();
+  }
+
+  /** Between groups under load: the WAL must not grow without bound. */
+  restIfOverfull(): void {
+    if (this.#walPages < CHECKPOINT_WAL_PAGES) return;
+    this.#checkpoint('PASSIVE');
+  }
+
+  /** Signs the end of the chain when records were written since the last signed head. */
+  signEnd(): void {
+    if (!this.hasUnsignedRecords) return;
+    try {
+      this.#sql.begin.run();
+      this.#sign(this.#tail);
+      this.#sql.commit.run();
+      this.#signedSequence = this.#tail.auditSequence;
+    } catch {
+      this.#rollback(); // a full disk: the next quiet moment signs
+    }
+  }
+
+  close(): void {
+    this.signEnd();
+    this.#checkpoint('TRUNCATE');
+    this.#headFile.close();
+    this.#database.close();
+  }
+
+  #objection({ puts, facts }: WireTransaction, records: readonly UnchainedAudit[], tail: Tail): string | null {
+    let expected = tail.auditSequence;
+    for (const { sequence } of records) {
+      expected += 1;
+      if (sequence !== expected) return `audit record ${sequence} came where ${expected} was expected`;
+    }
+    let version = tail.resourceVersion;
+    for (const put of puts) {
+      if (put.version <= version) return `resource version ${put.version} came after ${version}`;
+      version = put.version;
+    }
+    const last = new Map<string, number>();
+    for (const fact of facts) {
+      const next = (last.get(fact.stream) ?? this.#lastFact(fact.stream, tail)) + 1;
+      if (fact.sequence !== next) return `entry ${fact.sequence} of ${fact.stream} came where ${next} was expected`;
+      last.set(fact.stream, next);
+    }
+    return null;
+  }
+
+  #write(transaction: WireTransaction, records: readonly UnchainedAudit[], tail: Tail): void {
+    for (const put of transaction.puts) {
+      this.#sql.putResource.run(put.kind, put.site, put.name, put.version, put.body);
+      tail.resourceVersion = put.version;
+    }
+    for (const ref of transaction.removes) this.#sql.removeResource.run(ref.kind, ref.site, ref.name);
+    for (const record of records) this.#writeAudit(record, tail);
+    for (const fact of transaction.facts) {
+      this.#sql.putFact.run(fact.stream, fact.sequence, fact.body);
+      this.#sql.setStream.run(fact.stream, fact.sequence);
+      tail.streams.set(fact.stream, fact.sequence);
+    }
+    for (const nonce of transaction.nonces) this.#sql.putNonce.run(nonce.hash, nonce.atMs);
+  }
+
+  #writeAudit(record: UnchainedAudit, tail: Tail): void {
+    const { body, hash, mac } = sealAudit(record as unknown as Record<string, unknown>, tail.auditHead, this.#keys.auditHmac);
+    const { target } = record;
+    this.#sql.putAudit.run(
+      record.sequence,
+      Date.parse(record.timestamp),
+      record.site,
+      record.action,
+      record.category,
+      record.result,
+      target.kind,
+      target.name,
+      record.accountId,
+      record.correlationID,
+      body,
+      hash,
+      mac,
+      this.#keys.auditKeyId,
+    );
+    tail.auditSequence = record.sequence;
+    tail.auditHead = hash.toString('hex');
+  }
+
+  #signSegment(tail: Tail): void {
+    if (tail.auditSequence - this.#signedSequence < SEGMENT_RECORDS) return;
+    this.#sign(tail);
+  }
+
+  #sign(tail: Tail): void {
+    const head = signHead({ sequence: tail.auditSequence, hash: tail.auditHead, at: new Date().toISOString(), kid: this.#keys.kid }, this.#keys.privateKey);
+    this.#sql.putHead.run(head.sequence, head.hash, head.at, head.kid, head.signature);
+  }
+
+  #adopt(tail: Tail): void {
+    const grown = tail.auditSequence > this.#tail.auditSequence;
+    if (tail.auditSequence - this.#signedSequence >= SEGMENT_RECORDS) this.#signedSequence = tail.auditSequence;
+    for (const [stream, last] of tail.streams) this.#tail.streams.set(stream, last);
+    this.#tail = { ...tail, streams: this.#tail.streams };
+    this.#walPages += 2;
+    if (grown) this.#writeHead();
+  }
+
+  #writeHead(): void {
+    try {
+      this.#headFile.write({ sequence: this.#tail.auditSequence, hash: this.#tail.auditHead });
+    } catch {
+      // the head stays behind the database, which is allowed; the next commit writes it again
+    }
+  }
+
+  #lastFact(stream: string, tail: Tail): number {
+    return tail.streams.get(stream) ?? this.#tail.streams.get(stream) ?? 0;
+  }
+
+  #rollback(): void {
+    if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
+  }
+
+  #readTail(): Tail {
+    const last = this.#sql.lastAudit.get() as { sequence: number; hash: Buffer } | undefined;
+    return {
+      resourceVersion: Number(this.#sql.getMeta.get('resourceVersion') ?? 0),
+      auditSequence: last?.sequence ?? 0,
+      auditHead: last?.hash.toString('hex') ?? GENESIS_HASH,
+      streams: new Map(this.#sql.allStreams.raw().all() as [string, number][]),
+    };
+  }
+
+  /** The end of the chain never moves back below what was once on disk. */
+  #chainEnd(): Partial<Tail> {
+    const onDisk = this.#readTail();
+    if (onDisk.auditSequence >= this.#tail.auditSequence) return {};
+    return { auditSequence: this.#tail.auditSequence, auditHead: this.#tail.auditHead };
+  }
+
+  /**
+   * Compares the database with the head file. When records are missing at the end, the chain goes on after the head, so
+   * that the hole stays visible to every later verification.
+   */
+  #adoptHead(head: { readonly sequence: number; readonly hash: string } | null): void {
+    if (!head) {
+      if (this.#tail.auditSequence > 0) this.#findings.push('the file audit-head is missing or not genuine: the end of the audit trail cannot be checked');
+      return;
+    }
+    if (head.sequence > this.#tail.auditSequence) {
+      this.#findings.push(`the audit trail ends at ${this.#tail.auditSequence} but had reached ${head.sequence}: ${head.sequence - this.#tail.auditSequence} records were removed, or an older copy was put in place`);
+      this.#tail.auditSequence = head.sequence;
+      this.#tail.auditHead = head.hash;
+      return;
+    }
+    if (head.sequence === 0) return;
+    const hash = this.#sql.auditHash.get(head.sequence) as Buffer | undefined;
+    if (hash?.toString('hex') !== head.hash) this.#findings.push(`audit record ${head.sequence} is not the one the head file names`);
+  }
+
+  #liveNonces(windowMs: number, nowMs: number): WireImage['nonces'] {
+    const newest = this.#sql.newestNonce.get() as number | undefined;
+    // decisions D-NONCE-01: a clock that was set back keeps every entry for one full window
+    const since = newest !== undefined && newest > nowMs ? 0 : nowMs - windowMs;
+    return this.#sql.nonces.all(since) as { hash: string; atMs: number }[];
+  }
+
+  #pruneNonces(): void {
+    if (this.#nonceWindowMs === 0) return;
+    // measured from the newest entry, not from the clock: a clock that jumps forward forgets nothing early
+    const newest = this.#sql.newestNonce.get() as number | undefined;
+    if (newest === undefined) return;
+    try {
+      this.#sql.pruneNonces.run(PRUNE_ROWS, newest - this.#nonceWindowMs);
+    } catch {
+      // a full disk: nothing is lost by keeping them
+    }
+  }
+
+  #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
+    try {
+      this.#database.pragma(`wal_checkpoint(${mode})`);
+      this.#walPages = 0;
+    } catch {
+      // a full disk or a reader: the WAL keeps what it has
+    }
+  }
+}
+
+function prepareAll(database: Database.Database) {
+  return {
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    getMeta: database.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
+    setMeta: database.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
+    allResources: database.prepare('SELECT body FROM resources').pluck(),
+    putResource: database.prepare(
+      'INSERT INTO resources (kind, site, name, version, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (kind, site, name) DO UPDATE SET version = excluded.version, body = excluded.body',
+    ),
+    removeResource: database.prepare('DELETE FROM resources WHERE kind = ? AND site = ? AND name = ?'),
+    lastAudit: database.prepare('SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1'),
+    auditHash: database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck(),
+    putAudit: database.prepare(
+      'INSERT INTO audit (sequence, at, site, action, category, result, kind, name, account, correlation, body, hash, mac, key_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    ),
+    lastSigned: database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit_heads').pluck(),
+    putHead: database.prepare('INSERT OR REPLACE INTO audit_heads (sequence, hash, at, kid, signature) VALUES (?, ?, ?, ?, ?)'),
+    allStreams: database.prepare('SELECT stream, last FROM streams'),
+    setStream: database.prepare('INSERT INTO streams (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last'),
+    putFact: database.prepare('INSERT INTO facts (stream, sequence, body) VALUES (?, ?, ?)'),
+    putNonce: database.prepare('INSERT INTO nonces (hash, at) VALUES (?, ?)'),
+    nonces: database.prepare('SELECT hash, at AS atMs FROM nonces WHERE at > ? ORDER BY id'),
+    newestNonce: database.prepare('SELECT at FROM nonces ORDER BY id DESC LIMIT 1').pluck(),
+    pruneNonces: database.prepare('DELETE FROM nonces WHERE id IN (SELECT id FROM nonces ORDER BY id LIMIT ?) AND at <= ?'),
+  };
+}
