@@ -6,6 +6,7 @@
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { AuditAction, AuditDraft, AuditTarget } from '../store/audit-record.js';
 import type { Caller, Tier } from './caller.js';
+import type { Format } from './negotiate.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -28,6 +29,10 @@ export interface RequestContext<Params, Body> {
   readonly sourceIP: string;
   readonly method: Method;
   readonly path: string;
+  /** Whether the connection is under TLS (cookies are then Secure). */
+  readonly secure: boolean;
+  /** The form the caller asked for; `json` on rows without `formats` (negotiate.ts). */
+  readonly format: Format;
   header(name: string): string | undefined;
   /**
    * An audit draft of this request: actor, correlation id, site, and the row's action and category filled in. The
@@ -93,6 +98,8 @@ export interface RouteRow<Path extends string, Schema extends GenericSchema | un
   /** `only`: refused for humans (`human_role`); the fence itself follows from the path. */
   readonly apiKey?: 'only';
   readonly bodyBytesMax?: number;
+  /** Media types of a body that is not JSON (import routes); the handler gets its bytes as a Uint8Array. */
+  readonly bodyMedia?: readonly string[];
   /** Media types other than JSON that `format` and `Accept` may choose (decisions Q-MES-28, Q-MES-29). */
   readonly formats?: readonly ('b2mml' | 'xml' | 'b2mml-mesa')[];
   /** POST that only reads or computes: takes the nonce, leaves no audit record (D-AUDIT-02). */

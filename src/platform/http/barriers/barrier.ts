@@ -1,0 +1,31 @@
+/**
+ * A barrier looks at one exchange and throws a Refusal when it may not go on. Only the last one (the body) waits;
+ * everything before it runs in the turn of the request, on the request line and headers alone.
+ */
+import type { Clock } from '../../base/clock.js';
+import type { Store } from '../../store/store.js';
+import type { Authenticator } from '../authenticator.js';
+import type { Exchange } from '../exchange.js';
+import type { Nonces } from '../nonces.js';
+import type { RateLimiter } from '../rate-limit.js';
+import type { StreamCensus } from '../stream-port.js';
+import type { RowTable } from '../row-table.js';
+
+/** What the barriers look at besides the exchange. */
+export interface Guard {
+  readonly clock: Clock;
+  readonly rows: RowTable;
+  readonly rateLimiter: RateLimiter;
+  readonly streams: { readonly census: StreamCensus | undefined; readonly perSourceMax: number };
+  readonly authenticator: Authenticator;
+  /** Undefined while `gateway.antiReplay.enabled` is false. */
+  readonly nonces: Nonces | undefined;
+  readonly store: Pick<Store, 'apply' | 'write' | 'accepting'>;
+  readonly siteExists: (site: string) => boolean;
+  /** False until storage is open and recovery is done: everything but probes and pages answers 503 `starting`. */
+  readonly ready: () => boolean;
+  readonly bodyBytesMax: number;
+  readonly reasonLengthMin: number;
+}
+
+export type Barrier = (exchange: Exchange, guard: Guard) => undefined | Promise<void>;

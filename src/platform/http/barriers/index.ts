@@ -1,0 +1,29 @@
+/** The order of evaluation, first refusal answers (contract 1, Errors; decisions Q-ERR-06). */
+import { antiReplay } from './anti-replay.js';
+import { authentication } from './authentication.js';
+import type { Barrier } from './barrier.js';
+import { body } from './body.js';
+import { existence } from './existence.js';
+import { fence } from './fence.js';
+import { freshToken } from './fresh-token.js';
+import { permission } from './permission.js';
+import { plantMode } from './plant-mode.js';
+import { rateLimit } from './rate-limit.js';
+import { routeKnown } from './route-known.js';
+import { siteScope } from './site-scope.js';
+import { streamCount } from './stream-count.js';
+
+export const BARRIERS: readonly Barrier[] = [
+  rateLimit, // 429
+  routeKnown, // 404, 405
+  streamCount, // 429; needs the row, spends nothing
+  authentication, // 401
+  fence, // 403
+  siteScope, // 403
+  antiReplay, // 400, 409
+  permission, // 403
+  freshToken, // 401
+  existence, // 404
+  plantMode, // 403
+  body, // 413, 415, 400
+];

@@ -1,0 +1,119 @@
+/** One request on its way through the barriers: what was read from the wire, and what the barriers found out about it. */
+import type { AuditDraft } from '../store/audit-record.js';
+import { type Caller, actorOf } from './caller.js';
+import { chooseFormat, type Format } from './negotiate.js';
+import type { AuditEntry, Method, Query, RequestContext } from './route.js';
+import type { BoundRoute, Params } from './router.js';
+
+export interface HeaderFields {
+  get(name: string): string | undefined;
+  /** Names that came on more than one line. */
+  readonly repeated: ReadonlySet<string> | undefined;
+}
+
+/** What the server reads of a request before the first wait. */
+export interface Incoming {
+  readonly method: string;
+  readonly path: string;
+  readonly rawQuery: string;
+  readonly headers: HeaderFields;
+  readonly sourceIP: string;
+  /** Whether the connection is under TLS. */
+  readonly secure: boolean;
+  /**
+   * Collects the body; called at most once, in the turn of the request. Rejects with the error of `tooLarge` beyond the limit.
+   */
+  collect(limitBytes: number, tooLarge: () => Error): Promise<Uint8Array>;
+}
+
+/** What the audit records of a row carry unless its handler says otherwise; derived once per row. */
+export interface RowFacts {
+  readonly bound: BoundRoute;
+  readonly mutating: boolean;
+  /** Site named by the path, '' when none. */
+  siteOf(params: Params): string;
+  readonly scoped: boolean;
+  readonly fenced: boolean;
+  readonly public: boolean;
+  readonly api: boolean;
+  draft(params: Params, site: string): Pick<AuditDraft, 'action' | 'category' | 'target'>;
+}
+
+const NO_QUERY: Query = { get: () => undefined, all: () => [] };
+
+export class Exchange implements RequestContext<Params, unknown> {
+  readonly incoming: Incoming;
+  readonly correlationID: string;
+  row!: RowFacts;
+  params!: Params;
+  caller!: Caller;
+  body: unknown;
+  /** Set by the anti-replay barrier: from here on every refusal of a write is audited (D-AUDIT-02). */
+  admitted = false;
+  #query: Query | undefined;
+  #format: Format | undefined;
+  #lastResult: AuditDraft['result'] | undefined;
+
+  constructor(incoming: Incoming, correlationID: string) {
+    this.incoming = incoming;
+    this.correlationID = correlationID;
+  }
+
+  get sourceIP(): string {
+    return this.incoming.sourceIP;
+  }
+
+  get method(): Method {
+    return this.incoming.method as Method;
+  }
+
+  get path(): string {
+    return this.incoming.path;
+  }
+
+  get secure(): boolean {
+    return this.incoming.secure;
+  }
+
+  get query(): Query {
+    this.#query ??= this.incoming.rawQuery === '' ? NO_QUERY : parseQuery(this.incoming.rawQuery);
+    return this.#query;
+  }
+
+  get format(): Format {
+    this.#format ??= chooseFormat(this.query.get('format'), this.header('accept'), this.row.bound.row.formats ?? []);
+    return this.#format;
+  }
+
+  header(name: string): string | undefined {
+    return this.incoming.headers.get(name.toLowerCase());
+  }
+
+  get audited(): boolean {
+    return this.#lastResult !== undefined;
+  }
+
+  /** Whether the handler itself recorded how the request was refused. */
+  get refusalAudited(): boolean {
+    return this.#lastResult === 'Rejected' || this.#lastResult === 'Failed';
+  }
+
+  audit(entry: AuditEntry): AuditDraft {
+    const site = entry.site ?? this.row.siteOf(this.params);
+    const draft: AuditDraft = {
+      site,
+      ...this.row.draft(this.params, site),
+      result: 'Success',
+      ...entry,
+      actor: actorOf(this.caller, this.sourceIP),
+      correlationID: this.correlationID,
+    };
+    this.#lastResult = draft.result;
+    return draft;
+  }
+}
+
+export function parseQuery(raw: string): Query {
+  const fields = new URLSearchParams(raw);
+  return { get: (name) => fields.get(name) ?? undefined, all: (name) => fields.getAll(name) };
+}

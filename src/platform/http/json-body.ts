@@ -1,0 +1,99 @@
+/**
+ * Step 11 of the order of evaluation: JSON syntax, unknown fields, required fields, types, value rules (decisions
+ * Q-ERR-04, Q-ERR-06, Q-ERR-07). One schema gives all of them; the first in that order answers.
+ */
+import { isUtf8 } from 'node:buffer';
+import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
+import { invalid, type Refusal } from '../base/refusal.js';
+
+const DEPTH_MAX = 64; // decisions Q-ERR-07
+
+/** @throws Refusal `invalid_json`. An empty body reads as `{}`. */
+export function parseJson(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return {};
+  if (!isUtf8(bytes)) throw invalid('invalid_json', 'body', 'the body is not valid UTF-8');
+  checkDepth(bytes);
+  try {
+    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+  } catch (fault) {
+    throw invalid('invalid_json', 'body', `the body is not valid JSON: ${(fault as Error).message}`);
+  }
+}
+
+function checkDepth(bytes: Uint8Array): void {
+  let depth = 0;
+  let inText = false;
+  for (let i = 0; i < bytes.length; i += 1) {
+    const byte = bytes[i];
+    if (inText) {
+      if (byte === 0x5c) i += 1;
+      else if (byte === 0x22) inText = false;
+    } else if (byte === 0x22) inText = true;
+    else if (byte === 0x7b || byte === 0x5b) {
+      depth += 1;
+      if (depth > DEPTH_MAX) throw invalid('invalid_json', 'body', `the body is nested deeper than ${DEPTH_MAX} levels`);
+    } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
+  }
+}
+
+/** @throws Refusal `unknown_field`, `missing_field` or `invalid_field` naming the JSON path. */
+export function decode<Output>(schema: GenericSchema<unknown, Output>, input: unknown): Output {
+  const result = safeParse(schema, input);
+  if (result.success) return result.output;
+  throw refusalOf(result.issues);
+}
+
+type Issue = BaseIssue<unknown>;
+
+/** 0 unknown, 1 missing, 2 type, 3 value. */
+function rank(issue: Issue): number {
+  if (issue.kind === 'schema' && issue.expected === 'never' && issue.path?.length) return 0;
+  if (issue.kind === 'schema' && issue.received === 'undefined') return 1;
+  return issue.kind === 'schema' ? 2 : 3;
+}
+
+export function refusalOf(issues: readonly Issue[]): Refusal {
+  let first = issues[0];
+  for (const issue of issues) if (rank(issue) < rank(first)) first = issue;
+  const field = pathOf(first);
+  switch (rank(first)) {
+    case 0:
+      return invalid('unknown_field', field, `unknown field ${field}`);
+    case 1:
+      return invalid('missing_field', field, `field ${field} is required`);
+    case 2: {
+      const allowed = allowedOf(first);
+      const message = allowed ? `${field} must be one of ${allowed.join(', ')}` : `${field} must be ${article(first.expected ?? 'of another type')}`;
+      return invalid('invalid_field', field, message, allowed ? { allowed } : {});
+    }
+    default:
+      return invalid('invalid_field', field, first.message.startsWith('Invalid ') ? `${field}: ${first.message}` : `${field} ${first.message}`);
+  }
+}
+
+function pathOf(issue: Issue): string {
+  let text = '';
+  for (const item of issue.path ?? []) {
+    const key: unknown = item.key;
+    text += typeof key === 'number' ? `[${key}]` : text === '' ? String(key) : `.${String(key)}`;
+  }
+  return text === '' ? 'body' : text;
+}
+
+function article(expected: string): string {
+  if (expected === 'Object' || expected === 'Array') return expected === 'Object' ? 'an object' : 'an array';
+  return expected === 'string' || expected === 'number' || expected === 'boolean' ? `a ${expected}` : expected;
+}
+
+/** The words of a picklist, from valibot's `("a" | "b")`. */
+function allowedOf(issue: Issue): string[] | undefined {
+  if (issue.type !== 'picklist' || !issue.expected) return undefined;
+  try {
+    return issue.expected
+      .replace(/^\(|\)$/g, '')
+      .split(' | ')
+      .map((word) => String(JSON.parse(word)));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * Anti-replay memory (contract 1, Anti-replay header; decisions NONCE). Two generations swapped once per window keep
+ * forgetting cheap; the stored time is compared, so the window is exact. Nothing inside the window is forgotten early,
+ * except anonymous nonces, whose own store drops its oldest.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../base/clock.js';
+
+const ANONYMOUS_ENTRIES_MAX = 50_000; // decisions Q-NONCE-04
+const ALARM_SHARE = 0.8; // decisions Q-NONCE-04: alarm `system-nonce-store`
+
+export type Admission = 'admitted' | 'duplicate' | 'full';
+
+export interface PersistedNonce {
+  readonly hash: string;
+  readonly atMs: number;
+}
+
+export class Nonces {
+  readonly windowMs: number;
+  readonly #entriesMax: number;
+  readonly #clock: Clock;
+  readonly #known: Generations;
+  readonly #anonymous: Generations;
+  /** Hashes admitted before the last start; empty again one window later. */
+  #earlier = new Map<string, number>();
+  #earlierUntilMonoMs = 0;
+
+  constructor(clock: Clock, windowMs: number, entriesMax: number) {
+    this.#clock = clock;
+    this.windowMs = windowMs;
+    this.#entriesMax = entriesMax;
+    this.#known = new Generations(windowMs, clock.monoMs());
+    this.#anonymous = new Generations(windowMs, clock.monoMs());
+  }
+
+  /** D-NONCE-01: a restart forgets nothing; with a wall clock that went back every entry is kept for one full window. */
+  load(entries: readonly PersistedNonce[]): void {
+    const nowMs = this.#clock.wallMs();
+    const monoMs = this.#clock.monoMs();
+    const clockWentBack = entries.some((entry) => entry.atMs > nowMs);
+    this.#earlier = new Map(entries.map((entry) => [entry.hash, clockWentBack ? monoMs : monoMs - (nowMs - entry.atMs)]));
+    this.#earlierUntilMonoMs = monoMs + this.windowMs;
+  }
+
+  admit(nonce: string, anonymous: boolean): Admission {
+    const nowMs = this.#clock.monoMs();
+    if (this.#known.has(nonce, nowMs) || this.#anonymous.has(nonce, nowMs) || this.#seenEarlier(nonce, nowMs)) return 'duplicate';
+    if (anonymous) {
+      this.#anonymous.add(nonce, nowMs);
+      if (this.#anonymous.size > ANONYMOUS_ENTRIES_MAX) this.#anonymous.dropOldest();
+      return 'admitted';
+    }
+    if (this.#full(nowMs)) return 'full';
+    this.#known.add(nonce, nowMs);
+    return 'admitted';
+  }
+
+  /** SHA-256 (hex), the form in which a nonce is persisted. */
+  static hash(nonce: string): string {
+    return createHash('sha256').update(nonce).digest('hex');
+  }
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** True at 80 % of `gateway.antiReplay.maxEntries`. */
+  get nearlyFull(): boolean {
+    return this.#known.size + this.#earlier.size >= this.#entriesMax * ALARM_SHARE;
+  }
+
+  #full(nowMs: number): boolean {
+    if (this.#known.size + this.#earlier.size < this.#entriesMax) return false;
+    this.#known.sweep(nowMs);
+    return this.#known.size + this.#earlier.size >= this.#entriesMax;
+  }
+
+  #seenEarlier(nonce: string, nowMs: number): boolean {
+    if (this.#earlier.size === 0) return false;
+    if (nowMs >= this.#earlierUntilMonoMs) {
+      this.#earlier.clear();
+      return false;
+    }
+    const atMs = this.#earlier.get(Nonces.hash(nonce));
+    return atMs !== undefined && nowMs - atMs < this.windowMs;
+  }
+}
+
+class Generations {
+  readonly #windowMs: number;
+  #young = new Map<string, number>();
+  #old = new Map<string, number>();
+  #youngSinceMs: number;
+  /** Walks `#old` from its oldest entry; what it has passed is forgotten. */
+  #sweeper: Iterator<[string, number]> | undefined;
+  #waiting: [string, number] | undefined;
+
+  constructor(windowMs: number, nowMs: number) {
+    this.#windowMs = windowMs;
+    this.#youngSinceMs = nowMs;
+  }
+
+  get size(): number {
+    return this.#young.size + this.#old.size;
+  }
+
+  has(nonce: string, nowMs: number): boolean {
+    const atMs = this.#young.get(nonce) ?? this.#old.get(nonce);
+    return atMs !== undefined && nowMs - atMs < this.#windowMs;
+  }
+
+  add(nonce: string, nowMs: number): void {
+    if (nowMs - this.#youngSinceMs >= this.#windowMs) this.#turn(nowMs);
+    this.#young.set(nonce, nowMs);
+  }
+
+  sweep(nowMs: number): void {
+    if (nowMs - this.#youngSinceMs >= this.#windowMs) this.#turn(nowMs);
+    for (;;) {
+      const entry = this.#oldest();
+      if (!entry || nowMs - entry[1] < this.#windowMs) return;
+      this.#forgetOldest();
+    }
+  }
+
+  dropOldest(): void {
+    if (this.#oldest()) return this.#forgetOldest();
+    // everything is young: make it the old generation and drop from there
+    this.#turn(this.#youngSinceMs);
+    if (this.#oldest()) this.#forgetOldest();
+  }
+
+  #turn(nowMs: number): void {
+    this.#old = this.#young;
+    this.#young = new Map();
+    this.#youngSinceMs = nowMs;
+    this.#sweeper = undefined;
+    this.#waiting = undefined;
+  }
+
+  #oldest(): [string, number] | undefined {
+    if (this.#waiting) return this.#waiting;
+    this.#sweeper ??= this.#old.entries();
+    const next = this.#sweeper.next();
+    this.#waiting = next.done ? undefined : next.value;
+    return this.#waiting;
+  }
+
+  #forgetOldest(): void {
+    if (this.#waiting) this.#old.delete(this.#waiting[0]);
+    this.#waiting = undefined;
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * Probes, pages and their assets (contract 1, What the service does 1 and 3; decisions Q-TIER-09, D-GEN-01). The pages are
+ * static files without plant data, read once at start from the built consoles; all data comes through the API.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { missing } from '../base/refusal.js';
+import { Answer } from './answer.js';
+import { Reply, type Route, routesFor } from './route.js';
+import type { RouteSet } from './router.js';
+
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.webmanifest': 'application/manifest+json',
+  '.map': 'application/json; charset=utf-8',
+};
+
+/** D-ERR-05. */
+const PAGE_HEADERS = {
+  'Content-Security-Policy': "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+} as const;
+
+const PAGES = ['login', 'hmi', 'data'] as const;
+
+interface StaticFile {
+  readonly bytes: Buffer;
+  readonly mediaType: string;
+  readonly etag: string;
+}
+
+export interface Pages {
+  /** 503 `{status: "starting"}` on `/readyz` until true. */
+  ready(): boolean;
+  page(name: string): StaticFile | undefined;
+  asset(name: string): StaticFile | undefined;
+}
+
+const route = routesFor<Pages>();
+const open = { action: '-', tier: 'none' } as const;
+
+export const PAGE_ROUTES: readonly Route<Pages>[] = [
+  route({ method: 'GET', path: '/healthz', ...open, summary: 'Liveness', handle: () => ({ status: 'ok' }) }),
+  route({
+    method: 'GET',
+    path: '/readyz',
+    ...open,
+    summary: 'Readiness',
+    handle: (_, pages) => (pages.ready() ? { status: 'ok' } : new Answer(503, '{"status":"starting"}', { 'Retry-After': '1' })),
+  }),
+  route({ method: 'GET', path: '/', ...open, summary: 'To the operator console', handle: () => new Reply('redirect', undefined, { Location: '/hmi' }) }),
+  ...PAGES.map((name) => route({ method: 'GET', path: `/${name}`, ...open, summary: `Page ${name}`, handle: (_, pages) => serve(pages.page(name), `page ${name}`, 'no-cache') })),
+  route({
+    method: 'GET',
+    path: '/assets/{file...}',
+    ...open,
+    summary: 'Assets of the pages',
+    handle: ({ params }, pages) => serve(pages.asset(params.file), `asset ${params.file}`, 'public, max-age=31536000, immutable'),
+  }),
+];
+
+function serve(file: StaticFile | undefined, what: string, cacheControl: string): Reply {
+  if (!file) throw missing('file', what);
+  return new Reply('ok', file.bytes, { ...PAGE_HEADERS, ETag: file.etag, 'Cache-Control': cacheControl }, file.mediaType);
+}
+
+/**
+ * @param folder the built consoles: `login/index.html` or `login.html`, assets in any folder named `assets`.
+ */
+export function pageRoutes(folder: string, ready: () => boolean): RouteSet {
+  const files = readFolder(folder);
+  const assets = new Map<string, StaticFile>();
+  for (const [name, file] of files) {
+    const at = name.lastIndexOf('assets/');
+    if (at >= 0) assets.set(name.slice(at + 'assets/'.length), file);
+  }
+  const deps: Pages = {
+    ready,
+    page: (name) => files.get(`${name}/index.html`) ?? files.get(`${name}.html`),
+    asset: (name) => assets.get(name),
+  };
+  return { rows: PAGE_ROUTES, deps };
+}
+
+function readFolder(folder: string, prefix = '', found = new Map<string, StaticFile>()): Map<string, StaticFile> {
+  if (!existsSync(folder)) return found;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const full = path.join(folder, entry.name);
+    if (entry.isDirectory()) readFolder(full, `${prefix}${entry.name}/`, found);
+    else {
+      const mediaType = MEDIA_TYPES[path.extname(entry.name)];
+      if (mediaType === undefined) continue; // build marks and the like are not served
+      const bytes = readFileSync(full);
+      found.set(`${prefix}${entry.name}`, { bytes, mediaType, etag: `"${createHash('sha256').update(bytes).digest('hex').slice(0, 16)}"` });
+    }
+  }
+  return found;
+}

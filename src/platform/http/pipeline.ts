@@ -1,0 +1,103 @@
+/**
+ * A request through the barriers to its handler and back (design, The gateway). Refusals of admitted writes, and successes
+ * that their handler did not record, are audited before the answer goes out (D-AUDIT-01, D-AUDIT-02).
+ */
+import { assert } from '../base/assert.js';
+import type { Log } from '../base/log.js';
+import { auditReason, Refusal } from '../base/refusal.js';
+import { Answer, answerFault, answerOf, answerRefusal, NO_HEADERS } from './answer.js';
+import type { Guard } from './barriers/barrier.js';
+import { BARRIERS } from './barriers/index.js';
+import { Exchange, type Incoming } from './exchange.js';
+import { namesTag } from './revision.js';
+import { StreamReply } from './stream-port.js';
+
+export class Pipeline {
+  readonly #guard: Guard;
+  readonly #log: Log;
+
+  constructor(guard: Guard, log: Log) {
+    this.#guard = guard;
+    this.#log = log;
+  }
+
+  get guard(): Guard {
+    return this.#guard;
+  }
+
+  /** Never throws and never rejects: whatever goes wrong becomes an answer. */
+  handle(incoming: Incoming, correlationID: string): Answer | StreamReply | Promise<Answer> {
+    const exchange = new Exchange(incoming, correlationID);
+    try {
+      for (const barrier of BARRIERS) {
+        const wait = barrier(exchange, this.#guard);
+        if (wait) return wait.then(() => this.#serve(exchange)).then(expectAnswer).catch((fault: unknown) => this.#refuse(exchange, fault));
+      }
+      const served = this.#serve(exchange);
+      return served instanceof Promise ? served.then(expectAnswer).catch((fault: unknown) => this.#refuse(exchange, fault)) : served;
+    } catch (fault) {
+      return this.#refuse(exchange, fault);
+    }
+  }
+
+  #serve(exchange: Exchange): Answer | StreamReply | Promise<Answer | StreamReply> {
+    const { row, deps } = exchange.row.bound;
+    const value: unknown = row.handle(exchange, deps);
+    if (value instanceof Promise) return value.then((settled) => this.#finish(exchange, settled));
+    return this.#finish(exchange, value);
+  }
+
+  #finish(exchange: Exchange, value: unknown): Answer | StreamReply | Promise<Answer> {
+    if (value instanceof StreamReply) return value;
+    const answer = answerOf(value);
+    if (!exchange.row.mutating) return unchanged(exchange, answer);
+    if (exchange.audited || exchange.row.bound.row.computes) return answer;
+    return this.#guard.store.write({ audits: [exchange.audit({})] }).then(() => answer);
+  }
+
+  #refuse(exchange: Exchange, fault: unknown): Answer | Promise<Answer> {
+    if (!(fault instanceof Refusal)) {
+      this.#log.error({ err: fault, correlationID: exchange.correlationID, method: exchange.incoming.method, path: exchange.incoming.path }, 'a request met a fault of ours');
+    }
+    const answer = fault instanceof Refusal ? answerRefusal(fault) : answerFault();
+    if (!isAuditedRefusal(exchange, fault)) return answer;
+    const result = fault instanceof Refusal ? 'Rejected' : 'Failed';
+    const reason = auditReason(fault instanceof Refusal ? (fault.context.code ?? fault.kind.replaceAll('-', '_')) : 'internal');
+    try {
+      return this.#guard.store
+        .write({ audits: [exchange.audit({ result, reason })] })
+        .then(() => answer)
+        .catch((refusal: unknown) => this.#refuseUnaudited(refusal));
+    } catch (refusal) {
+      return this.#refuseUnaudited(refusal);
+    }
+  }
+
+  /** The refusal could not be recorded: what the caller learns is that the storage is away. */
+  #refuseUnaudited(refusal: unknown): Answer {
+    return refusal instanceof Refusal ? answerRefusal(refusal) : answerFault();
+  }
+}
+
+/** D-AUDIT-02: everything after step 6, and site-scope and fence refusals of writes. */
+function isAuditedRefusal(exchange: Exchange, fault: unknown): boolean {
+  if (!exchange.row?.mutating || exchange.refusalAudited || exchange.row.bound.row.computes) return false;
+  if (fault instanceof Refusal && fault.context.code === 'storage_unavailable') return false;
+  if (exchange.admitted) return true;
+  return fault instanceof Refusal && (fault.context.code === 'site_scope' || fault.context.code === 'api_key_fence');
+}
+
+function expectAnswer(value: Answer | StreamReply): Answer {
+  assert(value instanceof Answer, 'a stream is opened in the turn of its request');
+  return value;
+}
+
+/** `If-None-Match` on a GET of one resource gives 304 (decisions Q-ERR-14). */
+function unchanged(exchange: Exchange, answer: Answer): Answer {
+  if (exchange.row.bound.row.formats) answer = new Answer(answer.status, answer.body, { ...answer.headers, Vary: 'Accept' }, answer.mediaType);
+  if (answer.headers === NO_HEADERS) return answer;
+  const etag = answer.headers.ETag;
+  if (etag === undefined || answer.status !== 200) return answer;
+  const known = exchange.header('if-none-match');
+  return known !== undefined && namesTag(known, etag) ? new Answer(304, undefined, answer.headers) : answer;
+}

@@ -1,0 +1,66 @@
+/** Token bucket per source (decisions Q-ERR-05): IPv4 by address, IPv6 by /64. */
+import type { Clock } from '../base/clock.js';
+
+export interface RateLimit {
+  readonly enabled: boolean;
+  readonly requestsPerSecond: number;
+  readonly burst: number;
+}
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+const SOURCES_MAX = 50_000; // a bucket that has filled up again is not worth keeping
+
+export class RateLimiter {
+  readonly #limit: RateLimit;
+  readonly #clock: Clock;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(limit: RateLimit, clock: Clock) {
+    this.#limit = limit;
+    this.#clock = clock;
+  }
+
+  /** 0 when the request may pass, else the seconds after which one may. */
+  take(sourceIP: string): number {
+    if (!this.#limit.enabled) return 0;
+    const { requestsPerSecond, burst } = this.#limit;
+    const nowMs = this.#clock.monoMs();
+    const key = sourceKey(sourceIP);
+    let bucket = this.#buckets.get(key);
+    if (!bucket) {
+      if (this.#buckets.size >= SOURCES_MAX) this.#forgetFull(nowMs);
+      this.#buckets.set(key, (bucket = { tokens: burst, atMs: nowMs }));
+    }
+    bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) * requestsPerSecond) / 1000);
+    bucket.atMs = nowMs;
+    if (bucket.tokens < 1) return (1 - bucket.tokens) / requestsPerSecond;
+    bucket.tokens -= 1;
+    return 0;
+  }
+
+  #forgetFull(nowMs: number): void {
+    const { requestsPerSecond, burst } = this.#limit;
+    for (const [key, bucket] of this.#buckets) {
+      if (bucket.tokens + ((nowMs - bucket.atMs) * requestsPerSecond) / 1000 >= burst) this.#buckets.delete(key);
+    }
+    if (this.#buckets.size >= SOURCES_MAX) this.#buckets.clear();
+  }
+}
+
+export function sourceKey(ip: string): string {
+  if (!ip.includes(':')) return ip;
+  return expandIPv6(ip).slice(0, 4).join(':');
+}
+
+/** Eight groups without leading zeros. */
+export function expandIPv6(ip: string): string[] {
+  const [head, tail] = ip.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const fill = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
+  return [...left, ...Array<string>(fill).fill('0'), ...right].map((group) => group.replace(/^0+(?=.)/, '').toLowerCase());
+}

@@ -1,0 +1,24 @@
+/** Strong ETags and their conditions (decisions Q-ERR-14). */
+import { Refusal } from '../base/refusal.js';
+
+export function etagOf(revision: number | string): string {
+  return `"${revision}"`;
+}
+
+/** Whether a list such as `"4", W/"5"` or `*` names the tag. */
+export function namesTag(list: string, etag: string): boolean {
+  if (list.trim() === '*') return true;
+  return list.split(',').some((entry) => entry.trim().replace(/^W\//, '') === etag);
+}
+
+/**
+ * Step 14: `If-Match` is optional on PUT and DELETE.
+ * @throws Refusal 412 `precondition_failed`.
+ */
+export function checkIfMatch(ifMatch: string | undefined, revision: number | string): void {
+  if (ifMatch === undefined || namesTag(ifMatch, etagOf(revision))) return;
+  throw new Refusal('precondition', 'the resource has changed since it was read; read it again and repeat the change', {
+    code: 'precondition_failed',
+    currentETag: etagOf(revision),
+  });
+}

@@ -1,0 +1,130 @@
+/**
+ * The route table as a tree of path segments (decisions Q-ERR-03). A literal segment beats a parameter, a parameter beats
+ * the rest of the path. Each segment is percent-decoded once, here and nowhere else, so `%2F` inside a tag address stays
+ * part of its segment.
+ */
+import { assert } from '../base/assert.js';
+import type { Method, Route } from './route.js';
+
+/** A row with what its domain works on. */
+export interface BoundRoute {
+  readonly row: Route;
+  readonly deps: unknown;
+}
+
+export interface RouteSet {
+  readonly rows: readonly Route[];
+  readonly deps: unknown;
+}
+
+export interface Target {
+  readonly methods: Map<Method, BoundRoute>;
+}
+
+export type Params = Record<string, string>;
+
+export type Match = { readonly found: 'target'; readonly target: Target; readonly params: Params } | { readonly found: 'nothing' } | { readonly found: 'malformed' };
+
+interface Leaf extends Target {
+  readonly names: readonly string[];
+}
+
+class Node {
+  readonly literals = new Map<string, Node>();
+  parameter: Node | undefined;
+  leaf: Leaf | undefined;
+  rest: Leaf | undefined;
+}
+
+const NO_PARAMS: Params = Object.freeze({}) as Params;
+const NOTHING: Match = { found: 'nothing' };
+const MALFORMED: Match = { found: 'malformed' };
+
+export class Router {
+  readonly #root = new Node();
+  /** Paths without parameters, found by one look-up. */
+  readonly #fixed = new Map<string, Match>();
+  readonly #bound: BoundRoute[] = [];
+
+  constructor(sets: readonly RouteSet[]) {
+    for (const { rows, deps } of sets) for (const row of rows) this.#add({ row, deps });
+  }
+
+  get routes(): readonly BoundRoute[] {
+    return this.#bound;
+  }
+
+  match(path: string): Match {
+    const fixed = this.#fixed.get(path);
+    if (fixed) return fixed;
+    if (path.charCodeAt(0) !== 0x2f) return NOTHING;
+    const segments = path.split('/');
+    if (path.includes('%') && !decodeInPlace(segments)) return MALFORMED;
+    const values: string[] = [];
+    const leaf = find(this.#root, segments, 1, values);
+    if (!leaf) return NOTHING;
+    if (leaf.names.length === 0) return { found: 'target', target: leaf, params: NO_PARAMS };
+    const params: Params = {};
+    for (let i = 0; i < leaf.names.length; i += 1) params[leaf.names[i]] = values[i];
+    return { found: 'target', target: leaf, params };
+  }
+
+  #add(bound: BoundRoute): void {
+    const { row } = bound;
+    const names: string[] = [];
+    let node = this.#root;
+    let leaf: Leaf | undefined;
+    for (const segment of row.path.split('/').slice(1)) {
+      assert(!leaf, `nothing follows the rest parameter in ${row.path}`);
+      const parameter = /^\{(\w+)(\.\.\.)?\}$/.exec(segment);
+      if (!parameter) {
+        let next: Node | undefined = node.literals.get(segment);
+        if (!next) node.literals.set(segment, (next = new Node()));
+        node = next;
+        continue;
+      }
+      names.push(parameter[1]);
+      if (parameter[2]) leaf = node.rest ??= { names, methods: new Map() };
+      else node = node.parameter ??= new Node();
+    }
+    leaf ??= node.leaf ??= { names, methods: new Map() };
+    assert(leaf.names.join() === names.join(), `rows of one path name their parameters alike: ${row.path}`);
+    assert(!leaf.methods.has(row.method), `one row per method and path: ${row.method} ${row.path}`);
+    leaf.methods.set(row.method, bound);
+    this.#bound.push(bound);
+    if (names.length === 0) this.#fixed.set(row.path, { found: 'target', target: leaf, params: NO_PARAMS });
+  }
+}
+
+function find(node: Node, segments: readonly string[], at: number, values: string[]): Leaf | undefined {
+  if (at === segments.length) return node.leaf;
+  const segment = segments[at];
+  const literal = node.literals.get(segment);
+  if (literal) {
+    const leaf = find(literal, segments, at + 1, values);
+    if (leaf) return leaf;
+  }
+  if (segment !== '' && node.parameter) {
+    values.push(segment);
+    const leaf = find(node.parameter, segments, at + 1, values);
+    if (leaf) return leaf;
+    values.pop();
+  }
+  if (segment !== '' && node.rest) {
+    values.push(segments.slice(at).join('/'));
+    return node.rest;
+  }
+  return undefined;
+}
+
+function decodeInPlace(segments: string[]): boolean {
+  for (let i = 0; i < segments.length; i += 1) {
+    if (!segments[i].includes('%')) continue;
+    try {
+      segments[i] = decodeURIComponent(segments[i]);
+    } catch {
+      return false;
+    }
+  }
+  return true;
+}

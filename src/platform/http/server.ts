@@ -1,0 +1,438 @@
+/**
+ * The only file that knows uWebSockets.js. It reads a request in one turn, gives it to the pipeline and writes the answer.
+ *
+ * Invariant: a request whose turn ends unanswered has an abort handler (uWebSockets.js ends the process otherwise), and
+ * nothing touches a response after its end or abort.
+ */
+import { randomUUID } from 'node:crypto';
+import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket, type WebSocket } from 'uWebSockets.js';
+import { assert } from '../base/assert.js';
+import type { Log } from '../base/log.js';
+import { Refusal } from '../base/refusal.js';
+import { Answer, answerFault, answerRefusal } from './answer.js';
+import { allowOf } from './barriers/route-known.js';
+import type { HeaderFields, Incoming } from './exchange.js';
+import type { Pipeline } from './pipeline.js';
+import { addressText, type TrustedProxies } from './source-ip.js';
+import { statusLine } from './status.js';
+import type { SseSession, SseWire, StreamCensus, StreamReply, WebSocketSession, WebSocketWire } from './stream-port.js';
+
+/** What the library has and its types leave out. */
+const native = uWS as unknown as {
+  _cfg(option: 'silent'): void;
+};
+native._cfg('silent'); // no `uWebSockets` response header
+
+const LISTEN_EXCLUSIVE_PORT = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: a second gateway on the port fails instead of sharing it
+type ListenExclusively = (host: string, port: number, options: number, call: (socket: us_listen_socket | false) => void) => void;
+
+const CORRELATION_ID = /^[A-Za-z0-9._-]{8,64}$/; // D-ERR-01
+const WEBSOCKET_FRAME_BYTES_MAX = 256 * 1024; // above it the socket is cut; the session closes with 1009 from 64 KiB on
+const WEBSOCKET_BACKPRESSURE_BYTES_MAX = 64 * 1024 * 1024; // the stream's own frame buffer sheds long before
+const STOP_GRACE_MS = 2000;
+const METHODS: Readonly<Record<string, string>> = { get: 'GET', post: 'POST', put: 'PUT', delete: 'DELETE', head: 'HEAD', options: 'OPTIONS', patch: 'PATCH' };
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  readonly pipeline: Pipeline;
+  readonly trustedProxies: TrustedProxies;
+  /** `gateway.cors.allowedOrigins`; empty: same origin only (D-ERR-05). */
+  readonly allowedOrigins: readonly string[];
+  readonly census?: StreamCensus;
+  readonly log: Log;
+}
+
+export interface HttpServer {
+  readonly port: number;
+  /** No new connections, streams ended, answers under way written, then everything is cut. */
+  stop(): Promise<void>;
+}
+
+export async function startServer(options: ServerOptions): Promise<HttpServer> {
+  const app = options.tls ? uWS.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile }) : uWS.App();
+  const gateway = new Front(options);
+  for (const row of options.pipeline.guard.rows.rows) {
+    if (row.stream !== 'websocket') continue;
+    assert(!row.path.includes('{'), 'the WebSocket route has no parameters');
+    app.ws<SocketData>(row.path, gateway.webSocketBehaviour());
+  }
+  app.any('/*', (res, req) => gateway.serve(res, req));
+  const socket = await new Promise<us_listen_socket>((resolve, reject) => {
+    (app.listen as unknown as ListenExclusively).call(app, options.host, options.port, LISTEN_EXCLUSIVE_PORT, (listening) => {
+      if (listening) resolve(listening);
+      else reject(new Error(`cannot listen on ${options.host}:${options.port}; another program uses the port, or the certificate does not load`));
+    });
+  });
+  const port = uWS.us_socket_local_port(socket as never);
+  let stopping: Promise<void> | undefined;
+  return {
+    port,
+    stop() {
+      stopping ??= (async () => {
+        uWS.us_listen_socket_close(socket);
+        await options.census?.endAll();
+        await gateway.idle(STOP_GRACE_MS);
+        app.close();
+      })();
+      return stopping;
+    },
+  };
+}
+
+/** The `Authorization`, nonce and length of a request must come once; the rest is joined as HTTP says. */
+class Fields implements HeaderFields {
+  readonly #fields = new Map<string, string>();
+  #repeated: Set<string> | undefined;
+
+  constructor(req: HttpRequest) {
+    req.forEach((name, value) => {
+      const earlier = this.#fields.get(name);
+      if (earlier === undefined) {
+        this.#fields.set(name, value);
+        return;
+      }
+      this.#repeated ??= new Set();
+      this.#repeated.add(name);
+      this.#fields.set(name, `${earlier}${name === 'cookie' ? '; ' : ', '}${value}`);
+    });
+  }
+
+  get(name: string): string | undefined {
+    return this.#fields.get(name);
+  }
+
+  get repeated(): ReadonlySet<string> | undefined {
+    return this.#repeated;
+  }
+}
+
+interface SocketData {
+  readonly reply: StreamReply;
+  readonly sourceIP: string;
+  wire: UwsWebSocketWire;
+  session: WebSocketSession;
+}
+
+class Front {
+  readonly #options: ServerOptions;
+  readonly #open = new Set<Exchange>();
+  #whenIdle: (() => void) | undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+  }
+
+  serve(res: HttpResponse, req: HttpRequest): void {
+    const exchange = new Exchange(res, req, this.#options);
+    try {
+      const early = exchange.refuseMalformed() ?? this.#preflight(exchange);
+      if (early) return exchange.answer(early);
+      const outcome = this.#options.pipeline.handle(exchange, exchange.correlationID);
+      if (outcome instanceof Promise) {
+        exchange.defer();
+        this.#open.add(exchange);
+        void outcome.then((answer) => {
+          exchange.answer(answer);
+          this.#close(exchange);
+        });
+        return;
+      }
+      if (outcome instanceof Answer) return exchange.answer(outcome);
+      if (outcome.transport === 'sse') return exchange.stream(outcome.open as (wire: SseWire) => SseSession);
+      exchange.answer(answerRefusal(new Refusal('invalid', 'this route is opened with a WebSocket upgrade', { code: 'upgrade_required' })));
+    } catch (fault) {
+      this.#options.log.error({ err: fault }, 'the server met a fault of ours');
+      exchange.answer(answerFault());
+    } finally {
+      exchange.defer(); // no effect once answered
+    }
+  }
+
+  webSocketBehaviour(): uWS.WebSocketBehavior<SocketData> {
+    return {
+      compression: uWS.DISABLED,
+      maxPayloadLength: WEBSOCKET_FRAME_BYTES_MAX,
+      maxBackpressure: WEBSOCKET_BACKPRESSURE_BYTES_MAX,
+      idleTimeout: 0, // the session pings and judges silence (decisions Q-STREAM-16)
+      sendPingsAutomatically: false,
+      upgrade: (res, req, context) => this.#upgrade(res, req, context),
+      open: (ws) => {
+        const data = ws.getUserData();
+        data.wire = new UwsWebSocketWire(ws, data.sourceIP);
+        data.session = (data.reply.open as (wire: WebSocketWire) => WebSocketSession)(data.wire);
+      },
+      message: (ws, message, isBinary) => ws.getUserData().session.onMessage(message, isBinary),
+      drain: (ws) => ws.getUserData().session.onDrain(),
+      pong: (ws) => ws.getUserData().session.onPong(),
+      close: (ws, code, message) => {
+        const { wire, session } = ws.getUserData();
+        wire.closed = true;
+        session.onClose(code, Buffer.from(message).toString('utf8'));
+      },
+    };
+  }
+
+  /** Resolves when no answer is under way, or after the grace. */
+  idle(graceMs: number): Promise<void> {
+    if (this.#open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, graceMs);
+      this.#whenIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #close(exchange: Exchange): void {
+    this.#open.delete(exchange);
+    if (this.#open.size === 0) this.#whenIdle?.();
+  }
+
+  #upgrade(res: HttpResponse, req: HttpRequest, context: uWS.us_socket_context_t): void {
+    const exchange = new Exchange(res, req, this.#options);
+    try {
+      const outcome = exchange.refuseMalformed() ?? this.#options.pipeline.handle(exchange, exchange.correlationID);
+      if (outcome instanceof Answer) return exchange.answer(outcome);
+      assert(!(outcome instanceof Promise) && outcome.transport === 'websocket', 'a WebSocket is opened in the turn of its request');
+      exchange.upgrade(outcome, context);
+    } catch (fault) {
+      this.#options.log.error({ err: fault }, 'the server met a fault of ours');
+      exchange.answer(answerFault());
+    } finally {
+      exchange.defer();
+    }
+  }
+
+  /** OPTIONS answers 204 with `Allow` without authentication (decisions Q-ERR-03); with CORS for the origins allowed. */
+  #preflight(exchange: Exchange): Answer | undefined {
+    if (exchange.method !== 'OPTIONS') return undefined;
+    const match = this.#options.pipeline.guard.rows.match(exchange.path);
+    if (match.found !== 'target') return undefined; // the pipeline says why
+    const allow = allowOf([...match.target.methods.keys()]);
+    if (exchange.allowedOrigin === undefined) return new Answer(204, undefined, { Allow: allow });
+    return new Answer(204, undefined, {
+      Allow: allow,
+      'Access-Control-Allow-Methods': allow,
+      'Access-Control-Allow-Headers': 'Authorization, Content-Type, X-DCS-Nonce, X-Correlation-ID, X-Lineside-Background, If-Match, If-None-Match, Last-Event-ID',
+      'Access-Control-Max-Age': '600',
+    });
+  }
+}
+
+/** One request on the wire and the one answer to it. */
+class Exchange implements Incoming {
+  readonly method: string;
+  readonly path: string;
+  readonly rawQuery: string;
+  readonly headers: Fields;
+  readonly sourceIP: string;
+  readonly secure: boolean;
+  readonly correlationID: string;
+  readonly allowedOrigin: string | undefined;
+  readonly #res: HttpResponse;
+  readonly #crossOrigin: boolean;
+  /** Whether the turn of the request is over: writes then need a cork. */
+  #deferred = false;
+  #ended = false;
+  #onAborted: (() => void)[] = [];
+
+  constructor(res: HttpResponse, req: HttpRequest, { trustedProxies, allowedOrigins, tls }: ServerOptions) {
+    this.#res = res;
+    const method = req.getMethod();
+    this.method = METHODS[method] ?? method.toUpperCase();
+    this.path = req.getUrl();
+    this.rawQuery = req.getQuery() ?? '';
+    this.headers = new Fields(req);
+    this.sourceIP = trustedProxies.sourceOf(addressText(res.getRemoteAddress()), this.headers.get('x-forwarded-for'));
+    this.secure = tls !== undefined;
+    const correlationID = this.headers.get('x-correlation-id');
+    this.correlationID = correlationID !== undefined && CORRELATION_ID.test(correlationID) ? correlationID : randomUUID();
+    this.#crossOrigin = allowedOrigins.length > 0;
+    const origin = this.#crossOrigin ? this.headers.get('origin') : undefined;
+    this.allowedOrigin = origin !== undefined && allowedOrigins.includes(origin) ? origin : undefined;
+  }
+
+  /** Two lengths, or an encoding other than exactly `chunked`, would let a second request hide in the first. */
+  refuseMalformed(): Answer | undefined {
+    const encoding = this.headers.get('transfer-encoding');
+    const length = this.headers.get('content-length');
+    if (length === undefined && encoding === undefined) return undefined;
+    const odd = this.headers.repeated?.has('content-length') || (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || length !== undefined)) || (length !== undefined && !/^\d{1,15}$/.test(length));
+    if (!odd) return undefined;
+    const refusal = answerRefusal(new Refusal('invalid', 'the request states its length in a way that is not accepted', { code: 'malformed_request' }));
+    return new Answer(refusal.status, refusal.body, refusal.headers, refusal.mediaType, true);
+  }
+
+  /** Must have run before the turn of the request ends, unless it was answered. */
+  defer(): void {
+    if (this.#deferred || this.#ended) return;
+    this.#deferred = true;
+    this.#res.onAborted(() => {
+      this.#ended = true;
+      for (const listener of this.#onAborted) listener();
+    });
+  }
+
+  collect(limitBytes: number, tooLarge: () => Error): Promise<Uint8Array> {
+    this.defer();
+    return new Promise((resolve, reject) => {
+      let parts: Buffer | undefined;
+      let refused = false;
+      this.#onAborted.push(() => reject(new Refusal('invalid', 'the connection was closed before the body was complete', { code: 'body_incomplete' })));
+      this.#res.onData((chunk, isLast) => {
+        if (refused) return;
+        const size = (parts?.length ?? 0) + chunk.byteLength;
+        if (size > limitBytes) {
+          refused = true;
+          reject(tooLarge());
+          return;
+        }
+        // uWebSockets.js takes the chunk back after this call: copy it
+        parts = parts ? Buffer.concat([parts, Buffer.from(chunk)]) : Buffer.from(chunk.slice(0));
+        if (isLast) resolve(parts);
+      });
+    });
+  }
+
+  answer(answer: Answer): void {
+    if (this.#ended) return;
+    if (this.#deferred) this.#res.cork(() => this.#write(answer));
+    else this.#write(answer);
+    this.#ended = true;
+  }
+
+  #write(answer: Answer): void {
+    const res = this.#res;
+    res.writeStatus(statusLine(answer.status));
+    this.#writeCommonHeaders();
+    for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
+    if (answer.body === undefined) {
+      if (answer.status === 204 || answer.status === 304) res.endWithoutBody(undefined, answer.closeConnection);
+      else res.end('', answer.closeConnection);
+      return;
+    }
+    res.writeHeader('Content-Type', answer.mediaType);
+    if (this.method === 'HEAD') res.endWithoutBody(Buffer.byteLength(answer.body), answer.closeConnection);
+    else res.end(answer.body, answer.closeConnection);
+  }
+
+  #writeCommonHeaders(): void {
+    this.#res.writeHeader('X-Correlation-ID', this.correlationID);
+    this.#res.writeHeader('X-Content-Type-Options', 'nosniff');
+    if (!this.#crossOrigin) return;
+    this.#res.writeHeader('Vary', 'Origin');
+    if (this.allowedOrigin === undefined) return;
+    this.#res.writeHeader('Access-Control-Allow-Origin', this.allowedOrigin);
+    this.#res.writeHeader('Access-Control-Expose-Headers', 'ETag, Link, Location, Retry-After, X-Correlation-ID');
+  }
+
+  stream(open: (wire: SseWire) => SseSession): void {
+    const res = this.#res;
+    res.writeStatus('200 OK');
+    this.#writeCommonHeaders();
+    res.writeHeader('Content-Type', 'text/event-stream; charset=utf-8');
+    res.writeHeader('Cache-Control', 'no-store');
+    res.writeHeader('X-Accel-Buffering', 'no');
+    res.write(': open\n\n'); // sends the head at once
+    const wire = new UwsSseWire(res, this.sourceIP);
+    let session: SseSession | undefined;
+    this.#deferred = true;
+    res.onAborted(() => {
+      this.#ended = true;
+      wire.close();
+    });
+    wire.onClose = () => session?.onClose();
+    session = open(wire);
+    const listening = session;
+    if (wire.closed) return listening.onClose();
+    res.onWritable(() => {
+      listening.onWritable();
+      return true;
+    });
+  }
+
+  upgrade(reply: StreamReply, context: uWS.us_socket_context_t): void {
+    const key = this.headers.get('sec-websocket-key') ?? '';
+    const protocol = this.headers.get('sec-websocket-protocol') ?? '';
+    const extensions = this.headers.get('sec-websocket-extensions') ?? '';
+    this.#ended = true;
+    this.#res.writeStatus(statusLine(101));
+    this.#res.writeHeader('X-Correlation-ID', this.correlationID);
+    this.#res.upgrade({ reply, sourceIP: this.sourceIP }, key, protocol, extensions, context);
+  }
+}
+
+class UwsWebSocketWire implements WebSocketWire {
+  readonly sourceIP: string;
+  closed = false;
+  readonly #ws: WebSocket<SocketData>;
+
+  constructor(ws: WebSocket<SocketData>, sourceIP: string) {
+    this.#ws = ws;
+    this.sourceIP = sourceIP;
+  }
+
+  send(payload: Uint8Array | string): 0 | 1 | 2 {
+    return this.closed ? 2 : (this.#ws.send(payload, false, false) as 0 | 1 | 2);
+  }
+
+  bufferedBytes(): number {
+    return this.closed ? 0 : this.#ws.getBufferedAmount();
+  }
+
+  cork(call: () => void): void {
+    if (this.closed) call();
+    else this.#ws.cork(call);
+  }
+
+  ping(): void {
+    if (!this.closed) this.#ws.ping();
+  }
+
+  close(code: number, reason: string): void {
+    if (!this.closed) this.#ws.end(code, reason);
+  }
+
+  terminate(): void {
+    if (!this.closed) this.#ws.close();
+  }
+}
+
+class UwsSseWire implements SseWire {
+  readonly sourceIP: string;
+  closed = false;
+  onClose: (() => void) | undefined;
+  readonly #res: HttpResponse;
+
+  constructor(res: HttpResponse, sourceIP: string) {
+    this.#res = res;
+    this.sourceIP = sourceIP;
+  }
+
+  write(payload: Uint8Array | string): boolean {
+    return this.closed || payload.length === 0 ? true : this.#res.write(payload);
+  }
+
+  cork(call: () => void): void {
+    if (this.closed) call();
+    else this.#res.cork(call);
+  }
+
+  end(): void {
+    if (this.closed) return;
+    this.closed = true; // before the end: what the session still does on the wire is ignored
+    this.#res.cork(() => void this.#res.end('', true));
+    this.onClose?.();
+  }
+
+  /** The peer went away. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.onClose?.();
+  }
+}

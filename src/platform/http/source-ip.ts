@@ -1,0 +1,71 @@
+/** Who sent a request (decisions Q-ERR-05): the peer, or what a trusted proxy says about it, read from right to left. */
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import { expandIPv6 } from './rate-limit.js';
+
+const TEXTS_MAX = 20_000;
+const texts = new Map<string, string>();
+
+/** Address text of the 4 or 16 bytes of a socket; an IPv4-mapped IPv6 address reads as IPv4. */
+export function addressText(bytes: ArrayBuffer): string {
+  const key = Buffer.from(bytes).toString('latin1');
+  let text = texts.get(key);
+  if (text === undefined) {
+    if (texts.size >= TEXTS_MAX) texts.clear();
+    texts.set(key, (text = render(new Uint8Array(bytes.slice(0)))));
+  }
+  return text;
+}
+
+function render(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join('.');
+  if (bytes.length !== 16) return 'unknown';
+  if (bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255) return bytes.subarray(12).join('.');
+  const groups = Array.from({ length: 8 }, (_, i) => ((bytes[2 * i] << 8) | bytes[2 * i + 1]).toString(16));
+  const text = groups.join(':');
+  const longest = [...text.matchAll(/(?:^|:)0(?::0)+(?=:|$)/g)].sort((a, b) => b[0].length - a[0].length)[0];
+  if (!longest) return text;
+  const before = text.slice(0, longest.index);
+  const after = text.slice(longest.index + longest[0].length).replace(/^:/, '');
+  return `${before}::${after}`;
+}
+
+export class TrustedProxies {
+  readonly #list = new BlockList();
+  readonly #any: boolean;
+
+  /** CIDR list of `gateway.trustedProxies`. */
+  constructor(cidrs: readonly string[]) {
+    this.#any = cidrs.length > 0;
+    for (const cidr of cidrs) {
+      const [address, prefix] = cidr.split('/');
+      const type = isIPv4(address) ? 'ipv4' : 'ipv6';
+      if (prefix === undefined) this.#list.addAddress(address, type);
+      else this.#list.addSubnet(address, Number(prefix), type);
+    }
+  }
+
+  sourceOf(peerIP: string, forwardedFor: string | undefined): string {
+    if (!this.#any || forwardedFor === undefined || !this.#trusts(peerIP)) return peerIP;
+    const hops = forwardedFor.split(',').map((hop) => hop.trim());
+    let source = peerIP;
+    for (let i = hops.length - 1; i >= 0; i -= 1) {
+      if (isIP(hops[i]) === 0) return source;
+      source = isIPv4(hops[i]) ? hops[i] : expandIPv6(hops[i]).join(':');
+      if (!this.#trusts(source)) return source;
+    }
+    return source;
+  }
+
+  #trusts(ip: string): boolean {
+    return isIP(ip) !== 0 && this.#list.check(ip, isIPv4(ip) ? 'ipv4' : 'ipv6');
+  }
+}
+
+/** Whether a CIDR or address of a setting reads. */
+export function isCidr(text: string): boolean {
+  const [address, prefix, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return false;
+  if (prefix === undefined) return true;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
+}
