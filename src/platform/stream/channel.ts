@@ -13,33 +13,38 @@ export const CHANNEL_ACTION: Readonly<Record<ChannelName, string>> = {
   cmhealth: 'controlmodule:list',
 };
 
+export function isChannel(word: string): word is ChannelName {
+  return (CHANNELS as readonly string[]).includes(word);
+}
+
 /**
- * An event on a channel other than `tags`: the frame without seq, eventId, subscriptionId and replay. `key` names the
- * object it describes; its last frame is the snapshot. `unit` is used by the unit filter; '' resolves to no unit.
+ * An event on a channel other than `tags`: the frame without seq, eventId, subscriptionId and replay, `type` first.
+ * `key` names the object it describes (unique in its site and channel); its last frame is the snapshot. `unit` is used
+ * by the unit filter; '' resolves to no unit.
  */
 export interface ChannelEvent {
   readonly channel: Exclude<ChannelName, 'tags'>;
   readonly key: string;
   readonly site: string;
   readonly unit: string;
+  /** An empty object together with `forget` publishes nothing. */
   readonly frame: Readonly<Record<string, unknown>>;
   /** The object is gone: nothing is replayed for it any more. */
   readonly forget?: boolean;
+  /** The frame is replayed for this long only (a resolved alarm: 15 minutes, contract 2, Limits); without it for ever. */
+  readonly retainMs?: number;
 }
 
-/** The tags of one unit as the hub publishes them: descriptors fixed per plan revision, values read from the tag table. */
+/** The tags of one unit as the hub publishes them: addresses fixed per plan revision, values read from the tag table. */
 export interface TagSource {
   readonly site: string;
   readonly unit: string;
   readonly addresses: readonly string[];
-  /**
-   * Fills value text (JSON), quality code and timestamp (wall ms) of a tag. Called from the publishing slice only, after
-   * `refresh` has copied one consistent snapshot.
-   */
+  /** Copies one consistent snapshot; called once per publishing slice before the reads below. */
   refresh(): void;
+  /** JSON text of the value; the same string object as long as the value did not change. */
   valueJson(index: number): string;
   qualityWord(index: number): string;
+  /** Wall ms; 0 when the tag was never written. */
   timestampMs(index: number): number;
-  /** Rises when value or quality of the tag changes (for resume by Last-Event-ID). */
-  changed(index: number): boolean;
 }

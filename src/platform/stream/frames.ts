@@ -1,0 +1,107 @@
+/**
+ * Frames as bytes with a hole for `seq` (contract 2, Stream frame fields). Both transports share the JSON; they differ in
+ * what stands around it: a WebSocket message is the JSON alone, a server-sent event has `id:`, `event:` and `data:` lines.
+ *
+ * The hole has a fixed width and the number stands right-aligned in it, filled up with spaces (legal JSON white space),
+ * so that one rendered frame serves every connection: each writes its own digits and sends the same bytes.
+ */
+
+/** 12 digits last for 6 years at 5,000 frames a second. */
+export const SEQ_WIDTH = 12;
+const SEQ_HOLE = ' '.repeat(SEQ_WIDTH);
+const SEQ_HEAD = '{"seq":';
+const HALF = 1_000_000;
+
+/** A rendered frame that no connection has numbered yet; whoever sends it stamps it first. */
+export interface Frame {
+  readonly bytes: Uint8Array;
+  /** Offset of the hole for the sequence number. */
+  readonly seqAt: number;
+}
+
+/** Offset of the hole in a WebSocket frame. */
+export const WEBSOCKET_SEQ_AT = SEQ_HEAD.length;
+
+export function stamp(bytes: Uint8Array, seqAt: number, seq: number): void {
+  let low = seq % HALF;
+  let high = (seq - low) / HALF;
+  let at = seqAt + SEQ_WIDTH - 1;
+  if (high > 0) {
+    for (let digit = 0; digit < 6; digit += 1) {
+      bytes[at] = 48 + (low % 10);
+      low = (low / 10) | 0;
+      at -= 1;
+    }
+    low = high;
+    high = 0;
+  }
+  do {
+    bytes[at] = 48 + (low % 10);
+    low = (low / 10) | 0;
+    at -= 1;
+  } while (low > 0);
+  while (at >= seqAt) {
+    bytes[at] = 32;
+    at -= 1;
+  }
+}
+
+/** Members that follow `seq` of a frame about a plant event; `body` is the rest of its JSON without braces. */
+export interface EventMembers {
+  readonly eventId: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+/** How one transport writes frames. */
+export interface Encoding {
+  /** An event of one subscription. `resumeAt` is the number an SSE `id:` line names instead of the event's own. */
+  event(event: EventMembers, subscription: string, replay: boolean, resumeAt?: number): Frame;
+  /** Acknowledgement, error, result, gap, broker status, session end: no eventId. `members` without seq, `type` first. */
+  control(members: Readonly<Record<string, unknown>>): Frame;
+}
+
+/** The JSON members of an object without its braces; '' for an empty one. */
+export function membersOf(value: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(value).slice(1, -1);
+}
+
+export const webSocketEncoding: Encoding = {
+  event({ eventId, body }, subscription, replay) {
+    const id = subscription === '' ? '' : `,"subscriptionId":${subscription}`;
+    return { bytes: Buffer.from(`${SEQ_HEAD}${SEQ_HOLE}${id},"eventId":${eventId}${replay ? ',"replay":true' : ''},${body}}`), seqAt: WEBSOCKET_SEQ_AT };
+  },
+  control(members) {
+    return { bytes: Buffer.from(`${SEQ_HEAD}${SEQ_HOLE},${membersOf(members)}}`), seqAt: WEBSOCKET_SEQ_AT };
+  },
+};
+
+/** `instance` is the first half of every `id:` (decisions Q-STREAM-13). */
+export function sseEncoding(instance: string): Encoding {
+  return {
+    event({ eventId, type, body }, _subscription, replay, resumeAt = eventId) {
+      const head = `${sseHead(instance, resumeAt, type)}${SEQ_HEAD}`;
+      return { bytes: Buffer.from(`${head}${SEQ_HOLE},"eventId":${eventId}${replay ? ',"replay":true' : ''},${body}}\n\n`), seqAt: Buffer.byteLength(head) };
+    },
+    control(members) {
+      const head = `event: ${String(members.type)}\ndata: ${SEQ_HEAD}`;
+      return { bytes: Buffer.from(`${head}${SEQ_HOLE},${membersOf(members)}}\n\n`), seqAt: Buffer.byteLength(head) };
+    },
+  };
+}
+
+/** Everything before the JSON of a server-sent event with an id. */
+export function sseHead(instance: string, resumeAt: number, type: string): string {
+  return `id: ${instance}-${resumeAt}\nevent: ${type}\ndata: `;
+}
+
+/** First bytes of a WebSocket tag frame of one subscription: everything before `,"eventId":`. */
+export function webSocketTagHead(subscription: string): Buffer {
+  return Buffer.from(`${SEQ_HEAD}${SEQ_HOLE},"subscriptionId":${subscription}`);
+}
+
+/** `{"seq":` and the hole, as it stands after the `data: ` of an event. */
+export const SSE_JSON_HEAD = `${SEQ_HEAD}${SEQ_HOLE}`;
+
+/** Offset of the hole in `SSE_JSON_HEAD`. */
+export const SSE_JSON_SEQ_AT = SEQ_HEAD.length;

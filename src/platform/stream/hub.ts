@@ -1,0 +1,250 @@
+/**
+ * The hub of the live streams: one numbering, one memory and one set of filters for both transports (contract 2, Events).
+ * Channel owners publish events; units put their tags on the board; the hub walks the board in ten slices of 20 ms, so
+ * that every tag is republished each 200 ms whatever changed.
+ *
+ * Invariant: `eventId` rises by one with every event of the plant; a snapshot covers exactly the events before it, and
+ * every event after it reaches the connection as a live frame or is counted as shed.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../base/clock.js';
+import type { Caller } from '../http/caller.js';
+import type { SessionWatch } from '../http/stream-port.js';
+import type { ChannelEvent, ChannelName, TagSource } from './channel.js';
+import { Connection, type ConnectionParts, type SnapshotItem } from './connection.js';
+import type { Filter } from './filter.js';
+import { type Encoding, sseEncoding, webSocketEncoding } from './frames.js';
+import { type KnownEvent, LastKnown } from './last-known.js';
+import { SliceArena } from './slice-arena.js';
+import type { Wire } from './subscriber.js';
+import { SLICE_MS, SLICES, TagBoard } from './tag-board.js';
+
+/** Sessions are looked at this often, so that an expired one is noticed within 50 s (contract 2, Limits). */
+export const SUPERVISION_MS = 25_000;
+const SWEEP_EVERY = 2; // snapshot memory is swept with every second supervision; reads skip what has lapsed anyway
+
+export type BrokerStatus = 'connected' | 'disconnected';
+
+/** Whether a filter names something that exists. */
+export interface Places {
+  hasSite(site: string): boolean;
+  hasUnit(site: string | undefined, unit: string): boolean;
+}
+
+export interface HubOptions {
+  readonly clock: Clock;
+  readonly sessions: SessionWatch;
+  readonly places: Places;
+  /** First half of SSE ids; random per process (decisions Q-STREAM-13). */
+  readonly instance?: string;
+}
+
+export class Hub {
+  readonly instance: string;
+  readonly #clock: Clock;
+  readonly #sessions: SessionWatch;
+  readonly #places: Places;
+  readonly #encodings: Readonly<Record<'websocket' | 'sse', Encoding>>;
+  readonly #connections = new Set<Connection>();
+  readonly #perSource = new Map<string, number>();
+  readonly #known: Readonly<Record<Exclude<ChannelName, 'tags'>, LastKnown>> = { alarms: new LastKnown(), states: new LastKnown(), cmhealth: new LastKnown() };
+  readonly #board: TagBoard;
+  readonly #arena: SliceArena;
+  #eventId = 0;
+  /** Events published in this turn of the event loop; they leave together, in one cork per connection. */
+  #fresh: { readonly channel: ChannelName; readonly event: KnownEvent }[] = [];
+  #broker: BrokerStatus = 'connected';
+  #slice = 0;
+  #nextSliceAtMs = 0;
+  #cancelSlice: (() => void) | undefined;
+  #cancelSupervision: (() => void) | undefined;
+  #supervisions = 0;
+  #tagSubscriptions = 0;
+  /** Slices that began more than a whole period late and were left out, since the start. */
+  slicesSkipped = 0;
+
+  constructor(options: HubOptions) {
+    this.#clock = options.clock;
+    this.#sessions = options.sessions;
+    this.#places = options.places;
+    this.instance = options.instance ?? randomBytes(6).toString('hex');
+    this.#encodings = { websocket: webSocketEncoding, sse: sseEncoding(this.instance) };
+    this.#board = new TagBoard(() => this.#nextEventId());
+    this.#arena = new SliceArena(this.instance);
+    this.#sessions.onEnded((sessionId, reason) => this.#endSession(sessionId, reason));
+  }
+
+  /** Number of the last event. */
+  get eventId(): number {
+    return this.#eventId;
+  }
+
+  get connectionCount(): number {
+    return this.#connections.size;
+  }
+
+  /** Open streams of one source IP, both transports together (decisions Q-STREAM-10). */
+  streamCount(sourceIP: string): number {
+    return this.#perSource.get(sourceIP) ?? 0;
+  }
+
+  /** Open streams of a session, for the list of sessions (decisions Q-AUTH-03). */
+  streamsOfSession(sessionId: string): number {
+    let count = 0;
+    for (const connection of this.#connections) if (connection.caller.sessionId === sessionId) count += 1;
+    return count;
+  }
+
+  start(): void {
+    this.#nextSliceAtMs = this.#clock.monoMs() + SLICE_MS;
+    this.#armSlice();
+    this.#armSupervision();
+  }
+
+  stop(): void {
+    this.#cancelSlice?.();
+    this.#cancelSupervision?.();
+    this.#cancelSlice = undefined;
+    this.#cancelSupervision = undefined;
+  }
+
+  /** Server shutdown: every stream ends without a session-ended event (decisions Q-STREAM-15). */
+  async endAll(): Promise<void> {
+    this.stop();
+    for (const connection of [...this.#connections]) connection.shutDown();
+  }
+
+  /** A unit's tags, or its new list after a plan was loaded. */
+  placeTags(source: TagSource): void {
+    this.#board.place(source);
+  }
+
+  removeTags(site: string, unit: string): void {
+    this.#board.remove(site, unit);
+  }
+
+  publish(event: ChannelEvent): void {
+    const known = this.#known[event.channel].note(event, this.#nextEventId(), this.#clock.monoMs());
+    if (!known) return;
+    this.#fresh.push({ channel: event.channel, event: known });
+    if (this.#fresh.length === 1) queueMicrotask(() => this.#flush());
+  }
+
+  /** The link between gateway and unit runtimes (decisions Q-STREAM-03); pushed on change only. */
+  setBroker(status: BrokerStatus): void {
+    if (status === this.#broker) return;
+    this.#broker = status;
+    for (const connection of this.#connections) if (connection.transport === 'websocket') connection.pushBroker(status, this.#clock.wallMs());
+  }
+
+  get broker(): BrokerStatus {
+    return this.#broker;
+  }
+
+  open(transport: 'websocket' | 'sse', wire: Wire, sourceIP: string, caller: Caller, end: ConnectionParts['end']): Connection {
+    const connection = new Connection({
+      transport,
+      wire,
+      caller,
+      encoding: this.#encodings[transport],
+      end,
+      places: this.#places,
+      snapshot: (channel, filter, since) => this.#snapshot(channel, filter, since),
+      selectTags: (filter) => {
+        this.#tagSubscriptions += 1;
+        return this.#board.select(filter);
+      },
+      releaseTags: (selection) => {
+        this.#tagSubscriptions -= 1;
+        this.#board.release(selection);
+      },
+      closed: () => {
+        if (!this.#connections.delete(connection)) return;
+        const left = this.streamCount(sourceIP) - 1;
+        if (left > 0) this.#perSource.set(sourceIP, left);
+        else this.#perSource.delete(sourceIP);
+      },
+      currentEventId: () => this.#eventId,
+    });
+    this.#connections.add(connection);
+    this.#perSource.set(sourceIP, this.streamCount(sourceIP) + 1);
+    return connection;
+  }
+
+  #nextEventId(): number {
+    this.#eventId += 1;
+    return this.#eventId;
+  }
+
+  #snapshot(channel: ChannelName, filter: Filter, since: number): readonly SnapshotItem[] {
+    this.#flush(); // what is published but not delivered yet belongs before the snapshot, not behind it again
+    if (channel === 'tags') return this.#board.known(filter, since);
+    return this.#known[channel].select(filter, since, this.#clock.monoMs());
+  }
+
+  #flush(): void {
+    if (this.#fresh.length === 0) return;
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    for (const connection of this.#connections) {
+      if (!fresh.some(({ channel, event }) => connection.wants(channel, event.site, event.unit))) continue;
+      connection.cork(() => {
+        for (const { channel, event } of fresh) connection.offer(channel, event);
+      });
+    }
+  }
+
+  // ------------------------------------------------------------------ tags
+
+  #armSlice(): void {
+    const delay = Math.max(0, this.#nextSliceAtMs - this.#clock.monoMs());
+    this.#cancelSlice = this.#clock.after(delay, () => this.#onSliceDue());
+  }
+
+  /** The due time moves on by whole slices, so that a late timer never shifts the following ones. */
+  #onSliceDue(): void {
+    const now = this.#clock.monoMs();
+    let behind = Math.floor((now - this.#nextSliceAtMs) / SLICE_MS);
+    if (behind >= SLICES) {
+      this.slicesSkipped += behind;
+      this.#slice = (this.#slice + behind) % SLICES;
+      this.#nextSliceAtMs += behind * SLICE_MS;
+      behind = 0;
+    }
+    for (let due = 0; due <= behind; due += 1) {
+      this.#publishSlice(this.#slice);
+      this.#slice = (this.#slice + 1) % SLICES;
+      this.#nextSliceAtMs += SLICE_MS;
+    }
+    this.#armSlice();
+  }
+
+  #publishSlice(slice: number): void {
+    this.#flush();
+    const arena = this.#arena;
+    arena.begin();
+    const count = this.#board.walk(slice, this.#tagSubscriptions > 0 ? (_position, eventId, tail) => arena.add(eventId, tail) : undefined);
+    if (count === 0 || this.#tagSubscriptions === 0) return;
+    for (const connection of this.#connections) connection.offerSlice(arena, slice);
+  }
+
+  // ------------------------------------------------------------------ sessions
+
+  #armSupervision(): void {
+    this.#cancelSupervision = this.#clock.after(SUPERVISION_MS, () => {
+      this.#supervise();
+      this.#armSupervision();
+    });
+  }
+
+  #supervise(): void {
+    for (const connection of [...this.#connections]) connection.supervise(this.#sessions, this.#clock.wallMs());
+    this.#supervisions += 1;
+    if (this.#supervisions % SWEEP_EVERY === 0) for (const known of Object.values(this.#known)) known.sweep(this.#clock.monoMs());
+  }
+
+  #endSession(sessionId: string, reason: string): void {
+    for (const connection of [...this.#connections]) if (connection.caller.sessionId === sessionId) connection.sessionEnded(reason);
+  }
+}
+

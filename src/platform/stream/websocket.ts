@@ -1,0 +1,295 @@
+/**
+ * The WebSocket transport `GET /api/v1/ws` (contract 2, WebSocket; decisions Q-STREAM-05, Q-STREAM-06, Q-STREAM-16): the
+ * client's frames in, the hub's frames out.
+ */
+import type { Clock } from '../base/clock.js';
+import { timestamp } from '../base/clock.js';
+import { invalid, Refusal } from '../base/refusal.js';
+import type { Caller } from '../http/caller.js';
+import type { SessionWatch, WebSocketSession, WebSocketWire } from '../http/stream-port.js';
+import { CHANNELS, isChannel } from './channel.js';
+import { type Connection, readText } from './connection.js';
+import type { FilterRequest } from './filter.js';
+import type { Hub } from './hub.js';
+import type { Wire } from './subscriber.js';
+
+/** decisions Q-STREAM-06 */
+const FRAME_BYTES_MAX = 64 * 1024;
+const FRAMES_PER_SECOND = 50;
+const FRAMES_BURST = 100;
+/** decisions Q-STREAM-16 */
+const PING_AFTER_MS = 56_000;
+const SILENCE_MAX_MS = 60_000;
+
+export const CLOSE = { goingAway: 1001, policy: 1008, tooBig: 1009, sessionEnded: 4001 } as const;
+
+export interface WriteFrame {
+  readonly site: string;
+  readonly unit: string;
+  readonly address: string;
+  readonly value: unknown;
+}
+
+export interface CommandFrame {
+  readonly site: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly command: string;
+  /** Present when the frame carries one (decisions Q-CMD-02). */
+  readonly reason?: unknown;
+}
+
+/** What became of a mutation: the members `ok` and `message` of its result frame. */
+export interface FrameResult {
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+/**
+ * The frames that change something, given by the domains. Each passes the barriers of its REST route except the nonce
+ * (D-STREAM-03) and has its audit record on disk before it settles; a gateway refusal is thrown as a Refusal.
+ */
+export interface ClientFrames {
+  write(frame: WriteFrame, caller: Caller, sourceIP: string): Promise<FrameResult>;
+  command(frame: CommandFrame, caller: Caller, sourceIP: string): Promise<FrameResult>;
+}
+
+export interface WebSocketParts {
+  readonly hub: Hub;
+  readonly clock: Clock;
+  readonly sessions: SessionWatch;
+  readonly frames: ClientFrames;
+  /** A fault of our own while a frame was handled. */
+  readonly onFault: (fault: unknown) => void;
+}
+
+/** To be given to `webSocket(...)` of stream-port.ts by the route's handler. */
+export function openWebSocket(parts: WebSocketParts, caller: Caller): (wire: WebSocketWire) => WebSocketSession {
+  return (wire) => new WebSocketClient(parts, caller, wire);
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+class WebSocketClient implements WebSocketSession {
+  readonly #parts: WebSocketParts;
+  readonly #wire: WebSocketWire;
+  readonly #connection: Connection;
+  #open = true;
+  #heardAtMs: number;
+  #tokens = FRAMES_BURST;
+  #refilledAtMs: number;
+  #cancelWatch: () => void = () => undefined;
+
+  constructor(parts: WebSocketParts, caller: Caller, wire: WebSocketWire) {
+    this.#parts = parts;
+    this.#wire = wire;
+    this.#heardAtMs = parts.clock.monoMs();
+    this.#refilledAtMs = this.#heardAtMs;
+    this.#connection = parts.hub.open('websocket', this.#hubWire(), wire.sourceIP, caller, (why, reason) => {
+      if (why === 'shutdown') this.#close(CLOSE.goingAway, reason);
+      else this.#close(CLOSE.sessionEnded, reason);
+    });
+    if (parts.hub.broker === 'disconnected') this.#connection.pushBroker('disconnected', parts.clock.wallMs());
+    this.#watchSilence(PING_AFTER_MS);
+  }
+
+  #hubWire(): Wire {
+    const wire = this.#wire;
+    return {
+      ready: () => this.#open && wire.bufferedBytes() === 0,
+      send: (bytes) => wire.send(bytes) === 1,
+      cork: (call) => wire.cork(call),
+      overrun: () => this.#close(CLOSE.policy, 'too many unread answers'),
+    };
+  }
+
+  onMessage(bytes: ArrayBuffer, isBinary: boolean): void {
+    if (!this.#open) return;
+    this.#heardAtMs = this.#parts.clock.monoMs();
+    if (bytes.byteLength > FRAME_BYTES_MAX) return this.#close(CLOSE.tooBig, `frame over ${FRAME_BYTES_MAX} bytes`);
+    let members: Members = {};
+    try {
+      const frame = isBinary ? undefined : parseFrame(Buffer.from(bytes).toString('utf8'));
+      members = frame ?? {};
+      if (!this.#takeToken()) throw new Refusal('limited', `more than ${FRAMES_PER_SECOND} frames a second; this frame was not executed`, { code: 'rate_limited' });
+      if (!frame) throw malformed('a frame is a JSON object sent as text');
+      this.#execute(frame);
+    } catch (fault) {
+      this.#refuse(fault, members);
+    }
+  }
+
+  onDrain(): void {
+    this.#connection.drained();
+  }
+
+  onPong(): void {
+    this.#heardAtMs = this.#parts.clock.monoMs();
+  }
+
+  onClose(): void {
+    this.#open = false;
+    this.#cancelWatch();
+    this.#connection.closed();
+  }
+
+  #execute(frame: Members): void {
+    switch (frame.type) {
+      case 'subscribe':
+        return this.#subscribe(frame);
+      case 'unsubscribe':
+        only(frame, ['type', 'id']);
+        return this.#connection.unsubscribe(readText(frame.id, 'id', 64));
+      case 'authenticate':
+        return this.#authenticate(frame);
+      case 'write':
+        return this.#mutate(frame, this.#parts.frames.write(readWrite(frame), this.#connection.caller, this.#wire.sourceIP));
+      case 'command':
+        return this.#mutate(frame, this.#parts.frames.command(readCommand(frame), this.#connection.caller, this.#wire.sourceIP));
+      default:
+        if (typeof frame.type !== 'string') throw malformed('a frame has a text member type');
+        throw new Refusal('invalid', `frame type ${frame.type} is not one of subscribe, unsubscribe, write, command, authenticate`, { code: 'unknown_type', field: 'type' });
+    }
+  }
+
+  #subscribe(frame: Members): void {
+    only(frame, ['type', 'id', 'channel', 'filter']);
+    const id = readText(frame.id, 'id', 64);
+    const { channel } = frame;
+    if (typeof channel !== 'string' || !isChannel(channel)) {
+      throw new Refusal('invalid', `channel must be one of ${CHANNELS.join(', ')}`, { code: 'unknown_channel', field: 'channel' });
+    }
+    this.#connection.subscribe(id, channel, readFilter(frame.filter));
+  }
+
+  /** D-STREAM-01: a token of the same account and session moves the connection's expiry. */
+  #authenticate(frame: Members): void {
+    only(frame, ['type', 'token']);
+    const token = readText(frame.token, 'token', FRAME_BYTES_MAX);
+    const caller = this.#parts.sessions.authenticateToken(token);
+    const now = this.#connection.caller;
+    if (caller.kind !== 'human' || caller.accountId !== now.accountId || caller.sessionId !== now.sessionId) {
+      throw new Refusal('forbidden', 'the token belongs to another account or session; open a new connection with it', { code: 'other_identity', field: 'token' });
+    }
+    this.#connection.caller = caller;
+    this.#connection.answer({ type: 'authenticated', expiresAt: caller.expiresAtMs === null ? null : timestamp(caller.expiresAtMs) });
+  }
+
+  #mutate(frame: Members, outcome: Promise<FrameResult>): void {
+    this.#parts.sessions.touch(this.#connection.caller);
+    const requestId = requestIdOf(frame);
+    outcome.then(
+      ({ ok, message }) => this.#connection.answer({ type: 'result', ...requestId, ok, message }),
+      (fault: unknown) => this.#refuse(fault, frame),
+    );
+  }
+
+  #refuse(fault: unknown, frame: Members): void {
+    const correlation = frame.type === 'subscribe' || frame.type === 'unsubscribe' ? subscriptionIdOf(frame) : requestIdOf(frame);
+    if (fault instanceof Refusal) {
+      this.#connection.refuse(fault, correlation);
+      return;
+    }
+    this.#parts.onFault(fault);
+    this.#connection.answer({ type: 'error', message: 'internal error', code: 'internal', ...correlation });
+  }
+
+  #takeToken(): boolean {
+    const now = this.#parts.clock.monoMs();
+    this.#tokens = Math.min(FRAMES_BURST, this.#tokens + ((now - this.#refilledAtMs) * FRAMES_PER_SECOND) / 1000);
+    this.#refilledAtMs = now;
+    if (this.#tokens < 1) return false;
+    this.#tokens -= 1;
+    return true;
+  }
+
+  /** Asks a silent peer for a sign of life, and gives it up when none comes (contract 2, Events 5). */
+  #watchSilence(delayMs: number): void {
+    this.#cancelWatch = this.#parts.clock.after(delayMs, () => {
+      if (!this.#open) return;
+      const silentMs = this.#parts.clock.monoMs() - this.#heardAtMs;
+      if (silentMs >= SILENCE_MAX_MS) return this.#wire.terminate();
+      if (silentMs < PING_AFTER_MS) return this.#watchSilence(PING_AFTER_MS - silentMs);
+      this.#wire.ping();
+      this.#watchSilence(SILENCE_MAX_MS - silentMs);
+    });
+  }
+
+  #close(code: number, reason: string): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#wire.close(code, reason);
+  }
+}
+
+function parseFrame(text: string): Members | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw malformed('the frame is not JSON');
+  }
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
+}
+
+function readFilter(value: unknown): FilterRequest {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) throw invalid('invalid_field', 'filter', 'filter must be an object with site, unit and addressPattern');
+  const filter = value as Members;
+  only(filter, ['site', 'unit', 'addressPattern'], 'filter.');
+  const read = (name: string, lengthMax: number): Record<string, string> => {
+    const member = filter[name];
+    // an empty text says "no filter", as an empty query parameter does
+    return member === undefined || member === null || member === '' ? {} : { [name]: readText(member, `filter.${name}`, lengthMax) };
+  };
+  return { ...read('site', 128), ...read('unit', 128), ...read('addressPattern', 4096) };
+}
+
+function readWrite(frame: Members): WriteFrame {
+  only(frame, ['type', 'requestId', 'site', 'unit', 'address', 'value']);
+  checkRequestId(frame);
+  if (frame.value === undefined) throw invalid('missing_field', 'value', 'value is missing');
+  return { site: needText(frame, 'site'), unit: needText(frame, 'unit'), address: needText(frame, 'address', 1024), value: frame.value };
+}
+
+function readCommand(frame: Members): CommandFrame {
+  only(frame, ['type', 'requestId', 'site', 'kind', 'name', 'command', 'reason']);
+  checkRequestId(frame);
+  return {
+    site: needText(frame, 'site'),
+    kind: needText(frame, 'kind'),
+    name: needText(frame, 'name'),
+    command: needText(frame, 'command'),
+    ...(frame.reason === undefined ? {} : { reason: frame.reason }),
+  };
+}
+
+function needText(frame: Members, name: string, lengthMax?: number): string {
+  if (frame[name] === undefined) throw invalid('missing_field', name, `${name} is missing`);
+  return readText(frame[name], name, lengthMax);
+}
+
+/** Only a correlation: it need not be there, be unique, or be anything but short text. */
+function checkRequestId(frame: Members): void {
+  const { requestId } = frame;
+  if (requestId !== undefined && (typeof requestId !== 'string' || requestId.length > 128)) throw invalid('invalid_field', 'requestId', 'requestId must be text of at most 128 characters');
+}
+
+function requestIdOf({ requestId }: Members): { readonly requestId?: string } {
+  return typeof requestId === 'string' && requestId.length <= 128 ? { requestId } : {};
+}
+
+function subscriptionIdOf({ id }: Members): { readonly subscriptionId?: string } {
+  return typeof id === 'string' && id.length <= 64 ? { subscriptionId: id } : {};
+}
+
+/** Unknown members are refused, as on every route (decisions Q-ERR-04): a misspelt filter must not show the whole plant. */
+function only(frame: Members, names: readonly string[], prefix = ''): void {
+  for (const name of Object.keys(frame)) {
+    if (!names.includes(name)) throw invalid('unknown_field', `${prefix}${name}`, `${prefix}${name} is not a member of this frame`);
+  }
+}
+
+function malformed(why: string): Refusal {
+  return new Refusal('invalid', why, { code: 'malformed_frame' });
+}
