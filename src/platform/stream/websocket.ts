@@ -75,6 +75,8 @@ class WebSocketClient implements WebSocketSession {
   readonly #wire: WebSocketWire;
   readonly #connection: Connection;
   #open = true;
+  /** Bytes wait in the socket; the subscriber keeps what follows. */
+  #full = false;
   #heardAtMs: number;
   #tokens = FRAMES_BURST;
   #refilledAtMs: number;
@@ -96,9 +98,17 @@ class WebSocketClient implements WebSocketSession {
   #hubWire(): Wire {
     const wire = this.#wire;
     return {
-      ready: () => this.#open && wire.bufferedBytes() === 0,
-      send: (bytes) => wire.send(bytes) === 1,
-      cork: (call) => wire.cork(call),
+      ready: () => this.#open && !this.#full,
+      send: (bytes) => {
+        const room = wire.send(bytes) === 1;
+        if (!room) this.#full = true;
+        return room;
+      },
+      // what the last cork left in the socket shows here, once per slice and not once per frame
+      cork: (call) => {
+        this.#full = wire.bufferedBytes() > 0;
+        wire.cork(call);
+      },
       overrun: () => this.#close(CLOSE.policy, 'too many unread answers'),
     };
   }
@@ -120,6 +130,7 @@ class WebSocketClient implements WebSocketSession {
   }
 
   onDrain(): void {
+    this.#full = this.#wire.bufferedBytes() > 0;
     this.#connection.drained();
   }
 
