@@ -10,7 +10,7 @@ import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { childrenSettled, childTakes, isFinal, judge, type Verdict } from '../../../runtime/vocabulary/transitions.js';
 import type { ElementFailure } from './kind.js';
-import { type ChartProgress, entrySteps, moved, NO_PROGRESS, nextMove, STEP_ACTIVATIONS_MAX } from './procedural-chart.js';
+import { type ChartProgress, entrySteps, moved, NO_PROGRESS, nextMove, STEP_ACTIVATIONS_MAX } from './rules.js';
 
 export type ElementKind = 'Procedure' | 'UnitProcedure' | 'Operation' | 'Phase';
 export type HoldPropagation = 'batch' | 'unitProcedure' | 'operation' | 'phase';

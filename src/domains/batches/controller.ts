@@ -1,0 +1,356 @@
+/**
+ * The batch controller (component `batch-controller`): judges the commands recorded on batches, allocates units, and keeps
+ * each batch's tree of elements settled (contract 3, Commands; decisions 3.3, 3.4, 3.8).
+ *
+ * Level-triggered: a look at a batch reads everything anew. What lives only here (orders on their way, phases loaded into
+ * a worker epoch) can be lost at any time and is rebuilt by looking again.
+ */
+import { judgeBatch } from '../../../runtime/vocabulary/transitions.js';
+import type { BatchState, Command, State } from '../../../runtime/vocabulary/states.js';
+import type { Clock } from '../../platform/base/clock.js';
+import { timestamp } from '../../platform/base/clock.js';
+import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Actor } from '../../platform/store/audit-record.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import { CoordinationBlock } from '../coordination/kind.js';
+
+import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
+import { ControlRecipe } from '../recipes/kind.js';
+import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
+import { BatchPass, CONTROLLER } from './batch-pass.js';
+import { type Allocation, Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
+import { bindParameters } from './parameters.js';
+import { PhaseOrders } from './phase-orders.js';
+import { phasePlan } from './phase-plan.js';
+import { type TreeNode, walk } from './procedure-tree.js';
+import { checkStart, isAvailable, startPuts } from './start.js';
+
+export interface PendingCommand {
+  readonly command: Command;
+  readonly reason: string;
+  readonly by: Actor;
+  readonly at: string;
+  readonly correlationID: string;
+}
+
+export interface ControllerSettings {
+  readonly production: boolean;
+  readonly settleDeadlineMs: number;
+}
+
+const RECOVERABLE: readonly BatchState[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
+
+type BatchResource = Resource<BatchSpec, BatchStatus>;
+
+export class BatchController implements Reconciler {
+  readonly name = 'batch-controller';
+  readonly #store: Store;
+  readonly #runtimes: UnitRuntimes;
+  readonly #clock: Clock;
+  readonly #settings: ControllerSettings;
+  readonly #orders = new PhaseOrders();
+  /** Worker epoch into which a phase has been loaded. */
+  readonly #loaded = new Map<string, number>();
+  /** Batches found running at start: they are held with the gap recorded (decisions 3.8). */
+  readonly #interrupted = new Map<string, string>();
+
+  constructor(parts: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly clock: Clock; readonly settings: ControllerSettings }) {
+    this.#store = parts.store;
+    this.#runtimes = parts.runtimes;
+    this.#clock = parts.clock;
+    this.#settings = parts.settings;
+    for (const batch of this.#store.list(Batch)) {
+      if (RECOVERABLE.includes(batch.status.phase)) this.#interrupted.set(keyOf(batch), this.#lastSeen(batch));
+    }
+  }
+
+  keys(): Iterable<Key> {
+    return this.#store
+      .list(Batch)
+      .filter((batch) => !isFinalBatch(batch.status.phase) || COMMAND_ANNOTATION in batch.metadata.annotations)
+      .map((batch) => ({ site: batch.metadata.site, name: batch.metadata.name }));
+  }
+
+  async reconcile({ site, name }: Key): Promise<Outcome> {
+    const batch = this.#store.get(Batch, site, name);
+    if (!batch) return 'settled';
+    const recipe = this.#store.get(ControlRecipe, site, batch.status.controlRecipe)?.spec.recipe;
+    const pass = new BatchPass(batch, this.#store, {
+      nowMs: this.#clock.wallMs(),
+      holdPropagation: recipe?.holdPropagation ?? 'batch',
+      onPhaseFailure: recipe?.onPhaseFailure ?? 'Hold',
+      settleDeadlineMs: this.#settings.settleDeadlineMs,
+      commandPhase: (phase, command) => this.#commandPhase(phase, command),
+    });
+    const extra = this.#judge(pass);
+    this.#recover(pass);
+    if (!isFinalBatch(pass.status.phase) && pass.status.phase !== 'Pending' && pass.tree) {
+      this.#allocateOnDemand(pass, recipe?.allocationPolicy === 'OnDemand');
+      if (pass.tree.root.state === 'Idle' && pass.status.phase === 'Running') pass.tree.command('Start');
+      pass.settle();
+      this.#raiseOnComplete(pass, extra);
+    }
+    const change = pass.change();
+    if (change || extra.length > 0) await this.#store.write({ ...change, puts: [...(change?.puts ?? []), ...extra] });
+    if (isFinalBatch(pass.status.phase)) for (const node of pass.tree ? walk(pass.tree.root) : []) this.#forget(site, node);
+    return this.#again(pass);
+  }
+
+  /** Brings a unit that has just started up to date: its interrupted phases, their answers, and the raised signals. */
+  reload(link: UnitLink): void {
+    const scopes = new Set<string>();
+    for (const phase of this.#store.list(Phase, link.site)) {
+      if (phase.spec.unitRef !== link.unit) continue;
+      const { state, checkpoint, answer } = phase.status;
+      if (state === 'Idle' || checkpoint === undefined || ['Complete', 'Stopped', 'Aborted'].includes(state)) continue;
+      this.#load(link, phase, true);
+      scopes.add(phase.spec.batchRef || phase.metadata.name);
+      if (answer) link.send({ type: 'answer', phase: phase.metadata.name, waitId: answer.waitId, value: answer.value });
+    }
+    for (const scope of scopes) this.sendSignals(link.site, scope);
+  }
+
+  /** Tells every unit that works for the scope which signals are TRUE. */
+  sendSignals(site: string, scope: string): void {
+    const raised = this.#store
+      .list(CoordinationBlock, site)
+      .filter((block) => block.spec.batchRef === scope && block.status.signalRaised)
+      .map((block) => block.spec.signal?.signalName ?? '');
+    const units = new Set(this.#store.list(Phase, site).filter((phase) => phase.spec.batchRef === scope).map((phase) => phase.spec.unitRef));
+    for (const unit of units) this.#runtimes.link(site, unit)?.send({ type: 'signals', scope, raised });
+  }
+
+  orderAnswered(site: string, phase: string, id: number, accepted: boolean): void {
+    const resource = this.#store.get(Phase, site, phase);
+    this.#orders.settle(site, phase, id, accepted, resource ? lookOf(resource) : '');
+  }
+
+  // ------------------------------------------------------------ commands
+
+  /** Judges the recorded command, once; answers with the resources a start makes. */
+  #judge(pass: BatchPass): Put[] {
+    const text = pass.batch.metadata.annotations[COMMAND_ANNOTATION];
+    if (text === undefined) return [];
+    const { [COMMAND_ANNOTATION]: _judged, ...annotations } = pass.batch.metadata.annotations;
+    pass.annotations = annotations;
+    const pending = JSON.parse(text) as PendingCommand;
+    if (pass.status.phase === 'Pending' && pending.command === 'Start') return this.#start(pass, pending);
+    const root = pass.tree?.root;
+    const phase = pass.status.phase;
+    const verdict = judgeBatch(phase, pending.command, { heldInside: pass.status.heldInside, failureActive: pass.status.failure?.active ?? false });
+    if (!verdict.accepted) {
+      this.#rejected(pass, pending, verdict.rule, `${pending.command} is not possible while the batch is ${phase}`);
+      return [];
+    }
+    if (pending.command === 'Reset') this.#resetUnits(pass);
+    else if (root && pass.tree) {
+      const ordered = pass.tree.command(pending.command);
+      if (!ordered.accepted) {
+        this.#rejected(pass, pending, ordered.rule, `${pending.command} was refused by the procedure in ${root.state}`);
+        return [];
+      }
+    }
+    this.#accepted(pass, pending);
+    return [];
+  }
+
+  #start(pass: BatchPass, pending: PendingCommand): Put[] {
+    const check = checkStart(pass.batch, { store: this.#store, runtimes: this.#runtimes, production: this.#settings.production });
+    if ('message' in check) {
+      this.#rejected(pass, pending, check.rule, check.message);
+      return [];
+    }
+    const { puts } = startPuts(pass.batch, check.plan, this.#store);
+    const now = pass.at;
+    const atStart = check.plan.recipe.spec.allocation === 'AtStart';
+    const allocations = Object.entries(check.plan.allocation).map(([capability, unit]): Allocation => ({ capability, unit, state: atStart ? 'Granted' : 'Requested', since: now }));
+    const { commandRejection: _gone, ...status } = pass.status;
+    pass.status = { ...status, allocations, parameterValues: check.plan.parameters, controlRecipe: pass.batch.metadata.name, procedure: pass.batch.metadata.name, startedAt: now, conditions: [] };
+    if (atStart) for (const { unit } of allocations) this.#grant(pass, unit);
+    pass.event({ eventType: 'Control Recipe', eventSubType: 'System', value: pass.batch.metadata.name, message: `control recipe made from ${check.plan.recipe.metadata.name}` });
+    for (const parameter of check.plan.parameters) {
+      pass.event({ eventType: 'Procedural Execution', eventSubType: 'Parameter Data', value: parameter.value, message: `${parameter.name} (${parameter.source})` });
+    }
+    this.#accepted(pass, pending);
+    pass.setPhase('Running', 'Start');
+    return [...puts];
+  }
+
+  #grant(pass: BatchPass, name: string): void {
+    const unit = pass.unit(name);
+    if (!unit || unit.allocatedTo === pass.batch.metadata.name) return;
+    pass.setUnit(name, { ...unit, allocatedTo: pass.batch.metadata.name, state: 'Idle', activeWork: null });
+    pass.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name });
+  }
+
+  /** Units whose last work belonged to the final batch and that nobody has taken since go back to Idle. */
+  #resetUnits(pass: BatchPass): void {
+    for (const { unit: name } of pass.status.allocations) {
+      const unit = pass.unit(name);
+      const own = pass.tree && [...walk(pass.tree.root)].some((node) => node.name === unit?.lastWork?.name);
+      if (unit && own && unit.allocatedTo === '') pass.setUnit(name, { ...unit, state: 'Idle' });
+    }
+  }
+
+  #accepted(pass: BatchPass, pending: PendingCommand): void {
+    const { commandRejection: _gone, ...status } = pass.status;
+    pass.status = { ...status, conditions: pass.status.conditions.filter((condition) => condition.type !== 'CommandRejected') };
+    this.#verdict(pass, pending, 'Success', '');
+  }
+
+  #rejected(pass: BatchPass, pending: PendingCommand, rule: string, message: string): void {
+    const rejection = { command: pending.command, state: pass.status.phase, rule, message, at: pass.at, correlationID: pending.correlationID };
+    const others = pass.status.conditions.filter((condition) => condition.type !== 'CommandRejected');
+    pass.status = { ...pass.status, commandRejection: rejection, conditions: [...others, { type: 'CommandRejected', status: 'True', reason: rule, message }] };
+    this.#verdict(pass, pending, 'Rejected', rule, message);
+  }
+
+  #verdict(pass: BatchPass, pending: PendingCommand, result: 'Success' | 'Rejected', rule: string, message = ''): void {
+    const name = pass.batch.metadata.name;
+    const auditRecordRef = this.#store.nextAuditName(pass.audits.length);
+    pass.audits.push({
+      site: pass.site,
+      actor: CONTROLLER,
+      action: 'Command',
+      category: 'command',
+      target: { kind: 'Batch', name, site: pass.site },
+      result,
+      ...(rule ? { rule } : {}),
+      details: { command: pending.command, state: pass.status.phase, ...(message ? { message } : {}), requestedBy: pending.by.accountId },
+      correlationID: pending.correlationID,
+    });
+    pass.event({
+      eventType: 'Procedural Execution',
+      eventSubType: 'State Command',
+      value: pending.command,
+      previousValue: rule,
+      message: message || pending.reason,
+      person: { accountId: pending.by.accountId, displayName: pending.by.displayName },
+      correlationID: pending.correlationID,
+      auditRecordRef,
+    });
+  }
+
+  // ------------------------------------------------------------ allocation, recovery, signals
+
+  /** OnDemand: a unit is granted when its unit procedure has become active, larger priority first, then the older request. */
+  #allocateOnDemand(pass: BatchPass, onDemand: boolean): void {
+    if (!onDemand || !pass.tree) return;
+    const wanted = pass.tree.root.children.filter((node) => node.state === 'Idle' && pass.tree?.root.progress.active.includes(node.step));
+    for (const node of wanted) {
+      if (!isAvailable(pass.unit(node.unit)) || this.#outranked(pass, node.unit)) continue;
+      this.#grant(pass, node.unit);
+      pass.status = { ...pass.status, allocations: pass.status.allocations.map((allocation): Allocation => (allocation.unit === node.unit ? { ...allocation, state: 'Granted', since: pass.at } : allocation)) };
+    }
+  }
+
+  #outranked(pass: BatchPass, unit: string): boolean {
+    const mine = pass.batch;
+    return this.#store.list(Batch, pass.site).some((other) => {
+      if (other.metadata.name === mine.metadata.name || other.status.phase === 'Pending' || isFinalBatch(other.status.phase)) return false;
+      const request = other.status.allocations.find((allocation) => allocation.unit === unit && allocation.state === 'Requested');
+      if (!request) return false;
+      return other.spec.priority > mine.spec.priority || (other.spec.priority === mine.spec.priority && other.metadata.createdAt < mine.metadata.createdAt);
+    });
+  }
+
+  #recover(pass: BatchPass): void {
+    const key = keyOf(pass.batch);
+    const lastSeen = this.#interrupted.get(key);
+    if (lastSeen === undefined) return;
+    this.#interrupted.delete(key);
+    if (!pass.tree || isFinalBatch(pass.status.phase)) return;
+    pass.tree.command('Hold', 'runtime-restart');
+    const message = `the appliance was restarted; control gap from ${lastSeen || 'unknown'} to ${pass.at}`;
+    pass.event({ eventType: 'General', eventSubType: 'System', value: 'RuntimeRestart', previousValue: lastSeen, message });
+    pass.status = { ...pass.status, conditions: [...pass.status.conditions.filter((condition) => condition.type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }] };
+    pass.audits.push({
+      site: pass.site,
+      actor: CONTROLLER,
+      action: 'Update',
+      category: 'recovery',
+      target: { kind: 'Batch', name: pass.batch.metadata.name, site: pass.site },
+      result: 'Success',
+      rule: 'runtime-restart',
+      details: { from: lastSeen, to: pass.at },
+      correlationID: `recovery-${pass.batch.metadata.name}-${this.#clock.wallMs()}`,
+    });
+  }
+
+  /** Wall time of the last durable record of any of its phases. */
+  #lastSeen(batch: BatchResource): string {
+    let latest = 0;
+    for (const phase of this.#store.list(Phase, batch.metadata.site)) {
+      if (phase.spec.batchRef === batch.metadata.name) latest = Math.max(latest, phase.status.checkpoint?.savedAtMs ?? 0);
+    }
+    return latest === 0 ? batch.metadata.updatedAt : timestamp(latest);
+  }
+
+  /** A signal without condition is raised when its producer becomes Complete (decisions 2.7). */
+  #raiseOnComplete(pass: BatchPass, extra: Put[]): void {
+    if (!pass.tree) return;
+    const complete = new Set([...walk(pass.tree.root)].filter((node) => node.state === 'Complete').map((node) => `${node.kind}/${node.name}`));
+    for (const block of this.#store.list(CoordinationBlock, pass.site)) {
+      const signal = block.spec.signal;
+      if (block.spec.batchRef !== pass.batch.metadata.name || block.status.signalRaised || !signal || signal.condition.trim() !== '') continue;
+      if (!complete.has(`${signal.producer.kind}/${signal.producer.name}`)) continue;
+      extra.push({ kind: CoordinationBlock, site: pass.site, name: block.metadata.name, status: { ...block.status, phase: 'Active', signalRaised: true, signalRaisedAt: pass.at } } as Put);
+    }
+  }
+
+  // ------------------------------------------------------------ phases
+
+  #commandPhase(phase: Resource<PhaseSpec, ElementStatus>, command: Command): void {
+    const link = this.#runtimes.link(phase.metadata.site, phase.spec.unitRef);
+    if (!link?.ready) return;
+    if (command === 'Start') this.#load(link, this.#bound(phase), false);
+    this.#orders.send(link, phase.metadata.name, command, lookOf(phase));
+  }
+
+  #load(link: UnitLink, phase: Resource<PhaseSpec, ElementStatus>, recovering: boolean): void {
+    const key = `${link.site}/${phase.metadata.name}`;
+    if (this.#loaded.get(key) === link.epoch) return;
+    this.#loaded.set(key, link.epoch);
+    link.loadPhase(phasePlan(this.#store, phase, recovering && phase.status.checkpoint ? { checkpoint: phase.status.checkpoint } : {}));
+    this.sendSignals(link.site, phase.spec.batchRef || phase.metadata.name);
+  }
+
+  /** Parameters bound to `<step>.<output>` get their value when the element starts. */
+  #bound(phase: Resource<PhaseSpec, ElementStatus>): Resource<PhaseSpec, ElementStatus> {
+    const parent = phase.spec.parentRef;
+    if (!parent) return phase;
+    const siblings = this.#store.list(Phase, phase.metadata.site).filter((other) => other.spec.batchRef === phase.spec.batchRef && other.spec.parentRef?.name === parent.name);
+    const outputOf = (step: string, output: string): string | undefined =>
+      siblings.find((other) => other.spec.stepName.toLowerCase() === step.toLowerCase())?.status.outputs.find((value) => value.name.toLowerCase() === output.toLowerCase())?.value;
+    const bindings = phase.spec.parameterValues.filter((value) => value.sourceRef.includes('.')).map((value) => ({ name: value.name, from: value.sourceRef }));
+    if (bindings.length === 0) return phase;
+    const parameterValues = bindParameters(phase.spec.parameters, bindings, phase.spec.parameterValues, outputOf);
+    return { ...phase, spec: { ...phase.spec, parameterValues } };
+  }
+
+  #forget(site: string, node: TreeNode): void {
+    if (node.kind !== 'Phase') return;
+    const key = `${site}/${node.name}`;
+    const link = this.#runtimes.link(site, node.unit);
+    if (this.#loaded.delete(key)) link?.send({ type: 'drop-phase', phase: node.name });
+    this.#orders.forget(site, node.name);
+  }
+
+  #again(pass: BatchPass): Outcome {
+    const { settleBy, phase } = pass.status;
+    if (settleBy !== '' && (phase === 'Stopping' || phase === 'Aborting')) return { lookAgainMs: Math.max(10, Date.parse(settleBy) - this.#clock.wallMs()) };
+    return 'settled';
+  }
+}
+
+function keyOf(batch: BatchResource): string {
+  return `${batch.metadata.site}/${batch.metadata.name}`;
+}
+
+/** What a phase judges a command by. */
+function lookOf(phase: Resource<PhaseSpec, ElementStatus>): string {
+  const { state, failure } = phase.status;
+  return `${state as State}|${failure?.since ?? ''}|${failure?.active ?? false}`;
+}
+

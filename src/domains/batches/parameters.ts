@@ -1,0 +1,100 @@
+/**
+ * The parameter cascade (contract 3, Procedural resources; decisions 1.7, 2.2): recipe formula, then unit procedure,
+ * operation and phase, each value with where it came from. Pure.
+ */
+import type { ParameterBinding } from '../../../runtime/vocabulary/chart.js';
+import { invalid } from '../../platform/base/refusal.js';
+import { isNumberText } from '../../platform/store/fields.js';
+import type { ParameterSpec } from '../procedures/kind.js';
+import type { Formula, MasterRecipeSpec } from '../recipes/kind.js';
+import type { BatchSpec, ParameterValue } from './kind.js';
+
+export function chosenFormula(recipe: MasterRecipeSpec, formulaName: string): Formula | undefined {
+  if (formulaName !== '') return recipe.formulas.find((formula) => formula.name === formulaName);
+  return recipe.formulas.find((formula) => formula.default) ?? recipe.formulas[0];
+}
+
+/**
+ * Batch-level values: formula values, scaled with quantity / nominal batch size where declared, replaced by the batch's
+ * own. In the order of the formula.
+ *
+ * @throws Refusal `unknown_reference` for a parameter the formula does not declare, `out_of_range` outside its limits.
+ */
+export function batchParameters(recipe: MasterRecipeSpec, batch: Pick<BatchSpec, 'formulaName' | 'quantity' | 'parameters'>, field = 'parameters'): ParameterValue[] {
+  const formula = chosenFormula(recipe, batch.formulaName);
+  if (batch.formulaName !== '' && !formula) throw invalid('unknown_reference', 'formulaName', `the recipe has no formula ${batch.formulaName}`);
+  const declared = formula?.parameters ?? [];
+  batch.parameters.forEach(({ name }, at) => {
+    if (declared.some((parameter) => parameter.name === name)) return;
+    throw invalid('unknown_reference', `${field}[${at}].name`, `the recipe declares no parameter ${name}`);
+  });
+  const scale = scaleOf(recipe, batch.quantity);
+  return declared.map((parameter) => {
+    const at = batch.parameters.findIndex((override) => override.name === parameter.name);
+    const override = at < 0 ? undefined : batch.parameters[at].value;
+    const scaled = parameter.scaled && override === undefined && scale !== 1;
+    const value = override ?? (scaled ? String(Number(parameter.value) * scale) : parameter.value);
+    checkLimits(parameter.name, value, parameter.lowValueLimit, parameter.highValueLimit, at < 0 ? parameter.name : `${field}[${at}].value`);
+    return {
+      name: parameter.name,
+      value,
+      unit: parameter.engineeringUnit,
+      source: override !== undefined ? 'override' : parameter.scaled ? 'formula-scaled' : 'default',
+      sourceRef: override !== undefined ? 'batch' : `formula/${formula?.name ?? ''}`,
+    };
+  });
+}
+
+function scaleOf(recipe: MasterRecipeSpec, quantity: string): number {
+  const nominal = Number(recipe.batchSize.nominal);
+  if (quantity === '' || recipe.batchSize.nominal === '' || !(nominal > 0)) return 1;
+  return Number(quantity) / nominal;
+}
+
+function checkLimits(name: string, value: string, low: string, high: string, field: string): void {
+  if (low === '' && high === '') return;
+  if (!isNumberText(value)) throw invalid('invalid_field', field, `parameter ${name} must be a number`);
+  if ((low !== '' && Number(value) < Number(low)) || (high !== '' && Number(value) > Number(high))) {
+    throw invalid('out_of_range', field, `${name} ${value} is outside ${low || 'any'} to ${high || 'any'}`, { min: low, max: high });
+  }
+}
+
+/** @throws Refusal `out_of_range` for a quantity outside the batch size limits of the recipe. */
+export function checkQuantity(recipe: MasterRecipeSpec, quantity: string): void {
+  if (quantity === '') return;
+  if (!isNumberText(quantity) || !(Number(quantity) > 0)) throw invalid('invalid_field', 'quantity', 'quantity must be a decimal number greater than 0');
+  const { min, max } = recipe.batchSize;
+  if ((min !== '' && Number(quantity) < Number(min)) || (max !== '' && Number(quantity) > Number(max))) {
+    throw invalid('out_of_range', 'quantity', `quantity ${quantity} is outside ${min || 'any'} to ${max || 'any'} ${recipe.batchSize.engineeringUnit}`.trim(), { min, max });
+  }
+}
+
+/**
+ * Values of an element's formal parameters: its binding, else the parameter of the same name of the enclosing element,
+ * else its default. `outputOf` answers `<step>.<output>`; undefined while that output has no value.
+ */
+export function bindParameters(
+  formals: readonly ParameterSpec[],
+  bindings: readonly ParameterBinding[],
+  enclosing: readonly ParameterValue[],
+  outputOf: (step: string, output: string) => string | undefined = () => undefined,
+): ParameterValue[] {
+  return formals.map((formal) => {
+    const bound = bindings.find((binding) => same(binding.name, formal.name));
+    const from = bound?.from ?? '';
+    const dot = from.indexOf('.');
+    if (dot > 0) {
+      const value = outputOf(from.slice(0, dot), from.slice(dot + 1));
+      if (value !== undefined) return { name: formal.name, value, unit: formal.unit, source: 'override', sourceRef: from };
+    }
+    if (bound?.value !== undefined) return { name: formal.name, value: bound.value, unit: formal.unit, source: 'override', sourceRef: 'binding' };
+    const outer = enclosing.find((value) => same(value.name, from || formal.name));
+    if (outer) return { name: formal.name, value: outer.value, unit: formal.unit || outer.unit, source: outer.source, sourceRef: outer.sourceRef };
+    return { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: 'template' };
+  });
+}
+
+/** Identifiers are compared without regard to case (decisions, conventions). */
+function same(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}

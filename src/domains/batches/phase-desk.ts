@@ -1,0 +1,274 @@
+/**
+ * What unit workers say of their phases becomes resource status and facts here: state changes, prompts, messages, signals
+ * (design, way of a command: phase engine -> state event -> resource status -> hub). One message is one change.
+ */
+import type { PhaseReport, PromptWait, UnitOutbound } from '../../../runtime/port.js';
+import { isFinal } from '../../../runtime/vocabulary/transitions.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
+import { timestamp } from '../../platform/base/clock.js';
+import type { Log } from '../../platform/base/log.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import { CoordinationBlock, type CoordinationBlockStatus, SyncBarrier } from '../coordination/kind.js';
+import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec } from '../procedures/kind.js';
+import type { UnitLink } from '../units/runtimes.js';
+import { batchMessage, type ElementRef, executionEvent, type PendingFact, stateEntry } from './execution-log.js';
+import type { ElementFailure } from './kind.js';
+
+type PhaseResource = Resource<PhaseSpec, ElementStatus>;
+
+/** What a phase may ask of the gateway (decisions 4.5): answered with a value, or refused with a rule. */
+export interface PhaseRequests {
+  /** COMMAND(target, command, reason) of a phase of the batch. */
+  command(phase: PhaseResource, target: string, command: string, reason: string): Promise<boolean>;
+  /** MODE(module, mode). */
+  mode(phase: PhaseResource, module: string, mode: Mode): Promise<boolean>;
+  /** CALL_SERVICE on an I/O module; undefined when its protocol has no services. */
+  callService(phase: PhaseResource, args: readonly Value[]): Promise<{ readonly ok: boolean; readonly value?: Value; readonly rule?: string; readonly message?: string }>;
+}
+
+export class PhaseDesk {
+  readonly #store: Store;
+  readonly #log: Log;
+  readonly #wake: (site: string, batch: string) => void;
+  readonly #orderAnswered: (site: string, phase: string, id: number, accepted: boolean) => void;
+  readonly #signalsChanged: (site: string, scope: string) => void;
+  readonly #requests: PhaseRequests;
+
+  constructor(parts: {
+    readonly store: Store;
+    readonly log: Log;
+    readonly requests: PhaseRequests;
+    wake(site: string, batch: string): void;
+    orderAnswered(site: string, phase: string, id: number, accepted: boolean): void;
+    signalsChanged(site: string, scope: string): void;
+  }) {
+    this.#store = parts.store;
+    this.#log = parts.log;
+    this.#requests = parts.requests;
+    this.#wake = parts.wake;
+    this.#orderAnswered = parts.orderAnswered;
+    this.#signalsChanged = parts.signalsChanged;
+  }
+
+  take(link: UnitLink, message: UnitOutbound): void {
+    const phase = 'phase' in message ? this.#store.get(Phase, link.site, message.phase) : undefined;
+    if (!phase || !this.#store.accepting) return;
+    switch (message.type) {
+      case 'phase':
+        this.#report(phase, message);
+        return;
+      case 'command-result':
+        this.#orderAnswered(link.site, message.phase, message.id, message.accepted);
+        if (!message.accepted) this.#refused(phase, message);
+        this.#wake(link.site, phase.spec.batchRef);
+        return;
+      case 'message':
+        this.#tell(phase, [
+          { eventType: 'Message', eventSubType: 'Message', message: message.text, value: message.severity, at: message.atMs },
+        ], batchMessage(link.site, phase.spec.batchRef, { ts: timestamp(message.atMs), severity: message.severity, type: 'Message', text: message.text, element: elementOf(phase), stepName: message.step }));
+        return;
+      case 'prompt-cancelled':
+        this.#tell(phase, [{ eventType: 'General', eventSubType: 'System', value: 'PromptCancelled', message: `prompt ${message.waitId} was cancelled`, at: message.atMs }]);
+        return;
+      case 'event':
+        this.#tell(phase, [{ eventType: 'General', eventSubType: 'System', message: message.text, at: message.atMs }]);
+        return;
+      case 'alarm':
+        this.#tell(phase, [{ eventType: 'Alarm', eventSubType: 'Process', value: message.severity, message: message.message, at: message.atMs }]);
+        return;
+      case 'signal-raised':
+        this.#raised(link.site, message.scope, message.signal, message.atMs);
+        return;
+      case 'signal-read':
+        this.#read(link.site, phase, message);
+        return;
+      case 'request':
+        void this.#request(link, phase, message);
+        return;
+      default:
+        return;
+    }
+  }
+
+  // ------------------------------------------------------------ reports
+
+  #report(phase: PhaseResource, report: PhaseReport): void {
+    const ts = timestamp(report.atMs);
+    const before = phase.status;
+    const facts: PendingFact[] = [];
+    if (before.state !== report.state) facts.push(...this.#stateFacts(phase, report, ts));
+    if (report.prompt && report.prompt.id !== before.pendingPrompt?.id) facts.push(...this.#promptFacts(phase, report.prompt));
+    if (isFinal(report.state) && before.state !== report.state) facts.push(...this.#outputFacts(phase, report, ts));
+    const status = statusOf(phase, report, ts);
+    this.#store.apply({ puts: [{ kind: Phase, site: phase.metadata.site, name: phase.metadata.name, status } as Put], facts });
+    this.#wake(phase.metadata.site, phase.spec.batchRef);
+  }
+
+  #stateFacts(phase: PhaseResource, report: PhaseReport, ts: string): PendingFact[] {
+    const { site } = phase.metadata;
+    const element = elementOf(phase);
+    const unit = phase.spec.unitRef;
+    const failure = report.checkpoint.failure;
+    const message = failure && report.cause === 'failure' ? `${failure.rule}: ${failure.message}` : report.cause;
+    return [
+      executionEvent(site, phase.spec.batchRef, ts, { eventType: 'Procedural Execution', eventSubType: 'State Change', element, unit, value: report.state, previousValue: phase.status.state, message }),
+      stateEntry(site, phase.spec.batchRef, { ts, ...element, unit, templateRef: phase.spec.templateRef, run: report.checkpoint.runCount, state: report.state, previousState: phase.status.state, cause: report.rule ?? report.cause }),
+    ];
+  }
+
+  #promptFacts(phase: PhaseResource, prompt: PromptWait): PendingFact[] {
+    const { site } = phase.metadata;
+    const ts = timestamp(prompt.openedAtMs);
+    const element = elementOf(phase);
+    return [
+      executionEvent(site, phase.spec.batchRef, ts, { eventType: 'Operator', eventSubType: 'Prompt', element, unit: phase.spec.unitRef, value: prompt.text, message: prompt.resultKey ?? prompt.kind }),
+      batchMessage(site, phase.spec.batchRef, { ts, severity: 'Info', type: 'Prompt', text: prompt.text, element, stepName: prompt.stepName }),
+    ];
+  }
+
+  #outputFacts(phase: PhaseResource, report: PhaseReport, ts: string): PendingFact[] {
+    return report.outputs.map((output) =>
+      executionEvent(phase.metadata.site, phase.spec.batchRef, ts, {
+        eventType: 'Procedural Execution',
+        eventSubType: 'Parameter Data',
+        element: elementOf(phase),
+        unit: phase.spec.unitRef,
+        value: output.value,
+        message: output.name,
+      }),
+    );
+  }
+
+  #refused(phase: PhaseResource, message: Extract<UnitOutbound, { type: 'command-result' }>): void {
+    this.#tell(phase, [{ eventType: 'Procedural Execution', eventSubType: 'State Command', value: message.command, previousValue: message.rule ?? '', message: message.message ?? 'rejected', at: 0 }]);
+  }
+
+  #tell(phase: PhaseResource, events: readonly (Parameters<typeof executionEvent>[3] & { readonly at: number })[], ...more: readonly PendingFact[]): void {
+    const { site } = phase.metadata;
+    const facts = events.map(({ at, ...event }) => executionEvent(site, phase.spec.batchRef, timestamp(at === 0 ? Date.now() : at), { element: elementOf(phase), unit: phase.spec.unitRef, ...event }));
+    this.#store.apply({ facts: [...facts, ...more] });
+  }
+
+  // ------------------------------------------------------------ signals
+
+  #raised(site: string, scope: string, signal: string, atMs: number): void {
+    for (const block of this.#store.list(CoordinationBlock, site)) {
+      if (block.spec.batchRef !== scope || block.spec.signal?.signalName !== signal || block.status.signalRaised) continue;
+      const status: CoordinationBlockStatus = { ...block.status, phase: block.status.phase === 'Idle' ? 'Active' : block.status.phase, signalRaised: true, signalRaisedAt: timestamp(atMs) };
+      this.#store.apply({ puts: [{ kind: CoordinationBlock, site, name: block.metadata.name, status } as Put] });
+    }
+    this.#signalsChanged(site, scope);
+    this.#wake(site, scope);
+  }
+
+  #read(site: string, phase: PhaseResource, message: Extract<UnitOutbound, { type: 'signal-read' }>): void {
+    const at = timestamp(message.atMs);
+    const name = phase.metadata.name;
+    for (const block of this.#store.list(CoordinationBlock, site)) {
+      if (block.spec.batchRef !== message.scope || block.spec.signal?.signalName !== message.name) continue;
+      const status = consumed(block.spec.signal.consumers, block.status, name, message.consumed, at);
+      if (status) this.#store.apply({ puts: [{ kind: CoordinationBlock, site, name: block.metadata.name, status } as Put] });
+    }
+    for (const barrier of this.#store.list(SyncBarrier, site)) {
+      if (barrier.spec.batchRef !== message.scope || barrier.metadata.name !== message.name) continue;
+      if (barrier.status.arrivals.some((arrival) => arrival.name === name)) continue;
+      const arrivals = [...barrier.status.arrivals, { kind: 'Phase', name, arrivedAt: at }];
+      const needed = barrier.spec.count || barrier.spec.participants.length;
+      const satisfied = arrivals.length >= needed;
+      this.#store.apply({ puts: [{ kind: SyncBarrier, site, name: barrier.metadata.name, status: { ...barrier.status, arrivals, phase: satisfied ? 'Satisfied' : 'Active', satisfiedAt: satisfied ? at : '' } } as Put] });
+      if (satisfied) this.#signalsChanged(site, message.scope);
+    }
+  }
+
+  // ------------------------------------------------------------ requests of builtins
+
+  async #request(link: UnitLink, phase: PhaseResource, message: Extract<UnitOutbound, { type: 'request' }>): Promise<void> {
+    try {
+      const answer = await this.#carryOut(phase, message);
+      link.send({ type: 'request-result', id: message.id, ...answer });
+    } catch (fault) {
+      const text = fault instanceof Error ? fault.message : String(fault);
+      this.#log.warn({ phase: phase.metadata.name, builtin: message.builtin, fault: text }, 'builtin refused');
+      link.send({ type: 'request-result', id: message.id, ok: false, rule: 'service-failed', message: text });
+    }
+  }
+
+  async #carryOut(phase: PhaseResource, { builtin, args }: Extract<UnitOutbound, { type: 'request' }>): Promise<{ ok: boolean; value?: Value; rule?: string; message?: string }> {
+    const text = (at: number): string => String(args[at] ?? '');
+    switch (builtin) {
+      case 'COMMAND':
+        return { ok: true, value: await this.#requests.command(phase, text(0), text(1), text(2)) };
+      case 'MODE': {
+        const mode = MODES.find((word) => word === text(1));
+        return { ok: true, value: mode !== undefined && (await this.#requests.mode(phase, text(0), mode)) };
+      }
+      case 'CALL_SERVICE':
+        return this.#requests.callService(phase, args);
+      case 'MTP_COMMAND':
+        return { ok: false, rule: 'mtp-command-disabled', message: `${text(0)} is not connected` };
+    }
+  }
+}
+
+function elementOf(phase: PhaseResource): ElementRef {
+  return { kind: 'Phase', name: phase.metadata.name, path: phase.spec.stepPath };
+}
+
+function statusOf(phase: PhaseResource, report: PhaseReport, ts: string): ElementStatus {
+  const before = phase.status;
+  const { failure: _failure, pendingPrompt: _prompt, chartStatus: _chart, answer, ...kept } = before;
+  const started = before.state === 'Idle' && report.state === 'Running';
+  const failure = failureOf(report);
+  const stillWaiting = answer !== undefined && report.prompt?.id === answer.waitId;
+  return {
+    ...kept,
+    state: report.state,
+    mode: report.mode,
+    runCount: report.checkpoint.runCount,
+    startedAt: started ? ts : before.startedAt,
+    endedAt: isFinal(report.state) ? (before.state === report.state ? before.endedAt : ts) : '',
+    outputs: report.outputs.map((output) => ({ ...output, unit: phase.spec.outputs.find((spec) => spec.name.toLowerCase() === output.name.toLowerCase())?.unit ?? '' })),
+    sfcStatus: report.sfc,
+    checkpoint: report.checkpoint,
+    pausedAt: report.checkpoint.pausedAt ?? '',
+    ...(report.chart ? { chartStatus: { ...report.chart, ...(report.chart.activeChart ? { chart: report.chart.activeChart } : {}) } } : {}),
+    ...(failure ? { failure } : {}),
+    ...(report.prompt ? { pendingPrompt: servedPrompt(report.prompt) } : {}),
+    ...(stillWaiting ? { answer } : {}),
+  };
+}
+
+function failureOf(report: PhaseReport): ElementFailure | undefined {
+  const failure = report.checkpoint.failure;
+  if (!failure) return undefined;
+  return { class: failure.class, rule: failure.rule, message: failure.message, step: failure.step, since: timestamp(failure.sinceMs), active: failure.active, auditRecordRef: '' };
+}
+
+function servedPrompt(prompt: PromptWait): PendingPrompt {
+  return {
+    id: prompt.id,
+    text: prompt.text,
+    timestamp: timestamp(prompt.openedAtMs),
+    stepName: prompt.stepName,
+    type: prompt.kind,
+    ...(prompt.choices ? { choices: prompt.choices } : {}),
+    ...(prompt.min === undefined ? {} : { min: String(prompt.min) }),
+    ...(prompt.max === undefined ? {} : { max: String(prompt.max) }),
+    ...(prompt.unit === undefined ? {} : { unit: prompt.unit }),
+    ...(prompt.resultKey === undefined ? {} : { resultKey: prompt.resultKey }),
+  };
+}
+
+/** Undefined when nothing changes: the consumer is already noted that way. */
+function consumed(consumers: readonly { readonly kind: string; readonly name: string }[], status: CoordinationBlockStatus, name: string, isConsumed: boolean, at: string): CoordinationBlockStatus | undefined {
+  const consumer = consumers.find((candidate) => candidate.name === name);
+  if (!consumer) return undefined;
+  const known = status.consumerStatuses.find((entry) => entry.name === name);
+  if (known && known.consumed === isConsumed && known.waiting === !isConsumed) return undefined;
+  const entry = { kind: consumer.kind, name, waiting: !isConsumed, consumed: isConsumed, consumedAt: isConsumed ? at : '' };
+  const consumerStatuses = [...status.consumerStatuses.filter((other) => other.name !== name), entry];
+  const all = consumers.every((candidate) => consumerStatuses.some((other) => other.name === candidate.name && other.consumed));
+  return { ...status, consumerStatuses, phase: all ? 'Satisfied' : 'Active', satisfiedAt: all ? at : '' };
+}

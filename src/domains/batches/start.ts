@@ -1,0 +1,179 @@
+/**
+ * What Start of a batch needs, and what it makes (decisions 3.2, 3.3): the start rules in their order, the units it takes,
+ * and the frozen recipe with all its elements.
+ */
+import { isFinal } from '../../../runtime/vocabulary/transitions.js';
+import type { State } from '../../../runtime/vocabulary/states.js';
+import { Refusal } from '../../platform/base/refusal.js';
+import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import { ControlModuleTemplate } from '../control-modules/kind.js';
+import { modulesOf } from '../control-modules/rules.js';
+import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
+import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
+import { bindRecipe, type SiteUnits, unitForCapability } from '../recipes/bindings.js';
+import { expandRecipe, templatesOf } from '../recipes/expand.js';
+import { ControlRecipe, type ControlRecipeSpec, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
+import type { UnitRuntimes } from '../units/runtimes.js';
+import { coordinationCopy, type ElementDraft, instantiate, type Templates } from './instantiation.js';
+import type { BatchSpec, BatchStatus, ParameterValue } from './kind.js';
+import { batchParameters, checkQuantity, chosenFormula } from './parameters.js';
+
+export interface StartFacts {
+  readonly store: Store;
+  readonly runtimes: UnitRuntimes;
+  readonly production: boolean;
+}
+
+export type StartCheck = { readonly rule: ''; readonly plan: StartPlan } | { readonly rule: string; readonly message: string; readonly units: readonly string[] };
+
+export interface StartPlan {
+  readonly recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>;
+  readonly allocation: Readonly<Record<string, string>>;
+  readonly parameters: readonly ParameterValue[];
+  readonly templates: Templates;
+}
+
+type BatchResource = Resource<BatchSpec, BatchStatus>;
+
+/** Templates as they stand in the store now; instantiation freezes them. */
+export function storedTemplates(store: Store, site: string): Templates {
+  const kinds = { PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate } as const;
+  return { get: (kind: keyof typeof kinds, name: string) => store.get(kinds[kind] as typeof PhaseTemplate, site, name)?.spec } as Templates;
+}
+
+/**
+ * Unit per capability: the batch's choice, else the recipe's default unit, else the only unit of the site that has the
+ * capability (decisions 1.7). Capabilities that resolve to nothing map to ''.
+ */
+export function resolveEquipment(store: Store, site: string, recipe: MasterRecipeSpec, chosen: Readonly<Record<string, string>>): Record<string, string> {
+  const units = siteUnits(store, site);
+  const { capabilities } = expandRecipe(recipe.procedure.chart, templatesOf(store, site));
+  return Object.fromEntries(capabilities.map((capability) => [capability, chosen[capability] || unitForCapability(recipe, capability, units)]));
+}
+
+/** The units of a site as the binding matrix asks for them. */
+export function siteUnits(store: Store, site: string): SiteUnits {
+  return {
+    unit: (name) => store.get(Unit, site, name)?.spec,
+    withCapability: (capability) => store.list(Unit, site).filter((unit) => unit.spec.capabilities.includes(capability)).map((unit) => unit.metadata.name),
+    modules: (unit) => moduleTypes(store, site, unit),
+  };
+}
+
+/** A unit that a batch may take: nobody's, and at rest. Final states run Resetting first. */
+export function isAvailable(unit: UnitStatus | undefined): boolean {
+  if (!unit || unit.allocatedTo !== '') return false;
+  return unit.state === '' || unit.state === 'Idle' || isFinal(unit.state as State);
+}
+
+export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck {
+  const { store } = facts;
+  const site = batch.metadata.site;
+  const refuse = (rule: string, message: string, units: readonly string[] = []): StartCheck => ({ rule, message, units });
+  const recipe = store.get(MasterRecipe, site, batch.spec.masterRecipeRef);
+  if (!recipe) return refuse('recipe-withdrawn', `recipe ${batch.spec.masterRecipeRef} does not exist`);
+  const templates = storedTemplates(store, site);
+  try {
+    const allocation = resolveEquipment(store, site, recipe.spec, batch.spec.equipment);
+    const taken = recipe.spec.allocation === 'AtStart' ? Object.entries(allocation).filter(([, unit]) => !isAvailable(store.get(Unit, site, unit)?.status)) : [];
+    if (taken.length > 0) return refuse('allocation-unavailable', taken.map(([capability, unit]) => unavailableText(store, site, capability, unit)).join('; '), taken.map(([, unit]) => unit));
+    const units = [...new Set(Object.values(allocation))].sort();
+    const notReady = units.filter((unit) => !facts.runtimes.link(site, unit)?.ready);
+    if (notReady.length > 0) return refuse('runtime-not-ready', `the runtime of ${notReady.join(', ')} is not ready`, notReady);
+    const startable = facts.production ? ['Effective'] : ['Draft', 'Approved', 'Released', 'Effective'];
+    if (!startable.includes(recipe.status.phase)) return refuse('recipe-withdrawn', `recipe ${recipe.metadata.name} is ${recipe.status.phase}`);
+    const violation = bindRecipe(recipe.spec, templatesOf(store, site), siteUnits(store, site), allocation).rows.find((row) => row.issue !== undefined);
+    if (violation) return refuse('binding-violation', `step ${violation.step}, role ${violation.role}: ${violation.message}`);
+    checkQuantity(recipe.spec, batch.spec.quantity);
+    const parameters = batchParameters(recipe.spec, batch.spec);
+    if ((recipe.spec.procedure.chart.steps ?? []).length === 0) return refuse('chart-invalid', 'the procedure of the recipe has no steps');
+    const manual = units.filter((name) => isManual(store, site, name));
+    if (manual.length > 0 || batch.spec.mode === 'Manual') return refuse('mode-manual', `${manual[0] ? `unit ${manual[0]}` : 'the batch'} is in Manual`, manual);
+    return { rule: '', plan: { recipe, allocation, parameters, templates } };
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    return refuse(fault.context.code === 'chart_invalid' ? 'chart-invalid' : 'formula-out-of-range', fault.message);
+  }
+}
+
+function isManual(store: Store, site: string, name: string): boolean {
+  const unit = store.get(Unit, site, name);
+  return unit !== undefined && unitMode(unit.spec) === 'Manual';
+}
+
+function unavailableText(store: Store, site: string, capability: string, name: string): string {
+  if (name === '') return `no unit for capability ${capability}`;
+  const unit = store.get(Unit, site, name);
+  if (!unit) return `unit ${name} does not exist`;
+  return unit.status.allocatedTo !== '' ? `unit ${name} is held by ${unit.status.allocatedTo}` : `unit ${name} is ${unit.status.state}`;
+}
+
+/** Control modules of a unit with the module type of their template. */
+export function moduleTypes(store: Store, site: string, unit: string): { readonly name: string; readonly moduleType: string }[] {
+  return modulesOf(store, site, unit).map((module) => ({
+    name: module.metadata.name,
+    moduleType: store.get(ControlModuleTemplate, '', module.spec.templateRef)?.spec.moduleType ?? '',
+  }));
+}
+
+/** The resources that a start writes, besides batch and units. */
+export function startPuts(batch: BatchResource, plan: StartPlan, store: Store): { readonly puts: readonly Put[]; readonly elements: readonly ElementDraft[] } {
+  const site = batch.metadata.site;
+  const name = batch.metadata.name;
+  const used = recordingTemplates(plan.templates);
+  const elements = instantiate({ batch: name, mode: batch.spec.mode === '' ? 'Automatic' : batch.spec.mode, recipe: plan.recipe.spec, parameters: plan.parameters, allocation: plan.allocation, templates: used.templates });
+  const labels = { 'lineside.io/batch': name, 'lineside.io/managed-by': 'batch-controller' };
+  const ownerReferences = [{ kind: 'Batch', name, uid: batch.metadata.uid }];
+  const owned = { site, labels, ownerReferences };
+  const puts: Put[] = elements.map((element) => ({ ...owned, kind: element.kind as unknown as Put['kind'], name: element.name, spec: element.spec }));
+  const spec = controlRecipe(batch, plan, used.seen());
+  puts.push({ ...owned, kind: ControlRecipe as unknown as Put['kind'], name, spec });
+  for (const ref of plan.recipe.spec.coordinationRefs) {
+    const pattern = ref.kind === 'CoordinationBlock' ? store.get(CoordinationBlock, site, ref.name) : store.get(SyncBarrier, site, ref.name);
+    if (!pattern) continue;
+    const copy = coordinationCopy(name, { name: ref.name, spec: pattern.spec as never });
+    puts.push({ ...owned, kind: copy.kind as unknown as Put['kind'], name: copy.name, spec: copy.spec });
+  }
+  return { puts, elements };
+}
+
+function controlRecipe(batch: BatchResource, plan: StartPlan, templates: ControlRecipeSpec['recipe']['templates']): ControlRecipeSpec {
+  const { recipe } = plan;
+  const frozen: ControlRecipeSpec['recipe'] = {
+    parameters: plan.parameters,
+    chart: recipe.spec.procedure.chart,
+    templates,
+    allocation: plan.allocation,
+    batchSize: recipe.spec.batchSize,
+    coordinationRefs: recipe.spec.coordinationRefs,
+    holdPropagation: recipe.spec.holdPropagation,
+    onPhaseFailure: recipe.spec.onPhaseFailure,
+    allocationPolicy: recipe.spec.allocation,
+  };
+  return {
+    batch: batch.metadata.name,
+    batchID: batch.spec.batchID,
+    masterRecipe: recipe.metadata.name,
+    masterRevision: recipe.status.revision,
+    productID: recipe.spec.productID,
+    version: recipe.spec.version,
+    formulaName: chosenFormula(recipe.spec, batch.spec.formulaName)?.name ?? '',
+    digest: canonicalDigest(frozen),
+    recipe: frozen,
+  };
+}
+
+/** Notes which templates an instantiation reads, so that the control recipe holds exactly those. */
+function recordingTemplates(templates: Templates): { templates: Templates; seen(): ControlRecipeSpec['recipe']['templates'] } {
+  const seen = new Map<string, { kind: string; name: string; digest: string; spec: unknown }>();
+  const get = (kind: 'PhaseTemplate', name: string): unknown => {
+    const spec = templates.get(kind, name);
+    if (spec) seen.set(`${kind}/${name}`, { kind, name, digest: canonicalDigest(spec), spec });
+    return spec;
+  };
+  return { templates: { get } as Templates, seen: () => [...seen.values()] };
+}
+

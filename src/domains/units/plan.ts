@@ -1,0 +1,230 @@
+/**
+ * The plan of one unit worker (runtime/port.ts, UnitPlan), built from what the store holds now: control modules merged
+ * with their templates, control programs, the tag list and the process images they touch. Pure but for reading.
+ *
+ * Networks run in the order of decisions 2.4: a module that feeds an input of another before its reader, ties by name,
+ * then programs by name. A tag's index in the plan is its slot in the tag table.
+ */
+import type { ImagePlan, NetworkPlan, RetainedNetwork, RuntimeSettings, TagPlan, UnitPlan } from '../../../runtime/port.js';
+import { iecType } from '../../../runtime/vocabulary/data-types.js';
+import type { Mode } from '../../../runtime/vocabulary/modes.js';
+import type { CompositeType } from '../../../runtime/vocabulary/network.js';
+import { TagTable } from '../../../runtime/vocabulary/tag-table.js';
+import { parseDuration } from '../../platform/base/duration-text.js';
+import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import { CHANNEL_BLOCKS, type EffectiveTag, ioModuleOf, type ResolvedModule } from '../control-modules/merge.js';
+import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
+import { ControlProgram, type ControlProgramSpec, FunctionBlockType } from '../logic/kind.js';
+import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
+
+/** A module's process image with its channels in slot order, as the I/O side has laid it out. */
+export type ImageSource = (ioModule: string) => ImagePlan | undefined;
+
+export interface PlanSources {
+  readonly read: StoreReader;
+  readonly image: ImageSource;
+  readonly settings: RuntimeSettings;
+  readonly timeScale: number;
+  readonly retained: Readonly<Record<string, RetainedNetwork>>;
+}
+
+/** Everything but the shared memory: two equal contents need no new plan. */
+export interface PlanContent extends Omit<UnitPlan, 'revision' | 'table' | 'retained'> {}
+
+interface NamedModule {
+  readonly name: string;
+  readonly mode: Mode;
+  readonly resolved: ResolvedModule;
+}
+
+export function planContent(site: string, unit: string, sources: PlanSources): PlanContent | undefined {
+  const resource = sources.read.get(Unit, site, unit);
+  if (!resource) return undefined;
+  const scanIntervalMs = parseDuration(resource.spec.scanInterval || UNIT_SCAN_INTERVAL_DEFAULT) ?? 100;
+  const modules = sourcesFirst(unitModules(sources.read, site, unit));
+  const programs = sources.read.list(ControlProgram, site).filter((program) => program.spec.unitRef === unit && program.metadata.labels['lineside.io/managed-by'] !== 'control-module');
+  const images = new ImageList(sources.image);
+  const tags = [
+    ...modules.flatMap((module) => module.resolved.tags.map((tag) => moduleTag(module.name, tag, images))),
+    ...programs.flatMap((program) => programTags(program.metadata.name, program.spec)),
+  ];
+  const slots = new Map(tags.map((tag, slot) => [tag.address, slot]));
+  const networks = [
+    ...modules.filter((module) => module.resolved.blocks.length > 0).map((module) => moduleNetwork(module, scanIntervalMs, slots, images)),
+    ...programs.map((program) => programNetwork(program.metadata.name, program.spec, scanIntervalMs, slots, images)),
+  ];
+  return {
+    site,
+    unit,
+    scanIntervalMs,
+    timeScale: sources.timeScale,
+    networks,
+    composites: compositesUsed(sources.read, networks),
+    tags,
+    images: images.plans,
+    moduleModes: Object.fromEntries(modules.filter((module) => module.mode !== 'Automatic').map((module) => [module.name, module.mode])),
+    settings: sources.settings,
+  };
+}
+
+export function withTable(content: PlanContent, revision: number, retained: PlanSources['retained']): UnitPlan {
+  return { ...content, revision, table: new TagTable(content.tags.length).buffer, retained };
+}
+
+function unitModules(read: StoreReader, site: string, unit: string): NamedModule[] {
+  return modulesOf(read, site, unit).flatMap((module) => {
+    const resolved = resolvedModuleOf(read, module);
+    return resolved ? [{ name: module.metadata.name, mode: module.spec.mode === '' ? 'Automatic' : module.spec.mode, resolved }] : [];
+  });
+}
+
+/** Repeatedly the first module by name whose sources have all been taken; a cycle is broken at its first name. */
+function sourcesFirst(modules: readonly NamedModule[]): NamedModule[] {
+  const waiting = [...modules].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const ordered: NamedModule[] = [];
+  while (waiting.length > 0) {
+    const names = new Set(waiting.map((module) => module.name));
+    const at = waiting.findIndex((module) => module.resolved.inputs.every((input) => input.source === undefined || !names.has(ownerOf(input.source)) || ownerOf(input.source) === module.name));
+    ordered.push(...waiting.splice(Math.max(at, 0), 1));
+  }
+  return ordered;
+}
+
+function ownerOf(source: string): string {
+  const at = source.indexOf('.');
+  return at < 0 ? source : source.slice(0, at);
+}
+
+/** The images a unit touches, in order of first use. */
+class ImageList {
+  readonly plans: ImagePlan[] = [];
+  readonly #source: ImageSource;
+
+  constructor(source: ImageSource) {
+    this.#source = source;
+  }
+
+  /** Indexes of `<ioModule>:<channel>`; undefined while module or channel do not exist. */
+  find(address: string): { readonly image: number; readonly channel: number } | undefined {
+    const module = ioModuleOf(address);
+    if (module === '') return undefined;
+    let image = this.plans.findIndex((plan) => plan.module === module);
+    if (image < 0) {
+      const plan = this.#source(module);
+      if (!plan) return undefined;
+      image = this.plans.push(plan) - 1;
+    }
+    const name = address.slice(module.length + 1);
+    const channel = this.plans[image].channels.findIndex((candidate) => candidate.address === name || candidate.name === name);
+    return channel < 0 ? undefined : { image, channel };
+  }
+}
+
+function moduleTag(module: string, tag: EffectiveTag, images: ImageList): TagPlan {
+  return {
+    address: `${module}.${tag.name}`,
+    network: module,
+    name: tag.name,
+    type: tag.type,
+    writable: tag.accessLevel === 'readwrite',
+    ...(tag.min === undefined ? {} : { engMin: tag.min }),
+    ...(tag.max === undefined ? {} : { engMax: tag.max }),
+    cyclic: tag.publishMode !== 'onChange',
+    binding: bindingOf(tag, images),
+  };
+}
+
+function bindingOf(tag: EffectiveTag, images: ImageList): TagPlan['binding'] {
+  if (tag.blockRef !== '') return { kind: 'port', block: tag.blockRef, port: tag.portRef };
+  const channel = tag.channel === '' ? undefined : images.find(tag.channel);
+  return channel ? { kind: 'channel', ...channel } : { kind: 'stored', initial: null };
+}
+
+/** Outputs and locals can be read; an input without a source is written from outside (decisions 1.6). */
+function programTags(program: string, spec: ControlProgramSpec): TagPlan[] {
+  return spec.variables
+    .filter((variable) => variable.direction !== 'input' || !variable.source)
+    .map((variable) => ({
+      address: `${program}.${variable.name}`,
+      network: program,
+      name: variable.name,
+      type: iecType(variable.dataType) ?? 'REAL',
+      writable: variable.direction === 'input',
+      cyclic: true,
+      binding: { kind: 'variable', variable: variable.name },
+    }));
+}
+
+function moduleNetwork(module: NamedModule, unitIntervalMs: number, slots: ReadonlyMap<string, number>, images: ImageList): NetworkPlan {
+  const { resolved, name } = module;
+  const core = { blocks: resolved.blocks, connections: resolved.connections, variableBindings: resolved.variableBindings };
+  return {
+    name,
+    owner: 'module',
+    shape: `template/${resolved.template}`,
+    scanIntervalMs: intervalOf(resolved.scanInterval, unitIntervalMs),
+    hash: hashOf(core),
+    ...core,
+    variables: resolved.variables,
+    inputs: resolved.inputs.map((input) => ({ variable: input.name, ...feed(input.source, slots), ...(input.value === undefined ? {} : { value: input.value }) })),
+    channels: channelsOf(resolved.blocks, images),
+  };
+}
+
+function programNetwork(name: string, spec: ControlProgramSpec, unitIntervalMs: number, slots: ReadonlyMap<string, number>, images: ImageList): NetworkPlan {
+  const core = { blocks: spec.blocks, connections: spec.connections, variableBindings: spec.variableBindings };
+  const interval = typeof spec.scanInterval === 'number' ? `${spec.scanInterval}ms` : spec.scanInterval;
+  return {
+    name,
+    owner: 'program',
+    shape: `program/${name}`,
+    scanIntervalMs: intervalOf(interval, unitIntervalMs),
+    hash: hashOf(core),
+    ...core,
+    variables: spec.variables.map((variable) => ({ ...variable, direction: variable.direction as 'input' | 'output' | 'local' })),
+    inputs: spec.variables.filter((variable) => variable.direction === 'input').map((variable) => ({ variable: variable.name, ...feed(variable.source, slots) })),
+    channels: channelsOf(spec.blocks, images),
+  };
+}
+
+function feed(source: string | undefined, slots: ReadonlyMap<string, number>): { tag?: number } {
+  const tag = source === undefined ? undefined : slots.get(source);
+  return tag === undefined ? {} : { tag };
+}
+
+/** A network never scans faster than its unit. */
+function intervalOf(text: string, unitIntervalMs: number): number {
+  const own = text === '' ? unitIntervalMs : (parseDuration(text) ?? parseDuration(`${text}ms`) ?? unitIntervalMs);
+  return Math.max(own, unitIntervalMs);
+}
+
+function channelsOf(blocks: NetworkPlan['blocks'], images: ImageList): NetworkPlan['channels'] {
+  return blocks
+    .filter((block) => CHANNEL_BLOCKS.includes(block.type))
+    .flatMap((block) => {
+      const found = images.find(String(block.params?.addr ?? ''));
+      return found ? [{ block: block.name, ...found }] : [];
+    });
+}
+
+/** Key of retained values: what the state of a network depends on, its parameters excepted. */
+function hashOf(core: Pick<NetworkPlan, 'blocks' | 'connections' | 'variableBindings'>): string {
+  return canonicalDigest([core.blocks.map((block) => [block.name, block.type]), core.connections, core.variableBindings]).slice(0, 16);
+}
+
+/** The composite types the networks use, and those inside them. */
+function compositesUsed(read: StoreReader, networks: readonly NetworkPlan[]): CompositeType[] {
+  const all = new Map(read.list(FunctionBlockType).map((type) => [type.metadata.name, type.spec]));
+  const used = new Map<string, CompositeType>();
+  const visit = (blocks: NetworkPlan['blocks']): void => {
+    for (const { type } of blocks) {
+      const spec = all.get(type);
+      if (!spec || used.has(type)) continue;
+      used.set(type, { ...spec, name: type });
+      visit(spec.blocks);
+    }
+  };
+  for (const network of networks) visit(network.blocks);
+  return [...used.values()];
+}
