@@ -78,10 +78,7 @@ export interface AuditRecord {
   readonly hash: string;
 }
 
-/** `audit-` + 12-digit sequence. */
-export function auditName(sequence: number): string {
-  return `audit-${String(sequence).padStart(12, '0')}`;
-}
+export { auditName } from '../base/audit-name.js';
 
 /** An actor that is a part of the product, for example `batch-controller`. */
 export function component(name: string): Actor {

@@ -13,6 +13,7 @@ import { timestamp } from '../base/clock.js';
 import { Refusal } from '../base/refusal.js';
 import type { Fact, Ledger, LedgerTransaction, UnchainedAudit } from '../ledger/protocol.js';
 import { type AuditDraft, auditName } from './audit-record.js';
+import type { ClockWitness } from './clock-witness.js';
 import type { Kind, StoreReader } from './kind.js';
 import { type Metadata, type OwnerReference, type Ref, type Resource, refOf } from './resource.js';
 
@@ -61,6 +62,7 @@ type Watcher = (event: StoreEvent) => void;
 export class Store implements StoreReader {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
+  readonly #witness: (() => ClockWitness) | undefined;
   /** kind -> site -> name -> resource. */
   readonly #resources = new Map<string, Map<string, Map<string, Resource>>>();
   readonly #sorted = new Map<string, readonly Resource[]>();
@@ -75,9 +77,11 @@ export class Store implements StoreReader {
   #refusing = false;
   #reloaded: Promise<void> = Promise.resolve();
 
-  constructor(ledger: Ledger, clock: Clock) {
+  /** `witness` gives `details.clock` of audit records; without it records carry none. */
+  constructor(ledger: Ledger, clock: Clock, witness?: () => ClockWitness) {
     this.#ledger = ledger;
     this.#clock = clock;
+    this.#witness = witness;
   }
 
   /** Loads everything; returns the nonces of the window for the anti-replay barrier. */
@@ -228,7 +232,9 @@ export class Store implements StoreReader {
   #number(draft: AuditDraft, at: string): UnchainedAudit {
     this.#auditSequence += 1;
     const { actor, ...rest } = draft;
-    return dropUndefined({ name: auditName(this.#auditSequence), sequence: this.#auditSequence, timestamp: at, ...actor, ...rest }) as UnchainedAudit;
+    const record = { name: auditName(this.#auditSequence), sequence: this.#auditSequence, timestamp: at, ...actor, ...rest };
+    if (this.#witness) record.details = { ...draft.details, clock: this.#witness() };
+    return dropUndefined(record) as unknown as UnchainedAudit;
   }
 
   /** Numbers are spent only when every body could be made. */

@@ -1,0 +1,16 @@
+/** Opaque cursors of paged lists (decisions Q-ERR-15): a tag for the list and the numbers of the last row given. */
+import { invalid } from './refusal.js';
+
+export function encodeCursor(list: string, ...numbers: readonly number[]): string {
+  return Buffer.from(`${list}:${numbers.join(':')}`, 'utf8').toString('base64url');
+}
+
+/** @throws Refusal `invalid_query` for anything that this list did not hand out. */
+export function decodeCursor(list: string, cursor: string, count: number): readonly number[] {
+  const [tag, ...parts] = Buffer.from(cursor, 'base64url').toString('utf8').split(':');
+  const numbers = parts.map(Number);
+  if (tag !== list || numbers.length !== count || parts.some((part) => part === '') || !numbers.every(Number.isFinite)) {
+    throw invalid('invalid_query', 'cursor', 'cursor must be the nextCursor of an earlier page of this list');
+  }
+  return numbers;
+}

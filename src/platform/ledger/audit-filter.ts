@@ -1,0 +1,50 @@
+/** Filters of the audit lists (decisions Q-TAG-16), as SQL with bound values. */
+export interface AuditFilter {
+  /** Inclusive. */
+  readonly fromMs?: number;
+  /** Exclusive. */
+  readonly toMs?: number;
+  readonly action?: string;
+  readonly category?: string;
+  readonly result?: string;
+  readonly kind?: string;
+  readonly name?: string;
+  readonly accountId?: string;
+  readonly correlationID?: string;
+  readonly site?: string;
+  /** Sites of a confined caller: records of other sites, and those without a site, are left out. */
+  readonly sites?: readonly string[] | null;
+}
+
+export interface Condition {
+  readonly text: string;
+  readonly values: readonly (string | number)[];
+}
+
+const EQUALITIES: readonly (readonly [keyof AuditFilter, string])[] = [
+  ['action', 'action'],
+  ['category', 'category'],
+  ['result', 'result'],
+  ['kind', 'kind'],
+  ['name', 'name'],
+  ['accountId', 'account'],
+  ['correlationID', 'correlation'],
+  ['site', 'site'],
+];
+
+export function auditCondition(filter: AuditFilter): Condition {
+  const texts: string[] = [];
+  const values: (string | number)[] = [];
+  const add = (text: string, value: string | number): void => {
+    texts.push(text);
+    values.push(value);
+  };
+  for (const [member, column] of EQUALITIES) {
+    const value = filter[member];
+    if (typeof value === 'string') add(`${column} = ?`, value);
+  }
+  if (filter.fromMs !== undefined) add('at >= ?', filter.fromMs);
+  if (filter.toMs !== undefined) add('at < ?', filter.toMs);
+  if (filter.sites) add('site IN (SELECT value FROM json_each(?))', JSON.stringify(filter.sites));
+  return { text: texts.length === 0 ? '1' : texts.join(' AND '), values };
+}

@@ -1,0 +1,125 @@
+/**
+ * The query thread as the gateway thread holds it. A `...Json` call answers with bytes ready to be sent, the same call
+ * without it with objects.
+ */
+import { decodeCursor } from '../base/cursor.js';
+import { WorkerCalls } from '../base/worker-calls.js';
+import type { AuditRecord } from '../store/audit-record.js';
+import type { AuditFilter } from './audit-filter.js';
+import { AUDIT_CURSOR, type AuditOfRequest, type AuditPageRequest, FACT_CURSOR, type FactPageRequest } from './state-reader.js';
+import type { Verification } from './verify-chain.js';
+
+const LIMIT_DEFAULT = 100; // decisions Q-ERR-15
+const LINES_PER_CHUNK = 2000;
+
+export interface Paging {
+  readonly order?: 'asc' | 'desc';
+  readonly limit?: number;
+  /** Opaque; from an earlier page of the same list. */
+  readonly cursor?: string;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly nextCursor: string | null;
+}
+
+export type AuditQuery = AuditFilter & Paging;
+
+export interface FactQuery extends Paging {
+  readonly from?: string;
+  readonly to?: string;
+  /** Member of the body that `from` and `to` bound; `timestamp` when absent. */
+  readonly timeMember?: string;
+  readonly equals?: Readonly<Record<string, string>>;
+}
+
+export interface LedgerQueries {
+  /** @throws Refusal `invalid_query` for a cursor that no list handed out; so do all paged calls. */
+  auditPageJson(query: AuditQuery): Promise<Uint8Array>;
+  auditPage(query: AuditQuery): Promise<Page<AuditRecord>>;
+  /** Undefined when there is no such record, or the filter does not admit it. */
+  auditRecord(sequence: number, filter: AuditFilter): Promise<AuditRecord | undefined>;
+  /** Oldest first, at most `limit` (100000 when absent). */
+  auditOf(request: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<readonly AuditRecord[]>;
+  verify(range?: { readonly fromMs?: number; readonly toMs?: number }): Promise<Verification>;
+  /** The whole trail, or what follows `after`, in chunks of NDJSON with `mac` and `keyId`. */
+  auditLines(after?: number): AsyncIterable<Uint8Array>;
+  factPageJson(stream: string, query?: FactQuery): Promise<Uint8Array>;
+  factPage<Body = unknown>(stream: string, query?: FactQuery): Promise<Page<Body>>;
+  /** Every entry of a stream, oldest first. */
+  facts<Body = unknown>(stream: string): Promise<readonly Body[]>;
+  close(): Promise<void>;
+}
+
+/** The ledger of the same data directory has to be open: it makes and migrates the database. */
+export function openQueries(dataDir: string): LedgerQueries {
+  return new ThreadQueries(dataDir);
+}
+
+class ThreadQueries implements LedgerQueries {
+  readonly #calls: WorkerCalls;
+
+  constructor(dataDir: string) {
+    this.#calls = new WorkerCalls({ url: new URL('./query-thread.js', import.meta.url), name: 'query', data: { dataDir } });
+  }
+
+  async auditPageJson({ cursor, order = 'desc', limit = LIMIT_DEFAULT, ...filter }: AuditQuery): Promise<Uint8Array> {
+    const beyond = cursor === undefined ? undefined : decodeCursor(AUDIT_CURSOR, cursor, 1)[0];
+    return this.#calls.call('auditPage', { ...filter, order, limit, beyond } satisfies AuditPageRequest);
+  }
+
+  async auditPage(query: AuditQuery): Promise<Page<AuditRecord>> {
+    return parsed(await this.auditPageJson(query));
+  }
+
+  async auditRecord(sequence: number, filter: AuditFilter): Promise<AuditRecord | undefined> {
+    const text = await this.#calls.call<string | null>('auditRecord', { sequence, filter });
+    return text === null ? undefined : (JSON.parse(text) as AuditRecord);
+  }
+
+  async auditOf({ limit = 100_000, ...request }: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<readonly AuditRecord[]> {
+    return parsed(await this.#calls.call<Uint8Array>('auditOf', { ...request, limit }));
+  }
+
+  verify(range: { readonly fromMs?: number; readonly toMs?: number } = {}): Promise<Verification> {
+    return this.#calls.call('verify', range);
+  }
+
+  async *auditLines(after = 0): AsyncIterable<Uint8Array> {
+    for (let from = after; ; ) {
+      const { bytes, last, count } = await this.#calls.call<{ bytes: Uint8Array; last: number; count: number }>('auditLines', { after: from, limit: LINES_PER_CHUNK });
+      if (count > 0) yield bytes;
+      if (count < LINES_PER_CHUNK) return;
+      from = last;
+    }
+  }
+
+  async factPageJson(stream: string, { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, ...range }: FactQuery = {}): Promise<Uint8Array> {
+    const beyond = cursor === undefined ? undefined : decodeCursor(FACT_CURSOR, cursor, 1)[0];
+    return this.#calls.call('factPage', { stream, order, limit, timeMember, equals, beyond, ...range } satisfies FactPageRequest);
+  }
+
+  async factPage<Body>(stream: string, query: FactQuery = {}): Promise<Page<Body>> {
+    return parsed(await this.factPageJson(stream, query));
+  }
+
+  async facts<Body>(stream: string): Promise<readonly Body[]> {
+    const all: Body[] = [];
+    let cursor: string | undefined;
+    do {
+      const page: Page<Body> = await this.factPage(stream, { order: 'asc', limit: 5000, cursor });
+      all.push(...page.items);
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+    return all;
+  }
+
+  close(): Promise<void> {
+    return this.#calls.close();
+  }
+}
+
+function parsed<T>(bytes: Uint8Array): T {
+  return JSON.parse(new TextDecoder().decode(bytes)) as T;
+}

@@ -1,0 +1,149 @@
+/**
+ * Reads of `state.db` on the query thread, over a read-only connection: audit lists and exports, facts. Audit records are
+ * served as the bytes that were hashed, so nothing is parsed on the way out.
+ */
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import { encodeCursor } from '../base/cursor.js';
+import { type AuditFilter, auditCondition } from './audit-filter.js';
+import { servedAudit } from './chain.js';
+import { headFileOf } from './head-file.js';
+import type { DeviceKeys } from './keys.js';
+import { ChainVerifier, type Verification } from './verify-chain.js';
+
+export interface AuditPageRequest extends AuditFilter {
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  /** Sequence of the last record of the page before. */
+  readonly beyond?: number;
+}
+
+export interface FactPageRequest {
+  readonly stream: string;
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly beyond?: number;
+  /** Bounds on a member of the body that holds a timestamp: from inclusive, to exclusive, RFC 3339 in UTC. */
+  readonly from?: string;
+  readonly to?: string;
+  readonly timeMember: string;
+  /** Members of the body that must equal these texts. */
+  readonly equals: Readonly<Record<string, string>>;
+}
+
+/** Which audit records belong to a thing: those that name a target, and those of a correlation. */
+export interface AuditOfRequest {
+  readonly site: string;
+  readonly targets: readonly { readonly kind: string; readonly name: string }[];
+  readonly correlationIDs: readonly string[];
+  readonly limit: number;
+}
+
+interface AuditRow {
+  readonly sequence: number;
+  readonly body: string;
+  readonly hash: Buffer;
+}
+
+export const AUDIT_CURSOR = 'audit';
+export const FACT_CURSOR = 'fact';
+
+export class StateReader {
+  readonly #database: Database.Database;
+  readonly #keys: DeviceKeys;
+  readonly #dataDir: string;
+  readonly #statements = new Map<string, Database.Statement>();
+
+  constructor(dataDir: string, keys: DeviceKeys) {
+    this.#dataDir = dataDir;
+    this.#keys = keys;
+    this.#database = new Database(path.join(dataDir, 'state.db'), { readonly: true, timeout: 5000 });
+    this.#database.pragma('cache_size = -8192');
+  }
+
+  /** `{items, nextCursor}` as JSON text. */
+  auditPage(request: AuditPageRequest): string {
+    const { text, values } = auditCondition(request);
+    const down = request.order === 'desc';
+    const beyond = request.beyond ?? (down ? Number.MAX_SAFE_INTEGER : 0);
+    const rows = this.#prepare(
+      `SELECT sequence, body, hash FROM audit WHERE ${text} AND sequence ${down ? '<' : '>'} ? ORDER BY sequence ${down ? 'DESC' : 'ASC'} LIMIT ?`,
+    ).all(...values, beyond, request.limit + 1) as AuditRow[];
+    const page = rows.slice(0, request.limit);
+    const last = page.at(-1);
+    return pageText(page.map((row) => servedAudit(row.body, row.hash)), rows.length > page.length && last ? encodeCursor(AUDIT_CURSOR, last.sequence) : null);
+  }
+
+  /** One record as JSON text; null when there is none that the filter admits. */
+  auditRecord(sequence: number, filter: AuditFilter): string | null {
+    const { text, values } = auditCondition(filter);
+    const row = this.#prepare(`SELECT sequence, body, hash FROM audit WHERE ${text} AND sequence = ?`).get(...values, sequence) as AuditRow | undefined;
+    return row ? servedAudit(row.body, row.hash) : null;
+  }
+
+  /** Oldest first, as a JSON array. */
+  auditOf({ site, targets, correlationIDs, limit }: AuditOfRequest): string {
+    const rows = this.#prepare(
+      `SELECT sequence, body, hash FROM audit WHERE sequence IN (
+         SELECT a.sequence FROM json_each(?) t JOIN audit a ON a.kind = t.value ->> 'kind' AND a.name = t.value ->> 'name'
+         UNION SELECT a.sequence FROM json_each(?) c JOIN audit a ON a.correlation = c.value)
+       AND site = ? ORDER BY sequence LIMIT ?`,
+    ).all(JSON.stringify(targets), JSON.stringify(correlationIDs), site, limit) as AuditRow[];
+    return `[${rows.map((row) => servedAudit(row.body, row.hash)).join(',')}]`;
+  }
+
+  /** Records after a sequence, one JSON text per line, with `mac` and `keyId` (decisions 8.6, archives and backup). */
+  auditLines(after: number, limit: number): { readonly text: string; readonly last: number; readonly count: number } {
+    const rows = this.#prepare('SELECT sequence, body, hash, mac, key_id FROM audit WHERE sequence > ? ORDER BY sequence LIMIT ?').all(after, limit) as (AuditRow & {
+      readonly mac: Buffer;
+      readonly key_id: string;
+    })[];
+    const lines = rows.map((row) => `${servedAudit(row.body, row.hash).slice(0, -1)},"mac":"${row.mac.toString('base64')}","keyId":${JSON.stringify(row.key_id)}}\n`);
+    return { text: lines.join(''), last: rows.at(-1)?.sequence ?? after, count: rows.length };
+  }
+
+  /** `{items, nextCursor}` of an append-only stream as JSON text. */
+  factPage(request: FactPageRequest): string {
+    const down = request.order === 'desc';
+    const texts = ['stream = ?'];
+    const values: (string | number)[] = [request.stream];
+    const add = (text: string, ...given: (string | number)[]): void => {
+      texts.push(text);
+      values.push(...given);
+    };
+    if (request.beyond !== undefined) add(`sequence ${down ? '<' : '>'} ?`, request.beyond);
+    if (request.from !== undefined) add('body ->> ? >= ?', memberPath(request.timeMember), request.from);
+    if (request.to !== undefined) add('body ->> ? < ?', memberPath(request.timeMember), request.to);
+    for (const [member, value] of Object.entries(request.equals)) add('CAST(body ->> ? AS TEXT) = ?', memberPath(member), value);
+    const rows = this.#prepare(`SELECT sequence, body FROM facts WHERE ${texts.join(' AND ')} ORDER BY sequence ${down ? 'DESC' : 'ASC'} LIMIT ?`).all(
+      ...values,
+      request.limit + 1,
+    ) as { sequence: number; body: string }[];
+    const page = rows.slice(0, request.limit);
+    const last = page.at(-1);
+    return pageText(page.map((row) => row.body), rows.length > page.length && last ? encodeCursor(FACT_CURSOR, last.sequence) : null);
+  }
+
+  verify(range: { readonly fromMs?: number; readonly toMs?: number }): Promise<Verification> {
+    const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    return new ChainVerifier(this.#database, this.#keys, headFileOf(this.#dataDir)).verify(range, pause);
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #prepare(text: string): Database.Statement {
+    let statement = this.#statements.get(text);
+    if (!statement) this.#statements.set(text, (statement = this.#database.prepare(text)));
+    return statement;
+  }
+}
+
+function memberPath(member: string): string {
+  return `$.${member.split('.').map((part) => JSON.stringify(part)).join('.')}`;
+}
+
+function pageText(items: readonly string[], nextCursor: string | null): string {
+  return `{"items":[${items.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
+}

@@ -1,0 +1,181 @@
+/**
+ * Verification of the audit chain (decisions 8.6): walks sequence order and names every record that is missing, does not
+ * link to the one before, does not match its hash, or was not sealed with the key of this appliance. Works in slices, so
+ * that a million records keep nobody else waiting.
+ */
+import type Database from 'better-sqlite3';
+import { auditName } from '../base/audit-name.js';
+import { GENESIS_HASH, hashOf, isHeadGenuine, macOf, type SignedHead } from './chain.js';
+import { type ChainEnd, readHeadFile } from './head-file.js';
+import type { DeviceKeys } from './keys.js';
+
+const SLICE_RECORDS = 2000;
+const PROBLEMS_MAX = 1000; // the answer stays readable; `ok` is false from the first one on
+
+export type ChainProblem = 'hash' | 'link' | 'missing' | 'signature';
+
+export interface Verification {
+  readonly ok: boolean;
+  readonly checked: number;
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+  readonly headHash: string;
+  readonly checkedAt: string;
+  readonly problems: readonly { readonly sequence: number; readonly name: string; readonly problem: ChainProblem }[];
+}
+
+interface Row {
+  readonly sequence: number;
+  readonly at: number;
+  readonly site: string;
+  readonly action: string;
+  readonly category: string;
+  readonly result: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly account: string;
+  readonly correlation: string;
+  readonly body: string;
+  readonly hash: Buffer;
+  readonly mac: Buffer;
+  readonly key_id: string;
+}
+
+interface Span {
+  /** First and last sequence that must be there; last < first when nothing is in the range. */
+  readonly first: number;
+  readonly last: number;
+}
+
+export class ChainVerifier {
+  readonly #database: Database.Database;
+  readonly #keys: DeviceKeys;
+  readonly #headFile: string;
+  readonly #problems: { sequence: number; name: string; problem: ChainProblem }[] = [];
+
+  constructor(database: Database.Database, keys: DeviceKeys, headFile: string) {
+    this.#database = database;
+    this.#keys = keys;
+    this.#headFile = headFile;
+  }
+
+  /** `pause` is awaited between slices. */
+  async verify(range: { readonly fromMs?: number; readonly toMs?: number }, pause: () => Promise<void>): Promise<Verification> {
+    const end = readHeadFile(this.#headFile, this.#keys.auditHmac); // before the database: it is never ahead of it
+    const span = this.#span(range, end);
+    const slice = this.#database.prepare('SELECT * FROM audit WHERE sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?');
+    const before = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck();
+    let next = span.first;
+    let previous: string | null = span.first <= 1 ? GENESIS_HASH : ((before.get(span.first - 1) as Buffer | undefined)?.toString('hex') ?? null);
+    let checked = 0;
+    let headHash = previous ?? GENESIS_HASH;
+    while (next <= span.last) {
+      const rows = slice.all(next, span.last, SLICE_RECORDS) as Row[];
+      for (const row of rows) {
+        if (row.sequence > next) {
+          this.#reportMissing(next, row.sequence - 1);
+          previous = null; // what the missing record's hash was, nobody can say
+        }
+        this.#checkRow(row, previous);
+        previous = row.hash.toString('hex');
+        headHash = previous;
+        next = row.sequence + 1;
+        checked += 1;
+      }
+      if (rows.length < SLICE_RECORDS) break;
+      await pause();
+    }
+    this.#reportMissing(next, span.last);
+    this.#checkHeads(span);
+    this.#checkEnd(end, range, span);
+    this.#problems.sort((a, b) => a.sequence - b.sequence);
+    return {
+      ok: this.#problems.length === 0,
+      checked,
+      firstSequence: span.last < span.first ? 0 : span.first,
+      lastSequence: span.last < span.first ? 0 : span.last,
+      headHash,
+      checkedAt: new Date().toISOString(),
+      problems: this.#problems,
+    };
+  }
+
+  #span(range: { readonly fromMs?: number; readonly toMs?: number }, end: ChainEnd | null): Span {
+    const last = (this.#database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit').pluck().get() as number) ?? 0;
+    const first = 1 + Number(this.#database.prepare("SELECT COALESCE((SELECT value FROM meta WHERE key = 'auditArchivedTo'), 0)").pluck().get());
+    if (range.fromMs === undefined && range.toMs === undefined) return { first, last: Math.max(last, end?.sequence ?? 0) };
+    const found = this.#database
+      .prepare('SELECT MIN(sequence) AS first, MAX(sequence) AS last FROM audit WHERE at >= ? AND at < ?')
+      .get(range.fromMs ?? Number.MIN_SAFE_INTEGER, range.toMs ?? Number.MAX_SAFE_INTEGER) as { first: number | null; last: number | null };
+    if (found.first === null || found.last === null) return { first: 1, last: 0 };
+    return { first: range.fromMs === undefined ? first : found.first, last: range.toMs === undefined ? Math.max(last, end?.sequence ?? 0) : found.last };
+  }
+
+  #checkRow(row: Row, previous: string | null): void {
+    const record = parse(row.body);
+    if (!hashOf(row.body).equals(row.hash) || !record || !agrees(row, record)) this.#report(row.sequence, 'hash');
+    if (previous !== null && record?.previousHash !== previous) this.#report(row.sequence, 'link');
+    if (row.key_id !== this.#keys.auditKeyId || !macOf(row.hash, this.#keys.auditHmac).equals(row.mac)) this.#report(row.sequence, 'signature');
+  }
+
+  #checkHeads(span: Span): void {
+    const hashAt = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck();
+    const heads = this.#database.prepare('SELECT * FROM audit_heads WHERE sequence BETWEEN ? AND ?').iterate(span.first, span.last) as IterableIterator<SignedHead>;
+    const wrong: number[] = [];
+    const named: [number, string][] = [];
+    for (const head of heads) {
+      if (head.kid !== this.#keys.kid || !isHeadGenuine(head, this.#keys.publicKey)) wrong.push(head.sequence);
+      else named.push([head.sequence, head.hash]);
+    }
+    for (const [sequence, hash] of named) {
+      const stored = hashAt.get(sequence) as Buffer | undefined;
+      if (stored && stored.toString('hex') !== hash) wrong.push(sequence);
+    }
+    for (const sequence of wrong) this.#report(sequence, 'signature');
+  }
+
+  /** The end of the chain against the head file, when the range reaches the end. */
+  #checkEnd(end: ChainEnd | null, range: { readonly toMs?: number }, span: Span): void {
+    if (range.toMs !== undefined || span.last < span.first) return;
+    if (!end) return this.#report(span.last, 'signature');
+    if (end.sequence === 0) return;
+    const stored = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(end.sequence) as Buffer | undefined;
+    if (stored && stored.toString('hex') !== end.hash) this.#report(end.sequence, 'signature');
+  }
+
+  #reportMissing(first: number, last: number): void {
+    for (let sequence = first; sequence <= last && this.#problems.length < PROBLEMS_MAX; sequence += 1) this.#report(sequence, 'missing');
+  }
+
+  #report(sequence: number, problem: ChainProblem): void {
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ sequence, name: auditName(sequence), problem });
+  }
+}
+
+type Parsed = Readonly<Record<string, unknown>> & { readonly previousHash?: unknown };
+
+function parse(body: string): Parsed | null {
+  try {
+    return JSON.parse(body) as Parsed;
+  } catch {
+    return null;
+  }
+}
+
+/** The columns only find records; what they say must be what the hashed body says. */
+function agrees(row: Row, record: Parsed): boolean {
+  const target = record.target as { kind?: unknown; name?: unknown } | undefined;
+  return (
+    record.sequence === row.sequence &&
+    record.name === auditName(row.sequence) &&
+    Date.parse(String(record.timestamp)) === row.at &&
+    record.site === row.site &&
+    record.action === row.action &&
+    record.category === row.category &&
+    record.result === row.result &&
+    target?.kind === row.kind &&
+    target?.name === row.name &&
+    record.accountId === row.account &&
+    record.correlationID === row.correlation
+  );
+}
