@@ -5,6 +5,12 @@ export function etagOf(revision: number | string): string {
   return `"${revision}"`;
 }
 
+/** Whether a list of tags names the revision; a tag that also covers derived members is `"<revision>-<digest>"`. */
+export function namesRevision(list: string, revision: number | string): boolean {
+  if (list.trim() === '*') return true;
+  return list.split(',').some((entry) => /^(?:W\/)?"([^"-]*)(?:-[0-9a-f]+)?"$/.exec(entry.trim())?.[1] === String(revision));
+}
+
 /** Whether a list such as `"4", W/"5"` or `*` names the tag. */
 export function namesTag(list: string, etag: string): boolean {
   if (list.trim() === '*') return true;
@@ -16,7 +22,7 @@ export function namesTag(list: string, etag: string): boolean {
  * @throws Refusal 412 `precondition_failed`.
  */
 export function checkIfMatch(ifMatch: string | undefined, revision: number | string): void {
-  if (ifMatch === undefined || namesTag(ifMatch, etagOf(revision))) return;
+  if (ifMatch === undefined || namesRevision(ifMatch, revision)) return;
   throw new Refusal('precondition', 'the resource has changed since it was read; read it again and repeat the change', {
     code: 'precondition_failed',
     currentETag: etagOf(revision),

@@ -1,0 +1,393 @@
+/**
+ * The five rows of a resource family (contract 3, Physical hierarchy 1; decisions Q-ERR-04, Q-ERR-09 to Q-ERR-16): list,
+ * create, read, update, delete, all derived from the kind. A change and its audit record are one transaction.
+ *
+ * Order inside a write: fields (400), references and meaning (the kind's `admit`: 400, 422), If-Match (412), conflicts (409).
+ */
+import { createHash } from 'node:crypto';
+import * as v from 'valibot';
+import { conflict, invalid, missing, Refusal } from '../base/refusal.js';
+import { checkResourceName } from '../base/resource-name.js';
+import type { Kind, StoreReader } from '../store/kind.js';
+import type { Resource } from '../store/resource.js';
+import type { Change, Store } from '../store/store.js';
+import { type Caller, mayVisit, type Tier } from './caller.js';
+import { decode } from './json-body.js';
+import { checkIfMatch, etagOf } from './revision.js';
+import { created, done, ok, type Reply, type RequestContext, type Route, type RouteRow, routesFor } from './route.js';
+
+export interface CrudDeps {
+  readonly store: Store;
+}
+
+type Verb = 'list' | 'create' | 'read' | 'update' | 'delete';
+type Context = RequestContext<Readonly<Record<string, string>>, unknown>;
+
+export interface CrudEvent<Spec, Status> {
+  readonly verb: 'create' | 'update' | 'delete';
+  readonly site: string;
+  readonly name: string;
+  readonly before: Resource<Spec, Status> | undefined;
+  /** What will be stored; undefined on delete. */
+  readonly spec: Spec | undefined;
+  readonly caller: Caller;
+  readonly read: StoreReader;
+  readonly correlationID: string;
+}
+
+export interface CrudOptions<Spec, Status> {
+  readonly read: Tier;
+  readonly write: Tier;
+  /** Served body of one resource. */
+  readonly dto: (resource: Resource<Spec, Status>, read: StoreReader) => unknown;
+  /** Item of the list; the body of one resource when absent. */
+  readonly item?: (resource: Resource<Spec, Status>, read: StoreReader) => unknown;
+  /** Path of the family; derived from scope and `kind.path` when absent. */
+  readonly path?: string;
+  readonly only?: readonly Verb[];
+  /** The body of a 201; the read body when absent (controller: `{name}`). */
+  readonly createdBody?: (resource: Resource<Spec, Status>, read: StoreReader) => unknown;
+  /** `replace`: a PUT states the whole spec (control programs). */
+  readonly put?: 'merge' | 'replace';
+  /** The read body shows other resources too, so its ETag covers the body and not only the revision. */
+  readonly derives?: boolean;
+  /** Which resources the caller may see in the list; sites are filtered by their own name already. */
+  readonly visible?: (resource: Resource<Spec, Status>, caller: Caller) => boolean;
+  /** Step 10 of the order of evaluation, per verb (`production_mode`). */
+  readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: CrudDeps, caller: Caller) => void>>;
+  /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */
+  readonly refuse?: (event: CrudEvent<Spec, Status>) => void;
+  /** Further changes of the same transaction: revisions, cascades. */
+  readonly also?: (event: CrudEvent<Spec, Status>) => Pick<Change, 'puts' | 'removes' | 'facts'>;
+  /** Further columns of single rows (`reason`, `freshToken`, `summary`). */
+  readonly rows?: Partial<Record<Verb, Partial<Pick<RouteRow<string, undefined, CrudDeps>, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax'>>>>;
+  /** Description of the reply for openapi.json. */
+  readonly reply?: v.GenericSchema | string;
+}
+
+export function crudRoutes<Spec extends object, Status>(kind: Kind<Spec, Status>, options: CrudOptions<Spec, Status>): Route<CrudDeps>[] {
+  const family = new Family(kind, options);
+  const wanted = options.only ?? ['list', 'create', 'read', 'update', 'delete'];
+  return wanted.map((verb) => ({ ...family[verb](), ...options.rows?.[verb] }));
+}
+
+const route = routesFor<CrudDeps>();
+const Name = v.string();
+const Labels = v.record(v.string(), v.string());
+
+interface Written {
+  readonly name: string | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+class Family<Spec extends object, Status> {
+  readonly #kind: Kind<Spec, Status>;
+  readonly #options: CrudOptions<Spec, Status>;
+  readonly #path: string;
+
+  constructor(kind: Kind<Spec, Status>, options: CrudOptions<Spec, Status>) {
+    this.#kind = kind;
+    this.#options = options;
+    this.#path = options.path ?? (kind.scope === 'site' ? `/api/v1/sites/{site}/${kind.path}` : `/api/v1/${kind.path}`);
+  }
+
+  list(): Route<CrudDeps> {
+    const render = this.#options.item ?? this.#options.dto;
+    return route({
+      method: 'GET',
+      path: this.#path,
+      action: `${this.#kind.action}:list`,
+      tier: this.#options.read,
+      reply: 'array, sorted by name',
+      summary: `List ${this.#kind.kind} resources`,
+      barrier: this.#barrier('list'),
+      handle: (context, { store }) => {
+        const resources = store.list(this.#kind, this.#siteOf(context.params));
+        return resources.filter((resource) => this.#visible(resource, context.caller)).map((resource) => render(resource, store));
+      },
+    });
+  }
+
+  read(): Route<CrudDeps> {
+    return route({
+      method: 'GET',
+      path: `${this.#path}/{name}`,
+      action: `${this.#kind.action}:read`,
+      tier: this.#options.read,
+      reply: this.#options.reply,
+      summary: `Read one ${this.#kind.kind}`,
+      exists: (params, deps) => void this.#find(params, deps),
+      barrier: this.#barrier('read'),
+      handle: ({ params }, deps) => this.#served(this.#find(params, deps), deps.store),
+    });
+  }
+
+  create(): Route<CrudDeps> {
+    return route({
+      method: 'POST',
+      path: this.#path,
+      action: `${this.#kind.action}:create`,
+      tier: this.#options.write,
+      body: bodySchema(this.#kind, 'create'),
+      reply: this.#options.reply,
+      summary: `Create a ${this.#kind.kind}`,
+      audit: { action: 'Create', category: this.#kind.action },
+      barrier: this.#barrier('create'),
+      handle: (context, { store }) => this.#create(context as Context, store),
+    });
+  }
+
+  update(): Route<CrudDeps> {
+    return route({
+      method: 'PUT',
+      path: `${this.#path}/{name}`,
+      action: `${this.#kind.action}:update`,
+      tier: this.#options.write,
+      body: bodySchema(this.#kind, this.#options.put === 'replace' ? 'replace' : 'merge'),
+      reply: this.#options.reply,
+      summary: `Change a ${this.#kind.kind}; ${this.#options.put === 'replace' ? 'the body states the whole spec' : 'members left out keep their value'}`,
+      audit: { action: 'Update', category: this.#kind.action, target: (params) => this.#target(params) },
+      exists: (params, deps) => void this.#find(params, deps),
+      barrier: this.#barrier('update'),
+      handle: (context, deps) => this.#update(context as Context, this.#find(context.params, deps), deps.store),
+    });
+  }
+
+  delete(): Route<CrudDeps> {
+    return route({
+      method: 'DELETE',
+      path: `${this.#path}/{name}`,
+      action: `${this.#kind.action}:delete`,
+      tier: this.#options.write,
+      summary: `Delete a ${this.#kind.kind}`,
+      audit: { action: 'Delete', category: this.#kind.action, target: (params) => this.#target(params) },
+      exists: (params, deps) => void this.#find(params, deps),
+      barrier: this.#barrier('delete'),
+      handle: (context, deps) => this.#delete(context as Context, this.#find(context.params, deps), deps.store),
+    });
+  }
+
+  async #create(context: Context, store: Store): Promise<Reply> {
+    const site = this.#siteOf(context.params) ?? '';
+    const written = split(this.#kind, context.body);
+    const name = written.name;
+    if (name === undefined || name === '') throw invalid('missing_field', nameField(this.#kind), 'field name is required');
+    if (this.#kind.kind === 'Site') {
+      checkResourceName(name, 'name', 58); // decisions Q-ERR-12: room for the namespace `site-{site}`
+      if (!mayVisit(context.caller, name)) throw siteScope(name);
+    } else checkResourceName(name);
+    const decoded = this.#decode(written.spec, context.body);
+    const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before: undefined, read: store }) ?? decoded;
+    if (store.get(this.#kind, site, name)) throw conflict('already_exists', `${this.#kind.kind} ${name} exists already`, { kind: this.#kind.kind, name });
+    const event: CrudEvent<Spec, Status> = { verb: 'create', site, name, before: undefined, spec, caller: context.caller, read: store, correlationID: context.correlationID };
+    this.#options.refuse?.(event);
+    const audit = context.audit({ target: { kind: this.#kind.kind, name, site: site || this.#ownSite(name) }, after: spec });
+    const resource = await this.#write(store, event, audit, written);
+    const body = (this.#options.createdBody ?? this.#options.dto)(resource, store);
+    const base = this.#path.replace('{site}', encodeURIComponent(site)).replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent((context.params as Record<string, string>)[key]));
+    return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body) });
+  }
+
+  async #update(context: Context, before: Resource<Spec, Status>, store: Store): Promise<Reply> {
+    const { name, site } = before.metadata;
+    const written = split(this.#kind, context.body);
+    if (written.name !== undefined && written.name !== name) {
+      throw invalid('invalid_field', nameField(this.#kind), `a ${this.#kind.kind} cannot be renamed: name must be ${name}, as in the path, or left out`);
+    }
+    const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body);
+    const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
+    checkIfMatch(context.header('if-match'), before.metadata.resourceVersion);
+    const event: CrudEvent<Spec, Status> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, correlationID: context.correlationID };
+    this.#options.refuse?.(event);
+    const audit = context.audit({ target: this.#target(context.params), before: before.spec, after: spec });
+    return this.#served(await this.#write(store, event, audit, written), store);
+  }
+
+  async #delete(context: Context, before: Resource<Spec, Status>, store: Store): Promise<Reply> {
+    const { name, site } = before.metadata;
+    checkIfMatch(context.header('if-match'), before.metadata.resourceVersion);
+    const event: CrudEvent<Spec, Status> = { verb: 'delete', site, name, before, spec: undefined, caller: context.caller, read: store, correlationID: context.correlationID };
+    this.#options.refuse?.(event);
+    refuseDelete(this.#kind, before, store);
+    const more = this.#options.also?.(event);
+    await store.write({
+      ...more,
+      removes: [{ kind: this.#kind.kind, site, name }, ...(more?.removes ?? [])],
+      audits: [context.audit({ target: this.#target(context.params), before: before.spec })],
+    });
+    return done();
+  }
+
+  async #write(store: Store, event: CrudEvent<Spec, Status>, audit: NonNullable<Change['audits']>[number], written: Written): Promise<Resource<Spec, Status>> {
+    const more = this.#options.also?.(event);
+    const put = {
+      kind: this.#kind,
+      site: event.site,
+      name: event.name,
+      spec: event.spec,
+      ...(written.labels ? { labels: written.labels } : {}),
+      ...(written.annotations ? { annotations: written.annotations } : {}),
+    };
+    const applied = await store.write({ ...more, puts: [put, ...(more?.puts ?? [])], audits: [audit] });
+    return applied.resources[0] as Resource<Spec, Status>;
+  }
+
+  /** The whole spec through the kind's schema; a field of the nested forms is named with its `spec.` in front. */
+  #decode(spec: Readonly<Record<string, unknown>>, body: unknown): Spec {
+    const prefix = isNested(body) ? 'spec.' : '';
+    for (const field of this.#kind.required ?? []) {
+      if (spec[field] === undefined || spec[field] === '') throw invalid('missing_field', `${prefix}${field}`, `field ${prefix}${field} is required`);
+    }
+    return prefix === '' ? decode(this.#kind.spec, spec) : decode(v.strictObject({ spec: this.#kind.spec }), { spec }).spec;
+  }
+
+  #served(resource: Resource<Spec, Status>, store: StoreReader): Reply {
+    const body = this.#options.dto(resource, store);
+    return ok(body, { ETag: this.#etag(resource, body) });
+  }
+
+  #etag(resource: Resource<Spec, Status>, body: unknown): string {
+    const { resourceVersion } = resource.metadata;
+    if (!this.#options.derives || body === undefined) return etagOf(resourceVersion);
+    return etagOf(`${resourceVersion}-${createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 12)}`);
+  }
+
+  #find(params: Readonly<Record<string, string | undefined>>, { store }: CrudDeps): Resource<Spec, Status> {
+    const name = params.name as string;
+    const found = store.get(this.#kind, this.#siteOf(params) ?? '', name);
+    if (!found) throw missing(this.#kind.kind, name);
+    return found;
+  }
+
+  /** Undefined lists over everything; a cluster kind lives in site ''. */
+  #siteOf(params: Readonly<Record<string, string | undefined>>): string | undefined {
+    return this.#kind.scope === 'site' ? params.site : '';
+  }
+
+  #ownSite(name: string): string {
+    return this.#kind.kind === 'Site' ? name : '';
+  }
+
+  #target(params: Readonly<Record<string, string | undefined>>): { kind: string; name: string; site: string } {
+    const name = params.name as string;
+    return { kind: this.#kind.kind, name, site: params.site ?? this.#ownSite(name) };
+  }
+
+  #visible(resource: Resource<Spec, Status>, caller: Caller): boolean {
+    if (this.#kind.kind === 'Site' && !mayVisit(caller, resource.metadata.name)) return false;
+    return this.#options.visible?.(resource, caller) ?? true;
+  }
+
+  #barrier(verb: Verb): ((params: object, deps: CrudDeps, caller: Caller) => void) | undefined {
+    return this.#options.barrier?.[verb] as ((params: object, deps: CrudDeps, caller: Caller) => void) | undefined;
+  }
+}
+
+/**
+ * Whether the resource may go (decisions Q-ERR-11).
+ * @throws Refusal 409 `has_dependents` with the first 20, or what the kind itself says.
+ */
+export function refuseDelete<Spec, Status>(kind: Kind<Spec, Status>, resource: Resource<Spec, Status>, read: StoreReader): void {
+  kind.refuseDelete?.(resource, read);
+  const dependents = kind.dependents?.(resource, read) ?? [];
+  if (dependents.length === 0) return;
+  const first = dependents.slice(0, 20);
+  const named = first.slice(0, 3).map((dependent) => `${dependent.kind} ${dependent.name}`);
+  throw conflict('has_dependents', `${kind.kind} ${resource.metadata.name} is still used by ${named.join(', ')}${dependents.length > 3 ? ` and ${dependents.length - 3} more` : ''}`, {
+    dependents: first,
+    dependentCount: dependents.length,
+  });
+}
+
+function siteScope(site: string): Error {
+  return new Refusal('forbidden', `site ${site} is outside your scope`, { code: 'site_scope', site });
+}
+
+function nameField(kind: Kind): string {
+  return kind.body === 'document' ? 'metadata.name' : 'name';
+}
+
+// ---------------------------------------------------------------- bodies
+
+type Entries = Record<string, v.GenericSchema>;
+type BodySchema = v.GenericSchema<unknown, Record<string, unknown>>;
+
+/** Members of a strict object, also when checks are piped after it. */
+function entriesOf(schema: v.GenericSchema): Entries | undefined {
+  const piped = schema as unknown as { readonly entries?: Entries; readonly pipe?: readonly v.GenericSchema[] };
+  return piped.entries ?? (piped.pipe ? entriesOf(piped.pipe[0]) : undefined);
+}
+
+function withoutDefault(schema: v.GenericSchema): v.GenericSchema {
+  const optional = schema as unknown as { readonly type: string; readonly wrapped?: v.GenericSchema };
+  return optional.wrapped && (optional.type === 'optional' || optional.type === 'nullish' || optional.type === 'exact_optional') ? optional.wrapped : schema;
+}
+
+/**
+ * What a body may hold, per form and verb. `merge` fills no defaults, so that a member left out keeps its value, and `null`
+ * clears (decisions Q-ERR-16); the merged spec then goes through the kind's own schema.
+ */
+function bodySchema<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'merge' | 'replace'): BodySchema {
+  const members = memberEntries(kind, how);
+  const name = how === 'create' ? Name : v.optional(Name);
+  const labels = v.optional(Labels);
+  if (kind.body === 'flat') return v.strictObject({ name, ...members }) as unknown as BodySchema;
+  const nested =
+    kind.body === 'document'
+      ? v.strictObject({
+          apiVersion: v.optional(v.string()),
+          kind: v.optional(v.picklist([kind.kind, ...(kind.aliases ?? [])])),
+          metadata: how === 'create' ? metadataSchema(name) : v.optional(metadataSchema(name)),
+          spec: v.strictObject(members),
+        })
+      : v.strictObject({ name, labels, spec: v.strictObject(members) });
+  if (kind.body === 'document') return nested as unknown as BodySchema;
+  const flat = v.strictObject({ name, labels, ...members });
+  return v.lazy((input) => (isNested(input) ? nested : flat) as v.GenericSchema) as unknown as BodySchema;
+}
+
+function metadataSchema(name: v.GenericSchema): v.GenericSchema {
+  return v.strictObject({ name, namespace: v.optional(v.string()), labels: v.optional(Labels), annotations: v.optional(Labels) }) as unknown as v.GenericSchema;
+}
+
+function memberEntries<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'merge' | 'replace'): Entries {
+  const all = entriesOf(kind.spec as v.GenericSchema);
+  if (!all) throw new Error(`the spec of ${kind.kind} must be a strict object`);
+  const members: Entries = {};
+  for (const member of kind.restFields ?? Object.keys(all)) {
+    if (member === 'name' || !all[member]) continue;
+    const required = kind.required?.includes(member) ?? false;
+    if (how === 'merge') members[member] = v.optional(v.nullable(withoutDefault(all[member])));
+    else members[member] = required ? withoutDefault(all[member]) : all[member];
+  }
+  return members;
+}
+
+function isNested(body: unknown): body is { readonly spec: Record<string, unknown> } {
+  return typeof body === 'object' && body !== null && 'spec' in body;
+}
+
+function split(kind: Kind, body: unknown): Written {
+  const whole = body as Record<string, unknown>;
+  if (kind.body === 'document') {
+    const metadata = (whole.metadata ?? {}) as { name?: string; labels?: Record<string, string>; annotations?: Record<string, string> };
+    return { name: metadata.name, labels: metadata.labels, annotations: metadata.annotations, spec: whole.spec as Record<string, unknown> };
+  }
+  const { name, labels, ...rest } = whole;
+  const spec = kind.body === 'spec' && isNested(whole) ? whole.spec : rest;
+  const flatLabels = kind.body === 'flat' ? undefined : (labels as Record<string, string> | undefined);
+  return { name: name as string | undefined, labels: flatLabels, annotations: undefined, spec: kind.body === 'flat' && labels !== undefined ? { ...spec, labels } : spec };
+}
+
+/** An omitted member keeps its value, `null` clears it, anything else replaces it whole (decisions Q-ERR-16). */
+export function merge(before: Readonly<Record<string, unknown>>, change: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const merged: Record<string, unknown> = { ...before };
+  for (const [member, value] of Object.entries(change)) {
+    if (value === undefined) continue;
+    if (value === null) delete merged[member];
+    else merged[member] = value;
+  }
+  return merged;
+}
