@@ -1,0 +1,413 @@
+/**
+ * Every setting is one row: flag, environment, YAML key, type, default, meaning (decisions D-CFG and the appendix of the
+ * control side). Precedence: flag, environment, file, default. An unknown key, a bad value or an unreadable file stops the
+ * start with exit code 2 naming it.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { parseDuration } from './platform/base/duration-text.js';
+import { isResourceName } from './platform/base/resource-name.js';
+import { isCidr } from './platform/http/source-ip.js';
+
+/** Exit code of the command is 2 (D-CFG). */
+export class SettingsError extends Error {
+  readonly setting: string;
+
+  constructor(setting: string, message: string) {
+    super(message);
+    this.name = 'SettingsError';
+    this.setting = setting;
+  }
+}
+
+interface Type<T> {
+  /** What a bad value is told, for example `must be a duration such as 90s`. */
+  readonly expects: string;
+  /** From YAML, or from text of flag or environment; undefined when it does not read. */
+  read(input: unknown): T | undefined;
+  /** The form shown by `check-config` and `qualify/iq/snapshot`. */
+  show(value: T): unknown;
+}
+
+interface Row<T> {
+  readonly key: string;
+  readonly type: Type<T>;
+  readonly default: T | ((context: Defaults) => T);
+  readonly meaning: string;
+  readonly flag?: string;
+  /** A further environment variable besides `LINESIDE_<KEY>`. */
+  readonly environment?: string;
+  /** Not shown in reports. */
+  readonly secret?: true;
+}
+
+interface Defaults {
+  readonly dataDir: string;
+  readonly authMode: string;
+}
+
+// ---------------------------------------------------------------- types of values
+
+function asIs<T>(expects: string, read: (input: unknown) => T | undefined): Type<T> {
+  return { expects, read, show: (value) => value };
+}
+
+const text = asIs('must be text', (input) => (typeof input === 'string' || typeof input === 'number' ? String(input) : undefined));
+const maybeText = asIs<string | null>('must be text', (input) => (input === null || input === '' ? null : text.read(input)));
+const flag = asIs('must be true or false', (input) => (input === true || input === 'true' ? true : input === false || input === 'false' ? false : undefined));
+
+function integer(min: number, max: number): Type<number> {
+  return asIs(`must be a whole number from ${min} to ${max}`, (input) => {
+    const value = typeof input === 'string' && /^\d+$/.test(input) ? Number(input) : input;
+    return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined;
+  });
+}
+
+function decimal(min: number, max: number): Type<number> {
+  return asIs(`must be a number from ${min} to ${max}`, (input) => {
+    const value = typeof input === 'string' && input.trim() !== '' ? Number(input) : input;
+    return typeof value === 'number' && value >= min && value <= max ? value : undefined;
+  });
+}
+
+/** Milliseconds, written `90s`. */
+function duration(minMs: number, maxMs = Number.MAX_SAFE_INTEGER): Type<number> {
+  return {
+    expects: `must be a duration such as 90s, at least ${showDuration(minMs)}${maxMs === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${showDuration(maxMs)}`}`,
+    read(input) {
+      const ms = typeof input === 'string' ? parseDuration(input) : null;
+      return ms !== null && ms >= minMs && ms <= maxMs ? ms : undefined;
+    },
+    show: showDuration,
+  };
+}
+
+/** Bytes, written as a number or `512 MiB`. */
+const bytes: Type<number> = {
+  expects: 'must be a size such as 512 MiB',
+  read(input) {
+    if (typeof input === 'number') return Number.isInteger(input) && input >= 0 ? input : undefined;
+    const parts = typeof input === 'string' ? /^(\d+)\s*(B|KiB|MiB|GiB)?$/.exec(input.trim()) : null;
+    if (!parts) return undefined;
+    return Number(parts[1]) * { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }[(parts[2] ?? 'B') as 'B' | 'KiB' | 'MiB' | 'GiB'];
+  },
+  show: (value) => value,
+};
+
+function oneOf<const Word extends string>(...words: Word[]): Type<Word> {
+  return asIs(`must be ${words.join(' or ')}`, (input) => words.find((word) => word === input));
+}
+
+function textList(expects: string, accept: (entry: string) => boolean = () => true): Type<readonly string[]> {
+  return asIs(expects, (input) => {
+    const list = typeof input === 'string' ? input.split(',').map((entry) => entry.trim()).filter((entry) => entry !== '') : input;
+    return Array.isArray(list) && list.every((entry): entry is string => typeof entry === 'string' && accept(entry)) ? list : undefined;
+  });
+}
+
+export interface RoleSetting {
+  readonly group: string;
+  readonly tier?: string;
+  readonly grant: readonly string[];
+  readonly deny: readonly string[];
+}
+
+const roles = asIs<readonly RoleSetting[]>('must be a list of {group, tier, grant, deny}', (input) => {
+  const list = typeof input === 'string' ? readJson(input) : input;
+  if (!Array.isArray(list)) return undefined;
+  const read: RoleSetting[] = [];
+  for (const entry of list as unknown[]) {
+    if (typeof entry !== 'object' || entry === null) return undefined;
+    const { group, tier, grant = [], deny = [], ...rest } = entry as Record<string, unknown>;
+    if (typeof group !== 'string' || (tier !== undefined && typeof tier !== 'string') || Object.keys(rest).length > 0) return undefined;
+    if (!isTextList(grant) || !isTextList(deny)) return undefined;
+    read.push({ group, grant, deny, ...(tier === undefined ? {} : { tier }) });
+  }
+  return read;
+});
+
+/** Power settings per node (D-NODE-01). */
+const powerNodes = asIs<Readonly<Record<string, { readonly address: string; readonly secret: string }>>>('must be {node: {address, secret}}', (input) => {
+  const map = typeof input === 'string' ? readJson(input) : input;
+  if (typeof map !== 'object' || map === null || Array.isArray(map)) return undefined;
+  const read: Record<string, { address: string; secret: string }> = {};
+  for (const [node, entry] of Object.entries(map as Record<string, unknown>)) {
+    const { address, secret = '', ...rest } = (entry ?? {}) as Record<string, unknown>;
+    if (typeof address !== 'string' || typeof secret !== 'string' || Object.keys(rest).length > 0) return undefined;
+    read[node] = { address, secret };
+  }
+  return read;
+});
+
+function isTextList(input: unknown): input is string[] {
+  return Array.isArray(input) && input.every((entry) => typeof entry === 'string');
+}
+
+function readJson(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch {
+    return undefined;
+  }
+}
+
+export function showDuration(ms: number): string {
+  for (const [unit, size] of [['d', 86_400_000], ['h', 3_600_000], ['m', 60_000], ['s', 1000]] as const) {
+    if (ms >= size && ms % size === 0) return `${ms / size}${unit}`;
+  }
+  return `${ms}ms`;
+}
+
+// ---------------------------------------------------------------- the rows
+
+function row<T>(key: string, type: Type<T>, value: T | ((context: Defaults) => T), meaning: string, more: Pick<Row<T>, 'flag' | 'environment' | 'secret'> = {}): Row<T> {
+  return { key, type, default: value, meaning, ...more };
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export const SETTINGS = {
+  httpPort: row('gateway.httpPort', integer(0, 65535), 8090, 'port of the gateway; 0 takes a free one'),
+  listen: row('gateway.listen', text, ({ authMode }) => (authMode === 'none' ? '127.0.0.1' : '0.0.0.0'), 'address the gateway listens on'),
+  operatingMode: row('gateway.operatingMode', oneOf('production', 'development'), 'production', 'development allows what a running plant must not'),
+  tlsCertFile: row('gateway.tls.certFile', maybeText, null, 'PEM certificate; with keyFile the gateway speaks TLS'),
+  tlsKeyFile: row('gateway.tls.keyFile', maybeText, null, 'PEM key of the certificate'),
+  trustedProxies: row('gateway.trustedProxies', textList('must be a list of addresses or CIDR ranges', isCidr), [], 'peers whose X-Forwarded-For is believed'),
+  bodyBytesMax: row('gateway.maxBodyBytes', integer(1024, 1024 ** 3), 1024 ** 2, 'largest request body'),
+  reasonLengthMin: row('gateway.policy.reasonMinLength', integer(1, 1024), 10, 'shortest operator reason, in characters', { flag: 'reason-min-length', environment: 'REASON_MIN_LENGTH' }),
+  antiReplayEnabled: row('gateway.antiReplay.enabled', flag, true, 'writes need a nonce'),
+  antiReplayWindowMs: row('gateway.antiReplay.window', duration(SECOND), 10 * MINUTE, 'how long a nonce is remembered'),
+  antiReplayEntriesMax: row('gateway.antiReplay.maxEntries', integer(1000, 10_000_000), 500_000, 'nonces kept; beyond it writes answer 503'),
+  rateLimitEnabled: row('gateway.rateLimit.enabled', flag, true, 'limit requests per source address'),
+  rateLimitPerSecond: row('gateway.rateLimit.requestsPerSecond', decimal(0.1, 1_000_000), 500, 'sustained requests per source address'),
+  rateLimitBurst: row('gateway.rateLimit.burst', integer(1, 10_000_000), 2000, 'requests at once per source address'),
+  streamsPerSourceMax: row('gateway.streams.maxPerSourceIP', integer(1, 100_000), 10, 'live streams per source address'),
+  allowedOrigins: row('gateway.cors.allowedOrigins', textList('must be a list of origins such as https://panel.example', (entry) => /^https?:\/\/[^/]+$/.test(entry)), [], 'other origins whose pages may call the API'),
+  modeCheckDeviceTags: row('gateway.tagWrite.modeCheckDeviceTags', flag, false, 'a device tag write also obeys the mode of its module'),
+  authMode: row('auth.mode', oneOf('local', 'oidc', 'none'), 'local', 'who may sign in', { flag: 'auth-mode' }),
+  groupPrefix: row('auth.groupPrefix', asIs('must be a lower-case label', (input) => (typeof input === 'string' && isResourceName(input) ? input : undefined)), 'lineside', 'prefix of the role and site groups'),
+  roles: row('auth.roles', roles, [], 'role table entries: {group, tier, grant, deny}'),
+  rolesMode: row('auth.rolesMode', oneOf('merge', 'replace'), 'merge', 'replace drops the shipped role table'),
+  accessTokenLifetimeMs: row('auth.session.accessTokenLifetime', duration(MINUTE, HOUR), 15 * MINUTE, 'life of an access token'),
+  inactivityTimeoutMs: row('auth.session.inactivityTimeout', duration(MINUTE), 30 * MINUTE, 'a session without activity ends after it'),
+  sessionLifetimeMs: row('auth.session.maxLifetime', duration(MINUTE), 12 * HOUR, 'a session ends after it, active or not'),
+  lockoutThreshold: row('auth.lockout.threshold', integer(1, 1000), 5, 'failed passwords that lock a user name'),
+  lockoutWindowMs: row('auth.lockout.window', duration(SECOND), 15 * MINUTE, 'within which they are counted'),
+  lockoutDurationMs: row('auth.lockout.duration', duration(SECOND), 15 * MINUTE, 'how long the name stays locked'),
+  passwordLengthMin: row('auth.local.passwordMinLength', integer(8, 128), 12, 'shortest password'),
+  oidcIssuer: row('auth.oidc.issuer', maybeText, null, 'address of the identity provider'),
+  oidcClientId: row('auth.oidc.clientId', maybeText, null, 'client id at the identity provider'),
+  oidcClientSecretFile: row('auth.oidc.clientSecretFile', maybeText, null, 'file with the client secret'),
+  oidcAudience: row('auth.oidc.audience', maybeText, null, 'expected audience; the client id when unset'),
+  oidcScopes: row('auth.oidc.scopes', text, 'openid profile email groups', 'scopes asked for at login'),
+  oidcGroupsClaim: row('auth.oidc.groupsClaim', text, 'groups', 'claim with the groups; dots go into objects'),
+  oidcUsernameClaim: row('auth.oidc.usernameClaim', text, 'preferred_username', 'claim with the user name'),
+  oidcJwksUrl: row('auth.oidc.jwksURL', maybeText, null, 'keys of the issuer; from its discovery document when unset'),
+  oidcCaFile: row('auth.oidc.caFile', maybeText, null, 'certificate authority of the issuer'),
+  nodeName: row('node.name', text, () => hostname(), 'name of the appliance node in stand-alone form'),
+  timeScale: row('runtime.timeScale', decimal(0.01, 1000), 1, 'speed of plant time; development with simulated I/O only'),
+  orphanTimeoutMs: row('runtime.orphanTimeout', duration(0), 10 * SECOND, 'a unit whose controller is away holds after it'),
+  retainIntervalMs: row('runtime.retainInterval', duration(100), SECOND, 'how often retained values are saved'),
+  stLoopLimit: row('runtime.st.loopLimit', integer(1, 1_000_000_000), 10_000, 'iterations of one loop in structured text'),
+  stStatementBudget: row('runtime.st.statementBudget', integer(1, 1_000_000_000), 100_000, 'statements of one scan of a chart'),
+  exceptionChartTimeoutMs: row('runtime.sfc.exceptionChartTimeout', duration(SECOND), 300 * SECOND, 'budget of an exception chart'),
+  settleDeadlineMs: row('runtime.sfc.settleDeadline', duration(SECOND), 60 * SECOND, 'how long children may take to settle'),
+  runtimeHeapMaxMb: row('runtime.maxHeapMb', integer(32, 65536), 256, 'heap limit of a unit worker'),
+  holdPropagation: row('batch.holdPropagation', oneOf('batch', 'unitProcedure', 'operation', 'phase'), 'batch', 'how far a held phase spreads'),
+  resumeCancelsPause: row('batch.resumeCancelsPause', flag, false, 'Resume is accepted while Pausing'),
+  approveRequiresValid: row('recipe.approveRequiresValid', flag, false, 'approve refuses a recipe with binding violations'),
+  storageReserveBytes: row('storage.reserveBytes', bytes, 512 * 1024 ** 2, 'free space below which Start is rejected'),
+  ioReconnectMinMs: row('io.reconnect.min', duration(10), 500, 'first pause before a device is tried again'),
+  ioReconnectMaxMs: row('io.reconnect.max', duration(10), 30 * SECOND, 'longest pause before a device is tried again'),
+  readbackTimeoutMs: row('io.readbackTimeout', duration(10), 5 * SECOND, 'how long a written output may take to read back'),
+  lostHoldDelayMs: row('io.lostHoldDelay', duration(0), 10 * SECOND, 'a phase holds when its I/O is lost for so long'),
+  bypassDefaultMs: row('interlock.bypass.defaultDuration', duration(SECOND), HOUR, 'length of an interlock bypass'),
+  bypassMaxMs: row('interlock.bypass.maxDuration', duration(SECOND), 24 * HOUR, 'longest interlock bypass'),
+  changeControlEnforced: row('changeControl.enforce', flag, false, 'controlled kinds change through change requests only'),
+  selfApprovalAllowed: row('changeControl.allowSelfApproval', flag, false, 'an author may approve his own change request'),
+  changeRequestExpiryHours: row('changeControl.expiryHours', integer(1, 8760), 168, 'life of an open change request'),
+  signingAlgorithm: row('security.signing.algorithm', oneOf('HMAC-SHA256', 'Ed25519'), 'HMAC-SHA256', 'how records are signed'),
+  secretsDir: row('secrets.dir', text, ({ dataDir }) => path.join(dataDir, 'secrets'), 'files with the secrets of devices'),
+  auditRecordsMax: row('audit.maxRecords', integer(1000, 1_000_000_000), 1_000_000, 'records kept in the live trail; older ones are archived'),
+  auditAgeMaxMs: row('audit.maxAge', duration(DAY), 400 * DAY, 'age at which records are archived'),
+  historianEnabled: row('historian.enabled', flag, true, 'record tag values'),
+  historianIntervalMinMs: row('historian.minInterval', duration(100), SECOND, 'closest samples of one tag'),
+  historianFlushIntervalMs: row('historian.flushInterval', duration(100), 2 * SECOND, 'samples lost at most by a power cut'),
+  historianRetentionMs: row('historian.retention', duration(DAY), 400 * DAY, 'how long samples are kept'),
+  historianBytesMax: row('historian.maxBytes', bytes, 20 * 1024 ** 3, 'disk share of the historian'),
+  maxShelveDurationMs: row('alarms.maxShelveDuration', duration(SECOND), 24 * HOUR, 'longest shelf of an alarm'),
+  resolvedRetentionMs: row('alarms.resolvedRetention', duration(15 * MINUTE), 24 * HOUR, 'how long a resolved alarm is readable'),
+  powerProvider: row('power.provider', text, 'none', 'none, redfish, ipmi, wol or simulation'),
+  powerNodes: row('power.nodes', powerNodes, {}, 'address and secret per node', { secret: true }),
+  mqttEnabled: row('mqtt.enabled', flag, false, 'publish telemetry'),
+  mqttUrl: row('mqtt.url', maybeText, null, 'broker'),
+  mqttClientId: row('mqtt.clientId', maybeText, null, 'client id at the broker'),
+  mqttUsername: row('mqtt.username', maybeText, null, 'user at the broker'),
+  mqttPasswordFile: row('mqtt.passwordFile', maybeText, null, 'file with the password at the broker'),
+  mqttCaFile: row('mqtt.caFile', maybeText, null, 'certificate authority of the broker'),
+  mqttTopicPrefix: row('mqtt.topicPrefix', text, 'lineside', 'first topic level'),
+  mqttSites: row('mqtt.sites', textList('must be a list of site names'), [], 'sites published; all when empty'),
+  mqttTagIntervalMs: row('mqtt.tagInterval', duration(100), SECOND, 'closest messages of one tag'),
+  mqttTagRefreshMs: row('mqtt.tagRefresh', duration(SECOND), MINUTE, 'a tag that does not change is sent again after it'),
+  sparkplugEnabled: row('mqtt.sparkplug.enabled', flag, false, 'Sparkplug B instead of JSON'),
+  sparkplugGroupId: row('mqtt.sparkplug.groupId', text, 'lineside', 'group of the edge node'),
+  sparkplugEdgeNodeId: row('mqtt.sparkplug.edgeNodeId', maybeText, null, 'edge node; the device id when unset'),
+  demoEnabled: row('demo.enabled', flag, false, 'the demonstration plant may be set up'),
+  demoDir: row('demo.dir', maybeText, null, 'manifests of the demonstration plant; the shipped ones when unset'),
+} as const satisfies Record<string, Row<never> | Row<unknown>>;
+
+type ValueOf<R> = R extends Row<infer T> ? T : never;
+
+export type SettingValues = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
+
+export interface Settings extends SettingValues {
+  readonly dataDir: string;
+  readonly configFile: string | null;
+  readonly insecureAllowRemote: boolean;
+}
+
+const ENVIRONMENT_PREFIX = 'LINESIDE_';
+/** Variables of the prefix that are not settings. */
+const OTHER_VARIABLES = new Set(['LINESIDE_LOG_LEVEL', 'LINESIDE_DIST', 'LINESIDE_DATA_DIR', 'LINESIDE_CONFIG']);
+const PLAIN_FLAGS = ['config', 'data-dir', 'insecure-allow-remote'] as const;
+
+type AnyRow = Row<unknown>;
+const ROWS = Object.entries(SETTINGS) as unknown as readonly (readonly [string, AnyRow])[];
+
+export function environmentName(key: string): string {
+  return ENVIRONMENT_PREFIX + key.toUpperCase().replaceAll('.', '__');
+}
+
+/**
+ * @param argv arguments after the command, for example `--auth-mode none`.
+ * @param dataDir where the appliance keeps its data when no flag says otherwise.
+ * @throws SettingsError naming the setting.
+ */
+export function readSettings(argv: readonly string[], env: Readonly<Record<string, string | undefined>>, dataDir: string): Settings {
+  const flags = readFlags(argv);
+  const folder = path.resolve(flags.get('data-dir') ?? env.LINESIDE_DATA_DIR ?? dataDir);
+  const configFile = findConfig(flags.get('config') ?? env.LINESIDE_CONFIG, folder);
+  const file = configFile === null ? new Map<string, unknown>() : readFile(configFile);
+  refuseUnknownVariables(env);
+  const chosen = new Map<string, { readonly value: unknown; readonly from: string }>();
+  for (const [, setting] of ROWS) {
+    const found = choose(setting, flags, env, file);
+    if (found) chosen.set(setting.key, found);
+  }
+  const authMode = String(chosen.get('auth.mode')?.value ?? 'local');
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of ROWS) values[name] = resolve(setting, chosen.get(setting.key), { dataDir: folder, authMode });
+  const insecureAllowRemote = flags.has('insecure-allow-remote');
+  const settings = { ...(values as unknown as SettingValues), dataDir: folder, configFile, insecureAllowRemote };
+  checkTogether(settings);
+  return settings;
+}
+
+/** `{key: shown value}` with secrets replaced, for reports. */
+export function showSettings(settings: Settings): Record<string, unknown> {
+  const shown: Record<string, unknown> = {};
+  for (const [name, setting] of ROWS) shown[setting.key] = setting.secret ? '***' : setting.type.show(settings[name as keyof SettingValues]);
+  return shown;
+}
+
+function readFlags(argv: readonly string[]): Map<string, string> {
+  const withValue = new Set<string>([...PLAIN_FLAGS.filter((name) => name !== 'insecure-allow-remote'), ...ROWS.flatMap(([, setting]) => setting.flag ?? [])]);
+  const flags = new Map<string, string>();
+  for (let i = 0; i < argv.length; i += 1) {
+    const parts = /^--([a-z-]+)(?:=(.*))?$/.exec(argv[i]);
+    if (!parts) throw new SettingsError(argv[i], `unexpected argument ${argv[i]}`);
+    const [, name, inline] = parts;
+    if (name === 'insecure-allow-remote' && inline === undefined) flags.set(name, 'true');
+    else if (!withValue.has(name)) throw new SettingsError(`--${name}`, `unknown flag --${name}`);
+    else {
+      const value = inline ?? argv[(i += 1)];
+      if (value === undefined) throw new SettingsError(`--${name}`, `flag --${name} needs a value`);
+      flags.set(name, value);
+    }
+  }
+  return flags;
+}
+
+function findConfig(named: string | undefined, folder: string): string | null {
+  if (named !== undefined) {
+    const file = path.resolve(named);
+    if (!existsSync(file)) throw new SettingsError('--config', `the configuration file ${file} does not exist`);
+    return file;
+  }
+  const file = path.join(folder, 'config.yaml');
+  return existsSync(file) ? file : null;
+}
+
+function readFile(file: string): Map<string, unknown> {
+  let document: unknown;
+  try {
+    document = parse(readFileSync(file, 'utf8'));
+  } catch (fault) {
+    throw new SettingsError(file, `the configuration file ${file} cannot be read: ${(fault as Error).message}`);
+  }
+  const found = new Map<string, unknown>();
+  if (document === null || document === undefined) return found;
+  if (typeof document !== 'object' || Array.isArray(document)) throw new SettingsError(file, `the configuration file ${file} must hold keys and values`);
+  flatten(document as Record<string, unknown>, '', found);
+  return found;
+}
+
+/** Nested keys and dotted names both read; a key that is neither a setting nor on the way to one is refused. */
+function flatten(part: Record<string, unknown>, prefix: string, found: Map<string, unknown>): void {
+  for (const [name, value] of Object.entries(part)) {
+    const key = prefix === '' ? name : `${prefix}.${name}`;
+    if (ROWS.some(([, setting]) => setting.key === key)) {
+      if (found.has(key)) throw new SettingsError(key, `setting ${key} is given twice`);
+      found.set(key, value);
+    } else if (typeof value === 'object' && value !== null && !Array.isArray(value) && ROWS.some(([, setting]) => setting.key.startsWith(`${key}.`))) {
+      flatten(value as Record<string, unknown>, key, found);
+    } else if (!(value === null && ROWS.some(([, setting]) => setting.key.startsWith(`${key}.`)))) {
+      throw new SettingsError(key, `unknown setting ${key}`);
+    }
+  }
+}
+
+function refuseUnknownVariables(env: Readonly<Record<string, string | undefined>>): void {
+  const known = new Set(ROWS.map(([, setting]) => environmentName(setting.key)));
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith(ENVIRONMENT_PREFIX) || known.has(name) || OTHER_VARIABLES.has(name)) continue;
+    throw new SettingsError(name, `unknown environment variable ${name}`);
+  }
+}
+
+function choose(setting: AnyRow, flags: Map<string, string>, env: Readonly<Record<string, string | undefined>>, file: Map<string, unknown>): { value: unknown; from: string } | undefined {
+  if (setting.flag !== undefined && flags.has(setting.flag)) return { value: flags.get(setting.flag), from: `--${setting.flag}` };
+  for (const name of [environmentName(setting.key), setting.environment]) {
+    if (name !== undefined && env[name] !== undefined) return { value: env[name], from: name };
+  }
+  return file.has(setting.key) ? { value: file.get(setting.key), from: setting.key } : undefined;
+}
+
+function resolve(setting: AnyRow, found: { readonly value: unknown; readonly from: string } | undefined, context: Defaults): unknown {
+  if (!found) return typeof setting.default === 'function' ? (setting.default as (context: Defaults) => unknown)(context) : setting.default;
+  const value = setting.type.read(found.value);
+  if (value !== undefined) return value;
+  const where = found.from === setting.key ? setting.key : `${found.from} (${setting.key})`;
+  throw new SettingsError(setting.key, `${where} ${setting.type.expects}, not ${setting.secret ? '***' : JSON.stringify(found.value)}`);
+}
+
+const LOOPBACK = /^(127\.|::1$|localhost$)/;
+
+function checkTogether(settings: Settings): void {
+  if (settings.authMode === 'none' && !LOOPBACK.test(settings.listen) && !settings.insecureAllowRemote) {
+    throw new SettingsError('gateway.listen', `gateway.listen ${settings.listen} would open a gateway without authentication to the network; use 127.0.0.1, or give --insecure-allow-remote`);
+  }
+  if ((settings.tlsCertFile === null) !== (settings.tlsKeyFile === null)) {
+    throw new SettingsError('gateway.tls', 'gateway.tls.certFile and gateway.tls.keyFile are given together or not at all');
+  }
+  if (settings.bypassDefaultMs > settings.bypassMaxMs) throw new SettingsError('interlock.bypass.defaultDuration', 'interlock.bypass.defaultDuration must not be longer than interlock.bypass.maxDuration');
+  if (settings.ioReconnectMinMs > settings.ioReconnectMaxMs) throw new SettingsError('io.reconnect.min', 'io.reconnect.min must not be longer than io.reconnect.max');
+  if (settings.authMode === 'oidc' && (settings.oidcIssuer === null || settings.oidcClientId === null)) {
+    throw new SettingsError('auth.oidc.issuer', 'auth.mode oidc needs auth.oidc.issuer and auth.oidc.clientId');
+  }
+}
