@@ -1,0 +1,10 @@
+import { block, ROUND_HALF_EVEN } from '../block.js';
+
+export const ROUND = block({
+  name: 'ROUND',
+  family: 'arithmetic',
+  description: 'Nearest INT, halves to even; a value outside INT is a block error',
+  inputs: 'IN:REAL',
+  outputs: 'OUT:INT',
+  code: ROUND_HALF_EVEN,
+});

@@ -1,0 +1,12 @@
+import { block } from '../block.js';
+
+/** Equal texts have equal ids, so one comparison serves every type. */
+export const EQ = block({
+  name: 'EQ',
+  family: 'comparison',
+  description: 'IN1 equals IN2',
+  inputs: 'IN1:ANY, IN2:ANY',
+  outputs: 'OUT:BOOL',
+  total: true,
+  code: '$OUT = $IN1 === $IN2 ? 1 : 0;',
+});

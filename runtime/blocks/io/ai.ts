@@ -1,0 +1,34 @@
+import { block } from '../block.js';
+
+/** Decisions 5.2: the driver's value scaled, filtered and watched for wire faults. */
+export const AI = block({
+  name: 'AI',
+  family: 'io',
+  description: 'Analog input: raw channel value scaled to engineering units, with filter and fault limits',
+  outputs: 'OUT:REAL, OK:BOOL, RAW:REAL',
+  params: 'addr:STRING!, rawMin:REAL=0, rawMax:REAL=1, engMin:REAL=0, engMax:REAL=1, filter:TIME=T#0s, faultLow:REAL=, faultHigh:REAL=',
+  channel: { direction: 'input' },
+  state: { value: 0, raw: 0, seen: 0, alpha: 0, alphaMs: -1 },
+  caches: ['alphaMs'],
+  code: `
+    const isNumber = $channel - $channel === 0;
+    if (isNumber) $raw = $channel;
+    $RAW = $raw;
+    $RAW.q = isNumber ? $channel.q : BAD;
+    if ($RAW.q === BAD || $raw <= $faultLow || $raw >= $faultHigh) {
+      $OUT.q = BAD;
+      $OK = 0;
+    } else {
+      const x = $engMin + (($raw - $rawMin) * ($engMax - $engMin)) / ($rawMax - $rawMin);
+      if ($filter <= 0 || $seen === 0) $value = x;
+      else {
+        if ($alphaMs !== dtMs) { $alpha = 1 - Math.exp(-dtMs / $filter); $alphaMs = dtMs; }
+        $value += (x - $value) * $alpha;
+      }
+      $seen = 1;
+      $OUT.q = $channel.q;
+      $OK = 1;
+    }
+    $OUT = $value;
+    $OK.q = 0;`,
+});

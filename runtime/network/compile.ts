@@ -1,0 +1,372 @@
+/**
+ * From a linked network to one generated function that loops over every instance of its shape.
+ *
+ * All instances of a shape lie one behind the other in the shared arrays: `S` (signals and state), `Q` (quality, same
+ * index), `P` (parameters and constants). The function walks them with constant strides; no name is looked up and nothing
+ * is allocated. Bodies are cut into functions of at most `CHUNK_BLOCKS` blocks, because V8 does not optimise functions of
+ * more than 60 KB of bytecode.
+ *
+ * Invariant: generated source consists of the fragments of the block library and of integers made here. Names and texts of
+ * users never enter it.
+ */
+import { INT_LIMIT } from './constants.js';
+import type { LinkedBlock, LinkedInput, LinkedNetwork } from './link.js';
+import { fixedText } from './texts.js';
+
+const CHUNK_BLOCKS = 120;
+
+/** First slots of every instance. */
+export const INSTANCE_SLOT = { manual: 0 } as const;
+const INSTANCE_SLOTS = 1;
+
+export interface BlockLayout {
+  /** Slot of each input that has one; -1 when it is a constant. */
+  readonly inputs: readonly number[];
+  /** Index in `P` of each constant input; -1 when it has a slot. */
+  readonly constants: readonly number[];
+  readonly outputs: readonly number[];
+  /** Slot of the override flag of each output, its value behind it; -1 when it cannot be overridden. */
+  readonly overrides: readonly number[];
+  readonly state: ReadonlyMap<string, number>;
+  /** Slot of the channel's value, behind it those of its acknowledgement and read-back; -1 without channel. */
+  readonly channel: number;
+  /** First of the block's parameters in `P`, in the order of the type; behind them place and length in `X`. */
+  readonly params: number;
+}
+
+export interface Layout {
+  readonly blocks: readonly BlockLayout[];
+  /** Slot of each variable that is no output port. */
+  readonly variables: readonly number[];
+  readonly slots: number;
+  readonly constants: number;
+}
+
+/** Arguments: arrays, first slot, first constant and first fault flag, number of instances, elapsed and nominal ms, mark. */
+export type ScanFunction = (
+  S: Float64Array,
+  Q: Uint8Array,
+  P: Float64Array,
+  F: Int32Array,
+  X: Float64Array,
+  T: unknown,
+  sb: number,
+  pb: number,
+  fb: number,
+  count: number,
+  dtMs: number,
+  periodMs: number,
+  mark: number,
+) => number;
+
+export interface CompiledShape {
+  /** Equal sources are equal shapes. */
+  readonly source: string;
+  readonly functions: readonly ScanFunction[];
+  readonly slots: number;
+  readonly constants: number;
+  readonly faults: number;
+}
+
+/** `overridable[block]` names the outputs of a block that a tag may write. */
+export function layOut(network: LinkedNetwork, overridable: readonly ReadonlySet<string>[]): Layout {
+  let slots = INSTANCE_SLOTS;
+  let constants = 0;
+  const take = (count: number): number => {
+    slots += count;
+    return slots - count;
+  };
+  const variables = network.variables.map((variable) => (variable.drain ? -1 : take(1)));
+  const outputs = network.blocks.map((block) => block.outputs.map(() => take(1)));
+  const inputSlot = (input: LinkedInput): number => {
+    if (input.feed.kind === 'block') return outputs[input.feed.block][input.feed.output];
+    if (input.feed.kind === 'variable') return variables[input.feed.variable];
+    return input.feed.kind === 'own' ? take(1) : -1;
+  };
+  const blocks = network.blocks.map((block, index) => {
+    const inputs = block.inputs.map(inputSlot);
+    const layout: BlockLayout = {
+      inputs,
+      constants: inputs.map((slot) => {
+        if (slot >= 0) return -1;
+        constants += 1;
+        return constants - 1;
+      }),
+      outputs: outputs[index],
+      overrides: block.type.outputs.map((port) => (overridable[index].has(port.name) ? take(2) : -1)),
+      state: new Map(Object.keys(block.type.state).map((name) => [name, take(1)])),
+      channel: block.type.channel ? take(3) : -1,
+      params: constants,
+    };
+    constants += block.type.params.length + (block.type.aux ? 2 : 0);
+    return layout;
+  });
+  return { blocks, variables, slots, constants };
+}
+
+const CACHE_MAX = 2000;
+const cache = new Map<string, CompiledShape>();
+
+/** Compiles the network, or finds the function of an equal shape. */
+export function compileShape(network: LinkedNetwork, layout: Layout): CompiledShape {
+  const chunks: string[] = [];
+  for (let from = 0; from < network.order.length; from += CHUNK_BLOCKS) chunks.push(writeChunk(network, layout, from, from + CHUNK_BLOCKS));
+  const source = `${layout.slots}/${layout.constants}/${network.blocks.length}\n${chunks.join('\n')}`;
+  const known = cache.get(source);
+  if (known) return known;
+  if (cache.size >= CACHE_MAX) cache.clear();
+  const shape: CompiledShape = {
+    source,
+    functions: chunks.map((chunk) => new Function(chunk)() as ScanFunction),
+    slots: layout.slots,
+    constants: layout.constants,
+    faults: network.blocks.length,
+  };
+  cache.set(source, shape);
+  return shape;
+}
+
+function writeChunk(network: LinkedNetwork, layout: Layout, from: number, to: number): string {
+  const order = network.order.slice(from, to);
+  const writer = new ChunkWriter(network, layout, order);
+  return `"use strict";
+const BAD = 3, RAW = 2, INT_LIMIT = ${INT_LIMIT};
+return function scanNetwork(S, Q, P, F, X, T, sb, pb, fb, count, dtMs, periodMs, mark) {
+const dt = dtMs / 1000, periodS = periodMs / 1000;
+let faults = 0;
+for (let left = count; left > 0; left -= 1, sb += ${layout.slots}, pb += ${layout.constants}, fb += ${network.blocks.length}) {
+${order.map((block) => writer.write(block)).join('\n')}
+}
+return faults;
+};`;
+}
+
+/** Writes the blocks of one chunk; keeps book of which outputs are at hand as locals. */
+class ChunkWriter {
+  readonly #network: LinkedNetwork;
+  readonly #layout: Layout;
+  /** Slots of outputs that a later block of this chunk reads. */
+  readonly #exported = new Set<number>();
+  /** Slots whose value of this scan is in the locals `v<slot>` and `w<slot>`. */
+  readonly #atHand = new Set<number>();
+
+  constructor(network: LinkedNetwork, layout: Layout, order: readonly number[]) {
+    this.#network = network;
+    this.#layout = layout;
+    const done = new Set<number>();
+    for (const block of order) {
+      for (const input of network.blocks[block].inputs) {
+        const { feed } = input;
+        if (feed.kind === 'block' && done.has(feed.block)) this.#exported.add(layout.blocks[feed.block].outputs[feed.output]);
+      }
+      done.add(block);
+    }
+  }
+
+  write(index: number): string {
+    const block = this.#network.blocks[index];
+    const layout = this.#layout.blocks[index];
+    const text = new BlockWriter(block, layout, index, this.#exported, this.#atHand).write();
+    for (const slot of layout.outputs) if (this.#exported.has(slot)) this.#atHand.add(slot);
+    return text;
+  }
+}
+
+class BlockWriter {
+  readonly #block: LinkedBlock;
+  readonly #layout: BlockLayout;
+  readonly #index: number;
+  readonly #exported: ReadonlySet<number>;
+  readonly #atHand: ReadonlySet<number>;
+  readonly #code: string;
+  readonly #loads: string[] = [];
+  readonly #loaded = new Set<string>();
+  /** Outputs whose quality the fragment sets itself. */
+  readonly #ownQuality: ReadonlySet<string>;
+
+  constructor(block: LinkedBlock, layout: BlockLayout, index: number, exported: ReadonlySet<number>, atHand: ReadonlySet<number>) {
+    this.#block = block;
+    this.#layout = layout;
+    this.#index = index;
+    this.#exported = exported;
+    this.#atHand = atHand;
+    this.#code = `${block.type.code(block.form)}\n`;
+    const all = this.#code + block.type.after;
+    this.#ownQuality = new Set(block.type.outputs.filter((port) => new RegExp(`\\$${port.name}\\.q\\s*=[^=]`).test(all)).map((port) => port.name));
+  }
+
+  write(): string {
+    const { type } = this.#block;
+    const code = this.#substitute(this.#code);
+    const after = this.#substitute(type.after);
+    const fenced = /\bT\./.test(code) ? `try {${code}} catch { err = 1; }` : code;
+    const mayFail = /\berr = 1/.test(fenced) || !type.total;
+    const lines = [
+      ...this.#exports(),
+      '{',
+      ...this.#loads,
+      ...this.#declareOutputs(),
+      mayFail ? 'let err = 0;' : '',
+      this.#needsQuality(code) ? `let q = ${this.#worstInput()};` : '',
+      fenced,
+      ...this.#override(),
+      after,
+      ...(mayFail ? this.#guardedCommit() : this.#commit()),
+      '}',
+    ];
+    return lines.filter((line) => line !== '').join('\n');
+  }
+
+  // ---- reading
+
+  #substitute(code: string): string {
+    return code
+      .replace(/\$free\((\w+)\)/g, (_, name: string) => String(this.#isFree(name)))
+      .replace(/\$text\((\w+)\)/g, (_, word: string) => String(fixedText(word)))
+      .replace(/\$fail\b/g, 'err = 1')
+      .replace(/\$([A-Za-z_]\w*)(\.q\b)?/g, (_, name: string, quality?: string) => this.#name(name, quality !== undefined));
+  }
+
+  #isFree(name: string): boolean {
+    const input = this.#block.inputs[this.#input(name)];
+    return input.feed.kind === 'own' || input.feed.kind === 'constant';
+  }
+
+  #input(name: string): number {
+    return this.#block.type.inputs.findIndex((port) => port.name === name);
+  }
+
+  /** The expression of one `$name`; loads what it needs at the head of the block. */
+  #name(name: string, quality: boolean): string {
+    const { type } = this.#block;
+    const { channel, params, state } = this.#layout;
+    if (name === 'q') return 'q';
+    if (name === 'manual') return `S[sb + ${INSTANCE_SLOT.manual}]`;
+    if (name === 'aux' || name === 'auxLength') return this.#load(name, `P[pb + ${params + type.params.length + (name === 'aux' ? 0 : 1)}]`);
+    if (name === 'channel') return quality ? this.#load('channel_q', `Q[sb + ${channel}]`) : this.#load('channel', `S[sb + ${channel}]`);
+    if (name === 'ack' || name === 'back') return this.#load(name, `S[sb + ${channel + (name === 'ack' ? 1 : 2)}]`);
+    const input = this.#input(name);
+    if (input >= 0) return quality ? this.#inputQuality(input) : this.#inputValue(input);
+    if (type.outputs.some((port) => port.name === name)) return quality ? `oq_${name}` : `o_${name}`;
+    const slot = state.get(name);
+    if (slot !== undefined) return this.#load(`s_${name}`, `S[sb + ${slot}]`, true);
+    const param = type.params.findIndex((entry) => entry.name === name);
+    if (param >= 0) return this.#load(`p_${name}`, `P[pb + ${params + param}]`);
+    throw new Error(`the fragment of ${type.name} speaks of $${name}, which its row does not have`);
+  }
+
+  #load(local: string, expression: string, mutable = false): string {
+    if (!this.#loaded.has(local)) {
+      this.#loaded.add(local);
+      this.#loads.push(`${mutable ? 'let' : 'const'} ${local} = ${expression};`);
+    }
+    return local;
+  }
+
+  #inputValue(input: number): string {
+    const { name } = this.#block.type.inputs[input];
+    const slot = this.#layout.inputs[input];
+    if (slot < 0) return this.#load(`i_${name}`, `P[pb + ${this.#layout.constants[input]}]`, this.#isSelfWritten(name));
+    if (this.#isSelfWritten(name)) return this.#load(`i_${name}`, this.#signal(slot), true);
+    return this.#atHand.has(slot) ? `v${slot}` : this.#load(`i_${name}`, this.#signal(slot));
+  }
+
+  #isSelfWritten(name: string): boolean {
+    return this.#block.type.selfWritten.includes(name);
+  }
+
+  #signal(slot: number): string {
+    return this.#atHand.has(slot) ? `v${slot}` : `S[sb + ${slot}]`;
+  }
+
+  #inputQuality(input: number): string {
+    const { feed, port } = this.#block.inputs[input];
+    if (feed.kind === 'own' || feed.kind === 'constant') return '0';
+    const slot = this.#layout.inputs[input];
+    return this.#atHand.has(slot) ? `w${slot}` : this.#load(`iq_${port.name}`, `Q[sb + ${slot}]`);
+  }
+
+  /** Worst quality of the connected inputs (decisions 5.1 rule 5); the codes are ordered. */
+  #worstInput(): string {
+    const terms = this.#block.inputs.map((_, input) => this.#inputQuality(input)).filter((term) => term !== '0');
+    return [...new Set(terms)].reduce((worst, term) => (worst === '' ? term : `Math.max(${worst}, ${term})`), '') || '0';
+  }
+
+  #needsQuality(code: string): boolean {
+    return /\bq\b/.test(code) || this.#block.type.outputs.some((port) => !this.#ownQuality.has(port.name));
+  }
+
+  // ---- writing
+
+  #exports(): string[] {
+    return this.#layout.outputs.filter((slot) => this.#exported.has(slot)).map((slot) => `let v${slot} = 0, w${slot} = 0;`);
+  }
+
+  #declareOutputs(): string[] {
+    return this.#block.type.outputs.map((port) => `let o_${port.name} = 0${this.#hasQualityLocal(port.name) ? `, oq_${port.name} = 0` : ''};`);
+  }
+
+  #hasQualityLocal(output: string): boolean {
+    if (this.#ownQuality.has(output)) return true;
+    return new RegExp(`\\$${output}\\.q`).test(this.#block.type.after) || this.#overrideOf(output) >= 0;
+  }
+
+  #overrideOf(output: string): number {
+    return this.#layout.overrides[this.#block.type.outputs.findIndex((port) => port.name === output)];
+  }
+
+  #override(): string[] {
+    return this.#block.type.outputs.flatMap((port) => {
+      const slot = this.#overrideOf(port.name);
+      const settle = this.#hasQualityLocal(port.name) && !this.#ownQuality.has(port.name) ? [`oq_${port.name} = q;`] : [];
+      return slot < 0 ? settle : [...settle, `if (S[sb + ${slot}] !== 0) { o_${port.name} = S[sb + ${slot + 1}]; oq_${port.name} = 0; }`];
+    });
+  }
+
+  #quality(output: string): string {
+    return this.#hasQualityLocal(output) ? `oq_${output}` : 'q';
+  }
+
+  #commit(): string[] {
+    const { type } = this.#block;
+    const outputs = type.outputs.flatMap((port, n) => {
+      const slot = this.#layout.outputs[n];
+      const store = [`S[sb + ${slot}] = o_${port.name};`, `Q[sb + ${slot}] = ${this.#quality(port.name)};`];
+      return this.#exported.has(slot) ? [...store, `v${slot} = o_${port.name};`, `w${slot} = ${this.#quality(port.name)};`] : store;
+    });
+    const state = [...this.#layout.state].filter(([name]) => this.#assigns(name)).map(([name, slot]) => `S[sb + ${slot}] = s_${name};`);
+    const first = this.#layout.state.has('first') ? [`S[sb + ${this.#layout.state.get('first')}] = 0;`] : [];
+    const written = type.inputs.flatMap((port, n) =>
+      this.#isSelfWritten(port.name) && this.#layout.inputs[n] >= 0 && this.#isFree(port.name) ? [`S[sb + ${this.#layout.inputs[n]}] = i_${port.name};`] : [],
+    );
+    return [...outputs, ...state, ...first, ...written];
+  }
+
+  /** Whether the fragment changes a state word; others are only loaded. */
+  #assigns(name: string): boolean {
+    return new RegExp(`\\$${name}\\s*([-+*/|&^]?=(?!=)|\\+\\+|--)`).test(this.#code + this.#block.type.after);
+  }
+
+  /** Decisions 5.1 rule 6: a failed block keeps its outputs with quality Bad, and its state. */
+  #guardedCommit(): string[] {
+    const slots = this.#layout.outputs;
+    return [
+      `if (err !== 0${this.#isUnsound()}) {`,
+      `faults += 1; F[fb + ${this.#index}] = mark;`,
+      ...slots.map((slot) => `Q[sb + ${slot}] = BAD;${this.#exported.has(slot) ? ` v${slot} = S[sb + ${slot}]; w${slot} = BAD;` : ''}`),
+      '} else {',
+      ...this.#commit(),
+      '}',
+    ];
+  }
+
+  #isUnsound(): string {
+    const { type, outputs } = this.#block;
+    if (type.total) return '';
+    const tests = type.outputs.flatMap((port, n) => {
+      if (outputs[n] === 'REAL') return [`o_${port.name} - o_${port.name} === 0`];
+      return outputs[n] === 'INT' ? [`Math.abs(o_${port.name}) <= INT_LIMIT`] : [];
+    });
+    return tests.length === 0 ? '' : ` || !(${tests.join(' && ')})`;
+  }
+}

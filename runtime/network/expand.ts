@@ -1,0 +1,222 @@
+/**
+ * Composite blocks written out: every instance of a composite type becomes its inner blocks, named `<instance>/<inner>`,
+ * in the place of the instance (decisions 5.3). Names are compared without regard to case and kept as written.
+ */
+import type { BlockType } from '../blocks/block.js';
+import { builtinBlock } from '../blocks/index.js';
+import type { BlockSpec, CompositeType, Connection, ParamValue } from '../vocabulary/network.js';
+
+/** Deepest nesting of composite types (decisions 1.6). */
+const NESTING_MAX = 8;
+
+export interface Problem {
+  /** Place in the sent network, for example `blocks[2].params.PT`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface FlatBlock {
+  readonly name: string;
+  readonly type: BlockType;
+  /** Parameters and port constants by the name the type spells. */
+  readonly params: ReadonlyMap<string, ParamValue>;
+  /** Where problems of this block are reported. */
+  readonly path: string;
+}
+
+/** A port of a flat block. */
+export interface Endpoint {
+  readonly block: number;
+  readonly port: string;
+}
+
+export interface FlatConnection {
+  readonly source: Endpoint;
+  readonly dest: Endpoint;
+  readonly path: string;
+}
+
+export interface FlatNetwork {
+  readonly blocks: readonly FlatBlock[];
+  readonly connections: readonly FlatConnection[];
+  /** Input ports behind a block's port: one, or several behind a composite's; empty when there is no such port. */
+  inputs(block: string, port: string): readonly Endpoint[];
+  output(block: string, port: string): Endpoint | undefined;
+  has(block: string): boolean;
+}
+
+/** The block of a scope: a flat block, or a composite's ports. */
+type Member =
+  | { readonly kind: 'block'; readonly index: number; readonly type: BlockType }
+  | { readonly kind: 'composite'; readonly inputs: ReadonlyMap<string, readonly Endpoint[]>; readonly outputs: ReadonlyMap<string, Endpoint> };
+
+type Scope = ReadonlyMap<string, Member>;
+
+interface Work {
+  readonly composites: ReadonlyMap<string, CompositeType>;
+  readonly blocks: FlatBlock[];
+  readonly connections: FlatConnection[];
+  readonly problems: Problem[];
+}
+
+export function sameName(a: string, b: string): boolean {
+  return a === b || a.toLowerCase() === b.toLowerCase();
+}
+
+function named<T extends { readonly name: string }>(list: readonly T[], name: string): T | undefined {
+  return list.find((entry) => entry.name === name) ?? list.find((entry) => sameName(entry.name, name));
+}
+
+function endpointsOf(scope: Scope, block: string, port: string): readonly Endpoint[] {
+  const member = scope.get(block.toLowerCase());
+  if (member === undefined) return [];
+  if (member.kind === 'composite') return member.inputs.get(port.toLowerCase()) ?? [];
+  const input = named(member.type.inputs, port);
+  return input ? [{ block: member.index, port: input.name }] : [];
+}
+
+function sourceOf(scope: Scope, block: string, port: string): Endpoint | undefined {
+  const member = scope.get(block.toLowerCase());
+  if (member === undefined) return undefined;
+  if (member.kind === 'composite') return member.outputs.get(port.toLowerCase());
+  const output = named(member.type.outputs, port);
+  return output && { block: member.index, port: output.name };
+}
+
+export function expandNetwork(
+  blocks: readonly BlockSpec[],
+  connections: readonly Connection[],
+  composites: readonly CompositeType[],
+): { readonly network: FlatNetwork; readonly problems: Problem[] } {
+  const work: Work = { composites: new Map(composites.map((type) => [type.name, type])), blocks: [], connections: [], problems: [] };
+  const scope = expandInto(work, blocks, connections, { prefix: '', path: '', stack: [] });
+  const network: FlatNetwork = {
+    blocks: work.blocks,
+    connections: work.connections,
+    inputs: (block, port) => endpointsOf(scope, block, port),
+    output: (block, port) => sourceOf(scope, block, port),
+    has: (block) => scope.has(block.toLowerCase()),
+  };
+  return { network, problems: work.problems };
+}
+
+interface Place {
+  readonly prefix: string;
+  /** Empty at the top; the path of the outer instance inside a composite. */
+  readonly path: string;
+  /** Composite types that are being written out. */
+  readonly stack: readonly string[];
+}
+
+function expandInto(work: Work, blocks: readonly BlockSpec[], connections: readonly Connection[], place: Place): Scope {
+  const scope = new Map<string, Member>();
+  blocks.forEach((spec, index) => {
+    const path = place.path || `blocks[${index}]`;
+    const key = spec.name.toLowerCase();
+    if (scope.has(key)) {
+      work.problems.push({ path: `${path}.name`, message: `block name ${spec.name} is used twice` });
+      return;
+    }
+    const member = addBlock(work, spec, { ...place, path });
+    if (member) scope.set(key, member);
+  });
+  connections.forEach((connection, index) => {
+    addConnection(work, scope, connection, place.path || `connections[${index}]`);
+  });
+  return scope;
+}
+
+function addBlock(work: Work, spec: BlockSpec, place: Place): Member | undefined {
+  const type = builtinBlock(spec.type);
+  if (type) {
+    const params = readParams(work, spec, type, place.path);
+    work.blocks.push({ name: place.prefix + spec.name, type, params, path: place.path });
+    return { kind: 'block', index: work.blocks.length - 1, type };
+  }
+  const composite = work.composites.get(spec.type);
+  if (composite) return addComposite(work, spec, composite, place);
+  work.problems.push({ path: `${place.path}.type`, message: `block ${place.prefix}${spec.name}: there is no block type ${spec.type}` });
+  return undefined;
+}
+
+function readParams(work: Work, spec: BlockSpec, type: BlockType, path: string): Map<string, ParamValue> {
+  const params = new Map<string, ParamValue>();
+  for (const [name, value] of Object.entries(spec.params ?? {})) {
+    const known = named(type.params, name) ?? named(type.inputs, name);
+    if (!known) work.problems.push({ path: `${path}.params.${name}`, message: `block ${spec.name}: ${type.name} has no parameter or input ${name}` });
+    else params.set(known.name, value);
+  }
+  return params;
+}
+
+function addComposite(work: Work, spec: BlockSpec, composite: CompositeType, place: Place): Member | undefined {
+  const refuse = (message: string): undefined => {
+    work.problems.push({ path: `${place.path}.type`, message: `block ${place.prefix}${spec.name}: ${message}` });
+  };
+  if (place.stack.includes(composite.name)) return refuse(`composite type ${composite.name} contains itself`);
+  if (place.stack.length >= NESTING_MAX) return refuse(`composite types are nested deeper than ${NESTING_MAX}`);
+  const inner = expandInto(work, innerBlocks(work, spec, composite, place), composite.connections, {
+    prefix: `${place.prefix}${spec.name}/`,
+    path: place.path,
+    stack: [...place.stack, composite.name],
+  });
+  const inputs = new Map<string, Endpoint[]>(composite.inputs.map((port) => [port.name.toLowerCase(), []]));
+  for (const binding of composite.inputBindings) {
+    const found = endpointsOf(inner, binding.blockRef, binding.portRef);
+    if (found.length === 0) refuse(`input ${binding.port} leads to ${binding.blockRef}.${binding.portRef}, which does not exist`);
+    inputs.get(binding.port.toLowerCase())?.push(...found);
+  }
+  const outputs = new Map<string, Endpoint>();
+  for (const binding of composite.outputBindings) {
+    const found = sourceOf(inner, binding.blockRef, binding.portRef);
+    if (found) outputs.set(binding.port.toLowerCase(), found);
+    else refuse(`output ${binding.port} comes from ${binding.blockRef}.${binding.portRef}, which does not exist`);
+  }
+  return { kind: 'composite', inputs, outputs };
+}
+
+/** The inner blocks with the parameters and input constants of the instance put in their places. */
+function innerBlocks(work: Work, spec: BlockSpec, composite: CompositeType, place: Place): BlockSpec[] {
+  const given = new Map(Object.entries(spec.params ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  for (const name of Object.keys(spec.params ?? {})) {
+    if (named(composite.params, name) || named(composite.inputs, name)) continue;
+    work.problems.push({ path: `${place.path}.params.${name}`, message: `block ${spec.name}: ${composite.name} has no parameter or input ${name}` });
+  }
+  const values: { readonly block: string; readonly name: string; readonly value: ParamValue }[] = [];
+  for (const param of composite.params) {
+    const value = given.get(param.name.toLowerCase()) ?? (param.defaultValue === '' ? undefined : param.defaultValue);
+    if (value === undefined && param.required) work.problems.push({ path: `${place.path}.params.${param.name}`, message: `block ${spec.name}: parameter ${param.name} is required` });
+    if (value === undefined) continue;
+    for (const binding of composite.paramBindings) {
+      if (sameName(binding.param, param.name)) values.push({ block: binding.blockRef, name: binding.blockParam, value });
+    }
+  }
+  for (const port of composite.inputs) {
+    const value = given.get(port.name.toLowerCase()) ?? (port.defaultValue === '' ? undefined : port.defaultValue);
+    if (value === undefined) continue;
+    for (const binding of composite.inputBindings) {
+      if (sameName(binding.port, port.name)) values.push({ block: binding.blockRef, name: binding.portRef, value });
+    }
+  }
+  return composite.blocks.map((block) => {
+    const mine = values.filter((entry) => sameName(entry.block, block.name));
+    if (mine.length === 0) return block;
+    const kept = Object.entries(block.params ?? {}).filter(([name]) => !mine.some((entry) => sameName(entry.name, name)));
+    return { ...block, params: Object.fromEntries([...kept, ...mine.map((entry) => [entry.name, entry.value] as const)]) };
+  });
+}
+
+function addConnection(work: Work, scope: Scope, connection: Connection, path: string): void {
+  const { sourceBlock, sourcePort, destBlock, destPort } = connection;
+  const source = sourceOf(scope, sourceBlock, sourcePort);
+  const dests = endpointsOf(scope, destBlock, destPort);
+  if (!source) {
+    const field = scope.has(sourceBlock.toLowerCase()) ? 'sourcePort' : 'sourceBlock';
+    work.problems.push({ path: `${path}.${field}`, message: `connection from ${sourceBlock}.${sourcePort}: there is no such output` });
+  }
+  if (dests.length === 0) {
+    const field = scope.has(destBlock.toLowerCase()) ? 'destPort' : 'destBlock';
+    work.problems.push({ path: `${path}.${field}`, message: `connection to ${destBlock}.${destPort}: there is no such input` });
+  }
+  if (source) for (const dest of dests) work.connections.push({ source, dest, path });
+}

@@ -1,0 +1,234 @@
+/**
+ * The scan's side of the process images of a unit: latched inputs, outputs with their acknowledgements, age of samples.
+ * All channels of all images lie in one set of arrays; a channel is addressed by `first[image] + channel`.
+ *
+ * Invariant: inside a scan nothing is allocated, except for a text channel whose text changed.
+ */
+import type { ImagePlan } from '../port.js';
+import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
+import { QUALITY } from '../vocabulary/quality.js';
+import type { TextTable } from './texts.js';
+
+/** An unchanged output is written again at least this often (decisions 5.2, AO). */
+const REWRITE_MS = 1000;
+
+/** Acknowledgement of the last write of an output, as AO and DO see it. */
+export const ACK = { failed: 0, done: 1, mismatch: 2 } as const;
+
+/** Bytes of one text channel in the image: a length byte and the text. */
+const TEXT_BYTES = 128;
+
+interface TextChannel {
+  readonly image: number;
+  readonly channel: number;
+  readonly seen: Uint8Array;
+}
+
+export class IoLink {
+  readonly images: readonly ProcessImage[];
+  /** First channel of each image; the last entry is the number of channels. */
+  readonly first: Int32Array;
+  readonly value: Float64Array;
+  readonly sampledAtMs: Float64Array;
+  readonly quality: Uint8Array;
+  readonly ack: Float64Array;
+  readonly readback: Float64Array;
+  readonly #plans: readonly ImagePlan[];
+  readonly #isInput: Uint8Array;
+  readonly #lastOut: Float64Array;
+  readonly #writtenAtMs: Float64Array;
+  readonly #touched: Uint8Array;
+  readonly #views: readonly { readonly value: Float64Array; readonly sampledAtMs: Float64Array; readonly quality: Uint8Array }[];
+  readonly #texts: readonly TextChannel[];
+  /** When the image was last seen connected and fresh. */
+  readonly #aliveAtMs: Float64Array;
+  readonly #samples: Int32Array;
+  readonly #sampleAtMs: Float64Array;
+
+  constructor(plans: readonly ImagePlan[]) {
+    this.#plans = plans;
+    this.images = plans.map((plan) => new ProcessImage(plan.channels.length, plan.buffer));
+    this.first = new Int32Array(plans.length + 1);
+    plans.forEach((plan, image) => {
+      this.first[image + 1] = this.first[image] + plan.channels.length;
+    });
+    const count = this.first[plans.length];
+    this.value = new Float64Array(count);
+    this.sampledAtMs = new Float64Array(count);
+    this.quality = new Uint8Array(count).fill(QUALITY.Bad);
+    this.ack = new Float64Array(count);
+    this.readback = new Float64Array(count);
+    this.#isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
+    this.#lastOut = new Float64Array(count).fill(Number.NaN);
+    this.#writtenAtMs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
+    this.#touched = new Uint8Array(plans.length);
+    this.#views = plans.map((_, image) => {
+      const from = this.first[image];
+      const to = this.first[image + 1];
+      return { value: this.value.subarray(from, to), sampledAtMs: this.sampledAtMs.subarray(from, to), quality: this.quality.subarray(from, to) };
+    });
+    this.#texts = plans.flatMap((plan, image) =>
+      plan.channels.flatMap((entry, channel) => (entry.dataType === 'string' ? [{ image, channel, seen: new Uint8Array(TEXT_BYTES).fill(255) }] : [])),
+    );
+    this.#aliveAtMs = new Float64Array(plans.length).fill(Number.NaN);
+    this.#samples = new Int32Array(plans.length).fill(-1);
+    this.#sampleAtMs = new Float64Array(plans.length);
+  }
+
+  /** Takes over all inputs; called once at the start of a scan, with the wall clock. */
+  latch(nowMs: number, texts: TextTable): void {
+    for (let image = 0; image < this.images.length; image += 1) {
+      const view = this.#views[image];
+      this.images[image].latch(view.value, view.sampledAtMs, view.quality);
+      this.#watch(image, nowMs);
+      this.#judge(image, nowMs);
+    }
+    for (const text of this.#texts) this.#latchText(text, texts);
+  }
+
+  #watch(image: number, nowMs: number): void {
+    const { header } = this.images[image];
+    const samples = Atomics.load(header, IMAGE_HEADER.samples);
+    if (samples !== this.#samples[image]) {
+      this.#samples[image] = samples;
+      this.#sampleAtMs[image] = nowMs;
+    }
+    const { staleAfterMs } = this.#plans[image];
+    const silent = staleAfterMs > 0 && nowMs - this.#sampleAtMs[image] > 2 * staleAfterMs;
+    const connected = Atomics.load(header, IMAGE_HEADER.connection) === CONNECTION.connected;
+    if ((connected && !silent) || Number.isNaN(this.#aliveAtMs[image])) this.#aliveAtMs[image] = nowMs;
+  }
+
+  /** Age of inputs (decisions 7.2): older than `staleAfter` is Uncertain, twice that Bad. Outputs show their own state. */
+  #judge(image: number, nowMs: number): void {
+    const { staleAfterMs } = this.#plans[image];
+    const { out, readback, outSeq, outDone, outStatus } = this.images[image];
+    const from = this.first[image];
+    const to = this.first[image + 1];
+    for (let at = from; at < to; at += 1) {
+      if (this.#isInput[at] === 1) {
+        const ageMs = nowMs - this.sampledAtMs[at];
+        if (staleAfterMs > 0 && ageMs > staleAfterMs) {
+          const worst = ageMs > 2 * staleAfterMs ? QUALITY.Bad : QUALITY.Uncertain;
+          if (this.quality[at] < worst) this.quality[at] = worst;
+        }
+        continue;
+      }
+      const channel = at - from;
+      this.value[at] = out[channel];
+      this.readback[at] = readback[channel];
+      const sequence = Atomics.load(outSeq, channel);
+      if (sequence === 0) this.quality[at] = QUALITY.Uncertain;
+      else if (Atomics.load(outDone, channel) === sequence) {
+        const status = outStatus[channel];
+        this.ack[at] = status === WRITE_STATUS.done ? ACK.done : status === WRITE_STATUS.mismatch ? ACK.mismatch : ACK.failed;
+        this.quality[at] = status === WRITE_STATUS.failed ? QUALITY.Bad : status === WRITE_STATUS.mismatch ? QUALITY.Uncertain : QUALITY.Good;
+      }
+    }
+  }
+
+  /** Text channels are few and change rarely: the bytes are compared in place and interned when they differ. */
+  #latchText(text: TextChannel, texts: TextTable): void {
+    const bytes = this.images[text.image].text;
+    const from = text.channel * TEXT_BYTES;
+    const length = 1 + bytes[from];
+    let same = text.seen[0] === bytes[from];
+    for (let at = 1; same && at < length; at += 1) same = text.seen[at] === bytes[from + at];
+    const channel = this.first[text.image] + text.channel;
+    if (!same) {
+      for (let at = 0; at < length && at < TEXT_BYTES; at += 1) text.seen[at] = bytes[from + at];
+      this.#lastText.set(channel, texts.intern(decodeUtf8(text.seen.subarray(1, length))));
+    }
+    this.value[channel] = this.#lastText.get(channel) ?? 0;
+  }
+
+  readonly #lastText = new Map<number, number>();
+
+  /** Writes an output when it changed, and at least every second. */
+  write(image: number, channel: number, value: number, nowMs: number): void {
+    const at = this.first[image] + channel;
+    if (value === this.#lastOut[at] && Math.abs(nowMs - this.#writtenAtMs[at]) < REWRITE_MS) return;
+    this.#lastOut[at] = value;
+    this.#writtenAtMs[at] = nowMs;
+    this.images[image].write(channel, value);
+    this.#touched[image] = 1;
+  }
+
+  /** A write of a device tag: goes out even when the value is the one the scan knows. */
+  force(image: number, channel: number, value: number, text: string | undefined): void {
+    const at = this.first[image] + channel;
+    if (text !== undefined) this.images[image].setText(channel, encodeUtf8(text));
+    this.#lastOut[at] = value;
+    this.#writtenAtMs[at] = Number.NEGATIVE_INFINITY;
+    this.images[image].write(channel, text === undefined ? value : 0);
+    this.#touched[image] = 1;
+  }
+
+  /** Wakes the probes that have something to write. */
+  flush(): void {
+    for (let image = 0; image < this.images.length; image += 1) {
+      if (this.#touched[image] === 0) continue;
+      this.#touched[image] = 0;
+      this.images[image].wakeProbe();
+    }
+  }
+
+  /** How long an I/O module has been without connection or samples; 0 while it is well, -1 for an unknown module. */
+  lostForMs(module: string, nowMs: number): number {
+    const image = this.#plans.findIndex((plan) => plan.module === module);
+    if (image < 0) return -1;
+    return Math.max(0, nowMs - this.#aliveAtMs[image]);
+  }
+
+  isStale(image: number, channel: number, nowMs: number): boolean {
+    const { staleAfterMs } = this.#plans[image];
+    const at = this.first[image] + channel;
+    return staleAfterMs > 0 && this.#isInput[at] === 1 && nowMs - this.sampledAtMs[at] > staleAfterMs;
+  }
+
+  /** What `inspect diagnostics` shows of the drivers. */
+  inspect(nowMs: number): { readonly ioModule: string; readonly lastReadAt: string | null; readonly ageMs: number | null; readonly reads: number; readonly errors: number }[] {
+    return this.#plans.map((plan, image) => {
+      const inputs = [...this.#views[image].sampledAtMs].filter((at) => at > 0);
+      const last = inputs.length > 0 ? Math.max(...inputs) : null;
+      const bad = [...this.#views[image].quality].filter((code) => code === QUALITY.Bad).length;
+      return {
+        ioModule: plan.module,
+        lastReadAt: last === null ? null : new Date(last).toISOString(),
+        ageMs: last === null ? null : Math.max(0, Math.round(nowMs - last)),
+        reads: this.#samples[image],
+        errors: bad,
+      };
+    });
+  }
+}
+
+/** UTF-8 by hand: this folder uses no API beyond the language. Malformed bytes read as the replacement character. */
+export function decodeUtf8(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; ) {
+    const lead = bytes[at];
+    const extra = lead < 0x80 ? 0 : lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : -1;
+    let point = extra === 0 ? lead : lead & (0x3f >> extra);
+    let sound = extra >= 0 && at + extra < bytes.length;
+    for (let n = 1; sound && n <= extra; n += 1) {
+      sound = (bytes[at + n] & 0xc0) === 0x80;
+      point = (point << 6) | (bytes[at + n] & 0x3f);
+    }
+    text += sound && point <= 0x10ffff ? String.fromCodePoint(point) : '\ufffd';
+    at += sound ? extra + 1 : 1;
+  }
+  return text;
+}
+
+export function encodeUtf8(text: string): Uint8Array {
+  const bytes: number[] = [];
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0;
+    if (point < 0x80) bytes.push(point);
+    else if (point < 0x800) bytes.push(0xc0 | (point >> 6), 0x80 | (point & 0x3f));
+    else if (point < 0x10000) bytes.push(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 0x3f), 0x80 | (point & 0x3f));
+    else bytes.push(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 0x3f), 0x80 | ((point >> 6) & 0x3f), 0x80 | (point & 0x3f));
+  }
+  return Uint8Array.from(bytes);
+}

@@ -1,0 +1,77 @@
+/** Small unit plans for the tests of networks and scans: the caller names only what it is about. */
+import type { ImagePlan, NetworkPlan, TagPlan, UnitPlan } from '../../../runtime/port.js';
+import { processImageBytes } from '../../../runtime/vocabulary/process-image.js';
+import { tagTableBytes } from '../../../runtime/vocabulary/tag-table.js';
+
+export const SETTINGS = {
+  loopLimit: 10_000,
+  statementBudget: 100_000,
+  exceptionChartTimeoutMs: 300_000,
+  retainIntervalMs: 1000,
+  readbackTimeoutMs: 5000,
+  ioLostHoldDelayMs: 10_000,
+};
+
+export function unitPlan(part: Partial<UnitPlan> & { readonly networks: readonly NetworkPlan[] }): UnitPlan {
+  const tags = part.tags ?? [];
+  return {
+    site: 'demo',
+    unit: 'u1',
+    revision: 1,
+    scanIntervalMs: 100,
+    timeScale: 1,
+    composites: [],
+    tags,
+    table: new SharedArrayBuffer(tagTableBytes(tags.length)),
+    images: [],
+    moduleModes: {},
+    settings: SETTINGS,
+    retained: {},
+    ...part,
+  };
+}
+
+export function network(part: Partial<NetworkPlan> & Pick<NetworkPlan, 'name' | 'blocks'>): NetworkPlan {
+  return {
+    owner: 'module',
+    shape: part.name,
+    scanIntervalMs: 100,
+    hash: 'h1',
+    connections: [],
+    variables: [],
+    variableBindings: [],
+    inputs: [],
+    channels: [],
+    ...part,
+  };
+}
+
+/** `a.OUT > b.IN` for each connection. */
+export function wires(...texts: readonly string[]): NetworkPlan['connections'] {
+  return texts.map((text) => {
+    const [source, dest] = text.split(' > ').map((end) => end.split('.'));
+    return { sourceBlock: source[0], sourcePort: source[1], destBlock: dest[0], destPort: dest[1] };
+  });
+}
+
+/** `network.tag block.PORT type` for each tag; a trailing `w` makes it writable. */
+export function tags(...texts: readonly string[]): TagPlan[] {
+  return texts.map((text) => {
+    const [address, port, type, access] = text.split(' ');
+    const [owner, name] = address.split('.');
+    const [block, portName] = port.split('.');
+    return { address, network: owner, name, type: type as TagPlan['type'], writable: access === 'w', cyclic: true, binding: { kind: 'port', block, port: portName } };
+  });
+}
+
+export function image(module: string, ...channels: readonly string[]): ImagePlan {
+  return {
+    module,
+    buffer: new SharedArrayBuffer(processImageBytes(channels.length)),
+    staleAfterMs: 2000,
+    channels: channels.map((text) => {
+      const [name, direction, dataType] = text.split(' ');
+      return { name, address: name, direction: direction as 'input' | 'output', dataType: (dataType ?? 'float') as 'float', hasReadback: false };
+    }),
+  };
+}
