@@ -207,6 +207,8 @@ export class PhaseDesk {
       case 'CALL_SERVICE':
         return this.#requests.callService(phase, args);
       case 'MTP_COMMAND':
+      case 'MTP_STATE':
+      case 'MTP_COMMAND_ENABLED':
         return { ok: false, rule: 'mtp-command-disabled', message: `${text(0)} is not connected` };
     }
   }

@@ -1,0 +1,269 @@
+/** Batches (contract 3, Recipes and records; decisions Q-RECIPE-27 to 33). */
+import * as v from 'valibot';
+import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { checkResourceName } from '../../platform/base/resource-name.js';
+import { crudRoutes } from '../../platform/http/crud.js';
+import { decode } from '../../platform/http/json-body.js';
+import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
+import { created, done, ok, type Query, routesFor } from '../../platform/http/route.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import { requireSite } from '../plant/kind.js';
+import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { bindRecipe } from '../recipes/bindings.js';
+import { templatesOf } from '../recipes/expand.js';
+import { MasterRecipe } from '../recipes/kind.js';
+import type { UnitRuntimes } from '../units/runtimes.js';
+import { batchName, checkBatch, withRecipeDefaults } from './creation.js';
+import { batchDto, batchItem } from './dto.js';
+import { type FactStream, type StateEntry, streamOf } from './execution-log.js';
+import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
+import { batchParameters } from './parameters.js';
+import { checkStart, isAvailable, resolveEquipment, siteUnits } from './start.js';
+import { Unit } from '../plant/kind.js';
+
+/** Facts of one stream, as the ledger's query thread pages them. */
+export interface FactReader {
+  facts(stream: string, page: { readonly limit: number; readonly cursor?: string; readonly order: 'asc' | 'desc'; readonly from?: string; readonly to?: string }): Promise<{ readonly items: readonly unknown[]; readonly nextCursor: string | null }>;
+}
+
+export interface BatchRouteDeps {
+  readonly store: Store;
+  readonly runtimes: UnitRuntimes;
+  readonly facts: FactReader;
+  readonly production: boolean;
+}
+
+type BatchResource = Resource<BatchSpec, BatchStatus>;
+
+const route = routesFor<BatchRouteDeps>();
+const Flat = v.partial(BatchSpec);
+/** `{name?, spec}` or the members of spec flat; a mixture is refused (D-RECIPE-01). */
+const BatchBody = v.lazy((input) =>
+  typeof input === 'object' && input !== null && 'spec' in input
+    ? v.strictObject({ name: v.optional(v.string()), labels: v.optional(v.record(v.string(), v.string())), spec: Flat })
+    : v.strictObject({ name: v.optional(v.string()), labels: v.optional(v.record(v.string(), v.string())), ...Flat.entries }),
+) as unknown as v.GenericSchema<unknown, Record<string, unknown>>;
+
+interface Written {
+  readonly name: string | undefined;
+  readonly labels: Record<string, string> | undefined;
+  readonly spec: Record<string, unknown>;
+}
+
+function split(body: Record<string, unknown>): Written {
+  const { name, labels, spec, ...flat } = body;
+  return { name: name as string | undefined, labels: labels as Record<string, string> | undefined, spec: (spec ?? flat) as Record<string, unknown> };
+}
+
+function requireBatch(store: Store, site: string, name: string): BatchResource {
+  const batch = store.get(Batch, site, name);
+  if (!batch) throw missing('Batch', name);
+  return batch;
+}
+
+const here = ({ site, name }: { readonly site: string; readonly name: string }, { store }: BatchRouteDeps): void => void requireBatch(store, site, name);
+const target = ({ site, name }: Record<string, string>) => ({ kind: 'Batch', name, site });
+
+export const batchRoutes = [
+  ...crudRoutes(Batch, { read: 'read', write: 'operate', dto: batchDto, item: batchItem, only: ['list', 'read'], derives: true }),
+  route({
+    method: 'POST',
+    path: '/api/v1/sites/{site}/batches',
+    action: 'batch:create',
+    tier: 'operate',
+    body: BatchBody,
+    summary: 'Create a batch; it waits in Pending for an operator',
+    audit: { action: 'Create', category: 'batch' },
+    exists: ({ site }, { store }) => void requireSite(store, site),
+    handle: async ({ params, body, audit }, { store, production }) => {
+      const written = split(body);
+      const decoded = decodeSpec(written.spec);
+      const name = written.name ?? batchName(params.site, decoded.batchID);
+      checkResourceName(name);
+      const spec = withRecipeDefaults(store, params.site, decoded);
+      checkBatch(store, params.site, name, spec, production);
+      if (store.get(Batch, params.site, name)) throw conflict('already_exists', `Batch ${name} exists already`, { kind: 'Batch', name });
+      const { resources } = await store.write({
+        puts: [{ kind: Batch, site: params.site, name, spec, ...(written.labels ? { labels: written.labels } : {}) } as Put],
+        audits: [audit({ target: { kind: 'Batch', name, site: params.site }, result: 'Success', after: spec })],
+      });
+      const batch = resources[0] as BatchResource;
+      return created(batchDto(batch, store), `/api/v1/sites/${params.site}/batches/${name}`, { ETag: etagOf(batch.metadata.resourceVersion) });
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/v1/sites/{site}/batches/{name}',
+    action: 'batch:update',
+    tier: 'operate',
+    body: BatchBody,
+    summary: 'Change a pending batch; afterwards only its description',
+    audit: { action: 'Update', category: 'batch', target },
+    exists: here,
+    handle: async ({ params, body, header, audit }, { store, production }) => {
+      const batch = requireBatch(store, params.site, params.name);
+      const { spec: change, name } = split(body);
+      if (name !== undefined && name !== params.name) throw invalid('invalid_field', 'name', 'a Batch cannot be renamed: name must be as in the path, or left out');
+      const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+      const spec = decodeSpec({ ...batch.spec, ...given });
+      checkIfMatch(header('if-match'), batch.metadata.resourceVersion);
+      if (batch.status.recordRef !== '' && sealed(store, batch)) throw conflict('record_sealed', `the record of batch ${params.name} is sealed`);
+      const changed = Object.keys(given).filter((member) => JSON.stringify(spec[member as keyof BatchSpec]) !== JSON.stringify(batch.spec[member as keyof BatchSpec]));
+      const fixed = batch.status.phase === 'Pending' ? changed.filter((member) => member === 'batchID') : changed.filter((member) => member !== 'description');
+      if (fixed.length > 0) throw conflict('batch_started', `${fixed[0]} of batch ${params.name} cannot be changed while it is ${batch.status.phase}`, { field: fixed[0] });
+      if (batch.status.phase === 'Pending') checkBatch(store, params.site, params.name, spec, production);
+      await store.write({ puts: [{ kind: Batch, site: params.site, name: params.name, spec } as Put], audits: [audit({ result: 'Success', target: target(params), before: batch.spec, after: spec })] });
+      const stored = requireBatch(store, params.site, params.name);
+      return ok(batchDto(stored, store), { ETag: etagOf(stored.metadata.resourceVersion) });
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/sites/{site}/batches/{name}',
+    action: 'batch:delete',
+    tier: 'engineer',
+    summary: 'Withdraw a pending batch; in development mode also remove a final one',
+    audit: { action: 'Delete', category: 'batch', target },
+    exists: here,
+    handle: async ({ params, header, audit }, { store, production }) => {
+      const batch = requireBatch(store, params.site, params.name);
+      checkIfMatch(header('if-match'), batch.metadata.resourceVersion);
+      const { phase } = batch.status;
+      if (phase !== 'Pending' && (production || !isFinalBatch(phase))) throw conflict('batch_started', `batch ${params.name} is ${phase}: it is the production record; end it with Stop or Abort`, { phase });
+      await store.write({ removes: removals(store, batch), audits: [audit({ result: 'Success', target: target(params), before: batch.spec })] });
+      return done();
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/sites/{site}/batches/preflight',
+    action: 'batch:preflight',
+    tier: 'read',
+    body: v.lazy((input) => (typeof input === 'object' && input !== null && 'batch' in input ? v.strictObject({ batch: v.string() }) : BatchBody)) as unknown as v.GenericSchema<unknown, Record<string, unknown>>,
+    summary: 'What would keep a batch from starting',
+    computes: true,
+    exists: ({ site }, { store }) => void requireSite(store, site),
+    handle: ({ params, body }, deps) => preflight(deps, params.site, body),
+  }),
+  ...(['events', 'messages'] as const).map((stream) =>
+    route({
+      method: 'GET',
+      path: `/api/v1/sites/{site}/batches/{name}/${stream}`,
+      action: `batch:${stream}`,
+      tier: 'read',
+      reply: '{items, nextCursor}',
+      summary: `The ${stream} of a batch, newest first`,
+      exists: here as never,
+      handle: ({ params, query }, { facts }) => {
+        const { site, name } = params as { site: string; name: string };
+        return facts.facts(streamOf(stream as FactStream, site, name), page(query));
+      },
+    }),
+  ),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/batches/{name}/timeline',
+    action: 'batch:timeline',
+    tier: 'read',
+    reply: '{batch, from, to, lanes, markers}',
+    summary: 'States of all elements over time',
+    exists: here,
+    handle: async ({ params }, { store, facts }) => timeline(requireBatch(store, params.site, params.name), await allFacts<StateEntry>(facts, streamOf('states', params.site, params.name))),
+  }),
+];
+
+/** Every fact of a stream, oldest first. */
+export async function allFacts<Fact>(reader: FactReader, stream: string): Promise<Fact[]> {
+  const found: Fact[] = [];
+  let cursor: string | undefined;
+  do {
+    const part = await reader.facts(stream, { limit: 1000, order: 'asc', ...(cursor ? { cursor } : {}) });
+    found.push(...(part.items as Fact[]));
+    cursor = part.nextCursor ?? undefined;
+  } while (cursor);
+  return found;
+}
+
+/** `limit`, `cursor`, `order`, `from`, `to` of a log (decisions, conventions). */
+export function page(query: Query, limitMax = 1000): { limit: number; cursor?: string; order: 'asc' | 'desc'; from?: string; to?: string } {
+  const limit = query.get('limit') === undefined ? 100 : Number(query.get('limit'));
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) throw invalid('invalid_query', 'limit', `limit must be an integer from 1 to ${limitMax}`);
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc') throw invalid('invalid_query', 'order', 'order must be asc or desc');
+  const optional = Object.fromEntries((['cursor', 'from', 'to'] as const).flatMap((name) => (query.get(name) === undefined ? [] : [[name, query.get(name) as string]])));
+  return { limit, order, ...optional };
+}
+
+function decodeSpec(spec: Record<string, unknown>): BatchSpec {
+  for (const field of ['batchID', 'masterRecipeRef']) if (spec[field] === undefined || spec[field] === '') throw invalid('missing_field', field, `field ${field} is required`);
+  return decode(BatchSpec as unknown as v.GenericSchema<unknown, BatchSpec>, spec);
+}
+
+function sealed(store: Store, batch: BatchResource): boolean {
+  const record = store.get({ kind: 'BatchRecord' } as never, batch.metadata.site, batch.status.recordRef) as Resource<unknown, { readonly phase?: string }> | undefined;
+  return record?.status.phase === 'Finalized';
+}
+
+/** The batch and what was made for it; its record stays. */
+function removals(store: Store, batch: BatchResource) {
+  const { site, name } = batch.metadata;
+  const owned = [Procedure, UnitProcedure, Operation, Phase].flatMap((kind) =>
+    store
+      .list(kind as typeof Phase, site)
+      .filter((element) => element.spec.batchRef === name)
+      .map((element) => ({ kind: element.kind, site, name: element.metadata.name })),
+  );
+  return [{ kind: 'Batch', site, name }, { kind: 'ControlRecipe', site, name }, ...owned];
+}
+
+function preflight(deps: BatchRouteDeps, site: string, body: Record<string, unknown>) {
+  const { store } = deps;
+  const named = typeof body.batch === 'string' ? requireBatch(store, site, body.batch) : undefined;
+  const spec = named?.spec ?? withRecipeDefaults(store, site, decodeSpec(split(body).spec));
+  const draft: BatchResource = named ?? ({ kind: 'Batch', metadata: { name: batchName(site, spec.batchID), site }, spec, status: Batch.initialStatus(spec) } as unknown as BatchResource);
+  const recipe = store.get(MasterRecipe, site, spec.masterRecipeRef);
+  const checks: { check: string; ok: boolean; severity: 'error' | 'warning'; message: string; element: string }[] = [];
+  const note = (check: string, test: () => string): void => {
+    let message: string;
+    try {
+      message = test();
+    } catch (fault) {
+      if (!(fault instanceof Refusal)) throw fault;
+      message = fault.message;
+    }
+    checks.push({ check, ok: message === '', severity: 'error', message, element: '' });
+  };
+  note('recipe-effective', () => (!recipe ? `recipe ${spec.masterRecipeRef} does not exist` : recipe.status.phase === 'Effective' ? '' : `recipe is ${recipe.status.phase}`));
+  if (!recipe) return { ok: false, checks, parameters: [], allocations: [], bindings: { violations: 0 } };
+  note('batch-id', () => (store.list(Batch, site).some((other) => other.spec.batchID === spec.batchID && other.metadata.name !== draft.metadata.name) ? `batchID ${spec.batchID} is in use` : ''));
+  note('formula-limits', () => {
+    batchParameters(recipe.spec, spec);
+    return '';
+  });
+  const allocation = resolveEquipment(store, site, recipe.spec, spec.equipment);
+  const matrix = bindRecipe(recipe.spec, templatesOf(store, site), siteUnits(store, site), allocation);
+  note('bindings', () => (matrix.violations > 0 ? `${matrix.violations} role bindings are violated` : ''));
+  const start = checkStart(draft, deps);
+  note('equipment', () => ('message' in start && start.rule === 'allocation-unavailable' ? start.message : ''));
+  note('runtime-ready', () => ('message' in start && start.rule === 'runtime-not-ready' ? start.message : ''));
+  note('charts', () => ('message' in start && start.rule === 'chart-invalid' ? start.message : ''));
+  const allocations = Object.entries(allocation).map(([capability, unit]) => {
+    const status = store.get(Unit, site, unit)?.status;
+    return { capability, unit, available: isAvailable(status), holder: status?.allocatedTo ?? '' };
+  });
+  const parameters = checks.every((check) => check.check !== 'formula-limits' || check.ok) ? batchParameters(recipe.spec, spec) : [];
+  return { ok: checks.every((check) => check.ok), checks, parameters, allocations, bindings: { violations: matrix.violations } };
+}
+
+function timeline(batch: BatchResource, states: readonly StateEntry[]) {
+  const lanes = new Map<string, { kind: string; name: string; path: string; unit: string; spans: { state: string; from: string; to: string }[] }>();
+  for (const entry of states) {
+    const lane = lanes.get(entry.name + entry.kind) ?? { kind: entry.kind, name: entry.name, path: entry.path, unit: entry.unit, spans: [] };
+    const last = lane.spans.at(-1);
+    if (last) last.to = entry.ts;
+    lane.spans.push({ state: entry.state, from: entry.ts, to: '' });
+    lanes.set(entry.name + entry.kind, lane);
+  }
+  return { batch: batch.metadata.name, from: batch.status.startedAt, to: batch.status.endedAt, lanes: [...lanes.values()], markers: [] };
+}

@@ -1,0 +1,157 @@
+/**
+ * ISA-88 commands (contract 2, Tags; contract 3, Commands; decisions CMD): checks who may be commanded, records the
+ * command on the resource with an audit record `Accepted`, and leaves the judging to the batch controller. The REST route,
+ * the WebSocket frame and COMMAND() of a chart all come through here.
+ */
+import * as v from 'valibot';
+import { COMMANDS, type Command } from '../../../runtime/vocabulary/states.js';
+import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import type { Clock } from '../../platform/base/clock.js';
+import { timestamp } from '../../platform/base/clock.js';
+import { checkReason, REASON_LENGTH_MAX } from '../../platform/http/reason.js';
+import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import { Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION } from '../batches/kind.js';
+import { siteUnits } from '../batches/start.js';
+import { Unit } from '../plant/kind.js';
+import { ADHOC_LABEL, type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { unitForCapability } from '../recipes/bindings.js';
+import { expandRecipe, templatesOf } from '../recipes/expand.js';
+import { MasterRecipe } from '../recipes/kind.js';
+import type { UnitRuntimes } from '../units/runtimes.js';
+
+/** Contract 3, Command rules: mandatory for these, optional for the others. */
+const REASON_COMMANDS: readonly Command[] = ['Abort', 'Stop', 'Hold', 'Reset'];
+export const COMMAND_KINDS = ['Batch', 'Phase', 'Operation', 'UnitProcedure'] as const;
+
+export const CommandBody = v.strictObject({
+  kind: v.string(),
+  name: v.string(),
+  command: v.string(),
+  reason: v.optional(v.string()),
+});
+export type CommandBody = v.InferOutput<typeof CommandBody>;
+
+export interface CommandDeps {
+  readonly store: Store;
+  readonly runtimes: UnitRuntimes;
+  readonly clock: Clock;
+  readonly reasonLengthMin: number;
+}
+
+export interface CommandAnswer {
+  readonly ok: true;
+  readonly kind: string;
+  readonly name: string;
+  readonly command: string;
+  readonly message: string;
+}
+
+export interface CommandSource {
+  readonly actor: Actor;
+  readonly correlationID: string;
+  audit(entry: Pick<AuditDraft, 'target' | 'result' | 'operatorReason' | 'details'>): AuditDraft;
+}
+
+const KINDS = { Batch, Phase, Operation, UnitProcedure } as const;
+
+type Element = Resource<{ readonly batchRef: string; readonly parentRef: { readonly kind: string; readonly name: string } | null }, ElementStatus>;
+
+/** @throws Refusal in the order of Q-CMD-08: body, kind, target, ownership, Start pre-flight. */
+export async function sendCommand(deps: CommandDeps, site: string, body: CommandBody, source: CommandSource): Promise<CommandAnswer> {
+  const command = readCommand(body.command);
+  const reason = readReason(command, body.reason, deps.reasonLengthMin);
+  const target = findTarget(deps.store, site, body.kind, body.name);
+  if (command === 'Start' && target.kind === 'Batch') refuseUnready(deps, site, target as Resource<BatchSpec, BatchStatus>);
+  const pending = { command, reason, by: source.actor, at: timestamp(deps.clock.wallMs()), correlationID: source.correlationID };
+  const annotations = { ...target.metadata.annotations, [COMMAND_ANNOTATION]: JSON.stringify(pending) };
+  const put: Put = { kind: KINDS[target.kind as (typeof COMMAND_KINDS)[number]] as unknown as Put['kind'], site, name: body.name, annotations };
+  const audit = source.audit({ target: { kind: target.kind, name: body.name, site }, result: 'Accepted', ...(reason ? { operatorReason: reason } : {}), details: { command } });
+  await deps.store.write({ puts: [put], audits: [audit] });
+  return { ok: true, kind: target.kind, name: body.name, command, message: `${command} recorded for ${target.kind} ${body.name}` };
+}
+
+function readCommand(word: string): Command {
+  const command = COMMANDS.find((candidate) => candidate === word);
+  if (!command) throw invalid('invalid_field', 'command', `command must be one of ${COMMANDS.join(', ')}`, { allowed: COMMANDS });
+  return command;
+}
+
+/** Q-CMD-03: an optional reason is kept as given, a blank one counts as absent; the maximum applies to all. */
+function readReason(command: Command, reason: string | undefined, lengthMin: number): string {
+  if (REASON_COMMANDS.includes(command)) return checkReason(reason, lengthMin);
+  const text = reason?.trim() ?? '';
+  if ([...text].length > REASON_LENGTH_MAX) throw invalid('reason_too_long', 'reason', `reason must be at most ${REASON_LENGTH_MAX} characters`, { maxLength: REASON_LENGTH_MAX });
+  return text;
+}
+
+function findTarget(store: Store, site: string, kind: string, name: string): Resource {
+  switch (kind) {
+    case 'Batch':
+      return store.get(Batch, site, name) ?? gone(kind, name);
+    case 'Phase':
+      return owned(store, kind, (store.get(Phase, site, name) as Element | undefined) ?? gone(kind, name));
+    case 'Operation':
+      return owned(store, kind, (store.get(Operation, site, name) as Element | undefined) ?? gone(kind, name));
+    case 'UnitProcedure':
+      return owned(store, kind, (store.get(UnitProcedure, site, name) as Element | undefined) ?? gone(kind, name));
+    case 'Unit': {
+      const unit = store.get(Unit, site, name) ?? gone(kind, name);
+      const work = unit.status.activeWork;
+      throw notCommandable(kind, work ? (work.batchRef ? { kind: 'Batch', name: work.batchRef } : { kind: work.kind, name: work.name }) : null);
+    }
+    case 'Procedure': {
+      const procedure = store.get(Procedure, site, name) ?? gone(kind, name);
+      throw notCommandable(kind, procedure.spec.batchRef ? { kind: 'Batch', name: procedure.spec.batchRef } : null);
+    }
+    default:
+      throw invalid('invalid_field', 'kind', `kind ${kind} cannot be commanded; command the Batch or the root of the ad-hoc execution instead`, { allowed: COMMAND_KINDS });
+  }
+}
+
+/** Only the root of an ad-hoc execution takes commands itself (contract 2, Command rules). */
+function owned(store: Store, kind: string, element: Element): Resource {
+  const { name, site, labels } = element.metadata;
+  const { batchRef } = element.spec;
+  if (batchRef) {
+    throw new Refusal('invalid', `${kind} ${name} belongs to batch ${batchRef}; command Batch ${batchRef} instead`, { code: 'wrong_command_target', commandInstead: { kind: 'Batch', name: batchRef } });
+  }
+  if (element.spec.parentRef) {
+    const root = rootOf(store, site, element);
+    throw new Refusal('invalid', `${kind} ${name} is part of an ad-hoc run; command ${root.kind} ${root.name} instead`, { code: 'wrong_command_target', commandInstead: root });
+  }
+  if (labels[ADHOC_LABEL] !== 'true') throw notCommandable(kind, null);
+  return element;
+}
+
+function rootOf(store: Store, site: string, element: Element): { readonly kind: string; readonly name: string } {
+  let at: { readonly kind: string; readonly name: string } = { kind: element.kind, name: element.metadata.name };
+  let parent = element.spec.parentRef;
+  while (parent) {
+    at = parent;
+    const above = parent.kind === 'UnitProcedure' ? store.get(UnitProcedure, site, parent.name) : store.get(Operation, site, parent.name);
+    parent = above?.spec.parentRef ?? null;
+  }
+  return at;
+}
+
+function notCommandable(kind: string, instead: { readonly kind: string; readonly name: string } | null): Refusal {
+  const what = instead ? `${instead.kind} ${instead.name}` : 'the Batch or the root of the ad-hoc execution';
+  return new Refusal('invalid', `kind ${kind} cannot be commanded; command ${what} instead`, { code: 'wrong_command_target', commandInstead: instead });
+}
+
+function gone(kind: string, name: string): never {
+  throw missing(kind, name);
+}
+
+/** Contract 2, Errors: Start while an allocated unit's runtime is not ready is refused before anything is recorded. */
+function refuseUnready({ store, runtimes }: CommandDeps, site: string, batch: Resource<BatchSpec, BatchStatus>): void {
+  if (batch.status.phase !== 'Pending') return;
+  const recipe = store.get(MasterRecipe, site, batch.spec.masterRecipeRef);
+  if (!recipe) return;
+  const units = siteUnits(store, site);
+  const wanted = expandRecipe(recipe.spec.procedure.chart, templatesOf(store, site)).capabilities.map((capability) => batch.spec.equipment[capability] || unitForCapability(recipe.spec, capability, units));
+  const unready = [...new Set(wanted)].filter((unit) => unit !== '' && store.get(Unit, site, unit) && !runtimes.link(site, unit)?.ready).sort();
+  if (unready.length > 0) throw new Refusal('conflict', `the runtime of ${unready.join(', ')} is not ready`, { code: 'runtime_not_ready', units: unready });
+}
