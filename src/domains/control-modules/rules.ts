@@ -10,7 +10,7 @@ import type { AlarmDefinition } from '../alarms/kind.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { parseBound, references } from './bounds.js';
 import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplate, ControlModuleTemplateSpec, TemplateTag } from './kind.js';
-import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams } from './merge.js';
+import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams, type ResolvedModule, resolveModule } from './merge.js';
 
 export { type EffectiveTag, effectiveTags, ioModuleOf, type MergedTag, mergeTags, type ResolvedModule, resolveModule } from './merge.js';
 
@@ -140,6 +140,12 @@ export function unitOf(read: StoreReader, site: string, module: ControlModuleSpe
 /** Modules of a unit, nested ones included, by name. */
 export function modulesOf(read: StoreReader, site: string, unit: string): readonly Resource<ControlModuleSpec, ControlModuleStatus>[] {
   return read.list(CONTROL_MODULE, site).filter((module) => unitOf(read, site, module.spec) === unit);
+}
+
+/** The merged view of a stored module; undefined while its template is missing. */
+export function resolvedModuleOf(read: StoreReader, module: Resource<ControlModuleSpec, ControlModuleStatus>): ResolvedModule | undefined {
+  const template = read.get(TEMPLATE, '', module.spec.templateRef);
+  return template && resolveModule(module.spec, template.spec);
 }
 
 /** 422 with located diagnostics (decisions Q-ERR-02). */

@@ -27,7 +27,7 @@ const Signal = v.strictObject({
 });
 
 export const CoordinationBlockSpec = v.strictObject({
-  mode: v.picklist(['Signal'], 'spec.mode must be Signal'), // decisions Q-CHANGE-15
+  mode: v.picklist(['Signal']), // decisions Q-CHANGE-15
   batchRef: Text,
   timeoutSeconds: Count,
   description: Text,

@@ -8,8 +8,8 @@ const DISPLAY_NAME_MAX = 63; // contract 3, Limits
 
 export const DisplayName = v.pipe(
   v.string(),
-  v.maxLength(DISPLAY_NAME_MAX, `displayName has at most ${DISPLAY_NAME_MAX} characters`),
-  v.regex(/^[^\u0000-\u001f\u007f-\u009f]*$/u, 'displayName must not have control characters'),
+  v.maxLength(DISPLAY_NAME_MAX, `must have at most ${DISPLAY_NAME_MAX} characters`),
+  v.regex(/^[^\u0000-\u001f\u007f-\u009f]*$/u, 'must not have control characters'),
 );
 
 export const ControllerSpec = v.strictObject({

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Condition } from '../batches/kind.js';
-import { admitModule, admitPreset, moduleDependents, presetDependents } from './rules.js';
+import { admitModule, admitPreset, moduleDependents, presetDependents, withoutPassword } from './rules.js';
 
 export const PROTOCOLS = ['modbus', 'ethernetip', 'opcua', 'simulation'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
@@ -143,6 +143,7 @@ export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
     conditions: [],
   }),
   admit: admitModule,
+  redact: withoutPassword,
   dependents: ({ metadata }, read) => moduleDependents(read, metadata.site, metadata.name),
 };
 

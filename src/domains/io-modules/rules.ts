@@ -111,6 +111,12 @@ function keepPassword(spec: IOModuleSpec, before: IOModuleSpec | undefined): IOM
   return kept === undefined ? spec : { ...spec, options: { ...options, password: kept } };
 }
 
+/** The spec as it may be shown: `options.password` is never served, audited or exported (contract 3, I/O module). */
+export function withoutPassword(spec: IOModuleSpec): IOModuleSpec {
+  const { password: _password, ...options } = spec.options;
+  return { ...spec, options };
+}
+
 /** Control modules with a tag or block on one of its channels (decisions Q-ERR-11). */
 export function moduleDependents(read: StoreReader, site: string, module: string): Dependent[] {
   return dependentsIn(read, CONTROL_MODULE, site, ({ spec }) => spec.tags.some((tag) => tag.channel?.startsWith(`${module}:`) === true));

@@ -5,6 +5,7 @@ import { NumberText, Required, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { ParameterValue } from '../batches/kind.js';
 import { ProceduralChartField } from '../procedures/kind.js';
+import { recipeCompanions } from './revisions.js';
 import { admitRecipe, recipeDependents, refuseRecipeDelete } from './rules.js';
 
 export const FormulaParameter = v.strictObject({
@@ -41,7 +42,7 @@ export const VERSION_TEXT = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/; // dec
 export const MasterRecipeSpec = v.strictObject({
   productID: Text,
   productName: Text,
-  version: v.optional(v.pipe(v.string(), v.regex(VERSION_TEXT, 'version must be major.minor.patch, decimal, without leading zeros')), '1.0.0'),
+  version: v.optional(v.pipe(v.string(), v.regex(VERSION_TEXT, 'must be major.minor.patch, decimal, without leading zeros')), '1.0.0'),
   description: Text,
   /** Empty nominal: no scaling. */
   batchSize: v.optional(v.strictObject({ nominal: NumberText, min: NumberText, max: NumberText, engineeringUnit: Text }), {}),
@@ -99,6 +100,7 @@ export const MasterRecipe: Kind<MasterRecipeSpec, MasterRecipeStatus> = {
   apply: { how: 'yes' },
   initialStatus: () => ({ phase: 'Draft', revision: 0, digest: '', lifecycle: [] }),
   admit: admitRecipe,
+  companions: recipeCompanions,
   dependents: ({ metadata }, read) => recipeDependents(read, metadata.site, metadata.name),
   refuseDelete: refuseRecipeDelete,
 };
@@ -161,8 +163,3 @@ export const ControlRecipe: Kind<ControlRecipeSpec, Readonly<Record<string, neve
   apply: { how: 'no', reason: 'a control recipe is made by the batch controller when its batch starts' },
   initialStatus: () => ({}),
 };
-
-/** Key of a revision in the store; a dot keeps it apart from every resource name. */
-export function revisionName(recipe: string, revision: number): string {
-  return `${recipe}.r${revision}`;
-}

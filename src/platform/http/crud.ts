@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { conflict, invalid, missing, Refusal } from '../base/refusal.js';
 import { checkResourceName } from '../base/resource-name.js';
+import { companionsOf } from '../store/companions.js';
 import type { Kind, StoreReader } from '../store/kind.js';
 import type { Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
@@ -183,7 +184,7 @@ class Family<Spec extends object, Status> {
     if (store.get(this.#kind, site, name)) throw conflict('already_exists', `${this.#kind.kind} ${name} exists already`, { kind: this.#kind.kind, name });
     const event: CrudEvent<Spec, Status> = { verb: 'create', site, name, before: undefined, spec, caller: context.caller, read: store, correlationID: context.correlationID };
     this.#options.refuse?.(event);
-    const audit = context.audit({ target: { kind: this.#kind.kind, name, site: site || this.#ownSite(name) }, after: spec });
+    const audit = context.audit({ target: { kind: this.#kind.kind, name, site: site || this.#ownSite(name) }, after: shown(this.#kind, spec) });
     const resource = await this.#write(store, event, audit, written);
     const body = (this.#options.createdBody ?? this.#options.dto)(resource, store);
     const base = this.#path.replace('{site}', encodeURIComponent(site)).replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent((context.params as Record<string, string>)[key]));
@@ -201,7 +202,7 @@ class Family<Spec extends object, Status> {
     checkIfMatch(context.header('if-match'), before.metadata.resourceVersion);
     const event: CrudEvent<Spec, Status> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, correlationID: context.correlationID };
     this.#options.refuse?.(event);
-    const audit = context.audit({ target: this.#target(context.params), before: before.spec, after: spec });
+    const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec), after: shown(this.#kind, spec) });
     return this.#served(await this.#write(store, event, audit, written), store);
   }
 
@@ -215,22 +216,25 @@ class Family<Spec extends object, Status> {
     await store.write({
       ...more,
       removes: [{ kind: this.#kind.kind, site, name }, ...(more?.removes ?? [])],
-      audits: [context.audit({ target: this.#target(context.params), before: before.spec })],
+      audits: [context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec) })],
     });
     return done();
   }
 
   async #write(store: Store, event: CrudEvent<Spec, Status>, audit: NonNullable<Change['audits']>[number], written: Written): Promise<Resource<Spec, Status>> {
     const more = this.#options.also?.(event);
+    const { site, name, before } = event;
+    const companions = event.spec ? companionsOf(this.#kind, { site, name, spec: event.spec, before, by: event.caller.displayName }) : {};
     const put = {
       kind: this.#kind,
       site: event.site,
       name: event.name,
       spec: event.spec,
+      ...(companions.status === undefined ? {} : { status: companions.status }),
       ...(written.labels ? { labels: written.labels } : {}),
       ...(written.annotations ? { annotations: written.annotations } : {}),
     };
-    const applied = await store.write({ ...more, puts: [put, ...(more?.puts ?? [])], audits: [audit] });
+    const applied = await store.write({ ...more, puts: [put, ...(companions.puts ?? []), ...(more?.puts ?? [])], audits: [audit] });
     return applied.resources[0] as Resource<Spec, Status>;
   }
 
@@ -299,6 +303,11 @@ export function refuseDelete<Spec, Status>(kind: Kind<Spec, Status>, resource: R
     dependents: first,
     dependentCount: dependents.length,
   });
+}
+
+/** A spec as audit records show it. */
+function shown<Spec, Status>(kind: Kind<Spec, Status>, spec: Spec): Spec {
+  return kind.redact?.(spec) ?? spec;
 }
 
 function siteScope(site: string): Error {

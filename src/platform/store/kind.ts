@@ -3,6 +3,7 @@
  */
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { Resource } from './resource.js';
+import type { Put } from './store.js';
 
 export type KindGroup = 'physical' | 'control' | 'recipe' | 'record' | 'system';
 
@@ -44,6 +45,13 @@ export interface Kind<Spec = unknown, Status = unknown> {
    * compiled to a network). `before` is absent on create. `via` tells REST and apply apart for the stated exemptions.
    */
   admit?(spec: Spec, context: Admission<Spec, Status>): Spec;
+  /**
+   * What one accepted write of a changed spec puts beside it in the same transaction, for example the revision of a
+   * recipe; `status` replaces the resource's own.
+   */
+  companions?(written: Written<Spec, Status>): Companions<Status>;
+  /** What audit records and exports show of a spec: secrets left out. */
+  redact?(spec: Spec): Spec;
   /** What would be left dangling by deleting it (decisions Q-ERR-11). */
   dependents?(resource: Resource<Spec, Status>, read: StoreReader): readonly Dependent[];
   /** A further refusal of a delete (`unit_active`, `referencedBy` ...). */
@@ -56,6 +64,20 @@ export interface Admission<Spec, Status> {
   readonly via: 'rest' | 'apply' | 'system';
   readonly before: Resource<Spec, Status> | undefined;
   readonly read: StoreReader;
+}
+
+export interface Written<Spec, Status> {
+  readonly name: string;
+  readonly site: string;
+  readonly spec: Spec;
+  readonly before: Resource<Spec, Status> | undefined;
+  /** Display name of who writes. */
+  readonly by: string;
+}
+
+export interface Companions<Status> {
+  readonly status?: Status;
+  readonly puts?: readonly Put[];
 }
 
 /** Reading side of the store, as rules and reconcilers get it. */

@@ -1,0 +1,57 @@
+/** Read bodies of control modules and templates (contract 3, Control module; decisions Q-PROG-12). */
+import type { StoreReader } from '../../platform/store/kind.js';
+import { metadataBody } from '../../platform/store/read-body.js';
+import type { Resource } from '../../platform/store/resource.js';
+import { PROGRAM } from '../logic/rules.js';
+import { type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
+import { mergeTags, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
+
+export function templateBody(resource: Resource<ControlModuleTemplateSpec>): unknown {
+  return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };
+}
+
+const HEALTH: Readonly<Record<string, string>> = { Running: 'Running', Degraded: 'Running', Error: 'CompileError', Stopped: 'Down', Pending: 'Unknown' };
+
+/** Health word of the module's logic (decisions Q-PROG-02); Unknown before the unit runtime has loaded it. */
+export function moduleHealth(read: StoreReader, site: string, name: string): { state: string; message: string } {
+  const program = read.get(PROGRAM, site, name);
+  return program ? { state: HEALTH[program.status.state] ?? 'Unknown', message: program.status.message } : { state: 'Unknown', message: '' };
+}
+
+export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleStatus>, read: StoreReader): unknown {
+  const { metadata, spec, status } = resource;
+  const template = read.get(TEMPLATE, '', spec.templateRef);
+  const resolved = resolvedModuleOf(read, resource);
+  const health = moduleHealth(read, metadata.site, metadata.name);
+  return {
+    name: metadata.name,
+    parentName: spec.parentName,
+    parentKind: spec.parentKind,
+    unit: unitOf(read, metadata.site, spec),
+    equipmentModule: metadata.labels[EQUIPMENT_MODULE_LABEL] ?? '',
+    templateRef: spec.templateRef,
+    moduleType: resolved?.moduleType ?? '',
+    deviceClass: resolved?.deviceClass ?? 'other',
+    symbolId: resolved?.symbolId ?? spec.symbolId,
+    measuredVariable: resolved?.measuredVariable ?? spec.measuredVariable,
+    description: spec.description,
+    mode: spec.mode || 'Automatic',
+    state: health.state,
+    message: health.message || status.message,
+    tags: mergeTags(template?.spec.tags ?? [], spec.tags),
+    effectiveTags: (resolved?.tags ?? []).map(({ type: _type, min, max, ...tag }) => ({ ...tag, engMin: bound(min), engMax: bound(max) })),
+    inputBindings: spec.inputBindings,
+    paramOverrides: spec.paramOverrides,
+    ioModules: resolved?.ioModules ?? [],
+    program: read.get(PROGRAM, metadata.site, metadata.name) ? metadata.name : '',
+    interlockBypass: status.interlockBypass ?? { active: false, until: '', by: '', reason: '', interlocks: [] },
+    overrides: status.overrides,
+    conditions: status.conditions,
+    ...metadataBody(resource),
+  };
+}
+
+/** Bounds are text on the wire; empty when absent. */
+function bound(value: number | undefined): string {
+  return value === undefined ? '' : String(value);
+}

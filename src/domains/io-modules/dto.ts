@@ -1,0 +1,90 @@
+/** Read bodies of I/O modules and simulation presets (contract 3, I/O module read body; decisions Q-IO-03, Q-IO-05, D-IO-01). */
+import type { StoreReader } from '../../platform/store/kind.js';
+import { metadataBody } from '../../platform/store/read-body.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { IOModuleSpec, IOModuleStatus, SimulationPresetSpec } from './kind.js';
+import { IO_MODULE, normalAddress } from './rules.js';
+
+/** Where secrets are looked up; the gateway learns only whether they are there, never their content. */
+export interface Secrets {
+  /** Undefined when the secret store cannot be read. */
+  exists(site: string, name: string): boolean | undefined;
+}
+
+export function presetBody(resource: Resource<SimulationPresetSpec>): unknown {
+  return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };
+}
+
+export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, secrets: Secrets): unknown {
+  const { metadata, spec, status } = resource;
+  const { password: _password, ...options } = spec.options;
+  const { simulation, security, failSafe, probePlacement } = spec;
+  return {
+    name: metadata.name,
+    controllerRef: spec.controllerRef,
+    protocol: spec.protocol,
+    address: spec.address,
+    options,
+    channels: spec.channels.map((channel) => channelBody(channel, status)),
+    ...(simulation ? { simulation } : {}),
+    ...(security ? { security } : {}),
+    ...(failSafe ? { failSafe } : {}),
+    ...(probePlacement ? { probePlacement } : {}),
+    description: spec.description,
+    state: status.state,
+    message: status.message,
+    connectivity: { ...status.connectivity, condition: condition(status, 'Connected') },
+    probe: { podName: status.probePodName, ...status.probe, condition: condition(status, 'ProbeBuild') },
+    conditions: status.conditions,
+    writePosture: writePosture(spec),
+    distinctAssetRecord: isDistinct(resource, read),
+    credentials: credentials(resource, secrets),
+    validated: status.validated,
+    ...metadataBody(resource),
+  };
+}
+
+/** `discoveredReadbackAddress` is there only when discovery disagrees with the configuration. */
+function channelBody(channel: IOModuleSpec['channels'][number], status: IOModuleStatus): unknown {
+  const found = status.discoveredReadbacks[channel.address];
+  const body = { ...channel, name: channel.name || channel.address };
+  return found === undefined || found === channel.readbackAddress ? body : { ...body, discoveredReadbackAddress: found };
+}
+
+function condition(status: IOModuleStatus, type: string): unknown {
+  const found = status.conditions.find((candidate) => candidate.type === type);
+  return found ? { status: found.status, reason: found.reason, message: found.message } : { status: 'Unknown', reason: 'NotReported', message: '' };
+}
+
+const POSTURE_SUMMARY: Readonly<Record<string, string>> = {
+  observed: 'nothing is written to the device',
+  supervisory: 'set-points are written; the device controls',
+  regulating: 'closed loops run here and write the outputs',
+  undeclared: 'no posture is declared',
+};
+
+function writePosture({ failSafe }: IOModuleSpec): unknown {
+  const verdict = failSafe?.posture || 'undeclared';
+  return { verdict, summary: POSTURE_SUMMARY[verdict] };
+}
+
+/** No other I/O module of the site has the same protocol, address and unit id (decisions Q-IO-03). */
+function isDistinct({ metadata, spec }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader): boolean {
+  if (spec.protocol === 'simulation') return true;
+  const key = assetKey(spec);
+  return !read.list(IO_MODULE, metadata.site).some((other) => other.metadata.name !== metadata.name && assetKey(other.spec) === key);
+}
+
+function assetKey(spec: IOModuleSpec): string {
+  return `${spec.protocol} ${normalAddress(spec)} ${spec.options.unitId ?? (spec.protocol === 'modbus' ? 1 : '')}`;
+}
+
+/** Decisions Q-IO-05. */
+function credentials({ metadata, spec }: Resource<IOModuleSpec, IOModuleStatus>, secrets: Secrets): string {
+  const name = spec.security?.secretRef?.name;
+  if (name !== undefined) {
+    const found = secrets.exists(metadata.site, name);
+    return found === undefined ? 'unknown' : found ? 'secret' : 'unresolved';
+  }
+  return spec.options.password === undefined ? 'none' : 'plaintext';
+}

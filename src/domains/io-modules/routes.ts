@@ -1,0 +1,44 @@
+/** Routes of I/O modules and simulation presets (contract 3, I/O module, Simulation; decisions Q-TIER-02, Q-TIER-04, Q-IO-09). */
+import * as v from 'valibot';
+import { crudRoutes } from '../../platform/http/crud.js';
+import { type Route, routesFor } from '../../platform/http/route.js';
+import type { Store } from '../../platform/store/store.js';
+import { ioModuleBody, presetBody, type Secrets } from './dto.js';
+import { IOModule, SimulationPreset } from './kind.js';
+import { SHIPPED_PRESETS } from './shipped-presets.js';
+
+const route = routesFor<{ readonly store: Store }>();
+
+/** Needs `{ store }`. */
+export function ioModuleRoutes(secrets: Secrets): readonly Route[] {
+  return [
+    ...crudRoutes(IOModule, { read: 'read', write: 'admin', dto: (resource, read) => ioModuleBody(resource, read, secrets), derives: true }),
+    ...crudRoutes(SimulationPreset, { read: 'read', write: 'engineer', dto: presetBody }),
+    seed,
+  ];
+}
+
+/** Creates the shipped presets in a site; those already there stay unless `overwrite` is set. */
+const seed = route({
+  method: 'POST',
+  path: '/api/v1/sites/{site}/simulationpresets/seed',
+  action: 'simulationpreset:seed',
+  tier: 'engineer',
+  summary: 'Create the simulation presets that come with the product',
+  body: v.strictObject({ overwrite: v.optional(v.boolean(), false) }),
+  audit: { action: 'Create', category: 'simulationpreset', target: ({ site }) => ({ kind: 'SimulationPreset', name: '*', site }) },
+  async handle(context, { store }) {
+    const { params, body } = context;
+    const there = new Set(store.list(SimulationPreset, params.site).map((preset) => preset.metadata.name));
+    const created = SHIPPED_PRESETS.filter((preset) => !there.has(preset.name));
+    const updated = body.overwrite ? SHIPPED_PRESETS.filter((preset) => there.has(preset.name)) : [];
+    const skipped = body.overwrite ? [] : SHIPPED_PRESETS.filter((preset) => there.has(preset.name));
+    const names = (presets: typeof SHIPPED_PRESETS): string[] => presets.map((preset) => preset.name).sort();
+    const result = { created: names(created), updated: names(updated), skipped: names(skipped) };
+    await store.write({
+      puts: [...created, ...updated].map(({ name, spec }) => ({ kind: SimulationPreset, site: params.site, name, spec })),
+      audits: [context.audit({ after: result })],
+    });
+    return result;
+  },
+});

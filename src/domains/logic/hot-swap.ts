@@ -1,0 +1,48 @@
+/**
+ * The active-batch gate of control programs and its one-shot override (decisions Q-PROG-03): a program whose unit works
+ * may change its comments only, unless an engineer has armed the override with a reason.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { timestamp } from '../../platform/base/clock.js';
+import { conflict } from '../../platform/base/refusal.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { ControlProgramSpec, ControlProgramStatus } from './kind.js';
+import { refuseWhileActive } from './rules.js';
+
+export const OVERRIDE_WINDOW_MS = 15 * 60_000; // decisions Q-PROG-03
+
+type Program = Resource<ControlProgramSpec, ControlProgramStatus>;
+
+/** True when the two differ in more than comments. */
+export function changesBehaviour(before: ControlProgramSpec, after: ControlProgramSpec): boolean {
+  return !isDeepStrictEqual(withoutComments(before), withoutComments(after));
+}
+
+function withoutComments(spec: ControlProgramSpec): unknown {
+  return { ...spec, blocks: spec.blocks.map(({ comment: _comment, ...block }) => block) };
+}
+
+/**
+ * Passes an edit of a stored program, or refuses it with 409 `active_batch`.
+ * @returns the status without the override when the edit has used it up.
+ */
+export function passGate(program: Program, after: ControlProgramSpec, read: StoreReader, nowMs: number): ControlProgramStatus {
+  const { hotSwapOverride, ...status } = program.status;
+  const stays = program.status;
+  if (!changesBehaviour(program.spec, after)) return stays;
+  try {
+    refuseWhileActive(program, read);
+    return { ...stays, state: 'Pending' };
+  } catch (refusal) {
+    if (!hotSwapOverride || Date.parse(hotSwapOverride.until) <= nowMs) throw refusal;
+    return { ...status, state: 'Pending' };
+  }
+}
+
+/** @throws Refusal 409 for a program of a control module (contract 3, Control program). */
+export function armOverride(program: Program, by: string, reason: string, nowMs: number): ControlProgramStatus {
+  const owner = program.metadata.ownerReferences.find((reference) => reference.kind === 'ControlModule');
+  if (owner) throw conflict('managed_by_control_module', `program ${program.metadata.name} belongs to control module ${owner.name}; edit the module or its template`, { controlModule: owner.name });
+  return { ...program.status, hotSwapOverride: { until: timestamp(nowMs + OVERRIDE_WINDOW_MS), by, reason } };
+}

@@ -1,0 +1,16 @@
+/** Routes of the physical hierarchy (contract 3, Physical hierarchy request shapes): read for everybody, write for engineers. */
+import { crudRoutes } from '../../platform/http/crud.js';
+import type { Route } from '../../platform/http/route.js';
+import { areaBody, enterpriseBody, processCellBody, siteBody, unitBody } from './dto.js';
+import { Area, Enterprise, ProcessCell, Site, Unit } from './kind.js';
+
+const TIERS = { read: 'read', write: 'engineer' } as const;
+
+/** Needs `{ store }`. */
+export const plantRoutes: readonly Route[] = [
+  ...crudRoutes(Enterprise, { ...TIERS, dto: enterpriseBody, derives: true }),
+  ...crudRoutes(Site, { ...TIERS, dto: siteBody, derives: true }),
+  ...crudRoutes(Area, { ...TIERS, dto: areaBody, derives: true }),
+  ...crudRoutes(ProcessCell, { ...TIERS, dto: processCellBody, derives: true }),
+  ...crudRoutes(Unit, { ...TIERS, dto: unitBody, derives: true }),
+];

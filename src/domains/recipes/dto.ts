@@ -1,0 +1,51 @@
+/** Read bodies of recipes (decisions Q-RECIPE-01, Q-RECIPE-04, Q-RECIPE-08, Q-RECIPE-11). */
+import type { StoreReader } from '../../platform/store/kind.js';
+import { metadataBody } from '../../platform/store/read-body.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { ControlRecipeSpec, MasterRecipeSpec, MasterRecipeStatus, RecipeRevisionSpec } from './kind.js';
+import { heldBy, MASTER_RECIPE } from './rules.js';
+import { bindingMatrix } from './validity.js';
+
+export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): unknown {
+  const { metadata, spec, status } = resource;
+  return {
+    name: metadata.name,
+    phase: status.phase,
+    spec,
+    revision: status.revision,
+    digest: status.digest,
+    lifecycle: status.lifecycle,
+    heldBy: heldBy(read, metadata.site, metadata.name),
+    notes: [...siblingNotes(resource, read), ...bindingMatrix(read, metadata.site, spec).notes],
+    ...metadataBody(resource),
+  };
+}
+
+/** Several versions may be Effective at once; each is withdrawn by its own signed action (decisions Q-RECIPE-11). */
+function siblingNotes({ metadata, spec, status }: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): string[] {
+  if (status.phase !== 'Effective' || spec.productID === '') return [];
+  const others = read.list(MASTER_RECIPE, metadata.site).filter((other) => other.metadata.name !== metadata.name && other.spec.productID === spec.productID && other.status.phase === 'Effective');
+  return others.map((other) => `version ${other.spec.version} of product ${spec.productID} is Effective too: recipe ${other.metadata.name}`);
+}
+
+export function revisionItem({ metadata, spec }: Resource<RecipeRevisionSpec>): Record<string, unknown> {
+  return {
+    revision: spec.revision,
+    createdAt: metadata.createdAt,
+    createdBy: spec.createdBy,
+    phase: spec.phase,
+    digest: spec.digest,
+    summary: spec.summary,
+    ...(spec.revertedTo === undefined ? {} : { revertedTo: spec.revertedTo }),
+  };
+}
+
+export function revisionBody(revision: Resource<RecipeRevisionSpec>): unknown {
+  return { ...revisionItem(revision), spec: revision.spec.spec, signatures: revision.spec.signatures };
+}
+
+export function controlRecipeBody({ metadata, spec }: Resource<ControlRecipeSpec>): unknown {
+  const { recipe, ...facts } = spec;
+  const { parameters, chart, templates, allocation, batchSize } = recipe;
+  return { name: metadata.name, ...facts, createdAt: metadata.createdAt, spec: { parameters, chart, templates, allocation, batchSize } };
+}

@@ -1,0 +1,51 @@
+/** The signed steps of a master recipe (contract 3, Master recipe lifecycle): fresh token, non-empty reason, supervise. */
+import * as v from 'valibot';
+import { missing } from '../../platform/base/refusal.js';
+import type { RequestContext, Route } from '../../platform/http/route.js';
+import { type LifecycleActor, moveRecipe, revertRecipe } from './lifecycle.js';
+import { recipeExists, RECIPE_PATH, type RecipeDeps, route } from './recipe-route.js';
+import { LIFECYCLE } from './rules.js';
+
+const Reason = v.strictObject({ reason: v.optional(v.string(), '') });
+
+export function actorOfRequest(context: Pick<RequestContext<unknown, unknown>, 'caller' | 'audit'>): LifecycleActor {
+  return { signatory: context.caller, audit: (entry) => context.audit(entry) };
+}
+
+/** A revision in a path: 1, 2, ...; anything else names none. */
+export function revisionNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw missing('revision', text);
+  return Number(text);
+}
+
+const steps: readonly Route<RecipeDeps>[] = LIFECYCLE.map(({ by: action, from, to }) =>
+  route({
+    method: 'POST',
+    path: `${RECIPE_PATH}/${action}`,
+    action: `masterrecipe:${action}`,
+    tier: 'supervise',
+    summary: `Sign a recipe from ${from} to ${to}`,
+    body: Reason,
+    reason: 'nonempty',
+    freshToken: true,
+    audit: { action: 'Lifecycle', category: 'recipe-lifecycle', target: ({ site, name }) => ({ kind: 'MasterRecipe', name, site }) },
+    exists: recipeExists,
+    handle: (context, deps) => moveRecipe(deps, (context.params as { site: string }).site, (context.params as { name: string }).name, action, context.body.reason, actorOfRequest(context)),
+  }),
+);
+
+const revert = route({
+  method: 'POST',
+  path: `${RECIPE_PATH}/revisions/{revision}/revert`,
+  action: 'masterrecipe:revert',
+  tier: 'supervise',
+  summary: 'Sign a recipe back to Draft with the content of an older revision',
+  body: Reason,
+  reason: 'nonempty',
+  freshToken: true,
+  audit: { action: 'Lifecycle', category: 'recipe-lifecycle', target: ({ site, name }) => ({ kind: 'MasterRecipe', name, site }) },
+  exists: recipeExists,
+  handle: (context, deps) => revertRecipe(deps, context.params.site, context.params.name, revisionNumber(context.params.revision), context.body.reason, actorOfRequest(context)),
+});
+
+export const lifecycleRoutes: readonly Route[] = [...steps, revert];

@@ -1,0 +1,132 @@
+/**
+ * The signed life of a master recipe (contract 3, Master recipe lifecycle; decisions Q-RECIPE-06..13): approve, reject,
+ * release, activate, withdraw, revert. Every step is one transaction: status, revision and signed audit record.
+ */
+import { timestamp, type Clock } from '../../platform/base/clock.js';
+import { conflict, missing } from '../../platform/base/refusal.js';
+import type { AuditDraft } from '../../platform/store/audit-record.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import type { LifecycleEntry, MasterRecipeSpec, MasterRecipeStatus, RecipePhase } from './kind.js';
+import { MASTER_RECIPE, heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE } from './rules.js';
+import { recipeDigest, RECIPE_REVISION, revise, revisionName, signRevision } from './revisions.js';
+import { type Signatory, type SigningKeys, sign } from './signature.js';
+import { recipeProblems } from './validity.js';
+
+export interface LifecycleDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly keys: SigningKeys;
+  /** Setting `recipe.approveRequiresValid` (D-RECIPE-02). */
+  readonly approveRequiresValid: boolean;
+}
+
+/** Who acts and how the audit record of the step begins; the pipeline or the demo gives it. */
+export interface LifecycleActor {
+  readonly signatory: Signatory;
+  audit(entry: Partial<AuditDraft>): AuditDraft;
+}
+
+export interface LifecycleReply {
+  readonly name: string;
+  readonly phase: RecipePhase;
+  readonly actionBy: string;
+  readonly actionAt: string;
+  readonly reason: string;
+  readonly signature: string;
+}
+
+type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
+
+export function requireRecipe(store: Store, site: string, name: string): RecipeResource {
+  const recipe = store.get(MASTER_RECIPE, site, name);
+  if (!recipe) throw missing('recipe', name);
+  return recipe;
+}
+
+export async function moveRecipe(deps: LifecycleDeps, site: string, name: string, action: LifecycleAction, reason: string, actor: LifecycleActor): Promise<LifecycleReply> {
+  const recipe = requireRecipe(deps.store, site, name);
+  const to = nextPhase(recipe.status.phase, action, name);
+  if (action === 'approve' && deps.approveRequiresValid) refuseInvalid(deps.store, recipe);
+  const { entry, audit } = signed(deps, recipe, action, to, reason, actor, recipe.status.revision, recipe.spec);
+  const change = signRevision(deps.store, recipe, entry);
+  await deps.store.write({
+    puts: [{ kind: MASTER_RECIPE, site, name, status: change.status }, ...change.puts],
+    audits: [audit],
+  });
+  return reply(name, entry);
+}
+
+function refuseInvalid(store: Store, recipe: RecipeResource): void {
+  const diagnostics = recipeProblems(store, recipe.metadata.site, recipe.spec);
+  if (diagnostics.length === 0) return;
+  throw conflict('recipe_invalid', `recipe ${recipe.metadata.name} cannot be approved: ${diagnostics[0].message}`, { diagnostics });
+}
+
+/** Back to Draft with the content of an older revision, which becomes a new one (decisions Q-RECIPE-03, Q-RECIPE-09). */
+export async function revertRecipe(deps: LifecycleDeps, site: string, name: string, revision: number, reason: string, actor: LifecycleActor): Promise<LifecycleReply & { readonly revision: number; readonly revertedTo: number }> {
+  const recipe = requireRecipe(deps.store, site, name);
+  const wanted = deps.store.get(RECIPE_REVISION, site, revisionName(name, revision));
+  if (!wanted) throw missing('revision', `${revision} of recipe ${name}`);
+  if (!REVERTIBLE.includes(recipe.status.phase)) {
+    throw conflict('recipe_phase', `recipe ${name} is ${recipe.status.phase}; withdraw it before reverting`, { phase: recipe.status.phase });
+  }
+  const batches = heldBy(deps.store, site, name);
+  if (batches.length > 0) throw conflict('recipe_held', `recipe ${name} is held by batch ${batches[0]}; it can be reverted when that batch has ended`, { heldBy: batches });
+  refuseDuplicate(wanted.spec.spec, { read: deps.store, site, name });
+  const next = recipe.status.revision + 1;
+  const { entry, audit } = signed(deps, recipe, 'revert', 'Draft', reason, actor, next, wanted.spec.spec, { revertedTo: revision });
+  const { status, puts } = revise(
+    { name, site, spec: wanted.spec.spec, before: recipe, by: entry.actionBy },
+    'Draft',
+    `reverted to revision ${revision}`,
+    { revertedTo: revision, entry },
+  );
+  await deps.store.write({ puts: [{ kind: MASTER_RECIPE, site, name, spec: wanted.spec.spec, status }, ...(puts ?? [])], audits: [audit] });
+  return { ...reply(name, entry), revision: next, revertedTo: revision };
+}
+
+function signed(
+  { clock, keys }: LifecycleDeps,
+  { metadata, status }: RecipeResource,
+  action: LifecycleAction | 'revert',
+  to: RecipePhase,
+  reason: string,
+  actor: LifecycleActor,
+  revision: number,
+  spec: MasterRecipeSpec,
+  more: Readonly<Record<string, unknown>> = {},
+): { readonly entry: LifecycleEntry; readonly audit: AuditDraft } {
+  const at = timestamp(clock.wallMs());
+  const from = status.phase;
+  const digest = recipeDigest(spec);
+  const signature = sign(
+    {
+      meaning: `recipe-${action}`,
+      signatory: actor.signatory,
+      reason,
+      signedAt: at,
+      subject: { apiVersion: 'recipe.lineside.io/v1alpha1', kind: 'MasterRecipe', namespace: `site-${metadata.site}`, name: metadata.name, revision, digest },
+      content: { action, from, to, ...more },
+    },
+    keys,
+  );
+  const entry: LifecycleEntry = { action, from, to, actionBy: actor.signatory.displayName, actionAt: at, reason, signature: signature.digest };
+  const audit = actor.audit({
+    site: metadata.site,
+    action: 'Lifecycle',
+    category: 'recipe-lifecycle',
+    target: { kind: 'MasterRecipe', name: metadata.name, site: metadata.site },
+    result: 'Success',
+    operatorReason: reason,
+    before: { phase: from },
+    after: { phase: to, revision, digest },
+    details: { action, ...more },
+    signature: { ...signature.record, digest: signature.digest },
+  });
+  return { entry, audit };
+}
+
+function reply(name: string, { to, actionBy, actionAt, reason, signature }: LifecycleEntry): LifecycleReply {
+  return { name, phase: to, actionBy, actionAt, reason, signature };
+}

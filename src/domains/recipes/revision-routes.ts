@@ -1,0 +1,58 @@
+/** Revisions and their differences (decisions Q-RECIPE-08). */
+import { invalid, missing } from '../../platform/base/refusal.js';
+import type { Query, Route } from '../../platform/http/route.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import { revisionBody, revisionItem } from './dto.js';
+import type { RecipeRevisionSpec } from './kind.js';
+import { revisionNumber } from './lifecycle-routes.js';
+import { recipeExists, RECIPE_PATH, route } from './recipe-route.js';
+import { diff, RECIPE_REVISION, revisionName, revisionsOf, summarise } from './revisions.js';
+
+function requireRevision(store: Store, site: string, name: string, revision: number): Resource<RecipeRevisionSpec> {
+  const found = store.get(RECIPE_REVISION, site, revisionName(name, revision));
+  if (!found) throw missing('revision', `${revision} of recipe ${name}`);
+  return found;
+}
+
+/** @throws Refusal 400 when missing or not an integer from 1. */
+function revisionQuery(query: Query, name: 'v1' | 'v2'): number {
+  const text = query.get(name);
+  if (text === undefined || !/^[1-9]\d{0,8}$/.test(text)) throw invalid('invalid_query', name, `query ${name} must be a revision number, for example ?v1=1&v2=2`);
+  return Number(text);
+}
+
+export const revisionRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: `${RECIPE_PATH}/revisions`,
+    action: 'masterrecipe:list-revisions',
+    tier: 'read',
+    summary: 'Revisions of a recipe, newest first',
+    exists: recipeExists,
+    handle: ({ params: { site, name } }, { store }) => revisionsOf(store, site, name).map(revisionItem),
+  }),
+  route({
+    method: 'GET',
+    path: `${RECIPE_PATH}/revisions/diff`,
+    action: 'masterrecipe:diff-revisions',
+    tier: 'read',
+    summary: 'Differences between two revisions; query v1 and v2',
+    exists: recipeExists,
+    handle({ params: { site, name }, query }, { store }) {
+      const v1 = revisionQuery(query, 'v1');
+      const v2 = revisionQuery(query, 'v2');
+      const changes = diff(requireRevision(store, site, name, v1).spec.spec, requireRevision(store, site, name, v2).spec.spec);
+      return { name, v1, v2, changes, summary: summarise(changes) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${RECIPE_PATH}/revisions/{revision}`,
+    action: 'masterrecipe:read-revision',
+    tier: 'read',
+    summary: 'One revision with its spec and signatures',
+    exists: recipeExists,
+    handle: ({ params: { site, name, revision } }, { store }) => revisionBody(requireRevision(store, site, name, revisionNumber(revision))),
+  }),
+];

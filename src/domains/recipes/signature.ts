@@ -1,0 +1,111 @@
+/**
+ * Electronic signatures (decisions 8.6, 21 CFR Part 11): who signed what content when, for which meaning, over the
+ * canonical form of the record. The digest of the record is what responses show; the whole record lies in the audit trail.
+ */
+import { createHmac, type KeyObject, randomUUID, sign as signWithKey, timingSafeEqual, verify as verifyWithKey } from 'node:crypto';
+import type { Caller } from '../../platform/http/caller.js';
+import { canonicalDigest, canonicalJson } from '../../platform/ledger/canonical-json.js';
+
+export const SIGNATURE_MEANINGS = [
+  'recipe-approve',
+  'recipe-reject',
+  'recipe-release',
+  'recipe-activate',
+  'recipe-withdraw',
+  'recipe-revert',
+  'record-finalize',
+  'change-create',
+  'change-approve',
+  'change-reject',
+  'ad-hoc-execution',
+  'prompt-response',
+  'external-result-manual-entry',
+  'qualification',
+] as const;
+export type SignatureMeaning = (typeof SIGNATURE_MEANINGS)[number];
+
+export type SignatureAlgorithm = 'HMAC-SHA256' | 'Ed25519';
+
+/** Who signs, as far as a signature records it: a caller, or the identity of a component. */
+export type Signatory = Pick<Caller, 'accountId' | 'displayName' | 'groups' | 'issuedAtMs'>;
+
+export interface SignatureSubject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  /** D(spec of the subject) at the time of signing. */
+  readonly digest: string;
+}
+
+export interface SignatureRecord {
+  readonly id: string;
+  readonly meaning: string;
+  readonly signer: { readonly accountId: string; readonly displayName: string; readonly groups: readonly string[] };
+  readonly authMode: string;
+  readonly signedAt: string;
+  readonly tokenIssuedAt: string;
+  readonly reason: string;
+  readonly subject: SignatureSubject;
+  /** Further signed facts, for example `{action, from, to}` of a lifecycle step. */
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly algorithm: SignatureAlgorithm;
+  readonly keyId: string;
+  readonly value: string;
+}
+
+/** The keys of the appliance (platform/ledger/keys.ts) and what the deployment chose. */
+export interface SigningKeys {
+  /** Setting `security.signing.algorithm`. */
+  readonly algorithm: SignatureAlgorithm;
+  /** Setting `auth.mode`, recorded in every signature. */
+  readonly authMode: string;
+  readonly auditHmac: Buffer;
+  readonly auditKeyId: string;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+  readonly kid: string;
+}
+
+export interface SignatureRequest {
+  readonly meaning: string;
+  readonly signatory: Signatory;
+  readonly reason: string;
+  readonly subject: SignatureSubject;
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly signedAt: string;
+}
+
+/** The signed record and its digest, the `signature` member of responses. Prompt responses always use the HMAC key. */
+export function sign(request: SignatureRequest, keys: SigningKeys): { readonly record: SignatureRecord; readonly digest: string } {
+  const onlyHmac = request.meaning === 'prompt-response' || request.meaning === 'external-result-manual-entry';
+  const algorithm = onlyHmac ? 'HMAC-SHA256' : keys.algorithm;
+  const { accountId, displayName, groups, issuedAtMs } = request.signatory;
+  const base = {
+    id: randomUUID(),
+    meaning: request.meaning,
+    signer: { accountId, displayName, groups },
+    authMode: keys.authMode,
+    signedAt: request.signedAt,
+    tokenIssuedAt: issuedAtMs === null ? '' : new Date(issuedAtMs).toISOString(),
+    reason: request.reason,
+    subject: request.subject,
+    content: request.content,
+    algorithm,
+    keyId: algorithm === 'Ed25519' ? keys.kid : keys.auditKeyId,
+  } as const;
+  const bytes = Buffer.from(canonicalJson(base), 'utf8');
+  const value = algorithm === 'Ed25519' ? signWithKey(null, bytes, keys.privateKey) : createHmac('sha256', keys.auditHmac).update(bytes).digest();
+  return { record: { ...base, value: value.toString('base64') }, digest: canonicalDigest(base) };
+}
+
+/** Whether a record is unchanged since it was signed with one of these keys. */
+export function isSignatureValid(record: SignatureRecord, keys: SigningKeys): boolean {
+  const { value, ...base } = record;
+  const bytes = Buffer.from(canonicalJson(base), 'utf8');
+  const given = Buffer.from(value, 'base64');
+  if (record.algorithm === 'Ed25519') return record.keyId === keys.kid && verifyWithKey(null, bytes, keys.publicKey, given);
+  const expected = createHmac('sha256', keys.auditHmac).update(bytes).digest();
+  return record.keyId === keys.auditKeyId && given.length === expected.length && timingSafeEqual(given, expected);
+}

@@ -1,0 +1,21 @@
+/** The units of a site as binding sees them, read from the store. */
+import type { StoreReader } from '../../platform/store/kind.js';
+import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
+import { UNIT } from '../plant/rules.js';
+import type { BoundModule, SiteUnits } from './bindings.js';
+
+export function siteUnits(read: StoreReader, site: string): SiteUnits {
+  const modules = new Map<string, readonly BoundModule[]>();
+  return {
+    unit: (name) => read.get(UNIT, site, name)?.spec,
+    withCapability: (capability) => read.list(UNIT, site).filter((unit) => unit.spec.capabilities.includes(capability)).map((unit) => unit.metadata.name),
+    modules(unit) {
+      let found = modules.get(unit);
+      if (!found) {
+        found = modulesOf(read, site, unit).map((module) => ({ name: module.metadata.name, moduleType: resolvedModuleOf(read, module)?.moduleType ?? '' }));
+        modules.set(unit, found);
+      }
+      return found;
+    },
+  };
+}
