@@ -146,6 +146,8 @@ export interface Failure {
   readonly sinceMs: number;
   /** An active failure blocks Restart; a momentary one does not (decisions 3.5). */
   readonly active: boolean;
+  /** Address or module whose condition keeps the failure active. */
+  readonly subject?: string;
 }
 
 export interface PromptWait {
@@ -174,6 +176,22 @@ export interface StepRecord {
   readonly resumePoint?: { readonly label: number; readonly temporaries: readonly Value[] };
   readonly wait?: PromptWait;
   readonly answer?: Value;
+  /** How the suspended call stands; opaque to everyone but the chart engine. */
+  readonly suspension?: WaitRecord['suspension'];
+  /** Results of calls with an effect in conditions that leave the step; opaque to everyone but the chart engine. */
+  readonly kept?: readonly (WaitRecord & { readonly site: string; readonly value?: Value })[];
+}
+
+/** A suspended call in a durable record. */
+export interface WaitRecord {
+  readonly wait?: PromptWait;
+  readonly answer?: Value;
+  readonly suspension?: {
+    readonly builtin: string;
+    readonly remainingMs: number;
+    readonly answered: boolean;
+    readonly failure?: { readonly rule: string; readonly message: string };
+  };
 }
 
 export interface ChartRecord {
@@ -292,7 +310,7 @@ export type UnitOutbound =
   | { readonly type: 'message'; readonly phase: string; readonly step: string; readonly severity: 'Info' | 'Warning' | 'Error'; readonly text: string; readonly atMs: number }
   | { readonly type: 'prompt-cancelled'; readonly phase: string; readonly waitId: string; readonly atMs: number }
   /** A builtin that only the gateway can carry out. Suspending ones wait for `request-result`. */
-  | { readonly type: 'request'; readonly id: number; readonly phase: string; readonly step: string; readonly builtin: 'COMMAND' | 'MODE' | 'CALL_SERVICE' | 'MTP_COMMAND'; readonly args: readonly Value[] }
+  | { readonly type: 'request'; readonly id: number; readonly phase: string; readonly step: string; readonly builtin: 'COMMAND' | 'MODE' | 'CALL_SERVICE' | 'MTP_COMMAND' | 'MTP_STATE' | 'MTP_COMMAND_ENABLED'; readonly args: readonly Value[] }
   | { readonly type: 'signal-raised'; readonly phase: string; readonly scope: string; readonly signal: string; readonly atMs: number }
   | { readonly type: 'signal-read'; readonly phase: string; readonly scope: string; readonly name: string; readonly consumed: boolean; readonly atMs: number }
   | { readonly type: 'alarm'; readonly phase: string; readonly severity: 'Medium' | 'High'; readonly message: string; readonly atMs: number }

@@ -29,5 +29,7 @@ export interface ChartHost {
   emit(message: UnitOutbound): void;
   /** Wall clock in ms, for records and prompts. */
   nowMs(): number;
+  /** Monotonic clock in ms for time-outs that count wall time; without it the wall clock is used, never backwards. */
+  monoMs?(): number;
   uuid(): string;
 }

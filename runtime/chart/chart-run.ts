@@ -1,0 +1,470 @@
+/**
+ * One chart being executed: once per scan transitions by index, then actions in step order (decisions 2.4). The run
+ * knows nothing of ISA-88 states; its owner decides when it is scanned and what a failure leads to.
+ * Invariant: a step is left only by a transition, by the owner's restart rule, or when the run itself is dropped.
+ */
+import type { ChartRecord, StepRecord, TransitionReport } from '../port.js';
+import type { Value } from '../vocabulary/data-types.js';
+import { printValue } from '../language/value-text.js';
+import type { CompiledChart, CompiledStep, CompiledTransition, Slots, SubCondition } from './compile.js';
+import { decodeSlot, encodeSlot } from './codec.js';
+import { Any, Invalid, type Raw, StError } from './value.js';
+import type { Wait } from './wait.js';
+import { restoreWait } from './wait.js';
+
+/** Fired transitions that a record keeps; a chart may loop for days. */
+export const FIRED_MAX = 200;
+
+export type ActionState = StepRecord['actionState'];
+
+export interface StepRun {
+  active: boolean;
+  activation: string;
+  activatedScan: number;
+  elapsedMs: number;
+  actionState: ActionState;
+  label: number;
+  temporaries: Slots;
+  wait: Wait | null;
+  /** Time towards the step timeout; begins anew after Restart (decisions 2.5). */
+  timerMs: number;
+  timedOut: boolean;
+  /** Results of calls with an effect in the conditions that leave the step, by transition and site. */
+  kept: Map<string, KeptCall>;
+}
+
+export type KeptCall = { readonly wait: Wait } | { readonly value: Raw | Any };
+
+export interface ScanTimes {
+  /** Plant ms of this scan. */
+  readonly plantMs: number;
+  /** Wall ms since the last scan: counts for steps that wait for an answer. */
+  readonly wallMs: number;
+}
+
+/** How a scan treats transitions that are true (decisions 3.7). */
+export type Firing = 'automatic' | 'stop-at-first' | 'none';
+
+export interface ChartOwner {
+  readonly variables: Slots;
+  readonly statementBudget: number;
+  /** False in exception charts, whose failed actions count as finished (decisions 3.5). */
+  readonly failuresHold: boolean;
+  /** Step timers run (Running and Pausing only). */
+  readonly timersRun: boolean;
+  uuid(): string;
+  changed(): void;
+  /** An action with an effect is about to run: its start is on record before it touches the plant (decisions 2.6). */
+  actionStarts(): void;
+  runAction(run: ChartRun, step: number): number;
+  /** Evaluates with the source step as context; `peek` starts nothing. */
+  test(run: ChartRun, transition: CompiledTransition, part: SubCondition | null, peek: boolean): boolean;
+  side(run: ChartRun, transition: CompiledTransition, part: SubCondition, which: 'left' | 'right'): Any;
+  fault(error: StError, step: string, condition: boolean): void;
+  cancel(wait: Wait): void;
+  timedOut(step: CompiledStep): void;
+  /** Advances the waits of a step; true once the answer is there. */
+  poll(wait: Wait, times: ScanTimes): boolean;
+}
+
+export class ChartRun {
+  readonly chart: CompiledChart;
+  readonly steps: StepRun[];
+  readonly #owner: ChartOwner;
+  #completed: string[] = [];
+  #fired: string[] = [];
+  #scanCount = 0;
+  #started = false;
+
+  constructor(chart: CompiledChart, owner: ChartOwner) {
+    this.chart = chart;
+    this.#owner = owner;
+    this.steps = chart.steps.map(() => idleStep());
+  }
+
+  get scanCount(): number {
+    return this.#scanCount;
+  }
+
+  get completed(): readonly string[] {
+    return this.#completed;
+  }
+
+  get fired(): readonly string[] {
+    return this.#fired;
+  }
+
+  get activeSteps(): string[] {
+    return this.chart.steps.filter((_, index) => this.steps[index].active).map((step) => step.name);
+  }
+
+  /** Key of the transition that Semi-Automatic mode stopped at in this scan. */
+  scan(times: ScanTimes, firing: Firing, forced = -1): string | null {
+    this.#scanCount += 1;
+    let stopped: string | null = null;
+    if (!this.#started) {
+      this.#started = true;
+      for (const step of this.chart.initial) this.#activate(step);
+    } else {
+      stopped = this.#transitions(firing, forced);
+    }
+    for (let index = 0; index < this.steps.length; index += 1) {
+      if (this.steps[index].active) this.#step(index, times);
+    }
+    return stopped;
+  }
+
+  // -------------------------------------------------------------- transitions
+
+  #transitions(firing: Firing, forced: number): string | null {
+    if (forced >= 0) this.#fire(this.chart.transitions[forced]);
+    if (firing === 'none') return null;
+    for (const transition of this.chart.transitions) {
+      if (!this.#enabled(transition) || !this.#isTrue(transition)) continue;
+      if (firing === 'stop-at-first') return transition.key;
+      this.#fire(transition);
+    }
+    return null;
+  }
+
+  /** Sources active since an earlier scan; behind a converge, and without condition, all of them finished. */
+  #enabled(transition: CompiledTransition): boolean {
+    for (const source of transition.sources) {
+      const step = this.steps[source];
+      if (!step.active || step.activatedScan >= this.#scanCount) return false;
+      if ((transition.converge || !transition.condition) && !this.#finished(source)) return false;
+    }
+    return transition.sources.length > 0;
+  }
+
+  #isTrue(transition: CompiledTransition): boolean {
+    if (!transition.condition) return true;
+    try {
+      return this.#owner.test(this, transition, null, false);
+    } catch (fault) {
+      if (fault instanceof Invalid) return false;
+      if (!(fault instanceof StError)) throw fault;
+      this.#owner.fault(fault, transition.from, true);
+      return false;
+    }
+  }
+
+  #fire(transition: CompiledTransition): void {
+    if (!transition.sources.every((source) => this.steps[source].active)) return;
+    for (const source of transition.sources) this.#leave(source);
+    for (const target of transition.targets) this.#activate(target);
+    this.#fired.push(transition.key);
+    if (this.#fired.length > FIRED_MAX) this.#fired.shift();
+    this.#owner.changed();
+  }
+
+  #leave(index: number): void {
+    const step = this.steps[index];
+    step.active = false;
+    this.#dropWaits(step);
+    const { name } = this.chart.steps[index];
+    if (!this.#completed.includes(name)) this.#completed.push(name);
+  }
+
+  #dropWaits(step: StepRun): void {
+    if (step.wait) this.#owner.cancel(step.wait);
+    step.wait = null;
+    for (const kept of step.kept.values()) if ('wait' in kept) this.#owner.cancel(kept.wait);
+    step.kept.clear();
+  }
+
+  #activate(index: number): void {
+    const compiled = this.chart.steps[index];
+    if (this.steps[index].active) this.#dropWaits(this.steps[index]);
+    const step = idleStep();
+    step.active = true;
+    step.activation = this.#owner.uuid();
+    step.activatedScan = this.#scanCount;
+    if (!compiled.action) step.actionState = 'finished';
+    this.steps[index] = step;
+    this.#unset(compiled);
+    this.#owner.changed();
+  }
+
+  #unset(compiled: CompiledStep): void {
+    for (const slot of compiled.unsets) this.#owner.variables[slot] = undefined;
+  }
+
+  // -------------------------------------------------------------- actions
+
+  #step(index: number, times: ScanTimes): void {
+    const step = this.steps[index];
+    if (step.activatedScan < this.#scanCount) {
+      step.elapsedMs += times.plantMs;
+      this.#timeout(index, times);
+    }
+    for (const kept of step.kept.values()) if ('wait' in kept) this.#owner.poll(kept.wait, times);
+    const compiled = this.chart.steps[index];
+    if (!compiled.action) return;
+    if (compiled.cyclic) {
+      if (step.actionState !== 'failed') this.#run(index);
+    } else if (step.actionState === 'pending') {
+      this.#run(index);
+    } else if (step.actionState === 'suspended' && step.wait && this.#owner.poll(step.wait, times)) {
+      this.#run(index);
+    }
+  }
+
+  #timeout(index: number, times: ScanTimes): void {
+    const step = this.steps[index];
+    const compiled = this.chart.steps[index];
+    if (compiled.timeoutMs <= 0 || !this.#owner.timersRun) return;
+    step.timerMs += step.actionState === 'suspended' && step.wait?.countsWall ? times.wallMs : times.plantMs;
+    if (step.timedOut || step.timerMs < compiled.timeoutMs) return;
+    step.timedOut = true;
+    this.#owner.timedOut(compiled);
+  }
+
+  #run(index: number): void {
+    const step = this.steps[index];
+    const { action, cyclic } = this.chart.steps[index];
+    const before = step.actionState;
+    if (action?.hasEffect && !cyclic) {
+      step.actionState = 'running';
+      this.#owner.actionStarts();
+    }
+    try {
+      const label = this.#owner.runAction(this, index);
+      if (label < 0) {
+        step.actionState = 'finished';
+        step.wait = null;
+        step.temporaries = [];
+        step.label = 0;
+      } else {
+        step.actionState = 'suspended';
+        step.label = label;
+      }
+    } catch (fault) {
+      if (!(fault instanceof StError)) throw fault;
+      this.#fail(index);
+      this.#owner.fault(fault, this.chart.steps[index].name, false);
+    }
+    if (!cyclic || step.actionState !== before) this.#owner.changed();
+  }
+
+  #fail(index: number): void {
+    const step = this.steps[index];
+    if (step.wait) this.#owner.cancel(step.wait);
+    step.wait = null;
+    step.temporaries = [];
+    step.label = 0;
+    step.actionState = 'failed';
+  }
+
+  #finished(index: number): boolean {
+    const { actionState } = this.steps[index];
+    return actionState === 'finished' || (actionState === 'failed' && !this.#owner.failuresHold);
+  }
+
+  // -------------------------------------------------------------- what the owner asks
+
+  /** Every active step is finished and nothing leads on from it (decisions 2.4, rule 4). */
+  get complete(): boolean {
+    if (this.chart.steps.length === 0) return true;
+    if (!this.#started) return false;
+    return this.steps.every((step, index) => {
+      if (!step.active) return true;
+      const { hasExit, endGroup } = this.chart.steps[index];
+      if (hasExit || !this.#finished(index)) return false;
+      return endGroup === null || endGroup.every((other) => this.steps[other].active && this.#finished(other));
+    });
+  }
+
+  /** Every active step allows Paused and is finished or suspended (decisions 3.1, Safe point). */
+  get atSafePoint(): boolean {
+    return this.steps.every((step, index) => {
+      if (!step.active) return true;
+      return this.chart.steps[index].pauseAllowed && step.actionState !== 'pending' && step.actionState !== 'running';
+    });
+  }
+
+  transitionIndex(key: string): number {
+    return this.chart.transitions.findIndex((transition) => transition.key === key);
+  }
+
+  /** On entering Running from Restarting (decisions 2.4, last but one paragraph; 2.5). */
+  resumeAfterRestart(restartStep: string): void {
+    const target = restartStep === '' || !this.#started ? -1 : this.chart.steps.findIndex((step) => step.name.toLowerCase() === restartStep.toLowerCase());
+    if (target >= 0) {
+      for (const [index, step] of this.steps.entries()) if (step.active) this.#leave(index);
+      this.#activate(target);
+      return;
+    }
+    for (const [index, step] of this.steps.entries()) {
+      if (!step.active) continue;
+      step.timerMs = 0;
+      step.timedOut = false;
+      if (this.chart.steps[index].rerunOnRestart || step.actionState === 'failed') this.#rerun(index);
+    }
+  }
+
+  #rerun(index: number): void {
+    const step = this.steps[index];
+    const compiled = this.chart.steps[index];
+    if (step.wait) this.#owner.cancel(step.wait);
+    step.wait = null;
+    step.label = 0;
+    step.temporaries = [];
+    step.actionState = compiled.action ? 'pending' : 'finished';
+    this.#unset(compiled);
+    this.#owner.changed();
+  }
+
+  cancelWaits(): void {
+    for (const step of this.steps) this.#dropWaits(step);
+  }
+
+  /** Every open wait, oldest step first. */
+  *waits(): Generator<Wait> {
+    for (const step of this.steps) {
+      if (!step.active) continue;
+      if (step.wait) yield step.wait;
+      for (const kept of step.kept.values()) if ('wait' in kept) yield kept.wait;
+    }
+  }
+
+  stepTime(index: number): number {
+    return this.steps[index].elapsedMs;
+  }
+
+  stepActive(index: number): boolean {
+    return this.steps[index].active;
+  }
+
+  // -------------------------------------------------------------- reports and records
+
+  /** Transitions out of active steps with their present results (decisions 2.4, `sfcStatus`). */
+  reports(): TransitionReport[] {
+    return this.chart.transitions.filter((row) => row.sources.some((source) => this.steps[source].active)).map((row) => this.#report(row));
+  }
+
+  #report(transition: CompiledTransition): TransitionReport {
+    const { index, from, to, text } = transition;
+    const ready = transition.sources.every((source) => this.steps[source].active && (!transition.converge || this.#finished(source)));
+    const common = { index, fromStep: from, toStep: to, conditionST: text };
+    if (!transition.condition) {
+      const met = ready && transition.sources.every((source) => this.#finished(source));
+      return { ...common, evaluated: ready, met, result: met ? 'TRUE' : 'FALSE', ...(met ? {} : { reason: 'an action has not finished' }), subConditions: [] };
+    }
+    const whole = this.#judge(() => this.#owner.test(this, transition, null, true));
+    const evaluated = ready && (whole.result === 'TRUE' || whole.result === 'FALSE');
+    return {
+      ...common,
+      evaluated,
+      met: evaluated && whole.result === 'TRUE',
+      result: whole.result,
+      ...(whole.reason ? { reason: whole.reason } : ready ? {} : { reason: 'the branches have not finished' }),
+      subConditions: transition.operands.map((part) => this.#subCondition(transition, part)),
+    };
+  }
+
+  #subCondition(transition: CompiledTransition, part: SubCondition): TransitionReport['subConditions'][number] {
+    const met = this.#judge(() => this.#owner.test(this, transition, part, true)).result === 'TRUE';
+    const { sides } = part;
+    if (!sides) return { expression: part.text, met };
+    try {
+      const left = shown(this.#owner.side(this, transition, part, 'left'));
+      const right = shown(this.#owner.side(this, transition, part, 'right'));
+      return { expression: part.text, met, now: `${left} ${sides.operator} ${right}` };
+    } catch (fault) {
+      if (fault instanceof Invalid || fault instanceof StError) return { expression: part.text, met };
+      throw fault;
+    }
+  }
+
+  #judge(test: () => boolean): { readonly result: TransitionReport['result']; readonly reason?: string } {
+    try {
+      return { result: test() ? 'TRUE' : 'FALSE' };
+    } catch (fault) {
+      if (fault instanceof Invalid) return { result: 'INVALID', reason: fault.reason };
+      if (fault instanceof StError) return { result: 'ERROR', reason: fault.message };
+      throw fault;
+    }
+  }
+
+  record(): ChartRecord {
+    const steps = this.steps.flatMap((step, index) => (step.active ? [this.#stepRecord(step, index)] : []));
+    return {
+      chart: this.chart.name,
+      hash: this.chart.hash,
+      steps,
+      completedSteps: [...this.#completed],
+      firedTransitions: [...this.#fired],
+      scanCount: this.#scanCount,
+      complete: this.complete,
+    };
+  }
+
+  #stepRecord(step: StepRun, index: number): StepRecord {
+    const { name, action } = this.chart.steps[index];
+    const types = action?.temporaryTypes ?? [];
+    const kept = [...step.kept].map(([site, call]) => ('wait' in call ? { site, ...call.wait.record() } : { site, value: encodeSlot('ANY', boxed(call.value)) as Value }));
+    return {
+      step: name,
+      activation: step.activation,
+      elapsedMs: step.elapsedMs,
+      actionState: step.actionState,
+      ...(step.actionState === 'suspended' ? { resumePoint: { label: step.label, temporaries: types.map((type, at) => encodeSlot(type, step.temporaries[at]) ?? null) } } : {}),
+      ...(step.wait ? step.wait.record() : {}),
+      ...(kept.length > 0 ? { kept } : {}),
+    };
+  }
+
+  /** Rebuilds the run from its record; names of steps whose outcome is unknown (decisions 2.6) are returned. */
+  restore(record: ChartRecord): string[] {
+    const unknown: string[] = [];
+    this.#started = record.scanCount > 0;
+    this.#scanCount = record.scanCount;
+    this.#completed = [...record.completedSteps];
+    this.#fired = [...record.firedTransitions];
+    for (const saved of record.steps) {
+      const index = this.chart.steps.findIndex((step) => step.name === saved.step);
+      if (index >= 0 && !this.#restoreStep(index, saved)) unknown.push(saved.step);
+    }
+    return unknown;
+  }
+
+  #restoreStep(index: number, saved: StepRecord): boolean {
+    const step = idleStep();
+    step.active = true;
+    step.activation = saved.activation;
+    step.elapsedMs = saved.elapsedMs;
+    step.actionState = saved.actionState;
+    step.label = saved.resumePoint?.label ?? 0;
+    const types = this.chart.steps[index].action?.temporaryTypes ?? [];
+    step.temporaries = types.map((type, at) => decodeSlot(type, saved.resumePoint?.temporaries[at] ?? undefined));
+    step.wait = restoreWait(saved);
+    let keptLost = false;
+    for (const entry of saved.kept ?? []) {
+      const wait = restoreWait(entry);
+      if (wait?.inFlight && !wait.isPolled) keptLost = true;
+      else if (wait) step.kept.set(entry.site, { wait });
+      else if (entry.value !== undefined) step.kept.set(entry.site, { value: decodeSlot('ANY', entry.value) as Any });
+    }
+    this.steps[index] = step;
+    const lost = saved.actionState === 'running' || (saved.actionState === 'suspended' && (!step.wait || step.wait.inFlight));
+    if (lost) this.#fail(index);
+    return !lost && !keptLost;
+  }
+}
+
+function idleStep(): StepRun {
+  return { active: false, activation: '', activatedScan: 0, elapsedMs: 0, actionState: 'pending', label: 0, temporaries: [], wait: null, timerMs: 0, timedOut: false, kept: new Map() };
+}
+
+function boxed(value: Raw | Any): Any {
+  if (value instanceof Any) return value;
+  return new Any(typeof value === 'boolean' ? 'BOOL' : typeof value === 'string' ? 'STRING' : 'REAL', value);
+}
+
+/** Operands in `now`: REAL as in messages, text in quotes. */
+function shown(value: Any): string {
+  if (value.type === 'STRING') return `'${value.value}'`;
+  if (value.type === 'REAL') return String(Number(Number(value.value).toPrecision(7)));
+  return printValue(value.type, value.value as Value | bigint);
+}

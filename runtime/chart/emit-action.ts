@@ -1,0 +1,381 @@
+/**
+ * Statement lists as JavaScript source. An action without suspension is one native body. An action with suspension
+ * becomes the cases of a `switch`: every suspending call ends one case and begins the next, so (label, temporaries) says
+ * exactly where to go on and no statement is executed twice (decisions 2.6). Loops that do not suspend stay native.
+ */
+import type { CallExpression, CaseLabel, Expression, Statement } from '../language/ast.js';
+import { type Code, CompileError, ExpressionEmitter, type Scope, type Site } from './emit-expression.js';
+import { someStatement, statementSuspends, type StType, SUSPENDING, suspends } from './layout.js';
+
+type Of<K extends Statement['kind']> = Extract<Statement, { kind: K }>;
+
+/** Innermost loop last: a native one is left by `break`, a lowered one by a jump to its end label. */
+type Loop = { readonly native: string } | { readonly end: number };
+
+const CONTROL: readonly Statement['kind'][] = ['exit', 'return'];
+
+export class ActionEmitter {
+  readonly #expressions: ExpressionEmitter;
+  readonly #blocks: string[][] = [[]];
+  #current = 0;
+  readonly #loops: Loop[] = [];
+  readonly #assigned = new Set<number>();
+  readonly temporaryTypes: StType[] = [];
+  #loopCount = 0;
+  #usesOutputs = false;
+
+  constructor(scope: Scope) {
+    this.#expressions = new ExpressionEmitter(scope, false);
+  }
+
+  get sites(): readonly Site[] {
+    return this.#expressions.sites;
+  }
+
+  /** Source of one function `(F, V, T, L, B) => label`; -1 = ended. */
+  compile(statements: readonly Statement[]): string {
+    this.#list(statements);
+    this.#emit('return -1;');
+    return this.#assemble();
+  }
+
+  #assemble(): string {
+    const slots = [...this.#expressions.usedSlots].sort((a, b) => a - b);
+    const temporaries = this.temporaryTypes.map((_, index) => index);
+    const locals = [
+      ...slots.map((slot) => `v${slot}=V[${slot}]`),
+      ...temporaries.map((index) => `t${index}=T[${index}]`),
+      ...Array.from({ length: this.#expressions.scratchCount }, (_, index) => `x${index + 1}`),
+      'b=B',
+      ...(this.#usesOutputs ? ['A=F.assigned'] : []),
+    ];
+    const stores = [...[...this.#assigned].sort((a, b) => a - b).map((slot) => `V[${slot}]=v${slot};`), ...temporaries.map((index) => `T[${index}]=t${index};`)];
+    const body =
+      this.#blocks.length === 1
+        ? this.#blocks[0].join('\n')
+        : `d:for(;;)switch(L){\n${this.#blocks.map((block, label) => `case ${label}:\n${block.join('\n')}`).join('\n')}\ndefault:return -1;\n}`;
+    const guarded = stores.length > 0 ? `try{\n${body}\n}finally{${stores.join('')}}` : body;
+    return `function(F,V,T,L,B){\nlet ${locals.join(',')};\n${guarded}\n}`;
+  }
+
+  #emit(line: string): void {
+    this.#blocks[this.#current].push(line);
+  }
+
+  #label(): number {
+    return this.#blocks.push([]) - 1;
+  }
+
+  #goto(label: number): string {
+    return `{L=${label};continue d;}`;
+  }
+
+  /** Ends the present case with a jump and goes on at the label. */
+  #flow(label: number): void {
+    this.#emit(this.#goto(label));
+    this.#current = label;
+  }
+
+  #temporary(type: StType): string {
+    return `t${this.temporaryTypes.push(type) - 1}`;
+  }
+
+  #variable(slot: number): string {
+    this.#assigned.add(slot);
+    return this.#expressions.slot(slot);
+  }
+
+  /** A list without a way out is charged to the statement budget at once, another one run by run. */
+  #list(statements: readonly Statement[]): void {
+    const leaves = (statement: Statement) => statementSuspends(statement) || someStatement(statement, (inner) => CONTROL.includes(inner.kind));
+    let at = 0;
+    while (at < statements.length) {
+      let end = at;
+      while (end < statements.length && !leaves(statements[end])) end += 1;
+      const run = statements.slice(at, Math.max(end, at + 1));
+      this.#emit(`if((b-=${run.length})<0)budgetSpent(${run[0].at.line});`);
+      for (const statement of run) this.#statement(statement);
+      at += run.length;
+    }
+  }
+
+  #statement(statement: Statement): void {
+    switch (statement.kind) {
+      case 'assign':
+        return this.#assign(statement);
+      case 'call':
+        return this.#emit(`${this.#value(statement.call).code};`);
+      case 'if':
+        return statementSuspends(statement) ? this.#loweredIf(statement) : this.#nativeIf(statement);
+      case 'case':
+        return this.#case(statement);
+      case 'for':
+        return this.#for(statement);
+      case 'while':
+        return this.#while(statement);
+      case 'repeat':
+        return this.#repeat(statement);
+      case 'exit':
+        return this.#exit(statement.at.line);
+      case 'return':
+        return this.#emit('return -1;');
+    }
+  }
+
+  #assign(statement: Of<'assign'>): void {
+    const variable = this.#expressions.scope.layout.find(statement.target);
+    const { line } = statement.at;
+    if (!variable || variable.kind === 'parameter') throw new CompileError(`${variable ? 'type' : 'unknown-name'}: ${statement.target} cannot be assigned (line ${line})`);
+    const value = this.#value(statement.value);
+    this.#emit(`${this.#variable(variable.slot)}=${this.#expressions.coerce(value, variable.type, line)};`);
+    if (variable.kind === 'output') {
+      this.#usesOutputs = true;
+      this.#emit(`A[${variable.slot}]=1;`);
+    }
+  }
+
+  #condition(node: Expression): string {
+    return this.#expressions.coerce(this.#value(node), 'BOOL', node.at.line);
+  }
+
+  // -------------------------------------------------------------- values that suspend
+
+  /** An operand; what suspends inside it is lowered to labels first, left to right. */
+  #value(node: Expression): Code {
+    if (!suspends(node)) return this.#expressions.expression(node);
+    switch (node.kind) {
+      case 'unary':
+        return this.#loweredUnary(node.operator, node.operand, node.at.line);
+      case 'binary':
+        if (node.operator === 'AND' || node.operator === 'OR') return this.#shortCircuit(node.operator, node.left, node.right, node.at.line);
+        return this.#loweredBinary(node);
+      case 'call':
+        return this.#loweredCall(node);
+      default:
+        return this.#expressions.expression(node);
+    }
+  }
+
+  #loweredUnary(operator: 'NOT' | '-', operand: Expression, line: number): Code {
+    const value = this.#value(operand);
+    if (operator === '-') return this.#expressions.negate(value, line);
+    return { code: `(!${this.#expressions.coerce(value, 'BOOL', line)})`, type: 'BOOL', simple: false, finite: true, pure: false };
+  }
+
+  #keep(value: Code, line: number): Code {
+    const name = this.#temporary(value.type);
+    this.#emit(`${name}=${this.#expressions.finite(value, line)};`);
+    return { code: name, type: value.type, simple: true, finite: true, pure: true };
+  }
+
+  #loweredBinary(node: Extract<Expression, { kind: 'binary' }>): Code {
+    let left = this.#value(node.left);
+    if (suspends(node.right)) left = this.#keep(left, node.at.line);
+    return this.#expressions.binary(node.operator, left, this.#value(node.right), node.at.line);
+  }
+
+  #shortCircuit(operator: 'AND' | 'OR', left: Expression, right: Expression, line: number): Code {
+    const name = this.#temporary('BOOL');
+    const end = this.#label();
+    this.#emit(`${name}=${this.#expressions.coerce(this.#value(left), 'BOOL', line)};`);
+    this.#emit(`if(${operator === 'AND' ? '!' : ''}${name})${this.#goto(end)}`);
+    this.#emit(`${name}=${this.#expressions.coerce(this.#value(right), 'BOOL', line)};`);
+    this.#flow(end);
+    return { code: name, type: 'BOOL', simple: true, finite: true, pure: true };
+  }
+
+  #loweredCall(call: CallExpression): Code {
+    const { line } = call.at;
+    const args: Code[] = [];
+    for (const [index, argument] of call.args.entries()) {
+      const value = this.#value(argument.value);
+      const later = call.args.slice(index + 1).some((other) => suspends(other.value));
+      args.push(later ? this.#keep(value, line) : value);
+    }
+    const type = SUSPENDING.get(call.callee.toUpperCase());
+    if (!type) return this.#expressions.call(call, args);
+    this.#expressions.checkCall(call);
+    const next = this.#label();
+    const site = this.#expressions.site(call);
+    this.#emit(`F.suspend(${site},[${this.#expressions.arguments(call, args).join(',')}],${line});return ${next};`);
+    this.#current = next;
+    return { code: `F.answer(${line})`, type, simple: false, finite: true, pure: false };
+  }
+
+  // -------------------------------------------------------------- IF and CASE
+
+  #nativeIf(statement: Of<'if'>): void {
+    for (const [index, branch] of statement.branches.entries()) {
+      this.#emit(`${index > 0 ? '}else ' : ''}if(${this.#condition(branch.condition)}){`);
+      this.#list(branch.body);
+    }
+    this.#otherwise(statement.otherwise);
+  }
+
+  #otherwise(statements: readonly Statement[] | null): void {
+    if (statements && statements.length > 0) {
+      this.#emit('}else{');
+      this.#list(statements);
+    }
+    this.#emit('}');
+  }
+
+  #loweredIf(statement: Of<'if'>): void {
+    const end = this.#label();
+    for (const branch of statement.branches) {
+      const next = this.#label();
+      this.#emit(`if(!${this.#condition(branch.condition)})${this.#goto(next)}`);
+      this.#list(branch.body);
+      this.#emit(this.#goto(end));
+      this.#current = next;
+    }
+    if (statement.otherwise) this.#list(statement.otherwise);
+    this.#flow(end);
+  }
+
+  #case(statement: Of<'case'>): void {
+    const { line } = statement.at;
+    const texts = statement.cases.some((row) => row.labels.some((label) => label.kind === 'string'));
+    const selector = this.#expressions.scratch();
+    this.#emit(`${selector}=${this.#expressions.coerce(this.#value(statement.selector), texts ? 'STRING' : 'INT', line)};`);
+    const tests = statement.cases.map((row) => row.labels.map((label) => this.#labelTest(selector, label)).join('||') || 'false');
+    if (statementSuspends({ ...statement, selector: NOTHING })) this.#loweredCase(statement, tests);
+    else this.#nativeCase(statement, tests);
+  }
+
+  #labelTest(selector: string, label: CaseLabel): string {
+    if (label.kind === 'string') return `${selector}===${this.#expressions.scope.pool.text(label.value)}`;
+    const from = this.#expressions.literal({ type: 'INT', value: label.from }).code;
+    if (label.from === label.to) return `${selector}===${from}`;
+    return `${selector}>=${from}&&${selector}<=${this.#expressions.literal({ type: 'INT', value: label.to }).code}`;
+  }
+
+  #nativeCase(statement: Of<'case'>, tests: readonly string[]): void {
+    if (statement.cases.length === 0) {
+      if (statement.otherwise) this.#list(statement.otherwise);
+      return;
+    }
+    for (const [index, row] of statement.cases.entries()) {
+      this.#emit(`${index > 0 ? '}else ' : ''}if(${tests[index]}){`);
+      this.#list(row.body);
+    }
+    this.#otherwise(statement.otherwise);
+  }
+
+  #loweredCase(statement: Of<'case'>, tests: readonly string[]): void {
+    const end = this.#label();
+    const labels = statement.cases.map(() => this.#label());
+    for (const [index, label] of labels.entries()) this.#emit(`if(${tests[index]})${this.#goto(label)}`);
+    if (statement.otherwise) this.#list(statement.otherwise);
+    this.#emit(this.#goto(end));
+    for (const [index, row] of statement.cases.entries()) {
+      this.#current = labels[index];
+      this.#list(row.body);
+      this.#emit(this.#goto(end));
+    }
+    this.#current = end;
+  }
+
+  // -------------------------------------------------------------- loops
+
+  /** Counter, condition and end of one loop: native when nothing in it suspends, else labels. */
+  #loop(native: boolean, line: number, parts: { readonly start: (hold: (type: StType) => string) => void; readonly head: () => string | null; readonly body: () => void; readonly tail: () => string | null }): void {
+    const hold = (type: StType) => (native ? this.#expressions.scratch() : this.#temporary(type));
+    parts.start(hold);
+    const count = hold('INT');
+    this.#emit(`${count}=0;`);
+    const counted = `if(++${count}>loopMax)loopLimit(loopMax,${line});`;
+    if (native) {
+      const name = `l${++this.#loopCount}`;
+      this.#loops.push({ native: name });
+      this.#emit(`${name}:for(;;){`);
+      const head = parts.head();
+      if (head) this.#emit(`if(!(${head}))break;`);
+      this.#emit(counted);
+      parts.body();
+      const tail = parts.tail();
+      if (tail) this.#emit(`if(${tail})break;`);
+      this.#emit('}');
+    } else {
+      const top = this.#label();
+      const end = this.#label();
+      this.#loops.push({ end });
+      this.#flow(top);
+      const head = parts.head();
+      if (head) this.#emit(`if(!(${head}))${this.#goto(end)}`);
+      this.#emit(counted);
+      parts.body();
+      const tail = parts.tail();
+      if (tail) this.#emit(`if(${tail})${this.#goto(end)}`);
+      this.#emit(this.#goto(top));
+      this.#current = end;
+    }
+    this.#loops.pop();
+  }
+
+  #for(statement: Of<'for'>): void {
+    const { line } = statement.at;
+    const variable = this.#expressions.scope.layout.find(statement.variable);
+    if (!variable || variable.kind === 'parameter' || variable.type !== 'INT') throw new CompileError(`type: ${statement.variable} cannot control a loop (line ${line})`);
+    const control = (): Code => ({ code: this.#variable(variable.slot), type: 'INT', simple: true, finite: true, pure: true });
+    const by = statement.by;
+    const step = by?.kind === 'literal' && by.literal.type === 'INT' ? by.literal.value : by === null ? 1n : null;
+    const native = !statement.body.some(statementSuspends);
+    let to = '';
+    let stride: Code;
+    this.#loop(native, line, {
+      start: (hold) => {
+        const from = hold('INT');
+        to = hold('INT');
+        this.#emit(`${from}=${this.#expressions.coerce(this.#value(statement.from), 'INT', line)};`);
+        this.#emit(`${to}=${this.#expressions.coerce(this.#value(statement.to), 'INT', line)};`);
+        stride = step !== null ? this.#expressions.literal({ type: 'INT', value: step }) : this.#stride(hold('INT'), by as Expression, line);
+        this.#emit(step === 0n ? `forStep(${line});` : `if(${stride.code}==0)forStep(${line});`);
+        this.#emit(`${control().code}=${from};`);
+      },
+      head: () => {
+        const now = control().code;
+        if (step !== null) return step > 0n ? `${now}<=${to}` : `${now}>=${to}`;
+        return `${stride.code}>0?${now}<=${to}:${now}>=${to}`;
+      },
+      body: () => this.#list(statement.body),
+      tail: () => {
+        const now = control();
+        this.#emit(`${now.code}=${this.#expressions.binary('+', now, stride, line).code};`);
+        return null;
+      },
+    });
+  }
+
+  #stride(name: string, by: Expression, line: number): Code {
+    this.#emit(`${name}=${this.#expressions.coerce(this.#value(by), 'INT', line)};`);
+    return { code: name, type: 'INT', simple: true, finite: true, pure: true };
+  }
+
+  #while(statement: Of<'while'>): void {
+    this.#loop(!statementSuspends(statement), statement.at.line, {
+      start: () => {},
+      head: () => this.#condition(statement.condition),
+      body: () => this.#list(statement.body),
+      tail: () => null,
+    });
+  }
+
+  #repeat(statement: Of<'repeat'>): void {
+    this.#loop(!statementSuspends(statement), statement.at.line, {
+      start: () => {},
+      head: () => null,
+      body: () => this.#list(statement.body),
+      tail: () => this.#condition(statement.until),
+    });
+  }
+
+  #exit(line: number): void {
+    const loop = this.#loops.at(-1);
+    if (!loop) this.#emit(`exitOutside(${line});`);
+    else this.#emit('native' in loop ? `break ${loop.native};` : this.#goto(loop.end));
+  }
+}
+
+/** Stands for the selector of a CASE whose own suspension has been lowered already. */
+const NOTHING: Expression = { kind: 'literal', literal: { type: 'BOOL', value: false }, at: { line: 0, column: 0 } };

@@ -1,0 +1,200 @@
+/**
+ * Names of one phase as slots: parameters, outputs, variables and the variables that an action declares by assigning
+ * them (decisions D-ST-02). Names are compared without regard to case and kept in a Map, so a variable called
+ * `constructor` is an ordinary name.
+ */
+import type { DataType } from '../vocabulary/data-types.js';
+import type { BinaryOperator, CallExpression, Expression, Statement } from '../language/ast.js';
+
+/** ANY: the type is known at run time only (READ, CALL_SERVICE). */
+export type StType = DataType | 'ANY';
+
+export interface Variable {
+  readonly slot: number;
+  readonly name: string;
+  readonly type: StType;
+  readonly kind: 'parameter' | 'output' | 'variable';
+  /** Receives a suspending builtin in some step, so it may be unset (decisions D-ST-03). */
+  unsettable: boolean;
+}
+
+/** Builtins whose call ends the scan of an action (decisions 4.5 column S, and the requests that only the gateway can answer). */
+export const SUSPENDING: ReadonlyMap<string, StType> = new Map<string, StType>([
+  ['PROMPT', 'STRING'],
+  ['PROMPT_CHOICE', 'STRING'],
+  ['PROMPT_VALUE', 'REAL'],
+  ['AWAIT_RESULT', 'REAL'],
+  ['CALL_SERVICE', 'ANY'],
+  ['MTP_COMMAND', 'BOOL'],
+  ['WAIT', 'BOOL'],
+  ['WAITSECONDS', 'BOOL'],
+  ['COMMAND', 'BOOL'],
+  ['MODE', 'BOOL'],
+  ['MTP_STATE', 'STRING'],
+  ['MTP_COMMAND_ENABLED', 'BOOL'],
+]);
+
+/** Suspending by the contract: a variable that receives one of these is unset until the answer arrives. */
+const UNSETTING = new Set(['PROMPT', 'PROMPT_CHOICE', 'PROMPT_VALUE', 'AWAIT_RESULT', 'CALL_SERVICE', 'MTP_COMMAND', 'WAIT', 'WAITSECONDS']);
+
+/** Calls with an effect outside the phase; an action without one can be repeated after a crash without harm. */
+const EFFECTS = new Set(['WRITE', 'MESSAGE', ...SUSPENDING.keys()]);
+
+export function someCall(expression: Expression, test: (call: CallExpression) => boolean): boolean {
+  switch (expression.kind) {
+    case 'call':
+      return test(expression) || expression.args.some((argument) => someCall(argument.value, test));
+    case 'unary':
+      return someCall(expression.operand, test);
+    case 'binary':
+      return someCall(expression.left, test) || someCall(expression.right, test);
+    default:
+      return false;
+  }
+}
+
+export function suspends(expression: Expression): boolean {
+  return someCall(expression, (call) => SUSPENDING.has(call.callee.toUpperCase()));
+}
+
+/** Every expression that stands directly in a statement, bodies of compound statements left out. */
+function ownExpressions(statement: Statement): readonly Expression[] {
+  switch (statement.kind) {
+    case 'assign':
+      return [statement.value];
+    case 'call':
+      return [statement.call];
+    case 'if':
+      return statement.branches.map((branch) => branch.condition);
+    case 'case':
+      return [statement.selector];
+    case 'for':
+      return [statement.from, statement.to, ...(statement.by ? [statement.by] : [])];
+    case 'while':
+      return [statement.condition];
+    case 'repeat':
+      return [statement.until];
+    default:
+      return [];
+  }
+}
+
+function bodies(statement: Statement): readonly (readonly Statement[])[] {
+  switch (statement.kind) {
+    case 'if':
+      return [...statement.branches.map((branch) => branch.body), statement.otherwise ?? []];
+    case 'case':
+      return [...statement.cases.map((row) => row.body), statement.otherwise ?? []];
+    case 'for':
+    case 'while':
+    case 'repeat':
+      return [statement.body];
+    default:
+      return [];
+  }
+}
+
+/** True when the statement or one inside it satisfies the test. */
+export function someStatement(statement: Statement, test: (statement: Statement) => boolean): boolean {
+  return test(statement) || bodies(statement).some((body) => body.some((inner) => someStatement(inner, test)));
+}
+
+export function statementSuspends(statement: Statement): boolean {
+  return someStatement(statement, (inner) => ownExpressions(inner).some(suspends));
+}
+
+export function hasEffect(statements: readonly Statement[]): boolean {
+  const effect = (call: CallExpression) => EFFECTS.has(call.callee.toUpperCase());
+  return statements.some((statement) => someStatement(statement, (inner) => ownExpressions(inner).some((own) => someCall(own, effect))));
+}
+
+export class Layout {
+  readonly variables: Variable[] = [];
+  readonly #byName = new Map<string, Variable>();
+
+  declare(name: string, type: StType, kind: Variable['kind']): Variable {
+    const variable: Variable = { slot: this.variables.length, name, type, kind, unsettable: false };
+    this.variables.push(variable);
+    this.#byName.set(name.toLowerCase(), variable);
+    return variable;
+  }
+
+  find(name: string): Variable | undefined {
+    return this.#byName.get(name.toLowerCase());
+  }
+
+  /** Declares what the statements assign without declaration, with the type of the first assignment (D-ST-02). */
+  declareImplicit(statements: readonly Statement[]): void {
+    for (const statement of statements) {
+      if (statement.kind === 'assign' && !this.find(statement.target)) this.declare(statement.target, this.typeOf(statement.value), 'variable');
+      if (statement.kind === 'for' && !this.find(statement.variable)) this.declare(statement.variable, 'INT', 'variable');
+      for (const body of bodies(statement)) this.declareImplicit(body);
+    }
+  }
+
+  /** Slots that a step's action sets from a suspending builtin: unset when the step is activated (D-ST-03). */
+  receivers(statements: readonly Statement[]): number[] {
+    const slots = new Set<number>();
+    const visit = (statement: Statement): boolean => {
+      if (statement.kind === 'assign' && someCall(statement.value, (call) => UNSETTING.has(call.callee.toUpperCase()))) {
+        const variable = this.find(statement.target);
+        if (variable) {
+          variable.unsettable = true;
+          slots.add(variable.slot);
+        }
+      }
+      return false;
+    };
+    for (const statement of statements) someStatement(statement, visit);
+    return [...slots];
+  }
+
+  /** Static type by decisions 4.4; a pair that does not fit is ANY and fails when it is executed. */
+  typeOf(expression: Expression): StType {
+    switch (expression.kind) {
+      case 'literal':
+        return expression.literal.type;
+      case 'name':
+        return this.find(expression.name)?.type ?? 'ANY';
+      case 'member':
+        return expression.member.toUpperCase() === 'X' ? 'BOOL' : 'TIME';
+      case 'unary':
+        return expression.operator === 'NOT' ? 'BOOL' : this.typeOf(expression.operand);
+      case 'binary':
+        return binaryType(expression.operator, this.typeOf(expression.left), this.typeOf(expression.right));
+      case 'call':
+        return this.#callType(expression);
+    }
+  }
+
+  #callType(call: CallExpression): StType {
+    const callee = call.callee.toUpperCase();
+    if (callee === 'ABS') return call.args.length > 0 ? this.typeOf(call.args[0].value) : 'ANY';
+    if (callee === 'WRITE' || callee === 'MESSAGE') return 'BOOL';
+    return SUSPENDING.get(callee) ?? 'ANY';
+  }
+}
+
+export function binaryType(operator: BinaryOperator, left: StType, right: StType): StType {
+  switch (operator) {
+    case '<':
+    case '>':
+    case '<=':
+    case '>=':
+    case '=':
+    case '<>':
+    case 'AND':
+    case 'OR':
+    case 'XOR':
+      return 'BOOL';
+  }
+  if (operator === '+' && (left === 'STRING' || right === 'STRING')) return 'STRING';
+  if (left === 'ANY' || right === 'ANY') return 'ANY';
+  const numeric = (type: StType) => type === 'INT' || type === 'REAL';
+  if (left === 'INT' && right === 'INT') return 'INT';
+  if (numeric(left) && numeric(right)) return operator === 'MOD' ? 'ANY' : 'REAL';
+  if (left === 'TIME' && right === 'TIME') return operator === '/' ? 'REAL' : operator === '+' || operator === '-' ? 'TIME' : 'ANY';
+  if (operator === '*' && ((left === 'TIME' && numeric(right)) || (right === 'TIME' && numeric(left)))) return 'TIME';
+  if (operator === '/' && left === 'TIME' && numeric(right)) return 'TIME';
+  return 'ANY';
+}
