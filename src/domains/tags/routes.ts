@@ -1,0 +1,151 @@
+/** Tag routes (contract 2, Tags). */
+import * as v from 'valibot';
+import { missing, Refusal } from '../../platform/base/refusal.js';
+import { type RequestContext, routesFor } from '../../platform/http/route.js';
+import { ControlModule } from '../control-modules/kind.js';
+import { Unit } from '../plant/kind.js';
+import type { TagEntry } from './catalogue.js';
+import { reachable, tagValue, withValues } from './live.js';
+import { checkTagBarriers, findTag, TAG_WRITE_CATEGORY, type TagDeps, writeTag } from './write.js';
+
+const route = routesFor<TagDeps>();
+const WriteBody = v.strictObject({ value: v.unknown() });
+const DESCRIPTORS = 'array of TagDescriptor, sorted by address';
+const VALUES = 'array of TagValue (descriptor, value, quality, timestamp), sorted by address';
+
+export const tagRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/tags',
+    action: 'tag:browse',
+    tier: 'read',
+    reply: DESCRIPTORS,
+    summary: 'Tags of a site; query unit, moduleType',
+    handle: ({ params, query }, deps) => filtered(deps, params.site, query).map(({ descriptor }) => descriptor),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/tags/browse',
+    action: 'tag:browse',
+    tier: 'read',
+    reply: VALUES,
+    summary: 'Tags of a site with live values; tags of offline runtimes have none',
+    handle: ({ params, query }, deps) => withValues(filtered(deps, params.site, query), deps.runtimes),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/units/{unit}/tags',
+    action: 'tag:browse',
+    tier: 'read',
+    reply: VALUES,
+    summary: 'All live tag values of a unit runtime',
+    exists: ({ site, unit }, { store }) => {
+      if (!store.get(Unit, site, unit)) throw missing('unit', unit);
+    },
+    handle: ({ params: { site, unit } }, deps) => {
+      reachable(deps.runtimes, site, unit);
+      return withValues(deps.catalogue.ofUnit(site, unit), deps.runtimes);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/units/{unit}/tags/{address...}',
+    action: 'tag:read',
+    tier: 'read',
+    reply: 'TagValue',
+    summary: 'One tag by its address',
+    exists: ({ site, unit, address }, deps) => void findTag(deps, site, unit, address),
+    handle: ({ params: { site, unit, address } }, deps) => readOne(deps, findTag(deps, site, unit, address)),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/sites/{site}/units/{unit}/tags/{address...}',
+    action: 'tag:write',
+    tier: 'operate',
+    body: WriteBody,
+    reply: '{ok, address, message}',
+    summary: 'Write one tag',
+    audit: { action: 'Update', category: TAG_WRITE_CATEGORY, target: ({ site, address }) => ({ kind: 'Tag', name: address, site }) },
+    exists: ({ site, unit, address }, deps) => void findTag(deps, site, unit, address),
+    barrier: ({ site, unit, address }, deps) => checkTagBarriers(deps, findTag(deps, site, unit, address), address),
+    handle: (context, deps) => {
+      const { site, unit, address } = context.params;
+      return writeOne(deps, context, findTag(deps, site, unit, address), address, false);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/controlmodules/{cm}/tags',
+    action: 'controlmodule:read-tag',
+    tier: 'read',
+    reply: VALUES,
+    summary: 'Live tags of one control module',
+    exists: ({ site, cm }, deps) => requireModule(deps, site, cm),
+    handle: ({ params: { site, cm } }, deps) => {
+      const entries = deps.catalogue.ofModule(site, cm);
+      if (entries.length > 0) reachable(deps.runtimes, site, entries[0].descriptor.unit);
+      return withValues(entries, deps.runtimes);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/controlmodules/{cm}/tags/{tag}',
+    action: 'controlmodule:read-tag',
+    tier: 'read',
+    reply: 'TagValue',
+    summary: 'One live tag of a control module, by name',
+    exists: ({ site, cm, tag }, deps) => void moduleTag(deps, site, cm, tag),
+    handle: ({ params: { site, cm, tag } }, deps) => readOne(deps, moduleTag(deps, site, cm, tag)),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/sites/{site}/controlmodules/{cm}/tags/{tag}',
+    action: 'controlmodule:write-tag',
+    tier: 'operate',
+    body: WriteBody,
+    reply: '{ok, address, message}',
+    summary: 'Write one tag of a control module, by name',
+    audit: { action: 'Update', category: TAG_WRITE_CATEGORY, target: ({ site, cm, tag }) => ({ kind: 'Tag', name: `${cm}.${tag}`, site }) },
+    exists: ({ site, cm, tag }, deps) => void moduleTag(deps, site, cm, tag),
+    barrier: ({ site, cm, tag }, deps) => {
+      const entry = moduleTag(deps, site, cm, tag);
+      checkTagBarriers(deps, entry, entry.descriptor.address, true);
+    },
+    handle: (context, deps) => {
+      const { site, cm, tag } = context.params;
+      const entry = moduleTag(deps, site, cm, tag);
+      return writeOne(deps, context, entry, entry.descriptor.address, true);
+    },
+  }),
+];
+
+function filtered({ catalogue }: TagDeps, site: string, query: { get(name: string): string | undefined }): readonly TagEntry[] {
+  const unit = query.get('unit');
+  const moduleType = query.get('moduleType');
+  const entries = unit === undefined || unit === '' ? catalogue.ofSite(site) : catalogue.ofUnit(site, unit);
+  return moduleType === undefined || moduleType === '' ? entries : entries.filter(({ descriptor }) => descriptor.moduleType === moduleType);
+}
+
+function requireModule({ store }: TagDeps, site: string, name: string): void {
+  if (!store.get(ControlModule, site, name)) throw missing('control module', name);
+}
+
+/** By name among the module's tags (decisions Q-TAG-10). @throws Refusal `not_found`, `unknown_tag`. */
+function moduleTag(deps: TagDeps, site: string, module: string, name: string): TagEntry {
+  requireModule(deps, site, module);
+  const tag = deps.catalogue.ofModule(site, module).find(({ descriptor }) => descriptor.name === name);
+  if (tag) return tag;
+  throw new Refusal('missing', `control module ${module} has no tag ${name}`, { code: 'unknown_tag' });
+}
+
+function readOne(deps: TagDeps, tag: TagEntry): unknown {
+  const link = reachable(deps.runtimes, tag.site, tag.descriptor.unit);
+  link.refresh();
+  return tagValue(tag, link);
+}
+
+async function writeOne(deps: TagDeps, context: RequestContext<unknown, { value: unknown }>, tag: TagEntry, address: string, throughModule: boolean): Promise<unknown> {
+  const outcome = await writeTag(deps, { tag, address, value: context.body.value, throughModule, audit: (entry) => context.audit(entry) });
+  if (outcome.refusal) throw outcome.refusal;
+  return { ok: true, address, message: outcome.message };
+}

@@ -1,0 +1,59 @@
+/**
+ * The two live transports as rows of the route table (contract 2, WebSocket and Server-sent events). Which actions a
+ * caller needs depends on the channels and frames it asks for, so the row itself asks for none: any person may connect.
+ */
+import { missing, Refusal } from '../../platform/base/refusal.js';
+import type { Caller } from '../../platform/http/caller.js';
+import { routesFor } from '../../platform/http/route.js';
+import { eventStream, webSocket } from '../../platform/http/stream-port.js';
+import type { Places } from '../../platform/stream/hub.js';
+import { openEventStream, refuseApiKey, type SseParts } from '../../platform/stream/sse.js';
+import { openWebSocket, type WebSocketParts } from '../../platform/stream/websocket.js';
+
+export interface StreamDeps {
+  readonly webSocket: WebSocketParts;
+  readonly sse: SseParts;
+  readonly places: Places;
+}
+
+const route = routesFor<StreamDeps>();
+
+export const streamRoutes = [
+  route({
+    method: 'GET',
+    path: '/api/v1/ws',
+    action: 'stream:websocket',
+    tier: 'self',
+    stream: 'websocket',
+    background: true, // an open stream is not activity (contract 2, Authentication 4)
+    summary: 'Live tags, alarms, states and health; writes and commands',
+    reply: 'WebSocket',
+    handle: ({ caller }, deps) => {
+      refuseStranger(caller);
+      return webSocket(openWebSocket(deps.webSocket, caller));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/events/sse',
+    action: 'stream:events',
+    tier: 'self',
+    stream: 'sse',
+    background: true,
+    summary: 'Live tags, alarms, states and health of one site; query unit, channel, token',
+    reply: 'text/event-stream',
+    exists: ({ site }, { places }) => {
+      if (!places.hasSite(site)) throw missing('site', site);
+    },
+    handle: ({ caller, params, query, header }, deps) => {
+      refuseStranger(caller);
+      const request = { site: params.site, unit: query.get('unit'), channel: query.get('channel'), lastEventId: header('last-event-id') };
+      return eventStream(openEventStream(deps.sse, request, caller));
+    },
+  }),
+];
+
+function refuseStranger(caller: Caller): void {
+  refuseApiKey(caller);
+  if (caller.mustChangePassword) throw new Refusal('forbidden', 'change your password first', { code: 'password_change_required' });
+}

@@ -1,0 +1,146 @@
+/**
+ * The one way a value is written to a tag from outside: unit route, module route, WebSocket frame and runtime/write all
+ * come through here (contract 2, Tag write rules; decisions Q-TAG-05 to Q-TAG-12, Q-UNIT-08).
+ *
+ * Order: the tag exists, mode, access level, value type, range; the first that refuses answers and is audited. A write
+ * that passes is on record (`Accepted`) before the runtime sees it, so that neither its effect nor a frame about it can
+ * be ahead of the audit trail (D-AUDIT-01, contract 2, Events 6); what became of it is a second record.
+ */
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { auditReason, missing, Refusal, type RefusalKind } from '../../platform/base/refusal.js';
+import type { AuditEntry } from '../../platform/http/route.js';
+import type { AuditDraft } from '../../platform/store/audit-record.js';
+import type { Store } from '../../platform/store/store.js';
+import { Unit } from '../plant/kind.js';
+import type { UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
+import { moduleMode, type TagCatalogue, type TagEntry } from './catalogue.js';
+import { unreachable } from './live.js';
+import { decodeWrite, servedValue } from './values.js';
+
+export const TAG_WRITE_CATEGORY = 'tag-write';
+
+export interface TagDeps {
+  readonly store: Store;
+  readonly catalogue: TagCatalogue;
+  readonly runtimes: UnitRuntimes;
+  /** Setting gateway.tagWrite.modeCheckDeviceTags (decisions Q-TAG-09). */
+  readonly modeCheckDeviceTags: boolean;
+}
+
+export interface WriteAttempt {
+  readonly tag: TagEntry;
+  /** As the caller wrote it; a device address is not mode-checked. */
+  readonly address: string;
+  readonly value: unknown;
+  /** The module route: the module's mode is always checked (decisions Q-TAG-10). */
+  readonly throughModule?: boolean;
+  /** Drafts a record of who asked; action, category and target are filled in here. */
+  readonly audit: (entry: AuditEntry) => AuditDraft;
+}
+
+export interface WriteOutcome {
+  readonly ok: boolean;
+  readonly message: string;
+  /** Why the runtime did not take it; thrown by REST, a result frame on the WebSocket. */
+  readonly refusal?: Refusal;
+}
+
+/** @throws Refusal `not_found` or `unknown_tag`. */
+export function findTag(deps: TagDeps, site: string, unit: string, address: string): TagEntry {
+  if (!deps.store.get(Unit, site, unit)) throw missing('unit', unit);
+  const tag = deps.catalogue.find(site, unit, address);
+  if (tag) return tag;
+  throw new Refusal('missing', `unit ${unit} has no tag ${address}`, { code: 'unknown_tag' });
+}
+
+/**
+ * Mode, then access level (decisions Q-TAG-07 to Q-TAG-10).
+ * @throws Refusal `automatic_mode`, `read_only_tag`.
+ */
+export function checkTagBarriers(deps: TagDeps, tag: TagEntry, address: string, throughModule = false): void {
+  const module = throughModule ? tag.descriptor.controlModule : moduleInWay(deps, tag, address);
+  if (module !== undefined && moduleMode(deps.store, tag.site, module) === 'Automatic') {
+    throw new Refusal('forbidden', `control module ${module} is in Automatic; set it to Manual or Semi-Automatic before writing ${address}`, { code: 'automatic_mode', controlModule: module });
+  }
+  if (tag.descriptor.accessLevel === 'read') throw new Refusal('forbidden', `tag ${address} can only be read`, { code: 'read_only_tag', tag: address });
+}
+
+/** The control module whose mode decides: the one the address names, literally (decisions Q-TAG-09). */
+function moduleInWay(deps: TagDeps, tag: TagEntry, address: string): string | undefined {
+  if (isDeviceAddress(address)) return deps.modeCheckDeviceTags && tag.descriptor.controlModule !== '' ? tag.descriptor.controlModule : undefined;
+  const dot = address.indexOf('.');
+  return dot > 0 ? address.slice(0, dot) : undefined;
+}
+
+function isDeviceAddress(address: string): boolean {
+  const colon = address.indexOf(':');
+  const dot = address.indexOf('.');
+  return colon >= 0 && (dot < 0 || colon < dot);
+}
+
+/** Writes, with its audit records on disk before it settles. @throws Refusal of the gateway's own barriers. */
+export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<WriteOutcome> {
+  const { tag, address } = attempt;
+  const record = (entry: AuditEntry): AuditDraft => attempt.audit({ ...aboutTag(tag, address), ...entry });
+  let value: Value;
+  try {
+    checkTagBarriers(deps, tag, address, attempt.throughModule);
+    value = decodeWrite({ address, type: tag.type, dataType: tag.descriptor.dataType, min: tag.min, max: tag.max }, attempt.value);
+  } catch (fault) {
+    if (fault instanceof Refusal) await deps.store.write({ audits: [record({ result: 'Rejected', reason: auditReason(fault.context.code ?? fault.kind), after: auditable(attempt.value) })] });
+    throw fault;
+  }
+  const link = deps.runtimes.link(tag.site, tag.descriptor.unit);
+  const before = presentValue(link, tag);
+  const after = attempt.value;
+  if (!link?.ready) {
+    await deps.store.write({ audits: [record({ result: 'Failed', reason: 'RuntimeUnreachable', before, after })] });
+    const refusal = unreachable(tag.descriptor.unit, link?.message ?? '');
+    return { ok: false, message: refusal.message, refusal };
+  }
+  await deps.store.write({ audits: [record({ result: 'Accepted', before, after })] });
+  const result = await link.write(tag.path, value);
+  if (result.ok) {
+    await deps.store.write({ audits: [record({ result: 'Success', before, after })] });
+    return { ok: true, message: result.message };
+  }
+  const refusal = refusalOf(result);
+  const reason = result.code === 'runtime_unreachable' ? 'RuntimeUnreachable' : 'RuntimeRefused';
+  await deps.store.write({ audits: [record({ result: 'Failed', reason, before, after, details: { ...detailsOf(tag, address), code: result.code ?? 'write_failed', message: result.message } })] });
+  return { ok: false, message: result.message, refusal };
+}
+
+/** Target and details of every record of a tag write (decisions Q-TAG-09, Q-TAG-12). */
+export function aboutTag(tag: TagEntry, address: string): AuditEntry {
+  return { action: 'Update', category: TAG_WRITE_CATEGORY, target: { kind: 'Tag', name: address, site: tag.site }, details: detailsOf(tag, address) };
+}
+
+function detailsOf(tag: TagEntry, address: string): Record<string, unknown> {
+  return { unit: tag.descriptor.unit, controlModule: tag.descriptor.controlModule, ...(isDeviceAddress(address) ? { deviceAddress: true } : {}) };
+}
+
+function presentValue(link: UnitLink | undefined, tag: TagEntry): Value {
+  const index = link ? link.tagIndex(tag.path) : -1;
+  return link && index >= 0 && link.refresh() ? servedValue(link.reading(index).value) : null;
+}
+
+/** A refused value may be anything JSON can carry; the trail keeps what is short. */
+function auditable(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  return text !== undefined && text.length <= 1024 ? value : '(too long)';
+}
+
+/** How a refusal of the runtime is passed through (contract 2, Tag write rule 3). */
+const RUNTIME_REFUSALS: Readonly<Record<NonNullable<WriteResult['code']>, RefusalKind>> = {
+  unknown_tag: 'missing',
+  read_only_tag: 'forbidden',
+  out_of_range: 'invalid',
+  invalid_value: 'invalid',
+  write_failed: 'bad-gateway',
+  runtime_unreachable: 'unavailable',
+};
+
+function refusalOf(result: WriteResult): Refusal {
+  const code = result.code ?? 'write_failed';
+  return new Refusal(RUNTIME_REFUSALS[code], result.message, { code });
+}
