@@ -17,15 +17,11 @@ import type { UnitRuntimes } from '../units/runtimes.js';
 import { batchName, checkBatch, withRecipeDefaults } from './creation.js';
 import { batchDto, batchItem } from './dto.js';
 import { type FactStream, type StateEntry, streamOf } from './execution-log.js';
+import { allFacts, type FactReader } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchParameters } from './parameters.js';
 import { checkStart, isAvailable, resolveEquipment, siteUnits } from './start.js';
 import { Unit } from '../plant/kind.js';
-
-/** Facts of one stream, as the ledger's query thread pages them. */
-export interface FactReader {
-  facts(stream: string, page: { readonly limit: number; readonly cursor?: string; readonly order: 'asc' | 'desc'; readonly from?: string; readonly to?: string }): Promise<{ readonly items: readonly unknown[]; readonly nextCursor: string | null }>;
-}
 
 export interface BatchRouteDeps {
   readonly store: Store;
@@ -172,18 +168,6 @@ export const batchRoutes = [
     handle: async ({ params }, { store, facts }) => timeline(requireBatch(store, params.site, params.name), await allFacts<StateEntry>(facts, streamOf('states', params.site, params.name))),
   }),
 ];
-
-/** Every fact of a stream, oldest first. */
-export async function allFacts<Fact>(reader: FactReader, stream: string): Promise<Fact[]> {
-  const found: Fact[] = [];
-  let cursor: string | undefined;
-  do {
-    const part = await reader.facts(stream, { limit: 1000, order: 'asc', ...(cursor ? { cursor } : {}) });
-    found.push(...(part.items as Fact[]));
-    cursor = part.nextCursor ?? undefined;
-  } while (cursor);
-  return found;
-}
 
 /** `limit`, `cursor`, `order`, `from`, `to` of a log (decisions, conventions). */
 export function page(query: Query, limitMax = 1000): { limit: number; cursor?: string; order: 'asc' | 'desc'; from?: string; to?: string } {

@@ -1,0 +1,141 @@
+/**
+ * Assembles the content of a batch record from what was recorded of the batch (decisions 8.1, 8.4): its resources and its
+ * facts. Pure but for reading; the same content serves the record itself and the provisional view of a running batch.
+ */
+import { isFinal } from '../../../runtime/vocabulary/transitions.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/execution-log.js';
+import type { BatchSpec, BatchStatus } from '../batches/kind.js';
+import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
+import type { BatchRecordSpec, MaterialUse, PhaseHistoryEntry } from './kind.js';
+
+/** Everything that was written down about one batch, oldest first. */
+export interface BatchFacts {
+  readonly events: readonly ExecutionEvent[];
+  readonly states: readonly StateEntry[];
+  readonly actions: readonly OperatorAction[];
+  readonly results: readonly ExternalResultFact[];
+}
+
+type BatchResource = Resource<BatchSpec, BatchStatus>;
+type PhaseResource = Resource<PhaseSpec, ElementStatus>;
+
+export function assembleRecord(batch: BatchResource, read: StoreReader, facts: BatchFacts): BatchRecordSpec {
+  const { site, name } = batch.metadata;
+  const phases = read.list(Phase, site).filter((phase) => phase.spec.batchRef === name);
+  const { status } = batch;
+  return {
+    batch: batchPart(batch),
+    recipe: recipePart(batch, read),
+    equipment: status.allocations.map((allocation) => ({
+      capability: allocation.capability,
+      unit: allocation.unit,
+      allocatedAt: facts.events.find((event) => event.eventSubType === 'Allocation' && event.unit === allocation.unit)?.ts ?? allocation.since,
+      releasedAt: facts.events.findLast((event) => event.eventSubType === 'Deallocation' && event.unit === allocation.unit)?.ts ?? '',
+    })),
+    parameterValues: [...status.parameterValues.map((value) => ({ ...value, element: '' })), ...elementParameters(read, site, name)],
+    outputs: phases.flatMap((phase) => phase.status.outputs.map((output) => ({ element: phase.spec.stepPath, ...output, at: phase.status.endedAt, quality: 'Good' }))),
+    materials: materialsOf(phases, batch.spec.lotID),
+    operatorActions: facts.actions,
+    externalResults: facts.results,
+    failoverEvents: [],
+    executionEvents: facts.events,
+    phaseHistory: historyOf(facts.states),
+    alarms: [],
+    ...(status.failure ? { failure: status.failure } : {}),
+  };
+}
+
+function batchPart(batch: BatchResource): BatchRecordSpec['batch'] {
+  const { spec, status, metadata } = batch;
+  return {
+    name: metadata.name,
+    batchID: spec.batchID,
+    uid: metadata.uid,
+    workOrderID: spec.workOrderID,
+    lotID: spec.lotID,
+    description: spec.description,
+    quantity: spec.quantity,
+    engineeringUnit: spec.engineeringUnit,
+    priority: spec.priority,
+    scheduledStartTime: spec.scheduledStartTime,
+    createdAt: metadata.createdAt,
+    startedAt: status.startedAt,
+    endedAt: status.endedAt,
+  };
+}
+
+function recipePart(batch: BatchResource, read: StoreReader): BatchRecordSpec['recipe'] {
+  const { site } = batch.metadata;
+  const master = read.get(MasterRecipe, site, batch.spec.masterRecipeRef);
+  const control = read.get(ControlRecipe, site, batch.status.controlRecipe)?.spec;
+  return {
+    name: batch.spec.masterRecipeRef,
+    productID: control?.productID ?? master?.spec.productID ?? '',
+    productName: master?.spec.productName ?? '',
+    version: control?.version ?? master?.spec.version ?? '',
+    revision: control?.masterRevision ?? master?.status.revision ?? 0,
+    formulaName: control?.formulaName ?? batch.spec.formulaName,
+    masterDigest: master?.status.digest ?? '',
+    controlRecipe: batch.status.controlRecipe,
+    controlDigest: control?.digest ?? '',
+  };
+}
+
+function elementParameters(read: StoreReader, site: string, batch: string): BatchRecordSpec['parameterValues'] {
+  return [Procedure, UnitProcedure, Operation, Phase].flatMap((kind) =>
+    read
+      .list(kind as typeof Phase, site)
+      .filter((element) => element.spec.batchRef === batch && element.spec.stepPath !== '')
+      .flatMap((element) => element.spec.parameterValues.map((value) => ({ ...value, element: element.spec.stepPath }))),
+  );
+}
+
+/** Consume and Produce of the phases that ended; quantities of 0 or never assigned write nothing (decisions 8.4). */
+function materialsOf(phases: readonly PhaseResource[], batchLot: string): BatchRecordSpec['materials'] {
+  const inputs: MaterialUse[] = [];
+  const outputs: MaterialUse[] = [];
+  for (const phase of phases) {
+    if (!isFinal(phase.status.state)) continue;
+    const parameter = (name: string): string => phase.spec.parameterValues.find((value) => value.name.toLowerCase() === name.toLowerCase())?.value ?? '';
+    for (const material of phase.spec.materials) {
+      const quantity = phase.status.outputs.find((output) => output.name.toLowerCase() === material.quantity.toLowerCase())?.value ?? '';
+      if (quantity === '' || Number(quantity) === 0) continue;
+      const lot = material.lot === '' ? '' : parameter(material.lot);
+      const use: MaterialUse = {
+        material: parameter(material.material),
+        lotID: lot || (material.direction === 'output' ? batchLot : 'unknown'),
+        quantity,
+        unit: material.unit,
+        element: phase.spec.stepPath,
+        unitName: phase.spec.unitRef,
+        at: phase.status.endedAt,
+        auditRecordRef: '',
+      };
+      (material.direction === 'input' ? inputs : outputs).push(use);
+    }
+  }
+  return { inputs, outputs };
+}
+
+/** Spans per element and run: a state lasts until the next entry of the same run. */
+export function historyOf(states: readonly StateEntry[]): PhaseHistoryEntry[] {
+  const lanes = new Map<string, Omit<PhaseHistoryEntry, 'states'> & { readonly states: { state: string; from: string; to: string; cause: string }[] }>();
+  for (const entry of states) {
+    const key = `${entry.kind}/${entry.name}/${entry.run}`;
+    const { kind, name, path, unit, templateRef, run } = entry;
+    const lane = lanes.get(key) ?? { kind, name, path, unit, templateRef, run, states: [] };
+    const last = lane.states.at(-1);
+    if (last) last.to = entry.ts;
+    lane.states.push({ state: entry.state, from: entry.ts, to: '', cause: entry.cause });
+    lanes.set(key, lane);
+  }
+  return [...lanes.values()];
+}
+
+/** True when every element of the batch is at rest in a final state or was never started (condition PhaseHistorySettled). */
+export function isSettled(read: StoreReader, site: string, batch: string): boolean {
+  return read.list(Phase, site).every((phase) => phase.spec.batchRef !== batch || phase.status.state === 'Idle' || isFinal(phase.status.state));
+}

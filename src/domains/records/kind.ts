@@ -1,0 +1,91 @@
+/** Batch record (contract 3, Batch record; decisions 8.1): built from facts at the end of a batch, sealed by signature. */
+import * as v from 'valibot';
+import type { Kind } from '../../platform/store/kind.js';
+import type { Condition, ElementFailure, ParameterValue } from '../batches/kind.js';
+import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../batches/execution-log.js';
+
+export type RecordPhase = 'Open' | 'Reviewed' | 'Finalized';
+
+export interface MaterialUse {
+  readonly material: string;
+  readonly lotID: string;
+  readonly quantity: string;
+  readonly unit: string;
+  readonly element: string;
+  readonly unitName: string;
+  readonly at: string;
+  readonly auditRecordRef: string;
+}
+
+export interface PhaseHistoryEntry {
+  readonly kind: string;
+  readonly name: string;
+  readonly path: string;
+  readonly unit: string;
+  readonly templateRef: string;
+  readonly run: number;
+  readonly states: readonly { readonly state: string; readonly from: string; readonly to: string; readonly cause: string }[];
+}
+
+export interface BatchRecordSpec {
+  readonly batch: {
+    readonly name: string;
+    readonly batchID: string;
+    readonly uid: string;
+    readonly workOrderID: string;
+    readonly lotID: string;
+    readonly description: string;
+    readonly quantity: string;
+    readonly engineeringUnit: string;
+    readonly priority: number;
+    readonly scheduledStartTime: string;
+    readonly createdAt: string;
+    readonly startedAt: string;
+    readonly endedAt: string;
+  };
+  readonly recipe: {
+    readonly name: string;
+    readonly productID: string;
+    readonly productName: string;
+    readonly version: string;
+    readonly revision: number;
+    readonly formulaName: string;
+    readonly masterDigest: string;
+    readonly controlRecipe: string;
+    readonly controlDigest: string;
+  };
+  readonly equipment: readonly { readonly capability: string; readonly unit: string; readonly allocatedAt: string; readonly releasedAt: string }[];
+  readonly parameterValues: readonly (ParameterValue & { readonly element: string })[];
+  readonly outputs: readonly { readonly element: string; readonly name: string; readonly type: string; readonly unit: string; readonly value: string; readonly at: string; readonly quality: string }[];
+  readonly materials: { readonly inputs: readonly MaterialUse[]; readonly outputs: readonly MaterialUse[] };
+  readonly operatorActions: readonly OperatorAction[];
+  readonly externalResults: readonly ExternalResultFact[];
+  readonly failoverEvents: readonly unknown[];
+  readonly executionEvents: readonly ExecutionEvent[];
+  readonly phaseHistory: readonly PhaseHistoryEntry[];
+  readonly alarms: readonly unknown[];
+  readonly failure?: ElementFailure;
+}
+
+export interface BatchRecordStatus {
+  readonly phase: RecordPhase;
+  readonly outcome: 'Complete' | 'Stopped' | 'Aborted' | 'Failed';
+  readonly digest: string;
+  readonly conditions: readonly Condition[];
+  readonly review?: { readonly outcome: 'Accepted' | 'Rejected'; readonly comment: string; readonly by: string; readonly at: string };
+  readonly comments: readonly { readonly id: string; readonly text: string; readonly reference: string; readonly by: string; readonly at: string }[];
+  readonly finalized?: { readonly by: string; readonly at: string; readonly reason: string; readonly signature: string };
+}
+
+export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
+  kind: 'BatchRecord',
+  group: 'record',
+  scope: 'site',
+  action: 'batchrecord',
+  path: 'batchrecords',
+  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, BatchRecordSpec>,
+  body: 'document',
+  apply: { how: 'no', reason: 'a batch record is the evidence of an execution; it is made when its batch ends' },
+  initialStatus: () => ({ phase: 'Open', outcome: 'Complete', digest: '', conditions: [], comments: [] }),
+};
+
