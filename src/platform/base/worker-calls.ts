@@ -75,7 +75,7 @@ export class WorkerCalls {
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#entry.url, { workerData: this.#entry.data, name: this.#entry.name });
+    const worker = new Worker(this.#entry.url, { workerData: this.#entry.data, name: this.#entry.name, execArgv: [] });
     let fault = `the ${this.#entry.name} thread stopped`;
     worker.on('message', (message: unknown) => this.#receive(message));
     worker.on('error', (error) => {

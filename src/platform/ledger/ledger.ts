@@ -109,7 +109,7 @@ export class ThreadLedger implements Ledger {
 
   #start(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), { workerData: { dataDir: this.#dataDir }, name: 'ledger' });
+      const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), { workerData: { dataDir: this.#dataDir }, name: 'ledger', execArgv: [] });
       let fault = 'the ledger thread stopped';
       worker.on('message', (message: FromLedger) => {
         if (message.type !== 'ready') return this.#receive(message);

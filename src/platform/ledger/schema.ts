@@ -2,7 +2,7 @@
  * The tables of `state.db` and how they came to be. A migration runs in one transaction together with its row in
  * `migrations`, so a crash in the middle leaves the version before it. Migrations are only ever added.
  */
-import Database from 'better-sqlite3';
+import Database from '../base/sqlite.js';
 
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

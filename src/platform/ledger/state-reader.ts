@@ -3,7 +3,7 @@
  * served as the bytes that were hashed, so nothing is parsed on the way out.
  */
 import path from 'node:path';
-import Database from 'better-sqlite3';
+import Database from '../base/sqlite.js';
 import { encodeCursor } from '../base/cursor.js';
 import { type AuditFilter, auditCondition } from './audit-filter.js';
 import { servedAudit } from './chain.js';

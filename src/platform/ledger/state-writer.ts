@@ -6,7 +6,7 @@
  * transaction nothing is committed until the store has loaded again, because what follows was built on it.
  */
 import path from 'node:path';
-import type Database from 'better-sqlite3';
+import type Database from '../base/sqlite.js';
 import type { UnchainedAudit } from './protocol.js';
 import { GENESIS_HASH, sealAudit, signHead } from './chain.js';
 import { HeadFile, headFileOf, readHeadFile } from './head-file.js';

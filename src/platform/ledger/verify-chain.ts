@@ -3,7 +3,7 @@
  * link to the one before, does not match its hash, or was not sealed with the key of this appliance. Works in slices, so
  * that a million records keep nobody else waiting.
  */
-import type Database from 'better-sqlite3';
+import type Database from '../base/sqlite.js';
 import { auditName } from '../base/audit-name.js';
 import { GENESIS_HASH, hashOf, isHeadGenuine, macOf, type SignedHead } from './chain.js';
 import { type ChainEnd, readHeadFile } from './head-file.js';

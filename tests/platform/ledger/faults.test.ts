@@ -1,0 +1,201 @@
+/** What the ledger promises when the process dies, the disk fills, or someone edits the files behind its back. */
+import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import Database from '../../../src/platform/base/sqlite.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { lockDataDir } from '../../../src/platform/ledger/lock.js';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
+import type { Verification } from '../../../src/platform/ledger/verify-chain.js';
+import { auditDraft, transaction } from '../../support/ledger-data.js';
+
+const CHILD = fileURLToPath(new URL('../../support/ledger-child.js', import.meta.url));
+const KILLS = 10;
+
+/** A Node process without the loaders that the test runner adds to its children: they re-raise the signals of a full disk. */
+function startNode(args: readonly string[], stdio: StdioOptions): ChildProcess {
+  return spawn('/usr/bin/env', ['-i', `PATH=${process.env.PATH}`, process.execPath, ...args], { stdio });
+}
+
+interface Acknowledged {
+  readonly audit: string;
+  readonly fact: number;
+  readonly version: number;
+}
+
+function dataDir(test: { teardown(call: () => unknown): void }): string {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-faults-'));
+  test.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+function lines(child: ChildProcess): { readonly text: () => string } {
+  let text = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    text += chunk.toString();
+  });
+  return { text: () => text };
+}
+
+async function killAtRandom(dir: string, afterAcknowledged: number): Promise<Acknowledged[]> {
+  const child = startNode([CHILD, 'commit', dir], ['ignore', 'pipe', 'inherit']);
+  const output = lines(child);
+  const gone = new Promise((resolve) => child.once('close', resolve));
+  await new Promise<void>((resolve) => {
+    child.stdout?.on('data', () => {
+      if (output.text().split('\n').length > afterAcknowledged) resolve();
+    });
+    child.once('exit', () => resolve());
+  });
+  child.kill('SIGKILL');
+  await gone;
+  return output
+    .text()
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Acknowledged);
+}
+
+async function verify(dir: string): Promise<Verification> {
+  const queries = openQueries(dir);
+  try {
+    return await queries.verify();
+  } finally {
+    await queries.close();
+  }
+}
+
+t.test('promise 1, G1: kills in the middle of commits lose nothing that was acknowledged', async (t) => {
+  const dir = dataDir(t);
+  for (let round = 0; round < KILLS; round += 1) {
+    const acknowledged = await killAtRandom(dir, 20 + Math.floor(Math.random() * 400));
+    const ledger = await openLedger(dir);
+    const image = await ledger.load(0);
+    await ledger.close();
+    const highest = (pick: (one: Acknowledged) => number): number => Math.max(...acknowledged.map(pick));
+    t.ok(acknowledged.length > 0, `round ${round}: ${acknowledged.length} acknowledged`);
+    t.ok(image.auditSequence >= highest((one) => Number(one.audit.slice(6))), 'every acknowledged audit record is there');
+    t.ok((image.factSequences[0]?.[1] ?? 0) >= highest((one) => one.fact), 'every acknowledged fact is there');
+    t.ok(image.resourceVersion >= highest((one) => one.version), 'every acknowledged resource is there');
+    t.same(ledger.findings, []);
+  }
+  const verification = await verify(dir);
+  t.same(verification.problems, []);
+  const database = new Database(path.join(dir, 'state.db'), { readonly: true });
+  t.equal(database.pragma('integrity_check', { simple: true }), 'ok');
+  database.close();
+});
+
+t.test('promise 2, G4: a full disk refuses with storage_unavailable, changes nothing, and writes work again when there is space', async (t) => {
+  try {
+    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
+  } catch {
+    t.pass('prlimit is not installed: not tried here');
+    return;
+  }
+  const dir = dataDir(t);
+  const child = startNode([CHILD, 'disk-full', dir], ['ignore', 'pipe', 'inherit']);
+  const output = lines(child);
+  const code = await new Promise((resolve) => child.once('close', (exit, signal) => resolve(exit ?? signal)));
+  t.equal(code, 0);
+  const [full, again] = output.text().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+  t.match(full, { kind: 'unavailable', code: 'storage_unavailable', unchanged: true, accepting: false, refusedAgain: 'storage_unavailable' });
+  t.ok(Number(full.acknowledged) > 3);
+  t.match(again, { after: 'written again', kept: true });
+  t.ok(Number(again.reloads) >= 2, 'the store reloaded when it failed and when it recovered');
+  t.same((await verify(dir)).problems, []);
+});
+
+/** A closed data directory with an audit trail of 30 records. */
+async function trail(dir: string, from = 1, to = 30): Promise<void> {
+  const ledger = await openLedger(dir);
+  await ledger.load(0);
+  for (let sequence = from; sequence <= to; sequence += 1) await ledger.commit(transaction({ audits: [auditDraft(sequence)] }));
+  await ledger.close();
+}
+
+function edit(dir: string, sql: string): void {
+  const database = new Database(path.join(dir, 'state.db'));
+  database.exec(sql);
+  database.close();
+}
+
+const EDITS: readonly { readonly what: string; readonly sql: string; readonly found: readonly (readonly [number, string])[] }[] = [
+  { what: 'a changed body', sql: `UPDATE audit SET body = replace(body, '"Ann Op"', '"Eve"') WHERE sequence = 7`, found: [[7, 'hash']] },
+  { what: 'a changed column', sql: `UPDATE audit SET result = 'Rejected' WHERE sequence = 7`, found: [[7, 'hash']] },
+  { what: 'a changed time', sql: 'UPDATE audit SET at = at + 1 WHERE sequence = 7', found: [[7, 'hash']] },
+  { what: 'a changed hash', sql: `UPDATE audit SET hash = zeroblob(32) WHERE sequence = 7`, found: [[7, 'hash'], [7, 'signature'], [8, 'link']] },
+  { what: 'a changed mac', sql: `UPDATE audit SET mac = zeroblob(32) WHERE sequence = 7`, found: [[7, 'signature']] },
+  { what: 'a deleted record', sql: 'DELETE FROM audit WHERE sequence = 7', found: [[7, 'missing']] },
+  { what: 'the first records deleted', sql: 'DELETE FROM audit WHERE sequence <= 2', found: [[1, 'missing'], [2, 'missing']] },
+  { what: 'the last records deleted', sql: 'DELETE FROM audit WHERE sequence > 28', found: [[29, 'missing'], [30, 'missing']] },
+  { what: 'a record deleted and the rest moved up', sql: 'DELETE FROM audit WHERE sequence = 7; UPDATE audit SET sequence = sequence - 1 WHERE sequence > 7', found: [] },
+  { what: 'a copied record inserted', sql: `INSERT INTO audit SELECT 31, at, site, action, category, result, kind, name, account, correlation, body, hash, mac, key_id FROM audit WHERE sequence = 5`, found: [[31, 'hash'], [31, 'link']] },
+  { what: 'two records swapped', sql: 'UPDATE audit SET sequence = -1 WHERE sequence = 7; UPDATE audit SET sequence = 7 WHERE sequence = 8; UPDATE audit SET sequence = 8 WHERE sequence = -1', found: [] },
+  { what: 'a changed signed head', sql: 'UPDATE audit_heads SET hash = upper(hash)', found: [[30, 'signature']] },
+];
+
+t.test('promise 7, G16: verification finds every edit of the audit trail, and nothing in a clean one', async (t) => {
+  const clean = dataDir(t);
+  await trail(clean);
+  const verification = await verify(clean);
+  t.match(verification, { ok: true, checked: 30, firstSequence: 1, lastSequence: 30, problems: [] });
+  t.match(verification.headHash, /^[0-9a-f]{64}$/);
+  for (const { what, sql, found } of EDITS) {
+    const dir = dataDir(t);
+    cpSync(clean, dir, { recursive: true });
+    edit(dir, sql);
+    const { ok, problems } = await verify(dir);
+    t.equal(ok, false, what);
+    if (found.length > 0) t.same(problems.map(({ sequence, problem }) => [sequence, problem]), found, what);
+  }
+});
+
+t.test('promise 7, G16: an older copy of the database is found at start, and its hole stays visible', async (t) => {
+  const dir = dataDir(t);
+  await trail(dir, 1, 10);
+  const copy = path.join(dir, 'copy.db');
+  copyFileSync(path.join(dir, 'state.db'), copy);
+  await trail(dir, 11, 20);
+  copyFileSync(copy, path.join(dir, 'state.db'));
+  t.same((await verify(dir)).problems.map((one) => [one.sequence, one.problem]), Array.from({ length: 10 }, (_, index) => [11 + index, 'missing']));
+  const ledger = await openLedger(dir);
+  t.match(ledger.findings[0], /ends at 10 but had reached 20/);
+  const image = await ledger.load(0);
+  t.equal(image.auditSequence, 20);
+  await ledger.commit(transaction({ audits: [auditDraft(21)] }));
+  await ledger.close();
+  t.equal((await verify(dir)).problems.length, 10);
+});
+
+t.test('G16: a head file that is gone or forged is found', async (t) => {
+  const dir = dataDir(t);
+  await trail(dir);
+  writeFileSync(path.join(dir, 'audit-head'), JSON.stringify({ sequence: 3, hash: 'f'.repeat(64), mac: '' }));
+  t.same((await verify(dir)).problems.map((one) => [one.sequence, one.problem]), [[30, 'signature']]);
+  const ledger = await openLedger(dir);
+  t.match(ledger.findings[0], /missing or not genuine/);
+  await ledger.close();
+});
+
+t.test('one process per data directory: a second one is refused in one sentence, a crash frees the lock', async (t) => {
+  const dir = dataDir(t);
+  const lock = lockDataDir(dir);
+  const again = `import { lockDataDir } from ${JSON.stringify(new URL('../../../src/platform/ledger/lock.js', import.meta.url).href)}; lockDataDir(${JSON.stringify(dir)}); process.kill(process.pid, 'SIGKILL');`;
+  const second = startNode(['--input-type=module', '-e', again], ['ignore', 'ignore', 'pipe']);
+  let complaint = '';
+  second.stderr?.on('data', (chunk: Buffer) => {
+    complaint += chunk.toString();
+  });
+  await new Promise((resolve) => second.once('close', resolve));
+  t.match(complaint, new RegExp(`another lineside process \\(pid ${process.pid}\\) already uses the data directory ${dir}`));
+  t.throws(() => lockDataDir(dir), /already uses/);
+  lock.release();
+  t.notOk(existsSync(path.join(dir, 'pid')));
+  const crashed = startNode(['--input-type=module', '-e', again], 'ignore');
+  t.equal(await new Promise((resolve) => crashed.once('close', (_code, signal) => resolve(signal))), 'SIGKILL');
+  lockDataDir(dir).release();
+});

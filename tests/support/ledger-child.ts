@@ -1,0 +1,123 @@
+/**
+ * A process for tests that kill it or take its disk away: `node ledger-child.js commit|disk-full <dataDir>`. What it
+ * reports on stdout it reports with a synchronous write, so that a kill cannot swallow it.
+ */
+import { execFileSync } from 'node:child_process';
+import { statSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import * as v from 'valibot';
+import type { Clock } from '../../src/platform/base/clock.js';
+import type { Refusal } from '../../src/platform/base/refusal.js';
+import { openLedger } from '../../src/platform/ledger/ledger.js';
+import { component } from '../../src/platform/store/audit-record.js';
+import type { Kind } from '../../src/platform/store/kind.js';
+import { type Change, Store } from '../../src/platform/store/store.js';
+
+const CALLERS = 20;
+const IN_A_MOMENT_MS = 10;
+
+export const Note: Kind<{ text: string }, { seen: number }> = {
+  kind: 'Note',
+  group: 'system',
+  scope: 'site',
+  action: 'note',
+  spec: v.object({ text: v.string() }),
+  body: 'flat',
+  apply: { how: 'yes' },
+  initialStatus: () => ({ seen: 0 }),
+};
+
+/** Real time, but nothing is waited for longer than a moment. */
+const hastyClock: Clock = {
+  wallMs: () => Date.now(),
+  monoMs: () => performance.now(),
+  after(delayMs, call) {
+    const timer = setTimeout(call, Math.min(delayMs, IN_A_MOMENT_MS));
+    return () => clearTimeout(timer);
+  },
+};
+
+export function noteChange(name: string, text: string): Change {
+  return {
+    puts: [{ kind: Note, site: 'north', name, spec: { text } }],
+    audits: [
+      {
+        site: 'north',
+        actor: component('test'),
+        action: 'Update',
+        category: 'note',
+        target: { kind: 'Note', name, site: 'north' },
+        result: 'Success',
+        correlationID: `c-${name}`,
+      },
+    ],
+    facts: [{ stream: 'notes/north', body: (sequence) => ({ sequence, name }) }],
+  };
+}
+
+function report(line: unknown): void {
+  writeSync(1, `${JSON.stringify(line)}\n`);
+}
+
+/** Writes until it is killed; reports every record it was told is on disk. */
+async function commitForever(dataDir: string): Promise<void> {
+  const store = new Store(await openLedger(dataDir), hastyClock);
+  await store.open(0);
+  const start = store.auditSequence;
+  await Promise.all(
+    Array.from({ length: CALLERS }, async (_, caller) => {
+      for (let turn = 1; ; turn += 1) {
+        const name = `n${(start + caller * 1000 + turn) % 500}`;
+        const applied = await store.write(noteChange(name, `${caller}-${turn}`));
+        report({ audit: applied.auditNames[0], fact: applied.factSequences[0], version: applied.resources[0].metadata.resourceVersion });
+      }
+    }),
+  );
+}
+
+function limitFiles(bytes: number | 'unlimited'): void {
+  execFileSync('prlimit', [`--pid=${process.pid}`, `--fsize=${bytes}:unlimited`]);
+}
+
+/** Fills its disk, keeps asking, gets space again. */
+async function fillDisk(dataDir: string): Promise<void> {
+  const ledger = await openLedger(dataDir);
+  const store = new Store(ledger, hastyClock);
+  await store.open(0);
+  for (let index = 0; index < 5; index += 1) await store.write(noteChange(`before-${index}`, 'x'));
+  let reloads = 0;
+  store.watchReload(() => {
+    reloads += 1;
+  });
+  limitFiles(statSync(path.join(dataDir, 'state.db-wal')).size + 1_000_000);
+  const acknowledged: string[] = [];
+  let refusal: Refusal | undefined;
+  for (let index = 0; !refusal; index += 1) {
+    await store.write(noteChange(`full-${index}`, 'y'.repeat(8000))).then(
+      () => acknowledged.push(`full-${index}`),
+      (fault: Refusal) => {
+        refusal = fault;
+      },
+    );
+  }
+  const code = refusal.context.code;
+  const kind = refusal.kind;
+  const unchanged = store.get(Note, 'north', `full-${acknowledged.length}`) === undefined;
+  let refusedAgain = '';
+  try {
+    store.apply(noteChange('refused', 'z'));
+  } catch (fault) {
+    refusedAgain = String((fault as Refusal).context.code);
+  }
+  report({ kind, code, unchanged, accepting: store.accepting, refusedAgain, acknowledged: acknowledged.length });
+  limitFiles('unlimited');
+  while (!store.accepting) await new Promise((resolve) => setTimeout(resolve, IN_A_MOMENT_MS));
+  await store.write(noteChange('after', 'written again'));
+  report({ reloads, after: store.get(Note, 'north', 'after')?.spec.text, kept: acknowledged.every((name) => store.get(Note, 'north', name) !== undefined) });
+  await ledger.close();
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [, , task, dataDir] = process.argv;
+  await (task === 'commit' ? commitForever(dataDir) : fillDisk(dataDir));
+}
