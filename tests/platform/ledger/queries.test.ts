@@ -1,0 +1,113 @@
+/** The query thread over a real ledger: lists, paging, confinement, facts, export, verification of a range. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { hashOf, servedAudit } from '../../../src/platform/ledger/chain.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { type AuditQuery, type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
+import { auditDraft, transaction } from '../../support/ledger-data.js';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'lineside-queries-'));
+const ledger = await openLedger(dir);
+const queries: LedgerQueries = openQueries(dir);
+t.teardown(async () => {
+  await queries.close();
+  await ledger.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+await ledger.load(0);
+const SITES = ['north', 'south', ''];
+for (let sequence = 1; sequence <= 120; sequence += 1) {
+  const site = SITES[sequence % 3];
+  await ledger.commit(
+    transaction({
+      audits: [auditDraft(sequence, { site, action: sequence % 4 === 0 ? 'Command' : 'Update', result: sequence % 5 === 0 ? 'Rejected' : 'Success', target: { kind: 'Unit', name: `u${sequence % 10}`, site } })],
+      facts: [{ stream: 'alarms/north', sequence, body: { sequence, timestamp: new Date(Date.UTC(2026, 0, 31) + sequence * 1000).toISOString(), alarm: `a${sequence % 2}`, severity: sequence % 3 } }],
+    }),
+  );
+}
+
+async function sequences(query: AuditQuery): Promise<number[]> {
+  return (await queries.auditPage(query)).items.map((record) => record.sequence);
+}
+
+const at = (sequence: number): number => Date.parse(auditDraft(sequence).timestamp);
+
+t.test('Q-TAG-16: newest first, in pages that neither repeat nor lose a record', async (t) => {
+  const seen: number[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await queries.auditPage({ limit: 50, cursor });
+    seen.push(...page.items.map((record) => record.sequence));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor);
+  t.same(seen, Array.from({ length: 120 }, (_, index) => 120 - index));
+  t.same(await sequences({ limit: 3, order: 'asc' }), [1, 2, 3]);
+  const exact = await queries.auditPage({ limit: 120 });
+  t.equal(exact.nextCursor, null, 'no cursor when nothing follows');
+});
+
+t.test('Q-TAG-16: filters', async (t) => {
+  t.same(await sequences({ fromMs: at(10), toMs: at(13) }), [12, 11, 10]);
+  t.same(await sequences({ action: 'Command', fromMs: at(1), toMs: at(10) }), [8, 4]);
+  t.same(await sequences({ result: 'Rejected', kind: 'Unit', name: 'u5', limit: 2 }), [115, 105]);
+  t.same(await sequences({ correlationID: 'corr-3' }), [7, 6]);
+  t.same(await sequences({ accountId: 'nobody' }), []);
+  t.same(await sequences({ category: 'unit', site: 'south', limit: 2 }), [118, 115]);
+});
+
+t.test('Q-AUTH-14: a confined caller sees its sites only, and no record without a site', async (t) => {
+  const page = await queries.auditPage({ sites: ['north'], limit: 1000 });
+  t.equal(page.items.length, 40);
+  t.ok(page.items.every((record) => record.site === 'north'));
+  t.equal(await queries.auditRecord(1, { sites: ['north'] }), undefined, 'record 1 is of south');
+  t.equal((await queries.auditRecord(3, { site: 'north' }))?.sequence, 3);
+  t.equal(await queries.auditRecord(999, {}), undefined);
+});
+
+t.test('Q-ERR-15: a cursor of something else is 400 invalid_query', async (t) => {
+  for (const cursor of ['', 'x', Buffer.from('fact:3').toString('base64url'), Buffer.from('audit:').toString('base64url'), Buffer.from('audit:1:2').toString('base64url')]) {
+    const refusal: unknown = await queries.auditPage({ cursor }).catch((fault: unknown) => fault);
+    t.match(refusal, { kind: 'invalid', context: { code: 'invalid_query', field: 'cursor' } });
+  }
+});
+
+t.test('D-AUDIT-01: the served record, without hash, in canonical form, is what was hashed', async (t) => {
+  const [{ hash, ...record }] = (await queries.auditPage({ limit: 1 })).items;
+  const { canonicalJson } = await import('../../../src/platform/ledger/canonical-json.js');
+  const body = canonicalJson(record);
+  t.equal(hashOf(body).toString('hex'), hash);
+  t.equal(JSON.parse(servedAudit(body, hashOf(body))).hash, hash);
+});
+
+t.test('8.3: the audit records of a thing, oldest first, by target or correlation', async (t) => {
+  const records = await queries.auditOf({ site: 'north', targets: [{ kind: 'Unit', name: 'u3' }], correlationIDs: ['corr-3', 'corr-4'] });
+  t.same(records.map((record) => record.sequence), [3, 6, 9, 33, 63, 93]);
+});
+
+t.test('facts: pages of a stream, filtered by time and members', async (t) => {
+  const page = await queries.factPage<{ sequence: number }>('alarms/north', { limit: 2, equals: { alarm: 'a1', severity: '2' } });
+  t.same(page.items.map((fact) => fact.sequence), [119, 113]);
+  const next = await queries.factPage<{ sequence: number }>('alarms/north', { limit: 2, equals: { alarm: 'a1', severity: '2' }, cursor: page.nextCursor ?? '' });
+  t.same(next.items.map((fact) => fact.sequence), [107, 101]);
+  const range = await queries.factPage<{ sequence: number }>('alarms/north', { order: 'asc', from: '2026-01-31T00:00:05.000Z', to: '2026-01-31T00:00:08.000Z' });
+  t.same(range.items.map((fact) => fact.sequence), [5, 6, 7]);
+  t.equal((await queries.facts('alarms/north')).length, 120);
+  t.same(await queries.facts('none'), []);
+});
+
+t.test('8.6: the export carries mac and keyId, one record per line', async (t) => {
+  let text = '';
+  for await (const chunk of queries.auditLines(100)) text += new TextDecoder().decode(chunk);
+  const records = text.trim().split('\n').map((line) => JSON.parse(line) as Record<string, string | number>);
+  t.same(records.map((record) => record.sequence), Array.from({ length: 20 }, (_, index) => 101 + index));
+  t.match(records[0], { keyId: /^[0-9a-f]{16}$/, mac: /^[A-Za-z0-9+/]{43}=$/, hash: /^[0-9a-f]{64}$/ });
+});
+
+t.test('Q-TAG-16: verify of the running trail and of a range', async (t) => {
+  t.match(await queries.verify(), { ok: true, checked: 120, firstSequence: 1, lastSequence: 120, problems: [] });
+  t.match(await queries.verify({ fromMs: at(10), toMs: at(20) }), { ok: true, checked: 10, firstSequence: 10, lastSequence: 19 });
+  t.match(await queries.verify({ toMs: at(1) }), { ok: true, checked: 0, firstSequence: 0, lastSequence: 0 });
+});

@@ -1,0 +1,144 @@
+/** The resource store over a real ledger. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import type { Ledger } from '../../../src/platform/ledger/protocol.js';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
+import { witnessOf } from '../../../src/platform/store/clock-witness.js';
+import { Store, type StoreEvent } from '../../../src/platform/store/store.js';
+import { Note, noteChange } from '../../support/ledger-child.js';
+
+interface Test {
+  teardown(call: () => unknown): void;
+}
+
+function folder(test: Test): string {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-store-'));
+  test.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+async function openStore(test: Test, dir = folder(test)): Promise<{ store: Store; ledger: Ledger; dir: string }> {
+  const ledger = await openLedger(dir);
+  test.teardown(() => ledger.close());
+  const store = new Store(ledger, systemClock, witnessOf(systemClock));
+  await store.open(0);
+  return { store, ledger, dir };
+}
+
+t.test('decisions 1.1: generation counts changes of spec, resourceVersion counts writes', async (t) => {
+  const { store } = await openStore(t);
+  const put = (parts: object) => store.apply({ puts: [{ kind: Note, site: 'north', name: 'a', ...parts }] }).resources[0].metadata;
+  const first = put({ spec: { text: '1' } });
+  t.match(first, { generation: 1, resourceVersion: 1, labels: {} });
+  t.match(put({ spec: { text: '1' } }), { generation: 1, resourceVersion: 2 });
+  t.match(put({ status: { seen: 3 } }), { generation: 1, resourceVersion: 3 });
+  t.match(put({ spec: { text: '2' }, labels: { a: 'b' } }), { generation: 2, resourceVersion: 4, uid: first.uid, createdAt: first.createdAt });
+  t.same(store.get(Note, 'north', 'a')?.status, { seen: 3 });
+});
+
+t.test('design 3: a change is whole or nothing', async (t) => {
+  const { store } = await openStore(t);
+  await store.write(noteChange('a', 'first'));
+  const { auditSequence, resourceVersion } = store;
+  t.throws(
+    () =>
+      store.apply({
+        ...noteChange('a', 'second'),
+        facts: [
+          { stream: 'notes/north', body: () => 1 },
+          {
+            stream: 'notes/north',
+            body: () => {
+              throw new Error('no body');
+            },
+          },
+        ],
+      }),
+    /no body/,
+  );
+  t.equal(store.get(Note, 'north', 'a')?.spec.text, 'first');
+  t.match({ auditSequence: store.auditSequence, resourceVersion: store.resourceVersion }, { auditSequence, resourceVersion });
+  const applied = await store.write(noteChange('a', 'third'));
+  t.same(applied.factSequences, [2]);
+});
+
+t.test('design 3: watchers see each change after it is in memory, and whether it was configuration', async (t) => {
+  const { store } = await openStore(t);
+  const events: [StoreEvent['type'], string, boolean, boolean][] = [];
+  store.watch(Note, (event) => events.push([event.type, event.resource.metadata.name, event.configuration, store.get(Note, 'north', 'a') !== undefined]));
+  const put = { kind: Note, site: 'north', name: 'a' };
+  store.apply({ puts: [{ ...put, spec: { text: '1' }, labels: { x: 'y' } }] });
+  store.apply({ puts: [{ ...put, status: { seen: 1 } }] });
+  store.apply({ puts: [{ ...put, labels: { x: 'y' } }] });
+  store.apply({ puts: [{ ...put, labels: { x: 'z' } }] });
+  store.apply({ removes: [{ kind: 'Note', site: 'north', name: 'a' }, { kind: 'Note', site: 'north', name: 'never' }] });
+  t.same(events, [
+    ['put', 'a', true, true],
+    ['put', 'a', false, true],
+    ['put', 'a', false, true],
+    ['put', 'a', true, true],
+    ['remove', 'a', true, false],
+  ]);
+});
+
+t.test('design 3: lists are sorted by name and follow changes', async (t) => {
+  const { store } = await openStore(t);
+  for (const [site, name] of [['north', 'b'], ['south', 'a'], ['north', 'a']]) store.apply({ puts: [{ kind: Note, site, name, spec: { text: '' } }] });
+  const names = (site?: string) => store.list(Note, site).map((note) => `${note.metadata.site}/${note.metadata.name}`);
+  t.same(names(), ['north/a', 'south/a', 'north/b']);
+  t.same(names('north'), ['north/a', 'north/b']);
+  store.apply({ removes: [{ kind: 'Note', site: 'north', name: 'a' }] });
+  t.same(names('north'), ['north/b']);
+});
+
+t.test('design 3: a restart finds everything as it was acknowledged', async (t) => {
+  const dir = folder(t);
+  const ledger = await openLedger(dir);
+  const before = new Store(ledger, systemClock);
+  await before.open(0);
+  await before.write(noteChange('a', 'kept'));
+  await before.write({ ...noteChange('b', 'removed') });
+  await before.write({ removes: [{ kind: 'Note', site: 'north', name: 'b' }] });
+  await ledger.close();
+  const { store } = await openStore(t, dir);
+  t.same(store.get(Note, 'north', 'a'), before.get(Note, 'north', 'a'));
+  t.equal(store.get(Note, 'north', 'b'), undefined);
+  t.equal(store.resourceVersion, before.resourceVersion);
+  t.equal(store.nextAuditName(), 'audit-000000000003');
+  t.same((await store.write(noteChange('c', ''))).factSequences, [3]);
+});
+
+t.test('8.6: audit records carry the clock they were stamped with', async (t) => {
+  const { store, dir } = await openStore(t);
+  await store.write(noteChange('a', ''));
+  const queries = openQueries(dir);
+  t.teardown(() => queries.close());
+  const record = await queries.auditRecord(1, {});
+  t.match(record?.details?.clock, { bootID: String, monotonicNs: /^\d+$/, synchronised: Boolean });
+});
+
+t.test('G4: after a refused commit memory is what is on disk, and every refused caller has waited for that', async (t) => {
+  const { store, ledger } = await openStore(t);
+  await store.write(noteChange('a', 'on disk'));
+  let reloads = 0;
+  store.watchReload(() => {
+    reloads += 1;
+  });
+  // somebody else used the next audit number: the ledger refuses what does not follow
+  const foreign = { name: 'audit-000000000002', sequence: 2, timestamp: '2026-01-31T09:00:00.000Z', site: '', accountId: '', displayName: '', actorType: 'component' as const, action: 'Create' as const, category: '', target: { kind: '', name: '', site: '' }, result: 'Success' as const, correlationID: '' };
+  await ledger.commit({ puts: [], removes: [], audits: [foreign], facts: [], nonces: [] });
+  const refused = [store.write(noteChange('a', 'never')), store.write(noteChange('b', 'never'))];
+  for (const each of refused) {
+    const refusal: unknown = await each.catch((fault: unknown) => fault);
+    t.match(refusal, { kind: 'unavailable', context: { code: 'storage_unavailable' } });
+    t.equal(store.get(Note, 'north', 'a')?.spec.text, 'on disk');
+    t.equal(store.get(Note, 'north', 'b'), undefined);
+  }
+  t.equal(store.accepting, false);
+  t.equal(reloads, 1);
+  t.equal(store.nextAuditName(), 'audit-000000000003');
+});
