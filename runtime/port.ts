@@ -268,6 +268,8 @@ export type UnitInbound =
     }
   | { readonly type: 'phase-mode'; readonly phase: string; readonly mode: Mode }
   | { readonly type: 'module-mode'; readonly module: string; readonly mode: Mode }
+  /** Sets or ends the interlock bypass of a module (D-PROG-03); without `blocks` of all its interlocks. */
+  | { readonly type: 'bypass'; readonly module: string; readonly active: boolean; readonly blocks?: readonly string[] }
   | { readonly type: 'answer'; readonly phase: string; readonly waitId: string; readonly value: number | string }
   /** Names of the signals and barriers of a scope that are TRUE now; replaces the former set. */
   | { readonly type: 'signals'; readonly scope: string; readonly raised: readonly string[] }
@@ -317,6 +319,8 @@ export type UnitOutbound =
   | { readonly type: 'event'; readonly phase: string; readonly text: string; readonly atMs: number }
   | { readonly type: 'write-result'; readonly id: number; readonly ok: boolean; readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed'; readonly message: string }
   | { readonly type: 'inspect-result'; readonly id: number; readonly result: unknown }
+  /** A bypassed interlock would have tripped (D-PROG-03). */
+  | { readonly type: 'shadow-trip'; readonly module: string; readonly block: string; readonly atMs: number }
   | { readonly type: 'retained'; readonly networks: Readonly<Record<string, RetainedNetwork>> }
   | { readonly type: 'stopped' };
 
@@ -348,8 +352,11 @@ export interface ProbeChannel {
   readonly direction: 'input' | 'output';
   readonly dataType: 'bool' | 'int' | 'float' | 'string';
   readonly readbackAddress: string;
+  /** 0: the module's option. */
   readonly pollIntervalMs: number;
   readonly initial?: Value;
+  /** Width of the value range of an output, when known: the read-back tolerance is 0.1 % of it (decisions 7.7). */
+  readonly span?: number;
 }
 
 export interface Behavior {
@@ -399,6 +406,8 @@ export interface ChannelSample {
   readonly quality: 'Good' | 'Uncertain' | 'Bad';
   readonly atMs: number;
   readonly message: string;
+  /** The operator holds this simulated channel. */
+  readonly forced?: boolean;
 }
 
 export type ProbeOutbound =

@@ -1,0 +1,83 @@
+/**
+ * What exists on the I/O side: protocols, options, address grammars, simulation behaviours and faults. Metadata and
+ * pure checks only, no Node API and no device library, so that the gateway may import it through runtime/catalog.ts.
+ */
+import type { ChannelType, Direction, DriverDescription } from './driver.js';
+import { ethernetIpDescription } from './ethernet-ip/description.js';
+import { modbusDescription } from './modbus/description.js';
+import { opcuaDescription } from './opcua/description.js';
+import { optionProblems, type OptionValue, resolveOptions } from './options.js';
+import { simulationDescription } from './simulation/description.js';
+import { BEHAVIOR_TYPES } from './simulation/behavior-types.js';
+import { EXPRESSION_FUNCTIONS, EXPRESSION_VARIABLES } from './simulation/expression-parser.js';
+import { FAULT_TRIGGER_MODES, FAULT_TYPES } from './simulation/faults.js';
+import type { ParamSpec } from './simulation/params.js';
+
+export type { ChannelType, Direction, OptionValue, ParamSpec };
+export type { OptionSpec } from './options.js';
+export { parseExpression } from './simulation/expression-parser.js';
+export { checkBehavior, checkFault, type SimulationProblem, simulationProblems } from './simulation/checks.js';
+export { type AddressMap, behaviorReferences, mergeBehaviors, missingAddresses } from './simulation/merge.js';
+export { type ParamProblem, SIMULATED_ADDRESS } from './simulation/params.js';
+
+/** Contract 3, "I/O module": the protocols. A driver is one folder and one line here and in drivers.ts. */
+export const PROTOCOL_DESCRIPTIONS: readonly DriverDescription[] = [modbusDescription, ethernetIpDescription, opcuaDescription, simulationDescription];
+
+export const PROTOCOLS = PROTOCOL_DESCRIPTIONS.map((row) => row.protocol);
+
+/** Name and params of every simulation behaviour (decisions 6.2) and fault (6.3). */
+export const SIMULATION_BEHAVIORS: readonly { readonly type: string; readonly params: readonly ParamSpec[] }[] = BEHAVIOR_TYPES.map(({ type, params }) => ({ type, params }));
+export const SIMULATION_FAULTS: readonly { readonly type: string; readonly params: readonly ParamSpec[] }[] = FAULT_TYPES.map(({ type, params }) => ({ type, params }));
+export const SIMULATION_EXPRESSIONS = { functions: Object.keys(EXPRESSION_FUNCTIONS), variables: EXPRESSION_VARIABLES };
+export const TRIGGER_MODES = FAULT_TRIGGER_MODES;
+
+export function protocolDescription(protocol: string): DriverDescription | undefined {
+  return PROTOCOL_DESCRIPTIONS.find((row) => row.protocol === protocol);
+}
+
+const unknownProtocol = (protocol: string): string => `protocol ${protocol} is not known; known are ${PROTOCOLS.join(', ')}`;
+
+/** The endpoint of a module; `normalized` is equal for equal devices (`distinctAssetRecord`, decisions Q-IO-03). */
+export function checkAddress(protocol: string, text: string): { readonly normalized: string } | { readonly error: string } {
+  const description = protocolDescription(protocol);
+  if (!description) return { error: unknownProtocol(protocol) };
+  const address = description.parseAddress(text);
+  return address.ok ? { normalized: address.value } : { error: address.message };
+}
+
+/** A channel or readback address; `dataType` is undefined when only the device knows it. */
+export function checkChannelAddress(protocol: string, direction: Direction, text: string): { readonly dataType: ChannelType | undefined } | { readonly error: string } {
+  const description = protocolDescription(protocol);
+  if (!description) return { error: unknownProtocol(protocol) };
+  const channel = description.parseChannel(text, direction);
+  return channel.ok ? { dataType: channel.value.dataType } : { error: channel.message };
+}
+
+/** One problem per option that is unknown, does not read or is out of bounds. */
+export function checkOptions(protocol: string, options: Readonly<Record<string, OptionValue>>): { readonly option: string; readonly message: string }[] {
+  const description = protocolDescription(protocol);
+  return description ? optionProblems(description.options, options) : [{ option: 'protocol', message: unknownProtocol(protocol) }];
+}
+
+/** Options in working form: durations in ms, defaults filled in. */
+export function readOptions(protocol: string, options: Readonly<Record<string, OptionValue>>): Readonly<Record<string, OptionValue>> {
+  const description = protocolDescription(protocol);
+  return description ? resolveOptions(description.options, options) : {};
+}
+
+/** Names of options that are never served. */
+export function secretOptions(protocol: string): readonly string[] {
+  return (protocolDescription(protocol)?.options ?? []).filter((row) => row.secret).map((row) => row.name);
+}
+
+const STALE_PERIODS = 3; // decisions 7.2
+const STALE_MS_MIN = 2000;
+
+/** Age at which a cyclic sample of a channel becomes Uncertain; at twice that it is Bad (decisions 7.2). */
+export function staleAfterMs(protocol: string, options: Readonly<Record<string, OptionValue>>, channelPollIntervalMs = 0): number {
+  const resolved = readOptions(protocol, options);
+  const given = Number(resolved.staleAfter ?? 0);
+  if (given > 0) return given;
+  const pollMs = channelPollIntervalMs || Number(resolved.tick ?? resolved.pollInterval ?? 0);
+  return Math.max(STALE_PERIODS * pollMs, STALE_MS_MIN);
+}

@@ -1,0 +1,92 @@
+/**
+ * The seam between the probe and a field protocol (decisions 7, contract 3 "I/O module").
+ *
+ * A driver is one object (`protocol`, `options`, `parseAddress`, `parseChannel`, `connect`) and one link (`read`,
+ * `write`, `lost`, `close`). Whatever the device does is data: `connect` may reject, nothing else does. The probe
+ * calls the link; a link never calls the probe except through the sink of a running read.
+ */
+import type { ProbeModule } from '../port.js';
+import type { Value } from '../vocabulary/data-types.js';
+import type { OptionSpec } from './options.js';
+
+/** Time as the probe is given it; tests own it. */
+export interface Clock {
+  /** Wall time in ms since the epoch. */
+  wallMs(): number;
+  /** Monotonic time in ms. */
+  monoMs(): number;
+  /** Calls back once after `delayMs`; the result cancels. */
+  after(delayMs: number, call: () => void): () => void;
+}
+
+export type Protocol = ProbeModule['protocol'];
+export type ChannelType = 'bool' | 'int' | 'float' | 'string';
+export type Direction = 'input' | 'output';
+
+/** A parse that either reads or says why not. */
+export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
+
+export function parsed<T>(value: T): Parsed<T> {
+  return { ok: true, value };
+}
+
+export function refused(message: string): { readonly ok: false; readonly message: string } {
+  return { ok: false, message };
+}
+
+/** One address of a read or write, in the words of its driver. */
+export interface Point {
+  readonly address: string;
+  readonly dataType: ChannelType;
+}
+
+/**
+ * Where a read delivers. `position` is the index of the point in the array that was given to `read`.
+ * Calls come between `begin` and `end`, without an await in between: the sink may be a process image.
+ */
+export interface SampleSink {
+  begin(): void;
+  /** BOOL as 0 or 1. */
+  number(position: number, value: number): void;
+  /** A whole number beyond 2^53, without loss of digits. */
+  integer(position: number, value: bigint): void;
+  text(position: number, value: string): void;
+  bad(position: number, message: string): void;
+  end(): void;
+}
+
+/** `answered`: the device spoke, if only to refuse; `silent`: a request ran into its time-out; `lost`: no connection. */
+export type ReadOutcome =
+  | { readonly status: 'answered' }
+  | { readonly status: 'silent' | 'lost'; readonly message: string };
+
+export type WriteOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
+
+export interface Link {
+  /** Delivers every point exactly once or, when a request ran into its time-out, at least once as bad. */
+  read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome>;
+  /** Writes go before waiting reads and in the order given. */
+  write(point: Point, value: Value): Promise<WriteOutcome>;
+  /** Points of different lanes have nothing to wait for in common (units behind one gateway); absent: one lane. */
+  lane?(point: Point): string;
+  /** Resolves once with the reason when the connection is gone, also after `close`. */
+  readonly lost: Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What the gateway needs to know of a protocol; no Node API and no device library behind it. */
+export interface DriverDescription {
+  readonly protocol: Protocol;
+  readonly options: readonly OptionSpec[];
+  /** The device endpoint; the value is its normalised form, equal for equal devices. */
+  parseAddress(text: string): Parsed<string>;
+  /** A channel address; the data type is undefined when only the device knows it. */
+  parseChannel(text: string, direction: Direction): Parsed<{ readonly dataType: ChannelType | undefined }>;
+}
+
+export interface Driver extends DriverDescription {
+  /** @throws Error with a sentence for the operator when the device cannot be reached. */
+  connect(module: ProbeModule, clock: Clock): Promise<Link>;
+}

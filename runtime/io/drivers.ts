@@ -1,0 +1,8 @@
+/** The drivers of this build, each loaded when its first module connects. A new one is one line here and in catalog.ts. */
+import type { Driver, Protocol } from './driver.js';
+
+export type DriverTable = Readonly<Partial<Record<Protocol, () => Promise<Driver>>>>;
+
+export const DRIVERS: DriverTable = {
+  modbus: async () => (await import('./modbus/driver.js')).modbusDriver,
+};

@@ -1,0 +1,110 @@
+/** Puts samples of a network module into its process image and remembers why a channel is Bad. */
+import type { ProcessImage } from '../vocabulary/process-image.js';
+import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
+import type { Clock, Point, SampleSink } from './driver.js';
+
+/** A point and the channel it feeds: an input's own address, or an output's readback. */
+export interface ImagePoint extends Point {
+  readonly channel: number;
+  readonly pollMs: number;
+  readonly readback: boolean;
+}
+
+export type ReadbackListener = (point: ImagePoint, value: number | string) => void;
+
+/** A sink that can close a bracket its driver left open. */
+export interface RecoverableSink extends SampleSink {
+  recover(): void;
+}
+
+const encoder = new TextEncoder();
+
+export class ImageSink {
+  readonly #image: ProcessImage;
+  readonly #clock: Clock;
+  readonly #messages: string[];
+  readonly #goodMonoMs: Float64Array;
+
+  constructor(image: ProcessImage, channels: number, clock: Clock) {
+    this.#image = image;
+    this.#clock = clock;
+    this.#messages = new Array<string>(channels).fill('');
+    this.#goodMonoMs = new Float64Array(channels);
+  }
+
+  message(channel: number): string {
+    return this.#messages[channel] ?? '';
+  }
+
+  firstMessage(): string {
+    return this.#messages.find((message) => message !== '') ?? '';
+  }
+
+  anyGood(): boolean {
+    return this.#goodMonoMs.some((ms) => ms > 0);
+  }
+
+  /** Monotonic time of the newest good sample among the points; 0 when there is none. */
+  lastGoodMonoMs(points: readonly ImagePoint[]): number {
+    let last = 0;
+    for (const point of points) last = Math.max(last, this.#goodMonoMs[point.channel]);
+    return last;
+  }
+
+  markBad(points: readonly ImagePoint[], message: string): void {
+    this.#image.beginInputs();
+    for (const point of points) this.#bad(point.channel, message);
+    this.#image.endInputs();
+  }
+
+  allBad(message: string): void {
+    this.#image.beginInputs();
+    for (let channel = 0; channel < this.#messages.length; channel += 1) this.#bad(channel, message);
+    this.#image.endInputs();
+  }
+
+  #bad(channel: number, message: string): void {
+    this.#image.quality[channel] = QUALITY.Bad;
+    this.#messages[channel] = message;
+  }
+
+  #store(point: ImagePoint, value: number, quality: QualityCode): void {
+    this.#image.value[point.channel] = value;
+    this.#image.sampledAtMs[point.channel] = this.#clock.wallMs();
+    this.#image.quality[point.channel] = quality;
+    this.#messages[point.channel] = '';
+    this.#goodMonoMs[point.channel] = this.#clock.monoMs();
+    if (point.readback) this.#image.readback[point.channel] = value;
+  }
+
+  /** The sink of one read; positions are indexes into `points`. */
+  of(points: readonly ImagePoint[], onReadback: ReadbackListener): RecoverableSink {
+    let open = false;
+    const heard: (() => void)[] = [];
+    const end = (): void => {
+      if (!open) return;
+      open = false;
+      this.#image.endInputs();
+      for (const tell of heard.splice(0)) tell();
+    };
+    const deliver = (position: number, value: number, text: string | undefined): void => {
+      const point = points[position];
+      this.#store(point, value, QUALITY.Good);
+      // The text of an output belongs to its writing unit.
+      if (text !== undefined && !point.readback) this.#image.setText(point.channel, encoder.encode(text));
+      if (point.readback) heard.push(() => onReadback(point, text ?? value));
+    };
+    return {
+      begin: () => {
+        open = true;
+        this.#image.beginInputs();
+      },
+      number: (position, value) => deliver(position, points[position].dataType === 'bool' ? Number(value !== 0) : value, undefined),
+      integer: (position, value) => deliver(position, Number(value), String(value)),
+      text: (position, value) => deliver(position, 0, value),
+      bad: (position, message) => this.#bad(points[position].channel, message),
+      end,
+      recover: end,
+    };
+  }
+}

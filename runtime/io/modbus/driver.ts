@@ -1,0 +1,35 @@
+/** The modbus driver: TCP by our own client, serial lines through modbus-serial, loaded only when one is configured. */
+import type { ProbeModule } from '../../port.js';
+import type { Clock, Driver } from '../driver.js';
+import { numberOption, resolveOptions } from '../options.js';
+import { BYTE_ORDERS } from './address.js';
+import { modbusDescription } from './description.js';
+import { parseEndpoint } from './endpoint.js';
+import { ModbusLink } from './link.js';
+import { connectMbap } from './mbap-client.js';
+import type { Transport } from './transport.js';
+
+async function connectTransport(module: ProbeModule, timeoutMs: number, clock: Clock): Promise<Transport> {
+  const endpoint = parseEndpoint(module.address);
+  if (!endpoint.ok) throw new Error(endpoint.message);
+  if (endpoint.value.kind === 'tcp') return connectMbap({ ...endpoint.value, timeoutMs }, clock);
+  const { connectRtu } = await import('./rtu-transport.js');
+  return connectRtu(endpoint.value, timeoutMs);
+}
+
+export const modbusDriver: Driver = {
+  ...modbusDescription,
+  async connect(module, clock) {
+    const options = resolveOptions(modbusDescription.options, module.options);
+    const transport = await connectTransport(module, numberOption(options, 'timeout'), clock);
+    return new ModbusLink(transport, {
+      unitId: numberOption(options, 'unitId'),
+      maxRegisters: numberOption(options, 'maxRegisters'),
+      maxBits: numberOption(options, 'maxBits'),
+      maxGap: numberOption(options, 'maxGap'),
+      retries: numberOption(options, 'retries'),
+      writeMode: String(options.writeMode),
+      byteOrder: BYTE_ORDERS.find((order) => order === options.byteOrder) ?? 'be',
+    });
+  },
+};

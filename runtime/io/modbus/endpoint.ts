@@ -1,0 +1,46 @@
+/** Modbus endpoints (decisions 7.3): `host[:502]`, `tcp://host[:port]`, `rtu:///dev/ttyS0?baud=19200&parity=even&stop=1`. */
+import { type Parsed, parsed, refused } from '../driver.js';
+
+export type ModbusEndpoint =
+  | { readonly kind: 'tcp'; readonly host: string; readonly port: number }
+  | { readonly kind: 'rtu'; readonly path: string; readonly baud: number; readonly parity: 'none' | 'even' | 'odd'; readonly stopBits: 1 | 2 };
+
+const MODBUS_TCP_PORT = 502; // IANA; Modbus Messaging on TCP/IP Implementation Guide V1.0b, 3.1.3
+const HOST = /^(?:\[(?<v6>[0-9A-Fa-f:.]+)\]|(?<host>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?))(?::(?<port>\d{1,5}))?$/;
+const PARITIES = ['none', 'even', 'odd'] as const;
+
+function parseTcp(text: string): Parsed<ModbusEndpoint> {
+  const found = HOST.exec(text)?.groups;
+  if (!found) return refused(`${text} is not a host name or IP address, optionally with :port`);
+  const port = found.port === undefined ? MODBUS_TCP_PORT : Number(found.port);
+  if (port < 1 || port > 65535) return refused(`port ${port} is outside 1 to 65535`);
+  return parsed({ kind: 'tcp', host: (found.v6 ?? found.host).toLowerCase(), port });
+}
+
+function parseRtu(text: string): Parsed<ModbusEndpoint> {
+  const [path, query = ''] = text.split('?', 2);
+  if (!/^\/[A-Za-z0-9._/-]+$/.test(path)) return refused(`${path} is not the path of a serial port`);
+  const settings = new URLSearchParams(query);
+  for (const name of settings.keys()) if (!['baud', 'parity', 'stop'].includes(name)) return refused(`${name} is not known; known are baud, parity, stop`);
+  const baud = Number(settings.get('baud') ?? 19200); // Modbus over Serial Line V1.02, 3.2: 19200 even is the default
+  const parity = PARITIES.find((word) => word === (settings.get('parity') ?? 'even'));
+  const stopBits = Number(settings.get('stop') ?? 1);
+  if (!Number.isInteger(baud) || baud < 50 || baud > 4_000_000) return refused('baud must be 50 to 4000000');
+  if (!parity) return refused('parity must be none, even or odd');
+  if (stopBits !== 1 && stopBits !== 2) return refused('stop must be 1 or 2');
+  return parsed({ kind: 'rtu', path, baud, parity, stopBits });
+}
+
+export function parseEndpoint(text: string): Parsed<ModbusEndpoint> {
+  const address = text.trim();
+  if (address === '') return refused('a modbus module needs an address such as 10.0.0.5:502');
+  if (address.startsWith('rtu://')) return parseRtu(address.slice('rtu://'.length));
+  return parseTcp(address.startsWith('tcp://') ? address.slice('tcp://'.length).replace(/\/$/, '') : address);
+}
+
+/** Equal for equal devices; a serial port is one device whatever its line settings. */
+export function endpointText(endpoint: ModbusEndpoint): string {
+  if (endpoint.kind === 'rtu') return `rtu://${endpoint.path}`;
+  const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host;
+  return `tcp://${host}:${endpoint.port}`;
+}

@@ -1,0 +1,215 @@
+/**
+ * A connected Modbus device (decisions 7.2 to 7.4): planned reads that decode straight into the sink, writes one after
+ * the other. Repeats an unanswered request `retries` times; an exception reply is an answer and is not repeated.
+ */
+import type { Value } from '../../vocabulary/data-types.js';
+import type { Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
+import { type ByteOrder, isBitTable, type ModbusAddress, parseModbusChannel } from './address.js';
+import { decodeRegisters, encodeRegisters, toBit } from './codec.js';
+import { type PlanLimits, planReads, type ReadBlock, type ReadPlan, readPdu, splitBlock } from './read-plan.js';
+import { EXCEPTION_FLAG, exceptionText, FUNCTION, type Reply, type Transport } from './transport.js';
+
+export interface ModbusSettings extends PlanLimits {
+  readonly retries: number;
+  readonly writeMode: string;
+  readonly byteOrder: ByteOrder;
+}
+
+const ANSWERED: ReadOutcome = { status: 'answered' };
+/** Exceptions that a hole in a coalesced block can cause: illegal address, illegal value. */
+const SPLITTING_EXCEPTIONS = new Set([2, 3]);
+
+export class ModbusLink implements Link {
+  readonly #transport: Transport;
+  readonly #settings: ModbusSettings;
+  readonly #plans = new WeakMap<readonly Point[], ReadPlan>();
+  #lastWrite: Promise<unknown> = Promise.resolve();
+
+  constructor(transport: Transport, settings: ModbusSettings) {
+    this.#transport = transport;
+    this.#settings = settings;
+  }
+
+  get lost(): Promise<string> {
+    return this.#transport.lost;
+  }
+
+  async close(): Promise<void> {
+    this.#transport.close();
+  }
+
+  lane(point: Point): string {
+    return /@(\d+)$/.exec(point.address)?.[1] ?? String(this.#settings.unitId);
+  }
+
+  async read(points: readonly Point[], sink: SampleSink): Promise<ReadOutcome> {
+    const plan = this.#plan(points);
+    if (plan.unreadable.length > 0) {
+      sink.begin();
+      for (const { position, message } of plan.unreadable) sink.bad(position, message);
+      sink.end();
+    }
+    const outcomes = await Promise.all(plan.units.map(({ unit, blocks }) => this.#readUnit(unit, blocks, sink)));
+    return outcomes.find((outcome) => outcome.status === 'lost') ?? outcomes.find((outcome) => outcome.status === 'answered') ?? outcomes[0] ?? ANSWERED;
+  }
+
+  #plan(points: readonly Point[]): ReadPlan {
+    const known = this.#plans.get(points);
+    if (known) return known;
+    const plan = planReads(points, this.#settings);
+    this.#plans.set(points, plan);
+    return plan;
+  }
+
+  async #readUnit(unit: number, blocks: ReadBlock[], sink: SampleSink): Promise<ReadOutcome> {
+    let answered = false;
+    for (let index = 0; index < blocks.length; index += 1) {
+      const block = blocks[index];
+      const reply = await this.#ask(unit, block.pdu, false);
+      if (!reply.ok) {
+        badBlocks(blocks.slice(index), reply.message, sink);
+        return answered && reply.reason === 'silent' ? ANSWERED : { status: reply.reason, message: reply.message };
+      }
+      answered = true;
+      if (block.members.length > 1 && SPLITTING_EXCEPTIONS.has(exceptionOf(reply.pdu))) {
+        blocks.splice(index, 1, ...splitBlock(block));
+        index -= 1;
+        continue;
+      }
+      this.#deliver(block, reply.pdu, sink);
+    }
+    return ANSWERED;
+  }
+
+  #deliver(block: ReadBlock, pdu: Buffer, sink: SampleSink): void {
+    const problem = problemOf(block, pdu);
+    if (problem !== undefined) {
+      badBlocks([block], problem, sink);
+      return;
+    }
+    sink.begin();
+    for (const { position, address } of block.members) {
+      const at = address.offset - block.start;
+      if (isBitTable(block.table)) {
+        sink.number(position, (pdu[2 + (at >> 3)] >> (at & 7)) & 1);
+        continue;
+      }
+      const value = decodeRegisters(address, pdu, 2 + 2 * at, this.#settings.byteOrder);
+      if (typeof value === 'number') {
+        if (Number.isFinite(value)) sink.number(position, value);
+        else sink.bad(position, 'the device delivers a number that is not finite');
+      } else if (typeof value === 'bigint') {
+        sink.integer(position, value);
+      } else {
+        sink.text(position, value);
+      }
+    }
+    sink.end();
+  }
+
+  /** One request, repeated while the device stays silent. */
+  async #ask(unit: number, pdu: Buffer, urgent: boolean): Promise<Reply> {
+    let reply = await this.#transport.request(unit, pdu, urgent);
+    for (let repeat = 0; repeat < this.#settings.retries && !reply.ok && reply.reason === 'silent'; repeat += 1) {
+      reply = await this.#transport.request(unit, pdu, urgent);
+    }
+    return reply;
+  }
+
+  write(point: Point, value: Value): Promise<WriteOutcome> {
+    const written = this.#lastWrite.then(() => this.#writeNow(point, value));
+    this.#lastWrite = written;
+    return written;
+  }
+
+  async #writeNow(point: Point, value: Value): Promise<WriteOutcome> {
+    const address = parseModbusChannel(point.address, 'output');
+    if (!address.ok) return { ok: false, reason: 'invalid', message: address.message };
+    const unit = address.value.unit ?? this.#settings.unitId;
+    if (address.value.table === 'coil') return this.#writeCoil(unit, address.value.offset, value);
+    if (address.value.type === 'bit') return this.#writeRegisterBit(unit, address.value, value);
+    const bytes = encodeRegisters(address.value, value, this.#settings.byteOrder);
+    if (!bytes.ok) return { ok: false, reason: 'invalid', message: bytes.message };
+    return this.#send(unit, this.#registersPdu(address.value.offset, bytes.value));
+  }
+
+  #writeCoil(unit: number, offset: number, value: Value): Promise<WriteOutcome> | WriteOutcome {
+    const bit = toBit(value);
+    if (bit === undefined) return { ok: false, reason: 'invalid', message: `${value} is neither true nor false` };
+    const pdu = this.#settings.writeMode === 'multiple' ? Buffer.alloc(7) : Buffer.alloc(5);
+    pdu.writeUInt16BE(offset, 1);
+    if (pdu.length === 5) {
+      pdu[0] = FUNCTION.writeSingleCoil;
+      pdu.writeUInt16BE(bit ? 0xff00 : 0, 3);
+    } else {
+      pdu[0] = FUNCTION.writeMultipleCoils;
+      pdu.writeUInt16BE(1, 3);
+      pdu[5] = 1;
+      pdu[6] = bit ? 1 : 0;
+    }
+    return this.#send(unit, pdu);
+  }
+
+  /** Read-modify-write of one bit of a holding register (decisions 7.4); writes of a module never overlap. */
+  async #writeRegisterBit(unit: number, address: ModbusAddress, value: Value): Promise<WriteOutcome> {
+    const bit = toBit(value);
+    if (bit === undefined) return { ok: false, reason: 'invalid', message: `${value} is neither true nor false` };
+    const reply = await this.#ask(unit, readPdu('holding', address.offset, 1), true);
+    if (!reply.ok) return { ok: false, reason: 'unreachable', message: reply.message };
+    const exception = exceptionOf(reply.pdu);
+    if (exception > 0) return { ok: false, reason: 'refused', message: exceptionText(exception) };
+    if (reply.pdu.length < 4) return { ok: false, reason: 'refused', message: 'the device sent a short answer' };
+    const mask = 1 << address.bit;
+    const present = reply.pdu.readUInt16BE(2);
+    const bytes = Buffer.alloc(2);
+    bytes.writeUInt16BE(bit ? present | mask : present & ~mask & 0xffff);
+    return this.#send(unit, this.#registersPdu(address.offset, bytes));
+  }
+
+  #registersPdu(offset: number, bytes: Buffer): Buffer {
+    if (bytes.length === 2 && this.#settings.writeMode !== 'multiple') {
+      const single = Buffer.alloc(5);
+      single[0] = FUNCTION.writeSingleRegister;
+      single.writeUInt16BE(offset, 1);
+      bytes.copy(single, 3);
+      return single;
+    }
+    const multiple = Buffer.alloc(6 + bytes.length);
+    multiple[0] = FUNCTION.writeMultipleRegisters;
+    multiple.writeUInt16BE(offset, 1);
+    multiple.writeUInt16BE(bytes.length / 2, 3);
+    multiple[5] = bytes.length;
+    bytes.copy(multiple, 6);
+    return multiple;
+  }
+
+  async #send(unit: number, pdu: Buffer): Promise<WriteOutcome> {
+    const reply = await this.#ask(unit, pdu, true);
+    if (!reply.ok) return { ok: false, reason: 'unreachable', message: reply.message };
+    const exception = exceptionOf(reply.pdu);
+    if (exception > 0) return { ok: false, reason: 'refused', message: exceptionText(exception) };
+    // Functions 5, 6, 15 and 16 echo address and value, or address and count: the first five bytes of the request.
+    if (reply.pdu.length < 5 || pdu.compare(reply.pdu, 0, 5, 0, 5) !== 0) return { ok: false, reason: 'refused', message: 'the device confirmed something else than was written' };
+    return { ok: true };
+  }
+}
+
+/** Exception code of a reply; 0 when it is none. */
+function exceptionOf(pdu: Buffer): number {
+  return pdu[0] & EXCEPTION_FLAG ? (pdu[1] ?? 4) : 0;
+}
+
+function problemOf(block: ReadBlock, pdu: Buffer): string | undefined {
+  const exception = exceptionOf(pdu);
+  if (exception > 0) return exceptionText(exception);
+  const bytes = isBitTable(block.table) ? Math.ceil(block.length / 8) : block.length * 2;
+  return pdu[1] === bytes && pdu.length === bytes + 2 ? undefined : 'the device sent an answer of the wrong length';
+}
+
+function badBlocks(blocks: readonly ReadBlock[], message: string, sink: SampleSink): void {
+  sink.begin();
+  for (const block of blocks) {
+    for (const { position } of block.members) sink.bad(position, message);
+  }
+  sink.end();
+}

@@ -1,0 +1,181 @@
+/**
+ * Modbus TCP client (Modbus Messaging on TCP/IP Implementation Guide V1.0b): one socket, matched transaction ids.
+ *
+ * Invariants: one request in flight per unit; a reply without its request (late, doubled, foreign) is discarded and
+ * ends the connection (decisions D-IO-02), so that no value is ever taken for another's; every request is answered,
+ * by the device, by its time-out or by the end of the connection; the socket is destroyed exactly once.
+ */
+import net from 'node:net';
+import type { Clock } from '../driver.js';
+import { Signal } from '../signal.js';
+import { EXCEPTION_FLAG, type Reply, type Transport } from './transport.js';
+
+const HEADER_BYTES = 7;
+const PDU_BYTES_MAX = 253; // Modbus Application Protocol V1.1b3, 4.1
+
+interface Job {
+  readonly unit: number;
+  readonly pdu: Buffer;
+  readonly settle: (reply: Reply) => void;
+}
+
+interface Flight extends Job {
+  readonly cancelTimeout: () => void;
+}
+
+interface Lane {
+  busy: boolean;
+  readonly urgent: Job[];
+  readonly waiting: Job[];
+}
+
+export interface MbapTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly timeoutMs: number;
+}
+
+export class MbapClient implements Transport {
+  readonly #socket: net.Socket;
+  readonly #clock: Clock;
+  readonly #timeoutMs: number;
+  readonly #ended = new Signal();
+  readonly #lanes = new Map<number, Lane>();
+  readonly #flights = new Map<number, Flight>();
+  #transaction = 0;
+  #partial: Buffer = Buffer.alloc(0);
+
+  constructor(socket: net.Socket, timeoutMs: number, clock: Clock) {
+    this.#socket = socket;
+    this.#timeoutMs = timeoutMs;
+    this.#clock = clock;
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('error', (error) => this.#end(error.message));
+    socket.on('close', () => this.#end('the device closed the connection'));
+  }
+
+  get lost(): Promise<string> {
+    return this.#ended.promise;
+  }
+
+  request(unit: number, pdu: Buffer, urgent: boolean): Promise<Reply> {
+    return new Promise((settle) => {
+      if (this.#ended.reason !== undefined) {
+        settle({ ok: false, reason: 'lost', message: this.#ended.reason });
+        return;
+      }
+      const lane = this.#lane(unit);
+      (urgent ? lane.urgent : lane.waiting).push({ unit, pdu, settle });
+      this.#send(lane);
+    });
+  }
+
+  close(): void {
+    this.#end('the connection was closed here');
+  }
+
+  #lane(unit: number): Lane {
+    const lane = this.#lanes.get(unit) ?? { busy: false, urgent: [], waiting: [] };
+    this.#lanes.set(unit, lane);
+    return lane;
+  }
+
+  #send(lane: Lane): void {
+    if (lane.busy) return;
+    const job = lane.urgent.shift() ?? lane.waiting.shift();
+    if (!job) return;
+    lane.busy = true;
+    const id = this.#nextTransaction();
+    const cancelTimeout = this.#clock.after(this.#timeoutMs, () => this.#giveUp(id));
+    this.#flights.set(id, { ...job, cancelTimeout });
+    const frame = Buffer.allocUnsafe(HEADER_BYTES + job.pdu.length);
+    frame.writeUInt16BE(id, 0);
+    frame.writeUInt16BE(0, 2);
+    frame.writeUInt16BE(job.pdu.length + 1, 4);
+    frame[6] = job.unit;
+    job.pdu.copy(frame, HEADER_BYTES);
+    this.#socket.write(frame);
+  }
+
+  #nextTransaction(): number {
+    do this.#transaction = (this.#transaction + 1) & 0xffff;
+    while (this.#flights.has(this.#transaction));
+    return this.#transaction;
+  }
+
+  #giveUp(id: number): void {
+    this.#settle(id, { ok: false, reason: 'silent', message: `no answer within ${this.#timeoutMs} ms` });
+  }
+
+  #settle(id: number, reply: Reply): void {
+    const flight = this.#flights.get(id);
+    if (!flight) return;
+    this.#flights.delete(id);
+    flight.cancelTimeout();
+    const lane = this.#lane(flight.unit);
+    lane.busy = false;
+    flight.settle(reply);
+    if (this.#ended.reason === undefined) this.#send(lane);
+  }
+
+  #receive(chunk: Buffer): void {
+    let rest = this.#partial.length > 0 ? Buffer.concat([this.#partial, chunk]) : chunk;
+    while (rest.length >= HEADER_BYTES && this.#ended.reason === undefined) {
+      const length = rest.readUInt16BE(4);
+      if (rest.readUInt16BE(2) !== 0 || length < 3 || length > PDU_BYTES_MAX + 1) {
+        this.#end('the device sent a frame that is not Modbus TCP');
+        return;
+      }
+      if (rest.length < HEADER_BYTES - 1 + length) break;
+      this.#frame(rest.subarray(0, HEADER_BYTES - 1 + length));
+      rest = rest.subarray(HEADER_BYTES - 1 + length);
+    }
+    this.#partial = Buffer.from(rest); // a copy, so that the received slab is not kept alive by a few bytes
+  }
+
+  #frame(frame: Buffer): void {
+    const id = frame.readUInt16BE(0);
+    const flight = this.#flights.get(id);
+    if (!flight) {
+      this.#end(`the device answered transaction ${id}, which nobody waits for any more`);
+      return;
+    }
+    const pdu = frame.subarray(HEADER_BYTES);
+    if (frame[6] !== flight.unit || (pdu[0] & ~EXCEPTION_FLAG) !== flight.pdu[0]) {
+      this.#end(`the device answered unit ${frame[6]}, function ${pdu[0]} to a request for unit ${flight.unit}, function ${flight.pdu[0]}`);
+      return;
+    }
+    this.#settle(id, { ok: true, pdu });
+  }
+
+  #end(reason: string): void {
+    if (this.#ended.reason !== undefined) return;
+    this.#ended.raise(reason);
+    this.#socket.destroy();
+    const reply: Reply = { ok: false, reason: 'lost', message: reason };
+    for (const id of [...this.#flights.keys()]) this.#settle(id, reply);
+    for (const lane of this.#lanes.values()) {
+      for (const job of [...lane.urgent.splice(0), ...lane.waiting.splice(0)]) job.settle(reply);
+    }
+  }
+}
+
+/** @throws Error when the device does not accept a connection within its time-out; no socket is left behind. */
+export function connectMbap(target: MbapTarget, clock: Clock): Promise<MbapClient> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect({ host: target.host, port: target.port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 10_000 });
+    const fail = (error: Error): void => {
+      cancel();
+      socket.on('error', () => {}); // a second error of a socket that was given up says nothing new
+      socket.destroy();
+      reject(error);
+    };
+    const cancel = clock.after(target.timeoutMs, () => fail(new Error(`${target.host}:${target.port} does not answer within ${target.timeoutMs} ms`)));
+    socket.once('error', fail);
+    socket.once('connect', () => {
+      cancel();
+      socket.off('error', fail);
+      resolve(new MbapClient(socket, target.timeoutMs, clock));
+    });
+  });
+}

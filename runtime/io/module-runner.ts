@@ -1,0 +1,41 @@
+/** What the probe asks of whatever serves one I/O module, and what that may ask of the probe. */
+import type { ChannelSample, ProbeModule, ProbeOutbound } from '../port.js';
+import type { Value } from '../vocabulary/data-types.js';
+import type { Clock } from './driver.js';
+
+export type ModuleState = Extract<ProbeOutbound, { type: 'module' }>['state'];
+export type WriteReply = Omit<Extract<ProbeOutbound, { type: 'write-result' }>, 'type' | 'id'>;
+
+export interface ProbeSettings {
+  readonly reconnectMinMs: number;
+  readonly reconnectMaxMs: number;
+  readonly readbackTimeoutMs: number;
+}
+
+export interface RunnerHost {
+  readonly clock: Clock;
+  /** In [0, 1): jitter of the back-off. */
+  random(): number;
+  settings(): ProbeSettings;
+  report(module: string, state: ModuleState, message: string): void;
+}
+
+export interface ModuleRunner {
+  /** Takes over channels, image and fail-safe values in place (decisions D-IO-03). */
+  update(module: ProbeModule): void;
+  /** Looks at outputs, heartbeat and fail-safe; called at every wake and at least every 50 ms. */
+  lookAtOutputs(): void;
+  read(channels: readonly string[]): Promise<readonly ChannelSample[]>;
+  write(channel: string, value: Value): Promise<WriteReply>;
+  /** Ends forcing; only simulated modules have any. */
+  release(channels: readonly string[]): readonly string[];
+  close(): Promise<void>;
+}
+
+export function writeRefused(code: NonNullable<WriteReply['code']>, message: string): WriteReply {
+  return { ok: false, code, message, forced: false, readback: null };
+}
+
+export function badSample(channel: string, address: string, atMs: number, message: string): ChannelSample {
+  return { channel, address, value: null, quality: 'Bad', atMs, message };
+}

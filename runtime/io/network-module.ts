@@ -1,0 +1,314 @@
+/**
+ * One I/O module on a network: connects, polls, writes, reads back, and says Bad in time (decisions 7, D-IO-01..03).
+ *
+ * A silent device is Bad after one poll period and its time-out, and never later than 3 s: channels polled more slowly
+ * than that are checked in between with one small read. Nothing that a driver does ends the probe.
+ */
+import type { ChannelSample, ProbeModule } from '../port.js';
+import type { Value } from '../vocabulary/data-types.js';
+import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
+import { backoffMs } from './backoff.js';
+import type { Driver, Link, ReadOutcome } from './driver.js';
+import { type ModuleRunner, type ModuleState, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
+import { OutputSide } from './output-side.js';
+import { numberOption, type OptionValue, resolveOptions } from './options.js';
+import { collectSamples } from './sample-collector.js';
+import { ImageSink, type ImagePoint } from './image-sink.js';
+import { Signal } from './signal.js';
+import { convertValue } from './values.js';
+
+/** A channel is looked at this often at least, so that with the time-out below silence shows within 3 s. */
+const CHECK_MS_MAX = 1500;
+const SILENCE_MS_MAX = 2900;
+
+interface Group {
+  readonly points: readonly ImagePoint[];
+  /** The first point alone: the small read between two polls of a slow group. */
+  readonly check: readonly ImagePoint[];
+  readonly stepMs: number;
+  /** Every n-th step is a full poll. */
+  readonly fullEvery: number;
+  steps: number;
+  silent: boolean;
+  cancel: () => void;
+  cancelWatch: () => void;
+}
+
+export class NetworkModule implements ModuleRunner {
+  readonly #driver: Driver;
+  readonly #host: RunnerHost;
+  readonly #options: Readonly<Record<string, OptionValue>>;
+  readonly #closed = new Signal();
+  readonly #outputs: OutputSide;
+  readonly #finished: Promise<void>;
+  #module: ProbeModule;
+  #image: ProcessImage;
+  #sink: ImageSink;
+  #link: Link | undefined;
+  #groups: Group[] = [];
+  #failures = 0;
+  #lastAnswerMonoMs = 0;
+  #reported = '';
+  /** Why this side gave the connection up; empty: it did not. */
+  #givenUp = '';
+
+  constructor(module: ProbeModule, driver: Driver, host: RunnerHost) {
+    this.#driver = driver;
+    this.#host = host;
+    this.#options = resolveOptions(driver.options, module.options);
+    this.#module = module;
+    this.#image = new ProcessImage(module.channels.length, module.image);
+    this.#sink = new ImageSink(this.#image, module.channels.length, host.clock);
+    this.#outputs = new OutputSide(module, this.#image, host, (point) => this.#readNow([point]));
+    this.#allBad('not connected yet');
+    this.#finished = this.#run();
+  }
+
+  // -------------------------------------------------------------- connection
+
+  async #run(): Promise<void> {
+    const address = this.#driver.parseAddress(this.#module.address);
+    if (!address.ok) {
+      this.#report('Failed', address.message);
+      return;
+    }
+    this.#report('Pending', `connecting to ${this.#module.address}`);
+    while (this.#closed.reason === undefined) {
+      const reason = await this.#serve();
+      if (this.#closed.reason !== undefined) break;
+      this.#lose(reason);
+      this.#failures += 1;
+      const { reconnectMinMs, reconnectMaxMs } = this.#host.settings();
+      await this.#pause(backoffMs(this.#failures, reconnectMinMs, reconnectMaxMs, this.#host.random()));
+    }
+  }
+
+  /** Connects and serves until the connection is gone; the result says why. */
+  async #serve(): Promise<string> {
+    let link: Link;
+    try {
+      link = await this.#driver.connect(this.#module, this.#host.clock);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+    if (this.#closed.reason !== undefined) {
+      await link.close();
+      return 'closed';
+    }
+    this.#link = link;
+    this.#lastAnswerMonoMs = this.#host.clock.monoMs();
+    this.#startGroups(link);
+    this.#outputs.connected(link);
+    if (this.#groups.length === 0) this.#settleState();
+    const reason = await Promise.race([link.lost, this.#closed.promise]);
+    this.#stopGroups();
+    this.#link = undefined;
+    await link.close();
+    const why = this.#givenUp || reason;
+    this.#givenUp = '';
+    return why;
+  }
+
+  #pause(ms: number): Promise<unknown> {
+    return new Promise<void>((resolve) => {
+      const cancel = this.#host.clock.after(ms, resolve);
+      void this.#closed.promise.then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  #lose(reason: string): void {
+    this.#allBad(reason);
+    this.#outputs.disconnected();
+    this.#report('Disconnected', reason);
+  }
+
+  // -------------------------------------------------------------- polling
+
+  #imagePoints(): ImagePoint[] {
+    return this.#module.channels.flatMap((channel, index): ImagePoint[] => {
+      const pollMs = channel.pollIntervalMs || numberOption(this.#options, 'pollInterval');
+      const shape = { channel: index, dataType: channel.dataType, pollMs };
+      if (channel.direction === 'input') return [{ ...shape, address: channel.address, readback: false }];
+      return channel.readbackAddress === '' ? [] : [{ ...shape, address: channel.readbackAddress, readback: true }];
+    });
+  }
+
+  #startGroups(link: Link): void {
+    const byKey = new Map<string, ImagePoint[]>();
+    for (const point of this.#imagePoints()) {
+      const key = `${point.pollMs} ${link.lane?.(point) ?? ''}`;
+      byKey.set(key, [...(byKey.get(key) ?? []), point]);
+    }
+    this.#groups = [...byKey.values()].map((points) => {
+      const fullEvery = Math.ceil(points[0].pollMs / CHECK_MS_MAX);
+      return {
+        points,
+        check: points.slice(0, 1),
+        stepMs: points[0].pollMs / fullEvery,
+        fullEvery,
+        steps: 0,
+        silent: false,
+        cancel: () => {},
+        cancelWatch: () => {},
+      };
+    });
+    for (const group of this.#groups) void this.#poll(group, link, this.#host.clock.monoMs());
+  }
+
+  #stopGroups(): void {
+    for (const group of this.#groups) {
+      group.cancel();
+      group.cancelWatch();
+    }
+    this.#groups = [];
+  }
+
+  async #poll(group: Group, link: Link, dueMs: number): Promise<void> {
+    const full = group.silent || group.steps % group.fullEvery === 0;
+    group.steps = full ? 1 : group.steps + 1;
+    this.#watch(group, this.#host.clock.monoMs());
+    const outcome = await this.#readInto(link, full ? group.points : group.check);
+    group.cancelWatch();
+    if (!this.#groups.includes(group)) return;
+    this.#judge(group, link, outcome);
+    const nowMs = this.#host.clock.monoMs();
+    const missed = Math.max(1, Math.ceil((nowMs - dueMs) / group.stepMs)); // a poll that took too long is not repeated
+    const nextMs = dueMs + missed * group.stepMs;
+    group.cancel = this.#host.clock.after(nextMs - nowMs, () => void this.#poll(group, link, nextMs));
+  }
+
+  async #readInto(link: Link, points: readonly ImagePoint[]): Promise<ReadOutcome> {
+    const sink = this.#sink.of(points, (point, value) => this.#outputs.readback(point.channel, value));
+    try {
+      const outcome = await link.read(points, sink);
+      if (outcome.status === 'answered') this.#lastAnswerMonoMs = this.#host.clock.monoMs();
+      return outcome;
+    } catch (error) {
+      sink.recover();
+      return { status: 'lost', message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #judge(group: Group, link: Link, outcome: ReadOutcome): void {
+    if (outcome.status === 'answered') {
+      group.silent = false;
+      if (this.#sink.anyGood()) this.#failures = 0;
+      this.#settleState();
+      return;
+    }
+    this.#silence(group, outcome.message);
+    if (outcome.status !== 'lost' && !this.#groups.every((row) => row.silent)) return;
+    this.#givenUp = outcome.message;
+    void link.close();
+  }
+
+  /** Says Bad while a read still hangs: the deadline is the time-out of one request, and 3 s since the last answer. */
+  #watch(group: Group, fromMs: number): void {
+    const timeoutMs = numberOption(this.#options, 'timeout');
+    const nowMs = this.#host.clock.monoMs();
+    const sinceMs = Math.max(fromMs, this.#sink.lastGoodMonoMs(group.points));
+    const badAtMs = Math.min(sinceMs + timeoutMs, Math.max(this.#lastAnswerMonoMs, this.#sink.lastGoodMonoMs(group.points)) + SILENCE_MS_MAX);
+    group.cancelWatch = this.#host.clock.after(Math.max(badAtMs - nowMs, 1), () => {
+      const heardMs = Math.max(fromMs, this.#sink.lastGoodMonoMs(group.points));
+      if (heardMs > sinceMs) this.#watch(group, fromMs);
+      else this.#silence(group, `no answer within ${Math.round(this.#host.clock.monoMs() - fromMs)} ms`);
+    });
+  }
+
+  #silence(group: Group, message: string): void {
+    group.silent = true;
+    this.#sink.markBad(group.points, message);
+    this.#settleState();
+  }
+
+  async #readNow(points: readonly ImagePoint[]): Promise<void> {
+    if (this.#link) await this.#readInto(this.#link, points);
+  }
+
+  // -------------------------------------------------------------- state
+
+  #settleState(): void {
+    if (!this.#link) return;
+    if (this.#groups.length > 0 && this.#groups.every((group) => group.silent)) {
+      Atomics.store(this.#image.header, IMAGE_HEADER.connection, CONNECTION.lost);
+      this.#report('Disconnected', this.#sink.firstMessage());
+      return;
+    }
+    Atomics.store(this.#image.header, IMAGE_HEADER.connection, CONNECTION.connected);
+    const bad = this.#groups.flatMap((group) => group.points.filter((point) => this.#sink.message(point.channel) !== ''));
+    const parts = bad.slice(0, 3).map((point) => `${this.#module.channels[point.channel].name}: ${this.#sink.message(point.channel)}`);
+    if (bad.length > 3) parts.push(`${bad.length - 3} more`);
+    const failSafe = this.#outputs.failSafeMessage();
+    if (failSafe !== '') parts.push(failSafe);
+    this.#report(parts.length > 0 ? 'Degraded' : 'Connected', parts.join('; '));
+  }
+
+  #allBad(reason: string): void {
+    const { header } = this.#image;
+    const known = Atomics.load(header, IMAGE_HEADER.connection) !== CONNECTION.never || this.#link !== undefined;
+    if (known) Atomics.store(header, IMAGE_HEADER.connection, CONNECTION.lost);
+    this.#sink.allBad(reason);
+  }
+
+  #report(state: ModuleState, message: string): void {
+    const key = `${state} ${message}`;
+    if (this.#reported === key) return;
+    this.#reported = key;
+    this.#host.report(this.#module.module, state, message);
+  }
+
+  // -------------------------------------------------------------- requests
+
+  update(module: ProbeModule): void {
+    const sameChannels = JSON.stringify(module.channels) === JSON.stringify(this.#module.channels);
+    const sameImage = module.image === this.#module.image;
+    this.#module = module;
+    if (sameChannels && sameImage) {
+      this.#outputs.update(module, this.#image);
+      return;
+    }
+    this.#stopGroups();
+    this.#image = new ProcessImage(module.channels.length, module.image);
+    this.#sink = new ImageSink(this.#image, module.channels.length, this.#host.clock);
+    this.#outputs.update(module, this.#image);
+    this.#allBad('not read yet');
+    if (!this.#link) return;
+    Atomics.store(this.#image.header, IMAGE_HEADER.connection, CONNECTION.connected);
+    this.#startGroups(this.#link);
+    if (this.#groups.length === 0) this.#settleState();
+  }
+
+  lookAtOutputs(): void {
+    if (this.#outputs.look()) this.#settleState();
+  }
+
+  async read(names: readonly string[]): Promise<readonly ChannelSample[]> {
+    return collectSamples(this.#module, names, this.#link, this.#host.clock);
+  }
+
+  async write(name: string, value: Value): Promise<WriteReply> {
+    const index = this.#module.channels.findIndex((row) => row.name === name || row.address === name);
+    const channel = this.#module.channels[index];
+    if (!channel) return writeRefused('unknown_channel', `module ${this.#module.module} has no channel ${name}`);
+    if (channel.direction === 'input') return writeRefused('invalid_value', `channel ${channel.name} is an input`);
+    const converted = convertValue(value, channel.dataType);
+    if (converted === undefined) return writeRefused('invalid_value', `${value} is not a ${channel.dataType}`);
+    return this.#outputs.writeByRequest(index, converted);
+  }
+
+  release(): readonly string[] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    this.#closed.raise('closed');
+    this.#stopGroups();
+    this.#outputs.disconnected();
+    this.#allBad('the module is no longer served');
+    await this.#link?.close();
+    await this.#finished;
+  }
+}

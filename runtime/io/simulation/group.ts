@@ -1,0 +1,290 @@
+/**
+ * All simulation modules of one probe: the engine, its tick, and the way between it and the process images
+ * (decisions 6.1, 6.7). Wall period of a tick = tick / time scale; the plant's dt never changes.
+ */
+import type { ChannelSample, ProbeModule } from '../../port.js';
+import type { Value } from '../../vocabulary/data-types.js';
+import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../vocabulary/process-image.js';
+import { QUALITY } from '../../vocabulary/quality.js';
+import type { ChannelType } from '../driver.js';
+import { decideFailSafe, RuntimeWatch } from '../fail-safe.js';
+import { badSample, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
+import { numberOption, resolveOptions } from '../options.js';
+import { convertValue, messageValue, qualityWord } from '../values.js';
+import { simulationDescription } from './description.js';
+import { type SimulatedModule, type SimulatedSample, SimulationEngine } from './engine.js';
+
+const HEARTBEAT_TICKS_MS = 1000; // decisions 7.6: toggled every second
+/** More missed ticks than this are skipped, not caught up: the plant then simply stood still for a while. */
+const CATCH_UP_TICKS_MAX = 20;
+
+interface Served {
+  module: ProbeModule;
+  image: ProcessImage;
+  readonly watch: RuntimeWatch;
+  problem: string;
+  failSafeTaken: boolean;
+  heartbeat: boolean;
+  heartbeatMonoMs: number;
+  seen: Int32Array;
+  reported: string;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function simulatedModule(module: ProbeModule): SimulatedModule {
+  const options = resolveOptions(simulationDescription.options, module.options);
+  return {
+    name: module.module,
+    tickMs: numberOption(options, 'tick'),
+    seed: module.simulation?.seed ?? 0,
+    channels: module.channels.map(({ address, dataType, initial }) => ({ address, dataType, initial: initialOf(initial ?? null, dataType) })),
+    behaviors: module.simulation?.behaviors ?? [],
+    faults: module.simulation?.faults ?? [],
+  };
+}
+
+function initialOf(initial: Value, dataType: ChannelType): number | string {
+  return convertValue(initial, dataType) ?? (dataType === 'string' ? '' : 0);
+}
+
+export class SimulationGroup {
+  readonly #host: RunnerHost;
+  readonly #engine = new SimulationEngine();
+  readonly #served = new Map<string, Served>();
+  #timeScale = 1;
+  #cancel: () => void = () => {};
+  #dueMonoMs = 0;
+
+  constructor(host: RunnerHost) {
+    this.#host = host;
+  }
+
+  /** Replaces the set of modules; unchanged behaviours, written and forced values keep their state. */
+  configure(modules: readonly ProbeModule[], timeScale: number): void {
+    for (const [name, served] of this.#served) {
+      if (modules.some((module) => module.module === name)) continue;
+      this.#markBad(served);
+      this.#served.delete(name);
+    }
+    for (const module of modules) this.#serve(module);
+    const problems = this.#engine.configure(modules.map(simulatedModule));
+    for (const [name, served] of this.#served) {
+      served.problem = problems.get(name) ?? '';
+      if (served.problem !== '') this.#markBad(served);
+      this.#reportState(served);
+    }
+    this.setTimeScale(timeScale);
+  }
+
+  #serve(module: ProbeModule): void {
+    const served = this.#served.get(module.module);
+    if (!served) {
+      const image = new ProcessImage(module.channels.length, module.image);
+      const fresh: Served = {
+        module,
+        image,
+        watch: new RuntimeWatch(image),
+        problem: '',
+        failSafeTaken: false,
+        heartbeat: false,
+        heartbeatMonoMs: 0,
+        seen: new Int32Array(module.channels.length),
+        reported: '',
+      };
+      this.#markBad(fresh);
+      this.#served.set(module.module, fresh);
+      return;
+    }
+    if (served.module.image !== module.image) {
+      served.image = new ProcessImage(module.channels.length, module.image);
+      served.watch.rebind(served.image);
+      served.seen = new Int32Array(module.channels.length);
+      this.#markBad(served);
+    }
+    served.module = module;
+  }
+
+  #markBad(served: Served): void {
+    const { image } = served;
+    image.beginInputs();
+    image.quality.fill(QUALITY.Bad);
+    image.endInputs();
+    const word = Atomics.load(image.header, IMAGE_HEADER.connection);
+    if (word === CONNECTION.connected) Atomics.store(image.header, IMAGE_HEADER.connection, CONNECTION.lost);
+  }
+
+  #reportState(served: Served): void {
+    const { problem, failSafeTaken, module } = served;
+    const state = problem !== '' ? 'Failed' : failSafeTaken ? 'Degraded' : 'Connected';
+    const message = problem || (failSafeTaken ? 'the unit runtime is silent: fail-safe values written' : '');
+    if (served.reported === `${state} ${message}`) return;
+    served.reported = `${state} ${message}`;
+    this.#host.report(module.module, state, message);
+  }
+
+  // -------------------------------------------------------------- time
+
+  setTimeScale(timeScale: number): void {
+    this.#timeScale = timeScale > 0 ? timeScale : 1;
+    this.#cancel();
+    if (this.#served.size === 0) return;
+    this.#dueMonoMs = this.#host.clock.monoMs() + this.#periodMs();
+    this.#schedule();
+  }
+
+  #periodMs(): number {
+    return this.#engine.tickMs / this.#timeScale;
+  }
+
+  #schedule(): void {
+    this.#cancel = this.#host.clock.after(this.#dueMonoMs - this.#host.clock.monoMs(), () => {
+      const nowMs = this.#host.clock.monoMs();
+      for (let ticks = 0; this.#dueMonoMs <= nowMs && ticks < CATCH_UP_TICKS_MAX; ticks += 1) {
+        this.tick();
+        this.#dueMonoMs += this.#periodMs();
+      }
+      if (this.#dueMonoMs <= nowMs) this.#dueMonoMs = nowMs + this.#periodMs();
+      this.#schedule();
+    });
+  }
+
+  /** One tick: outputs of the images in, one step of the plant, its values out. */
+  tick(): void {
+    const nowMs = this.#host.clock.wallMs();
+    for (const served of this.#served.values()) this.#takeOutputs(served);
+    for (const name of this.#engine.tick(nowMs)) {
+      const served = this.#served.get(name);
+      if (served) this.#publish(served);
+    }
+  }
+
+  #takeOutputs(served: Served): void {
+    const { image, module } = served;
+    this.#watchRuntime(served);
+    for (let channel = 0; channel < module.channels.length; channel += 1) {
+      const sequence = Atomics.load(image.outSeq, channel);
+      if (sequence === served.seen[channel]) continue;
+      served.seen[channel] = sequence;
+      const { address, dataType } = module.channels[channel];
+      const refused = served.problem !== '' || module.failSafe?.posture === 'observed';
+      if (!refused) this.#engine.write(module.module, address, dataType === 'string' ? decoder.decode(image.getText(channel)) : image.out[channel]);
+      image.outStatus[channel] = refused ? WRITE_STATUS.failed : WRITE_STATUS.done;
+      image.readback[channel] = image.out[channel];
+      Atomics.store(image.outDone, channel, sequence);
+    }
+  }
+
+  /** Fail-safe values and heartbeat of a simulated device (decisions 7.6). */
+  #watchRuntime(served: Served): void {
+    const { module, watch } = served;
+    const nowMs = this.#host.clock.monoMs();
+    const moved = watch.look(nowMs);
+    const step = decideFailSafe(served.failSafeTaken, moved, watch.silentMs(nowMs), module.failSafe?.timeoutMs ?? 0);
+    if (step !== 'none') {
+      served.failSafeTaken = step === 'take';
+      if (step === 'take') this.#writeFailSafe(module);
+      else this.#rewrite(served);
+      this.#reportState(served);
+    }
+    const heartbeat = module.failSafe?.heartbeatChannel ?? '';
+    if (heartbeat === '' || !watch.alive(nowMs) || nowMs - served.heartbeatMonoMs < HEARTBEAT_TICKS_MS) return;
+    served.heartbeatMonoMs = nowMs;
+    served.heartbeat = !served.heartbeat;
+    this.#engine.write(module.module, this.#addressOf(module, heartbeat), served.heartbeat ? 1 : 0);
+  }
+
+  #writeFailSafe(module: ProbeModule): void {
+    for (const { channel: name, value } of module.failSafe?.outputs ?? []) {
+      const channel = module.channels.find((row) => row.name === name || row.address === name);
+      const converted = channel ? convertValue(value, channel.dataType) : undefined;
+      if (channel && converted !== undefined) this.#engine.write(module.module, channel.address, converted);
+    }
+  }
+
+  /** The runtime is back: everything it has written counts again. */
+  #rewrite(served: Served): void {
+    for (let channel = 0; channel < served.seen.length; channel += 1) {
+      if (Atomics.load(served.image.outSeq, channel) !== 0) served.seen[channel] -= 1;
+    }
+  }
+
+  #publish({ module, image }: Served): void {
+    image.beginInputs();
+    for (let channel = 0; channel < module.channels.length; channel += 1) {
+      const { address, direction } = module.channels[channel];
+      const sample = this.#engine.sample(module.module, address);
+      if (!sample) continue;
+      image.value[channel] = sample.value;
+      image.sampledAtMs[channel] = sample.atMs;
+      image.quality[channel] = sample.quality;
+      // The text of an output belongs to its writing unit.
+      if (sample.text !== undefined && direction === 'input') image.setText(channel, encoder.encode(sample.text));
+    }
+    image.endInputs();
+    Atomics.store(image.header, IMAGE_HEADER.connection, CONNECTION.connected);
+  }
+
+  // -------------------------------------------------------------- requests
+
+  #addressOf(module: ProbeModule, name: string): string {
+    return module.channels.find((row) => row.name === name)?.address ?? name;
+  }
+
+  has(module: string): boolean {
+    return this.#served.has(module);
+  }
+
+  /** The present values; also of internal channels, which are readable here and nowhere else. */
+  read(name: string, channels: readonly string[]): readonly ChannelSample[] {
+    const module = this.#served.get(name)?.module;
+    const nowMs = this.#host.clock.wallMs();
+    return channels.map((channel) => {
+      const address = module ? this.#addressOf(module, channel) : channel;
+      const sample = this.#engine.sample(name, address);
+      if (!sample) return badSample(channel, '', nowMs, `module ${name} has no channel ${channel}`);
+      const declared = module?.channels.find((row) => row.address === address);
+      return { channel: declared?.name ?? address, address, ...wireSample(sample, this.#served.get(name)?.problem ?? '') };
+    });
+  }
+
+  /** Holds a channel at a value until it is released (contract 3, Simulation). */
+  write(name: string, channel: string, value: Value): WriteReply {
+    const served = this.#served.get(name);
+    const address = served ? this.#addressOf(served.module, channel) : channel;
+    const sample = this.#engine.sample(name, address);
+    if (!served || !sample) return writeRefused('unknown_channel', `module ${name} has no channel ${channel}`);
+    const converted = convertValue(value, sample.dataType);
+    if (converted === undefined) return writeRefused('invalid_value', `${value} is not a ${sample.dataType}`);
+    this.#engine.force(name, address, converted, this.#host.clock.wallMs());
+    if (served.problem === '') this.#publish(served);
+    const shown = this.#engine.sample(name, address) ?? sample;
+    return { ok: true, message: '', forced: true, readback: messageValue(shown.value, shown.text, shown.dataType) };
+  }
+
+  /** @returns names of the channels that were forced and are no longer. */
+  release(name: string, channels: readonly string[]): readonly string[] {
+    const module = this.#served.get(name)?.module;
+    if (!module) return [];
+    const addresses = channels.map((channel) => this.#addressOf(module, channel));
+    return this.#engine.release(name, addresses).map((address) => module.channels.find((row) => row.address === address)?.name ?? address);
+  }
+
+  /** A write of control from outside an image: shown from the next tick. False: no such channel. */
+  control(name: string, address: string, value: number | string): boolean {
+    return this.#engine.write(name, address, value);
+  }
+
+  close(): void {
+    this.#cancel();
+    for (const served of this.#served.values()) this.#markBad(served);
+    this.#served.clear();
+  }
+}
+
+function wireSample(sample: SimulatedSample, problem: string): Omit<ChannelSample, 'channel' | 'address'> {
+  const { value, text, dataType, quality, atMs, forced } = sample;
+  const message = problem || (atMs === 0 ? 'not simulated yet' : quality === QUALITY.Bad ? 'a fault of the simulation' : '');
+  return { value: messageValue(value, text, dataType), quality: qualityWord(quality), atMs, message, forced };
+}

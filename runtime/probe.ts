@@ -1,0 +1,44 @@
+/**
+ * Thread entry of an I/O probe: ties `ProbeCore` to its message port and to the wake words of its process images.
+ * The first message is a `plan`; the last one received is `stop`.
+ */
+import { parentPort, threadId } from 'node:worker_threads';
+import type { ProbeInbound, ProbeOutbound } from './port.js';
+import { ProbeCore } from './io/probe-core.js';
+import { systemClock } from './io/system-clock.js';
+
+const WAKE_WAIT_MS = 1000; // a waiter of a module that left the plan goes away within this time
+
+function serve(port: NonNullable<typeof parentPort>): void {
+  const post = (message: ProbeOutbound): void => port.postMessage(message);
+  const core = new ProbeCore({ clock: systemClock, random: Math.random, post });
+  const waiting = new Set<SharedArrayBuffer>();
+  let stopped = false;
+
+  /** Sleeps on one wake word until its scan writes; without blocking this thread. */
+  async function follow(header: Int32Array, index: number): Promise<void> {
+    const buffer = header.buffer as SharedArrayBuffer;
+    if (waiting.has(buffer)) return;
+    waiting.add(buffer);
+    while (!stopped && core.wakeWords().some((word) => word.header.buffer === buffer)) {
+      const seen = Atomics.load(header, index);
+      core.lookAtOutputs();
+      const wait = Atomics.waitAsync(header, index, seen, WAKE_WAIT_MS);
+      if (wait.async) await wait.value;
+      else await Promise.resolve();
+    }
+    waiting.delete(buffer);
+  }
+
+  port.on('message', (message: ProbeInbound) => {
+    void core.receive(message).then(() => {
+      if (message.type === 'plan') for (const { header, index } of core.wakeWords()) void follow(header, index);
+      if (message.type !== 'stop') return;
+      stopped = true;
+      port.close();
+    });
+  });
+  post({ type: 'ready', threadId });
+}
+
+if (parentPort) serve(parentPort);
