@@ -17,7 +17,7 @@ import type { UnitRuntimes } from '../units/runtimes.js';
 import { batchName, checkBatch, withRecipeDefaults } from './creation.js';
 import { batchDto, batchItem } from './dto.js';
 import { type FactStream, type StateEntry, streamOf } from './execution-log.js';
-import { allFacts, type FactReader } from './facts.js';
+import type { FactReader } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchParameters } from './parameters.js';
 import { checkStart, isAvailable, resolveEquipment, siteUnits } from './start.js';
@@ -153,7 +153,7 @@ export const batchRoutes = [
       exists: here as never,
       handle: ({ params, query }, { facts }) => {
         const { site, name } = params as { site: string; name: string };
-        return facts.facts(streamOf(stream as FactStream, site, name), page(query));
+        return facts.factPage(streamOf(stream as FactStream, site, name), { ...page(query), timeMember: 'ts' });
       },
     }),
   ),
@@ -165,7 +165,7 @@ export const batchRoutes = [
     reply: '{batch, from, to, lanes, markers}',
     summary: 'States of all elements over time',
     exists: here,
-    handle: async ({ params }, { store, facts }) => timeline(requireBatch(store, params.site, params.name), await allFacts<StateEntry>(facts, streamOf('states', params.site, params.name))),
+    handle: async ({ params }, { store, facts }) => timeline(requireBatch(store, params.site, params.name), await facts.facts<StateEntry>(streamOf('states', params.site, params.name))),
   }),
 ];
 

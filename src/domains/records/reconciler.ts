@@ -5,7 +5,7 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch, type BatchStatus, type Condition, isFinalBatch } from '../batches/kind.js';
 import { streamOf, type ExecutionEvent, type ExternalResultFact, type OperatorAction, type StateEntry } from '../batches/execution-log.js';
-import { allFacts, type FactReader } from '../batches/facts.js';
+import type { FactReader } from '../batches/facts.js';
 import { assembleRecord, type BatchFacts, isSettled } from './assembly.js';
 import { BatchRecord, type BatchRecordStatus } from './kind.js';
 
@@ -71,10 +71,10 @@ export class RecordReconciler implements Reconciler {
 /** All facts of a batch, oldest first. */
 export async function readFacts(reader: FactReader, site: string, batch: string): Promise<BatchFacts> {
   const [events, states, actions, results] = await Promise.all([
-    allFacts<ExecutionEvent>(reader, streamOf('events', site, batch)),
-    allFacts<StateEntry>(reader, streamOf('states', site, batch)),
-    allFacts<OperatorAction>(reader, streamOf('actions', site, batch)),
-    allFacts<ExternalResultFact>(reader, streamOf('results', site, batch)),
+    reader.facts<ExecutionEvent>(streamOf('events', site, batch)),
+    reader.facts<StateEntry>(streamOf('states', site, batch)),
+    reader.facts<OperatorAction>(streamOf('actions', site, batch)),
+    reader.facts<ExternalResultFact>(streamOf('results', site, batch)),
   ]);
   return { events, states, actions, results };
 }
