@@ -10,6 +10,7 @@ import { type BoundPort, linkNetwork } from './network/link.js';
 import type { DataType } from './vocabulary/data-types.js';
 import type { BlockSpec, CompositeType, Connection, NetworkVariable, ParamValue, VariableBinding } from './vocabulary/network.js';
 
+export * from './io/catalog.js';
 export type { Problem } from './network/expand.js';
 
 export interface CatalogPort {
@@ -204,3 +205,22 @@ export function portLookup(
     return { direction: 'output', type: linked.blocks[source.block].outputs[at], fed: false };
   };
 }
+
+// ---------------------------------------------------------------- I/O: protocols, addresses and simulation (decisions 6, 7)
+
+export {
+  checkAddress,
+  checkBehavior,
+  checkChannelAddress,
+  checkFault,
+  checkOptions,
+  mergeBehaviors,
+  missingAddresses,
+  PROTOCOLS,
+  readOptions,
+  SIMULATION_BEHAVIORS,
+  SIMULATION_FAULTS,
+  secretOptions,
+  simulationProblems,
+  staleAfterMs,
+} from './io/catalog.js';

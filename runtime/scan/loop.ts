@@ -1,0 +1,217 @@
+/**
+ * One unit, scan by scan, in the order of decisions 2.4: messages, inputs latched, charts, networks, outputs, values
+ * published. Everything outside the process arrives as a message between two scans and leaves as a message.
+ *
+ * The loop knows no thread: `worker.ts` gives it a port and a clock, tests give it arrays and a clock of their own.
+ */
+import { randomUUID } from 'node:crypto';
+import type { ChartHost } from '../chart/host.js';
+import { NetworkSet, type WriteRefusal } from '../network/network-set.js';
+import { TextTable } from '../network/texts.js';
+import type { UnitInbound, UnitOutbound, UnitPlan } from '../port.js';
+import { TagTable } from '../vocabulary/tag-table.js';
+import type { ScanClock } from './clock.js';
+import type { PhaseEngine, PhaseEngineFactory } from './phase-engine.js';
+import { RetainedSaver } from './retained.js';
+import { ScanStats } from './stats.js';
+
+/** Elapsed periods the charts and the plant clock see at most, as the blocks do (decisions 5.1 rule 4). */
+const ELAPSED_PERIODS_MAX = 10;
+
+export interface LoopParts {
+  readonly receive: () => UnitInbound | undefined;
+  readonly post: (message: UnitOutbound) => void;
+  readonly clock: ScanClock;
+  readonly monoMs: () => number;
+  readonly wallMs: () => number;
+  readonly phases: PhaseEngineFactory;
+}
+
+/** Rule of decisions 3.5 for a refused write of a chart. */
+const WRITE_RULES: Readonly<Record<WriteRefusal['code'], string>> = {
+  unknown_tag: 'unbound-role',
+  read_only_tag: 'write-read-only',
+  out_of_range: 'write-range',
+  invalid_value: 'type-mismatch',
+  write_failed: 'write-failed',
+};
+
+export class UnitLoop {
+  readonly #parts: LoopParts;
+  readonly #texts: TextTable;
+  readonly #stats = new ScanStats();
+  readonly #retained: RetainedSaver;
+  readonly #signals = new Map<string, ReadonlySet<string>>();
+  readonly #early: UnitInbound[] = [];
+  readonly #host: ChartHost;
+  #networks: NetworkSet | undefined;
+  #phases: PhaseEngine | undefined;
+  #table = new TagTable(0);
+  #values = new Float64Array(0);
+  #timestamps = new Float64Array(0);
+  #quality = new Uint8Array(0);
+  #timeScale = 1;
+  #plantMs = 0;
+  #stopped = false;
+
+  constructor(parts: LoopParts) {
+    this.#parts = parts;
+    this.#texts = new TextTable((id, text) => {
+      parts.post({ type: 'text', id, text });
+    });
+    this.#retained = new RetainedSaver(parts.post, this.#stats);
+    this.#host = this.#makeHost();
+  }
+
+  /** Runs until `stop`; there is nothing to scan until the first plan is there. */
+  run(): void {
+    while (!this.#stopped) {
+      const elapsed = this.#parts.clock.wait();
+      this.receive();
+      if (!this.#stopped) this.scan(elapsed);
+    }
+  }
+
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  // ---------------------------------------------------------------- messages
+
+  /** Takes over everything that has arrived. */
+  receive(): void {
+    for (let message = this.#parts.receive(); message && !this.#stopped; message = this.#parts.receive()) this.#handle(message);
+  }
+
+  #handle(message: UnitInbound): void {
+    if (message.type === 'plan') this.#load(message.plan);
+    else if (message.type === 'stop') this.#stop();
+    else if (!this.#networks || !this.#phases) this.#early.push(message);
+    else this.#dispatch(message, this.#networks, this.#phases);
+  }
+
+  #dispatch(message: UnitInbound, networks: NetworkSet, phases: PhaseEngine): void {
+    switch (message.type) {
+      case 'phase':
+        return phases.load(message.phase);
+      case 'drop-phase':
+        return phases.drop(message.phase);
+      case 'command':
+        return phases.command(message);
+      case 'phase-mode':
+        return phases.setMode(message.phase, message.mode);
+      case 'answer':
+        return phases.answer(message.phase, message.waitId, message.value);
+      case 'request-result':
+        return phases.requestResult(message);
+      case 'signals':
+        this.#signals.set(message.scope, new Set(message.raised));
+        return phases.signalsChanged();
+      case 'module-mode':
+        return networks.setModuleMode(message.module, message.mode);
+      case 'bypass':
+        return networks.setBypass(message.module, message.active, message.blocks);
+      case 'write':
+        return this.#write(message, networks);
+      case 'inspect':
+        return this.#parts.post({ type: 'inspect-result', id: message.id, result: this.#inspect(message, networks, phases) ?? null });
+      case 'time-scale':
+        this.#timeScale = message.timeScale;
+        return this.#parts.clock.setPeriod(networks.plan.scanIntervalMs, this.#timeScale);
+      case 'plan':
+      case 'stop':
+        return;
+    }
+  }
+
+  #write(message: Extract<UnitInbound, { type: 'write' }>, networks: NetworkSet): void {
+    const slot = networks.slot(message.address);
+    const refusal: WriteRefusal | null = slot < 0 ? { code: 'unknown_tag', message: `there is no tag ${message.address}` } : networks.write(slot, message.value);
+    this.#parts.post({ type: 'write-result', id: message.id, ok: refusal === null, ...(refusal && { code: refusal.code }), message: refusal?.message ?? '' });
+  }
+
+  #inspect(message: Extract<UnitInbound, { type: 'inspect' }>, networks: NetworkSet, phases: PhaseEngine): unknown {
+    if (message.what === 'network') return networks.inspect(message.name);
+    if (message.what === 'phase') return phases.inspect(message.name);
+    return this.#stats.inspect(networks.plan.unit, this.#parts.clock.missed, networks.io.inspect(this.#parts.wallMs()));
+  }
+
+  /** Hot swap: the old networks are asked for their retained values, then hand their state to the new ones. */
+  #load(plan: UnitPlan): void {
+    const previous = this.#networks;
+    if (previous) this.#retained.flush(previous);
+    const networks = new NetworkSet(plan, { texts: this.#texts, clockMs: this.#parts.monoMs, ...(previous && { previous }) });
+    this.#networks = networks;
+    this.#table = new TagTable(plan.tags.length, plan.table);
+    this.#values = new Float64Array(plan.tags.length);
+    this.#timestamps = new Float64Array(plan.tags.length);
+    this.#quality = new Uint8Array(plan.tags.length);
+    this.#timeScale = plan.timeScale;
+    this.#parts.clock.setPeriod(plan.scanIntervalMs, plan.timeScale);
+    if (this.#phases) this.#phases.rebind();
+    else this.#phases = this.#parts.phases(this.#host, plan.settings);
+    this.#parts.post({ type: 'plan-loaded', revision: plan.revision, networks: networks.reports() });
+    for (const message of this.#early.splice(0)) this.#dispatch(message, networks, this.#phases);
+  }
+
+  #stop(): void {
+    this.#stopped = true;
+    if (this.#networks) this.#retained.flush(this.#networks);
+    this.#parts.post({ type: 'stopped' });
+  }
+
+  // ---------------------------------------------------------------- one scan
+
+  /** One scan; `elapsed` periods have passed since the last one. */
+  scan(elapsed: number): void {
+    const networks = this.#networks;
+    const phases = this.#phases;
+    if (!networks || !phases) return;
+    const { clock, monoMs, wallMs } = this.#parts;
+    const began = monoMs();
+    const latenessMs = clock.latenessMs;
+    const nowMs = wallMs();
+    const dtMs = networks.plan.scanIntervalMs * Math.min(elapsed, ELAPSED_PERIODS_MAX);
+    this.#plantMs += dtMs;
+    networks.latch(nowMs);
+    phases.scan(dtMs);
+    networks.scan(elapsed);
+    networks.drive(nowMs);
+    networks.publish(this.#values, this.#timestamps, this.#quality, nowMs);
+    this.#stats.publish(this.#table, { nowMs, missed: clock.missed, plantMs: this.#plantMs, timeScale: this.#timeScale, latenessMs });
+    this.#table.publish(this.#values, this.#timestamps, this.#quality);
+    if (networks.hasReports) for (const report of networks.takeReports()) this.#parts.post({ type: 'network', ...report });
+    for (const trip of networks.takeShadowTrips()) this.#parts.post({ type: 'shadow-trip', ...trip, atMs: nowMs });
+    const ended = monoMs();
+    this.#retained.run(networks, ended);
+    this.#stats.note(latenessMs, ended - began, networks.plan.scanIntervalMs / this.#timeScale, elapsed, ended);
+  }
+
+  // ---------------------------------------------------------------- what charts may ask
+
+  #makeHost(): ChartHost {
+    const networks = (): NetworkSet => {
+      if (!this.#networks) throw new Error('charts run only after a plan was loaded');
+      return this.#networks;
+    };
+    return {
+      slot: (address) => networks().slot(address),
+      type: (slot) => networks().type(slot),
+      read: (slot) => networks().read(slot),
+      quality: (slot) => networks().quality(slot),
+      stale: (slot) => networks().stale(slot),
+      mode: (slot) => networks().modeOf(slot),
+      write: (slot, value) => {
+        const refusal = networks().write(slot, value);
+        return refusal && { rule: WRITE_RULES[refusal.code], message: refusal.message };
+      },
+      writeSettled: (slot) => networks().writeSettled(slot),
+      ioLost: (module) => networks().io.lostForMs(module, this.#parts.wallMs()) > networks().plan.settings.ioLostHoldDelayMs,
+      signal: (scope, name) => this.#signals.get(scope)?.has(name) ?? false,
+      emit: this.#parts.post,
+      nowMs: this.#parts.wallMs,
+      monoMs: this.#parts.monoMs,
+      uuid: randomUUID,
+    };
+  }
+}

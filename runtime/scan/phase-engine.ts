@@ -1,0 +1,20 @@
+/** The chart engine as the scan drives it; `runtime/chart/phase-set.ts` is the one there is. */
+import type { ChartHost } from '../chart/host.js';
+import type { PhasePlan, RuntimeSettings, UnitInbound } from '../port.js';
+import type { Mode } from '../vocabulary/modes.js';
+
+export interface PhaseEngine {
+  load(plan: PhasePlan): void;
+  drop(name: string): void;
+  /** Slots may have moved: a new plan was loaded. */
+  rebind(): void;
+  command(message: Extract<UnitInbound, { type: 'command' }>): void;
+  setMode(phase: string, mode: Mode): void;
+  answer(phase: string, waitId: string, value: number | string): void;
+  requestResult(message: Extract<UnitInbound, { type: 'request-result' }>): void;
+  signalsChanged(): void;
+  scan(dtMs: number): void;
+  inspect(name: string): unknown;
+}
+
+export type PhaseEngineFactory = (host: ChartHost, settings: RuntimeSettings) => PhaseEngine;

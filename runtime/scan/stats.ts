@@ -1,0 +1,104 @@
+/**
+ * What a scan measures of itself (Q-UNIT-07, diagnostics): how late it began, how long it took, skipped and overrun
+ * periods, memory. The figures everyone reads all the time stand in the tag table; the rest is made on request.
+ */
+import { getHeapStatistics } from 'node:v8';
+import { STAT, type TagTable } from '../vocabulary/tag-table.js';
+import { Histogram } from './histogram.js';
+
+const HEAP_LOOK_MS = 1000;
+
+export class ScanStats {
+  readonly #lateness = new Histogram();
+  readonly #scan = new Histogram();
+  #lastUs = 0;
+  #overruns = 0;
+  #heapLookedAtMs = Number.NEGATIVE_INFINITY;
+  #heapUsed = 0;
+  /** Collections seen as a fall of the used heap between two looks: a lower bound, an event loop would count them all. */
+  #collections = 0;
+  #longestCollectionScanUs = 0;
+  stateWrites = 0;
+  stateWriteMs = 0;
+
+  /** One finished scan. `periodMs` is its wall period; `elapsed` above ten counts as an overrun (decisions 5.1 rule 4). */
+  note(latenessMs: number, tookMs: number, periodMs: number, elapsed: number, nowMs: number): void {
+    this.#lateness.add(latenessMs * 1000);
+    this.#lastUs = tookMs * 1000;
+    this.#scan.add(this.#lastUs);
+    if (tookMs > periodMs || elapsed > 10) this.#overruns += 1;
+    if (nowMs - this.#heapLookedAtMs >= HEAP_LOOK_MS) this.#lookAtHeap(nowMs);
+  }
+
+  #lookAtHeap(nowMs: number): void {
+    const used = getHeapStatistics().used_heap_size;
+    if (used < this.#heapUsed) {
+      this.#collections += 1;
+      this.#longestCollectionScanUs = Math.max(this.#longestCollectionScanUs, this.#scan.maxUs);
+    }
+    this.#heapUsed = used;
+    this.#heapLookedAtMs = nowMs;
+  }
+
+  publish(table: TagTable, part: { readonly nowMs: number; readonly missed: number; readonly plantMs: number; readonly timeScale: number; readonly latenessMs: number }): void {
+    const { stats } = table;
+    stats[STAT.scanCount] = this.#scan.count;
+    stats[STAT.heartbeatAtMs] = part.nowMs;
+    stats[STAT.lastScanUs] = this.#lastUs;
+    stats[STAT.maxScanUs] = this.#scan.maxUs;
+    stats[STAT.latenessUs] = part.latenessMs * 1000;
+    stats[STAT.maxLatenessUs] = this.#lateness.maxUs;
+    stats[STAT.missed] = part.missed;
+    stats[STAT.overruns] = this.#overruns;
+    stats[STAT.plantMs] = part.plantMs;
+    stats[STAT.timeScale] = part.timeScale;
+  }
+
+  get scanCount(): number {
+    return this.#scan.count;
+  }
+
+  inspect(unit: string, missed: number, drivers: readonly unknown[]): ScanDiagnostics {
+    const heap = getHeapStatistics();
+    const scan = this.#scan;
+    return {
+      unit,
+      scan: {
+        count: scan.count,
+        missed,
+        overruns: this.#overruns,
+        lastMs: this.#lastUs / 1000,
+        avgMs: scan.count === 0 ? 0 : scan.sumUs / scan.count / 1000,
+        p95Ms: scan.quantileUs(0.95) / 1000,
+        p99Ms: scan.quantileUs(0.99) / 1000,
+        maxMs: scan.maxUs / 1000,
+        jitter: this.#lateness.coarse(),
+      },
+      heapUsedBytes: heap.used_heap_size,
+      heapLimitBytes: heap.heap_size_limit,
+      gc: { count: this.#collections, maxMs: this.#longestCollectionScanUs / 1000 },
+      drivers,
+      stateWrites: { count: this.stateWrites, lastMs: this.stateWriteMs },
+    };
+  }
+}
+
+export interface ScanDiagnostics {
+  readonly unit: string;
+  readonly scan: {
+    readonly count: number;
+    readonly missed: number;
+    readonly overruns: number;
+    readonly lastMs: number;
+    readonly avgMs: number;
+    readonly p95Ms: number;
+    readonly p99Ms: number;
+    readonly maxMs: number;
+    readonly jitter: readonly { readonly leMs: number | null; readonly count: number }[];
+  };
+  readonly heapUsedBytes: number;
+  readonly heapLimitBytes: number;
+  readonly gc: { readonly count: number; readonly maxMs: number };
+  readonly drivers: readonly unknown[];
+  readonly stateWrites: { readonly count: number; readonly lastMs: number };
+}

@@ -1,0 +1,172 @@
+/** A real worker with a real tag table and process image: what the gateway and a probe see of it. */
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import t from 'tap';
+import type { UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
+import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
+import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
+import { image, network, tags, unitPlan, wires } from '../network/plans.js';
+
+const ENTRY = fileURLToPath(new URL('../../../runtime/worker.js', import.meta.url));
+
+/** A worker with everything it has said so far; `until` waits for the next message that fits. */
+class TestUnit {
+  readonly worker = new Worker(ENTRY, { workerData: null });
+  readonly messages: UnitOutbound[] = [];
+
+  constructor() {
+    this.worker.on('message', (message: UnitOutbound) => this.messages.push(message));
+  }
+
+  send(message: UnitInbound): void {
+    this.worker.postMessage(message);
+  }
+
+  async until<T extends UnitOutbound['type']>(type: T, fits: (message: Extract<UnitOutbound, { type: T }>) => boolean = () => true): Promise<Extract<UnitOutbound, { type: T }>> {
+    for (;;) {
+      const found = this.messages.find((message): message is Extract<UnitOutbound, { type: T }> => message.type === type && fits(message as Extract<UnitOutbound, { type: T }>));
+      if (found) return found;
+      await once(this.worker, 'message');
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.send({ type: 'stop' });
+    await this.until('stopped');
+    await this.worker.terminate();
+  }
+}
+
+/** Waits for the scan of the worker, through the version word of the table, until the condition holds. */
+async function untilTable(table: TagTable, holds: () => boolean): Promise<void> {
+  while (!holds()) {
+    const seen = Atomics.load(table.version, 0);
+    if (holds()) return;
+    const wait = (Atomics as unknown as { waitAsync(cell: Int32Array, index: number, value: number, ms: number): { value: Promise<string> | string } }).waitAsync(table.version, 0, seen, 5000);
+    if ((await wait.value) === 'timed-out') throw new Error('the worker has not scanned for 5 s');
+  }
+}
+
+function loopPlan(part: Partial<UnitPlan> = {}): UnitPlan {
+  return unitPlan({
+    scanIntervalMs: 10,
+    tags: tags('tic.pv ai.OUT REAL', 'tic.high gt.OUT BOOL', 'tic.limit gt.IN2 REAL w', 'tic.out ao.OUT REAL w', 'tic.count ctu.CV INT', 'tic.state v.STATE STRING'),
+    images: [image('io', 'tt input', 'vlv output')],
+    networks: [
+      network({
+        name: 'tic',
+        scanIntervalMs: 10,
+        blocks: [
+          { name: 'ai', type: 'AI', params: { addr: '', rawMin: 4, rawMax: 20, engMin: 0, engMax: 100 } },
+          { name: 'gt', type: 'GT', params: { IN2: 50 } },
+          { name: 'sel', type: 'SEL', params: { IN0: 10, IN1: 90 } },
+          { name: 'ao', type: 'AO', params: { addr: '' } },
+          { name: 'ctu', type: 'CTU', params: { PV: 5 } },
+          { name: 'v', type: 'VALVE' },
+        ],
+        connections: wires('ai.OUT > gt.IN1', 'gt.OUT > sel.G', 'sel.OUT > ao.IN', 'gt.OUT > ctu.CU', 'gt.OUT > v.CMD'),
+        channels: [
+          { block: 'ai', image: 0, channel: 0 },
+          { block: 'ao', image: 0, channel: 1 },
+        ],
+      }),
+    ],
+    ...part,
+  });
+}
+
+function sample(io: ProcessImage, raw: number): void {
+  Atomics.store(io.header, IMAGE_HEADER.connection, CONNECTION.connected);
+  io.beginInputs();
+  io.value[0] = raw;
+  io.quality[0] = 0;
+  io.sampledAtMs[0] = Date.now();
+  io.endInputs();
+}
+
+t.test('Decisions 2.4: a unit worker scans its plan, takes writes, swaps plans keeping state, and stops', async (t) => {
+  const unit = new TestUnit();
+  const ready = await unit.until('ready');
+  t.ok(ready.osThreadId > 0, 'names its thread to the operating system');
+  const plan = loopPlan();
+  const io = new ProcessImage(2, plan.images[0].buffer);
+  const table = new TagTable(plan.tags.length, plan.table);
+  sample(io, 16);
+  unit.send({ type: 'plan', plan });
+  const loaded = await unit.until('plan-loaded');
+  t.strictSame(loaded.networks, [{ network: 'tic', state: 'Running', message: '', faultedBlocks: [] }]);
+
+  await untilTable(table, () => table.values[0] === 75 && table.quality[0] === 0);
+  t.equal(table.values[1], 1, '75 is above the limit of 50');
+  t.equal(io.out[1], 90, 'the output is in the process image');
+  t.ok(Atomics.load(io.outSeq, 1) > 0, 'and its sequence tells the probe');
+  const word = unit.messages.find((message) => message.type === 'text' && message.id === table.values[5]);
+  t.match(word, { text: 'Opening' }, 'a text was announced before its id was published');
+
+  unit.send({ type: 'write', id: 7, address: 'tic.limit', value: 80 });
+  t.match(await unit.until('write-result', (message) => message.id === 7), { ok: true });
+  await untilTable(table, () => table.values[1] === 0);
+  t.equal(table.values[3], 10);
+  unit.send({ type: 'write', id: 8, address: 'tic.pv', value: 1 });
+  t.match(await unit.until('write-result', (message) => message.id === 8), { ok: false, code: 'read_only_tag' });
+  unit.send({ type: 'write', id: 9, address: 'tic.nothing', value: 1 });
+  t.match(await unit.until('write-result', (message) => message.id === 9), { ok: false, code: 'unknown_tag' });
+  unit.send({ type: 'write', id: 10, address: 'tic.limit', value: 'warm' });
+  t.match(await unit.until('write-result', (message) => message.id === 10), { ok: false, code: 'invalid_value' });
+  unit.send({ type: 'write', id: 11, address: 'tic.out', value: 33 });
+  t.match(await unit.until('write-result', (message) => message.id === 11), { ok: false, code: 'write_failed' }, 'an output cannot be overridden in Automatic');
+
+  unit.send({ type: 'inspect', id: 1, what: 'network', name: 'tic' });
+  const seen = (await unit.until('inspect-result', (message) => message.id === 1)).result as { executionOrder: string[]; scanCount: number };
+  t.strictSame(seen.executionOrder, ['ai', 'gt', 'sel', 'ao', 'ctu', 'v']);
+  unit.send({ type: 'inspect', id: 2, what: 'diagnostics', name: '' });
+  const diagnostics = (await unit.until('inspect-result', (message) => message.id === 2)).result as { unit: string; scan: { count: number; p99Ms: number } };
+  t.equal(diagnostics.unit, 'u1');
+  t.ok(diagnostics.scan.count > 2 && diagnostics.scan.p99Ms > 0);
+
+  const saved = await unit.until('retained', (message) => message.networks.tic?.blocks.gt?.IN2 === 80);
+  t.equal(saved.networks.tic.hash, 'h1', 'the written limit is retained under the hash of the network');
+
+  const next = loopPlan({ revision: 2, images: plan.images });
+  const nextTable = new TagTable(next.tags.length, next.table);
+  const counted = table.values[4];
+  unit.send({ type: 'plan', plan: next });
+  await unit.until('plan-loaded', (message) => message.revision === 2);
+  sample(io, 18);
+  await untilTable(nextTable, () => nextTable.values[0] === 87.5 && nextTable.quality[0] === 0);
+  t.equal(nextTable.values[2], 80, 'the written limit stands after the swap');
+  t.equal(nextTable.values[4], counted + 1, 'the counter went on counting');
+  t.ok(nextTable.stats[STAT.scanCount] > 0 && nextTable.stats[STAT.heartbeatAtMs] > 0);
+  await unit.stop();
+});
+
+t.test('Decisions 3.8, 5.1 rule 7, 6.7: retained values of an earlier epoch, overrides, time scale', async (t) => {
+  const unit = new TestUnit();
+  const plan = loopPlan({ retained: { tic: { hash: 'h1', blocks: { ctu: { cv: 41 }, gt: { IN2: 60 } } } }, moduleModes: { tic: 'Manual' } });
+  const io = new ProcessImage(2, plan.images[0].buffer);
+  const table = new TagTable(plan.tags.length, plan.table);
+  sample(io, 4);
+  unit.send({ type: 'plan', plan });
+  await untilTable(table, () => table.values[4] === 41);
+  t.equal(table.values[2], 60, 'the written value came back');
+
+  unit.send({ type: 'write', id: 1, address: 'tic.out', value: 150 });
+  t.match(await unit.until('write-result', (message) => message.id === 1), { ok: true }, 'Manual allows the override');
+  await untilTable(table, () => table.values[3] === 100);
+  t.equal(io.out[1], 100, 'the override is clamped and written');
+  unit.send({ type: 'module-mode', module: 'tic', mode: 'Automatic' });
+  await untilTable(table, () => table.values[3] === 10);
+  t.pass('the override ended with the return to Automatic');
+
+  Atomics.store(io.outDone, 1, Atomics.load(io.outSeq, 1));
+  io.outStatus[1] = WRITE_STATUS.done;
+  unit.send({ type: 'inspect', id: 5, what: 'network', name: 'tic' });
+  const shown = (await unit.until('inspect-result', (message) => message.id === 5)).result as { blocks: { name: string; outputs: Record<string, { value: unknown }> }[] };
+  t.match(shown.blocks.find((block) => block.name === 'ao')?.outputs.OK, { value: true }, 'the acknowledged write is OK');
+  const before = table.stats[STAT.plantMs];
+  unit.send({ type: 'time-scale', timeScale: 5 });
+  await untilTable(table, () => table.stats[STAT.timeScale] === 5 && table.stats[STAT.plantMs] > before + 100);
+  t.equal(table.stats[STAT.plantMs] % 10, 0, 'plant time goes in whole scan intervals');
+  await unit.stop();
+});
