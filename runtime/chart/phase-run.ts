@@ -3,7 +3,7 @@
  * (commands, failures, answers), judges it, executes at most one chart on its own account, and says what has changed.
  * Invariant: every change a person could see leaves in a report whose checkpoint is enough to go on from.
  */
-import { printValue } from '../language/value-text.js';
+import { parseValueText, printValue } from '../language/value-text.js';
 import type { ChartRecord, Failure, FailureClass, PhaseCheckpoint, PhasePlan, PhaseReport, PromptWait, RuntimeSettings, SfcStatus, UnitInbound } from '../port.js';
 import type { ChartName, ExceptionChartName } from '../vocabulary/chart.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
@@ -17,7 +17,6 @@ import { PhaseFrame, type FrameOwner, type RequestBuiltin } from './frame.js';
 import type { ChartHost } from './host.js';
 import { type Any, fromValue, Invalid, type Raw, StError, toValue, zeroValue } from './value.js';
 import type { Wait } from './wait.js';
-import { parseValueText } from '../language/value-text.js';
 
 type CommandMessage = Extract<UnitInbound, { readonly type: 'command' }>;
 
@@ -599,7 +598,9 @@ export class PhaseRun implements ChartOwner, FrameOwner {
   }
 
   poll(wait: Wait, times: ScanTimes): boolean {
-    return wait.advance(times.plantMs, times.wallMs);
+    const ended = wait.advance(times.plantMs, times.wallMs);
+    if (ended) this.#context.forget(wait);
+    return ended;
   }
 
   request(wait: Wait, step: string, builtin: RequestBuiltin, args: readonly Raw[]): number {
