@@ -1,0 +1,208 @@
+/**
+ * Who is calling (contract 1, Authentication; decisions Q-AUTH-09, Q-AUTH-10, D-AUTH-05). A token is verified once and then
+ * found by its whole header; groups come from the account at each request, so a demotion acts at once.
+ */
+import type { Clock } from '../../platform/base/clock.js';
+import { Refusal } from '../../platform/base/refusal.js';
+import type { Authenticator } from '../../platform/http/authenticator.js';
+import type { Caller } from '../../platform/http/caller.js';
+import type { SessionState, SessionWatch } from '../../platform/http/stream-port.js';
+import type { Store } from '../../platform/store/store.js';
+import type { ApiKeyResource, ApiKeys } from './api-keys.js';
+import { Account, type AccountSpec } from './kind.js';
+import type { Roles } from './roles.js';
+import { invalidToken, type SessionTokens, type TokenClaims } from './session-token.js';
+import type { LiveSession, Sessions } from './sessions.js';
+
+const TOKENS_KEPT_MAX = 10_000;
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** An access token of the identity provider (mode `oidc`): gives its caller, or throws 401. */
+export type ExternalTokens = (token: string) => Caller;
+
+interface KnownToken {
+  readonly claims: TokenClaims;
+  readonly expiresAtMs: number;
+  readonly session: LiveSession;
+  /** Caller as of `account`; a changed account makes a new one. */
+  account: AccountSpec;
+  caller: Caller;
+}
+
+export interface AuthenticatorOptions {
+  readonly authMode: 'local' | 'oidc' | 'none';
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly sessions: Sessions;
+  readonly keys: ApiKeys;
+  readonly tokens: SessionTokens;
+  readonly roles: () => Roles;
+  readonly external?: ExternalTokens | undefined;
+}
+
+export class AccessAuthenticator implements Authenticator, SessionWatch {
+  readonly anonymous: Caller = callerOf({ kind: 'human', accountId: 'anonymous', username: '', displayName: 'anonymous' }, NOTHING);
+  readonly freshTokenRequired: boolean;
+  readonly #options: AuthenticatorOptions;
+  readonly #known = new Map<string, KnownToken>();
+  #developer: Caller | undefined;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+    this.freshTokenRequired = options.authMode !== 'none'; // decisions Q-AUTH-08
+  }
+
+  authenticate(authorization: string | undefined): Caller {
+    if (authorization !== undefined) {
+      const known = this.#known.get(authorization);
+      if (known) return this.#admit(known, authorization);
+    }
+    const [scheme, credential] = splitHeader(authorization);
+    if (scheme === 'apikey') return this.#keyCaller(this.#options.keys.require(credential));
+    if (this.#options.authMode === 'none') return this.#developerCaller();
+    if (scheme === undefined) throw new Refusal('unauthenticated', 'sign in first: this route needs an access token', { code: 'unauthenticated' });
+    if (scheme !== 'bearer') throw new Refusal('unauthenticated', 'the Authorization header must be a Bearer token or an ApiKey', { code: 'invalid_token' });
+    return this.#bearer(credential, authorization as string);
+  }
+
+  authenticateQuery(token: string): Caller {
+    if (token.startsWith('lsk_')) return this.#keyCaller(this.#options.keys.require(token)); // decisions Q-STREAM-14: the fence refuses it
+    return this.authenticate(`Bearer ${token}`);
+  }
+
+  authenticateToken(token: string): Caller {
+    if (token.startsWith('lsk_')) throw invalidToken();
+    return this.authenticate(`Bearer ${token}`);
+  }
+
+  touch(caller: Caller): void {
+    const session = caller.sessionId === null ? undefined : this.#options.sessions.get(caller.sessionId);
+    if (session) this.#options.sessions.touch(session);
+  }
+
+  stateOf(caller: Caller): SessionState {
+    if (caller.expiresAtMs !== null && this.#options.clock.wallMs() >= caller.expiresAtMs) return 'expired';
+    if (caller.sessionId === null || this.#isExternal(caller)) return 'active';
+    const reason = this.#options.sessions.judge(caller.sessionId);
+    if (reason === undefined) return 'active';
+    return reason === 'inactive' || reason === 'expired' ? reason : 'ended';
+  }
+
+  onEnded(listener: (sessionId: string, reason: string) => void): void {
+    this.#options.sessions.onEnded(listener);
+  }
+
+  refresh(caller: Caller): Caller {
+    if (caller.sessionId === null || this.#isExternal(caller)) return caller;
+    const session = this.#options.sessions.require(caller.sessionId);
+    const account = this.#accountOf(session.account);
+    return this.#humanCaller(account, session, { issuedAtMs: caller.issuedAtMs, authTimeMs: caller.authTimeMs, expiresAtMs: caller.expiresAtMs });
+  }
+
+  /** A session of the issuer itself is not in the session table (D-AUTH-04). */
+  #isExternal(caller: Caller): boolean {
+    return this.#options.authMode === 'oidc' && caller.sessionId !== null && !UUID.test(caller.sessionId);
+  }
+
+  #bearer(token: string, header: string): Caller {
+    const nowMs = this.#options.clock.wallMs();
+    let claims: TokenClaims;
+    try {
+      claims = this.#options.tokens.read(token, nowMs);
+    } catch (refusal) {
+      if (this.#options.external) return this.#options.external(token);
+      throw refusal;
+    }
+    const session = this.#requireSession(claims, nowMs);
+    const account = this.#accountOf(session.account);
+    const caller = this.#humanCaller(account, session, { issuedAtMs: claims.iat * 1000, authTimeMs: claims.auth_time * 1000, expiresAtMs: claims.exp * 1000 });
+    if (this.#known.size >= TOKENS_KEPT_MAX) this.#known.delete(this.#known.keys().next().value as string);
+    this.#known.set(header, { claims, expiresAtMs: claims.exp * 1000, session, account, caller });
+    return caller;
+  }
+
+  /** The hot path: expiry, session and account of a token that was verified before. */
+  #admit(known: KnownToken, header: string): Caller {
+    const nowMs = this.#options.clock.wallMs();
+    try {
+      if (nowMs >= known.expiresAtMs) throw expired();
+      this.#options.sessions.require(known.session.id);
+      const account = this.#accountOf(known.session.account);
+      if (account !== known.account) {
+        known.account = account;
+        known.caller = this.#humanCaller(account, known.session, { issuedAtMs: known.claims.iat * 1000, authTimeMs: known.claims.auth_time * 1000, expiresAtMs: known.expiresAtMs });
+      }
+      return known.caller;
+    } catch (refusal) {
+      this.#known.delete(header);
+      throw refusal;
+    }
+  }
+
+  #requireSession(claims: TokenClaims, nowMs: number): LiveSession {
+    if (nowMs >= claims.exp * 1000) throw expired();
+    const session = this.#options.sessions.require(claims.sid);
+    if (session.accountId !== claims.sub) throw invalidToken();
+    return session;
+  }
+
+  #accountOf(name: string): AccountSpec {
+    const account = this.#options.store.get(Account, '', name)?.spec;
+    if (!account || account.retired || !account.enabled) throw new Refusal('unauthenticated', 'the account is closed or disabled', { code: 'session_ended' });
+    return account;
+  }
+
+  #humanCaller(account: AccountSpec, session: LiveSession, times: Pick<Caller, 'issuedAtMs' | 'authTimeMs' | 'expiresAtMs'>): Caller {
+    const rights = this.#options.roles().rightsOf(account.groups);
+    return {
+      ...callerOf({ kind: 'human', accountId: account.accountId, username: account.username, displayName: account.displayName }, rights.actions),
+      groups: account.groups,
+      sites: rights.sites,
+      sessionId: session.id,
+      ...times,
+      mustChangePassword: account.mustChangePassword,
+    };
+  }
+
+  #keyCaller({ metadata, spec }: ApiKeyResource): Caller {
+    const { name } = metadata;
+    return { ...callerOf({ kind: 'apiKey', accountId: `apikey:${name}`, username: name, displayName: name }, this.#options.roles().keyActions), sites: [spec.site] };
+  }
+
+  /** Decisions Q-AUTH-10. */
+  #developerCaller(): Caller {
+    this.#developer ??= {
+      ...callerOf({ kind: 'human', accountId: 'none:developer', username: 'developer', displayName: 'Developer (authentication off)' }, NOTHING),
+      groups: [this.#options.roles().adminGroup],
+      may: () => true,
+    };
+    return this.#developer;
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** A caller without session, groups and confinement, who may what the set says. */
+function callerOf(identity: Pick<Caller, 'kind' | 'accountId' | 'username' | 'displayName'>, actions: ReadonlySet<string>): Caller {
+  return {
+    ...identity,
+    groups: [],
+    sites: null,
+    sessionId: null,
+    issuedAtMs: null,
+    authTimeMs: null,
+    expiresAtMs: null,
+    mustChangePassword: false,
+    may: (action) => actions.has(action),
+  };
+}
+
+function expired(): Refusal {
+  return new Refusal('unauthenticated', 'the access token has expired', { code: 'token_expired' });
+}
+
+function splitHeader(authorization: string | undefined): [string | undefined, string] {
+  if (authorization === undefined || authorization === '') return [undefined, ''];
+  const at = authorization.indexOf(' ');
+  return at < 0 ? [authorization.toLowerCase(), ''] : [authorization.slice(0, at).toLowerCase(), authorization.slice(at + 1).trim()];
+}

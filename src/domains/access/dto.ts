@@ -1,0 +1,65 @@
+/** Served shapes of accounts, sessions, lock-outs and keys (decisions AUTH, KEY). No secret ever stands in one. */
+import { timestamp } from '../../platform/base/clock.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Access, AccountResource } from './access.js';
+import type { ApiKeyResource } from './api-keys.js';
+import { Account, type LockOutSpec, type LockOutStatus, type SessionSpec, type SessionStatus } from './kind.js';
+
+export function userDto({ metadata, spec, status }: AccountResource): Record<string, unknown> {
+  return {
+    username: spec.username,
+    accountId: spec.accountId,
+    displayName: spec.displayName,
+    ...(spec.email === '' ? {} : { email: spec.email }),
+    groups: spec.groups,
+    enabled: spec.enabled,
+    mustChangePassword: spec.mustChangePassword,
+    createdAt: metadata.createdAt,
+    lastLoginAt: status.lastLoginAt,
+    passwordChangedAt: spec.passwordChangedAt,
+  };
+}
+
+export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, SessionStatus>, access: Access, ownId: string | null): Record<string, unknown> {
+  const account = access.store.get(Account, '', spec.account)?.spec;
+  const live = access.sessions.get(metadata.name);
+  return {
+    id: metadata.name,
+    accountId: spec.accountId,
+    username: account?.username ?? spec.account,
+    displayName: account?.displayName ?? spec.account,
+    authMode: spec.authMode,
+    sourceIP: spec.sourceIP,
+    userAgent: spec.userAgent,
+    createdAt: timestamp(spec.createdAtMs),
+    authTime: timestamp(live?.authTimeMs ?? status.authTimeMs),
+    lastActivityAt: timestamp(live?.lastActivityAtMs ?? status.lastActivityAtMs),
+    expiresAt: timestamp(spec.endsAtMs),
+    streams: access.streamsOf(metadata.name),
+    current: metadata.name === ownId,
+  };
+}
+
+export function lockOutDto({ spec, status }: Resource<LockOutSpec, LockOutStatus>): Record<string, unknown> {
+  return {
+    username: spec.username,
+    failedAttempts: status.failuresAtMs.length,
+    firstFailedAt: timestamp(status.failuresAtMs[0]),
+    lastFailedAt: timestamp(status.failuresAtMs[status.failuresAtMs.length - 1]),
+    lockedUntil: timestamp(status.lockedUntilMs),
+    sourceIPs: status.sourceIPs,
+  };
+}
+
+export function keyDto(key: ApiKeyResource, lastUsedAtMs: number | null): Record<string, unknown> {
+  const { metadata, spec } = key;
+  return {
+    name: metadata.name,
+    site: spec.site,
+    keyPrefix: spec.keyPrefix,
+    createdAt: metadata.createdAt,
+    createdBy: spec.createdBy,
+    expiresAt: spec.expiresAtMs === null ? null : timestamp(spec.expiresAtMs),
+    lastUsedAt: lastUsedAtMs === null ? null : timestamp(lastUsedAtMs),
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * What the gateway keeps about identities (decisions AUTH, KEY). Internal kinds: they have no REST family of resources, are
+ * never applied and never exported.
+ */
+import * as v from 'valibot';
+import type { Kind } from '../../platform/store/kind.js';
+
+const INTERNAL = { group: 'system', scope: 'cluster', body: 'flat', apply: { how: 'no', reason: 'identities are managed through the auth routes' } } as const;
+
+export const AccountSpec = v.strictObject({
+  accountId: v.string(),
+  /** As it was written; the resource name is its lower-case form, so that names are unique without case. */
+  username: v.string(),
+  displayName: v.string(),
+  email: v.string(),
+  groups: v.array(v.string()),
+  /** PHC string (D-AUTH-03). */
+  passwordHash: v.string(),
+  enabled: v.boolean(),
+  mustChangePassword: v.boolean(),
+  passwordChangedAt: v.string(),
+  /** Closed for good; kept so that records stay attributable and the name is never used again (D-AUTH-02). */
+  retired: v.boolean(),
+});
+export type AccountSpec = v.InferOutput<typeof AccountSpec>;
+export interface AccountStatus {
+  readonly lastLoginAt: string | null;
+}
+export const Account: Kind<AccountSpec, AccountStatus> = { ...INTERNAL, kind: 'Account', action: 'user', spec: AccountSpec, initialStatus: () => ({ lastLoginAt: null }) };
+
+export const SessionSpec = v.strictObject({
+  /** Resource name of the account. */
+  account: v.string(),
+  accountId: v.string(),
+  authMode: v.string(),
+  sourceIP: v.string(),
+  userAgent: v.string(),
+  /** SHA-256 (hex) of the refresh token. */
+  refreshHash: v.string(),
+  createdAtMs: v.number(),
+  endsAtMs: v.number(),
+});
+export type SessionSpec = v.InferOutput<typeof SessionSpec>;
+export interface SessionStatus {
+  readonly authTimeMs: number;
+  /** At most a minute behind what the gateway knows in memory. */
+  readonly lastActivityAtMs: number;
+}
+export const Session: Kind<SessionSpec, SessionStatus> = {
+  ...INTERNAL,
+  kind: 'Session',
+  action: 'session',
+  spec: SessionSpec,
+  initialStatus: (spec) => ({ authTimeMs: spec.createdAtMs, lastActivityAtMs: spec.createdAtMs }),
+};
+
+export const ApiKeySpec = v.strictObject({
+  site: v.string(),
+  /** SHA-256 (hex) of the key; the key itself is shown once and kept nowhere. */
+  hash: v.string(),
+  keyPrefix: v.string(),
+  createdBy: v.string(),
+  expiresAtMs: v.nullable(v.number()),
+});
+export type ApiKeySpec = v.InferOutput<typeof ApiKeySpec>;
+export interface ApiKeyStatus {
+  readonly lastUsedAtMs: number | null;
+}
+export const ApiKey: Kind<ApiKeySpec, ApiKeyStatus> = { ...INTERNAL, kind: 'ApiKey', action: 'apikey', spec: ApiKeySpec, initialStatus: () => ({ lastUsedAtMs: null }) };
+
+export const LockOutSpec = v.strictObject({ username: v.string() });
+export type LockOutSpec = v.InferOutput<typeof LockOutSpec>;
+export interface LockOutStatus {
+  /** Failed passwords within the window, oldest first. */
+  readonly failuresAtMs: readonly number[];
+  readonly sourceIPs: readonly string[];
+  /** 0 while the name is not locked. */
+  readonly lockedUntilMs: number;
+}
+export const LockOut: Kind<LockOutSpec, LockOutStatus> = {
+  ...INTERNAL,
+  kind: 'LockOut',
+  action: 'lockout',
+  spec: LockOutSpec,
+  initialStatus: () => ({ failuresAtMs: [], sourceIPs: [], lockedUntilMs: 0 }),
+};
+
+export const ACCESS_KINDS = [Account, Session, ApiKey, LockOut] as const;

@@ -1,0 +1,165 @@
+/**
+ * Groups, tiers and actions (contract 1, Authentication 4 to 6; decisions Q-AUTH-12 to Q-AUTH-14). The action table is the
+ * route table; a role is (the actions of its tier plus grant) minus deny, a caller holds the union over its groups.
+ */
+import { TIERS, type Tier } from '../../platform/http/caller.js';
+import type { Route } from '../../platform/http/route.js';
+import { isFenced } from '../../platform/http/row-table.js';
+
+export interface RoleEntry {
+  readonly group: string;
+  readonly tier?: string;
+  readonly grant: readonly string[];
+  readonly deny: readonly string[];
+}
+
+export interface Role {
+  readonly group: string;
+  readonly tier: Tier | null;
+  readonly grant: readonly string[];
+  readonly deny: readonly string[];
+  readonly shipped: boolean;
+}
+
+export interface Action {
+  readonly action: string;
+  readonly tier: string;
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+}
+
+/** An unknown action or tier of the role table stops the start (decisions Q-AUTH-12). */
+export class RoleTableError extends Error {}
+
+/** What a set of groups may do; the same object for the same groups. */
+export interface Rights {
+  readonly groups: readonly string[];
+  readonly sites: readonly string[] | null;
+  /** Held tiers, low to high. */
+  readonly tiers: readonly Tier[];
+  readonly actions: ReadonlySet<string>;
+}
+
+const SHIPPED: readonly { readonly name: string; readonly tier: Tier; readonly grant: readonly string[] }[] = [
+  { name: 'viewer', tier: 'read', grant: [] },
+  { name: 'operator', tier: 'operate', grant: [] },
+  { name: 'lead-operator', tier: 'operate-lead', grant: [] },
+  { name: 'engineer', tier: 'engineer', grant: [] },
+  { name: 'supervisor', tier: 'supervise', grant: ['interlock:bypass'] }, // decisions Q-TIER-12
+  { name: 'admin', tier: 'admin', grant: ['*'] }, // contract 1: holds every permission
+];
+
+export class Roles {
+  readonly prefix: string;
+  readonly roles: readonly Role[];
+  readonly actions: readonly Action[];
+  readonly keyActions: ReadonlySet<string>;
+  readonly freshTokenActions: readonly string[];
+  readonly #setOfGroup = new Map<string, ReadonlySet<string>>();
+  readonly #rights = new Map<string, Rights>();
+
+  /** @throws RoleTableError naming an unknown action or tier. */
+  constructor(prefix: string, entries: readonly RoleEntry[], mode: 'merge' | 'replace', rows: readonly Route[]) {
+    this.prefix = prefix;
+    this.actions = actionsOf(rows);
+    this.keyActions = new Set(rows.filter(isFenced).map((row) => row.action));
+    this.freshTokenActions = [...new Set(rows.filter((row) => row.freshToken !== undefined).map((row) => row.action))].sort();
+    this.roles = this.#compose(entries, mode);
+    for (const role of this.roles) this.#setOfGroup.set(role.group, this.#setOf(role));
+  }
+
+  get adminGroup(): string {
+    return `${this.prefix}-admin`;
+  }
+
+  get sitePattern(): string {
+    return `${this.prefix}-site-{name}`;
+  }
+
+  rightsOf(groups: readonly string[]): Rights {
+    const key = groups.join('\n');
+    let rights = this.#rights.get(key);
+    if (!rights) {
+      if (this.#rights.size >= 10_000) this.#rights.clear();
+      this.#rights.set(key, (rights = this.#derive(groups)));
+    }
+    return rights;
+  }
+
+  #derive(groups: readonly string[]): Rights {
+    const actions = new Set<string>();
+    let highest = -1;
+    for (const group of groups) {
+      for (const action of this.#setOfGroup.get(group) ?? []) actions.add(action);
+      const tier = this.roles.find((role) => role.group === group)?.tier;
+      if (tier) highest = Math.max(highest, TIERS.indexOf(tier));
+    }
+    return { groups, sites: this.#sitesOf(groups), tiers: TIERS.slice(0, highest + 1), actions };
+  }
+
+  /** Confined to the union of the named sites; an administrator is not confined (decisions Q-AUTH-13). */
+  #sitesOf(groups: readonly string[]): readonly string[] | null {
+    if (groups.includes(this.adminGroup)) return null;
+    const start = `${this.prefix}-site-`;
+    const sites = groups.filter((group) => group.startsWith(start)).map((group) => group.slice(start.length));
+    return sites.length === 0 ? null : sites.sort();
+  }
+
+  #compose(entries: readonly RoleEntry[], mode: 'merge' | 'replace'): Role[] {
+    const table = new Map<string, Role>();
+    if (mode === 'merge') {
+      for (const { name, tier, grant } of SHIPPED) {
+        const group = `${this.prefix}-${name}`;
+        table.set(group, { group, tier, grant: grant.filter((action) => action === '*' || this.#known(action)), deny: [], shipped: true });
+      }
+    }
+    for (const entry of entries) {
+      const group = entry.group.replaceAll('{prefix}', this.prefix);
+      for (const action of [...entry.grant, ...entry.deny]) {
+        if (!this.#known(action)) throw new RoleTableError(`auth.roles: unknown action ${action} in the entry of ${group}`);
+      }
+      table.set(group, { group, tier: this.#tierOf(entry, table.get(group)), grant: entry.grant, deny: entry.deny, shipped: false });
+    }
+    return [...table.values()];
+  }
+
+  /** An omitted tier keeps the shipped one. */
+  #tierOf(entry: RoleEntry, shipped: Role | undefined): Tier | null {
+    if (entry.tier === undefined) return shipped?.tier ?? null;
+    if (entry.tier === 'none') return null;
+    const tier = TIERS.find((known) => known === entry.tier);
+    if (!tier) throw new RoleTableError(`auth.roles: unknown tier ${entry.tier} in the entry of ${entry.group}`);
+    return tier;
+  }
+
+  #known(action: string): boolean {
+    return this.actions.some((known) => matches(action, known.action));
+  }
+
+  #setOf(role: Role): ReadonlySet<string> {
+    const height = role.tier === null ? -1 : TIERS.indexOf(role.tier);
+    const held = new Set<string>();
+    for (const { action, tier } of this.actions) {
+      const byTier = height >= 0 && TIERS.indexOf(tier as Tier) >= 0 && TIERS.indexOf(tier as Tier) <= height;
+      // contract 1: the administrators hold every permission, less what the deployment denies them
+      const granted = role.group === this.adminGroup || role.grant.some((pattern) => matches(pattern, action));
+      if ((byTier || granted) && !role.deny.some((pattern) => matches(pattern, action))) held.add(action);
+    }
+    return held;
+  }
+}
+
+/** `unit:*` names every action of a domain. */
+function matches(pattern: string, action: string): boolean {
+  return pattern === '*' || pattern === action || (pattern.endsWith(':*') && action.startsWith(pattern.slice(0, -1)));
+}
+
+function actionsOf(rows: readonly Route[]): Action[] {
+  const table = new Map<string, { action: string; tier: string; routes: { method: string; path: string }[] }>();
+  for (const row of rows) {
+    if (row.action === '-') continue;
+    let entry = table.get(row.action);
+    if (!entry) table.set(row.action, (entry = { action: row.action, tier: row.tier, routes: [] }));
+    entry.routes.push({ method: row.method, path: row.path });
+  }
+  return [...table.values()].sort((a, b) => (a.action < b.action ? -1 : 1));
+}

@@ -1,0 +1,434 @@
+/** The auth routes (decisions Q-AUTH-01 to Q-AUTH-03, D-AUTH-01, D-AUTH-02) and the API-key routes (contract 1; KEY). */
+import * as v from 'valibot';
+import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { checkResourceName } from '../../platform/base/resource-name.js';
+import { FRESH_TOKEN_AGE_MAX_MS } from '../../platform/http/barriers/fresh-token.js';
+import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
+import { created, done, ok, type Reply, type Route, routesFor } from '../../platform/http/route.js';
+import type { Access, SessionBody } from './access.js';
+import { ApiKeys } from './api-keys.js';
+import { keyDto, lockOutDto, sessionDto, userDto } from './dto.js';
+import { ApiKey } from './kind.js';
+
+const COOKIE = 'lineside_session';
+const COOKIE_PATH = '/api/v1/auth';
+
+export interface AccessDeps {
+  readonly access: Access;
+  readonly siteExists: (site: string) => boolean;
+}
+
+const route = routesFor<AccessDeps>();
+const Text = v.string();
+const Groups = v.array(v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters')));
+const DisplayName = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters'));
+const AUDIT = { action: 'Request', category: 'auth' } as const;
+
+/** Routes of another mode do not exist (decisions Q-AUTH-01). */
+function only(...modes: readonly string[]): (params: unknown, deps: AccessDeps) => void {
+  return (_, { access }) => {
+    if (!modes.includes(access.settings.authMode)) {
+      throw new Refusal('missing', `this route does not exist in authentication mode ${access.settings.authMode}`, { code: 'not_in_auth_mode' });
+    }
+  };
+}
+const localOnly = only('local');
+const withSessions = only('local', 'oidc');
+
+export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/auth/config',
+    action: 'auth:config',
+    tier: 'none',
+    summary: 'What a client must know before it signs in',
+    handle: (_, { access }) => authConfig(access),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/login',
+    action: 'auth:login',
+    tier: 'none',
+    summary: 'Sign in with user name and password',
+    body: v.strictObject({ username: Text, password: Text, useCookie: v.optional(v.boolean(), false) }),
+    audit: AUDIT,
+    exists: localOnly,
+    async handle(context, { access }) {
+      const { username, password, useCookie } = context.body;
+      const { body, refreshToken } = await access.login(context, username, password, useCookie);
+      return withCookie(body, context.secure, useCookie ? refreshToken : undefined);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/refresh',
+    action: 'auth:refresh',
+    tier: 'none',
+    summary: 'A new access token of the same session; auth_time is unchanged',
+    body: v.strictObject({ refreshToken: v.optional(Text) }),
+    audit: AUDIT,
+    background: true,
+    duringPasswordChange: true,
+    exists: withSessions,
+    handle(context, { access }) {
+      const refreshToken = context.body.refreshToken ?? readCookie(context.header('cookie'));
+      if (refreshToken === undefined || refreshToken === '') throw new Refusal('unauthenticated', 'no refresh token was given', { code: 'unauthenticated' });
+      return ok(access.refresh(refreshToken), NO_STORE);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/logout',
+    action: 'auth:logout',
+    tier: 'self',
+    summary: 'End the session of the presented token',
+    audit: { action: 'Logout', category: 'auth' },
+    duringPasswordChange: true,
+    exists: withSessions,
+    async handle(context, { access }) {
+      await access.logout(context);
+      return done({ 'Set-Cookie': cookie('', context.secure, 0) });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/reauthenticate',
+    action: 'auth:reauthenticate',
+    tier: 'self',
+    summary: 'Enter the password again for a fresh token of the same session',
+    body: v.strictObject({ password: Text }),
+    audit: AUDIT,
+    exists: localOnly,
+    handle: async (context, { access }) => ok(await access.reauthenticate(context, context.body.password), NO_STORE),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/auth/me',
+    action: 'auth:me',
+    tier: 'self',
+    summary: 'Who I am and what I may do',
+    background: true,
+    duringPasswordChange: true,
+    handle: ({ caller }, { access }) => access.me(caller),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/password',
+    action: 'auth:change-password',
+    tier: 'self',
+    summary: 'Change my password; my other sessions end',
+    body: v.strictObject({ currentPassword: Text, newPassword: Text }),
+    audit: { action: 'Update', category: 'auth' },
+    duringPasswordChange: true,
+    exists: localOnly,
+    async handle(context, { access }) {
+      await access.changePassword(context, context.body.currentPassword, context.body.newPassword);
+      return done();
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/auth/first-admin',
+    action: 'auth:first-admin',
+    tier: 'none',
+    summary: 'Make the first administrator with the commissioning code',
+    body: v.strictObject({ code: Text, username: Text, password: Text, displayName: v.optional(DisplayName) }),
+    audit: { action: 'Create', category: 'auth' },
+    exists: localOnly,
+    async handle(context, { access }) {
+      const user = await access.createFirstAdmin(context, context.body);
+      return created(userDto(user), userPath(user.spec.username));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/auth/policy',
+    action: 'auth:policy',
+    tier: 'supervise',
+    summary: 'The effective role and action table',
+    handle: (_, { access }) => authPolicy(access),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/auth/sessions',
+    action: 'session:list',
+    tier: 'admin',
+    summary: 'Open sessions, newest first',
+    handle: ({ caller }, { access }) =>
+      [...access.sessions.resources()].sort((a, b) => b.spec.createdAtMs - a.spec.createdAtMs).map((session) => sessionDto(session, access, caller.sessionId)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/auth/sessions/{id}',
+    action: 'session:delete',
+    tier: 'admin',
+    summary: 'End a session and its streams',
+    audit: { action: 'Delete', category: 'auth', target: ({ id }) => ({ kind: 'Session', name: id, site: '' }) },
+    exists({ id }, { access }) {
+      if (!access.sessions.get(id)) throw missing('session', id);
+    },
+    async handle(context, { access }) {
+      await access.sessions.end([context.params.id], 'administrator', [context.audit({})]);
+      return done();
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/auth/lockouts',
+    action: 'lockout:list',
+    tier: 'admin',
+    summary: 'Locked user names',
+    handle: (_, { access }) => (access.settings.authMode === 'local' ? access.lockOuts.locked().map(lockOutDto) : []),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/v1/auth/lockouts/{username}',
+    action: 'lockout:delete',
+    tier: 'admin',
+    summary: 'Unlock a user name',
+    audit: { action: 'Delete', category: 'auth', target: ({ username }) => ({ kind: 'LockOut', name: username, site: '' }) },
+    exists({ username }, { access }) {
+      if (!access.lockOuts.locked().some(({ metadata }) => metadata.name === username.toLowerCase())) throw missing('lock-out of', username);
+    },
+    async handle(context, { access }) {
+      await access.store.write({ removes: access.lockOuts.refsOf(context.params.username.toLowerCase()), audits: [context.audit({})] });
+      return done();
+    },
+  }),
+  ...userRoutes(),
+  ...keyRoutes(),
+];
+
+function userRoutes(): Route<AccessDeps>[] {
+  const exists = (params: { readonly username: string }, deps: AccessDeps): void => {
+    localOnly(params, deps);
+    deps.access.user(params.username);
+  };
+  const target = (params: Record<string, string>) => ({ kind: 'User', name: params.username, site: '' });
+  return [
+    route({
+      method: 'GET',
+      path: '/api/v1/auth/users',
+      action: 'user:list',
+      tier: 'admin',
+      summary: 'Local accounts',
+      exists: localOnly,
+      handle: (_, { access }) => access.users().map(userDto),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/users',
+      action: 'user:create',
+      tier: 'admin',
+      summary: 'Create a local account',
+      body: v.strictObject({
+        username: Text,
+        password: Text,
+        displayName: DisplayName,
+        email: v.optional(Text),
+        groups: v.optional(Groups),
+        enabled: v.optional(v.boolean()),
+        mustChangePassword: v.optional(v.boolean()),
+      }),
+      audit: { action: 'Create', category: 'auth' },
+      exists: localOnly,
+      async handle(context, { access }) {
+        const user = await access.createUser(context, context.body);
+        return created(userDto(user), userPath(user.spec.username), { ETag: `"${user.metadata.resourceVersion}"` });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/auth/users/{username}',
+      action: 'user:read',
+      tier: 'admin',
+      summary: 'One local account',
+      exists,
+      handle: ({ params }, { access }) => servedUser(access, params.username),
+    }),
+    route({
+      method: 'PUT',
+      path: '/api/v1/auth/users/{username}',
+      action: 'user:update',
+      tier: 'admin',
+      summary: 'Change a local account; members left out keep their value',
+      body: v.strictObject({
+        displayName: v.optional(DisplayName),
+        email: v.optional(Text),
+        groups: v.optional(Groups),
+        enabled: v.optional(v.boolean()),
+        mustChangePassword: v.optional(v.boolean()),
+      }),
+      audit: { action: 'Update', category: 'auth', target },
+      exists,
+      async handle(context, { access }) {
+        await access.updateUser(context, context.params.username, context.body);
+        return servedUser(access, context.params.username);
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/v1/auth/users/{username}',
+      action: 'user:delete',
+      tier: 'admin',
+      summary: 'Close an account for good',
+      audit: { action: 'Delete', category: 'auth', target },
+      exists,
+      async handle(context, { access }) {
+        await access.deleteUser(context, context.params.username);
+        return done();
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/auth/users/{username}/password',
+      action: 'user:set-password',
+      tier: 'admin',
+      summary: 'Set the password of an account; all its sessions end',
+      body: v.strictObject({ newPassword: Text, mustChangePassword: v.optional(v.boolean(), true) }),
+      audit: { action: 'Update', category: 'auth', target },
+      exists,
+      async handle(context, { access }) {
+        await access.setUserPassword(context, context.params.username, context.body.newPassword, context.body.mustChangePassword);
+        return done();
+      },
+    }),
+  ];
+}
+
+function keyRoutes(): Route<AccessDeps>[] {
+  const find = (access: Access, name: string) => {
+    const key = access.store.get(ApiKey, '', name);
+    if (!key) throw missing('API key', name);
+    return key;
+  };
+  const exists = ({ name }: { readonly name: string }, { access }: AccessDeps): void => void find(access, name);
+  const target = (params: Record<string, string>) => ({ kind: 'ApiKey', name: params.name, site: '' });
+  return [
+    route({
+      method: 'GET',
+      path: '/api/v1/mes/apikeys',
+      action: 'apikey:list',
+      tier: 'admin',
+      summary: 'API keys, never the key itself',
+      handle: (_, { access }) => access.store.list(ApiKey, '').map((key) => keyDto(key, access.keys.lastUsedAtMs(key))),
+    }),
+    route({
+      method: 'POST',
+      path: '/api/v1/mes/apikeys',
+      action: 'apikey:create',
+      tier: 'admin',
+      summary: 'Create an API key; the key is shown in this answer only',
+      body: v.strictObject({ name: Text, site: Text, expiresAt: v.optional(v.nullable(Text)) }),
+      audit: { action: 'Create', category: 'auth' },
+      async handle(context, { access, siteExists }) {
+        const { name, site, expiresAt } = context.body;
+        checkResourceName(name);
+        const expiresAtMs = expiresAt ? readInstant(expiresAt) : null;
+        if (!siteExists(site)) throw invalid('unknown_reference', 'site', `site ${site} does not exist`);
+        if (access.store.get(ApiKey, '', name)) throw conflict('already_exists', `API key ${name} exists already`, { kind: 'ApiKey', name });
+        const { key, hash, keyPrefix } = ApiKeys.make();
+        const spec = { site, hash, keyPrefix, createdBy: context.caller.username, expiresAtMs };
+        const audit = context.audit({ site, target: { kind: 'ApiKey', name, site }, after: { name, site, keyPrefix, expiresAt: expiresAt ?? null } });
+        const { resources } = await access.store.write({ puts: [{ kind: ApiKey, site: '', name, spec }], audits: [audit] });
+        const { lastUsedAt: _, ...shown } = keyDto(resources[0] as never, null);
+        return created({ ...shown, key }, `/api/v1/mes/apikeys/${name}`, NO_STORE);
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/v1/mes/apikeys/{name}',
+      action: 'apikey:read',
+      tier: 'admin',
+      summary: 'One API key, never the key itself',
+      exists,
+      handle({ params }, { access }) {
+        const key = find(access, params.name);
+        return keyDto(key, access.keys.lastUsedAtMs(key));
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/api/v1/mes/apikeys/{name}',
+      action: 'apikey:delete',
+      tier: 'admin',
+      summary: 'Revoke an API key; the next request with it is refused',
+      audit: { action: 'Delete', category: 'auth', target },
+      exists,
+      async handle(context, { access }) {
+        const { spec } = find(access, context.params.name);
+        const before = { name: context.params.name, site: spec.site, keyPrefix: spec.keyPrefix };
+        await access.store.write({ removes: [{ kind: ApiKey.kind, site: '', name: context.params.name }], audits: [context.audit({ site: spec.site, before })] });
+        return done();
+      },
+    }),
+  ];
+}
+
+function servedUser(access: Access, username: string): Reply {
+  const user = access.user(username);
+  return ok(userDto(user), { ETag: `"${user.metadata.resourceVersion}"` });
+}
+
+/** Decisions Q-AUTH-02; it names no software version. */
+function authConfig({ settings, firstAdminRequired }: Access): Record<string, unknown> {
+  return {
+    authMode: settings.authMode,
+    operatingMode: settings.operatingMode, // decisions Q-RECIPE-05
+    reasonMinLength: settings.reasonLengthMin,
+    reasonMaxLength: REASON_LENGTH_MAX,
+    groupPrefix: settings.groupPrefix,
+    firstAdminRequired,
+    loginPath: '/login',
+    oidc: settings.authMode === 'oidc' ? { issuer: settings.oidcIssuer, clientId: settings.oidcClientId, loginPath: '/api/v1/auth/oidc/login' } : null,
+    accessTokenLifetimeSeconds: Math.round(settings.accessTokenLifetimeMs / 1000),
+    inactivityTimeoutSeconds: Math.round(settings.inactivityTimeoutMs / 1000),
+    freshTokenMaxAgeSeconds: FRESH_TOKEN_AGE_MAX_MS / 1000,
+    passwordMinLength: settings.passwordLengthMin,
+    antiReplay: { enabled: settings.antiReplayEnabled, header: 'X-DCS-Nonce', windowSeconds: Math.round(settings.antiReplayWindowMs / 1000) },
+  };
+}
+
+/** Decisions Q-AUTH-03. */
+function authPolicy({ settings, roles }: Access): Record<string, unknown> {
+  return {
+    groupPrefix: settings.groupPrefix,
+    sitePattern: roles.sitePattern,
+    roles: roles.roles,
+    actions: roles.actions,
+    freshTokenActions: roles.freshTokenActions,
+    reasonMinLength: settings.reasonLengthMin,
+  };
+}
+
+const NO_STORE = { 'Cache-Control': 'no-store' } as const;
+
+function withCookie(body: SessionBody, secure: boolean, refreshToken: string | undefined): Reply {
+  return ok(body, refreshToken === undefined ? NO_STORE : { ...NO_STORE, 'Set-Cookie': cookie(refreshToken, secure) });
+}
+
+function cookie(value: string, secure: boolean, maxAgeSeconds?: number): string {
+  const age = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
+  return `${COOKIE}=${value}; Path=${COOKIE_PATH}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}${age}`;
+}
+
+function readCookie(header: string | undefined): string | undefined {
+  for (const pair of header?.split(';') ?? []) {
+    const at = pair.indexOf('=');
+    if (at > 0 && pair.slice(0, at).trim() === COOKIE) return pair.slice(at + 1).trim();
+  }
+  return undefined;
+}
+
+function userPath(username: string): string {
+  return `/api/v1/auth/users/${encodeURIComponent(username)}`;
+}
+
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
+
+function readInstant(text: string): number {
+  const ms = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms)) throw invalid('invalid_field', 'expiresAt', 'expiresAt must be an RFC 3339 time');
+  return ms;
+}
+

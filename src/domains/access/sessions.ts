@@ -1,0 +1,224 @@
+/**
+ * Sessions (decisions Q-AUTH-01, Q-AUTH-21): inactivity window, absolute life, end by logout, administrator or account. What
+ * decides on the hot path is in memory; activity is saved at most once a minute, so a power cut can only end a session early.
+ */
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { Clock } from '../../platform/base/clock.js';
+import { Refusal } from '../../platform/base/refusal.js';
+import type { Store } from '../../platform/store/store.js';
+import { type AccountSpec, type AccountStatus, Session, type SessionSpec, type SessionStatus } from './kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { AuditDraft } from '../../platform/store/audit-record.js';
+
+const ACTIVITY_SAVE_INTERVAL_MS = 60_000;
+const SWEEP_INTERVAL_MS = 20_000; // contract 2: inactivity is noticed within 50 s
+const ENDED_REMEMBERED_MAX = 10_000;
+
+/** Close reasons of decisions Q-STREAM-15. */
+export const END_REASONS = {
+  administrator: 'session ended: terminated by administrator',
+  logout: 'session ended: logout',
+  inactive: 'session terminated after inactivity',
+  expired: 'access token expired',
+} as const;
+export type EndReason = keyof typeof END_REASONS;
+
+export interface SessionLimits {
+  readonly inactivityTimeoutMs: number;
+  readonly sessionLifetimeMs: number;
+}
+
+/** One session as the gateway works with it. */
+export interface LiveSession {
+  readonly id: string;
+  readonly account: string;
+  readonly accountId: string;
+  readonly createdAtMs: number;
+  readonly endsAtMs: number;
+  authTimeMs: number;
+  lastActivityAtMs: number;
+  savedActivityAtMs: number;
+  ended: EndReason | undefined;
+}
+
+type AccountResource = Resource<AccountSpec, AccountStatus>;
+
+export class Sessions {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #limits: SessionLimits;
+  #live = new Map<string, LiveSession>();
+  readonly #ended = new Map<string, EndReason>();
+  readonly #listeners: ((sessionId: string, reason: string) => void)[] = [];
+  #stopSweep: () => void;
+
+  constructor(store: Store, clock: Clock, limits: SessionLimits) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#load();
+    store.watchReload(() => this.#load());
+    this.#stopSweep = this.#sweepLater();
+  }
+
+  stop(): void {
+    this.#stopSweep();
+  }
+
+  onEnded(listener: (sessionId: string, reason: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  get(id: string): LiveSession | undefined {
+    return this.#live.get(id);
+  }
+
+  resources(): readonly Resource<SessionSpec, SessionStatus>[] {
+    return this.#store.list(Session, '').filter((session) => this.#live.has(session.metadata.name));
+  }
+
+  /** Opens a session together with the audit record of its login. The refresh token is 256 random bits, kept as its hash. */
+  async open(account: AccountResource, authMode: string, sourceIP: string, userAgent: string, audit: AuditDraft, also: Parameters<Store['apply']>[0]['puts'] = []): Promise<{ session: LiveSession; refreshToken: string }> {
+    const nowMs = this.#clock.wallMs();
+    const id = randomUUID();
+    const refreshToken = randomBytes(32).toString('base64url');
+    const spec: SessionSpec = {
+      account: account.metadata.name,
+      accountId: account.spec.accountId,
+      authMode,
+      sourceIP,
+      userAgent: userAgent.slice(0, 256),
+      refreshHash: hashOf(refreshToken),
+      createdAtMs: nowMs,
+      endsAtMs: nowMs + this.#limits.sessionLifetimeMs,
+    };
+    await this.#store.write({ puts: [{ kind: Session, site: '', name: id, spec }, ...also], audits: [audit] });
+    const session = liveOf(id, spec, { authTimeMs: nowMs, lastActivityAtMs: nowMs });
+    this.#live.set(id, session);
+    return { session, refreshToken };
+  }
+
+  findByRefreshToken(refreshToken: string): LiveSession | undefined {
+    const hash = hashOf(refreshToken);
+    const found = this.#store.list(Session, '').find((session) => session.spec.refreshHash === hash);
+    return found && this.#live.get(found.metadata.name);
+  }
+
+  /** @throws Refusal 401 `session_ended` or `session_inactive`. */
+  require(id: string): LiveSession {
+    const session = this.#live.get(id);
+    if (!session) throw endedRefusal(this.#ended.get(id) ?? 'administrator');
+    const reason = this.#judge(session, this.#clock.wallMs());
+    if (reason === undefined) return session;
+    this.#end(session, reason);
+    throw endedRefusal(reason);
+  }
+
+  /** Why a session is over, undefined while it lives. */
+  judge(id: string): EndReason | undefined {
+    const session = this.#live.get(id);
+    return session ? this.#judge(session, this.#clock.wallMs()) : (this.#ended.get(id) ?? 'administrator');
+  }
+
+  touch(session: LiveSession): void {
+    const nowMs = this.#clock.wallMs();
+    session.lastActivityAtMs = nowMs;
+    if (nowMs - session.savedActivityAtMs < ACTIVITY_SAVE_INTERVAL_MS || !this.#store.accepting) return;
+    session.savedActivityAtMs = nowMs;
+    this.#saveStatus(session);
+  }
+
+  /** `auth_time` moves to now (reauthenticate). */
+  async renew(session: LiveSession, audit: AuditDraft): Promise<void> {
+    const nowMs = this.#clock.wallMs();
+    session.authTimeMs = nowMs;
+    session.lastActivityAtMs = nowMs;
+    await this.#store.write({ puts: [{ kind: Session, site: '', name: session.id, status: { authTimeMs: nowMs, lastActivityAtMs: nowMs } }], audits: [audit] });
+  }
+
+  /** Ends sessions at once in memory (streams close), and durably with the given audit record. */
+  async end(ids: readonly string[], reason: EndReason, audits: readonly AuditDraft[] = [], also: Parameters<Store['apply']>[0] = {}): Promise<void> {
+    const applied = this.#store.apply({ ...also, removes: [...(also.removes ?? []), ...ids.map((name) => ({ kind: Session.kind, site: '', name }))], audits });
+    for (const id of ids) this.#forget(id, reason);
+    await applied.durable;
+  }
+
+  idsOf(account: string, except?: string | null): string[] {
+    return [...this.#live.values()].filter((session) => session.account === account && session.id !== except).map((session) => session.id);
+  }
+
+  #judge(session: LiveSession, nowMs: number): EndReason | undefined {
+    if (session.ended) return session.ended;
+    if (nowMs >= session.endsAtMs) return 'expired';
+    return nowMs - session.lastActivityAtMs > this.#limits.inactivityTimeoutMs ? 'inactive' : undefined;
+  }
+
+  #end(session: LiveSession, reason: EndReason): void {
+    this.#forget(session.id, reason);
+    if (this.#store.accepting) this.#store.apply({ removes: [{ kind: Session.kind, site: '', name: session.id }] });
+  }
+
+  #forget(id: string, reason: EndReason): void {
+    const session = this.#live.get(id);
+    if (!session) return;
+    session.ended = reason;
+    this.#live.delete(id);
+    if (this.#ended.size >= ENDED_REMEMBERED_MAX) this.#ended.delete(this.#ended.keys().next().value as string);
+    this.#ended.set(id, reason);
+    for (const listener of this.#listeners) listener(id, END_REASONS[reason]);
+  }
+
+  #saveStatus(session: LiveSession): void {
+    if (!this.#store.get(Session, '', session.id)) return;
+    this.#store.apply({ puts: [{ kind: Session, site: '', name: session.id, status: { authTimeMs: session.authTimeMs, lastActivityAtMs: session.lastActivityAtMs } }] });
+  }
+
+  #load(): void {
+    const before = this.#live;
+    this.#live = new Map();
+    for (const { metadata, spec, status } of this.#store.list(Session, '')) {
+      this.#live.set(metadata.name, before.get(metadata.name) ?? liveOf(metadata.name, spec, status));
+    }
+    for (const id of before.keys()) {
+      if (this.#live.has(id)) continue;
+      const lost = before.get(id) as LiveSession;
+      lost.ended = 'administrator'; // its opening never reached the disk
+    }
+  }
+
+  #sweepLater(): () => void {
+    return this.#clock.after(SWEEP_INTERVAL_MS, () => {
+      const nowMs = this.#clock.wallMs();
+      for (const session of [...this.#live.values()]) {
+        const reason = this.#judge(session, nowMs);
+        if (reason) this.#end(session, reason);
+      }
+      this.#stopSweep = this.#sweepLater();
+    });
+  }
+}
+
+export function hashOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+function liveOf(id: string, spec: SessionSpec, status: SessionStatus): LiveSession {
+  return {
+    id,
+    account: spec.account,
+    accountId: spec.accountId,
+    createdAtMs: spec.createdAtMs,
+    endsAtMs: spec.endsAtMs,
+    authTimeMs: status.authTimeMs,
+    lastActivityAtMs: status.lastActivityAtMs,
+    savedActivityAtMs: status.lastActivityAtMs,
+    ended: undefined,
+  };
+}
+
+function endedRefusal(reason: EndReason): Refusal {
+  return reason === 'inactive'
+    ? new Refusal('unauthenticated', 'the session was ended after inactivity; sign in again', { code: 'session_inactive' })
+    : new Refusal('unauthenticated', 'the session has ended; sign in again', { code: 'session_ended' });
+}
+

@@ -1,0 +1,86 @@
+/** What the appliance says about itself (decisions Q-VER-01, Q-NONCE-06, Q-AUTH-11). */
+import { timestamp } from '../../platform/base/clock.js';
+import { openApiDocument } from '../../platform/http/openapi.js';
+import { type Route, routesFor } from '../../platform/http/route.js';
+
+export interface RuntimeHealth {
+  readonly site: string;
+  readonly unit: string;
+  readonly ready: boolean;
+  readonly message: string;
+}
+
+/** What `main.ts` tells the system routes; everything is read at the time of the request. */
+export interface SystemView {
+  readonly product: { readonly version: string; readonly commit: string };
+  readonly deviceId: string;
+  readonly startedAtMs: number;
+  readonly authMode: 'local' | 'oidc' | 'none';
+  readonly operatingMode: string;
+  readonly antiReplay: { readonly enabled: boolean; entries(): number; nearlyFull(): boolean };
+  /** False while the ledger refuses commits. */
+  storageAccepting(): boolean;
+  runtimes(): readonly RuntimeHealth[];
+  /** Every row that is served. */
+  rows(): readonly Route[];
+}
+
+export interface SystemDeps {
+  readonly system: SystemView;
+}
+
+const route = routesFor<SystemDeps>();
+const API_VERSION = 'v1';
+
+export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/version',
+    action: 'version:read',
+    tier: 'read',
+    summary: 'Product, version and device',
+    handle: (_, { system }) => ({
+      apiVersion: API_VERSION,
+      product: 'Lineside',
+      version: system.product.version,
+      commit: system.product.commit,
+      deviceId: system.deviceId,
+      startedAt: timestamp(system.startedAtMs),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/openapi.json',
+    action: 'openapi:read',
+    tier: 'read',
+    summary: 'This interface as an OpenAPI document',
+    handle: (_, { system }) => openApiDocument(system.rows(), { title: 'Lineside', version: API_VERSION }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/system/health',
+    action: 'system:health',
+    tier: 'read',
+    summary: 'Health of the parts of the appliance',
+    handle: (_, { system }) => health(system),
+  }),
+];
+
+function health(system: SystemView): Record<string, unknown> {
+  const runtimes = system.runtimes();
+  const warnings: string[] = [];
+  if (system.authMode === 'none') warnings.push('authentication is off: every request has administrator rights');
+  if (!system.antiReplay.enabled) warnings.push('anti-replay protection is off');
+  if (system.antiReplay.nearlyFull()) warnings.push('the memory of request nonces is nearly full');
+  if (!system.storageAccepting()) warnings.push('the storage refuses writes: nothing can be changed until it accepts them again');
+  const down = runtimes.filter(({ ready }) => !ready);
+  return {
+    status: system.storageAccepting() && down.length === 0 ? 'ok' : 'degraded',
+    authMode: system.authMode,
+    operatingMode: system.operatingMode,
+    antiReplay: { enabled: system.antiReplay.enabled, entries: system.antiReplay.entries() },
+    storage: { accepting: system.storageAccepting() },
+    runtimes,
+    warnings,
+  };
+}

@@ -1,0 +1,92 @@
+/** Puts the HTTP side together: row table, barriers, server. `main.ts` and the tests build the gateway with it alike. */
+import type { Clock } from '../base/clock.js';
+import type { Log } from '../base/log.js';
+import type { Store } from '../store/store.js';
+import type { Authenticator } from './authenticator.js';
+import { type PersistedNonce, Nonces } from './nonces.js';
+import { pageRoutes } from './pages.js';
+import { Pipeline } from './pipeline.js';
+import { RateLimiter } from './rate-limit.js';
+import type { Route } from './route.js';
+import type { RouteSet } from './router.js';
+import { RowTable } from './row-table.js';
+import { type HttpServer, startServer } from './server.js';
+import { TrustedProxies } from './source-ip.js';
+import type { StreamCensus } from './stream-port.js';
+
+export interface GatewaySettings {
+  readonly httpPort: number;
+  readonly listen: string;
+  readonly tlsCertFile: string | null;
+  readonly tlsKeyFile: string | null;
+  readonly trustedProxies: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly bodyBytesMax: number;
+  readonly reasonLengthMin: number;
+  readonly antiReplayEnabled: boolean;
+  readonly antiReplayWindowMs: number;
+  readonly antiReplayEntriesMax: number;
+  readonly rateLimitEnabled: boolean;
+  readonly rateLimitPerSecond: number;
+  readonly rateLimitBurst: number;
+  readonly streamsPerSourceMax: number;
+}
+
+export interface GatewayOptions {
+  readonly settings: GatewaySettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly store: Store;
+  /** Nonces of the window, as `store.open` returned them. */
+  readonly earlierNonces: readonly PersistedNonce[];
+  readonly authenticator: Authenticator;
+  /** Rows of the domains with what they work on; probes and pages are added here. */
+  readonly routes: readonly RouteSet[];
+  readonly siteExists: (site: string) => boolean;
+  readonly ready: () => boolean;
+  /** Folder of the built consoles. */
+  readonly consoleFolder: string;
+  readonly census?: StreamCensus;
+}
+
+export interface Gateway {
+  readonly server: HttpServer;
+  /** Every row that is served, pages included. */
+  readonly rows: readonly Route[];
+  /** For the alarm `system-nonce-store` and `system/health`. */
+  readonly nonces: Nonces | undefined;
+}
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const { settings, clock, log, census } = options;
+  const table = new RowTable([...options.routes, pageRoutes(options.consoleFolder, options.ready)]);
+  const nonces = settings.antiReplayEnabled ? new Nonces(clock, settings.antiReplayWindowMs, settings.antiReplayEntriesMax) : undefined;
+  nonces?.load(options.earlierNonces);
+  const pipeline = new Pipeline(
+    {
+      clock,
+      rows: table,
+      rateLimiter: new RateLimiter({ enabled: settings.rateLimitEnabled, requestsPerSecond: settings.rateLimitPerSecond, burst: settings.rateLimitBurst }, clock),
+      streams: { census, perSourceMax: settings.streamsPerSourceMax },
+      authenticator: options.authenticator,
+      nonces,
+      store: options.store,
+      siteExists: options.siteExists,
+      ready: options.ready,
+      bodyBytesMax: settings.bodyBytesMax,
+      reasonLengthMin: settings.reasonLengthMin,
+    },
+    log,
+  );
+  const server = await startServer({
+    host: settings.listen,
+    port: settings.httpPort,
+    ...(settings.tlsCertFile && settings.tlsKeyFile ? { tls: { certFile: settings.tlsCertFile, keyFile: settings.tlsKeyFile } } : {}),
+    pipeline,
+    trustedProxies: new TrustedProxies(settings.trustedProxies),
+    allowedOrigins: settings.allowedOrigins,
+    ...(census ? { census } : {}),
+    log,
+  });
+  return { server, rows: table.rows, nonces };
+}
