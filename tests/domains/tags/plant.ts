@@ -1,0 +1,316 @@
+/**
+ * A small plant behind the real pipeline, store, ledger and server: two control modules, a program and two units, one of
+ * them without a runtime. The unit runtime is a link over a real tag table, so that tests decide what it answers.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pino } from 'pino';
+import * as v from 'valibot';
+import type { TagPlan } from '../../../runtime/port.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { QUALITY, type QualityCode } from '../../../runtime/vocabulary/quality.js';
+import { TagTable } from '../../../runtime/vocabulary/tag-table.js';
+import { printTime } from '../../../runtime/language/time-text.js';
+import { ControlModule, ControlModuleTemplate } from '../../../src/domains/control-modules/kind.js';
+import { ControlProgram } from '../../../src/domains/logic/kind.js';
+import { Site, Unit } from '../../../src/domains/plant/kind.js';
+import { TagCatalogue } from '../../../src/domains/tags/catalogue.js';
+import { tagRoutes } from '../../../src/domains/tags/routes.js';
+import { streamRoutes } from '../../../src/domains/tags/stream-routes.js';
+import { publishTags } from '../../../src/domains/tags/tag-sources.js';
+import { writeFrame } from '../../../src/domains/tags/write-frame.js';
+import type { UnitLink, UnitRuntimes, WriteResult } from '../../../src/domains/units/runtimes.js';
+import { type Clock, systemClock } from '../../../src/platform/base/clock.js';
+import { Refusal } from '../../../src/platform/base/refusal.js';
+import type { Authenticator } from '../../../src/platform/http/authenticator.js';
+import type { Caller } from '../../../src/platform/http/caller.js';
+import { Nonces } from '../../../src/platform/http/nonces.js';
+import { Pipeline } from '../../../src/platform/http/pipeline.js';
+import { RateLimiter } from '../../../src/platform/http/rate-limit.js';
+import { RowTable } from '../../../src/platform/http/row-table.js';
+import { startServer } from '../../../src/platform/http/server.js';
+import { TrustedProxies } from '../../../src/platform/http/source-ip.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import type { Ledger, UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
+import type { Kind } from '../../../src/platform/store/kind.js';
+import { Store } from '../../../src/platform/store/store.js';
+import { Hub, type Places } from '../../../src/platform/stream/hub.js';
+import type { ClientFrames } from '../../../src/platform/stream/websocket.js';
+import { person, ScriptedSessions } from '../../platform/stream/scripted.js';
+
+const TAGS: TagPlan[] = [
+  ...['v101', 'v102'].flatMap((module) => [
+    tag(module, 'cmd', 'BOOL', true),
+    tag(module, 'sp', 'REAL', true, { engMin: 0, engMax: 120 }),
+    tag(module, 'pv', 'REAL', false),
+    tag(module, 'count', 'INT', true),
+    tag(module, 'text', 'STRING', true),
+    tag(module, 'delay', 'TIME', true),
+    tag(module, 'raw', 'REAL', true, { engMin: 0, engMax: 4095 }),
+  ]),
+  tag('mix', 'level', 'REAL', false),
+  tag('mix', 'target', 'REAL', true),
+];
+
+function tag(network: string, name: string, type: TagPlan['type'], writable: boolean, bounds: { engMin?: number; engMax?: number } = {}): TagPlan {
+  return { address: `${network}.${name}`, network, name, type, writable, ...bounds, cyclic: true, binding: { kind: 'stored', initial: null } };
+}
+
+/** A runtime that takes what it is given, unless told otherwise. */
+export class BoardLink implements UnitLink {
+  readonly site = 'north';
+  readonly unit = 'rx101';
+  epoch = 1;
+  ready = true;
+  message = '';
+  startedAtMs = 0;
+  planRevision = 1;
+  tags: readonly TagPlan[] = TAGS;
+  readonly written: { readonly address: string; readonly value: Value }[] = [];
+  /** Scripted answer of the next write. */
+  answer: WriteResult | undefined;
+  onWrite: (() => void) | undefined;
+  readonly #table = new TagTable(TAGS.length);
+  readonly #values = new Float64Array(TAGS.length);
+  readonly #stamps = new Float64Array(TAGS.length);
+  readonly #quality = new Uint8Array(TAGS.length);
+  readonly #copy = { values: new Float64Array(TAGS.length), stamps: new Float64Array(TAGS.length), quality: new Uint8Array(TAGS.length) };
+  readonly #texts: string[] = [''];
+
+  tagIndex(address: string): number {
+    return this.tags.findIndex((candidate) => candidate.address === address);
+  }
+
+  set(address: string, value: Value, atMs = Date.UTC(2026, 0, 31), quality: QualityCode = QUALITY.Good): void {
+    const index = this.tagIndex(address);
+    this.#values[index] = typeof value === 'string' ? this.#texts.push(value) - 1 : Number(value);
+    this.#stamps[index] = atMs;
+    this.#quality[index] = quality;
+    this.#table.publish(this.#values, this.#stamps, this.#quality);
+  }
+
+  refresh(): boolean {
+    return this.#table.snapshot(this.#copy.values, this.#copy.stamps, this.#copy.quality);
+  }
+
+  reading(index: number) {
+    const atMs = this.#copy.stamps[index];
+    const raw = this.#copy.values[index];
+    const quality = this.#copy.quality[index] as QualityCode;
+    if (atMs === 0) return { value: null, quality: QUALITY.Uncertain, atMs };
+    const { type } = this.tags[index];
+    const value = type === 'BOOL' ? raw !== 0 : type === 'STRING' ? this.#texts[raw] : type === 'TIME' ? printTime(raw) : raw;
+    return { value, quality, atMs };
+  }
+
+  statistics() {
+    return { scanCount: 0, heartbeatAtMs: 0, lastScanUs: 0, maxScanUs: 0, latenessUs: 0, maxLatenessUs: 0, missed: 0, overruns: 0 };
+  }
+
+  async write(address: string, value: Value): Promise<WriteResult> {
+    this.onWrite?.();
+    this.written.push({ address, value });
+    const answer = this.answer ?? { ok: true, message: 'written' };
+    this.answer = undefined;
+    if (answer.ok) this.set(address, value);
+    return answer;
+  }
+
+  async inspect(): Promise<unknown> {
+    return undefined;
+  }
+
+  loadPhase(): void {}
+  send(): void {}
+}
+
+export class BoardRuntimes implements UnitRuntimes {
+  readonly board = new BoardLink();
+  readonly #listeners: ((link: UnitLink, what: 'ready' | 'down' | 'plan') => void)[] = [];
+
+  link(site: string, unit: string): UnitLink | undefined {
+    return site === this.board.site && unit === this.board.unit ? this.board : undefined;
+  }
+
+  links(): readonly UnitLink[] {
+    return [this.board];
+  }
+
+  onMessage(): void {}
+
+  onChange(listener: (link: UnitLink, what: 'ready' | 'down' | 'plan') => void): void {
+    this.#listeners.push(listener);
+  }
+
+  tell(what: 'ready' | 'down' | 'plan'): void {
+    this.board.ready = what !== 'down';
+    for (const listener of this.#listeners) listener(this.board, what);
+  }
+}
+
+/** Tokens are names of callers. */
+export class NamedCallers implements Authenticator {
+  readonly anonymous = person({ actions: [] });
+  readonly freshTokenRequired = true;
+  readonly callers = new Map<string, Caller>();
+  readonly touched: string[] = [];
+
+  authenticate(authorization: string | undefined): Caller {
+    return this.authenticateQuery(authorization?.replace(/^(Bearer|ApiKey) /, '') ?? '');
+  }
+
+  authenticateQuery(token: string): Caller {
+    const caller = this.callers.get(token);
+    if (!caller) throw new Refusal('unauthenticated', 'no such token', { code: 'invalid_token' });
+    return caller;
+  }
+
+  touch(caller: Caller): void {
+    this.touched.push(caller.accountId);
+  }
+}
+
+function put<Spec, Status>(kind: Kind<Spec, Status>, name: string, spec: unknown, site = 'north', labels: Record<string, string> = {}) {
+  return { kind, site, name, spec: v.parse(kind.spec, spec), labels };
+}
+
+const TEMPLATE_TAGS = [
+  { name: 'cmd', dataType: 'Boolean', accessLevel: 'readwrite', role: 'command', trueLabel: 'Open', falseLabel: 'Close' },
+  { name: 'sp', dataType: 'Float', accessLevel: 'readwrite', engMin: '0', engMax: '120', engUnits: 'degC', role: 'setpoint' },
+  { name: 'pv', dataType: 'Float' },
+  { name: 'count', dataType: 'Integer', accessLevel: 'readwrite' },
+  { name: 'text', dataType: 'String', accessLevel: 'readwrite' },
+  { name: 'delay', dataType: 'Time', accessLevel: 'readwrite' },
+  { name: 'raw', dataType: 'Float', accessLevel: 'readwrite', channel: 'io-1:4x00001/2', engMin: '0', engMax: '4095' },
+];
+
+export interface Plant {
+  readonly store: Store;
+  readonly runtimes: BoardRuntimes;
+  readonly link: BoardLink;
+  readonly hub: Hub;
+  readonly sessions: ScriptedSessions;
+  readonly callers: NamedCallers;
+  readonly audits: UnchainedAudit[];
+  readonly url: string;
+  request(method: string, route: string, options?: { readonly token?: string; readonly body?: unknown; readonly headers?: Record<string, string> }): Promise<{ readonly status: number; readonly body: any; readonly headers: Headers }>;
+  stop(): Promise<void>;
+}
+
+export interface PlantOptions {
+  readonly clock?: Clock;
+  readonly modeCheckDeviceTags?: boolean;
+  /** Runs before each commit is handed to the disk. */
+  readonly beforeCommit?: () => Promise<void>;
+  readonly frames?: Partial<ClientFrames>;
+  readonly perSourceMax?: number;
+}
+
+export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
+  const clock = options.clock ?? systemClock;
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-tags-'));
+  const disk = await openLedger(dataDir);
+  const ledger: Ledger = {
+    load: (windowMs, nowMs) => disk.load(windowMs, nowMs),
+    commit: async (transaction) => {
+      await options.beforeCommit?.();
+      return disk.commit(transaction);
+    },
+    probe: () => disk.probe(),
+    close: () => disk.close(),
+  };
+  const store = new Store(ledger, clock);
+  await store.open(600_000);
+  await store.write({
+    puts: [
+      put(Site, 'north', {}, ''),
+      put(Site, 'south', {}, ''),
+      put(Unit, 'rx101', {}),
+      put(Unit, 'away', {}),
+      put(ControlModuleTemplate, 'valve', { moduleType: 'valve', tags: TEMPLATE_TAGS }, ''),
+      put(ControlModule, 'v101', { templateRef: 'valve', parentName: 'rx101', mode: 'Manual' }, 'north', { 'lineside.io/equipment-module': 'dosing' }),
+      put(ControlModule, 'v102', { templateRef: 'valve', parentName: 'rx101', tags: [{ name: 'raw', channel: 'io-1:4x00003' }] }),
+      put(ControlModule, 'v900', { templateRef: 'valve', parentName: 'away' }),
+      put(ControlProgram, 'mix', { unitRef: 'rx101', scanInterval: '100ms', variables: [{ name: 'level', dataType: 'REAL', direction: 'output' }, { name: 'target', dataType: 'REAL', direction: 'input' }] }),
+    ],
+  });
+  const audits: UnchainedAudit[] = [];
+  store.watchAudit((record) => audits.push(record));
+  const runtimes = new BoardRuntimes();
+  const catalogue = new TagCatalogue(store);
+  const deps = { store, catalogue, runtimes, modeCheckDeviceTags: options.modeCheckDeviceTags ?? false };
+  const places: Places = {
+    hasSite: (site) => store.get(Site, '', site) !== undefined,
+    hasUnit: (site, unit) => (site === undefined ? store.list(Unit).some(({ metadata }) => metadata.name === unit) : store.get(Unit, site, unit) !== undefined),
+  };
+  const sessions = new ScriptedSessions();
+  const hub = new Hub({ clock, sessions, places });
+  runtimes.board.set('v101.sp', 20);
+  publishTags({ hub, runtimes, catalogue, store });
+  const frames: ClientFrames = {
+    write: (frame, caller, sourceIP) => writeFrame(deps, frame, caller, sourceIP),
+    command: async ({ command }) => ({ ok: true, message: `${command} recorded` }),
+    ...options.frames,
+  };
+  const callers = new NamedCallers();
+  callers.callers.set('all', person());
+  callers.callers.set('south', person({ sites: ['south'] }));
+  callers.callers.set('reader', person({ actions: ['tag:read', 'tag:browse', 'controlmodule:read-tag'] }));
+  callers.callers.set('lsk_key', { ...person(), kind: 'apiKey', sessionId: null });
+  const faults: unknown[] = [];
+  const streamDeps = { webSocket: { hub, clock, sessions, frames, onFault: (fault: unknown) => faults.push(fault) }, sse: { hub, clock, places }, places };
+  const pipeline = new Pipeline(
+    {
+      clock,
+      rows: new RowTable([
+        { rows: tagRoutes, deps },
+        { rows: streamRoutes, deps: streamDeps },
+      ]),
+      rateLimiter: new RateLimiter({ enabled: false, requestsPerSecond: 1, burst: 1 }, clock),
+      streams: { census: hub, perSourceMax: options.perSourceMax ?? 10 },
+      authenticator: callers,
+      nonces: new Nonces(clock, 600_000, 10_000),
+      store,
+      siteExists: places.hasSite,
+      ready: () => true,
+      bodyBytesMax: 1_048_576,
+      reasonLengthMin: 10,
+    },
+    pino({ level: 'silent' }),
+  );
+  const server = await startServer({ host: '127.0.0.1', port: 0, pipeline, trustedProxies: new TrustedProxies([]), allowedOrigins: [], census: hub, log: pino({ level: 'silent' }) });
+  const url = `http://127.0.0.1:${server.port}`;
+  let nonce = 0;
+  return {
+    store,
+    runtimes,
+    link: runtimes.board,
+    hub,
+    sessions,
+    callers,
+    audits,
+    url,
+    async request(method, route, { token = 'all', body, headers = {} } = {}) {
+      const response = await fetch(`${url}${route}`, {
+        method,
+        headers: {
+          ...(token === '' ? {} : { Authorization: `Bearer ${token}` }),
+          ...(method === 'GET' ? {} : { 'X-DCS-Nonce': `nonce-${nonce++}-${process.pid}` }),
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
+    },
+    async stop() {
+      await server.stop();
+      hub.stop();
+      await ledger.close();
+      rmSync(dataDir, { recursive: true, force: true });
+      if (faults.length > 0) throw faults[0];
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import t from 'tap';
+import { decodeWrite } from '../../../src/domains/tags/values.js';
+import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import { startPlant } from './plant.js';
+
+const UNIT_TAGS = '/api/v1/sites/north/units/rx101/tags';
+const MODULES = '/api/v1/sites/north/controlmodules';
+
+t.test('TAG-01 TAG-02 TAG-03 TAG-04 TAG-05 TAG-06 TAG-07 TAG-08 TAG-15: descriptors', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  const { status, body } = await plant.request('GET', '/api/v1/sites/north/tags');
+  t.equal(status, 200);
+  t.equal(body.length, 23);
+  const at = (address: string) => body.find((tag: { address: string }) => tag.address === address);
+  t.same(at('v101.sp'), {
+    name: 'sp',
+    address: 'v101.sp',
+    dataType: 'Float',
+    accessLevel: 'readwrite',
+    controlModule: 'v101',
+    moduleType: 'valve',
+    unit: 'rx101',
+    equipmentModule: 'dosing',
+    engUnits: 'degC',
+    engMin: '0',
+    engMax: '120',
+    role: 'setpoint',
+    trueLabel: '',
+    falseLabel: '',
+  });
+  t.match(at('io-1:4x00001/2'), { name: 'raw', controlModule: 'v101' }, 'a device tag has its protocol address behind its I/O module');
+  t.match(at('io-1:4x00003'), { name: 'raw', controlModule: 'v102', equipmentModule: '' }, 'the instance overrides the template');
+  t.match(at('mix.target'), { accessLevel: 'readwrite', controlModule: '', dataType: 'Float' });
+  t.match(at('mix.level'), { accessLevel: 'read' });
+  const addresses = body.map((tag: { address: string }) => tag.address);
+  t.same(addresses, [...addresses].sort());
+  t.equal((await plant.request('GET', '/api/v1/sites/north/tags?unit=away')).body.length, 7);
+  t.equal((await plant.request('GET', '/api/v1/sites/north/tags?moduleType=valve')).body.length, 21);
+  t.same((await plant.request('GET', '/api/v1/sites/north/tags?moduleType=motor')).body, []);
+  t.same((await plant.request('GET', '/api/v1/sites/south/tags')).body, []);
+});
+
+t.test('TAG-09 TAG-10 TAG-11 TAG-14 TAG-16 TAG-17 TAG-18 TAG-20: live values', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  plant.link.set('v101.pv', 42.5);
+  plant.link.set('v101.text', 'Grün');
+  plant.link.set('v101.delay', 90_000);
+  plant.link.set('v101.raw', 7, Date.UTC(2026, 0, 31), QUALITY.Bad);
+  plant.link.set('v102.pv', Number.NaN, Date.UTC(2026, 0, 31), QUALITY.Bad);
+  const browse = await plant.request('GET', '/api/v1/sites/north/tags/browse');
+  const at = (address: string) => browse.body.find((tag: { address: string }) => tag.address === address);
+  t.match(at('v101.pv'), { value: 42.5, quality: 'Good', timestamp: '2026-01-31T00:00:00.000Z', engUnits: '' });
+  t.match(at('v900.pv'), { value: null, quality: 'Uncertain', timestamp: null }, 'an offline runtime leaves them empty');
+  const unit = await plant.request('GET', UNIT_TAGS);
+  t.equal(unit.body.length, 16);
+  t.match((await plant.request('GET', `${UNIT_TAGS}/v101.text`)).body, { value: 'Grün', quality: 'Good' });
+  t.match((await plant.request('GET', `${UNIT_TAGS}/v101.delay`)).body, { value: 'T#1m30s' });
+  t.match((await plant.request('GET', `${UNIT_TAGS}/io-1:4x00001/2`)).body, { value: 7, quality: 'Bad', name: 'raw' }, 'slashes belong to the address');
+  t.match((await plant.request('GET', `${UNIT_TAGS}/io-1%3A4x00001%2F2`)).body, { name: 'raw' });
+  t.match((await plant.request('GET', `${UNIT_TAGS}/v102.pv`)).body, { value: null, quality: 'Bad' }, 'NaN has no JSON form');
+  t.equal((await plant.request('GET', `${MODULES}/v101/tags`)).body.length, 7);
+  t.match((await plant.request('GET', `${MODULES}/v101/tags/raw`)).body, { address: 'io-1:4x00001/2', value: 7 });
+  for (const [route, code] of [
+    [`${UNIT_TAGS}/v101.nope`, 'unknown_tag'],
+    [`${MODULES}/v101/tags/nope`, 'unknown_tag'],
+    [`${MODULES}/nope/tags`, 'not_found'],
+    ['/api/v1/sites/north/units/v101/tags/v101.pv', 'not_found'],
+    ['/api/v1/sites/north/units/nope/tags', 'not_found'],
+  ]) {
+    t.match(await plant.request('GET', route), { status: 404, body: { code } }, route);
+  }
+  for (const route of ['/api/v1/sites/north/units/away/tags', '/api/v1/sites/north/units/away/tags/v900.pv', `${MODULES}/v900/tags`]) {
+    t.match(await plant.request('GET', route), { status: 503, body: { code: 'runtime_unreachable' } }, route);
+  }
+});
+
+t.test('TAG-19 TAG-21 TAG-29 MODE-07: a write in Manual proceeds and is on record', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: '42.5' } }), { status: 200, body: { ok: true, address: 'v101.sp', message: 'written' } });
+  t.match(await plant.request('POST', `${MODULES}/v101/tags/raw`, { body: { value: 5 } }), { status: 200, body: { ok: true, address: 'io-1:4x00001/2' } });
+  t.same(plant.link.written, [
+    { address: 'v101.sp', value: 42.5 },
+    { address: 'v101.raw', value: 5 },
+  ]);
+  t.match(plant.audits.slice(0, 2), [
+    { action: 'Update', category: 'tag-write', target: { kind: 'Tag', name: 'v101.sp', site: 'north' }, result: 'Accepted', before: 20, after: '42.5', details: { unit: 'rx101', controlModule: 'v101' } },
+    { action: 'Update', category: 'tag-write', result: 'Success', before: 20, after: '42.5' },
+  ]);
+  t.equal(plant.audits[0].correlationID, plant.audits[1].correlationID);
+  t.match(plant.audits[3], { result: 'Success', details: { deviceAddress: true } });
+});
+
+t.test('TAG-23 TAG-24 TAG-22 TAG-29 MODE-02 MODE-06: refusals of the gateway, in their order, each on record', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  const rows: [string, unknown, number, string, string][] = [
+    [`${UNIT_TAGS}/v102.sp`, { value: 1 }, 403, 'automatic_mode', 'AutomaticMode'],
+    [`${UNIT_TAGS}/v102.pv`, { value: 'x' }, 403, 'automatic_mode', 'AutomaticMode'],
+    [`${MODULES}/v102/tags/raw`, { value: 1 }, 403, 'automatic_mode', 'AutomaticMode'],
+    [`${UNIT_TAGS}/v101.pv`, { value: 'x' }, 403, 'read_only_tag', 'ReadOnlyTag'],
+    [`${UNIT_TAGS}/mix.level`, { value: 1 }, 403, 'read_only_tag', 'ReadOnlyTag'],
+    [`${UNIT_TAGS}/v101.cmd`, { value: 'yes' }, 400, 'invalid_value', 'InvalidValue'],
+    [`${UNIT_TAGS}/v101.sp`, { value: 120.5 }, 400, 'out_of_range', 'OutOfRange'],
+    [`${MODULES}/v101/tags/sp`, { value: -1 }, 400, 'out_of_range', 'OutOfRange'],
+    [`${UNIT_TAGS}/v101.none`, { value: 1 }, 404, 'unknown_tag', 'UnknownTag'],
+    [`${UNIT_TAGS}/v101.sp`, {}, 400, 'missing_field', 'MissingField'],
+    [`${UNIT_TAGS}/v101.sp`, { value: 1, force: true }, 400, 'unknown_field', 'UnknownField'],
+  ];
+  for (const [route, body, status, code, reason] of rows) {
+    plant.audits.length = 0;
+    t.match(await plant.request('POST', route, { body }), { status, body: { code } }, `${route} ${code}`);
+    t.equal(plant.audits.length, 1, `${route}: one record`);
+    t.match(plant.audits[0], { action: 'Update', category: 'tag-write', result: 'Rejected', reason, target: { kind: 'Tag' } });
+  }
+  plant.audits.length = 0;
+  t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { token: 'reader', body: { value: 1 } }), { status: 403, body: { code: 'action_missing', action: 'tag:write' } });
+  t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { token: 'south', body: { value: 1 } }), { status: 403, body: { code: 'site_scope' } });
+  t.match(plant.audits.map(({ reason }) => reason), ['ActionMissing', 'SiteScope']);
+  t.same(plant.link.written, []);
+});
+
+t.test('TAG-25 TAG-26: the range refusal names tag and range', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  const { body } = await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 140 } });
+  t.match(body, { status: 400, field: 'value', tag: 'v101.sp', engMin: 0, engMax: 120, error: /140.*0 to 120.*v101\.sp/ });
+});
+
+t.test('TAG-27: a refusal of the runtime is passed through with its reason', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  for (const [code, status] of [
+    ['write_failed', 502],
+    ['read_only_tag', 403],
+    ['out_of_range', 400],
+    ['unknown_tag', 404],
+    ['runtime_unreachable', 503],
+  ] as const) {
+    plant.link.answer = { ok: false, code, message: `the device said no (${code})` };
+    t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 1 } }), { status, body: { code, error: `the device said no (${code})` } });
+    t.match(plant.audits.at(-1), { result: 'Failed', reason: code === 'runtime_unreachable' ? 'RuntimeUnreachable' : 'RuntimeRefused', details: { message: `the device said no (${code})` } });
+    t.match(plant.audits.at(-2), { result: 'Accepted' });
+  }
+  plant.link.ready = false;
+  t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 1 } }), { status: 503, body: { code: 'runtime_unreachable' } });
+  t.match(plant.audits.at(-1), { result: 'Failed', reason: 'RuntimeUnreachable' });
+});
+
+t.test('TAG-28 MODE-03: what is mode-checked follows the address; a device address is, when the site says so', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  t.equal((await plant.request('POST', `${UNIT_TAGS}/mix.target`, { body: { value: 3 } })).status, 200, 'the prefix names no control module');
+  t.equal((await plant.request('POST', `${UNIT_TAGS}/io-1:4x00003`, { body: { value: 3 } })).status, 200, 'a device address of a module in Automatic');
+  t.match(plant.audits.at(-1), { details: { deviceAddress: true, controlModule: 'v102' } });
+  t.match(await plant.request('POST', `${UNIT_TAGS}/v102.raw`, { body: { value: 3 } }), { status: 403, body: { code: 'automatic_mode' } }, 'the same tag by its path');
+  t.match(await plant.request('POST', `${UNIT_TAGS}/io-1:4x00003`, { body: { value: 5000 } }), { status: 400, body: { code: 'out_of_range' } }, 'the range holds always');
+  const strict = await startPlant({ modeCheckDeviceTags: true });
+  t.teardown(() => strict.stop());
+  t.match(await strict.request('POST', `${UNIT_TAGS}/io-1:4x00003`, { body: { value: 3 } }), { status: 403, body: { code: 'automatic_mode', controlModule: 'v102' } });
+  t.equal((await strict.request('POST', `${UNIT_TAGS}/io-1:4x00001/2`, { body: { value: 3 } })).status, 200);
+});
+
+t.test('TAG-29 EVT-16: the record is on disk before the runtime sees the write, and the verdict before the answer', async (t) => {
+  const order: string[] = [];
+  let commits = 0;
+  const plant = await startPlant({
+    beforeCommit: async () => {
+      commits += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+      order.push('commit');
+    },
+  });
+  t.teardown(() => plant.stop());
+  order.length = 0;
+  plant.link.onWrite = () => order.push('runtime');
+  await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 1 } });
+  order.push('answer');
+  t.same(order, ['commit', 'commit', 'runtime', 'commit', 'answer'], 'nonce, Accepted, effect, verdict');
+  t.ok(commits > 0);
+});
+
+t.test('TAG-05 (decisions Q-TAG-01): native values, and text that converts', async (t) => {
+  const decode = (type: 'BOOL' | 'INT' | 'REAL' | 'STRING' | 'TIME', value: unknown) => decodeWrite({ address: 'a', type, dataType: 'Float', min: undefined, max: undefined }, value);
+  t.equal(decode('BOOL', 'true'), true);
+  t.equal(decode('BOOL', '0'), false);
+  t.equal(decode('REAL', '42.5'), 42.5);
+  t.equal(decode('REAL', '-1e3'), -1000);
+  t.equal(decode('INT', '42'), 42);
+  t.equal(decode('INT', '9223372036854775807'), '9223372036854775807');
+  t.equal(decode('INT', '+7'), 7);
+  t.equal(decode('TIME', 'T#1m30s'), 90_000);
+  t.equal(decode('STRING', ''), '');
+  for (const [type, value] of [
+    ['BOOL', 1], ['BOOL', 'TRUE '], ['BOOL', null], ['REAL', ''], ['REAL', 'NaN'], ['REAL', '1,5'], ['REAL', true], ['REAL', [1]],
+    ['INT', 1.5], ['INT', '1.0'], ['INT', 2 ** 53], ['INT', '9223372036854775808'], ['STRING', 1], ['TIME', 90_000], ['TIME', '90 seconds'],
+  ] as const) {
+    t.throws(() => decode(type, value), { name: 'Refusal', context: { code: 'invalid_value', field: 'value' } }, `${type} ${JSON.stringify(value)}`);
+  }
+});
