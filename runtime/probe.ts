@@ -9,6 +9,11 @@ import { systemClock } from './io/system-clock.js';
 
 const WAKE_WAIT_MS = 1000; // a waiter of a module that left the plan goes away within this time
 
+/** ECMAScript 2024; Node 20 has it, the library of our compile target does not name it. */
+interface AsyncAtomics {
+  waitAsync(words: Int32Array, index: number, value: number, timeoutMs: number): { readonly value: string | Promise<string> };
+}
+
 function serve(port: NonNullable<typeof parentPort>): void {
   const post = (message: ProbeOutbound): void => port.postMessage(message);
   const core = new ProbeCore({ clock: systemClock, random: Math.random, post });
@@ -23,9 +28,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
     while (!stopped && core.wakeWords().some((word) => word.header.buffer === buffer)) {
       const seen = Atomics.load(header, index);
       core.lookAtOutputs();
-      const wait = Atomics.waitAsync(header, index, seen, WAKE_WAIT_MS);
-      if (wait.async) await wait.value;
-      else await Promise.resolve();
+      await (Atomics as unknown as AsyncAtomics).waitAsync(header, index, seen, WAKE_WAIT_MS).value;
     }
     waiting.delete(buffer);
   }
