@@ -45,9 +45,10 @@ export const streamRoutes = [
     exists: ({ site }, { places }) => {
       if (!places.hasSite(site)) throw missing('site', site);
     },
-    handle: ({ caller, params, query, header }, deps) => {
+    handle: (context, deps) => {
+      const { caller, params, query } = context;
       refuseStranger(caller);
-      const request = { site: params.site, unit: query.get('unit'), channel: query.get('channel'), lastEventId: header('last-event-id') };
+      const request = { site: params.site, unit: query.get('unit'), channel: query.get('channel'), lastEventId: context.header('last-event-id') };
       return eventStream(openEventStream(deps.sse, request, caller));
     },
   }),

@@ -83,6 +83,13 @@ export class Hub {
     return this.#connections.size;
   }
 
+  /** Live frames shed by the connections that are open now; for the diagnostics. */
+  get shedTotal(): number {
+    let shed = 0;
+    for (const connection of this.#connections) shed += connection.shedTotal;
+    return shed;
+  }
+
   /** Open streams of one source IP, both transports together (decisions Q-STREAM-10). */
   streamCount(sourceIP: string): number {
     return this.#perSource.get(sourceIP) ?? 0;
