@@ -2,7 +2,7 @@
  * Gives every I/O probe the modules it serves and keeps their status (decisions 7, D-IO-01, D-IO-03). One probe per
  * controller of a site; network modules without a controller share one.
  */
-import { channelTypeOf, mergeBehaviors } from '../../../runtime/catalog.js';
+import { checkChannelAddress, mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
 import type { ImagePlan, ProbeChannel, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
 import { CONNECTION, IMAGE_HEADER } from '../../../runtime/vocabulary/process-image.js';
 import type { Clock } from '../../platform/base/clock.js';
@@ -70,7 +70,7 @@ export class IOModuleReconciler implements Reconciler {
     return {
       module,
       buffer: this.#probes.image(site, module, channels.map((channel) => channel.address)).buffer,
-      staleAfterMs: staleAfterMs(resource.spec),
+      staleAfterMs: staleAfterMs(resource.spec.protocol, resource.spec.options),
       channels: channels.map(({ name, address, direction, dataType, readbackAddress }) => ({ name, address, direction, dataType, hasReadback: readbackAddress !== '' })),
     };
   }
@@ -82,6 +82,7 @@ export class IOModuleReconciler implements Reconciler {
       ...resource.status,
       state: state.state,
       message: state.message,
+      connectivity: this.connectivity(site, module, state),
       probe: { verdict: 'current', summary: 'served by this build' },
       probePodName: `probe-${probeOf(resource)}`,
       lastSampleAt: timestamp(state.atMs),
@@ -91,12 +92,13 @@ export class IOModuleReconciler implements Reconciler {
   }
 
   /** The verdict as it is at this moment (D-IO-01): a sample of the last 3 poll periods proves a connection. */
-  connectivity(site: string, module: string): IOModuleStatus['connectivity'] {
+  connectivity(site: string, module: string, { state, message }: ModuleState): IOModuleStatus['connectivity'] {
     const resource = this.#store.get(IOModule, site, module);
     if (!resource || resource.spec.channels.length === 0) return { verdict: 'none', summary: 'the module has no channels' };
     const image = this.#probes.image(site, module, channelsOf(resource.spec).map((channel) => channel.address));
     const connection = Atomics.load(image.header, IMAGE_HEADER.connection);
-    if (connection === CONNECTION.never) return { verdict: 'lost', summary: resource.status.message || 'never connected' };
+    if (state === 'Pending') return { verdict: 'none', summary: 'not connected yet' };
+    if (connection === CONNECTION.never || state === 'Disconnected' || state === 'Failed') return { verdict: 'lost', summary: message || 'no connection' };
     let newest = 0;
     for (const at of image.sampledAtMs) newest = Math.max(newest, at);
     const ageMs = this.#clock.wallMs() - newest;
@@ -105,7 +107,7 @@ export class IOModuleReconciler implements Reconciler {
         ? { verdict: 'measured', summary: `last sample ${timestamp(newest)}` }
         : { verdict: 'reported', summary: `the driver reports a connection, the last sample is ${Math.round(ageMs / 1000)} s old` };
     }
-    return { verdict: 'lost', summary: resource.status.message };
+    return { verdict: 'lost', summary: message };
   }
 
   #probeModule(module: ModuleResource): ProbeModule {
@@ -156,7 +158,7 @@ export function channelsOf(spec: IOModuleSpec): ProbeChannel[] {
     name: channel.name || channel.address,
     address: channel.address,
     direction: channel.direction,
-    dataType: channel.dataType === '' ? channelTypeOf(spec.protocol, channel.address) : channel.dataType,
+    dataType: channel.dataType || impliedType(spec.protocol, channel.direction, channel.address),
     readbackAddress: channel.readbackAddress,
     pollIntervalMs: parseDuration(channel.pollInterval) ?? poll,
     ...(channel.initial === undefined ? {} : { initial: channel.initial }),
@@ -167,6 +169,7 @@ function pollIntervalMs(spec: IOModuleSpec): number {
   return parseDuration(String(spec.options.pollInterval ?? '')) ?? POLL_DEFAULT_MS;
 }
 
-function staleAfterMs(spec: IOModuleSpec): number {
-  return parseDuration(String(spec.options.staleAfter ?? '')) ?? Math.max(3 * pollIntervalMs(spec), STALE_MIN_MS);
+function impliedType(protocol: string, direction: 'input' | 'output', address: string): ProbeChannel['dataType'] {
+  const checked = checkChannelAddress(protocol, direction, address);
+  return ('dataType' in checked ? checked.dataType : undefined) ?? 'float';
 }

@@ -1,0 +1,57 @@
+/** The `lineside` command: start, check-config, routes. Exit code 2 means that a setting or the data directory is at fault. */
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
+
+const PACKAGE = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { readonly version: string };
+const PRODUCT = { version: PACKAGE.version, commit: process.env.LINESIDE_COMMIT ?? '' };
+const DATA_DIR_DEFAULT = '.lineside';
+
+function settingsOrExit(flags: readonly string[]): Settings {
+  try {
+    const at = flags.indexOf('--data-dir');
+    const dataDir = at >= 0 ? (flags[at + 1] ?? DATA_DIR_DEFAULT) : (process.env.LINESIDE_DATA_DIR ?? DATA_DIR_DEFAULT);
+    return readSettings(flags, process.env, dataDir);
+  } catch (fault) {
+    if (!(fault instanceof SettingsError)) throw fault;
+    console.error(`lineside: ${fault.message}`);
+    process.exit(2);
+  }
+}
+
+async function start(flags: readonly string[]): Promise<void> {
+  const settings = settingsOrExit(flags);
+  const { startAppliance } = await import('../main.js');
+  const appliance = await startAppliance(settings, PRODUCT).catch((fault: unknown) => {
+    console.error(`lineside: ${fault instanceof Error ? fault.message : String(fault)}`);
+    process.exit(2);
+  });
+  console.log(`operator console  http://${settings.listen === '0.0.0.0' ? 'localhost' : settings.listen}:${appliance.port}/hmi`);
+  if (appliance.commissioningCode) console.log(`commissioning code  ${appliance.commissioningCode}   (create the first administrator with it)`);
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    void appliance.stop().then(() => process.exit(0));
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+}
+
+async function routes(): Promise<void> {
+  const { routeGroups } = await import('../domains/index.js');
+  const { PAGE_ROUTES } = await import('../platform/http/pages.js');
+  const { printRoutes } = await import('../platform/http/route-table.js');
+  process.stdout.write(printRoutes([...PAGE_ROUTES, ...Object.values(routeGroups({ exists: () => false })).flat()]));
+}
+
+const program = new Command('lineside').version(PACKAGE.version);
+program.command('start').description('start the appliance').allowUnknownOption().allowExcessArguments().action((_, command: Command) => start(command.args));
+program
+  .command('check-config')
+  .description('report settings without starting')
+  .allowUnknownOption()
+  .allowExcessArguments()
+  .action((_, command: Command) => console.log(JSON.stringify(showSettings(settingsOrExit(command.args)), null, 2)));
+program.command('routes').description('print method, path, action and tier of every route').action(routes);
+await program.parseAsync();

@@ -1,0 +1,60 @@
+/** What a chart may ask of the gateway with COMMAND, MODE and CALL_SERVICE (decisions 4.5), under the rules of the routes. */
+import { randomUUID } from 'node:crypto';
+import { Refusal } from '../../platform/base/refusal.js';
+import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
+import type { PhaseRequests } from '../batches/phase-desk.js';
+import { ioModuleOf } from '../control-modules/merge.js';
+import { IOModule } from '../io-modules/kind.js';
+import { type CommandDeps, sendCommand } from './command.js';
+import { setMode } from './mode.js';
+
+export function phaseRequests(deps: CommandDeps): PhaseRequests {
+  return {
+    async command(phase, target, command, reason) {
+      if (command === 'Start') return false; // always refused: nothing starts by itself
+      const { site, name } = phase.metadata;
+      const actor = chartActor(name);
+      const correlationID = randomUUID();
+      const [kind, named] = targetOf(target, phase.spec.batchRef);
+      const audit = (entry: Partial<AuditDraft>): AuditDraft => ({ site, action: 'Command', category: 'command', target: { kind, name: named, site }, result: 'Accepted', ...entry, actor, correlationID });
+      return permitted(sendCommand(deps, site, { kind, name: named, command, reason: reason || `commanded by phase ${name}` }, { actor, correlationID, audit }));
+    },
+    async mode(phase, module, mode) {
+      const { site, name } = phase.metadata;
+      const bound = phase.spec.roleMap[module] ?? module;
+      const audit = (entry: Pick<AuditDraft, 'target' | 'before' | 'after'>): AuditDraft => ({ site, action: 'Update', category: 'mode', result: 'Success', ...entry, actor: chartActor(name), correlationID: randomUUID() });
+      return permitted(setMode(deps, site, { kind: 'ControlModule', name: bound, mode }, audit));
+    },
+    async callService(phase, args) {
+      const { site } = phase.metadata;
+      const address = String(args[0] ?? '');
+      const module = deps.store.get(IOModule, site, ioModuleOf(address) || address);
+      if (!module) return { ok: false, rule: 'service-failed', message: `I/O module ${address} does not exist` };
+      if (module.spec.protocol === 'simulation') return { ok: true, value: args[3] ?? true };
+      if (module.spec.protocol === 'opcua') return { ok: false, rule: 'service-failed', message: `I/O module ${address} is not connected` };
+      return { ok: false, rule: 'not-supported', message: `protocol ${module.spec.protocol} has no services` };
+    },
+  };
+}
+
+function chartActor(phase: string): Actor {
+  return { accountId: `phase/${phase}`, displayName: `phase ${phase}`, actorType: 'component', component: `phase/${phase}` };
+}
+
+/** `self` and `root` are the batch: only roots take commands. */
+function targetOf(target: string, batch: string): readonly [string, string] {
+  if (target === 'self' || target === 'root') return ['Batch', batch];
+  const at = target.indexOf('/');
+  return at < 0 ? ['', target] : [target.slice(0, at), target.slice(at + 1)];
+}
+
+/** TRUE when it was recorded, FALSE when it was refused. */
+async function permitted(attempt: Promise<unknown>): Promise<boolean> {
+  try {
+    await attempt;
+    return true;
+  } catch (fault) {
+    if (fault instanceof Refusal) return false;
+    throw fault;
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * Composition root: the only file that knows all parts. Read top to bottom it is the start of the appliance, and from the
+ * bottom up its end.
+ */
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Access } from './domains/access/access.js';
+import { BatchController } from './domains/batches/controller.js';
+import { Batch, isFinalBatch } from './domains/batches/kind.js';
+import { PhaseDesk } from './domains/batches/phase-desk.js';
+import { publishStates } from './domains/batches/state-channel.js';
+import { commandFrame } from './domains/commands/command-frame.js';
+import { phaseRequests } from './domains/commands/phase-requests.js';
+import { ControlModule, ControlModuleTemplate } from './domains/control-modules/kind.js';
+import { unitOf } from './domains/control-modules/rules.js';
+import { CoordinationBlock } from './domains/coordination/kind.js';
+import { DemoPlant } from './domains/demo/demo.js';
+import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
+import { IOModuleReconciler } from './domains/io-modules/reconciler.js';
+import { ControlProgram, FunctionBlockType } from './domains/logic/kind.js';
+import { secretsIn } from './domains/io-modules/secrets.js';
+import { LocalProbes } from './domains/placement/local-probes.js';
+import { LocalRuntimes } from './domains/placement/local-runtimes.js';
+import { Site, Unit } from './domains/plant/kind.js';
+import { RecordReconciler } from './domains/records/reconciler.js';
+import { routeGroups } from './domains/index.js';
+import type { SystemView } from './domains/system/routes.js';
+import { TagCatalogue } from './domains/tags/catalogue.js';
+import type { StreamDeps } from './domains/tags/stream-routes.js';
+import { publishTags } from './domains/tags/tag-sources.js';
+import { writeFrame } from './domains/tags/write-frame.js';
+import { UnitReconciler } from './domains/units/reconciler.js';
+import { type Clock, systemClock } from './platform/base/clock.js';
+import { createLog } from './platform/base/log.js';
+import { type Gateway, startGateway } from './platform/http/gateway.js';
+import type { Route } from './platform/http/route.js';
+import type { RouteSet } from './platform/http/router.js';
+import { openDeviceKeys } from './platform/ledger/keys.js';
+import { openLedger } from './platform/ledger/ledger.js';
+import { lockDataDir } from './platform/ledger/lock.js';
+import { openQueries } from './platform/ledger/queries.js';
+import { ReconcileLoop } from './platform/reconcile/loop.js';
+import { Store } from './platform/store/store.js';
+import { Hub, type Places } from './platform/stream/hub.js';
+import type { Settings } from './settings.js';
+import { openHistory } from './platform/history/history.js';
+
+export interface Appliance {
+  readonly port: number;
+  readonly rows: readonly Route[];
+  readonly commissioningCode: string;
+  stop(): Promise<void>;
+}
+
+export async function startAppliance(settings: Settings, product: SystemView['product'], clock: Clock = systemClock): Promise<Appliance> {
+  const log = createLog();
+  const startedAtMs = clock.wallMs();
+  const production = settings.operatingMode === 'production';
+  mkdirSync(settings.dataDir, { recursive: true, mode: 0o750 });
+  const lock = lockDataDir(settings.dataDir);
+
+  // ------------------------------------------------------------ storage
+  const keys = openDeviceKeys(settings.dataDir);
+  const ledger = await openLedger(settings.dataDir);
+  const queries = openQueries(settings.dataDir);
+  const store = new Store(ledger, clock);
+  const earlierNonces = await store.open(settings.antiReplayWindowMs);
+
+  // ------------------------------------------------------------ access
+  let commissioningCode = '';
+  const hubRef: { hub?: Hub } = {};
+  const access = new Access({
+    store,
+    clock,
+    keys,
+    settings,
+    announceCode: (code) => {
+      commissioningCode = code;
+    },
+    streamsOf: (sessionId) => hubRef.hub?.streamsOfSession(sessionId) ?? 0,
+  });
+  const signingKeys = { ...keys, algorithm: settings.signingAlgorithm, authMode: settings.authMode };
+
+  // ------------------------------------------------------------ runtimes and probes
+  const runtimes = new LocalRuntimes({ clock, log, heapMb: settings.runtimeHeapMaxMb });
+  const probes = new LocalProbes({ clock, log, settings: { reconnectMinMs: settings.ioReconnectMinMs, reconnectMaxMs: settings.ioReconnectMaxMs, readbackTimeoutMs: settings.readbackTimeoutMs } });
+  const ioModules = new IOModuleReconciler({ store, probes, clock });
+  const scale = { value: production ? 1 : settings.timeScale };
+  const timeScale = (): number => scale.value;
+  const units = new UnitReconciler({
+    store,
+    runtimes,
+    image: (site) => (module) => ioModules.image(site, module),
+    settings: {
+      loopLimit: settings.stLoopLimit,
+      statementBudget: settings.stStatementBudget,
+      exceptionChartTimeoutMs: settings.exceptionChartTimeoutMs,
+      retainIntervalMs: settings.retainIntervalMs,
+      readbackTimeoutMs: settings.readbackTimeoutMs,
+      ioLostHoldDelayMs: settings.lostHoldDelayMs,
+    },
+    timeScale,
+  });
+  const unitLoop = new ReconcileLoop(units, clock, log);
+  const ioLoop = new ReconcileLoop(ioModules, clock, log);
+
+  // ------------------------------------------------------------ batches and records
+  const batches = new BatchController({ store, runtimes, clock, settings: { production, settleDeadlineMs: settings.settleDeadlineMs } });
+  const batchLoop = new ReconcileLoop(batches, clock, log);
+  const records = new RecordReconciler({ store, facts: queries });
+  const recordLoop = new ReconcileLoop(records, clock, log);
+  const commandDeps = { store, runtimes, clock, reasonLengthMin: settings.reasonLengthMin, keys: signingKeys };
+  const desk = new PhaseDesk({
+    store,
+    log,
+    requests: phaseRequests(commandDeps),
+    wake: (site, batch) => batchLoop.wake(site, batch),
+    orderAnswered: (site, phase, id, accepted) => batches.orderAnswered(site, phase, id, accepted),
+    signalsChanged: (site, scope) => batches.sendSignals(site, scope),
+  });
+
+  runtimes.onMessage((link, message) => {
+    units.take(link, message);
+    desk.take(link, message);
+  });
+  runtimes.onChange((link, what) => {
+    units.linkChanged(link);
+    if (what === 'ready') {
+      batches.reload(link);
+      batchLoop.wakeAll();
+    }
+  });
+  probes.onModule((site, module, state) => ioModules.moduleChanged(site, module, state));
+
+  // what wakes whom
+  store.watch(Unit, ({ resource, configuration }) => {
+    if (configuration) unitLoop.wake(resource.metadata.site, resource.metadata.name);
+    if (resource.metadata.site) for (const batch of store.list(Batch, resource.metadata.site)) if (!isFinalBatch(batch.status.phase) && batch.status.phase !== 'Pending') batchLoop.wake(batch.metadata.site, batch.metadata.name);
+  });
+  for (const kind of [ControlModule, ControlProgram]) {
+    store.watch(kind, ({ resource, before, configuration }) => {
+      if (!configuration) return;
+      for (const version of [resource, before]) {
+        const spec = version?.spec as { unitRef?: string } | undefined;
+        const unit = spec ? (spec.unitRef ?? unitOf(store, resource.metadata.site, spec as never)) : '';
+        if (unit) unitLoop.wake(resource.metadata.site, unit);
+      }
+    });
+  }
+  for (const kind of [ControlModuleTemplate, FunctionBlockType]) store.watch(kind, ({ configuration }) => configuration && unitLoop.wakeAll());
+  for (const kind of [IOModule, SimulationPreset]) {
+    store.watch(kind, ({ resource, configuration }) => {
+      if (!configuration) return;
+      ioLoop.wakeAll();
+      if (resource.kind === 'IOModule') {
+        const key = ioModules.keyOf(resource);
+        ioLoop.wake(key.site, key.name);
+        unitLoop.wakeAll();
+      }
+    });
+  }
+  store.watch(Batch, ({ type, resource }) => {
+    if (type === 'remove') return;
+    const { site, name } = resource.metadata;
+    batchLoop.wake(site, name);
+    if (isFinalBatch((resource.status as { phase: never }).phase)) recordLoop.wake(site, name);
+  });
+  store.watch(CoordinationBlock, ({ resource }) => {
+    const { batchRef } = resource.spec as { batchRef: string };
+    if (!batchRef) return;
+    batches.sendSignals(resource.metadata.site, batchRef);
+    batchLoop.wake(resource.metadata.site, batchRef);
+  });
+  store.watchReload(() => {
+    for (const loop of [unitLoop, ioLoop, batchLoop, recordLoop]) loop.wakeAll();
+  });
+
+  // ------------------------------------------------------------ streams and history
+  const places: Places = {
+    hasSite: (site) => store.get(Site, '', site) !== undefined,
+    hasUnit: (site, unit) => (site === undefined ? store.list(Unit).some((candidate) => candidate.metadata.name === unit) : store.get(Unit, site, unit) !== undefined),
+  };
+  const hub = new Hub({ clock, sessions: access.authenticator, places });
+  hubRef.hub = hub;
+  const catalogue = new TagCatalogue(store);
+  const tagDeps = { store, catalogue, runtimes, modeCheckDeviceTags: settings.modeCheckDeviceTags };
+  publishTags({ hub, runtimes, catalogue, store });
+  const history = settings.historianEnabled ? await openHistory(settings.dataDir, settings) : undefined;
+  publishStates({ hub, store, ...(history ? { listener: (change) => history.recordState(change) } : {}) });
+  hub.start();
+
+  // ------------------------------------------------------------ gateway
+  const noAlarms = { active: 0, unacknowledged: 0, shelved: 0, bySeverity: {}, highestSeverity: '' };
+  const alarms = { ofUnit: () => noAlarms, ofSite: () => noAlarms };
+  const siteExists = (site: string): boolean => store.get(Site, '', site) !== undefined;
+  const served: { gateway?: Gateway } = {};
+  const system: SystemView = {
+    product,
+    deviceId: keys.deviceId,
+    startedAtMs,
+    authMode: settings.authMode,
+    operatingMode: settings.operatingMode,
+    antiReplay: { enabled: settings.antiReplayEnabled, entries: () => served.gateway?.nonces?.size ?? 0, nearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false },
+    storageAccepting: () => store.accepting,
+    runtimes: () => runtimes.links().map(({ site, unit, ready, message }) => ({ site, unit, ready, message })),
+    rows: () => served.gateway?.rows ?? [],
+  };
+  const demo = new DemoPlant({ store, clock, keys: signingKeys, enabled: settings.demoEnabled, production, folder: fileURLToPath(new URL('../demo/', import.meta.url)) });
+  const setTimeScale = (value: number): void => {
+    scale.value = value;
+    probes.setTimeScale(value);
+    unitLoop.wakeAll();
+  };
+  const common = { store, clock, runtimes, production };
+  const groups = routeGroups(secretsIn(settings.secretsDir));
+  const deps: { readonly [Group in keyof typeof groups]: unknown } = {
+    access: { access, siteExists },
+    system: { system },
+    plant: common,
+    controlModules: common,
+    ioModules: { ...common, probes, ioModules },
+    controllers: common,
+    logic: common,
+    procedures: common,
+    recipes: { ...common, keys: signingKeys },
+    apply: common,
+    demo: { demo, setTimeScale, timeScale },
+    tags: tagDeps,
+    streams: {
+      webSocket: {
+        hub,
+        clock,
+        sessions: access.authenticator,
+        frames: {
+          write: (frame, caller, sourceIP) => writeFrame(tagDeps, frame, caller, sourceIP),
+          command: (frame, caller, sourceIP) => commandFrame(commandDeps, frame, caller, sourceIP),
+        },
+        onFault: (err) => log.error({ err }, 'a stream met a fault of ours'),
+      },
+      sse: { hub, clock, places },
+      places,
+    } satisfies StreamDeps,
+    commands: commandDeps,
+    units: { ...common, alarms, nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: `lineside ${product.version}` },
+    batches: { ...common, facts: queries },
+    records: { ...common, queries, history, keys: signingKeys },
+    mes: { ...common, queries, history },
+    audit: { queries },
+    historian: { history, store },
+  };
+  const routes = (Object.keys(groups) as (keyof typeof groups)[]).map((group): RouteSet => ({ rows: groups[group], deps: deps[group] }));
+  access.useRoutes(routes.flatMap((set) => set.rows));
+  let ready = false;
+  const gateway = await startGateway({
+    settings,
+    clock,
+    log,
+    store,
+    earlierNonces,
+    authenticator: access.authenticator,
+    routes,
+    siteExists,
+    ready: () => ready && store.accepting,
+    consoleFolder: fileURLToPath(new URL('../console/', import.meta.url)),
+    census: hub,
+  });
+  served.gateway = gateway;
+
+  // ------------------------------------------------------------ go
+  if (settings.demoEnabled && !production) await demo.provision();
+  for (const loop of [ioLoop, unitLoop, batchLoop, recordLoop]) loop.start();
+  ready = true;
+  log.info({ port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId }, 'lineside is ready');
+
+  return {
+    port: gateway.server.port,
+    rows: gateway.rows,
+    get commissioningCode() {
+      return commissioningCode;
+    },
+    async stop() {
+      ready = false;
+      await gateway.server.stop();
+      hub.stop();
+      access.stop();
+      for (const loop of [batchLoop, recordLoop, unitLoop, ioLoop]) loop.stop();
+      await runtimes.stop();
+      await probes.stop();
+      await history?.close();
+      await queries.close();
+      await ledger.close();
+      lock.release();
+    },
+  };
+}
+
