@@ -81,6 +81,7 @@ function skipStatement(tokens: TokenStream): void {
 function parseStatement(tokens: TokenStream): Statement {
   const { kind, text, at } = tokens.token;
   if (kind === 'identifier') return parseAssignmentOrCall(tokens);
+  if (tokens.is('DO') && tokens.following.text === '(') return parseOutputCall(tokens);
   if (kind === 'keyword' && OPENERS.has(text)) {
     tokens.advance();
     return tokens.nested(() => parseOpened(tokens, text, at));
@@ -119,6 +120,12 @@ function parseAssignmentOrCall(tokens: TokenStream): Statement {
   if (tokens.is('.')) throw tokens.fault(`${name}.${tokens.following.text} cannot be assigned`, at);
   tokens.expect(':=', `or ( after ${name}`);
   return { kind: 'assign', target: name, value: parseExpression(tokens), at };
+}
+
+/** `DO(addr, value)` writes a digital output; at the beginning of a statement the word cannot be the one of a loop. */
+function parseOutputCall(tokens: TokenStream): Statement {
+  const { text, at } = tokens.advance();
+  return { kind: 'call', call: { kind: 'call', callee: text, args: parseArguments(tokens), at }, at };
 }
 
 /** Reads an expression up to `word`; a broken one is reported, skipped to the word, and stands as FALSE. */

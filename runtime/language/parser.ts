@@ -115,8 +115,8 @@ function readType(tokens: TokenStream): DataType | { readonly block: string } {
     tokens.advance();
     return text as DataType;
   }
-  // XOR, AND, OR, NOT and MOD are keywords and block types at once; only a block type can stand here.
-  if (kind === 'keyword' && ['AND', 'OR', 'XOR', 'NOT', 'MOD'].includes(text)) {
+  // these are keywords and block types at once; only a block type can stand here
+  if (kind === 'keyword' && ['AND', 'OR', 'XOR', 'NOT', 'MOD', 'DO'].includes(text)) {
     tokens.advance();
     return { block: text };
   }
