@@ -55,7 +55,7 @@ export interface RequestOptions {
   readonly body?: unknown;
   /** Sent as it is. */
   readonly raw?: string | Buffer;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
 }
 
 export interface Answer {
@@ -249,7 +249,7 @@ const NEEDS_NONCE = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 function send(port: number, method: string, target: string, { token, key, nonce, body, raw, headers }: RequestOptions = {}): Promise<Answer> {
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-  const fields: Record<string, string | readonly string[]> = {};
+  const fields: Record<string, string | string[]> = {};
   if (token !== undefined) fields.Authorization = `Bearer ${token}`;
   if (key !== undefined) fields.Authorization = `ApiKey ${key}`;
   if (nonce === undefined ? NEEDS_NONCE.has(method) : nonce !== null) fields['X-DCS-Nonce'] = nonce ?? randomUUID();

@@ -1,0 +1,102 @@
+/** The appliance as its own process, started with the product's command on a free port and a data directory of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ApiClient, eventually } from './api-client.js';
+
+const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
+
+export interface ApplianceOptions {
+  readonly dataDir?: string;
+  readonly port?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export class ApplianceProcess {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly base: string;
+  readonly environment: Readonly<Record<string, string>>;
+  #child: ChildProcess | undefined;
+  #output = '';
+
+  constructor(dataDir: string, port: number, environment: Readonly<Record<string, string>>) {
+    this.dataDir = dataDir;
+    this.port = port;
+    this.base = `http://127.0.0.1:${port}`;
+    this.environment = environment;
+  }
+
+  get api(): ApiClient {
+    return new ApiClient(this.base);
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
+  /** Starts and waits until `/readyz` is 200; answers how long that took in ms. */
+  async start(): Promise<number> {
+    const startedAt = performance.now();
+    this.#output = '';
+    const child = spawn(process.execPath, [COMMAND, 'start', '--data-dir', this.dataDir], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...this.environment },
+    });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (this.#output += chunk.toString()));
+    await eventually(
+      'the appliance is ready',
+      async () => {
+        if (child.exitCode !== null) throw new Error(`the appliance ended with ${child.exitCode}:\n${this.#output}`);
+        return fetch(`${this.base}/readyz`).then((response) => response.status === 200, () => false);
+      },
+      60_000,
+      20,
+    );
+    return performance.now() - startedAt;
+  }
+
+  /** Runs the command until it exits by itself; for starts that must refuse. */
+  async attempt(): Promise<{ readonly code: number | null; readonly output: string }> {
+    const child = spawn(process.execPath, [COMMAND, 'start', '--data-dir', this.dataDir], { env: { ...process.env, LINESIDE_GATEWAY__HTTPPORT: '0', ...this.environment } });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    const code = await new Promise<number | null>((resolve) => child.on('exit', resolve));
+    return { code, output };
+  }
+
+  /** @returns the exit code; null when a signal ended it. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
+    const ended = new Promise<number | null>((resolve) => child.on('exit', resolve));
+    child.kill(signal);
+    return ended;
+  }
+
+  remove(): void {
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}
+
+export async function applianceProcess(options: ApplianceOptions = {}): Promise<ApplianceProcess> {
+  const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'lineside-'));
+  return new ApplianceProcess(dataDir, options.port ?? (await freePort()), options.environment ?? {});
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,74 @@
+/** A gateway that serves the engineering domains over the real store, ledger and pipeline. */
+import { fileURLToPath } from 'node:url';
+import { applyRoutes } from '../../src/domains/apply/routes.js';
+import { controlModuleRoutes } from '../../src/domains/control-modules/routes.js';
+import { demoRoutes } from '../../src/domains/demo/routes.js';
+import { controllerRoutes } from '../../src/domains/edge-controllers/routes.js';
+import { ioModuleRoutes } from '../../src/domains/io-modules/routes.js';
+import { FileSecrets } from '../../src/domains/io-modules/secrets.js';
+import { logicRoutes } from '../../src/domains/logic/routes.js';
+import { plantRoutes } from '../../src/domains/plant/routes.js';
+import { procedureRoutes } from '../../src/domains/procedures/routes.js';
+import { recipeRoutes } from '../../src/domains/recipes/routes.js';
+import type { SigningKeys } from '../../src/domains/recipes/signature.js';
+import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
+import { type GatewayTest, startGatewayTest } from './gateway.js';
+
+export interface PlantOptions {
+  readonly production?: boolean;
+  readonly demoEnabled?: boolean;
+  readonly approveRequiresValid?: boolean;
+}
+
+const DEMO_DIR = fileURLToPath(new URL('../../demo', import.meta.url));
+
+export interface PlantGateway extends GatewayTest {
+  readonly keys: SigningKeys;
+}
+
+export async function startPlantGateway(options: PlantOptions = {}): Promise<PlantGateway> {
+  let keys: SigningKeys | undefined;
+  let timeScale = 1;
+  const test = await startGatewayTest({
+    sites: [],
+    routes: ({ store, clock }) => {
+      const deps = {
+        store,
+        clock,
+        get keys(): SigningKeys {
+          if (!keys) throw new Error('the gateway is not open yet');
+          return keys;
+        },
+        approveRequiresValid: options.approveRequiresValid ?? false,
+        production: options.production ?? false,
+        demoEnabled: options.demoEnabled ?? true,
+        demoDir: DEMO_DIR,
+        timeScale: {
+          get value() {
+            return timeScale;
+          },
+          set: (value: number) => {
+            timeScale = value;
+          },
+        },
+        nowMs: () => clock.wallMs(),
+        version: '0.0.0-test',
+        operatingMode: options.production ? 'production' : 'development',
+      };
+      const rows = [
+        ...plantRoutes,
+        ...controllerRoutes,
+        ...controlModuleRoutes,
+        ...ioModuleRoutes(new FileSecrets('/nonexistent')),
+        ...logicRoutes,
+        ...recipeRoutes,
+        ...procedureRoutes,
+        ...applyRoutes,
+        ...demoRoutes,
+      ];
+      return [{ rows, deps }];
+    },
+  });
+  keys = { algorithm: 'HMAC-SHA256', authMode: 'local', ...openDeviceKeys(test.dataDir) };
+  return Object.assign(test, { keys });
+}
