@@ -293,6 +293,7 @@ export class ChartRun {
     if (target >= 0) {
       for (const [index, step] of this.steps.entries()) if (step.active) this.#leave(index);
       this.#activate(target);
+      this.steps[target].activatedScan = this.#scanCount + 1;
       return;
     }
     for (const [index, step] of this.steps.entries()) {
@@ -311,6 +312,8 @@ export class ChartRun {
     step.label = 0;
     step.temporaries = [];
     step.actionState = compiled.action ? 'pending' : 'finished';
+    // As at an activation: the action runs before a transition may leave the step.
+    step.activatedScan = this.#scanCount + 1;
     this.#unset(compiled);
     this.#owner.changed();
   }

@@ -16,7 +16,7 @@ export interface Code {
   readonly simple: boolean;
   /** REAL only: known to be finite. A chain without calls is checked once, at its end. */
   readonly finite: boolean;
-  /** Contains no call, so that checking it later changes no order of effects. */
+  /** Contains no call and no division, so that checking it later changes neither effects nor which error comes first. */
   readonly pure: boolean;
   /** A literal number within 2^53. */
   readonly literal?: number;
@@ -238,10 +238,10 @@ export class ExpressionEmitter {
     }
     const type = binaryType(operator, left.type, right.type);
     if (type === 'STRING') return { code: `concat(${this.#text(left, line)},${this.#text(right, line)},${line})`, type, ...flat };
-    if (type === 'INT') return { code: this.#integer(operator, left, right, line), type, ...flat };
+    if (type === 'INT') return { code: this.#integer(operator, left, right, line), type, ...flat, pure: pure && operator !== '/' && operator !== 'MOD' };
     if (type === 'REAL' && left.type !== 'TIME') return this.#real(operator, left, right, line);
     if (type === 'ANY') return { code: `anyBinary("${operator}",${this.boxed(left, line)},${this.boxed(right, line)},${line})`, type, ...flat, pure: false };
-    return { code: this.#time(operator, left, right, line), type, ...flat, finite: type !== 'REAL' };
+    return { code: this.#time(operator, left, right, line), type, ...flat, finite: type !== 'REAL', pure: pure && operator !== '/' };
   }
 
   /** Keeps an operand that is used twice in a scratch local. */
@@ -265,21 +265,21 @@ export class ExpressionEmitter {
     return `(${a.set}${b.set}${a.test}${b.test}${b.name}!==0?${quick}:${operator === 'MOD' ? 'mod' : 'div'}(${a.name},${b.name},${line}))`;
   }
 
-  #number(value: Code, line: number): string {
+  #number(value: Code, line: number, open = false): string {
     if (value.type === 'INT') return value.literal !== undefined ? value.code : `Number(${value.code})`;
-    return value.pure ? value.code : this.finite(value, line);
+    return open ? value.code : this.finite(value, line);
   }
 
   #real(operator: BinaryOperator, left: Code, right: Code, line: number): Code {
     const pure = left.pure && right.pure;
     if (operator !== '/') {
-      return this.#settle(`(${this.#number(left, line)}${operator}${this.#number(right, line)})`, pure, line);
+      return this.#settle(`(${this.#number(left, line, pure)}${operator}${this.#number(right, line, pure)})`, pure, line);
     }
-    if (right.literal !== undefined && right.literal !== 0) return this.#settle(`(${this.#number(left, line)}/${right.code})`, pure, line);
+    if (right.literal !== undefined && right.literal !== 0) return this.#settle(`(${this.#number(left, line, pure)}/${right.code})`, pure, line);
     const a = this.scratch();
     const b = this.scratch();
     const divisor = right.type === 'INT' ? this.#number(right, line) : this.finite(right, line);
-    return this.#settle(`(${a}=${this.#number(left, line)},(${b}=${divisor})!==0?${a}/${b}:divZero(${line}))`, pure, line);
+    return this.#settle(`(${a}=${this.#number(left, line)},(${b}=${divisor})!==0?${a}/${b}:divZero(${line}))`, false, line);
   }
 
   /** A pure chain is checked by whoever uses it; behind a call the check stands at once. */

@@ -136,7 +136,7 @@ export class Layout {
   receivers(statements: readonly Statement[]): number[] {
     const slots = new Set<number>();
     const visit = (statement: Statement): boolean => {
-      if (statement.kind === 'assign' && someCall(statement.value, (call) => UNSETTING.has(call.callee.toUpperCase()))) {
+      if (statement.kind === 'assign' && statement.value.kind === 'call' && UNSETTING.has(statement.value.callee.toUpperCase())) {
         const variable = this.find(statement.target);
         if (variable) {
           variable.unsettable = true;

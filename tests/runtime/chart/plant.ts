@@ -54,8 +54,8 @@ export class Plant implements ChartHost {
   }
 
   /** The worker dies and comes back; the equipment stays as it is. */
-  restart(): void {
-    this.phases = new PhaseSet(this, SETTINGS);
+  restart(settings: Partial<RuntimeSettings> = {}): void {
+    this.phases = new PhaseSet(this, { ...SETTINGS, ...settings });
   }
 
   tag(address: string, type: DataType, value: Value, limits: Partial<Tag> = {}): Tag {

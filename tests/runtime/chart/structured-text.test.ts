@@ -194,7 +194,7 @@ const { int, real, bool } = fc.letrec<{ int: string; real: string; bool: string 
   ),
 }));
 
-const { block } = fc.letrec<{ block: string; statement: string }>((tie) => ({
+const blocks = (...more: string[]) => fc.letrec<{ block: string; statement: string }>((tie) => ({
   block: fc.array(tie('statement'), { minLength: 1, maxLength: 4 }).map((lines) => lines.join('\n')),
   statement: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -206,9 +206,9 @@ const { block } = fc.letrec<{ block: string; statement: string }>((tie) => ({
     fc.tuple(fc.integer({ min: -3, max: 3 }), int, fc.constantFrom('', ' BY 2', ' BY -1', ' BY i1'), tie('block')).map(([a, b, s, body]) => `FOR n := ${a} TO ${b}${s} DO ${body} END_FOR;`),
     fc.tuple(bool, tie('block')).map(([c, body]) => `WHILE ${c} DO ${body} i3 := i3 + 1; END_WHILE;`),
     fc.tuple(bool, tie('block')).map(([c, body]) => `REPEAT ${body} UNTIL ${c} END_REPEAT;`),
-    fc.constantFrom('EXIT;', 'RETURN;'),
+    fc.constantFrom('EXIT;', 'RETURN;', ...more),
   ),
-}));
+})).block;
 
 const NAMES = ['i1', 'i2', 'i3', 'n', 'r1', 'r2', 'b1', 'b2'] as const;
 const TYPES = { i: 'INT', n: 'INT', r: 'REAL', b: 'BOOL' } as const;
@@ -234,9 +234,14 @@ function walked(text: string): string {
   return `${code} ${NAMES.map((name) => `${name}=${String(Object.is(variables.get(name)?.value, -0) ? 0 : variables.get(name)?.value)}`).join(' ')}`;
 }
 
+const VARIABLES = NAMES.map((name) => ({ name, type: typeOf(name) }));
+
 function executed(text: string): string {
-  const variables = NAMES.map((name) => ({ name, type: typeOf(name) }));
-  const { checkpoint, invalid } = run(text, { variables }, { loopLimit: 50, statementBudget: 10_000_000 }).view('p');
+  return shown(run(text, { variables: VARIABLES }, { loopLimit: 50, statementBudget: 10_000_000 }));
+}
+
+function shown(plant: Plant): string {
+  const { checkpoint, invalid } = plant.view('p');
   if (invalid) return invalid;
   return `${checkpoint.failure?.message.split(':')[0] ?? ''} ${NAMES.map((name) => `${name}=${checkpoint.variables[name]}`).join(' ')}`;
 }
@@ -244,8 +249,39 @@ function executed(text: string): string {
 t.test('ST-06: generated programs give the same as a second evaluator (reliability G23)', async (t) => {
   const runs = Number(process.env.LINESIDE_RUNS ?? 1500);
   fc.assert(
-    fc.property(block, (text) => {
+    fc.property(blocks(), (text) => {
       const [a, b] = [executed(text), walked(text)];
+      if (a !== b) throw new Error(`${text}\ncompiled: ${a}\nwalked:   ${b}`);
+    }),
+    { numRuns: runs },
+  );
+  t.pass(`${runs} programs`);
+});
+
+/** Answers every prompt; before each answer the worker dies and the phase is reloaded from its JSON record. */
+function suspended(text: string): string {
+  const settings = { loopLimit: 50, statementBudget: 10_000_000 };
+  const plant = run(text, { variables: VARIABLES }, settings);
+  for (let count = 0; count < 400; count += 1) {
+    const { prompt, checkpoint } = plant.view('p');
+    if (!prompt) return shown(plant);
+    plant.restart(settings);
+    plant.phases.load(basicPlan('p', once(text), { variables: VARIABLES, checkpoint: reloaded(checkpoint) }));
+    plant.phases.answer('p', prompt.id, 'yes');
+    plant.scan();
+    plant.command('p', 'Restart');
+    plant.scan();
+  }
+  return 'too many prompts';
+}
+
+t.test('SFC-05: generated programs with prompts anywhere go on exactly where they stopped, over a reload at each', async (t) => {
+  const runs = Number(process.env.LINESIDE_RUNS ?? 400);
+  fc.assert(
+    fc.property(blocks("ack := PROMPT('go on');", "ack := PROMPT('and again');"), (text) => {
+      const a = suspended(`ack := PROMPT('begin');\n${text}`);
+      if (a === 'too many prompts') return;
+      const b = walked(text);
       if (a !== b) throw new Error(`${text}\ncompiled: ${a}\nwalked:   ${b}`);
     }),
     { numRuns: runs },

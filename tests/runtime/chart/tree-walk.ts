@@ -57,6 +57,8 @@ export class TreeWalk {
   statement(statement: Statement): void {
     switch (statement.kind) {
       case 'assign':
+        // A prompt changes nothing here: what is compared is where the compiled action goes on.
+        if (statement.value.kind === 'call' && statement.value.callee === 'PROMPT') return;
         return this.set(statement.target, this.value(statement.value));
       case 'if': {
         for (const branch of statement.branches) if (this.value(branch.condition).value) return this.list(branch.body);
