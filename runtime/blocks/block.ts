@@ -12,8 +12,11 @@
  * | `$fail` | the block error of decisions 5.1 rule 6: nothing of this scan is taken over |
  * | `$first` | 1 in the first scan of the block |
  * | `$free(NAME)` | true when the input is neither connected nor bound to a variable |
+ * | `$put(NAME, x)` | writes such an input, which then keeps the value; nothing for one that is fed |
  * | `$text(word)` | id of one of the fixed texts of the block's state words |
  * | `$manual` | 1 while the module is in Manual |
+ * | `$channel`, `$channel.q` | value and quality of the I/O channel of the block; Bad when the driver has no number |
+ * | `$ack`, `$back` | acknowledgement of the last write of an output channel and the value read back |
  * | `$aux`, `$auxLength` | first word and length of the block's own part of the array `X` |
  * | `dt`, `dtMs` | plant time since the last scan, in seconds and in ms |
  *
@@ -51,6 +54,8 @@ export interface BlockForm {
   type(port: string): DataType;
   /** The inputs whose names begin with `prefix` and that are connected, bound or constant. */
   used(prefix?: string): readonly string[];
+  /** Whether a parameter or an unconnected input is switched off for good: FALSE, zero, or an empty limit. */
+  off(name: string): boolean;
 }
 
 export type Family =
@@ -81,7 +86,7 @@ export interface BlockType {
   readonly caches: readonly string[];
   /** State words and inputs that survive a restart (decisions 3.8). */
   readonly retained: readonly string[];
-  /** Inputs the block itself writes when nothing feeds them. */
+  /** Inputs the block itself writes, with `$put`, when nothing feeds them. */
   readonly selfWritten: readonly string[];
   readonly stateWords: readonly string[] | undefined;
   /** Words of a text output that is no device state. */

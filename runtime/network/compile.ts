@@ -9,6 +9,7 @@
  * Invariant: generated source consists of the fragments of the block library and of integers made here. Names and texts of
  * users never enter it.
  */
+import type { DataType } from '../vocabulary/data-types.js';
 import { INT_LIMIT } from './constants.js';
 import type { LinkedBlock, LinkedInput, LinkedNetwork } from './link.js';
 import { fixedText } from './texts.js';
@@ -22,16 +23,18 @@ const INSTANCE_SLOTS = 1;
 export interface BlockLayout {
   /** Slot of each input that has one; -1 when it is a constant. */
   readonly inputs: readonly number[];
-  /** Index in `P` of each constant input; -1 when it has a slot. */
+  /** Index in `P` of each constant input; -1 when it has a slot or is a literal. */
   readonly constants: readonly number[];
   readonly outputs: readonly number[];
   /** Slot of the override flag of each output, its value behind it; -1 when it cannot be overridden. */
   readonly overrides: readonly number[];
   readonly state: ReadonlyMap<string, number>;
-  /** Slot of the channel's value, behind it those of its acknowledgement and read-back; -1 without channel. */
+  /** Index in the instance's part of `W` of the number of its channel; -1 without channel. */
   readonly channel: number;
-  /** First of the block's parameters in `P`, in the order of the type; behind them place and length in `X`. */
-  readonly params: number;
+  /** Index in `P` of each parameter of the type; -1 when it is a literal. */
+  readonly params: readonly number[];
+  /** Index in `P` of the place in `X`, behind it the length; -1 without. */
+  readonly aux: number;
 }
 
 export interface Layout {
@@ -40,9 +43,22 @@ export interface Layout {
   readonly variables: readonly number[];
   readonly slots: number;
   readonly constants: number;
+  /** Entries of `W` of one instance. */
+  readonly channels: number;
 }
 
-/** Arguments: arrays, first slot, first constant and first fault flag, number of instances, elapsed and nominal ms, mark. */
+/** Arrays of the I/O channels of the unit, by channel number: value, quality, acknowledgement and read-back of outputs. */
+export interface ChannelArrays {
+  readonly value: Float64Array;
+  readonly quality: Uint8Array;
+  readonly ack: Float64Array;
+  readonly readback: Float64Array;
+}
+
+/**
+ * Arguments: arrays, texts, channels and channel numbers; first slot, constant, fault flag and channel number of the first
+ * instance; number of instances; elapsed and nominal ms; mark of faults.
+ */
 export type ScanFunction = (
   S: Float64Array,
   Q: Uint8Array,
@@ -50,9 +66,12 @@ export type ScanFunction = (
   F: Int32Array,
   X: Float64Array,
   T: unknown,
+  C: ChannelArrays,
+  W: Int32Array,
   sb: number,
   pb: number,
   fb: number,
+  wb: number,
   count: number,
   dtMs: number,
   periodMs: number,
@@ -66,12 +85,14 @@ export interface CompiledShape {
   readonly slots: number;
   readonly constants: number;
   readonly faults: number;
+  readonly channels: number;
 }
 
 /** `overridable[block]` names the outputs of a block that a tag may write. */
 export function layOut(network: LinkedNetwork, overridable: readonly ReadonlySet<string>[]): Layout {
   let slots = INSTANCE_SLOTS;
   let constants = 0;
+  let channels = 0;
   const take = (count: number): number => {
     slots += count;
     return slots - count;
@@ -83,25 +104,43 @@ export function layOut(network: LinkedNetwork, overridable: readonly ReadonlySet
     if (input.feed.kind === 'variable') return variables[input.feed.variable];
     return input.feed.kind === 'own' ? take(1) : -1;
   };
-  const blocks = network.blocks.map((block, index) => {
+  const takeConstant = (isLiteral: boolean): number => {
+    if (isLiteral) return -1;
+    constants += 1;
+    return constants - 1;
+  };
+  const blocks = network.blocks.map((block, index): BlockLayout => {
     const inputs = block.inputs.map(inputSlot);
-    const layout: BlockLayout = {
+    return {
       inputs,
-      constants: inputs.map((slot) => {
-        if (slot >= 0) return -1;
-        constants += 1;
-        return constants - 1;
-      }),
+      constants: block.inputs.map((input, n) => takeConstant(inputs[n] >= 0 || inputLiteral(input) !== undefined)),
       outputs: outputs[index],
       overrides: block.type.outputs.map((port) => (overridable[index].has(port.name) ? take(2) : -1)),
-      state: new Map(Object.keys(block.type.state).map((name) => [name, take(1)])),
-      channel: block.type.channel ? take(3) : -1,
-      params: constants,
+      state: new Map(block.state.map((name) => [name, take(1)])),
+      channel: block.type.channel ? channels++ : -1,
+      params: block.params.map((_, n) => takeConstant(paramLiteral(block, n) !== undefined)),
+      aux: block.type.aux ? Math.min(takeConstant(false), takeConstant(false)) : -1,
     };
-    constants += block.type.params.length + (block.type.aux ? 2 : 0);
-    return layout;
   });
-  return { blocks, variables, slots, constants };
+  return { blocks, variables, slots, constants, channels };
+}
+
+/**
+ * Constants that shape the code are literals of it: BOOL, words, zero and the empty limit. They switch parts of a block on
+ * or off, so V8 leaves the dead parts out; every other constant is read from `P`, so that instances share one function.
+ */
+function literalOf(type: DataType | 'ANY', value: number | string, isWord: boolean): string | undefined {
+  if (typeof value === 'string') return undefined;
+  if (Number.isNaN(value)) return 'NaN';
+  return value === 0 || type === 'BOOL' || isWord ? String(value) : undefined;
+}
+
+function inputLiteral(input: LinkedInput): string | undefined {
+  return input.feed.kind === 'constant' ? literalOf(input.type, input.feed.value, false) : undefined;
+}
+
+function paramLiteral(block: LinkedBlock, param: number): string | undefined {
+  return literalOf(block.type.params[param].type, block.params[param], block.type.params[param].words !== undefined);
 }
 
 const CACHE_MAX = 2000;
@@ -111,7 +150,7 @@ const cache = new Map<string, CompiledShape>();
 export function compileShape(network: LinkedNetwork, layout: Layout): CompiledShape {
   const chunks: string[] = [];
   for (let from = 0; from < network.order.length; from += CHUNK_BLOCKS) chunks.push(writeChunk(network, layout, from, from + CHUNK_BLOCKS));
-  const source = `${layout.slots}/${layout.constants}/${network.blocks.length}\n${chunks.join('\n')}`;
+  const source = `${layout.slots}/${layout.constants}/${network.blocks.length}/${layout.channels}\n${chunks.join('\n')}`;
   const known = cache.get(source);
   if (known) return known;
   if (cache.size >= CACHE_MAX) cache.clear();
@@ -121,6 +160,7 @@ export function compileShape(network: LinkedNetwork, layout: Layout): CompiledSh
     slots: layout.slots,
     constants: layout.constants,
     faults: network.blocks.length,
+    channels: layout.channels,
   };
   cache.set(source, shape);
   return shape;
@@ -131,10 +171,11 @@ function writeChunk(network: LinkedNetwork, layout: Layout, from: number, to: nu
   const writer = new ChunkWriter(network, layout, order);
   return `"use strict";
 const BAD = 3, RAW = 2, INT_LIMIT = ${INT_LIMIT};
-return function scanNetwork(S, Q, P, F, X, T, sb, pb, fb, count, dtMs, periodMs, mark) {
+return function scanNetwork(S, Q, P, F, X, T, C, W, sb, pb, fb, wb, count, dtMs, periodMs, mark) {
 const dt = dtMs / 1000, periodS = periodMs / 1000;
+const V = C.value, VQ = C.quality, VA = C.ack, VB = C.readback;
 let faults = 0;
-for (let left = count; left > 0; left -= 1, sb += ${layout.slots}, pb += ${layout.constants}, fb += ${network.blocks.length}) {
+for (let left = count; left > 0; left -= 1, sb += ${layout.slots}, pb += ${layout.constants}, fb += ${network.blocks.length}, wb += ${layout.channels}) {
 ${order.map((block) => writer.write(block)).join('\n')}
 }
 return faults;
@@ -190,7 +231,7 @@ class BlockWriter {
     this.#index = index;
     this.#exported = exported;
     this.#atHand = atHand;
-    this.#code = `${block.type.code(block.form)}\n`;
+    this.#code = `${block.code}\n`;
     const all = this.#code + block.type.after;
     this.#ownQuality = new Set(block.type.outputs.filter((port) => new RegExp(`\\$${port.name}\\.q\\s*=[^=]`).test(all)).map((port) => port.name));
   }
@@ -221,10 +262,15 @@ class BlockWriter {
 
   #substitute(code: string): string {
     return code
+      .replace(/\$put\((\w+), ([^;]+)\);/g, (_, name: string, value: string) => this.#put(name, value))
       .replace(/\$free\((\w+)\)/g, (_, name: string) => String(this.#isFree(name)))
       .replace(/\$text\((\w+)\)/g, (_, word: string) => String(fixedText(word)))
       .replace(/\$fail\b/g, 'err = 1')
       .replace(/\$([A-Za-z_]\w*)(\.q\b)?/g, (_, name: string, quality?: string) => this.#name(name, quality !== undefined));
+  }
+
+  #put(name: string, value: string): string {
+    return this.#isFree(name) ? `{ $${name} = ${value}; S[sb + ${this.#layout.inputs[this.#input(name)]}] = $${name}; }` : ';';
   }
 
   #isFree(name: string): boolean {
@@ -239,20 +285,25 @@ class BlockWriter {
   /** The expression of one `$name`; loads what it needs at the head of the block. */
   #name(name: string, quality: boolean): string {
     const { type } = this.#block;
-    const { channel, params, state } = this.#layout;
+    const { channel, params, state, aux } = this.#layout;
     if (name === 'q') return 'q';
     if (name === 'manual') return `S[sb + ${INSTANCE_SLOT.manual}]`;
-    if (name === 'aux' || name === 'auxLength') return this.#load(name, `P[pb + ${params + type.params.length + (name === 'aux' ? 0 : 1)}]`);
-    if (name === 'channel') return quality ? this.#load('channel_q', `Q[sb + ${channel}]`) : this.#load('channel', `S[sb + ${channel}]`);
-    if (name === 'ack' || name === 'back') return this.#load(name, `S[sb + ${channel + (name === 'ack' ? 1 : 2)}]`);
+    if (name === 'aux' || name === 'auxLength') return this.#load(name, `P[pb + ${aux + (name === 'aux' ? 0 : 1)}]`);
+    if (name === 'channel' || name === 'ack' || name === 'back') return this.#channel(name, quality, channel);
     const input = this.#input(name);
     if (input >= 0) return quality ? this.#inputQuality(input) : this.#inputValue(input);
     if (type.outputs.some((port) => port.name === name)) return quality ? `oq_${name}` : `o_${name}`;
     const slot = state.get(name);
     if (slot !== undefined) return this.#load(`s_${name}`, `S[sb + ${slot}]`, true);
     const param = type.params.findIndex((entry) => entry.name === name);
-    if (param >= 0) return this.#load(`p_${name}`, `P[pb + ${params + param}]`);
+    if (param >= 0) return paramLiteral(this.#block, param) ?? this.#load(`p_${name}`, `P[pb + ${params[param]}]`);
     throw new Error(`the fragment of ${type.name} speaks of $${name}, which its row does not have`);
+  }
+
+  #channel(name: 'channel' | 'ack' | 'back', quality: boolean, index: number): string {
+    const number = this.#load('c', `W[wb + ${index}]`);
+    if (name === 'channel') return quality ? this.#load('channel_q', `VQ[${number}]`) : this.#load('channel', `V[${number}]`);
+    return this.#load(name, name === 'ack' ? `VA[${number}]` : `VB[${number}]`);
   }
 
   #load(local: string, expression: string, mutable = false): string {
@@ -266,7 +317,7 @@ class BlockWriter {
   #inputValue(input: number): string {
     const { name } = this.#block.type.inputs[input];
     const slot = this.#layout.inputs[input];
-    if (slot < 0) return this.#load(`i_${name}`, `P[pb + ${this.#layout.constants[input]}]`, this.#isSelfWritten(name));
+    if (slot < 0) return inputLiteral(this.#block.inputs[input]) ?? this.#load(`i_${name}`, `P[pb + ${this.#layout.constants[input]}]`);
     if (this.#isSelfWritten(name)) return this.#load(`i_${name}`, this.#signal(slot), true);
     return this.#atHand.has(slot) ? `v${slot}` : this.#load(`i_${name}`, this.#signal(slot));
   }
@@ -336,10 +387,7 @@ class BlockWriter {
     });
     const state = [...this.#layout.state].filter(([name]) => this.#assigns(name)).map(([name, slot]) => `S[sb + ${slot}] = s_${name};`);
     const first = this.#layout.state.has('first') ? [`S[sb + ${this.#layout.state.get('first')}] = 0;`] : [];
-    const written = type.inputs.flatMap((port, n) =>
-      this.#isSelfWritten(port.name) && this.#layout.inputs[n] >= 0 && this.#isFree(port.name) ? [`S[sb + ${this.#layout.inputs[n]}] = i_${port.name};`] : [],
-    );
-    return [...outputs, ...state, ...first, ...written];
+    return [...outputs, ...state, ...first];
   }
 
   /** Whether the fragment changes a state word; others are only loaded. */
@@ -363,10 +411,10 @@ class BlockWriter {
   #isUnsound(): string {
     const { type, outputs } = this.#block;
     if (type.total) return '';
-    const tests = type.outputs.flatMap((port, n) => {
-      if (outputs[n] === 'REAL') return [`o_${port.name} - o_${port.name} === 0`];
-      return outputs[n] === 'INT' ? [`Math.abs(o_${port.name}) <= INT_LIMIT`] : [];
-    });
+    const ofType = (wanted: DataType): string[] => type.outputs.filter((_, n) => outputs[n] === wanted).map((port) => `o_${port.name}`);
+    // x - x is 0 for every finite x and NaN for all others, so one comparison judges all REAL outputs.
+    const differences = ofType('REAL').map((name) => `(${name} - ${name})`);
+    const tests = [...(differences.length > 0 ? [`${differences.join(' + ')} === 0`] : []), ...ofType('INT').map((name) => `Math.abs(${name}) <= INT_LIMIT`)];
     return tests.length === 0 ? '' : ` || !(${tests.join(' && ')})`;
   }
 }

@@ -28,6 +28,8 @@ export class IoLink {
   readonly images: readonly ProcessImage[];
   /** First channel of each image; the last entry is the number of channels. */
   readonly first: Int32Array;
+  /** A channel that is always Bad: what an I/O block without channel reads. Channels are the numbers below. */
+  readonly none: number;
   readonly value: Float64Array;
   readonly sampledAtMs: Float64Array;
   readonly quality: Uint8Array;
@@ -53,11 +55,12 @@ export class IoLink {
       this.first[image + 1] = this.first[image] + plan.channels.length;
     });
     const count = this.first[plans.length];
-    this.value = new Float64Array(count);
-    this.sampledAtMs = new Float64Array(count);
-    this.quality = new Uint8Array(count).fill(QUALITY.Bad);
-    this.ack = new Float64Array(count);
-    this.readback = new Float64Array(count);
+    this.none = count;
+    this.value = new Float64Array(count + 1);
+    this.sampledAtMs = new Float64Array(count + 1);
+    this.quality = new Uint8Array(count + 1).fill(QUALITY.Bad);
+    this.ack = new Float64Array(count + 1);
+    this.readback = new Float64Array(count + 1);
     this.#isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
     this.#lastOut = new Float64Array(count).fill(Number.NaN);
     this.#writtenAtMs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
@@ -107,6 +110,7 @@ export class IoLink {
     const to = this.first[image + 1];
     for (let at = from; at < to; at += 1) {
       if (this.#isInput[at] === 1) {
+        if (!Number.isFinite(this.value[at])) this.quality[at] = QUALITY.Bad;
         const ageMs = nowMs - this.sampledAtMs[at];
         if (staleAfterMs > 0 && ageMs > staleAfterMs) {
           const worst = ageMs > 2 * staleAfterMs ? QUALITY.Bad : QUALITY.Uncertain;

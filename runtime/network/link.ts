@@ -33,7 +33,10 @@ export interface LinkedBlock {
   readonly params: readonly (number | string)[];
   /** Words of `X` it needs. */
   readonly auxLength: number;
-  readonly form: BlockForm;
+  /** The fragment for this form of the block. */
+  readonly code: string;
+  /** State words the fragment speaks of; the others need no place. */
+  readonly state: readonly string[];
 }
 
 export interface LinkedVariable {
@@ -239,7 +242,10 @@ class Linker {
     const named = Object.fromEntries(block.type.params.map((param, n) => [param.name, params[n]]));
     const length = block.type.aux?.length(named, this.#source.scanIntervalMs) ?? 0;
     if (typeof length === 'string') this.#problems.push({ path: `${block.path}.params`, message: `block ${block.name}: ${length}` });
-    return { name: block.name, type: block.type, inputs, outputs, params, auxLength: typeof length === 'string' ? 0 : length, form: blockForm(block.type, inputs, outputs) };
+    const code = block.type.code(blockForm(block.type, inputs, outputs, params));
+    const all = code + block.type.after;
+    const state = Object.keys(block.type.state).filter((name) => new RegExp(`\\$${name}\\b`).test(all));
+    return { name: block.name, type: block.type, inputs, outputs, params, auxLength: typeof length === 'string' ? 0 : length, code, state };
   }
 
   #linkInput(block: FlatBlock, index: number, port: Port): LinkedInput {
@@ -315,9 +321,18 @@ function numberType(value: ParamValue): DataType {
   return readConstant('INT', value) === undefined ? 'REAL' : 'INT';
 }
 
-function blockForm(type: BlockType, inputs: readonly LinkedInput[], outputs: readonly DataType[]): BlockForm {
+function blockForm(type: BlockType, inputs: readonly LinkedInput[], outputs: readonly DataType[], params: readonly (number | string)[]): BlockForm {
+  const constantOf = (name: string): number | string | undefined => {
+    const feed = inputs.find((input) => input.port.name === name)?.feed;
+    if (feed) return feed.kind === 'constant' ? feed.value : undefined;
+    return params[type.params.findIndex((param) => param.name === name)];
+  };
   return {
     type: (port) => inputs.find((input) => input.port.name === port)?.type ?? outputs[type.outputs.findIndex((output) => output.name === port)],
     used: (prefix = '') => inputs.filter((input) => input.used && input.port.name.startsWith(prefix)).map((input) => input.port.name),
+    off: (name) => {
+      const value = constantOf(name);
+      return value === 0 || Number.isNaN(value);
+    },
   };
 }

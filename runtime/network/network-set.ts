@@ -20,6 +20,9 @@ import type { TextTable } from './texts.js';
 /** A scan later than this many periods is an overrun; the blocks see at most this many (decisions 5.1 rule 4). */
 const ELAPSED_PERIODS_MAX = 10;
 
+/** Mask of the scans whose execution time is taken: the clock costs as much as ten blocks. */
+const TIMED_EVERY = 15;
+
 /** How often the generated functions run on copies before they go on-line, and for how long at most. */
 const WARM_UP_SCANS = 300;
 const WARM_UP_MS_MAX = 40;
@@ -52,10 +55,11 @@ interface Instance {
   readonly linked: LinkedNetwork | undefined;
   readonly layout: Layout | undefined;
   readonly shape: CompiledShape | undefined;
-  /** First slot, constant and fault flag. */
+  /** First slot, constant, fault flag and channel number. */
   sb: number;
   pb: number;
   fb: number;
+  wb: number;
   run: Run | undefined;
   state: 'Running' | 'Degraded' | 'Error';
   message: string;
@@ -70,9 +74,9 @@ interface Run {
   readonly every: number;
   readonly instances: Instance[];
   readonly depth: number;
-  /** Copies before the run: destination and source slots in `S`, and channels to slots. */
+  /** Copies before the run, in pairs: destination and source slot in `S`; slot and channel number. */
   wires: Int32Array;
-  inputs: Int32Array;
+  channels: Int32Array;
   outputs: OutputWire[];
   /** Unit scans since the last execution; negative before the first. */
   since: number;
@@ -105,6 +109,8 @@ export class NetworkSet {
   readonly #P: Float64Array;
   readonly #F: Int32Array;
   readonly #X: Float64Array;
+  /** Channel numbers of the I/O blocks. */
+  readonly #W: Int32Array;
   /** 1 where a tag write replaced the constant of the slot. */
   readonly #written: Uint8Array;
   readonly #tags: TagSlot[];
@@ -134,6 +140,7 @@ export class NetworkSet {
     this.#P = new Float64Array(sizes.constants);
     this.#F = new Int32Array(sizes.faults);
     this.#X = new Float64Array(sizes.aux);
+    this.#W = new Int32Array(sizes.channels).fill(this.io.none);
     this.#written = new Uint8Array(sizes.slots);
     this.#fill();
     this.#tags = plan.tags.map((tag, index) => this.#bindTag(tag, sizes.stored + index));
@@ -160,7 +167,7 @@ export class NetworkSet {
   // ================================================================ loading
 
   #compile(plan: NetworkPlan): Instance {
-    const broken = (message: string): Instance => ({ plan, linked: undefined, layout: undefined, shape: undefined, sb: 0, pb: 0, fb: 0, run: undefined, state: 'Error', message, faulted: [], faultHash: 0 });
+    const broken = (message: string): Instance => ({ plan, linked: undefined, layout: undefined, shape: undefined, sb: 0, pb: 0, fb: 0, wb: 0, run: undefined, state: 'Error', message, faulted: [], faultHash: 0 });
     if (!(plan.scanIntervalMs > 0)) return broken('the scan interval is not a duration above zero');
     const tags = this.plan.tags.filter((tag) => tag.network === plan.name && tag.binding.kind === 'port');
     const bound = tags.flatMap((tag) => (tag.binding.kind === 'port' ? [{ block: tag.binding.block, port: tag.binding.port, type: tag.type }] : []));
@@ -175,11 +182,11 @@ export class NetworkSet {
     }
     const layout = layOut(network, overridable);
     const shape = compileShape(network, layout);
-    return { plan, linked: network, layout, shape, sb: 0, pb: 0, fb: 0, run: undefined, state: 'Running', message: '', faulted: [], faultHash: 0 };
+    return { plan, linked: network, layout, shape, sb: 0, pb: 0, fb: 0, wb: 0, run: undefined, state: 'Running', message: '', faulted: [], faultHash: 0 };
   }
 
   /** Puts every network into the first run of its shape that lies behind all its sources, and gives it its place. */
-  #place(): { slots: number; constants: number; faults: number; aux: number; stored: number } {
+  #place(): { slots: number; constants: number; faults: number; aux: number; channels: number; stored: number } {
     const depths = new Map<string, number>();
     this.#instances.forEach((instance, index) => {
       const { shape, plan } = instance;
@@ -190,7 +197,7 @@ export class NetworkSet {
       let run = this.#runs.find((other) => other.depth >= earliest && other.shape === shape && other.every === every);
       if (!run) {
         const depth = Math.max(earliest, this.#runs.length);
-        run = { shape, periodMs: every * this.plan.scanIntervalMs, every, instances: [], depth, wires: new Int32Array(0), inputs: new Int32Array(0), outputs: [], since: -1, scanCount: 0, lastMs: 0, hadFaults: false };
+        run = { shape, periodMs: every * this.plan.scanIntervalMs, every, instances: [], depth, wires: new Int32Array(0), channels: new Int32Array(0), outputs: [], since: -1, scanCount: 0, lastMs: 0, hadFaults: false };
         this.#runs.push(run);
       }
       run.instances.push(instance);
@@ -201,18 +208,21 @@ export class NetworkSet {
     let constants = 0;
     let faults = 0;
     let aux = 0;
+    let channels = 0;
     for (const run of this.#runs) {
       for (const instance of run.instances) {
         instance.sb = slots;
         instance.pb = constants;
         instance.fb = faults;
+        instance.wb = channels;
         slots += run.shape.slots;
         constants += run.shape.constants;
         faults += run.shape.faults;
+        channels += run.shape.channels;
         for (const block of instance.linked?.blocks ?? []) aux += block.auxLength;
       }
     }
-    return { slots: slots + this.plan.tags.length, constants, faults, aux, stored: slots };
+    return { slots: slots + this.plan.tags.length, constants, faults, aux, channels, stored: slots };
   }
 
   /** Networks before this one in the plan whose tags it reads. */
@@ -236,16 +246,15 @@ export class NetworkSet {
         const at = layout.blocks[index];
         block.inputs.forEach((input, n) => {
           if (input.feed.kind === 'own') this.#S[sb + at.inputs[n]] = this.#number(input.feed.value);
-          else if (input.feed.kind === 'constant') this.#P[pb + at.constants[n]] = this.#number(input.feed.value);
+          else if (input.feed.kind === 'constant' && at.constants[n] >= 0) this.#P[pb + at.constants[n]] = this.#number(input.feed.value);
         });
         for (const [name, slot] of at.state) this.#S[sb + slot] = block.type.state[name];
         block.params.forEach((value, n) => {
-          this.#P[pb + at.params + n] = this.#number(value);
+          if (at.params[n] >= 0) this.#P[pb + at.params[n]] = this.#number(value);
         });
-        if (at.channel >= 0) this.#Q[sb + at.channel] = QUALITY.Bad;
         if (!block.type.aux) return;
-        this.#P[pb + at.params + block.params.length] = aux;
-        this.#P[pb + at.params + block.params.length + 1] = block.auxLength;
+        this.#P[pb + at.aux] = aux;
+        this.#P[pb + at.aux + 1] = block.auxLength;
         const table = block.type.aux.fill?.(Object.fromEntries(block.type.params.map((param, n) => [param.name, block.params[n]])));
         if (table) this.#X.set(table, aux);
         aux += block.auxLength;
@@ -321,7 +330,7 @@ export class NetworkSet {
   #wire(): void {
     for (const run of this.#runs) {
       const wires: number[] = [];
-      const inputs: number[] = [];
+      const channels: number[] = [];
       for (const instance of run.instances) {
         const { linked, layout, plan, sb } = instance;
         if (!linked || !layout) continue;
@@ -331,24 +340,24 @@ export class NetworkSet {
           if (slot < 0 || input?.tag === undefined) return;
           const source = this.#tags[input.tag];
           if (!source) return;
-          if (this.#tagChannel[input.tag] >= 0) inputs.push(sb + slot, this.#tagChannel[input.tag], 0);
+          if (this.#tagChannel[input.tag] >= 0) channels.push(sb + slot, this.#tagChannel[input.tag]);
           else if (source.slot >= 0) wires.push(sb + slot, source.slot);
           else this.#Q[sb + slot] = QUALITY.Bad;
         });
-        for (const channel of plan.channels) this.#wireChannel(run, instance, channel, inputs);
+        for (const channel of plan.channels) this.#wireChannel(run, instance, channel);
       }
       run.wires = Int32Array.from(wires);
-      run.inputs = Int32Array.from(inputs);
+      run.channels = Int32Array.from(channels);
     }
   }
 
-  #wireChannel(run: Run, instance: Instance, channel: NetworkPlan['channels'][number], inputs: number[]): void {
+  #wireChannel(run: Run, instance: Instance, channel: NetworkPlan['channels'][number]): void {
     const { linked, layout, sb } = instance;
     const index = linked?.blocks.findIndex((block) => sameName(block.name, channel.block)) ?? -1;
     const block = linked?.blocks[index];
     if (!block?.type.channel || !layout || channel.image >= this.io.images.length) return;
     const at = layout.blocks[index];
-    inputs.push(sb + at.channel, this.io.first[channel.image] + channel.channel, block.type.channel.direction === 'output' ? 1 : 0);
+    this.#W[instance.wb + at.channel] = this.io.first[channel.image] + channel.channel;
     const { raw } = block.type.channel;
     if (raw === undefined) return;
     const output = block.type.outputs.findIndex((port) => port.name === raw);
@@ -379,33 +388,29 @@ export class NetworkSet {
   }
 
   #execute(run: Run, periods: number): void {
-    const began = this.#clockMs();
+    const timed = (run.scanCount & TIMED_EVERY) === 0;
+    const began = timed ? this.#clockMs() : 0;
     const S = this.#S;
     const Q = this.#Q;
-    const { wires, inputs, instances } = run;
+    const { wires, channels, instances } = run;
     for (let n = 0; n < wires.length; n += 2) {
       S[wires[n]] = S[wires[n + 1]];
       Q[wires[n]] = Q[wires[n + 1]];
     }
-    const { value, quality, ack, readback } = this.io;
-    for (let n = 0; n < inputs.length; n += 3) {
-      const slot = inputs[n];
-      const channel = inputs[n + 1];
-      S[slot] = value[channel];
-      Q[slot] = quality[channel];
-      if (inputs[n + 2] === 0) continue;
-      S[slot + 1] = ack[channel];
-      S[slot + 2] = readback[channel];
+    const { value, quality } = this.io;
+    for (let n = 0; n < channels.length; n += 2) {
+      S[channels[n]] = value[channels[n + 1]];
+      Q[channels[n]] = quality[channels[n + 1]];
     }
     const first = instances[0];
     const { functions } = run.shape;
     const dtMs = run.periodMs * periods;
     let faults = 0;
     for (let n = 0; n < functions.length; n += 1) {
-      faults += functions[n](S, Q, this.#P, this.#F, this.#X, this.#texts, first.sb, first.pb, first.fb, instances.length, dtMs, run.periodMs, this.#mark);
+      faults += functions[n](S, Q, this.#P, this.#F, this.#X, this.#texts, this.io, this.#W, first.sb, first.pb, first.fb, first.wb, instances.length, dtMs, run.periodMs, this.#mark);
     }
     run.scanCount += 1;
-    run.lastMs = this.#clockMs() - began;
+    if (timed) run.lastMs = this.#clockMs() - began;
     if (faults > 0 || run.hadFaults) this.#reportFaults(run, faults > 0);
   }
 
@@ -521,7 +526,7 @@ export class NetworkSet {
   #channelIndex(slot: number): number {
     if (slot < this.#tags.length) return this.#tagChannel[slot] ?? -1;
     const at = slot - this.#tags.length;
-    return at < this.io.value.length ? at : -1;
+    return at < this.io.none ? at : -1;
   }
 
   read(slot: number): Value {
@@ -715,8 +720,8 @@ export class NetworkSet {
       const source = before.layout.blocks[from];
       const target = layout.blocks[index];
       for (const [name, slot] of target.state) {
-        const value = old.#S[before.sb + (source.state.get(name) ?? 0)];
-        if (!block.type.caches.includes(name)) this.#S[sb + slot] = value;
+        const from = source.state.get(name);
+        if (from !== undefined && !block.type.caches.includes(name)) this.#S[sb + slot] = old.#S[before.sb + from];
       }
       target.outputs.forEach((slot, n) => {
         if (block.outputs[n] !== twin.outputs[n]) return;
@@ -737,8 +742,8 @@ export class NetworkSet {
         for (const [name, slot] of target.state) this.#S[sb + slot] = block.type.state[name];
         return;
       }
-      const fromX = old.#P[before.pb + source.params + block.params.length];
-      this.#X.set(old.#X.subarray(fromX, fromX + block.auxLength), this.#P[pb + target.params + block.params.length]);
+      const fromX = old.#P[before.pb + source.aux];
+      this.#X.set(old.#X.subarray(fromX, fromX + block.auxLength), this.#P[pb + target.aux]);
     });
   }
 
@@ -816,7 +821,7 @@ export class NetworkSet {
       for (const run of this.#runs) {
         const first = run.instances[0];
         for (const compiled of run.shape.functions) {
-          compiled(S, Q, this.#P, F, X, this.#texts, first.sb, first.pb, first.fb, run.instances.length, run.periodMs, run.periodMs, scan);
+          compiled(S, Q, this.#P, F, X, this.#texts, this.io, this.#W, first.sb, first.pb, first.fb, first.wb, run.instances.length, run.periodMs, run.periodMs, scan);
         }
       }
     }
@@ -840,7 +845,7 @@ export class NetworkSet {
           block.inputs.flatMap((input, n) => {
             if (input.port.optional && !input.used) return [];
             const slot = at.inputs[n];
-            const shown = slot >= 0 ? show(input.type, this.#S[sb + slot], this.#Q[sb + slot]) : show(input.type, this.#P[instance.pb + at.constants[n]], QUALITY.Good);
+            const shown = slot >= 0 ? show(input.type, this.#S[sb + slot], this.#Q[sb + slot]) : show(input.type, input.feed.kind === 'constant' ? this.#number(input.feed.value) : Number.NaN, QUALITY.Good);
             return [[input.port.name, shown]];
           }),
         ),

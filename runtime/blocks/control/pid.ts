@@ -15,33 +15,43 @@ export const PID = block({
     'kp:REAL=1, ti:TIME=T#0s, td:TIME=T#0s, n:REAL=8, action:STRING=reverse, outMin:REAL=0, outMax:REAL=100, spMin:REAL=-1e30, spMax:REAL=1e30, deadband:REAL=0, spTrack:BOOL=FALSE, onBadPV:STRING=hold, badValue:REAL=0',
   words: { action: ['reverse', 'direct'], onBadPV: ['hold', 'manual', 'value'] },
   fixedTexts: ['TRK', 'BAD', 'MAN', 'CAS', 'AUTO'],
-  state: { integral: 0, derivative: 0, before: 0, out: 0, working: 0, mode: 0 },
+  state: { integral: 0, derivative: 0, before: Number.NaN, out: 0, working: 0, mode: 0, ki: 0, kd: 0, gainsMs: -1 },
+  caches: ['gainsMs'],
   retained: ['SP', 'MAN', 'integral'],
   selfWritten: ['SP', 'MAN'],
-  code: `
+  code: (form) => `
     const mode = $TRK !== 0 ? 1 : $PV.q >= RAW ? 2 : $AUTO === 0 || $manual !== 0 ? 3 : $CAS !== 0 ? 4 : 5;
-    if ($mode === 4 && mode !== 4 && $free(SP)) $SP = $working;
-    if (mode === 3 && $mode !== 3 && $mode !== 0 && $free(MAN)) $MAN = $out;
-    if (mode === 2 && $mode !== 2 && $mode !== 0 && $onBadPV === 1 && $free(MAN)) $MAN = $out;
-    if ($spTrack !== 0 && (mode === 3 || mode === 1) && $free(SP)) $SP = $PV;
-    $working = Math.min(Math.max($CAS !== 0 ? $RSP : $SP, $spMin), $spMax);
-    const error = $working - $PV;
-    const sigma = $action === 0 ? 1 : -1;
-    const e = Math.abs(error) <= $deadband ? 0 : sigma * error;
-    const proportional = $kp * e;
-    const change = $first !== 0 ? 0 : $PV - $before;
-    $derivative = $td > 0 ? ($td / ($td + $n * dtMs)) * ($derivative - $kp * $n * sigma * change) : 0;
-    $before = $PV;
+    if (mode !== $mode) {
+      ${form.off('CAS') ? '' : 'if ($mode === 4) $put(SP, $working);'}
+      if ($mode !== 0 && (mode === 3 || (mode === 2 && $onBadPV === 1))) $put(MAN, $out);
+    }
+    if ($spTrack !== 0 && (mode === 3 || mode === 1)) $put(SP, $PV);
+    if ($gainsMs !== dtMs) {
+      $ki = $ti > 0 ? ($kp * dtMs) / $ti : 0;
+      $kd = $td > 0 ? $td / ($td + $n * dtMs) : 0;
+      $gainsMs = dtMs;
+    }
+    const wanted = $CAS !== 0 ? $RSP : $SP;
+    const working = wanted < $spMin ? $spMin : wanted > $spMax ? $spMax : wanted;
+    ${form.off('CAS') ? '' : '$working = working;'}
+    const error = working - $PV;
+    const signed = $action === 0 ? error : -error;
+    const proportional = $kp * ${form.off('deadband') ? 'signed' : '(Math.abs(error) <= $deadband ? 0 : signed)'};
+    ${
+      form.off('td')
+        ? '$derivative = 0;'
+        : `const change = $before === $before ? $PV - $before : 0;
+    $derivative = $kd * ($derivative - $kp * $n * ($action === 0 ? change : -change));
+    $before = $PV;`
+    }
+    const rest = proportional + $derivative + $FF;
     let u = 0;
     if (mode >= 4) {
-      let integral = $ti > 0 ? $integral + (($kp * dtMs) / $ti) * e : $integral;
-      u = proportional + integral + $derivative + $FF;
-      if ((u > $outMax && proportional > 0) || (u < $outMin && proportional < 0)) {
-        integral = $integral;
-        u = proportional + integral + $derivative + $FF;
-      }
-      $integral = integral;
-      $out = Math.min(Math.max(u, $outMin), $outMax);
+      const integral = $integral + $ki * ${form.off('deadband') ? 'signed' : '(Math.abs(error) <= $deadband ? 0 : signed)'};
+      u = rest + integral;
+      if ((u > $outMax && proportional > 0) || (u < $outMin && proportional < 0)) u = rest + $integral;
+      else $integral = integral;
+      $out = u < $outMin ? $outMin : u > $outMax ? $outMax : u;
       $OUT.q = $q;
     } else {
       if (mode === 1) { u = $TRKV; $OUT.q = Math.max($TRKV.q, $TRK.q); }
@@ -50,16 +60,16 @@ export const PID = block({
       else if ($onBadPV === 1) { u = $free(MAN) ? $MAN : $out; $OUT.q = $MAN.q; }
       else { u = $badValue; $OUT.q = 0; }
       $out = Math.min(Math.max(u, $outMin), $outMax);
-      $integral = $out - proportional - $derivative - $FF;
+      $integral = $out - rest;
     }
-    if (u - u !== 0) $fail;
+    if (!(u - u === 0)) $fail;
     $mode = mode;
     $OUT = $out;
     $SAT = $out !== u ? 1 : 0;
     $SAT.q = $OUT.q;
-    $SPW = $working;
+    $SPW = working;
     $SPW.q = $CAS !== 0 ? $RSP.q : $SP.q;
     $ERR = error;
-    $MODE = mode === 1 ? $text(TRK) : mode === 2 ? $text(BAD) : mode === 3 ? $text(MAN) : mode === 4 ? $text(CAS) : $text(AUTO);
+    $MODE = mode === 5 ? $text(AUTO) : mode === 4 ? $text(CAS) : mode === 3 ? $text(MAN) : mode === 2 ? $text(BAD) : $text(TRK);
     $MODE.q = 0;`,
 });

@@ -1,4 +1,15 @@
-import { block } from '../block.js';
+import { block, type BlockForm } from '../block.js';
+
+/** The filter; without one nothing but the last good value is kept. */
+function filtered(form: BlockForm): string {
+  if (form.off('filter')) return '$value = x;';
+  return `if ($filter <= 0 || $seen === 0) $value = x;
+      else {
+        if ($alphaMs !== dtMs) { $alpha = 1 - Math.exp(-dtMs / $filter); $alphaMs = dtMs; }
+        $value += (x - $value) * $alpha;
+      }
+      $seen = 1;`;
+}
 
 /** Decisions 5.2: the driver's value scaled, filtered and watched for wire faults. */
 export const AI = block({
@@ -10,22 +21,16 @@ export const AI = block({
   channel: { direction: 'input' },
   state: { value: 0, raw: 0, seen: 0, alpha: 0, alphaMs: -1 },
   caches: ['alphaMs'],
-  code: `
-    const isNumber = $channel - $channel === 0;
-    if (isNumber) $raw = $channel;
+  code: (form) => `
+    if ($channel.q !== BAD) $raw = $channel;
     $RAW = $raw;
-    $RAW.q = isNumber ? $channel.q : BAD;
-    if ($RAW.q === BAD || $raw <= $faultLow || $raw >= $faultHigh) {
+    $RAW.q = $channel.q;
+    if ($channel.q === BAD || $raw <= $faultLow || $raw >= $faultHigh) {
       $OUT.q = BAD;
       $OK = 0;
     } else {
       const x = $engMin + (($raw - $rawMin) * ($engMax - $engMin)) / ($rawMax - $rawMin);
-      if ($filter <= 0 || $seen === 0) $value = x;
-      else {
-        if ($alphaMs !== dtMs) { $alpha = 1 - Math.exp(-dtMs / $filter); $alphaMs = dtMs; }
-        $value += (x - $value) * $alpha;
-      }
-      $seen = 1;
+      ${filtered(form)}
       $OUT.q = $channel.q;
       $OK = 1;
     }

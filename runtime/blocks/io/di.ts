@@ -10,7 +10,7 @@ export const DI = block({
   channel: { direction: 'input' },
   state: { value: 0, seen: 0, differsMs: -1 },
   code: `
-    if ($channel.q === BAD || $channel !== $channel) {
+    if ($channel.q === BAD) {
       $OUT.q = BAD;
       $OK = 0;
     } else {

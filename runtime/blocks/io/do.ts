@@ -9,9 +9,9 @@ export const DO = block({
   outputs: 'OUT:BOOL, OK:BOOL',
   params: 'addr:STRING!, invert:BOOL=FALSE',
   channel: { direction: 'output', raw: 'raw' },
-  state: { value: 0, raw: 0 },
+  state: { value: -1, raw: 0 },
   code: `
-    if ($first !== 0) $value = ($channel !== 0 ? 1 : 0) ^ $invert;
+    if ($value < 0) $value = ($channel !== 0 ? 1 : 0) ^ $invert;
     if ($IN.q !== BAD) $value = $IN;
     $OUT = $value;
     $OK.q = 0;`,
