@@ -30,6 +30,8 @@ interface Group {
   readonly fullEvery: number;
   steps: number;
   silent: boolean;
+  /** A first read has ended, well or badly. */
+  judged: boolean;
   cancel: () => void;
   cancelWatch: () => void;
 }
@@ -151,6 +153,7 @@ export class NetworkModule implements ModuleRunner {
         fullEvery,
         steps: 0,
         silent: false,
+        judged: false,
         cancel: () => {},
         cancelWatch: () => {},
       };
@@ -193,6 +196,7 @@ export class NetworkModule implements ModuleRunner {
   }
 
   #judge(group: Group, link: Link, outcome: ReadOutcome): void {
+    group.judged = true;
     if (outcome.status === 'answered') {
       group.silent = false;
       if (this.#sink.anyGood()) this.#failures = 0;
@@ -237,6 +241,7 @@ export class NetworkModule implements ModuleRunner {
       this.#report('Disconnected', this.#sink.firstMessage());
       return;
     }
+    if (!this.#groups.every((group) => group.judged || group.silent)) return;
     Atomics.store(this.#image.header, IMAGE_HEADER.connection, CONNECTION.connected);
     const bad = this.#groups.flatMap((group) => group.points.filter((point) => this.#sink.message(point.channel) !== ''));
     const parts = bad.slice(0, 3).map((point) => `${this.#module.channels[point.channel].name}: ${this.#sink.message(point.channel)}`);

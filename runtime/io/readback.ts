@@ -4,9 +4,9 @@ import type { ChannelType } from './driver.js';
 const SPAN_SHARE = 0.001; // 0.1 % of the channel span
 const ABSOLUTE = 0.001; // when no span is known
 
-/** Bool and text exactly, numbers within the tolerance; a float32 register rounds more than 0.001 beyond 2^14. */
+/** Bool and text exactly, numbers within the tolerance and what a float32 register rounds away. */
 export function readbackAgrees(written: number | string, read: number | string, dataType: ChannelType, span: number | undefined): boolean {
   if (typeof written === 'string' || typeof read === 'string' || dataType === 'bool') return written === read;
   const tolerance = span !== undefined && span > 0 ? SPAN_SHARE * span : ABSOLUTE;
-  return Math.abs(written - read) <= Math.max(tolerance, Math.abs(written) * 2 ** -23);
+  return Math.abs(written - read) <= tolerance + Math.abs(written) * 2 ** -23;
 }

@@ -33,7 +33,7 @@ export const ethernetIpDescription: DriverDescription = {
   ],
   parseAddress(text) {
     const part = HOST.exec(text.trim())?.groups;
-    if (!part) return refused(`${text} is not host or host:port`);
+    if (!part || part.host.length > 253) return refused(`${text.slice(0, 80)} is not host or host:port`);
     const port = Number(part.port ?? ETHERNET_IP_PORT);
     return port >= 1 && port <= 65535 ? parsed(`${part.host.toLowerCase()}:${port}`) : refused(`port ${port} is outside 1 to 65535`);
   },

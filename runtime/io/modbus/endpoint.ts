@@ -7,11 +7,12 @@ export type ModbusEndpoint =
 
 const MODBUS_TCP_PORT = 502; // IANA; Modbus Messaging on TCP/IP Implementation Guide V1.0b, 3.1.3
 const HOST = /^(?:\[(?<v6>[0-9A-Fa-f:.]+)\]|(?<host>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?))(?::(?<port>\d{1,5}))?$/;
+const HOST_TEXT_MAX = 253 + ':65535'.length; // RFC 1035, 2.3.4
 const PARITIES = ['none', 'even', 'odd'] as const;
 
 function parseTcp(text: string): Parsed<ModbusEndpoint> {
   const found = HOST.exec(text)?.groups;
-  if (!found) return refused(`${text} is not a host name or IP address, optionally with :port`);
+  if (!found || text.length > HOST_TEXT_MAX) return refused(`${text.slice(0, 80)} is not a host name or IP address, optionally with :port`);
   const port = found.port === undefined ? MODBUS_TCP_PORT : Number(found.port);
   if (port < 1 || port > 65535) return refused(`port ${port} is outside 1 to 65535`);
   return parsed({ kind: 'tcp', host: (found.v6 ?? found.host).toLowerCase(), port });

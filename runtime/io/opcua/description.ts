@@ -26,7 +26,7 @@ export const opcuaDescription: DriverDescription = {
   ],
   parseAddress(text) {
     const part = ENDPOINT.exec(text.trim())?.groups;
-    if (!part) return refused(`${text} is not of the form opc.tcp://host:4840/path`);
+    if (!part || part.host.length > 253) return refused(`${text.slice(0, 80)} is not of the form opc.tcp://host:4840/path`);
     const port = Number(part.port ?? OPC_UA_PORT);
     if (port < 1 || port > 65535) return refused(`port ${port} is outside 1 to 65535`);
     return parsed(`opc.tcp://${part.host.toLowerCase()}:${port}${(part.path ?? '').replace(/\/$/, '')}`);

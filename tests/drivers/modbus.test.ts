@@ -1,0 +1,344 @@
+/** The Modbus driver and the probe against a real device (pymodbus, a separate process) over loopback. */
+import net from 'node:net';
+import { Worker } from 'node:worker_threads';
+import t, { type Test } from 'tap';
+import type { ProbeChannel, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../../runtime/port.js';
+import { modbusDriver } from '../../runtime/io/modbus/driver.js';
+import { ProbeCore } from '../../runtime/io/probe-core.js';
+import { systemClock } from '../../runtime/io/system-clock.js';
+import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../runtime/vocabulary/process-image.js';
+import { QUALITY } from '../../runtime/vocabulary/quality.js';
+import { FaultProxy } from '../support/fault-proxy.js';
+import { collector, conformance } from './conformance.js';
+import { ModbusPeer } from './modbus-peer.js';
+
+const peer = await ModbusPeer.start();
+t.teardown(() => peer.kill());
+
+type ChannelText = readonly [name: string, address: string, dataType: ProbeChannel['dataType'], more?: Partial<ProbeChannel>];
+
+function moduleOf(port: number, rows: readonly ChannelText[], options: ProbeModule['options'] = {}, more: Partial<ProbeModule> = {}): ProbeModule {
+  const channels = rows.map(
+    ([name, address, dataType, extra]): ProbeChannel => ({ name, address, direction: 'input', dataType, readbackAddress: '', pollIntervalMs: 0, ...extra }),
+  );
+  const image = new ProcessImage(channels.length).buffer;
+  return { site: 'north', module: 'io', protocol: 'modbus', address: `127.0.0.1:${port}`, options: { pollInterval: '50ms', timeout: '300ms', retries: 1, ...options }, channels, image, ...more };
+}
+
+const plan = (...modules: ProbeModule[]): ProbePlan => ({
+  probe: 'probe-test',
+  revision: 1,
+  timeScale: 1,
+  modules,
+  reconnectMinMs: 50,
+  reconnectMaxMs: 200,
+  readbackTimeoutMs: 600,
+});
+
+/** Waits for a condition of a real peer; fails with its name after 10 s. */
+async function until(what: string, holds: () => boolean): Promise<number> {
+  const started = performance.now();
+  while (!holds()) {
+    if (performance.now() - started > 10_000) throw new Error(`never: ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return performance.now() - started;
+}
+
+interface Probe {
+  readonly core: ProbeCore;
+  readonly messages: ProbeOutbound[];
+  state(): string;
+  message(): string;
+  ask<T extends ProbeOutbound['type']>(request: ProbeInbound & { id: number }, answer: T): Promise<Extract<ProbeOutbound, { type: T }>>;
+}
+
+async function startProbe(t: Test, ...modules: ProbeModule[]): Promise<Probe> {
+  const messages: ProbeOutbound[] = [];
+  const core = new ProbeCore({ clock: systemClock, random: Math.random, post: (message) => void messages.push(message) });
+  t.teardown(() => core.receive({ type: 'stop' }));
+  await core.receive({ type: 'plan', plan: plan(...modules) });
+  const last = (): Extract<ProbeOutbound, { type: 'module' }> | undefined =>
+    messages.findLast((message): message is Extract<ProbeOutbound, { type: 'module' }> => message.type === 'module' && message.module === 'io');
+  return {
+    core,
+    messages,
+    state: () => last()?.state ?? '',
+    message: () => last()?.message ?? '',
+    ask: async (request, answer) => {
+      await core.receive(request);
+      return messages.find((message) => message.type === answer && 'id' in message && message.id === request.id) as never;
+    },
+  };
+}
+
+function valueOf(module: ProbeModule, name: string): { value: number; quality: number; text: string } {
+  const image = new ProcessImage(module.channels.length, module.image);
+  const index = module.channels.findIndex((channel) => channel.name === name);
+  return { value: image.value[index], quality: image.quality[index], text: new TextDecoder().decode(image.getText(index)) };
+}
+
+const connectionOf = (module: ProbeModule): number => Atomics.load(new ProcessImage(module.channels.length, module.image).header, IMAGE_HEADER.connection);
+
+// A port on which nobody listens: taken once, then given back.
+const deadPort = await new Promise<number>((resolve) => {
+  const server = net.createServer().listen(0, '127.0.0.1', () => {
+    const { port } = server.address() as net.AddressInfo;
+    server.close(() => resolve(port));
+  });
+});
+
+conformance(t, () => ({
+  driver: modbusDriver,
+  module: moduleOf(peer.port, []),
+  unreachable: moduleOf(deadPort, []),
+  notAnAddress: 'host:0',
+  notAChannel: 'holding:1:complex',
+  writable: [
+    { point: { address: 'coil:3', dataType: 'bool' }, values: [true, false] },
+    { point: { address: 'holding:100', dataType: 'int' }, values: [65535, 1] },
+    { point: { address: 'holding:101:int16', dataType: 'int' }, values: [-32768, 5] },
+    { point: { address: 'holding:102:int32:les', dataType: 'int' }, values: [-2_000_000_000, 17] },
+    { point: { address: 'holding:104:uint32:bes', dataType: 'int' }, values: [4_294_967_295, 0] },
+    { point: { address: 'holding:106:int64:le', dataType: 'int' }, values: [-9_007_199_254_740_991, 3] },
+    { point: { address: 'holding:110:uint64', dataType: 'int' }, values: [9_007_199_254_740_991, 3] },
+    { point: { address: 'holding:114:float32', dataType: 'float' }, values: [1.5, -0.25] },
+    { point: { address: 'holding:116:float64:les', dataType: 'float' }, values: [0.1, -1e200] },
+    { point: { address: 'holding:120:string4', dataType: 'string' }, values: ['Batch-12', 'x'] },
+    { point: { address: 'holding:124:bit5', dataType: 'bool' }, values: [true, false] },
+    { point: { address: 'holding:125@7', dataType: 'int' }, values: [71, 72] },
+  ],
+  readable: [
+    { address: 'coil:0', dataType: 'bool' },
+    { address: 'discrete:3', dataType: 'bool' },
+    { address: 'holding:10:int16', dataType: 'int' },
+    { address: 'input:24:float32', dataType: 'float' },
+    { address: 'holding:0@7', dataType: 'int' },
+  ],
+  missing: { address: 'holding:303', dataType: 'int' },
+}));
+
+t.test('decisions 7.4: all tables, types and orders are read', async (t) => {
+  const module = moduleOf(peer.port, [
+    ['coil-on', 'coil:2', 'bool'],
+    ['coil-off', 'coil:5', 'bool'],
+    ['discrete', 'discrete:9', 'bool'],
+    ['unit1', 'holding:0', 'int'],
+    ['unit7', 'holding:0@7', 'int'],
+    ['input7', 'input:0@7', 'int'],
+    ['int16', 'holding:10:int16', 'int'],
+    ['uint16', 'holding:11', 'int'],
+    ['int32', 'holding:12:int32', 'int'],
+    ['uint32', 'holding:14:uint32', 'int'],
+    ['int64', 'holding:16:int64', 'int'],
+    ['uint64', 'input:20:uint64', 'int'],
+    ['float32', 'input:24:float32', 'float'],
+    ['float64', 'holding:26:float64', 'float'],
+    ['text', 'holding:30:string5', 'string'],
+    ['le', 'holding:40:int32:le', 'int'],
+    ['bes', 'holding:42:int32:bes', 'int'],
+    ['les', 'holding:44:int32:les', 'int'],
+    ['le64', 'holding:46:float64:le', 'float'],
+    ['bit0', 'holding:50:bit0', 'bool'],
+    ['bit1', 'holding:50:bit1', 'bool'],
+    ['bit15', 'holding:50:bit15', 'bool'],
+    ['last', 'holding:65535', 'int'],
+  ]);
+  const probe = await startProbe(t, module);
+  await until('connected', () => probe.state() === 'Connected');
+  const expected: Record<string, number> = {
+    'coil-on': 1,
+    'coil-off': 0,
+    discrete: 1,
+    unit1: 1,
+    unit7: 7,
+    input7: 1007,
+    int16: -1234,
+    uint16: 65000,
+    int32: -123456789,
+    uint32: 4000000000,
+    int64: Number(-1234567890123456789n),
+    uint64: Number(18000000000000000000n),
+    float32: 3.25,
+    float64: -0.1,
+    le: -123456789,
+    bes: -123456789,
+    les: -123456789,
+    le64: -0.1,
+    bit0: 1,
+    bit1: 0,
+    bit15: 1,
+    last: 9,
+  };
+  for (const [name, value] of Object.entries(expected)) t.match(valueOf(module, name), { value, quality: QUALITY.Good }, name);
+  t.equal(valueOf(module, 'text').text, 'Reactor', 'cut at the first NUL');
+  t.equal(valueOf(module, 'int64').text, '-1234567890123456789', '64 bit without loss of digits');
+  t.equal(connectionOf(module), CONNECTION.connected);
+  const { values } = await probe.ask({ type: 'read', id: 5, module: 'io', channels: ['uint64', 'holding:24:float32', 'nothing'] }, 'read-result');
+  t.match(values[0], { channel: 'uint64', value: '18000000000000000000', quality: 'Good' });
+  t.match(values[1], { quality: 'Bad', message: /no channel/ }, 'an address that no channel has is unknown');
+});
+
+t.test('D-IO-01: a pulled plug is Bad and Disconnected within 3 s, and Good again without a restart', async (t) => {
+  const device = await ModbusPeer.start();
+  t.teardown(() => device.kill());
+  const module = moduleOf(device.port, [['speed', 'holding:10:int16', 'int']], { pollInterval: '500ms', timeout: '1s', retries: 2 });
+  const probe = await startProbe(t, module);
+  await until('connected', () => probe.state() === 'Connected');
+  await device.kill();
+  const lostAfter = await until('bad', () => valueOf(module, 'speed').quality === QUALITY.Bad && probe.state() === 'Disconnected');
+  t.ok(lostAfter < 3000, `${Math.round(lostAfter)} ms`);
+  t.equal(connectionOf(module), CONNECTION.lost);
+  const { values } = await probe.ask({ type: 'read', id: 1, module: 'io', channels: ['speed'] }, 'read-result');
+  t.match(values, [{ quality: 'Bad', message: /not connected/ }]);
+  const back = await ModbusPeer.start(device.port);
+  t.teardown(() => back.kill());
+  await until('good again', () => valueOf(module, 'speed').quality === QUALITY.Good && probe.state() === 'Connected');
+  t.equal(valueOf(module, 'speed').value, -1234);
+});
+
+t.test('D-IO-01: a frozen device (half-open) is Bad within one poll period and its time-out', async (t) => {
+  for (const [pollInterval, timeout, limitMs] of [['500ms', '1s', 1600], ['10s', '5s', 3100]] as const) {
+    const proxy = await FaultProxy.start(() => peer.port);
+    t.teardown(() => proxy.stop());
+    const module = moduleOf(proxy.port, [['speed', 'holding:10:int16', 'int']], { pollInterval, timeout, retries: 2 });
+    const probe = await startProbe(t, module);
+    await until('connected', () => probe.state() === 'Connected');
+    proxy.mode = 'half-open';
+    const lostAfter = await until('bad', () => valueOf(module, 'speed').quality === QUALITY.Bad);
+    t.ok(lostAfter < limitMs, `poll ${pollInterval}, time-out ${timeout}: ${Math.round(lostAfter)} ms`);
+    t.equal(probe.state(), 'Disconnected');
+    proxy.mode = 'pass';
+    proxy.reset();
+    await until('good again', () => valueOf(module, 'speed').quality === QUALITY.Good);
+    await probe.core.receive({ type: 'stop' });
+    t.equal(connectionOf(module), CONNECTION.lost);
+  }
+});
+
+t.test('D-IO-02: late and doubled replies are discarded and the connection rebuilt', async (t) => {
+  const proxy = await FaultProxy.start(() => peer.port);
+  t.teardown(() => proxy.stop());
+  const link = await modbusDriver.connect(moduleOf(proxy.port, [], { timeout: '50ms', retries: 0 }), systemClock);
+  t.teardown(() => link.close());
+  const read = async (address: string): Promise<{ status: string; value: unknown }> => {
+    const got = collector(1);
+    const { status } = await link.read([{ address, dataType: 'int' }], got.sink);
+    return { status, value: got.values[0] };
+  };
+  t.same(await read('holding:11'), { status: 'answered', value: 65000 });
+  proxy.mode = 'hold';
+  t.match(await read('holding:11'), { status: 'silent' });
+  proxy.release();
+  t.match(await link.lost, /nobody waits/, 'the late reply ends the connection');
+
+  proxy.mode = 'double';
+  const module = moduleOf(proxy.port, [['a', 'holding:11', 'int'], ['b', 'input:10:int16', 'int']]);
+  const accepted = proxy.accepted;
+  const probe = await startProbe(t, module);
+  await until('rebuilt', () => proxy.accepted >= accepted + 2);
+  proxy.mode = 'pass';
+  await until('good', () => probe.state() === 'Connected');
+  t.match([valueOf(module, 'a').value, valueOf(module, 'b').value], [65000, -1234]);
+});
+
+t.test('G9: resets, refusals and single bytes; no value stays Good while the peer is gone, no socket leaks', async (t) => {
+  const proxy = await FaultProxy.start(() => peer.port);
+  t.teardown(() => proxy.stop());
+  const module = moduleOf(proxy.port, [['a', 'holding:11', 'int'], ['b', 'holding:12:int32', 'int']], { pollInterval: '10ms' });
+  const probe = await startProbe(t, module);
+  for (let round = 0; round < 10; round += 1) {
+    proxy.mode = round % 2 === 0 ? 'pass' : 'bytes';
+    await until('good', () => valueOf(module, 'a').quality === QUALITY.Good && valueOf(module, 'b').quality === QUALITY.Good);
+    t.match([valueOf(module, 'a').value, valueOf(module, 'b').value], [65000, -123456789]);
+    proxy.refuse(true);
+    proxy.reset();
+    await until('bad', () => valueOf(module, 'a').quality === QUALITY.Bad && valueOf(module, 'b').quality === QUALITY.Bad);
+    proxy.refuse(false);
+  }
+  await until('good', () => probe.state() === 'Connected');
+  t.equal(proxy.open, 1, 'one connection');
+  await probe.core.receive({ type: 'stop' });
+  await until('closed', () => proxy.open === 0);
+});
+
+t.test('an exception reply is Bad on its channels only; a hole in a block costs its neighbours nothing', async (t) => {
+  const module = moduleOf(peer.port, [['left', 'holding:300', 'int'], ['hole', 'holding:302', 'int'], ['right', 'holding:305', 'int']]);
+  const probe = await startProbe(t, module);
+  await until('degraded', () => probe.state() === 'Degraded');
+  t.match(probe.message(), /^hole: illegal data address \(exception 2\)$/);
+  t.match([valueOf(module, 'left'), valueOf(module, 'right')], [{ value: 3, quality: QUALITY.Good }, { value: 35, quality: QUALITY.Good }]);
+  t.equal(valueOf(module, 'hole').quality, QUALITY.Bad);
+});
+
+t.test('IO-18: write answers with the device, also when it refuses', async (t) => {
+  const output = { direction: 'output' as const };
+  const module = moduleOf(peer.port, [
+    ['valve', 'coil:7', 'bool', output],
+    ['speed', 'holding:130:float32', 'float', { ...output, readbackAddress: 'holding:130:float32', span: 100 }],
+    ['other', 'holding:134', 'int', { ...output, readbackAddress: 'holding:135' }],
+    ['hole', 'holding:400', 'int', output],
+    ['sensor', 'holding:11', 'int'],
+  ]);
+  const probe = await startProbe(t, module);
+  await until('connected', () => probe.state() === 'Connected');
+  let id = 0;
+  const write = (channel: string, value: number | string | boolean): Promise<Extract<ProbeOutbound, { type: 'write-result' }>> =>
+    probe.ask({ type: 'write', id: (id += 1), module: 'io', channel, value }, 'write-result');
+  t.match(await write('valve', true), { ok: true, forced: false });
+  t.match(await write('speed', '12.3'), { ok: true });
+  t.match((await probe.ask({ type: 'read', id: 900, module: 'io', channels: ['valve', 'speed'] }, 'read-result')).values, [{ value: true, quality: 'Good' }, { quality: 'Good' }]);
+  t.match(await write('other', 5), { ok: false, code: 'device_write_failed', message: /read back 0/ }, 'a readback that never agrees');
+  t.match(await write('hole', 1), { ok: false, code: 'device_write_failed', message: /illegal data address/ });
+  t.match(await write('other', 70000), { ok: false, code: 'invalid_value', message: /0 to 65535/ });
+  t.match(await write('valve', 'maybe'), { ok: false, code: 'invalid_value' });
+  t.match(await write('sensor', 1), { ok: false, code: 'invalid_value' });
+  t.match(await write('nothing', 1), { ok: false, code: 'unknown_channel' });
+  await probe.core.receive({ type: 'plan', plan: plan({ ...module, address: `127.0.0.1:${deadPort}` }) });
+  t.match(await write('valve', true), { ok: false, code: 'device_unreachable' });
+  t.match(await probe.ask({ type: 'release', id: 901, module: 'io', channels: [] }, 'release-result'), { released: [] });
+});
+
+t.test('decisions 7.7: outputs of a scan reach the device and are read back; the thread wakes on the wake word', async (t) => {
+  const module = moduleOf(
+    peer.port,
+    [
+      ['sp', 'holding:140:float32', 'float', { direction: 'output', readbackAddress: 'holding:140:float32' }],
+      ['wrong', 'holding:144', 'int', { direction: 'output', readbackAddress: 'holding:146' }],
+      ['plain', 'holding:148', 'int', { direction: 'output' }],
+      ['echo', 'holding:148', 'int'],
+      ['refused', 'holding:400', 'int', { direction: 'output' }],
+    ],
+    { pollInterval: '20ms' },
+  );
+  const worker = new Worker(new URL('../../runtime/probe.js', import.meta.url));
+  const messages: ProbeOutbound[] = [];
+  worker.on('message', (message: ProbeOutbound) => void messages.push(message));
+  worker.postMessage({ type: 'plan', plan: plan(module) } satisfies ProbeInbound);
+  const image = new ProcessImage(module.channels.length, module.image);
+  await until('connected', () => messages.some((message) => message.type === 'module' && message.state === 'Connected'));
+  const write = async (channel: number, value: number): Promise<number> => {
+    image.write(channel, value);
+    image.wakeProbe();
+    await until(`output ${channel} dealt with`, () => Atomics.load(image.outDone, channel) === Atomics.load(image.outSeq, channel));
+    return image.outStatus[channel];
+  };
+  t.equal(await write(0, 41.5), WRITE_STATUS.done);
+  t.equal(image.readback[0], 41.5);
+  t.equal(await write(1, 6), WRITE_STATUS.mismatch);
+  t.equal(await write(2, 77), WRITE_STATUS.done);
+  await until('the input sees it', () => image.value[3] === 77);
+  t.equal(await write(2, 77), WRITE_STATUS.done, 'an unchanged value is done at once');
+  t.equal(await write(4, 1), WRITE_STATUS.failed);
+  worker.postMessage({ type: 'stop' } satisfies ProbeInbound);
+  await new Promise((resolve) => worker.once('exit', resolve));
+  t.ok(messages.some((message) => message.type === 'stopped'), 'the thread ends by itself after stop');
+});
+
+t.test('one Modbus unit behind a gateway may be silent without harm to the others', async (t) => {
+  const module = moduleOf(peer.port, [['here', 'holding:11', 'int'], ['gone', 'holding:11@99', 'int']]);
+  const probe = await startProbe(t, module);
+  await until('degraded', () => probe.state() === 'Degraded' && valueOf(module, 'here').quality === QUALITY.Good);
+  t.match(probe.message(), /^gone: /);
+  t.equal(valueOf(module, 'gone').quality, QUALITY.Bad);
+});

@@ -1,0 +1,343 @@
+/** The probe with a clock and a wire of the test's own. */
+import t from 'tap';
+import type { ProbeChannel, ProbeModule, ProbeOutbound, ProbePlan } from '../../../runtime/port.js';
+import type { Driver, Link } from '../../../runtime/io/driver.js';
+import { modbusDescription } from '../../../runtime/io/modbus/description.js';
+import { ProbeCore } from '../../../runtime/io/probe-core.js';
+import { Signal } from '../../../runtime/io/signal.js';
+import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
+import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import { ManualClock } from './manual-clock.js';
+
+/** A wire whose far end is a table of values. */
+class Wire {
+  readonly values = new Map<string, number>();
+  readonly written: [address: string, value: unknown, atMs: number][] = [];
+  readonly connectsAtMs: number[] = [];
+  present = true;
+  silent = false;
+  explode = false;
+  #lost = new Signal();
+
+  readonly #clock: ManualClock;
+
+  constructor(clock: ManualClock) {
+    this.#clock = clock;
+  }
+
+  pull(): void {
+    this.present = false;
+    this.#lost.raise('the plug was pulled');
+  }
+
+  readonly driver: Driver = {
+    ...modbusDescription,
+    connect: async (): Promise<Link> => {
+      this.connectsAtMs.push(this.#clock.monoMs());
+      if (!this.present) throw new Error('nobody there');
+      const lost = new Signal();
+      this.#lost = lost;
+      return {
+        lost: lost.promise,
+        read: async (points, sink) => {
+          if (this.explode) throw new Error('a bug in the driver');
+          if (this.silent) return new Promise(() => {});
+          sink.begin();
+          points.forEach((point, position) => {
+            const value = this.values.get(point.address);
+            if (value === undefined) sink.bad(position, 'no such address');
+            else sink.number(position, value);
+          });
+          sink.end();
+          return { status: 'answered' };
+        },
+        write: async (point, value) => {
+          this.written.push([point.address, value, this.#clock.monoMs()]);
+          this.values.set(point.address, Number(value));
+          return { ok: true };
+        },
+        close: async () => lost.raise('closed'),
+      };
+    },
+  };
+}
+
+function channel(name: string, direction: ProbeChannel['direction'] = 'input', more: Partial<ProbeChannel> = {}): ProbeChannel {
+  return { name, address: name, direction, dataType: 'float', readbackAddress: '', pollIntervalMs: 0, ...more };
+}
+
+function moduleOf(channels: readonly ProbeChannel[], more: Partial<ProbeModule> = {}): ProbeModule {
+  return { site: 'north', module: 'io', protocol: 'modbus', address: 'plc', options: {}, channels, image: new ProcessImage(channels.length).buffer, ...more };
+}
+
+const imageOf = (module: ProbeModule): ProcessImage => new ProcessImage(module.channels.length, module.image);
+
+interface Rig {
+  readonly clock: ManualClock;
+  readonly wire: Wire;
+  readonly core: ProbeCore;
+  readonly messages: ProbeOutbound[];
+  load(...modules: ProbeModule[]): Promise<void>;
+  last<T extends ProbeOutbound['type']>(type: T): Extract<ProbeOutbound, { type: T }>;
+}
+
+function rig(timeScale = 1): Rig {
+  const clock = new ManualClock();
+  const wire = new Wire(clock);
+  const messages: ProbeOutbound[] = [];
+  const core = new ProbeCore({ clock, random: () => 0.5, post: (message) => void messages.push(message), drivers: { modbus: async () => wire.driver } });
+  const plan = (modules: ProbeModule[]): ProbePlan => ({ probe: 'p', revision: 1, timeScale, modules, reconnectMinMs: 500, reconnectMaxMs: 30_000, readbackTimeoutMs: 5000 });
+  return {
+    clock,
+    wire,
+    core,
+    messages,
+    load: async (...modules) => {
+      await core.receive({ type: 'plan', plan: plan(modules) });
+      await clock.advance(0);
+    },
+    last: (type) => messages.findLast((message) => message.type === type) as never,
+  };
+}
+
+t.test('a protocol without a driver in this build is Failed with that sentence', async (t) => {
+  const { core, load, last, messages } = rig();
+  const module = moduleOf([channel('a'), channel('b', 'output')], { protocol: 'opcua' });
+  await load(module);
+  t.match(last('module'), { module: 'io', state: 'Failed', message: 'this build has no driver for the protocol opcua' });
+  t.equal(imageOf(module).quality[0], QUALITY.Bad);
+  await core.receive({ type: 'write', id: 1, module: 'io', channel: 'b', value: 1 });
+  t.match(last('write-result'), { ok: false, code: 'device_unreachable' });
+  await core.receive({ type: 'read', id: 2, module: 'elsewhere', channels: ['a'] });
+  t.match(last('read-result').values, [{ quality: 'Bad', message: /does not serve/ }]);
+  await core.receive({ type: 'stop' });
+  t.equal(messages.at(-1)?.type, 'stopped');
+});
+
+t.test('a wrong address is Failed, and nothing is tried', async (t) => {
+  const { load, last, wire } = rig();
+  await load(moduleOf([channel('a')], { address: 'a b' }));
+  t.match(last('module'), { state: 'Failed' });
+  t.equal(wire.connectsAtMs.length, 0);
+});
+
+t.test('D-IO-02: attempts back off 500 ms doubling to 30 s; the first good read defines connected', async (t) => {
+  const { clock, wire, load, last } = rig();
+  wire.present = false;
+  await load(moduleOf([channel('a')]));
+  await clock.advance(100_000);
+  t.same(wire.connectsAtMs.slice(0, 9), [0, 500, 1500, 3500, 7500, 15_500, 31_500, 61_500, 91_500]);
+  t.match(last('module'), { state: 'Disconnected', message: 'nobody there' });
+  wire.present = true;
+  wire.values.set('a', 5);
+  await clock.advance(30_000);
+  t.match(last('module'), { state: 'Connected' });
+  wire.pull();
+  await clock.advance(499);
+  const before = wire.connectsAtMs.length;
+  await clock.advance(1);
+  t.equal(wire.connectsAtMs.length, before + 1, 'after a good time the back-off starts anew');
+});
+
+t.test('D-IO-01: a silent device is Bad after its time-out, a slow poll is checked in between', async (t) => {
+  for (const options of [{}, { pollInterval: '1h', timeout: '10s' }] as ProbeModule['options'][]) {
+    const { clock, wire, load, last } = rig();
+    wire.values.set('a', 5);
+    const module = moduleOf([channel('a')], { options });
+    await load(module);
+    await clock.advance(60_000);
+    t.equal(imageOf(module).quality[0], QUALITY.Good);
+    wire.silent = true;
+    await clock.advance(3000);
+    t.equal(imageOf(module).quality[0], QUALITY.Bad, JSON.stringify(options));
+    t.equal(Atomics.load(imageOf(module).header, IMAGE_HEADER.connection), CONNECTION.lost);
+    t.match(last('module'), { state: 'Disconnected' });
+  }
+});
+
+t.test('polls follow the interval of their channel', async (t) => {
+  const { clock, wire, load } = rig();
+  wire.values.set('fast', 1).set('slow', 2);
+  const module = moduleOf([channel('fast', 'input', { pollIntervalMs: 100 }), channel('slow', 'input', { pollIntervalMs: 1000 })]);
+  await load(module);
+  await clock.advance(1950);
+  const image = imageOf(module);
+  t.same([image.sampledAtMs[0] - 1_700_000_000_000, image.sampledAtMs[1] - 1_700_000_000_000], [1900, 1000]);
+});
+
+t.test('an exception inside a driver is data, not a crash', async (t) => {
+  const { clock, wire, load, last } = rig();
+  wire.values.set('a', 5);
+  const module = moduleOf([channel('a')]);
+  await load(module);
+  wire.explode = true;
+  await clock.advance(600);
+  t.match(last('module'), { state: 'Disconnected', message: 'a bug in the driver' });
+  t.equal(imageOf(module).header[IMAGE_HEADER.version] % 2, 0, 'the image is not left open');
+  wire.explode = false;
+  await clock.advance(5000);
+  t.match(last('module'), { state: 'Connected' });
+});
+
+t.test('D-IO-03: an edit restarts only what changed', async (t) => {
+  const { clock, wire, load } = rig();
+  wire.values.set('a', 1).set('b', 2).set('c', 3);
+  const first = moduleOf([channel('a')]);
+  const second = moduleOf([channel('a')], { module: 'io2', address: 'plc2' });
+  await load(first, second);
+  t.equal(wire.connectsAtMs.length, 2);
+  const wider = moduleOf([channel('b'), channel('a'), channel('c')]);
+  await load(wider, second);
+  await clock.advance(10);
+  t.equal(wire.connectsAtMs.length, 2, 'channels change in place');
+  t.same([...imageOf(wider).value], [2, 1, 3]);
+  await load({ ...wider, options: { retries: 1 } }, second);
+  t.equal(wire.connectsAtMs.length, 3, 'options reconnect that module only');
+  await load(second);
+  t.same([...imageOf(wider).quality], [QUALITY.Bad, QUALITY.Bad, QUALITY.Bad], 'a module that left is Bad');
+});
+
+t.test('decisions 7.6: heartbeat while the runtime lives, fail-safe values after the time-out, control again when it is back', async (t) => {
+  const { clock, wire, load, last } = rig();
+  const channels = [channel('sp', 'output'), channel('beat', 'output', { dataType: 'bool' }), channel('valve', 'output', { dataType: 'bool' })];
+  const failSafe = { posture: 'regulating', timeoutMs: 5000, heartbeatChannel: 'beat', outputs: [{ channel: 'sp', value: 4 }, { channel: 'valve', value: false }] };
+  const module = moduleOf(channels, { failSafe });
+  const image = imageOf(module);
+  await load(module);
+  await clock.advance(20_000);
+  t.same(wire.written, [], 'nothing is written before the first scan');
+  const scan = async (count: number): Promise<void> => {
+    for (let index = 0; index < count; index += 1) {
+      image.write(0, 12);
+      image.write(2, 1);
+      image.wakeProbe();
+      await clock.advance(100);
+    }
+  };
+  await scan(31);
+  t.equal(wire.values.get('sp'), 12);
+  t.equal(wire.values.get('valve'), 1);
+  const beats = wire.written.filter(([address]) => address === 'beat').map(([, value]) => value);
+  t.same(beats.slice(0, 3), [true, false, true]);
+  const writes = wire.written.filter(([address]) => address === 'sp').length;
+  t.ok(writes >= 2 && writes <= 3, `an unchanged value is refreshed within the time-out, not in every scan (${writes})`);
+  t.equal(image.outDone[0], image.outSeq[0]);
+  t.equal(image.outStatus[0], WRITE_STATUS.done);
+  await clock.advance(4800);
+  t.equal(wire.values.get('sp'), 12, 'kept until the time-out');
+  const beatsWhenSilent = wire.written.filter(([address]) => address === 'beat').length;
+  await clock.advance(400);
+  t.equal(wire.values.get('sp'), 4);
+  t.equal(wire.values.get('valve'), 0);
+  t.match(last('module'), { state: 'Degraded', message: /fail-safe/ });
+  await clock.advance(3000);
+  t.equal(wire.written.filter(([address]) => address === 'beat').length, beatsWhenSilent, 'no heartbeat for a dead runtime');
+  wire.pull();
+  wire.values.clear();
+  wire.present = true;
+  await clock.advance(1000);
+  t.equal(wire.values.get('sp'), 4, 'after a reconnect the fail-safe values stand again');
+  await scan(2);
+  t.equal(wire.values.get('sp'), 12);
+  t.match(last('module'), { state: 'Connected' });
+  wire.pull();
+  wire.values.clear();
+  wire.present = true;
+  await clock.advance(1000);
+  t.equal(wire.values.get('sp'), 12, 'after a reconnect the outputs are written again');
+});
+
+t.test('decisions 7.6: a module that is only observed is never written', async (t) => {
+  const { clock, wire, load, core, last } = rig();
+  const module = moduleOf([channel('sp', 'output')], { failSafe: { posture: 'observed', timeoutMs: 0, outputs: [] } });
+  await load(module);
+  imageOf(module).write(0, 5);
+  await clock.advance(100);
+  t.same(wire.written, []);
+  t.equal(imageOf(module).outStatus[0], WRITE_STATUS.failed);
+  await core.receive({ type: 'write', id: 1, module: 'io', channel: 'sp', value: 1 });
+  t.match(last('write-result'), { ok: false, code: 'device_write_failed' });
+});
+
+t.test('decisions 7.7: a mismatch ends when the device follows late', async (t) => {
+  const { clock, wire, load } = rig();
+  const module = moduleOf([channel('sp', 'output', { readbackAddress: 'pv' })]);
+  wire.values.set('pv', 0);
+  await load(module);
+  const image = imageOf(module);
+  image.write(0, 9);
+  await clock.advance(4900);
+  t.equal(image.outDone[0], 0, 'not dealt with yet');
+  await clock.advance(400);
+  t.same([image.outDone[0], image.outStatus[0], image.readback[0]], [1, WRITE_STATUS.mismatch, 0]);
+  wire.values.set('pv', 9);
+  await clock.advance(600);
+  t.equal(image.outStatus[0], WRITE_STATUS.done);
+});
+
+const simulated = (more: Partial<ProbeModule> = {}): ProbeModule =>
+  moduleOf([channel('cmd', 'output', { dataType: 'bool' }), channel('level')], {
+    module: 'sim',
+    protocol: 'simulation',
+    address: '',
+    simulation: { seed: 1, behaviors: [{ address: 'level', type: 'Expr', params: { expr: 'self + if([cmd], 10, 0) * dt' } }, { address: 'hidden', type: 'Expr', params: { expr: 't' } }], faults: [] },
+    ...more,
+  });
+
+t.test('SIM-16, IO-19, decisions 7.6: a simulated module in the probe', async (t) => {
+  const { clock, load, core, last } = rig();
+  const module = simulated({ failSafe: { timeoutMs: 2000, outputs: [{ channel: 'cmd', value: false }] } });
+  const image = imageOf(module);
+  await load(module);
+  t.equal(image.quality[1], QUALITY.Bad, 'nothing before the first tick');
+  await clock.advance(100);
+  t.match(last('module'), { module: 'sim', state: 'Connected' });
+  t.equal(image.quality[1], QUALITY.Good);
+  image.write(0, 1);
+  await clock.advance(1100);
+  t.equal(Number(image.value[1].toFixed(6)), 10);
+  t.same([image.outDone[0], image.outStatus[0]], [1, WRITE_STATUS.done]);
+  await core.receive({ type: 'write', id: 1, module: 'sim', channel: 'level', value: '77.5' });
+  t.match(last('write-result'), { ok: true, forced: true, readback: 77.5 });
+  t.equal(image.value[1], 77.5);
+  await core.receive({ type: 'read', id: 2, module: 'sim', channels: ['level', 'hidden', 'cmd', 'nothing'] });
+  t.match(last('read-result').values, [{ value: 77.5, forced: true }, { quality: 'Good', forced: false }, { value: true }, { quality: 'Bad' }]);
+  await core.receive({ type: 'write', id: 3, module: 'sim', channel: 'level', value: 'high' });
+  t.match(last('write-result'), { ok: false, code: 'invalid_value' });
+  await core.receive({ type: 'release', id: 4, module: 'sim', channels: [] });
+  t.same(last('release-result').released, ['level']);
+  await clock.advance(2500);
+  const level = image.value[1];
+  t.match(last('module'), { state: 'Degraded', message: /fail-safe/ });
+  await clock.advance(1000);
+  t.equal(image.value[1], level, 'the command went to its fail-safe value');
+});
+
+t.test('SIM-15: an edit of the simulation goes on with the values there are', async (t) => {
+  const { clock, load, last } = rig();
+  const module = simulated();
+  const image = imageOf(module);
+  await load(module);
+  image.write(0, 1);
+  await clock.advance(1200);
+  const level = image.value[1];
+  t.ok(level > 5);
+  await load({ ...module, simulation: { seed: 1, behaviors: [{ address: 'level', type: 'Expr', params: { expr: 'self' } }], faults: [{ name: 'f', address: 'level', type: 'QualityBad', params: {}, triggerMode: 'Manual', triggerAfterMs: 0 }] } });
+  await clock.advance(200);
+  t.equal(image.value[1], level);
+  t.equal(image.quality[1], QUALITY.Bad);
+  await load({ ...module, simulation: { seed: 1, behaviors: [{ address: 'level', type: 'Expr', params: { expr: '[nowhere]' } }], faults: [] } });
+  t.match(last('module'), { state: 'Failed', message: /nowhere/ });
+});
+
+t.test('decisions 6.7: the time scale shortens the wall period of a tick and leaves dt alone', async (t) => {
+  const { clock, load, core } = rig(10);
+  const module = simulated();
+  await load(module);
+  imageOf(module).write(0, 1);
+  await clock.advance(1010);
+  t.equal(Number(imageOf(module).value[1].toFixed(6)), 100, '101 ticks in one second, the first with the command still off');
+  await core.receive({ type: 'time-scale', timeScale: 1 });
+  await clock.advance(1000);
+  t.equal(Number(imageOf(module).value[1].toFixed(6)), 110);
+});
