@@ -74,6 +74,7 @@ export class Store implements StoreReader {
   #factSequences = new Map<string, number>();
   /** Rises with every reload; a commit of an older epoch that fails is only reported, not acted on again. */
   #epoch = 0;
+  #lastCommit: Promise<void> = Promise.resolve();
   #refusing = false;
   #reloaded: Promise<void> = Promise.resolve();
 
@@ -103,6 +104,14 @@ export class Store implements StoreReader {
 
   get auditSequence(): number {
     return this.#auditSequence;
+  }
+
+  /**
+   * Settles when everything written so far is on disk, for whoever must not tell of a change before it is recorded
+   * (D-AUDIT-01); rejects when the last change never will be.
+   */
+  get recorded(): Promise<void> {
+    return this.#lastCommit;
   }
 
   get resourceVersion(): number {
@@ -256,6 +265,7 @@ export class Store implements StoreReader {
       throw storageUnavailable();
     });
     durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
+    this.#lastCommit = durable;
     return durable;
   }
 

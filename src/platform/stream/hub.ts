@@ -35,6 +35,11 @@ export interface HubOptions {
   readonly clock: Clock;
   readonly sessions: SessionWatch;
   readonly places: Places;
+  /**
+   * Settles when what was changed so far is on record, and rejects when it never will be: no frame of an acknowledge,
+   * command or write goes out before its audit record is on disk (contract 2, Events 6; D-AUDIT-01).
+   */
+  readonly recorded?: () => Promise<void>;
   /** First half of SSE ids; random per process (decisions Q-STREAM-13). */
   readonly instance?: string;
 }
@@ -51,8 +56,9 @@ export class Hub {
   readonly #board: TagBoard;
   readonly #arena: SliceArena;
   #eventId = 0;
+  readonly #recorded: () => Promise<void>;
   /** Events published in this turn of the event loop; they leave together, in one cork per connection. */
-  #fresh: { readonly channel: ChannelName; readonly event: KnownEvent }[] = [];
+  #fresh: ChannelEvent[] = [];
   #broker: BrokerStatus = 'connected';
   #slice = 0;
   #nextSliceAtMs = 0;
@@ -67,6 +73,7 @@ export class Hub {
     this.#clock = options.clock;
     this.#sessions = options.sessions;
     this.#places = options.places;
+    this.#recorded = options.recorded ?? (() => Promise.resolve());
     this.instance = options.instance ?? randomBytes(6).toString('hex');
     this.#encodings = { websocket: webSocketEncoding, sse: sseEncoding(this.instance) };
     this.#board = new TagBoard(() => this.#nextEventId());
@@ -130,11 +137,18 @@ export class Hub {
     this.#board.remove(site, unit);
   }
 
+  /** Numbered, remembered and sent once it is on record; events of a change that failed to commit are dropped. */
   publish(event: ChannelEvent): void {
-    const known = this.#known[event.channel].note(event, this.#nextEventId(), this.#clock.monoMs());
-    if (!known) return;
-    this.#fresh.push({ channel: event.channel, event: known });
-    if (this.#fresh.length === 1) queueMicrotask(() => this.#flush());
+    this.#fresh.push(event);
+    if (this.#fresh.length > 1) return;
+    queueMicrotask(() => {
+      const events = this.#fresh;
+      this.#fresh = [];
+      this.#recorded().then(
+        () => this.#deliver(events),
+        () => undefined,
+      );
+    });
   }
 
   /** The link between gateway and unit runtimes (decisions Q-STREAM-03); pushed on change only. */
@@ -184,15 +198,17 @@ export class Hub {
   }
 
   #snapshot(channel: ChannelName, filter: Filter, since: number): readonly SnapshotItem[] {
-    this.#flush(); // what is published but not delivered yet belongs before the snapshot, not behind it again
     if (channel === 'tags') return this.#board.known(filter, since);
     return this.#known[channel].select(filter, since, this.#clock.monoMs());
   }
 
-  #flush(): void {
-    if (this.#fresh.length === 0) return;
-    const fresh = this.#fresh;
-    this.#fresh = [];
+  #deliver(events: readonly ChannelEvent[]): void {
+    const now = this.#clock.monoMs();
+    const fresh: { readonly channel: ChannelName; readonly event: KnownEvent }[] = [];
+    for (const event of events) {
+      const known = this.#known[event.channel].note(event, this.#nextEventId(), now);
+      if (known) fresh.push({ channel: event.channel, event: known });
+    }
     for (const connection of this.#connections) {
       if (!fresh.some(({ channel, event }) => connection.wants(channel, event.site, event.unit))) continue;
       connection.cork(() => {
@@ -227,7 +243,6 @@ export class Hub {
   }
 
   #publishSlice(slice: number): void {
-    this.#flush();
     const arena = this.#arena;
     arena.begin();
     const count = this.#board.walk(slice, this.#tagSubscriptions > 0 ? (_position, eventId, tail) => arena.add(eventId, tail) : undefined);

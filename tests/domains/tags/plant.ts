@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pino } from 'pino';
 import * as v from 'valibot';
-import type { TagPlan } from '../../../runtime/port.js';
+import type { TagPlan, UnitOutbound } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY, type QualityCode } from '../../../runtime/vocabulary/quality.js';
 import { TagTable } from '../../../runtime/vocabulary/tag-table.js';
@@ -15,7 +15,9 @@ import { printTime } from '../../../runtime/language/time-text.js';
 import { ControlModule, ControlModuleTemplate } from '../../../src/domains/control-modules/kind.js';
 import { ControlProgram } from '../../../src/domains/logic/kind.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
+import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
 import { TagCatalogue } from '../../../src/domains/tags/catalogue.js';
+import { ModuleHealths } from '../../../src/domains/tags/module-health.js';
 import { tagRoutes } from '../../../src/domains/tags/routes.js';
 import { streamRoutes } from '../../../src/domains/tags/stream-routes.js';
 import { publishTags } from '../../../src/domains/tags/tag-sources.js';
@@ -127,6 +129,7 @@ export class BoardLink implements UnitLink {
 
 export class BoardRuntimes implements UnitRuntimes {
   readonly board = new BoardLink();
+  readonly #messageListeners: ((link: UnitLink, message: UnitOutbound) => void)[] = [];
   readonly #listeners: ((link: UnitLink, what: 'ready' | 'down' | 'plan') => void)[] = [];
 
   link(site: string, unit: string): UnitLink | undefined {
@@ -137,7 +140,13 @@ export class BoardRuntimes implements UnitRuntimes {
     return [this.board];
   }
 
-  onMessage(): void {}
+  onMessage(listener: (link: UnitLink, message: UnitOutbound) => void): void {
+    this.#messageListeners.push(listener);
+  }
+
+  say(message: UnitOutbound): void {
+    for (const listener of this.#messageListeners) listener(this.board, message);
+  }
 
   onChange(listener: (link: UnitLink, what: 'ready' | 'down' | 'plan') => void): void {
     this.#listeners.push(listener);
@@ -190,6 +199,7 @@ export interface Plant {
   readonly runtimes: BoardRuntimes;
   readonly link: BoardLink;
   readonly hub: Hub;
+  readonly healths: ModuleHealths;
   readonly sessions: ScriptedSessions;
   readonly callers: NamedCallers;
   readonly audits: UnchainedAudit[];
@@ -245,9 +255,11 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
     hasUnit: (site, unit) => (site === undefined ? store.list(Unit).some(({ metadata }) => metadata.name === unit) : store.get(Unit, site, unit) !== undefined),
   };
   const sessions = new ScriptedSessions();
-  const hub = new Hub({ clock, sessions, places });
+  const hub = new Hub({ clock, sessions, places, recorded: () => store.recorded });
   runtimes.board.set('v101.sp', 20);
   publishTags({ hub, runtimes, catalogue, store });
+  publishAlarms({ hub, store, clock });
+  const healths = new ModuleHealths({ hub, store, runtimes, clock });
   const frames: ClientFrames = {
     write: (frame, caller, sourceIP) => writeFrame(deps, frame, caller, sourceIP),
     command: async ({ command }) => ({ ok: true, message: `${command} recorded` }),
@@ -287,6 +299,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
     runtimes,
     link: runtimes.board,
     hub,
+    healths,
     sessions,
     callers,
     audits,

@@ -16,10 +16,10 @@ interface Opened {
   readonly ends: string[];
 }
 
-function plant() {
+function plant(recorded?: () => Promise<void>) {
   const clock = new ScriptedClock();
   const sessions = new ScriptedSessions();
-  const hub = new Hub({ clock, sessions, places: everywhere, instance: '3f9c0a11d2e4' });
+  const hub = new Hub({ clock, sessions, places: everywhere, instance: '3f9c0a11d2e4', ...(recorded ? { recorded } : {}) });
   const open = (transport: 'websocket' | 'sse' = 'websocket', caller: Caller = person(), ip = '10.0.0.1'): Opened => {
     const wire = new ScriptedWire();
     const ends: string[] = [];
@@ -311,14 +311,38 @@ t.test('EVT-06 EVT-07: a full buffer pauses the snapshot; live frames meanwhile 
   t.match(frames.at(-1), { type: 'gap', dropped: 744 });
 });
 
-t.test('EVT-05: an event published in the turn of the subscribe comes once, in the snapshot', async (t) => {
+t.test('EVT-05: an event published in the turn of the subscribe comes once', async (t) => {
   const { hub, open } = plant();
   const { wire, connection } = open();
   hub.publish(alarm('a1', 'ActiveUnacknowledged'));
-  connection.subscribe('a', 'alarms', {});
-  hub.publish(alarm('a2', 'ActiveUnacknowledged'));
   await settled();
-  t.match(wire.take(), [{ type: 'subscribed' }, { name: 'a1', replay: true }, { name: 'a2' }]);
+  hub.publish(alarm('a2', 'ActiveUnacknowledged'));
+  connection.subscribe('a', 'alarms', {});
+  hub.publish(alarm('a3', 'ActiveUnacknowledged'));
+  await settled();
+  t.match(wire.take(), [{ type: 'subscribed' }, { name: 'a1', replay: true }, { name: 'a2' }, { name: 'a3' }]);
+});
+
+t.test('EVT-16: no frame goes out before what it tells is on record, and none when it never will be', async (t) => {
+  const pending: { resolve: () => void; reject: (fault: Error) => void }[] = [];
+  const { hub, open } = plant(() => new Promise((resolve, reject) => pending.push({ resolve, reject })));
+  const { wire, connection } = open();
+  connection.subscribe('a', 'alarms', {});
+  wire.take();
+  hub.publish(alarm('a1', 'ActiveAcknowledged'));
+  await settled();
+  t.same(wire.take(), []);
+  const late = open();
+  late.connection.subscribe('a', 'alarms', {});
+  t.equal(late.wire.take().length, 1, 'nor does a snapshot show it');
+  pending[0].resolve();
+  await settled();
+  t.match(wire.take(), [{ name: 'a1' }]);
+  hub.publish(alarm('a2', 'ActiveAcknowledged'));
+  await settled();
+  pending[1].reject(new Error('disk full'));
+  await settled();
+  t.same(wire.take(), []);
 });
 
 t.test('EVT-02 EVT-03 EVT-04 STREAM-08: events leave in the turn they were published, one cork for all', async (t) => {
@@ -352,8 +376,10 @@ t.test('EVT-09 EVT-10: a resolved alarm is replayed for 15 minutes, a deleted on
   hub.publish({ ...alarm('resolved', 'ClearedAcknowledged'), retainMs: 15 * 60_000 });
   hub.publish(alarm('deleted', 'ClearedAcknowledged'));
   hub.publish(alarm('active', 'ActiveUnacknowledged'));
+  await settled();
   t.same(replayed(), ['resolved', 'deleted', 'active']);
   hub.publish({ ...alarm('deleted', ''), frame: {}, forget: true });
+  await settled();
   t.same(replayed(), ['resolved', 'active']);
   clock.advance(15 * 60_000 - 1);
   t.same(replayed(), ['resolved', 'active']);
@@ -364,6 +390,7 @@ t.test('EVT-09 EVT-10: a resolved alarm is replayed for 15 minutes, a deleted on
 t.test('HEALTH-02 EVT-08: retained health is replayed on subscribe, however old it is', async (t) => {
   const { clock, hub, open } = plant();
   hub.publish({ channel: 'cmhealth', key: 'tic1', site: 'north', unit: 'rx1', frame: { type: 'cmhealth', state: 'CompileError' } });
+  await settled();
   clock.advance(40 * 24 * 3600_000);
   const { wire, connection } = open();
   connection.subscribe('h', 'cmhealth', {});
@@ -375,6 +402,7 @@ t.test('WS-13 WS-14 WS-15 WS-16: sites and actions of a subscription', async (t)
   hub.publish(alarm('n', 'A', 'north'));
   hub.publish(alarm('s', 'A', 'south'));
   hub.publish(alarm('e', 'A', 'east'));
+  await settled();
   const names = (caller: Caller, filter: object) => {
     const { wire, connection } = open('websocket', caller);
     connection.subscribe('a', 'alarms', filter);
@@ -477,6 +505,7 @@ t.test('SSE-12 SSE-14 SSE-15: a resume replays what changed while away, and the 
   hub.placeTags(tagSource('north', 'rx1', tags));
   hub.publish(alarm('old', 'ActiveUnacknowledged'));
   hub.publish(alarm('gone', 'ActiveUnacknowledged'));
+  await settled();
   hub.start();
   clock.advance(400);
   const first = open('sse');
@@ -494,6 +523,7 @@ t.test('SSE-12 SSE-14 SSE-15: a resume replays what changed while away, and the 
   clock.advance(200);
   hub.publish(alarm('new', 'ActiveUnacknowledged'));
   hub.publish({ ...alarm('gone', ''), frame: {}, forget: true });
+  await settled();
   clock.advance(600);
   const again = open('sse');
   again.connection.openChannels(['tags', 'alarms'], { site: 'north' }, resumePoint(`3f9c0a11d2e4-${leftAt}`, hub.instance, hub.eventId));

@@ -1,0 +1,48 @@
+/**
+ * The `alarms` channel (contract 2, Events): one frame per transition of an alarm or of its flags. Watches the store, so
+ * that whoever changes an alarm is announced without knowing of streams.
+ */
+import type { Clock } from '../../platform/base/clock.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import type { Hub } from '../../platform/stream/hub.js';
+import { Alarm, type AlarmSpec, type AlarmStatus } from './kind.js';
+
+const RESOLVED_REPLAY_MS = 15 * 60_000; // contract 2, Limits
+
+export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, 'publish'>; readonly store: Store; readonly clock: Clock }): void {
+  const announce = (alarm: Resource<AlarmSpec, AlarmStatus>, before: Resource<AlarmSpec, AlarmStatus> | undefined): void => {
+    const { site, name } = alarm.metadata;
+    const frame = frameOf(alarm, clock.wallMs());
+    if (before && JSON.stringify(frameOf(before, clock.wallMs())) === JSON.stringify(frame) && before.status.shelvedUntil === alarm.status.shelvedUntil) return;
+    const resolvedMs = alarm.status.state === 'ClearedAcknowledged' ? clock.wallMs() - Date.parse(resolvedAt(alarm)) : undefined;
+    if (resolvedMs !== undefined && resolvedMs >= RESOLVED_REPLAY_MS) return; // resolved before this process began
+    hub.publish({ channel: 'alarms', key: name, site, unit: alarm.status.unit, frame, ...(resolvedMs === undefined ? {} : { retainMs: RESOLVED_REPLAY_MS - Math.max(0, resolvedMs) }) });
+  };
+  store.watch(Alarm, ({ type, resource, before }) => {
+    const alarm = resource as Resource<AlarmSpec, AlarmStatus>;
+    if (type === 'put') announce(alarm, before as Resource<AlarmSpec, AlarmStatus> | undefined);
+    else hub.publish({ channel: 'alarms', key: alarm.metadata.name, site: alarm.metadata.site, unit: alarm.status.unit, frame: {}, forget: true });
+  });
+  for (const alarm of store.list(Alarm)) announce(alarm, undefined);
+}
+
+function frameOf({ metadata, spec, status }: Resource<AlarmSpec, AlarmStatus>, nowMs: number): Record<string, unknown> {
+  const { shelvedUntil } = status;
+  return {
+    type: 'alarm',
+    site: metadata.site,
+    name: metadata.name,
+    severity: spec.severity,
+    state: status.state,
+    message: spec.message,
+    shelved: shelvedUntil !== '' && Date.parse(shelvedUntil) > nowMs,
+    shelvedUntil,
+  };
+}
+
+/** An alarm is resolved once it is both cleared and acknowledged: by the later of the two. */
+function resolvedAt({ metadata, status }: Resource<AlarmSpec, AlarmStatus>): string {
+  const later = status.clearedAt > status.acknowledgedAt ? status.clearedAt : status.acknowledgedAt;
+  return later === '' ? metadata.updatedAt : later;
+}

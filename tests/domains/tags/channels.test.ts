@@ -1,0 +1,75 @@
+import t from 'tap';
+import { Alarm, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
+import { ControlModule } from '../../../src/domains/control-modules/kind.js';
+import { SocketClient } from '../../platform/stream/clients.js';
+import { type Received, ScriptedClock } from '../../platform/stream/scripted.js';
+import { type Plant, startPlant } from './plant.js';
+
+async function subscribed(t: { teardown(call: () => unknown): void }, plant: Plant, channel: string): Promise<{ client: SocketClient; snapshot: Received[] }> {
+  const client = await SocketClient.open(plant.url);
+  t.teardown(() => client.close());
+  await client.ask({ type: 'subscribe', id: 'x', channel });
+  client.send({ type: 'unsubscribe', id: 'none' }); // its answer comes behind the snapshot
+  const snapshot: Received[] = [];
+  for (let frame = await client.next(); frame.type !== 'error'; frame = await client.next()) snapshot.push(frame);
+  return { client, snapshot };
+}
+
+t.test('HEALTH-01 HEALTH-02 EVT-04 STREAM-09: module health follows the reports of the runtime, one frame per change', async (t) => {
+  const plant = await startPlant({ clock: new ScriptedClock() });
+  t.teardown(() => plant.stop());
+  await plant.store.recorded;
+  const { client, snapshot } = await subscribed(t, plant, 'cmhealth');
+  t.match(snapshot.map(({ name, state }) => [name, state]).sort(), [['v101', 'Running'], ['v102', 'Running'], ['v900', 'Unknown']]);
+  t.match(snapshot[0], { type: 'cmhealth', site: 'north', kind: 'ControlModule', replay: true, ts: /Z$/ });
+  t.equal(snapshot[0].message, undefined);
+  plant.runtimes.say({ type: 'plan-loaded', revision: 1, networks: [{ network: 'v101', state: 'Running', message: '', faultedBlocks: [] }, { network: 'v102', state: 'Running', message: '', faultedBlocks: [] }] });
+  plant.runtimes.say({ type: 'network', network: 'v101', state: 'Error', message: 'block pid has no type', faultedBlocks: [] });
+  t.match(await client.next(), { type: 'cmhealth', name: 'v101', state: 'CompileError', message: 'block pid has no type' });
+  plant.runtimes.say({ type: 'network', network: 'v101', state: 'Degraded', message: 'block ai is faulted', faultedBlocks: ['ai'] });
+  t.match(await client.next(), { name: 'v101', state: 'Running' });
+  plant.runtimes.tell('down');
+  t.match(await client.take(3), [{ type: 'broker-status' }, { name: 'v101', state: 'Down' }, { name: 'v102', state: 'Down' }]);
+  t.equal(plant.healths.of('north', 'v101').state, 'Down');
+});
+
+t.test('EVT-02 EVT-09 EVT-10 STREAM-08 EVT-16: alarms are announced per transition, after their record, and forgotten in time', async (t) => {
+  const clock = new ScriptedClock();
+  const plant = await startPlant({ clock });
+  t.teardown(() => plant.stop());
+  const spec = { source: 'ControlModule/v101', type: 'Process', severity: 'High', message: 'too hot', definitionRef: '', conditionType: 'TagHigh', setpoint: '80', value: '81' } as const;
+  const status: AlarmStatus = { state: 'ActiveUnacknowledged', unit: 'rx101', value: '81', priority: 500, occurrences: 1, activatedAt: '', clearedAt: '', acknowledgedAt: '', acknowledgedBy: '', shelvedUntil: '', shelvedBy: '', origin: 'definition' };
+  const set = (more: Partial<AlarmStatus>) => plant.store.apply({ puts: [{ kind: Alarm, site: 'north', name: 'hot-1', spec, status: { ...status, ...more } }] });
+  const { client } = await subscribed(t, plant, 'alarms');
+  const raised = set({});
+  const first = client.next();
+  let durable = false;
+  void raised.durable.then(() => (durable = true));
+  t.match(await first, { type: 'alarm', site: 'north', name: 'hot-1', severity: 'High', state: 'ActiveUnacknowledged', message: 'too hot', shelved: false, shelvedUntil: '' });
+  t.ok(durable, 'the frame came after its change was on disk');
+  set({ value: '83' });
+  const until = new Date(clock.wallMs() + 60_000).toISOString();
+  set({ state: 'ActiveAcknowledged', shelvedUntil: until });
+  t.match(await client.next(), { state: 'ActiveAcknowledged', shelved: true, shelvedUntil: until }, 'a new value alone is no transition');
+  const now = new Date(clock.wallMs()).toISOString();
+  set({ state: 'ClearedAcknowledged', acknowledgedAt: now, clearedAt: now });
+  t.match(await client.next(), { state: 'ClearedAcknowledged' });
+  clock.advance(14 * 60_000);
+  t.equal((await subscribed(t, plant, 'alarms')).snapshot.length, 1);
+  clock.advance(60_000);
+  t.equal((await subscribed(t, plant, 'alarms')).snapshot.length, 0);
+  await set({}).durable;
+  t.equal((await subscribed(t, plant, 'alarms')).snapshot.length, 1);
+  await plant.store.write({ removes: [{ kind: 'Alarm', site: 'north', name: 'hot-1' }] });
+  t.equal((await subscribed(t, plant, 'alarms')).snapshot.length, 0);
+});
+
+t.test('TAG-15 TAG-16: descriptors follow the engineering: a new tag appears, a removed module goes', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  const module = plant.store.get(ControlModule, 'north', 'v101');
+  await plant.store.write({ puts: [{ kind: ControlModule, site: 'north', name: 'v101', spec: { ...module!.spec, tags: [{ name: 'extra', dataType: 'Float' }] } }], removes: [{ kind: 'ControlModule', site: 'north', name: 'v102' }] });
+  const { body } = await plant.request('GET', '/api/v1/sites/north/tags/browse?unit=rx101');
+  t.match(body.find(({ name }: { name: string }) => name === 'extra'), { address: 'v101.extra', value: null, quality: 'Uncertain' });
+  t.notOk(body.some(({ controlModule }: { controlModule: string }) => controlModule === 'v102'));
+});
