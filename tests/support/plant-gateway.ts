@@ -1,11 +1,13 @@
 /** A gateway that serves the engineering domains over the real store, ledger and pipeline. */
 import { fileURLToPath } from 'node:url';
+import { alarmDefinitionRoutes } from '../../src/domains/alarms/definition-routes.js';
 import { applyRoutes } from '../../src/domains/apply/routes.js';
 import { controlModuleRoutes } from '../../src/domains/control-modules/routes.js';
+import { DemoPlant } from '../../src/domains/demo/demo.js';
 import { demoRoutes } from '../../src/domains/demo/routes.js';
 import { controllerRoutes } from '../../src/domains/edge-controllers/routes.js';
 import { ioModuleRoutes } from '../../src/domains/io-modules/routes.js';
-import { FileSecrets } from '../../src/domains/io-modules/secrets.js';
+import { secretsIn } from '../../src/domains/io-modules/secrets.js';
 import { logicRoutes } from '../../src/domains/logic/routes.js';
 import { plantRoutes } from '../../src/domains/plant/routes.js';
 import { procedureRoutes } from '../../src/domains/procedures/routes.js';
@@ -32,37 +34,38 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
   const test = await startGatewayTest({
     sites: [],
     routes: ({ store, clock }) => {
-      const deps = {
-        store,
-        clock,
+      const production = options.production ?? false;
+      const signing = {
         get keys(): SigningKeys {
           if (!keys) throw new Error('the gateway is not open yet');
           return keys;
         },
-        approveRequiresValid: options.approveRequiresValid ?? false,
-        production: options.production ?? false,
-        demoEnabled: options.demoEnabled ?? true,
-        demoDir: DEMO_DIR,
-        timeScale: {
-          get value() {
-            return timeScale;
-          },
-          set: (value: number) => {
-            timeScale = value;
-          },
+      };
+      const parts = { store, clock, production, enabled: options.demoEnabled ?? true, folder: DEMO_DIR };
+      const demo = new DemoPlant(Object.defineProperty(parts, 'keys', { get: () => signing.keys }) as ConstructorParameters<typeof DemoPlant>[0]);
+      const deps = {
+        store,
+        clock,
+        production,
+        get keys(): SigningKeys {
+          return signing.keys;
         },
-        nowMs: () => clock.wallMs(),
-        version: '0.0.0-test',
-        operatingMode: options.production ? 'production' : 'development',
+        approveRequiresValid: options.approveRequiresValid ?? false,
+        demo,
+        timeScale: () => timeScale,
+        setTimeScale: (value: number) => {
+          timeScale = value;
+        },
       };
       const rows = [
         ...plantRoutes,
         ...controllerRoutes,
         ...controlModuleRoutes,
-        ...ioModuleRoutes(new FileSecrets('/nonexistent')),
+        ...ioModuleRoutes(secretsIn('/nonexistent')),
         ...logicRoutes,
         ...recipeRoutes,
         ...procedureRoutes,
+        ...alarmDefinitionRoutes,
         ...applyRoutes,
         ...demoRoutes,
       ];

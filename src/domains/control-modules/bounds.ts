@@ -2,6 +2,8 @@
  * Bounds of a tag (decisions Q-PROG-13): a decimal literal, a reference `<block>.<param>`, or `${expression}` over
  * literals and references with + - * / MOD, unary minus and ABS.
  */
+import type { Expression } from '../../../runtime/language/ast.js';
+import { parseCondition } from '../../../runtime/language/parser.js';
 import { parseTimeText } from '../../../runtime/language/time-text.js';
 import type { BlockSpec, ParamValue } from '../../../runtime/vocabulary/network.js';
 import { isNumberText } from '../../platform/store/fields.js';
@@ -86,80 +88,41 @@ function numeric(value: ParamValue | undefined): number {
   return isNumberText(value) ? Number(value) : (parseTimeText(value) ?? Number.NaN);
 }
 
-// ---------------------------------------------------------------- expression: precedence as in structured text (4.3)
-
-const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?)|([-+*/()]))/y;
-const DEPTH_MAX = 64;
-
-/** The tree, or what is wrong with it. */
+/** An arithmetic expression of structured text, without calls other than ABS; or what is wrong with it. */
 function parseExpression(text: string): Bound | string {
-  const tokens: string[] = [];
-  TOKEN.lastIndex = 0;
-  const end = text.trimEnd().length;
-  while (TOKEN.lastIndex < end) {
-    const match = TOKEN.exec(text);
-    if (!match) return 'has a character that is not part of an arithmetic expression';
-    tokens.push(match[0].trim());
-  }
-  let at = 0;
-  let depth = 0;
-  const fail = (why: string): never => {
-    throw new SyntaxError(why);
-  };
-  const primary = (): Bound => {
-    const token = tokens[at];
-    at += 1;
-    if (token === undefined) return fail('ends too early');
-    if (token === '(') return enclosed();
-    if (/^\d/.test(token)) return { kind: 'number', value: Number(token) };
-    if (token.toUpperCase() === 'ABS' && tokens[at] === '(') {
-      at += 1;
-      return { kind: 'abs', of: enclosed() };
+  const { expression, diagnostics } = parseCondition(text);
+  if (diagnostics.length > 0) return diagnostics[0].message;
+  return expression ? boundOf(expression) : 'is empty';
+}
+
+const ARITHMETIC: readonly string[] = ['+', '-', '*', '/', 'MOD'];
+
+function boundOf(expression: Expression): Bound | string {
+  switch (expression.kind) {
+    case 'literal': {
+      const { type, value } = expression.literal;
+      return type === 'INT' || type === 'REAL' || type === 'TIME' ? { kind: 'number', value: Number(value) } : `has a ${type} where a number is expected`;
     }
-    const reference = REFERENCE.exec(token);
-    return reference ? { kind: 'param', block: reference[1], param: reference[2] } : fail(`has ${token} where a number or <block>.<param> is expected`);
-  };
-  const enclosed = (): Bound => {
-    depth += 1;
-    if (depth > DEPTH_MAX) fail('is nested too deeply');
-    const inner = sum();
-    if (tokens[at] !== ')') fail('lacks a closing parenthesis');
-    at += 1;
-    depth -= 1;
-    return inner;
-  };
-  const unary = (): Bound => {
-    let negations = 0;
-    while (tokens[at] === '-') {
-      at += 1;
-      negations += 1;
+    case 'member':
+      return { kind: 'param', block: expression.object, param: expression.member };
+    case 'name':
+      return `has ${expression.name} where a number or <block>.<param> is expected`;
+    case 'unary': {
+      const of = boundOf(expression.operand);
+      if (typeof of === 'string') return of;
+      return expression.operator === '-' ? { kind: 'negate', of } : 'has NOT, which is no arithmetic operator';
     }
-    const inner = primary();
-    return negations % 2 === 0 ? inner : { kind: 'negate', of: inner };
-  };
-  const term = (): Bound => {
-    let left = unary();
-    for (;;) {
-      const operator = tokens[at]?.toUpperCase();
-      if (operator !== '*' && operator !== '/' && operator !== 'MOD') return left;
-      at += 1;
-      left = { kind: 'binary', operator, left, right: unary() };
+    case 'call': {
+      if (expression.callee.toUpperCase() !== 'ABS' || expression.args.length !== 1) return `calls ${expression.callee}; only ABS of one value is possible`;
+      const of = boundOf(expression.args[0].value);
+      return typeof of === 'string' ? of : { kind: 'abs', of };
     }
-  };
-  const sum = (): Bound => {
-    let left = term();
-    for (;;) {
-      const operator = tokens[at];
-      if (operator !== '+' && operator !== '-') return left;
-      at += 1;
-      left = { kind: 'binary', operator, left, right: term() };
+    case 'binary': {
+      const left = boundOf(expression.left);
+      const right = boundOf(expression.right);
+      if (typeof left === 'string') return left;
+      if (typeof right === 'string') return right;
+      return ARITHMETIC.includes(expression.operator) ? { kind: 'binary', operator: expression.operator as '+', left, right } : `has ${expression.operator}, which is no arithmetic operator`;
     }
-  };
-  try {
-    const tree = sum();
-    return at === tokens.length ? tree : `goes on with ${tokens[at]} after its end`;
-  } catch (fault) {
-    if (fault instanceof SyntaxError) return fault.message;
-    throw fault;
   }
 }

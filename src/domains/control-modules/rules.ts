@@ -2,11 +2,16 @@
  * Admission of control modules and their templates (contract 3, Control module, Control-module template; decisions
  * Q-PROG-09..14, D-PROG-02). The merged view itself is in merge.ts.
  */
-import { invalid, Refusal } from '../../platform/base/refusal.js';
+import { blockType } from '../../../runtime/catalog.js';
+import { parseValueText } from '../../../runtime/language/value-text.js';
+import { iecType } from '../../../runtime/vocabulary/data-types.js';
+import type { CompositeType, ParamValue } from '../../../runtime/vocabulary/network.js';
+import { invalid } from '../../platform/base/refusal.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { AlarmDefinition } from '../alarms/kind.js';
+import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { parseBound, references } from './bounds.js';
 import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplate, ControlModuleTemplateSpec, TemplateTag } from './kind.js';
@@ -26,9 +31,61 @@ type ModuleAdmission = Admission<ControlModuleSpec, ControlModuleStatus>;
 // ---------------------------------------------------------------- template
 
 /** @throws Refusal 422 with diagnostics for structured text outside the dataflow subset, 400 for everything else. */
-export function admitTemplate(spec: ControlModuleTemplateSpec, _context: TemplateAdmission): ControlModuleTemplateSpec {
-  checkTags(spec.tags, spec);
-  return spec;
+export function admitTemplate(input: ControlModuleTemplateSpec, { read }: TemplateAdmission): ControlModuleTemplateSpec {
+  const composites = compositesOf(read);
+  const spec = input.structuredText === undefined ? input : compileTemplate(input, input.structuredText, composites);
+  const { structuredText: _text, ...stored } = spec;
+  checkInputs(stored);
+  checkNetwork(networkOf(stored), composites, stored.tags, templatePath);
+  checkTags(stored.tags, stored);
+  return stored;
+}
+
+/**
+ * Structured text instead of a network: blocks and connections of the same request are ignored (contract 3, Control-module
+ * template). Inputs that the template does not declare itself are taken from VAR_INPUT.
+ */
+function compileTemplate(spec: ControlModuleTemplateSpec, text: string, composites: readonly CompositeType[]): ControlModuleTemplateSpec {
+  const network = compileText(text, composites);
+  const declared = new Map(spec.inputs.map((input) => [input.name.toLowerCase(), input]));
+  const inputs = network.inputs.map((input) => {
+    const own = declared.get(input.name.toLowerCase());
+    if (own && iecType(own.dataType) !== iecType(input.dataType)) throw invalid('invalid_field', 'inputs', `input ${own.name} is ${own.dataType}, but the structured text declares it as ${input.dataType}`);
+    return own ?? { name: input.name, dataType: input.dataType as (typeof spec.inputs)[number]['dataType'], defaultValue: input.defaultValue ?? '', description: '' };
+  });
+  const known = new Set(inputs.map((input) => input.name.toLowerCase()));
+  return {
+    ...spec,
+    description: spec.description || network.description,
+    inputs: [...inputs, ...spec.inputs.filter((input) => !known.has(input.name.toLowerCase()))],
+    blocks: network.blocks.map(({ name, type, params = {}, comment = '' }) => ({ name, type, params: { ...params }, comment })),
+    dataConnections: network.connections.map((connection) => ({ ...connection })),
+    // an output variable of the text is read through the tags; a template binds its inputs only
+    variableBindings: network.variableBindings.filter((binding) => known.has(binding.variable.toLowerCase())).map((binding) => ({ ...binding })),
+  };
+}
+
+/** The network of a template, with its inputs as input variables. */
+function networkOf(spec: ControlModuleTemplateSpec): CheckedNetwork {
+  return {
+    blocks: spec.blocks,
+    connections: spec.dataConnections,
+    variables: spec.inputs.map(({ name, dataType }) => ({ name, dataType, direction: 'input' })),
+    variableBindings: spec.variableBindings,
+  };
+}
+
+/** Paths as the template's body has them. */
+function templatePath(path: string): string {
+  return path.replace(/^connections/, 'dataConnections').replace(/^variables/, 'inputs');
+}
+
+function checkInputs(spec: ControlModuleTemplateSpec): void {
+  spec.inputs.forEach(({ name, dataType, defaultValue }, index) => {
+    if (defaultValue !== '' && parseValueText(iecType(dataType) ?? 'REAL', defaultValue) === null) {
+      throw invalid('invalid_field', `inputs[${index}].defaultValue`, `default ${defaultValue} of input ${name} is no ${dataType}`);
+    }
+  });
 }
 
 function checkTags(tags: readonly MergedTag[] | readonly TemplateTag[], spec: ControlModuleTemplateSpec): void {
@@ -62,8 +119,12 @@ function checkBound(text: string, field: string, spec: ControlModuleTemplateSpec
   const bound = parseBound(text);
   if (bound === null) return;
   if (typeof bound === 'string') throw invalid('invalid_field', field, `${field} ${text} ${bound}`);
-  for (const { block } of references(bound)) {
-    if (!spec.blocks.some((candidate) => candidate.name === block)) throw invalid('invalid_field', field, `${field} names block ${block}, which the template does not have`);
+  for (const { block, param } of references(bound)) {
+    const found = spec.blocks.find((candidate) => candidate.name === block);
+    if (!found) throw invalid('invalid_field', field, `${field} names block ${block}, which the template does not have`);
+    const type = blockType(found.type);
+    const known = found.params[param] !== undefined || !type || [...type.params, ...type.inputs].some((entry) => entry.name === param);
+    if (!known) throw invalid('invalid_field', field, `${field} names ${block}.${param}, but a ${found.type} has no parameter ${param}`);
   }
 }
 
@@ -74,15 +135,14 @@ export function templateDependents(read: StoreReader, template: string): Depende
 // ---------------------------------------------------------------- instance
 
 export function admitModule(spec: ControlModuleSpec, context: ModuleAdmission): ControlModuleSpec {
-  const { read, site } = context;
+  const { read } = context;
   for (const tag of spec.tags) {
     if (tag.inherited) throw invalid('inherited_tag', 'tags', `tag ${tag.name} is inherited from the template; send only the tags of the instance`, { tag: tag.name });
   }
   mustExist(read, TEMPLATE, '', spec.templateRef, 'templateRef');
   if (spec.parentName !== '') checkParent(spec, context);
   const template = read.get(TEMPLATE, '', spec.templateRef) as Resource<ControlModuleTemplateSpec>;
-  checkInstance(spec, template.spec);
-  void site;
+  checkInstance(spec, template.spec, compositesOf(read));
   return { ...spec, tags: spec.tags.map(({ inherited: _, ...tag }) => tag) };
 }
 
@@ -97,7 +157,7 @@ function checkParent(spec: ControlModuleSpec, { read, site, name }: ModuleAdmiss
   }
 }
 
-function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateSpec): void {
+function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
   const inTemplate = new Set(template.tags.map((tag) => tag.name));
   spec.tags.forEach((tag, index) => {
     if (!inTemplate.has(tag.name) && tag.dataType === undefined) throw invalid('missing_field', `tags[${index}].dataType`, `tag ${tag.name} is not a tag of the template, so it needs a dataType`);
@@ -115,7 +175,18 @@ function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateS
     if ((binding.source === undefined) === (binding.value === undefined)) throw invalid('invalid_field', field, `input ${binding.name} must have either a source or a value`);
     if (binding.source !== undefined && !/^[^.]+\.[^.]+$/.test(binding.source)) throw invalid('invalid_field', `${field}.source`, `source of input ${binding.name} must have the form <controlModule>.<tag>`);
   });
-  checkTags(mergeTags(template.tags, spec.tags), { ...template, blocks: overrideParams(template.blocks, spec.paramOverrides) as ControlModuleTemplateSpec['blocks'] });
+  const tags = mergeTags(template.tags, spec.tags);
+  const instance = { ...template, blocks: overrideParams(template.blocks, spec.paramOverrides) as ControlModuleTemplateSpec['blocks'] };
+  checkNetwork(networkOf(instance), composites, tags, (path) => overridePath(path, spec, template));
+  checkTags(tags, instance);
+}
+
+/** A problem of an overridden parameter is a problem of the override. */
+function overridePath(path: string, spec: ControlModuleSpec, template: ControlModuleTemplateSpec): string {
+  const place = /^blocks\[(\d+)\]\.params\.(.+)$/.exec(path);
+  const block = place && template.blocks[Number(place[1])];
+  const index = spec.paramOverrides.findIndex((override) => override.blockRef === block?.name && override.param === place?.[2]);
+  return index < 0 ? `templateRef (${templatePath(path)})` : `paramOverrides[${index}].value`;
 }
 
 /** Role bindings, input sources, alarm definitions and nested modules (decisions 1.2). */
@@ -142,14 +213,13 @@ export function modulesOf(read: StoreReader, site: string, unit: string): readon
   return read.list(CONTROL_MODULE, site).filter((module) => unitOf(read, site, module.spec) === unit);
 }
 
+/** Default of a built-in block parameter, so that a bound may name one that `params` leaves out. */
+export function paramDefault(type: string, param: string): ParamValue | undefined {
+  return blockType(type)?.params.find((entry) => entry.name === param)?.default;
+}
+
 /** The merged view of a stored module; undefined while its template is missing. */
 export function resolvedModuleOf(read: StoreReader, module: Resource<ControlModuleSpec, ControlModuleStatus>): ResolvedModule | undefined {
   const template = read.get(TEMPLATE, '', module.spec.templateRef);
-  return template && resolveModule(module.spec, template.spec);
-}
-
-/** 422 with located diagnostics (decisions Q-ERR-02). */
-export function unprocessable(message: string, diagnostics: readonly { readonly line: number; readonly column: number; readonly message: string }[]): Refusal {
-  const sorted = [...diagnostics].sort((a, b) => a.line - b.line || a.column - b.column);
-  return new Refusal('unprocessable', message, { code: 'unprocessable', diagnostics: sorted.map(({ line, column, message: text }) => ({ line, column, message: text })) });
+  return template && resolveModule(module.spec, template.spec, paramDefault);
 }

@@ -1,12 +1,14 @@
 /** Admission of I/O modules and simulation presets (contract 3, I/O module and Simulation; decisions 7, 6, Q-IO-04..08). */
+import { isDeepStrictEqual } from 'node:util';
+import { checkAddress, checkBehavior, checkChannelAddress, checkFault, checkOptions, mergeBehaviors, missingAddresses, simulationProblems } from '../../../runtime/catalog.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
-import { invalid } from '../../platform/base/refusal.js';
+import { invalid, Refusal } from '../../platform/base/refusal.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { ControlModule } from '../control-modules/kind.js';
 import type { Controller } from '../edge-controllers/kind.js';
 import { dependentsIn, mustExist } from '../plant/rules.js';
-import type { IOModule, IOModuleSpec, IOModuleStatus, SimulationPreset, SimulationPresetSpec } from './kind.js';
+import type { Behavior, IOModule, IOModuleSpec, IOModuleStatus, SimulationPreset, SimulationPresetSpec } from './kind.js';
 
 export const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
 export const PRESET = kindNamed<typeof SimulationPreset>('SimulationPreset');
@@ -16,8 +18,24 @@ const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
 type PresetAdmission = Admission<SimulationPresetSpec, Readonly<Record<string, never>>>;
 type ModuleAdmission = Admission<IOModuleSpec, IOModuleStatus>;
 
-export function admitPreset(spec: SimulationPresetSpec, _context: PresetAdmission): SimulationPresetSpec {
+/** Unknown types are refused everywhere; params that do not parse by REST only (contract 3, Simulation). */
+export function admitPreset(spec: SimulationPresetSpec, { via, before }: PresetAdmission): SimulationPresetSpec {
+  if (!before || !isDeepStrictEqual(spec.behaviors, before.spec.behaviors)) checkBehaviors(spec.behaviors, 'behaviors', via);
   return spec;
+}
+
+const OWN_MEMBERS = ['address', 'type', 'name', 'triggerMode'];
+
+function checkBehaviors(behaviors: readonly Behavior[], field: string, via: PresetAdmission['via']): void {
+  behaviors.forEach((behavior, index) => refuseParam(checkBehavior(behavior), `${field}[${index}]`, via));
+}
+
+function refuseParam(problems: readonly { readonly param: string; readonly message: string }[], field: string, via: PresetAdmission['via']): void {
+  for (const { param, message } of problems) {
+    const own = OWN_MEMBERS.includes(param);
+    if (!own && via !== 'rest') continue;
+    throw invalid('invalid_field', own ? `${field}.${param}` : `${field}.params.${param}`, `${own ? '' : `param ${param}: `}${message}`);
+  }
 }
 
 export function presetDependents(read: StoreReader, site: string, preset: string): Dependent[] {
@@ -31,6 +49,8 @@ export function admitModule(spec: IOModuleSpec, context: ModuleAdmission): IOMod
   checkNames(spec);
   if (spec.simulation && spec.protocol !== 'simulation') throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
   mustExist(context.read, PRESET, context.site, spec.simulation?.preset ?? '', 'simulation.preset');
+  checkDevice(spec);
+  checkSimulation(spec, context);
   return keepPassword(spec, context.before?.spec);
 }
 
@@ -45,6 +65,55 @@ function checkPlacement(spec: IOModuleSpec, { read, site }: ModuleAdmission): vo
   if (spec.controllerRef !== '' && spec.probePlacement) {
     throw invalid('invalid_field', 'probePlacement', 'probePlacement is only for a module without controllerRef; the controller decides where its probe runs');
   }
+}
+
+/** Address, options and channel addresses in the grammar of the protocol (decisions 7.2 to 7.4). */
+function checkDevice(spec: IOModuleSpec): void {
+  const address = spec.address === '' && spec.protocol === 'simulation' ? undefined : checkAddress(spec.protocol, spec.address);
+  if (address && 'error' in address) throw invalid('invalid_field', 'address', address.error);
+  for (const { option, message } of checkOptions(spec.protocol, spec.options)) throw invalid('invalid_field', `options.${option}`, message);
+  spec.channels.forEach((channel, index) => {
+    const name = channel.name || channel.address;
+    for (const member of ['address', 'readbackAddress'] as const) {
+      if (member === 'readbackAddress' && channel.readbackAddress === '') continue;
+      const checked = checkChannelAddress(spec.protocol, member === 'readbackAddress' ? 'input' : channel.direction, channel[member]);
+      if ('error' in checked) throw invalid('invalid_field', `channels[${index}].${member}`, `channel ${name}: ${checked.error}`);
+    }
+  });
+}
+
+/** Params parse (400), preset addresses are all mapped (422), references lead somewhere (decisions 6.5, Q-IO-08, Q-IO-10). */
+function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAdmission): void {
+  const { simulation } = spec;
+  if (!simulation) return;
+  checkBehaviors(simulation.behaviors, 'simulation.behaviors', via);
+  const faults = simulation.faults.map((fault) => ({ ...fault, triggerAfterMs: parseDuration(fault.triggerAfter) ?? 0 }));
+  faults.forEach((fault, index) => refuseParam(checkFault(fault), `simulation.faults[${index}]`, via));
+  if (via !== 'rest') return;
+  const preset = read.get(PRESET, site, simulation.preset)?.spec.behaviors ?? [];
+  const missing = missingAddresses(preset, simulation.addressMap);
+  if (missing.length > 0) {
+    throw new Refusal('unprocessable', `addressMap must map every address of preset ${simulation.preset}; missing: ${missing.join(', ')}`, { code: 'address_map_incomplete', missing, diagnostics: [] });
+  }
+  const merged = mergeBehaviors(preset, simulation.addressMap, simulation.behaviors);
+  const channels = spec.channels.map((channel) => channel.address);
+  const [problem] = simulationProblems(merged, faults, channels, (other) => simulatedAddresses(read, site, other, name));
+  if (problem) throw invalid('invalid_field', `simulation.${problem.field}`, problem.message);
+}
+
+/** Addresses that another simulation module of the site offers; undefined when there is none of that name. */
+function simulatedAddresses(read: StoreReader, site: string, module: string, self: string): ReadonlySet<string> | undefined {
+  const spec = module === self ? undefined : read.get(IO_MODULE, site, module)?.spec;
+  if (spec?.protocol !== 'simulation') return undefined;
+  const preset = read.get(PRESET, site, spec.simulation?.preset ?? '')?.spec.behaviors ?? [];
+  const behaviors = mergeBehaviors(preset, spec.simulation?.addressMap ?? {}, spec.simulation?.behaviors ?? []);
+  return new Set([...spec.channels.map((channel) => channel.address), ...behaviors.map((behavior) => behavior.address)]);
+}
+
+/** Equal for equal devices (decisions Q-IO-03). */
+export function normalAddress(spec: IOModuleSpec): string {
+  const checked = checkAddress(spec.protocol, spec.address);
+  return 'normalized' in checked ? checked.normalized : spec.address;
 }
 
 function checkSecurity({ protocol, security }: IOModuleSpec): void {

@@ -1,12 +1,16 @@
 /** Admission of control programs and composite block types (contract 3, Control program; decisions Q-PROG-01..08, 5.3). */
 import * as v from 'valibot';
+import { isBuiltinName, portLookup } from '../../../runtime/catalog.js';
+import type { CompositeType, NetworkVariable } from '../../../runtime/vocabulary/network.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
+import { decode } from '../../platform/http/json-body.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { ControlModuleTemplate } from '../control-modules/kind.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
+import { checkNetwork, compileText, compositeOf, compositesOf } from './composites.js';
 import { type ControlProgram, ControlProgramSpec, type ControlProgramStatus, type FunctionBlockType, type FunctionBlockTypeSpec } from './kind.js';
 
 export const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
@@ -17,8 +21,90 @@ type ProgramAdmission = Admission<ControlProgramSpec, ControlProgramStatus>;
 
 // ---------------------------------------------------------------- composite types
 
-export function admitBlockType(spec: FunctionBlockTypeSpec, _context: Admission<FunctionBlockTypeSpec, Readonly<Record<string, never>>>): FunctionBlockTypeSpec {
+const NESTING_MAX = 8; // decisions 1.6
+
+type BlockTypeAdmission = Admission<FunctionBlockTypeSpec, Readonly<Record<string, never>>>;
+
+/** @throws Refusal 409 for the name of a built-in type, 422 for text outside the dataflow subset, 400 for the rest. */
+export function admitBlockType(input: FunctionBlockTypeSpec, { name, read }: BlockTypeAdmission): FunctionBlockTypeSpec {
+  if (isBuiltinName(name)) throw conflict('already_exists', `${name.toUpperCase()} is a built-in block type; choose another name`, { kind: 'FunctionBlockType', name });
+  const others = compositesOf(read).filter((type) => type.name !== name);
+  const { structuredText, ...given } = input;
+  const spec = structuredText === undefined ? given : compileComposite(given, structuredText, others);
+  checkFormals(spec);
+  checkNesting(name, spec, others);
+  const own = compositeOf(name, spec);
+  checkNetwork({ blocks: spec.blocks, connections: spec.connections, variables: [], variableBindings: [] }, [...others, own]);
+  checkBindings(spec, [...others, own]);
   return spec;
+}
+
+/** VAR_INPUT and VAR_OUTPUT of the text become the ports of the type. */
+function compileComposite(spec: FunctionBlockTypeSpec, text: string, others: readonly CompositeType[]): FunctionBlockTypeSpec {
+  const network = compileText(text, others);
+  const direction = new Map(network.variables.map((variable) => [variable.name, variable.direction]));
+  const portsOf = (wanted: 'input' | 'output', own: FunctionBlockTypeSpec['inputs']): FunctionBlockTypeSpec['inputs'] =>
+    network.variables
+      .filter((variable) => variable.direction === wanted)
+      .map((variable) => own.find((port) => port.name.toLowerCase() === variable.name.toLowerCase()) ?? { name: variable.name, dataType: variable.dataType as FunctionBlockTypeSpec['inputs'][number]['dataType'], description: '' });
+  const bindingsOf = (wanted: 'input' | 'output') =>
+    network.variableBindings.filter((binding) => direction.get(binding.variable) === wanted).map(({ variable, blockRef, portRef }) => ({ port: variable, blockRef, portRef }));
+  return {
+    ...spec,
+    inputs: portsOf('input', spec.inputs),
+    outputs: portsOf('output', spec.outputs),
+    blocks: network.blocks.map(({ name, type, params = {}, comment = '' }) => ({ name, type, params: { ...params }, comment })),
+    connections: network.connections.map((connection) => ({ ...connection })),
+    inputBindings: bindingsOf('input'),
+    outputBindings: bindingsOf('output'),
+  };
+}
+
+function checkFormals(spec: FunctionBlockTypeSpec): void {
+  for (const list of ['inputs', 'outputs', 'params'] as const) {
+    const names = new Set<string>();
+    spec[list].forEach(({ name }, index) => {
+      if (names.has(name.toLowerCase())) throw invalid('invalid_field', `${list}[${index}].name`, `${name} is declared twice in ${list}`);
+      names.add(name.toLowerCase());
+    });
+  }
+}
+
+/** At most 8 deep and never inside itself (decisions 1.6). */
+function checkNesting(name: string, spec: FunctionBlockTypeSpec, others: readonly CompositeType[]): void {
+  const known = new Map(others.map((type) => [type.name, type]));
+  const visit = (blocks: readonly { readonly type: string }[], depth: number): void => {
+    for (const { type } of blocks) {
+      if (type === name) throw invalid('invalid_field', 'blocks', `block type ${name} would contain itself`);
+      const inner = known.get(type);
+      if (!inner) continue;
+      if (depth >= NESTING_MAX) throw invalid('invalid_field', 'blocks', `block types nest at most ${NESTING_MAX} deep`);
+      visit(inner.blocks, depth + 1);
+    }
+  };
+  visit(spec.blocks, 1);
+}
+
+/** Ports of the type lead to ports of its blocks; an output is fed by exactly one (decisions 1.6). */
+function checkBindings(spec: FunctionBlockTypeSpec, composites: readonly CompositeType[]): void {
+  const port = portLookup({ blocks: spec.blocks, connections: spec.connections }, composites);
+  const fed = new Set<string>();
+  (['input', 'output'] as const).forEach((direction) => {
+    const list = `${direction}Bindings` as const;
+    spec[list].forEach((binding, index) => {
+      const field = `${list}[${index}]`;
+      const formals = direction === 'input' ? spec.inputs : spec.outputs;
+      if (!formals.some((formal) => formal.name === binding.port)) throw invalid('invalid_field', `${field}.port`, `the type has no ${direction} ${binding.port}`);
+      const found = port(binding.blockRef, binding.portRef);
+      if (found?.direction !== direction) throw invalid('invalid_field', `${field}.portRef`, `${binding.blockRef}.${binding.portRef} is no ${direction} of a block of the type`);
+      if (direction === 'output' && fed.has(binding.port)) throw invalid('invalid_field', `${field}.port`, `output ${binding.port} is fed twice`);
+      fed.add(binding.port);
+    });
+  });
+  spec.paramBindings.forEach(({ param, blockRef }, index) => {
+    if (!spec.params.some((formal) => formal.name === param)) throw invalid('invalid_field', `paramBindings[${index}].param`, `the type has no parameter ${param}`);
+    if (!spec.blocks.some((block) => block.name === blockRef)) throw invalid('invalid_field', `paramBindings[${index}].blockRef`, `the type has no block ${blockRef}`);
+  });
 }
 
 /** Templates, programs and other composites that use it (decisions 1.2). */
@@ -35,10 +121,11 @@ export function scanIntervalMs(value: string | number): number | null {
   return ms !== null && Number.isFinite(ms) && ms > 0 ? ms : null;
 }
 
+/** A network that cannot be loaded is refused by REST; through apply it is stored and leads to state Error (decisions 5.1 rule 11). */
 export function admitProgram(spec: ControlProgramSpec, context: ProgramAdmission): ControlProgramSpec {
   refuseManaged(context.before, context.via);
   mustExist(context.read, UNIT, context.site, spec.unitRef, 'spec.unitRef');
-  if (context.via === 'rest') checkProgram(spec, context.before?.spec);
+  if (context.via === 'rest') checkProgram(spec, context.before?.spec, context.read);
   return { ...spec, scanInterval: typeof spec.scanInterval === 'number' ? `${spec.scanInterval}ms` : spec.scanInterval };
 }
 
@@ -50,7 +137,7 @@ function refuseManaged(program: Resource<ControlProgramSpec, ControlProgramStatu
 }
 
 /** Checks that generic apply is exempt from (contract 3, Control program). */
-function checkProgram(spec: ControlProgramSpec, before: ControlProgramSpec | undefined): void {
+function checkProgram(spec: ControlProgramSpec, before: ControlProgramSpec | undefined, read: StoreReader): void {
   if (spec.unitRef === '') throw invalid('missing_field', 'spec.unitRef', 'spec.unitRef is required');
   if (scanIntervalMs(spec.scanInterval) === null) throw invalid('invalid_field', 'spec.scanInterval', 'spec.scanInterval must be a duration above zero such as 100ms or 1s, or a number of milliseconds');
   const names = new Set<string>();
@@ -66,6 +153,9 @@ function checkProgram(spec: ControlProgramSpec, before: ControlProgramSpec | und
     if (before && boundBefore.has(JSON.stringify(binding)) && !resolvedBefore.has(binding.blockRef)) return;
     throw invalid('invalid_field', `spec.variableBindings[${index}].blockRef`, `variable ${binding.variable} is bound to block ${binding.blockRef}, which the program does not have`);
   });
+  const resolved = spec.variableBindings.filter((binding) => names.has(binding.blockRef));
+  const variables = spec.variables as readonly NetworkVariable[];
+  checkNetwork({ blocks: spec.blocks, connections: spec.connections, variables, variableBindings: resolved }, compositesOf(read), [], (path) => `spec.${path}`);
 }
 
 export function refuseProgramDelete(program: Resource<ControlProgramSpec, ControlProgramStatus>, read: StoreReader): void {
@@ -93,5 +183,5 @@ export function decodeProgramLeniently(input: unknown): { spec: ControlProgramSp
     else if (key === 'dataConnections' && given.connections === undefined) known.connections = value;
     else warnings.push(`spec.${key} is not a field of a control program and was ignored`);
   }
-  return { spec: v.parse(ControlProgramSpec, known), warnings };
+  return { spec: decode(v.strictObject({ spec: ControlProgramSpec }), { spec: known }).spec, warnings };
 }

@@ -1,4 +1,6 @@
 /** Admission of procedural templates and resources (contract 3, Procedural resources; decisions 2.8, Q-ST-08, Q-RECIPE-18). */
+import { checkFormals } from '../../../runtime/language/formals.js';
+import type { NameFacts } from '../../../runtime/language/scope.js';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { conflict } from '../../platform/base/refusal.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
@@ -6,7 +8,8 @@ import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { dependentsIn } from '../plant/rules.js';
 import type { MasterRecipe } from '../recipes/kind.js';
-import type { ElementStatus, Operation, OperationSpec, OperationTemplate, OperationTemplateSpec, Phase, PhaseSpec, PhaseTemplate, PhaseTemplateSpec, Procedure, ProcedureSpec, ProcedureTemplate, ProcedureTemplateSpec, UnitProcedure, UnitProcedureTemplate } from './kind.js';
+import { type ChartDiagnostic, checkPhase, checkSequence, refuseInvalid } from './charts.js';
+import type { ElementStatus, Operation, OperationSpec, OperationTemplate, OperationTemplateSpec, OutputSpec, ParameterSpec, Phase, PhaseSpec, PhaseTemplate, PhaseTemplateSpec, Procedure, ProcedureSpec, ProcedureTemplate, ProcedureTemplateSpec, UnitProcedure, UnitProcedureTemplate } from './kind.js';
 
 export const PHASE_TEMPLATE = kindNamed<typeof PhaseTemplate>('PhaseTemplate');
 export const OPERATION_TEMPLATE = kindNamed<typeof OperationTemplate>('OperationTemplate');
@@ -20,36 +23,61 @@ const MASTER_RECIPE = kindNamed<typeof MasterRecipe>('MasterRecipe');
 
 type NoStatus = Readonly<Record<string, never>>;
 
-export function admitPhaseTemplate(spec: PhaseTemplateSpec, _context: Admission<PhaseTemplateSpec, NoStatus>): PhaseTemplateSpec {
+export function admitPhaseTemplate(spec: PhaseTemplateSpec, { read, site }: Admission<PhaseTemplateSpec, NoStatus>): PhaseTemplateSpec {
+  refuseInvalid(checkPhase(spec, read, site, ''));
   return spec;
 }
 
-export function admitOperationTemplate(spec: OperationTemplateSpec, _context: Admission<OperationTemplateSpec, NoStatus>): OperationTemplateSpec {
+export function admitOperationTemplate(spec: OperationTemplateSpec, { read, site }: Admission<OperationTemplateSpec, NoStatus>): OperationTemplateSpec {
+  refuseInvalid([...formalProblems(spec), ...checkSequence(spec.chart, 'Operation', spec, read, site)]);
   return spec;
 }
 
-export function admitUnitProcedureTemplate(spec: OperationTemplateSpec, _context: Admission<OperationTemplateSpec, NoStatus>): OperationTemplateSpec {
+export function admitUnitProcedureTemplate(spec: OperationTemplateSpec, { read, site }: Admission<OperationTemplateSpec, NoStatus>): OperationTemplateSpec {
+  refuseInvalid([...formalProblems(spec), ...checkSequence(spec.chart, 'UnitProcedure', spec, read, site)]);
   return spec;
 }
 
-export function admitProcedureTemplate(spec: ProcedureTemplateSpec, _context: Admission<ProcedureTemplateSpec, NoStatus>): ProcedureTemplateSpec {
+export function admitProcedureTemplate(spec: ProcedureTemplateSpec, { read, site }: Admission<ProcedureTemplateSpec, NoStatus>): ProcedureTemplateSpec {
+  refuseInvalid([...formalProblems(spec), ...checkSequence(spec.chart, 'Procedure', spec, read, site)]);
   return spec;
 }
 
-export function admitPhase(spec: PhaseSpec, _context: Admission<PhaseSpec, ElementStatus>): PhaseSpec {
+/** Names of parameters and outputs are unique, and their texts fit their types (contract 3, Procedural resources). */
+function formalProblems(spec: { readonly parameters: readonly ParameterSpec[]; readonly outputs?: readonly OutputSpec[] }): ChartDiagnostic[] {
+  const names = new Map<string, NameFacts>();
+  return [...checkFormals(spec.parameters, 'parameter', names), ...checkFormals(spec.outputs ?? [], 'output', names)];
+}
+
+export function admitPhase(spec: PhaseSpec, context: Admission<PhaseSpec, ElementStatus>): PhaseSpec {
+  refuseOwned(context);
+  refuseInvalid(checkPhase(spec, context.read, context.site, spec.unitRef));
   return spec;
 }
 
-export function admitOperation(spec: OperationSpec, _context: Admission<OperationSpec, ElementStatus>): OperationSpec {
+export function admitOperation(spec: OperationSpec, context: Admission<OperationSpec, ElementStatus>): OperationSpec {
+  refuseOwned(context);
+  refuseInvalid([...formalProblems(spec), ...checkSequence(spec.chart, 'Operation', spec, context.read, context.site)]);
   return spec;
 }
 
-export function admitUnitProcedure(spec: OperationSpec, _context: Admission<OperationSpec, ElementStatus>): OperationSpec {
+export function admitUnitProcedure(spec: OperationSpec, context: Admission<OperationSpec, ElementStatus>): OperationSpec {
+  refuseOwned(context);
+  refuseInvalid([...formalProblems(spec), ...checkSequence(spec.chart, 'UnitProcedure', spec, context.read, context.site)]);
   return spec;
 }
 
-export function admitProcedure(spec: ProcedureSpec, _context: Admission<ProcedureSpec, ElementStatus>): ProcedureSpec {
+export function admitProcedure(spec: ProcedureSpec, context: Admission<ProcedureSpec, ElementStatus>): ProcedureSpec {
+  refuseOwned(context);
+  refuseInvalid([...formalProblems(spec), ...checkSequence(spec.chart, 'Procedure', spec, context.read, context.site)]);
   return spec;
+}
+
+/** Authoring reaches only elements without a parent that are Idle (decisions Q-CHANGE-08); the batch controller owns the rest. */
+function refuseOwned({ before, name, via }: Admission<{ readonly parentRef: unknown; readonly batchRef: string }, ElementStatus>): void {
+  if (!before || via === 'system') return;
+  if (before.spec.parentRef !== null || before.spec.batchRef !== '') throw conflict('element_owned', `${before.kind} ${name} belongs to a running procedure; only its batch controller edits it`);
+  if (before.status.state !== 'Idle') throw conflict('element_active', `${before.kind} ${name} is ${before.status.state}; it can be edited while Idle only`, { state: before.status.state });
 }
 
 // ---------------------------------------------------------------- delete

@@ -18,7 +18,7 @@ export interface LifecycleDeps {
   readonly clock: Clock;
   readonly keys: SigningKeys;
   /** Setting `recipe.approveRequiresValid` (D-RECIPE-02). */
-  readonly approveRequiresValid: boolean;
+  readonly approveRequiresValid?: boolean;
 }
 
 /** Who acts and how the audit record of the step begins; the pipeline or the demo gives it. */

@@ -6,6 +6,7 @@ import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Batch } from '../batches/kind.js';
 import { dependentsIn } from '../plant/rules.js';
+import { checkRecipeChart, refuseInvalid } from '../procedures/charts.js';
 import type { Formula, MasterRecipe, MasterRecipeSpec, MasterRecipeStatus, RecipePhase } from './kind.js';
 
 export const MASTER_RECIPE = kindNamed<typeof MasterRecipe>('MasterRecipe');
@@ -39,6 +40,7 @@ export function admitRecipe(input: MasterRecipeSpec, context: Admission<MasterRe
   const spec = normalise(input);
   checkFormulas(spec.formulas);
   const { before } = context;
+  refuseInvalid(checkRecipeChart(spec.procedure.chart, spec.formulas, context.read, context.site));
   const changed = !before || !isDeepStrictEqual(spec, before.spec);
   if (changed && before && context.via !== 'system' && !EDITABLE.includes(before.status.phase)) {
     throw conflict('recipe_phase', `recipe ${context.name} is ${before.status.phase}; it can be edited in Draft and Rejected only`, { phase: before.status.phase });

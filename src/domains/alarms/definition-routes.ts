@@ -1,0 +1,74 @@
+/** Routes of alarm definitions (contract 2, Alarm definition; decisions Q-ALARM-11..13). The arming gate is written by apply only. */
+import { conflict } from '../../platform/base/refusal.js';
+import { type CrudEvent, crudRoutes } from '../../platform/http/crud.js';
+import type { Route } from '../../platform/http/route.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import { metadataBody } from '../../platform/store/read-body.js';
+import type { Resource } from '../../platform/store/resource.js';
+import { modulesOf, resolvedModuleOf, unitOf } from '../control-modules/rules.js';
+import { ControlModule } from '../control-modules/kind.js';
+import { Unit } from '../plant/kind.js';
+import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus } from './kind.js';
+
+export function definitionBody(resource: Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>): Record<string, unknown> {
+  const { metadata, spec, status } = resource;
+  return {
+    name: metadata.name,
+    ...spec,
+    armed: status.armed,
+    gatedBy: spec.armingGate ? `PhaseTemplate/${spec.armingGate.phaseTemplateRef}` : '',
+    suppressedBy: status.suppressedBy,
+    activeAlarmRef: status.activeAlarmRef,
+    ...metadataBody(resource),
+  };
+}
+
+const AT_REST: readonly string[] = ['', 'Idle', 'Complete', 'Stopped', 'Aborted'];
+
+/** Units concerned by a definition: its unit, the unit of its module, or every unit with a tag on its I/O module. */
+export function unitsConcerned({ sourceKind, sourceName }: AlarmDefinitionSpec, read: StoreReader, site: string): string[] {
+  if (sourceKind === 'Unit') return [sourceName];
+  if (sourceKind === 'ControlModule') {
+    const module = read.get(ControlModule, site, sourceName);
+    return module ? [unitOf(read, site, module.spec)] : [];
+  }
+  return read
+    .list(Unit, site)
+    .map((unit) => unit.metadata.name)
+    .filter((unit) => modulesOf(read, site, unit).some((module) => resolvedModuleOf(read, module)?.ioModules.includes(sourceName)));
+}
+
+/** While the equipment executes only the message may change (decisions Q-ALARM-12). */
+function refuseWhileExecuting({ verb, before, spec, read, site, name }: CrudEvent<AlarmDefinitionSpec, AlarmDefinitionStatus>): void {
+  if (verb === 'delete') return refuseUnacknowledged(name, site, read);
+  if (verb !== 'update' || !before || !spec) return;
+  const changed = Object.keys(spec).filter((key) => key !== 'message' && JSON.stringify(spec[key as keyof AlarmDefinitionSpec]) !== JSON.stringify(before.spec[key as keyof AlarmDefinitionSpec]));
+  if (changed.length === 0) return;
+  const units = [...new Set([...unitsConcerned(before.spec, read, site), ...unitsConcerned(spec, read, site)])].filter((unit) => !AT_REST.includes(read.get(Unit, site, unit)?.status.state ?? ''));
+  if (units.length > 0) throw conflict('equipment_executing', `unit ${units.join(', ')} is executing; only the message of alarm definition ${name} can change now`, { units });
+}
+
+/** An alarm that nobody has acknowledged keeps its definition (contract 2, Alarms). */
+function refuseUnacknowledged(definition: string, site: string, read: StoreReader): void {
+  const alarm = read.list(Alarm, site).find(({ spec, status }) => spec.definitionRef === definition && status.state.endsWith('Unacknowledged'));
+  if (alarm) throw conflict('alarm_unacknowledged', `alarm ${alarm.metadata.name} of this definition is ${alarm.status.state}; acknowledge it first`, { alarm: alarm.metadata.name });
+}
+
+/** Needs `{ store }`. List filters: `source_kind`, `source_name`. */
+export const alarmDefinitionRoutes: readonly Route[] = crudRoutes(AlarmDefinition, {
+  read: 'read',
+  write: 'engineer',
+  dto: definitionBody,
+  refuse: refuseWhileExecuting,
+}).map((row) => {
+  if (!row.action.endsWith(':list')) return row;
+  return {
+    ...row,
+    handle(context, deps) {
+      const kind = context.query.get('source_kind');
+      const name = context.query.get('source_name');
+      const items = row.handle(context, deps) as readonly AlarmDefinitionSpec[];
+      return items.filter((item) => (kind === undefined || item.sourceKind === kind) && (name === undefined || item.sourceName === name));
+    },
+  };
+});

@@ -1,0 +1,156 @@
+/**
+ * Generic apply (contract 3, Generic apply and export; decisions Q-CHANGE-05..08): create or update by name, all
+ * manifests of one request in one transaction. What the kind's own routes refuse, apply refuses with the same status,
+ * except the exemptions the contract names.
+ *
+ * Order: the shape of all manifests, the permission for all, then one by one against what the earlier ones leave behind.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../platform/base/clock.js';
+import { Refusal } from '../../platform/base/refusal.js';
+import { decode } from '../../platform/http/json-body.js';
+import type { AuditDraft } from '../../platform/store/audit-record.js';
+import { companionsOf } from '../../platform/store/companions.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import * as v from 'valibot';
+import { SITE } from '../plant/rules.js';
+import { applyRuleOf } from './kind-rules.js';
+import { type AnyKind, ROUTELESS_KINDS } from './kinds.js';
+import { type Manifest, readManifest, siteOfManifest } from './manifest.js';
+import { StagedStore } from './staging.js';
+
+/** Who applies: a caller behind the route, or a component such as the demo. */
+export interface ApplyActor {
+  readonly displayName: string;
+  /** Sites the caller is confined to; null when unrestricted. */
+  readonly sites: readonly string[] | null;
+  may(action: string): boolean;
+  audit(entry: Partial<AuditDraft>): AuditDraft;
+}
+
+export interface ApplyDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+export type Operation = 'created' | 'configured' | 'unchanged';
+
+export interface Applied {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly operation: Operation;
+  readonly generation: number;
+  readonly warnings: readonly string[];
+}
+
+export function apiVersionOf(kind: AnyKind): string {
+  return `${kind.group}.lineside.io/v1alpha1`;
+}
+
+interface Step {
+  readonly manifest: Manifest;
+  readonly site: string;
+}
+
+interface Outcome {
+  readonly step: Step;
+  readonly operation: Operation;
+  readonly warnings: readonly string[];
+}
+
+/** @throws Refusal of the first manifest that is refused, with its `index` when there are several; nothing is written then. */
+export async function applyManifests(inputs: readonly unknown[], actor: ApplyActor, deps: ApplyDeps, querySite?: string): Promise<Applied[]> {
+  const several = inputs.length > 1;
+  const steps = inputs.map((input, index) =>
+    atIndex(index, several, (): Step => {
+      const manifest = readManifest(input);
+      return { manifest, site: siteOfManifest(manifest, querySite, actor.sites) };
+    }),
+  );
+  steps.forEach((step, index) => atIndex(index, several, () => authorise(step, actor, deps.store)));
+  const staged = new StagedStore(deps.store);
+  const audits: AuditDraft[] = [];
+  const outcomes = steps.map((step, index) => atIndex(index, several, () => stage(step, actor, staged, audits, deps)));
+  // one record at least per request, also when nothing changed (D-AUDIT-02)
+  if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
+  const puts: readonly Put[] = staged.puts;
+  await deps.store.write({ puts, audits });
+  return outcomes.map((outcome) => served(outcome, deps.store));
+}
+
+function atIndex<T>(index: number, several: boolean, work: () => T): T {
+  try {
+    return work();
+  } catch (fault) {
+    if (!several || !(fault instanceof Refusal)) throw fault;
+    throw new Refusal(fault.kind, `manifest ${index}: ${fault.message}`, { ...fault.context, index });
+  }
+}
+
+/** Beside its own action, apply needs that of the kind's create or update route (decisions Q-CHANGE-07). */
+function authorise({ manifest: { kind, name }, site }: Step, actor: ApplyActor, store: Store): void {
+  const scope = kind.kind === 'Site' ? name : site;
+  if (scope !== '' && actor.sites !== null && !actor.sites.includes(scope)) {
+    throw new Refusal('forbidden', `site ${scope} is outside your scope`, { code: 'site_scope', site: scope });
+  }
+  if (ROUTELESS_KINDS.includes(kind.kind)) return;
+  const action = `${kind.action}:${store.get(kind, site, name) ? 'update' : 'create'}`;
+  if (!actor.may(action)) throw new Refusal('forbidden', `applying ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });
+}
+
+function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore, audits: AuditDraft[], deps: ApplyDeps): Outcome {
+  const { kind, name } = manifest;
+  if (site !== '' && !staged.get(SITE, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
+  const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
+  const { spec: decoded, warnings } = decodeSpec(kind, manifest.spec);
+  const spec: unknown = kind.admit?.(decoded, { name, site, via: 'apply', before, read: staged }) ?? decoded;
+  const labels = manifest.labels && !isDeepStrictEqual(manifest.labels, before?.metadata.labels ?? {}) ? manifest.labels : undefined;
+  const annotations = manifest.annotations && !isDeepStrictEqual(manifest.annotations, before?.metadata.annotations ?? {}) ? manifest.annotations : undefined;
+  const changed = !before || !isDeepStrictEqual(spec, before.spec);
+  const step: Step = { manifest, site };
+  if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings };
+  const ruled = applyRuleOf(kind.kind)?.({ name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs(), manifest });
+  const companions = changed ? companionsOf(kind, { name, site, spec, before, by: actor.displayName }) : {};
+  const status: unknown = ruled?.status ?? companions.status;
+  staged.put({
+    kind,
+    site,
+    name,
+    spec,
+    ...(labels ? { labels } : {}),
+    ...(annotations ? { annotations } : {}),
+    ...(status === undefined ? {} : { status }),
+  });
+  for (const put of companions.puts ?? []) staged.put(put);
+  audits.push(
+    actor.audit({
+      site: site || (kind.kind === 'Site' ? name : ''),
+      action: before ? 'Update' : 'Create',
+      category: kind.action,
+      target: { kind: kind.kind, name, site: site || (kind.kind === 'Site' ? name : '') },
+      result: 'Success',
+      details: { via: 'apply' },
+      ...(before ? { before: shown(kind, before.spec) } : {}),
+      after: shown(kind, spec),
+    }),
+  );
+  return { step, operation: before ? 'configured' : 'created', warnings };
+}
+
+function shown(kind: AnyKind, spec: unknown): unknown {
+  return kind.redact?.(spec) ?? spec;
+}
+
+function decodeSpec(kind: AnyKind, spec: unknown): { readonly spec: unknown; readonly warnings: readonly string[] } {
+  if (kind.lenient) return kind.lenient(spec);
+  return { spec: decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec }).spec, warnings: [] };
+}
+
+function served({ step: { manifest, site }, operation, warnings }: Outcome, store: Store): Applied {
+  const { kind, name } = manifest;
+  const generation = store.get(kind, site, name)?.metadata.generation ?? 0;
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace: site === '' ? '' : `site-${site}`, name, operation, generation, warnings };
+}

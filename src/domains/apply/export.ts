@@ -1,0 +1,88 @@
+/** Export (decisions Q-CHANGE-10): manifests in an order that apply accepts, without secrets and read-only kinds. */
+import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { ControlModuleSpec } from '../control-modules/kind.js';
+import type { FunctionBlockTypeSpec } from '../logic/kind.js';
+import { apiVersionOf } from './apply.js';
+import { type AnyKind, APPLIED_KINDS } from './kinds.js';
+
+export interface ExportWish {
+  /** One site and the cluster resources; undefined: every site that `visible` allows. */
+  readonly site?: string;
+  readonly kinds?: readonly string[];
+  readonly status: boolean;
+  readonly visible: (site: string) => boolean;
+}
+
+export function exportManifests(read: StoreReader, wish: ExportWish): unknown[] {
+  return APPLIED_KINDS.filter((kind) => isWanted(kind, wish.kinds)).flatMap((kind) => {
+    const resources = read.list<unknown, unknown>(kind).filter((resource) => isExported(kind, resource, wish));
+    return inOrder(kind, resources).map((resource) => manifestOf(kind, resource, wish.status));
+  });
+}
+
+function isWanted(kind: AnyKind, kinds: readonly string[] | undefined): boolean {
+  return kinds === undefined || [kind.kind, ...(kind.aliases ?? [])].some((name) => kinds.includes(name));
+}
+
+/** Derived resources come back by themselves; elements and batches that have run are records, not configuration. */
+function isExported(kind: AnyKind, { metadata, spec, status }: Resource<unknown, unknown>, { site, visible }: ExportWish): boolean {
+  const scope = kind.kind === 'Site' ? metadata.name : metadata.site;
+  if (scope !== '' && (!visible(scope) || (site !== undefined && site !== scope))) return false;
+  if (metadata.ownerReferences.length > 0) return false;
+  const { batchRef, parentRef } = spec as { batchRef?: string; parentRef?: unknown };
+  if (kind.group === 'recipe' && (batchRef || parentRef)) return false;
+  if (kind.group === 'control' && batchRef && kind.body === 'spec') return false;
+  return kind.kind !== 'Batch' || (status as { phase: string }).phase === 'Pending';
+}
+
+export function manifestOf(kind: AnyKind, { metadata, spec, status }: Resource<unknown, unknown>, withStatus: boolean): Record<string, unknown> {
+  const { name, site, labels, annotations } = metadata;
+  return {
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    metadata: {
+      name,
+      ...(site === '' ? {} : { namespace: `site-${site}` }),
+      ...(Object.keys(labels).length > 0 ? { labels } : {}),
+      ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
+    },
+    spec: kind.redact?.(spec) ?? spec,
+    ...(withStatus ? { status } : {}),
+  };
+}
+
+/** Within a kind by name; where resources of one kind refer to each other, what is referred to comes first. */
+function inOrder(kind: AnyKind, resources: readonly Resource<unknown, unknown>[]): readonly Resource<unknown, unknown>[] {
+  const needs = NEEDS[kind.kind];
+  if (!needs) return resources;
+  const byKey = new Map(resources.map((resource) => [`${resource.metadata.site}/${resource.metadata.name}`, resource]));
+  const done = new Set<string>();
+  const ordered: Resource<unknown, unknown>[] = [];
+  const visit = (key: string): void => {
+    const resource = byKey.get(key);
+    if (!resource || done.has(key)) return;
+    done.add(key);
+    for (const name of needs(resource.spec)) visit(`${resource.metadata.site}/${name}`);
+    ordered.push(resource);
+  };
+  for (const key of byKey.keys()) visit(key);
+  return ordered;
+}
+
+const NEEDS: Readonly<Record<string, (spec: unknown) => readonly string[]>> = {
+  FunctionBlockType: (spec) => (spec as FunctionBlockTypeSpec).blocks.map((block) => block.type),
+  ControlModule: (spec) => ((spec as ControlModuleSpec).parentKind === 'ControlModule' ? [(spec as ControlModuleSpec).parentName] : []),
+};
+
+/** Everything that is stored and configured, for `lineside restore` (decisions Q-CHANGE-10). */
+export function backup(read: StoreReader, facts: { readonly createdAt: string; readonly version: string; readonly operatingMode: string }): Record<string, unknown> {
+  const resources = APPLIED_KINDS.flatMap((kind) =>
+    inOrder(kind, read.list<unknown, unknown>(kind)).map((resource) => {
+      const manifest = manifestOf(kind, resource, true);
+      return { ...manifest, metadata: { ...(manifest.metadata as object), uid: resource.metadata.uid } };
+    }),
+  );
+  return { format: 'lineside-backup/1', ...facts, resources, sha256: canonicalDigest(resources) };
+}

@@ -1,0 +1,73 @@
+/** Which kinds generic apply takes (contract 3, Generic apply; decisions Q-CHANGE-05), and the order in which an export lists them. */
+import type { Kind } from '../../platform/store/kind.js';
+import { Alarm, AlarmDefinition } from '../alarms/kind.js';
+import { Batch } from '../batches/kind.js';
+import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
+import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { Controller } from '../edge-controllers/kind.js';
+import { IOModule, SimulationPreset } from '../io-modules/kind.js';
+import { ControlProgram, FunctionBlockType } from '../logic/kind.js';
+import { Area, Enterprise, ProcessCell, Site, Unit } from '../plant/kind.js';
+import { Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from '../procedures/kind.js';
+import { MasterRecipe } from '../recipes/kind.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: kinds of every spec and status
+export type AnyKind = Kind<any, any>;
+
+/** In an order in which every reference points backwards, so that an export can be applied as it is. */
+export const APPLIED_KINDS: readonly AnyKind[] = [
+  Enterprise,
+  Site,
+  Area,
+  ProcessCell,
+  Controller,
+  FunctionBlockType,
+  ControlModuleTemplate,
+  SimulationPreset,
+  IOModule,
+  Unit,
+  ControlModule,
+  ControlProgram,
+  PhaseTemplate,
+  OperationTemplate,
+  UnitProcedureTemplate,
+  ProcedureTemplate,
+  CoordinationBlock,
+  SyncBarrier,
+  MasterRecipe,
+  AlarmDefinition,
+  Alarm,
+  Procedure,
+  UnitProcedure,
+  Operation,
+  Phase,
+  Batch,
+];
+
+const DERIVED = 'it is made by the gateway and cannot be written';
+const EVIDENCE = 'it is a read-only evidence record';
+
+/** Recognised and deliberately not applied: 422 with the reason. */
+export const UNAPPLIED_KINDS: Readonly<Record<string, string>> = {
+  ControlRecipe: `a control recipe is frozen when its batch starts; ${DERIVED}`,
+  RecipeRevision: `a recipe revision records a write of its master recipe; ${DERIVED}`,
+  BatchRecord: EVIDENCE,
+  AuditRecord: EVIDENCE,
+  SignatureRecord: EVIDENCE,
+  QualificationRecord: EVIDENCE,
+  ArchiveReport: EVIDENCE,
+  MaterialLot: `a material lot follows from the batches that made and used it; ${DERIVED}`,
+  NodeMaintenance: 'node maintenance is requested through the server routes, which record who authorised it',
+  NodeIdentity: 'a node is named through the server identity route',
+  SiteOutage: 'a site outage is requested through the outage routes, which record who authorised it',
+};
+
+/** Kinds without create and update routes: apply itself is the permission (decisions Q-CHANGE-07). */
+export const ROUTELESS_KINDS: readonly string[] = ['CoordinationBlock', 'SyncBarrier', 'Alarm'];
+
+const BY_NAME = new Map<string, AnyKind>(APPLIED_KINDS.flatMap((kind) => [kind.kind, ...(kind.aliases ?? [])].map((name) => [name, kind] as const)));
+
+/** A kind by its name or alias. */
+export function appliedKind(name: string): AnyKind | undefined {
+  return BY_NAME.get(name);
+}

@@ -1,0 +1,80 @@
+/** The shape of a manifest (decisions 1.1, Q-CHANGE-06, Q-VER-03): read strictly, status and server-managed metadata ignored. */
+import * as v from 'valibot';
+import { invalid, Refusal } from '../../platform/base/refusal.js';
+import { checkResourceName, checkSiteName } from '../../platform/base/resource-name.js';
+import { decode } from '../../platform/http/json-body.js';
+import { type AnyKind, appliedKind, UNAPPLIED_KINDS } from './kinds.js';
+
+const Texts = v.record(v.string(), v.string());
+
+const Metadata = v.strictObject({
+  name: v.string(),
+  namespace: v.optional(v.string()),
+  labels: v.optional(Texts),
+  annotations: v.optional(Texts),
+  // managed by the server: accepted, so that an export or a read can be sent back, and ignored
+  uid: v.optional(v.unknown()),
+  generation: v.optional(v.unknown()),
+  resourceVersion: v.optional(v.unknown()),
+  creationTimestamp: v.optional(v.unknown()),
+  deletionTimestamp: v.optional(v.unknown()),
+  ownerReferences: v.optional(v.unknown()),
+  managedFields: v.optional(v.unknown()),
+});
+
+const ManifestShape = v.strictObject({
+  apiVersion: v.string(),
+  kind: v.string(),
+  metadata: Metadata,
+  spec: v.optional(v.record(v.string(), v.unknown()), {}),
+  status: v.optional(v.record(v.string(), v.unknown())),
+});
+
+const API_VERSION = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/v1alpha1$/;
+
+export interface Manifest {
+  readonly kind: AnyKind;
+  readonly name: string;
+  /** Undefined when the manifest names no namespace. */
+  readonly namespace: string | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** @throws Refusal 400 for a shape that cannot be read or an unsupported kind, 422 for a kind that is deliberately not applied. */
+export function readManifest(input: unknown): Manifest {
+  const { apiVersion, kind: word, metadata, spec, status } = decode(ManifestShape, input);
+  if (!API_VERSION.test(apiVersion)) throw invalid('invalid_field', 'apiVersion', `apiVersion ${apiVersion} must have the form <group>/v1alpha1`);
+  const kind = appliedKind(word);
+  if (!kind) throw refuseKind(word);
+  if (kind.kind === 'Site') checkSiteName(metadata.name);
+  else checkResourceName(metadata.name, 'metadata.name');
+  if (kind.scope === 'cluster' && metadata.namespace !== undefined && metadata.namespace !== '') {
+    throw invalid('invalid_field', 'metadata.namespace', `${kind.kind} belongs to no site, so it must not carry a namespace`);
+  }
+  return { kind, name: metadata.name, namespace: metadata.namespace || undefined, labels: metadata.labels, annotations: metadata.annotations, spec, status };
+}
+
+function refuseKind(word: string): Refusal {
+  const reason = Object.hasOwn(UNAPPLIED_KINDS, word) ? UNAPPLIED_KINDS[word] : undefined;
+  if (reason !== undefined) return new Refusal('unprocessable', `${word} is not applied: ${reason}`, { code: 'kind_not_applied', kind: word, reason });
+  if (word === 'ChangeRequest') return invalid('unsupported_kind', 'kind', 'this build does not take change requests through apply yet', { kind: word });
+  return invalid('unsupported_kind', 'kind', `there is no kind ${word} that apply can take`, { kind: word });
+}
+
+const NAMESPACE = /^site-(.+)$/;
+
+/** Site of a namespaced manifest: its namespace, else the query, else the only site of a confined token (decisions Q-CHANGE-06). */
+export function siteOfManifest({ kind, namespace }: Manifest, querySite: string | undefined, ownSites: readonly string[] | null): string {
+  if (kind.scope === 'cluster') return '';
+  if (namespace !== undefined) {
+    const site = NAMESPACE.exec(namespace)?.[1];
+    if (site === undefined) throw invalid('invalid_field', 'metadata.namespace', `namespace ${namespace} must have the form site-<site>`);
+    return site;
+  }
+  if (querySite) return querySite;
+  if (ownSites?.length === 1) return ownSites[0];
+  throw invalid('missing_field', 'metadata.namespace', `${kind.kind} needs metadata.namespace (site-<site>), or query site`);
+}

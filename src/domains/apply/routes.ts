@@ -1,0 +1,69 @@
+/** Routes of apply and export (contract 3, Generic apply and export; decisions Q-CHANGE-06, Q-CHANGE-10). */
+import * as v from 'valibot';
+import { timestamp } from '../../platform/base/clock.js';
+import { invalid } from '../../platform/base/refusal.js';
+import { mayVisit } from '../../platform/http/caller.js';
+import { type Route, routesFor } from '../../platform/http/route.js';
+import { type ApplyDeps, applyManifests } from './apply.js';
+import { backup, exportManifests } from './export.js';
+import { appliedKind } from './kinds.js';
+
+const MANIFESTS_MAX = 500; // decisions Q-CHANGE-06
+
+export interface ApplyRouteDeps extends ApplyDeps {
+  readonly production: boolean;
+  /** Product version, for the header of a backup. */
+  readonly version?: string;
+}
+
+const route = routesFor<ApplyRouteDeps>();
+
+/** A manifest is judged by apply itself, which names the first wrong member and, in an array, its index. */
+const One = v.record(v.string(), v.unknown());
+const Several = v.pipe(v.array(One), v.minLength(1, 'must hold at least one manifest'), v.maxLength(MANIFESTS_MAX, `must hold at most ${MANIFESTS_MAX} manifests`));
+const Body: v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]> = v.lazy((input) => (Array.isArray(input) ? Several : One) as unknown as v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]>);
+
+function isChangeRequest(body: unknown): boolean {
+  const manifests = Array.isArray(body) ? body : [body];
+  return manifests.some((manifest: unknown) => (manifest as { kind?: unknown } | null)?.kind === 'ChangeRequest');
+}
+
+/** Needs ApplyRouteDeps. */
+export const applyRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/v1/apply',
+    action: 'apply:create',
+    tier: 'engineer',
+    summary: 'Create or update resources from one manifest or an array of 1 to 500, in one transaction',
+    body: Body,
+    freshToken: ({ body }) => isChangeRequest(body),
+    audit: { action: 'Update', category: 'apply', target: () => ({ kind: 'Manifest', name: '*', site: '' }) },
+    async handle(context, deps) {
+      const { body, caller } = context;
+      const actor = { displayName: caller.displayName, sites: caller.sites, may: (action: string) => caller.may(action), audit: (entry: Parameters<typeof context.audit>[0]) => context.audit(entry) };
+      const applied = await applyManifests(Array.isArray(body) ? body : [body], actor, deps, context.query.get('site'));
+      return Array.isArray(body) ? applied : applied[0];
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/export',
+    action: 'export:read',
+    tier: 'engineer',
+    summary: 'Manifests in an order that apply accepts; query site, kinds (comma list), status (true)',
+    handle({ query, caller }, { store }) {
+      const kinds = query.get('kinds')?.split(',').map((kind) => kind.trim()).filter((kind) => kind !== '');
+      for (const kind of kinds ?? []) if (!appliedKind(kind)) throw invalid('invalid_query', 'kinds', `there is no kind ${kind} that can be exported`);
+      return exportManifests(store, { site: query.get('site'), kinds, status: query.get('status') === 'true', visible: (site) => mayVisit(caller, site) });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/backup/crds',
+    action: 'backup:crds',
+    tier: 'admin',
+    summary: 'Every configured resource with uid and status, for `lineside restore`',
+    handle: (_context, { store, clock, version = '', production }) => backup(store, { createdAt: timestamp(clock.wallMs()), version, operatingMode: production ? 'production' : 'development' }),
+  }),
+];

@@ -1,0 +1,130 @@
+/**
+ * The demonstration plant (decisions 9, Q-TIER-10): the manifests beside the build applied as they are, and the recipes
+ * marked for it taken through approve, release and activate with ordinary signatures. Repeating it changes nothing that
+ * is unchanged; a recipe past Draft is left alone.
+ */
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { conflict, Refusal } from '../../platform/base/refusal.js';
+import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
+import { type ApplyActor, applyManifests } from '../apply/apply.js';
+import { appliedKind } from '../apply/kinds.js';
+import { IO_MODULE } from '../io-modules/rules.js';
+import { MASTER_RECIPE } from '../recipes/rules.js';
+import { type LifecycleActor, type LifecycleDeps, moveRecipe } from '../recipes/lifecycle.js';
+
+export const DEMO_SITE = 'demo';
+const MANAGED_BY = 'lineside.io/managed-by';
+const ACTIVATE = 'lineside.io/demo-activate';
+const REASON = 'demo provisioning';
+const STEPS = ['approve', 'release', 'activate'] as const;
+
+export interface DemoParts extends LifecycleDeps {
+  /** Setting `demo.enabled`. */
+  readonly enabled: boolean;
+  readonly production: boolean;
+  /** Folder of the manifests, `demo/` beside the build. */
+  readonly folder: string;
+}
+
+export interface Provisioned {
+  readonly site: string;
+  readonly created: number;
+  readonly configured: number;
+  readonly unchanged: number;
+  readonly activatedRecipes: readonly string[];
+}
+
+interface RawManifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> };
+}
+
+/** All manifests in file-name order, each labelled as managed by the demo. */
+export function demoManifests(dir: string): readonly RawManifest[] {
+  const files = readdirSync(dir)
+    .filter((file) => file.endsWith('.json'))
+    .sort();
+  return files
+    .flatMap((file) => JSON.parse(readFileSync(path.join(dir, file), 'utf8')) as RawManifest[])
+    .map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, labels: { ...manifest.metadata.labels, [MANAGED_BY]: 'demo' } } }));
+}
+
+const SYSTEM_DEMO: Actor = { accountId: 'system:demo', displayName: 'system:demo', actorType: 'component', component: 'demo' };
+
+/** The identity `system:demo`, which may everything and signs as itself. */
+function systemDemo(correlationID: string): ApplyActor & LifecycleActor {
+  return {
+    displayName: SYSTEM_DEMO.displayName,
+    sites: null,
+    may: () => true,
+    signatory: { accountId: SYSTEM_DEMO.accountId, displayName: SYSTEM_DEMO.displayName, groups: [], issuedAtMs: null },
+    audit: (entry): AuditDraft => ({
+      site: DEMO_SITE,
+      action: 'Update',
+      category: 'demo',
+      target: { kind: 'Site', name: DEMO_SITE, site: DEMO_SITE },
+      result: 'Success',
+      ...entry,
+      actor: SYSTEM_DEMO,
+      correlationID,
+    }),
+  };
+}
+
+export class DemoPlant {
+  readonly #parts: DemoParts;
+
+  constructor(parts: DemoParts) {
+    this.#parts = parts;
+  }
+
+  /** @throws Refusal 409 `demo_disabled`, 403 `production_mode`. */
+  async provision(correlationID: string = randomUUID()): Promise<Provisioned> {
+    const { enabled, production, folder, store, clock } = this.#parts;
+    if (!enabled) throw conflict('demo_disabled', 'the demonstration plant is switched off; start with demo.enabled to use it');
+    if (production) throw new Refusal('forbidden', 'the demonstration plant is not for production mode', { code: 'production_mode' });
+    const actor = systemDemo(correlationID);
+    const applied = await applyManifests(demoManifests(folder), actor, { store, clock });
+    const count = (operation: string): number => applied.filter((result) => result.operation === operation).length;
+    const activatedRecipes = await this.#activate(actor);
+    return { site: DEMO_SITE, created: count('created'), configured: count('configured'), unchanged: count('unchanged'), activatedRecipes };
+  }
+
+  async #activate(actor: LifecycleActor): Promise<string[]> {
+    const drafts = this.#parts.store.list(MASTER_RECIPE, DEMO_SITE).filter((recipe) => recipe.metadata.labels[ACTIVATE] === 'true' && recipe.status.phase === 'Draft');
+    const names = drafts.map((recipe) => recipe.metadata.name);
+    for (const name of names) for (const step of STEPS) await moveRecipe(this.#parts, DEMO_SITE, name, step, REASON, actor);
+    return names;
+  }
+
+  /**
+   * Above 1 only in development mode and only while every I/O module of the appliance is simulated (decisions 6.7).
+   * @throws Refusal 409 `time_scale_refused`.
+   */
+  checkTimeScale(timeScale: number): void {
+    if (timeScale === 1) return;
+    const { production, store } = this.#parts;
+    const real = store.list(IO_MODULE).find((module) => module.spec.protocol !== 'simulation');
+    if (production) throw conflict('time_scale_refused', 'the time scale is 1 in production mode');
+    if (real) throw conflict('time_scale_refused', `I/O module ${real.metadata.name} is a real device; the time scale stays 1`, { ioModule: real.metadata.name });
+  }
+
+  status(timeScale: number): unknown {
+    const { enabled, production, folder, store } = this.#parts;
+    const manifests = demoManifests(folder);
+    const present = manifests.filter(({ kind, metadata }) => {
+      const applied = appliedKind(kind);
+      return applied !== undefined && store.get(applied, applied.scope === 'site' ? DEMO_SITE : '', metadata.name) !== undefined;
+    }).length;
+    return {
+      enabled,
+      provisioned: present === manifests.length,
+      site: DEMO_SITE,
+      manifests: { expected: manifests.length, present },
+      timeScale,
+      operatingMode: production ? 'production' : 'development',
+    };
+  }
+}

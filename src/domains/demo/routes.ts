@@ -1,0 +1,57 @@
+/** Routes of the demonstration plant (contract 3, Additional routes; decisions Q-CHANGE-11, 6.7, 9). */
+import * as v from 'valibot';
+import { type Route, routesFor } from '../../platform/http/route.js';
+import { DEMO_SITE, type DemoPlant } from './demo.js';
+
+export interface DemoDeps {
+  readonly demo: DemoPlant;
+  /** The present time scale of the plant (decisions 6.7). */
+  timeScale(): number;
+  setTimeScale(value: number): void;
+}
+
+const route = routesFor<DemoDeps>();
+const TimeScaleNumber = v.pipe(v.number(), v.minValue(1, 'must be 1 to 100'), v.maxValue(100, 'must be 1 to 100'));
+
+const audit = { action: 'Command', category: 'demo', target: () => ({ kind: 'Site', name: DEMO_SITE, site: DEMO_SITE }) } as const;
+
+/** Needs DemoDeps. */
+export const demoRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/v1/demo/provision',
+    action: 'demo:provision',
+    tier: 'read',
+    summary: 'Create the demonstration plant in site demo',
+    body: v.strictObject({ timeScale: v.optional(TimeScaleNumber) }),
+    audit,
+    async handle({ body, correlationID }, { demo, timeScale, setTimeScale }) {
+      if (body.timeScale !== undefined) demo.checkTimeScale(body.timeScale);
+      const provisioned = await demo.provision(correlationID);
+      if (body.timeScale !== undefined) setTimeScale(body.timeScale);
+      return { ...provisioned, timeScale: timeScale() };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/demo/status',
+    action: 'demo:status',
+    tier: 'read',
+    summary: 'Whether the demonstration plant is there',
+    handle: (_context, { demo, timeScale }) => demo.status(timeScale()),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/demo/timescale',
+    action: 'demo:timescale',
+    tier: 'admin',
+    summary: 'Set the time scale of the plant, 1 to 100; development mode and simulated I/O only',
+    body: v.strictObject({ timeScale: TimeScaleNumber }),
+    audit,
+    handle({ body }, { demo, timeScale, setTimeScale }) {
+      demo.checkTimeScale(body.timeScale);
+      setTimeScale(body.timeScale);
+      return { timeScale: timeScale() };
+    },
+  }),
+];

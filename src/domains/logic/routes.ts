@@ -1,0 +1,143 @@
+/** Routes of control programs and block types (contract 3, Control program, Logic transforms; decisions PROG). */
+import * as v from 'valibot';
+import { blockTypeEntries } from '../../../runtime/catalog.js';
+import type { Clock } from '../../platform/base/clock.js';
+import { invalid, missing } from '../../platform/base/refusal.js';
+import { crudRoutes } from '../../platform/http/crud.js';
+import { decode } from '../../platform/http/json-body.js';
+import { checkIfMatch } from '../../platform/http/revision.js';
+import { type Route, routesFor, withRevision } from '../../platform/http/route.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import { Block, BlockConnection, BlockVariableBinding } from '../control-modules/kind.js';
+import { compositesOf } from './composites.js';
+import { blockTypeBody, programBody } from './dto.js';
+import { armOverride, passGate } from './hot-swap.js';
+import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, FunctionBlockType, ProgramVariable } from './kind.js';
+import { transformRoutes } from './transform-routes.js';
+import { admitProgram } from './rules.js';
+
+export interface LogicDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+const TIERS = { read: 'read', write: 'engineer' } as const;
+const route = routesFor<LogicDeps>();
+const PROGRAM_PATH = '/api/v1/sites/{site}/fbnetworks/{name}';
+
+type Program = Resource<ControlProgramSpec, ControlProgramStatus>;
+type Named = { readonly site: string; readonly name: string };
+
+function requireProgram({ site, name }: Named, store: Store): Program {
+  const program = store.get(ControlProgram, site, name);
+  if (!program) throw missing('ControlProgram', name);
+  return program;
+}
+
+const exists = (params: Named, { store }: LogicDeps): void => void requireProgram(params, store);
+
+/** The whole spec; members that the stored program declares must be sent back (contract 3, Control program). */
+const PutBody = v.strictObject({
+  apiVersion: v.optional(v.string()),
+  kind: v.optional(v.picklist(['ControlProgram', 'FBNetwork'])),
+  metadata: v.optional(v.strictObject({ name: v.optional(v.string()), namespace: v.optional(v.string()), labels: v.optional(v.record(v.string(), v.string())), annotations: v.optional(v.record(v.string(), v.string())) })),
+  spec: v.strictObject({
+    unitRef: v.string(),
+    scanInterval: v.union([v.string(), v.number()]),
+    blocks: v.array(Block),
+    connections: v.optional(v.array(BlockConnection)),
+    variables: v.optional(v.array(ProgramVariable)),
+    variableBindings: v.optional(v.array(BlockVariableBinding)),
+  }),
+});
+
+const replaceProgram = route({
+  method: 'PUT',
+  path: PROGRAM_PATH,
+  action: 'controlprogram:update',
+  tier: 'engineer',
+  summary: 'Replace a control program; the body states the whole spec',
+  body: PutBody,
+  audit: { action: 'Update', category: 'controlprogram', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
+  exists,
+  async handle(context, { store, clock }) {
+    const { site, name } = context.params;
+    const { metadata, spec } = context.body;
+    const before = requireProgram(context.params, store);
+    if (metadata?.name !== undefined && metadata.name !== name) throw invalid('invalid_field', 'metadata.name', `a ControlProgram cannot be renamed: name must be ${name}, as in the path, or left out`);
+    for (const member of ['variables', 'variableBindings'] as const) {
+      if (spec[member] === undefined && before.spec[member].length > 0) throw invalid('missing_field', `spec.${member}`, `the stored program declares ${member}; send them back, or send an explicit empty array`);
+    }
+    const decoded = decode(v.strictObject({ spec: ControlProgramSpec }), { spec }).spec;
+    const after = admitProgram(decoded, { name, site, via: 'rest', before, read: store });
+    checkIfMatch(context.header('if-match'), before.metadata.resourceVersion);
+    const status = passGate(before, after, store, clock.wallMs());
+    const applied = await store.write({
+      puts: [{ kind: ControlProgram, site, name, spec: after, status, ...(metadata?.labels ? { labels: metadata.labels } : {}), ...(metadata?.annotations ? { annotations: metadata.annotations } : {}) }],
+      audits: [context.audit({ before: before.spec, after, ...(before.status.hotSwapOverride && !status.hotSwapOverride ? { details: { hotSwapOverride: before.status.hotSwapOverride } } : {}) })],
+    });
+    const program = applied.resources[0] as Program;
+    return withRevision(programBody(program), program.metadata.resourceVersion);
+  },
+});
+
+/** Arms a one-shot bypass of the active-batch gate for the next edit (contract 3, Control program). */
+const overrideHotSwap = route({
+  method: 'POST',
+  path: `${PROGRAM_PATH}/override-hot-swap`,
+  action: 'controlprogram:override-hot-swap',
+  tier: 'engineer',
+  summary: 'Allow the next edit of the program although its unit is active',
+  body: v.strictObject({ reason: v.optional(v.string(), '') }),
+  reason: 'policy',
+  audit: { action: 'Command', category: 'hot-swap-override', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
+  exists,
+  async handle(context, { store, clock }) {
+    const { site, name } = context.params;
+    const { reason } = context.body;
+    const status = armOverride(requireProgram(context.params, store), context.caller.displayName, reason, clock.wallMs());
+    await store.write({ puts: [{ kind: ControlProgram, site, name, status }], audits: [context.audit({ operatorReason: reason, after: status.hotSwapOverride })] });
+    return { name, armed: true, ...status.hotSwapOverride };
+  },
+});
+
+const catalogue: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/blocktypes',
+    action: 'blocktype:list',
+    tier: 'read',
+    summary: 'Built-in and composite block types with their ports and parameters',
+    handle: (_context, { store }) => [...blockTypeEntries(compositesOf(store))].sort((a, b) => (a.name < b.name ? -1 : 1)).map(shownEntry),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/blocktypes/{name}',
+    action: 'blocktype:read',
+    tier: 'read',
+    summary: 'One block type',
+    handle({ params }, { store }) {
+      const entry = blockTypeEntries(compositesOf(store)).find((candidate) => candidate.name === params.name);
+      if (!entry) throw missing('block type', params.name);
+      return shownEntry(entry);
+    },
+  }),
+];
+
+/** Ports and params in one form (contract 3, Logic transforms): name, dataType, required and, when there are any, description and default. */
+function shownEntry(entry: ReturnType<typeof blockTypeEntries>[number]): unknown {
+  const shown = (list: typeof entry.params) =>
+    list.map(({ name, dataType, description, defaultValue, required }) => ({ name, dataType, ...(description ? { description } : {}), ...(defaultValue === undefined ? {} : { defaultValue }), required: required ?? false }));
+  return { ...entry, inputs: shown(entry.inputs), outputs: shown(entry.outputs), params: shown(entry.params) };
+}
+
+/** Needs LogicDeps. */
+export const logicRoutes: readonly Route[] = [
+  ...crudRoutes(ControlProgram, { ...TIERS, dto: programBody, only: ['list', 'create', 'read', 'delete'] }),
+  replaceProgram,
+  overrideHotSwap,
+  ...crudRoutes(FunctionBlockType, { ...TIERS, dto: blockTypeBody }),
+  ...catalogue,
+  ...transformRoutes,
+];

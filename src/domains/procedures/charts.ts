@@ -1,0 +1,124 @@
+/**
+ * Checks of structured text in charts, with what the site knows (decisions 2.8, Q-ST-03, Q-ST-08): templates by kind and
+ * name, tags by module type. References may dangle; what is not there is not checked.
+ */
+import { blockType } from '../../../runtime/catalog.js';
+import { type ChartDiagnostic, checkPhaseCharts, type PhaseEnvironment } from '../../../runtime/language/check-chart.js';
+import { checkProceduralChart, type ChartLevel, type ProceduralEnvironment, type TemplateFacts } from '../../../runtime/language/check-procedural-chart.js';
+import { type NameFacts, type TagTable, type TextScope, tagTable } from '../../../runtime/language/scope.js';
+import type { ProceduralChart, TemplateKind } from '../../../runtime/vocabulary/chart.js';
+import { Refusal } from '../../platform/base/refusal.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import { kindNamed } from '../../platform/store/named-kind.js';
+import type { EffectiveTag } from '../control-modules/merge.js';
+import { modulesOf, resolvedModuleOf, TEMPLATE } from '../control-modules/rules.js';
+import { resolveModule } from '../control-modules/merge.js';
+import type { OperationTemplate, OutputSpec, ParameterSpec, PhaseTemplate, PhaseTemplateSpec, ProcedureTemplate, UnitProcedureTemplate } from './kind.js';
+
+const PHASE_TEMPLATE = kindNamed<typeof PhaseTemplate>('PhaseTemplate');
+const OPERATION_TEMPLATE = kindNamed<typeof OperationTemplate>('OperationTemplate');
+const UNIT_PROCEDURE_TEMPLATE = kindNamed<typeof UnitProcedureTemplate>('UnitProcedureTemplate');
+const PROCEDURE_TEMPLATE = kindNamed<typeof ProcedureTemplate>('ProcedureTemplate');
+
+export type { ChartDiagnostic } from '../../../runtime/language/check-chart.js';
+
+/** 400 `st_invalid` with every diagnostic at once; warnings alone pass. */
+export function refuseInvalid(diagnostics: readonly ChartDiagnostic[]): void {
+  const first = diagnostics.find((diagnostic) => diagnostic.severity === 'error');
+  if (first) throw new Refusal('invalid', `${placeOf(first)}${first.message}`, { code: 'st_invalid', valid: false, diagnostics });
+}
+
+function placeOf({ chart, step, transition }: ChartDiagnostic): string {
+  const words = [chart && chart !== 'running' ? `chart ${chart}` : '', step ? `step ${step}` : '', transition === undefined ? '' : `transition ${transition}`].filter((word) => word !== '');
+  return words.length === 0 ? '' : `${words.join(', ')}: `;
+}
+
+export function phaseEnvironment(read: StoreReader, site: string, unit: string): PhaseEnvironment {
+  const modules = unit === '' ? undefined : new Map(modulesOf(read, site, unit).map((module) => [module.metadata.name, module]));
+  return {
+    tagsOfType(moduleType) {
+      const templates = read.list(TEMPLATE, '').filter((template) => template.spec.moduleType === moduleType);
+      if (templates.length !== 1) return undefined;
+      const [{ metadata, spec }] = templates;
+      const bare = { parentName: '', parentKind: 'Unit', templateRef: metadata.name, symbolId: '', measuredVariable: '', description: '', tags: [], inputBindings: [], paramOverrides: [], mode: '' } as const;
+      const resolved = resolveModule({ ...bare, tags: [], inputBindings: [], paramOverrides: [] }, spec);
+      // an instance may move the bounds, so those of the template are not held against a literal
+      return tableOf(resolved.tags.map(({ min: _min, max: _max, ...tag }) => tag), resolved.blocks);
+    },
+    tagsOfModule(name) {
+      const module = modules?.get(name);
+      const resolved = module && resolvedModuleOf(read, module);
+      return resolved && tableOf(resolved.tags, resolved.blocks);
+    },
+  };
+}
+
+function tableOf(tags: readonly EffectiveTag[], blocks: readonly { readonly name: string; readonly type: string }[]): TagTable {
+  return tagTable(
+    tags.map((tag) => {
+      const isState = tag.role === 'state';
+      const words = tag.stateWords.length > 0 ? tag.stateWords : blockType(blocks.find((block) => block.name === tag.blockRef)?.type ?? '')?.stateWords;
+      return {
+        name: tag.name,
+        type: tag.type,
+        writable: tag.accessLevel === 'readwrite',
+        ...(tag.min === undefined ? {} : { engMin: tag.min }),
+        ...(tag.max === undefined ? {} : { engMax: tag.max }),
+        ...(isState ? { isState } : {}),
+        ...(isState && words ? { stateWords: words } : {}),
+      };
+    }),
+  );
+}
+
+export function checkPhase(spec: PhaseTemplateSpec, read: StoreReader, site: string, unit: string): ChartDiagnostic[] {
+  return checkPhaseCharts(spec, phaseEnvironment(read, site, unit));
+}
+
+/** What a step may bind to, by template. */
+function templateFacts(read: StoreReader, site: string): ProceduralEnvironment['template'] {
+  return (kind: TemplateKind, name: string): TemplateFacts | undefined => {
+    if (kind === 'PhaseTemplate') {
+      const phase = read.get(PHASE_TEMPLATE, site, name)?.spec;
+      return phase && { parameters: phase.parameters, outputs: phase.outputs, roles: phase.roles.map((role) => role.name) };
+    }
+    if (kind === 'ProcedureTemplate') {
+      const procedure = read.get(PROCEDURE_TEMPLATE, site, name)?.spec;
+      return procedure && { parameters: procedure.parameters, outputs: [] };
+    }
+    const sequence = read.get(kind === 'OperationTemplate' ? OPERATION_TEMPLATE : UNIT_PROCEDURE_TEMPLATE, site, name)?.spec;
+    return sequence && { parameters: sequence.parameters, outputs: sequence.outputs };
+  };
+}
+
+export function checkSequence(
+  chart: ProceduralChart,
+  level: ChartLevel,
+  formals: { readonly parameters: readonly Pick<ParameterSpec, 'name' | 'type'>[]; readonly outputs?: readonly OutputSpec[] },
+  read: StoreReader,
+  site: string,
+): ChartDiagnostic[] {
+  return checkProceduralChart(chart, level, { parameters: formals.parameters, outputs: formals.outputs ?? [], template: templateFacts(read, site) });
+}
+
+/** A recipe's parameters are the names of its formulas; they are texts, so their type is open. */
+export function checkRecipeChart(chart: ProceduralChart, formulas: readonly { readonly parameters: readonly { readonly name: string }[] }[], read: StoreReader, site: string): ChartDiagnostic[] {
+  const names = new Map(formulas.flatMap((formula) => formula.parameters.map((parameter) => [parameter.name.toLowerCase(), parameter.name])));
+  return checkProceduralChart(chart, 'Recipe', { parameters: [...names.values()].map((name) => ({ name, type: 'ANY' })), template: templateFacts(read, site) });
+}
+
+/** Knows every name, of open type. */
+class EveryName extends Map<string, NameFacts> {
+  override get(key: string): NameFacts {
+    return { name: key, type: 'ANY', kind: 'variable' };
+  }
+
+  override has(_key: string): boolean {
+    return true;
+  }
+}
+
+/** Scope of a text that stands alone: its names may be declared elsewhere, its addresses may exist. */
+export function looseScope(): TextScope {
+  return { names: new EveryName(), member: () => 'ANY', tag: () => ({ found: 'unresolved' }), timeout: true };
+}

@@ -1,0 +1,68 @@
+/** Routes of procedural resources and templates (contract 3, Procedural resources and templates; decisions Q-TIER-01). */
+import { conflict, Refusal } from '../../platform/base/refusal.js';
+import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http/crud.js';
+import type { Route } from '../../platform/http/route.js';
+import type { Kind } from '../../platform/store/kind.js';
+import { elementBody, elementItem, phaseBody, templateBody } from './dto.js';
+import { ADHOC_LABEL, type ElementStatus, Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from './kind.js';
+import { isActive } from './rules.js';
+
+const TIERS = { read: 'read', write: 'engineer' } as const;
+
+/** Deps of the rows of this domain beside the store. */
+export interface ProcedureDeps extends CrudDeps {
+  /** Setting `gateway.operatingMode` is `production`. */
+  readonly production: boolean;
+}
+
+/** 403 in production (contract 3, Procedural resources): what ran is evidence. */
+function refuseInProduction(deps: CrudDeps): void {
+  if (!(deps as ProcedureDeps).production) return;
+  throw new Refusal('forbidden', 'procedural resources are production records and cannot be deleted in production mode', { code: 'production_mode' });
+}
+
+interface OwnedSpec {
+  readonly batchRef: string;
+  readonly parentRef: { readonly kind: string; readonly name: string } | null;
+}
+
+function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus>, 'dto'>): Route[] {
+  return crudRoutes(kind, {
+    ...TIERS,
+    ...options,
+    item: elementItem,
+    derives: true,
+    barrier: { delete: (_params, deps) => refuseInProduction(deps) },
+    refuse({ verb, before, name }) {
+      if (verb !== 'delete' || !before) return;
+      if (isActive(before.status)) throw conflict('element_active', `${kind.kind} ${name} is ${before.status.state}; end it first`, { state: before.status.state });
+      if (before.spec.parentRef !== null) throw conflict('element_owned', `${kind.kind} ${name} belongs to ${before.spec.parentRef.kind} ${before.spec.parentRef.name}; delete that one`);
+    },
+  }).map(withAdhocFilter);
+}
+
+/** List filter `?adhoc=true` (contract 3, Ad-hoc rules): `false` gives the others. */
+function withAdhocFilter(row: Route): Route {
+  if (!row.action.endsWith(':list')) return row;
+  return {
+    ...row,
+    handle(context, deps) {
+      const items = row.handle(context, deps) as readonly { readonly labels: Readonly<Record<string, string>> }[];
+      const wanted = context.query.get('adhoc');
+      if (wanted === undefined) return items;
+      return items.filter((item) => (item.labels[ADHOC_LABEL] === 'true') === (wanted === 'true'));
+    },
+  };
+}
+
+/** Needs ProcedureDeps. */
+export const procedureRoutes: readonly Route[] = [
+  ...elementRoutes(Procedure, { dto: elementBody }),
+  ...elementRoutes(UnitProcedure, { dto: elementBody }),
+  ...elementRoutes(Operation, { dto: elementBody }),
+  ...elementRoutes(Phase, { dto: phaseBody }),
+  ...crudRoutes(PhaseTemplate, { ...TIERS, dto: templateBody }),
+  ...crudRoutes(OperationTemplate, { ...TIERS, dto: templateBody }),
+  ...crudRoutes(UnitProcedureTemplate, { ...TIERS, dto: templateBody }),
+  ...crudRoutes(ProcedureTemplate, { ...TIERS, dto: templateBody }),
+];
