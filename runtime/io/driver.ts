@@ -56,13 +56,9 @@ export interface SampleSink {
 }
 
 /** `answered`: the device spoke, if only to refuse; `silent`: a request ran into its time-out; `lost`: no connection. */
-export type ReadOutcome =
-  | { readonly status: 'answered' }
-  | { readonly status: 'silent' | 'lost'; readonly message: string };
+export type ReadOutcome = { readonly status: 'answered' } | { readonly status: 'silent' | 'lost'; readonly message: string };
 
-export type WriteOutcome =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
+export type WriteOutcome = { readonly ok: true } | { readonly ok: false; readonly reason: 'unreachable' | 'refused' | 'invalid'; readonly message: string };
 
 export interface Link {
   /** Delivers every point exactly once or, when a request ran into its time-out, at least once as bad. */

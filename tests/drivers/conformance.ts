@@ -80,8 +80,14 @@ export function conformance(t: Test, setup: () => ConformanceCase): void {
     const link = await connect(t, one);
     const got = collector(one.readable.length);
     t.same(await link.read(one.readable, got.sink), { status: 'answered' });
-    t.same(got.deliveries, one.readable.map(() => 1));
-    t.same(got.messages, one.readable.map(() => ''));
+    t.same(
+      got.deliveries,
+      one.readable.map(() => 1),
+    );
+    t.same(
+      got.messages,
+      one.readable.map(() => ''),
+    );
     t.equal(got.brackets, 0, 'every bracket is closed');
   });
 
@@ -93,7 +99,10 @@ export function conformance(t: Test, setup: () => ConformanceCase): void {
       const points = one.writable.map((row) => row.point);
       const got = collector(points.length);
       await link.read(points, got.sink);
-      t.same(got.values, one.writable.map(({ point, values }) => asRead(values[round], point.dataType)));
+      t.same(
+        got.values,
+        one.writable.map(({ point, values }) => asRead(values[round], point.dataType)),
+      );
     }
   });
 
@@ -116,7 +125,10 @@ export function conformance(t: Test, setup: () => ConformanceCase): void {
     t.same(await link.read(points, got.sink), { status: 'answered' });
     t.ok(got.messages[1].length > 0);
     t.same(got.messages.filter((message) => message !== '').length, 1);
-    t.same(got.deliveries, points.map(() => 1));
+    t.same(
+      got.deliveries,
+      points.map(() => 1),
+    );
   });
 
   t.test('conformance: many reads at once are all answered', async (t) => {

@@ -22,7 +22,16 @@ function moduleOf(port: number, rows: readonly ChannelText[], options: ProbeModu
     ([name, address, dataType, extra]): ProbeChannel => ({ name, address, direction: 'input', dataType, readbackAddress: '', pollIntervalMs: 0, ...extra }),
   );
   const image = new ProcessImage(channels.length).buffer;
-  return { site: 'north', module: 'io', protocol: 'modbus', address: `127.0.0.1:${port}`, options: { pollInterval: '50ms', timeout: '300ms', retries: 1, ...options }, channels, image, ...more };
+  return {
+    site: 'north',
+    module: 'io',
+    protocol: 'modbus',
+    address: `127.0.0.1:${port}`,
+    options: { pollInterval: '50ms', timeout: '300ms', retries: 1, ...options },
+    channels,
+    image,
+    ...more,
+  };
 }
 
 const plan = (...modules: ProbeModule[]): ProbePlan => ({
@@ -198,7 +207,10 @@ t.test('D-IO-01: a pulled plug is Bad and Disconnected within 3 s, and Good agai
 });
 
 t.test('D-IO-01: a frozen device (half-open) is Bad within one poll period and its time-out', async (t) => {
-  for (const [pollInterval, timeout, limitMs] of [['500ms', '1s', 1600], ['10s', '5s', 3100]] as const) {
+  for (const [pollInterval, timeout, limitMs] of [
+    ['500ms', '1s', 1600],
+    ['10s', '5s', 3100],
+  ] as const) {
     const proxy = await FaultProxy.start(() => peer.port);
     t.teardown(() => proxy.stop());
     const module = moduleOf(proxy.port, [['speed', 'holding:10:int16', 'int']], { pollInterval, timeout, retries: 2 });
@@ -233,7 +245,10 @@ t.test('D-IO-02: late and doubled replies are discarded and the connection rebui
   t.match(await link.lost, /nobody waits/, 'the late reply ends the connection');
 
   proxy.mode = 'double';
-  const module = moduleOf(proxy.port, [['a', 'holding:11', 'int'], ['b', 'input:10:int16', 'int']]);
+  const module = moduleOf(proxy.port, [
+    ['a', 'holding:11', 'int'],
+    ['b', 'input:10:int16', 'int'],
+  ]);
   const accepted = proxy.accepted;
   const probe = await startProbe(t, module);
   await until('rebuilt', () => proxy.accepted >= accepted + 2);
@@ -245,7 +260,14 @@ t.test('D-IO-02: late and doubled replies are discarded and the connection rebui
 t.test('G9: resets, refusals and single bytes; no value stays Good while the peer is gone, no socket leaks', async (t) => {
   const proxy = await FaultProxy.start(() => peer.port);
   t.teardown(() => proxy.stop());
-  const module = moduleOf(proxy.port, [['a', 'holding:11', 'int'], ['b', 'holding:12:int32', 'int']], { pollInterval: '10ms' });
+  const module = moduleOf(
+    proxy.port,
+    [
+      ['a', 'holding:11', 'int'],
+      ['b', 'holding:12:int32', 'int'],
+    ],
+    { pollInterval: '10ms' },
+  );
   const probe = await startProbe(t, module);
   for (let round = 0; round < 10; round += 1) {
     proxy.mode = round % 2 === 0 ? 'pass' : 'bytes';
@@ -263,11 +285,21 @@ t.test('G9: resets, refusals and single bytes; no value stays Good while the pee
 });
 
 t.test('an exception reply is Bad on its channels only; a hole in a block costs its neighbours nothing', async (t) => {
-  const module = moduleOf(peer.port, [['left', 'holding:300', 'int'], ['hole', 'holding:302', 'int'], ['right', 'holding:305', 'int']]);
+  const module = moduleOf(peer.port, [
+    ['left', 'holding:300', 'int'],
+    ['hole', 'holding:302', 'int'],
+    ['right', 'holding:305', 'int'],
+  ]);
   const probe = await startProbe(t, module);
   await until('degraded', () => probe.state() === 'Degraded');
   t.match(probe.message(), /^hole: illegal data address \(exception 2\)$/);
-  t.match([valueOf(module, 'left'), valueOf(module, 'right')], [{ value: 3, quality: QUALITY.Good }, { value: 35, quality: QUALITY.Good }]);
+  t.match(
+    [valueOf(module, 'left'), valueOf(module, 'right')],
+    [
+      { value: 3, quality: QUALITY.Good },
+      { value: 35, quality: QUALITY.Good },
+    ],
+  );
   t.equal(valueOf(module, 'hole').quality, QUALITY.Bad);
 });
 
@@ -332,11 +364,17 @@ t.test('decisions 7.7: outputs of a scan reach the device and are read back; the
   t.equal(await write(4, 1), WRITE_STATUS.failed);
   worker.postMessage({ type: 'stop' } satisfies ProbeInbound);
   await new Promise((resolve) => worker.once('exit', resolve));
-  t.ok(messages.some((message) => message.type === 'stopped'), 'the thread ends by itself after stop');
+  t.ok(
+    messages.some((message) => message.type === 'stopped'),
+    'the thread ends by itself after stop',
+  );
 });
 
 t.test('one Modbus unit behind a gateway may be silent without harm to the others', async (t) => {
-  const module = moduleOf(peer.port, [['here', 'holding:11', 'int'], ['gone', 'holding:11@99', 'int']]);
+  const module = moduleOf(peer.port, [
+    ['here', 'holding:11', 'int'],
+    ['gone', 'holding:11@99', 'int'],
+  ]);
   const probe = await startProbe(t, module);
   await until('degraded', () => probe.state() === 'Degraded' && valueOf(module, 'here').quality === QUALITY.Good);
   t.match(probe.message(), /^gone: /);

@@ -12,7 +12,13 @@ export const modbusDescription: DriverDescription = {
     { name: 'maxRegisters', type: 'integer', default: 125, min: 1, max: 125, meaning: 'most registers in one read' },
     { name: 'maxBits', type: 'integer', default: 2000, min: 1, max: 2000, meaning: 'most coils or discrete inputs in one read' },
     { name: 'maxGap', type: 'integer', default: 8, min: 0, max: 2000, meaning: 'unused registers or bits read along rather than in a second request' },
-    { name: 'writeMode', type: 'choice', default: 'auto', choices: ['auto', 'multiple'], meaning: 'auto: a single write for one coil or register; multiple: always function 15 or 16' },
+    {
+      name: 'writeMode',
+      type: 'choice',
+      default: 'auto',
+      choices: ['auto', 'multiple'],
+      meaning: 'auto: a single write for one coil or register; multiple: always function 15 or 16',
+    },
     { name: 'byteOrder', type: 'choice', default: 'be', choices: BYTE_ORDERS, meaning: 'order of 32 and 64 bit channels that name none' },
   ],
   parseAddress(text) {

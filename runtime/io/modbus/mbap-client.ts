@@ -11,6 +11,7 @@ import { Signal } from '../signal.js';
 import { EXCEPTION_FLAG, type Reply, type Transport } from './transport.js';
 
 const HEADER_BYTES = 7;
+const TIMER_EARLY_MS = 1; // timers of Node may fire up to a millisecond early
 const PDU_BYTES_MAX = 253; // Modbus Application Protocol V1.1b3, 4.1
 
 interface Job {
@@ -20,7 +21,7 @@ interface Job {
 }
 
 interface Flight extends Job {
-  readonly cancelTimeout: () => void;
+  readonly deadlineMonoMs: number;
 }
 
 interface Lane {
@@ -42,6 +43,8 @@ export class MbapClient implements Transport {
   readonly #ended = new Signal();
   readonly #lanes = new Map<number, Lane>();
   readonly #flights = new Map<number, Flight>();
+  /** One timer for all flights: they have one time-out, so the oldest is due first. */
+  #cancelTimer: (() => void) | undefined;
   #transaction = 0;
   #partial: Buffer = Buffer.alloc(0);
 
@@ -86,8 +89,8 @@ export class MbapClient implements Transport {
     if (!job) return;
     lane.busy = true;
     const id = this.#nextTransaction();
-    const cancelTimeout = this.#clock.after(this.#timeoutMs, () => this.#giveUp(id));
-    this.#flights.set(id, { ...job, cancelTimeout });
+    this.#flights.set(id, { unit: job.unit, pdu: job.pdu, settle: job.settle, deadlineMonoMs: this.#clock.monoMs() + this.#timeoutMs });
+    this.#cancelTimer ??= this.#clock.after(this.#timeoutMs, () => this.#giveUpDue());
     const frame = Buffer.allocUnsafe(HEADER_BYTES + job.pdu.length);
     frame.writeUInt16BE(id, 0);
     frame.writeUInt16BE(0, 2);
@@ -103,15 +106,19 @@ export class MbapClient implements Transport {
     return this.#transaction;
   }
 
-  #giveUp(id: number): void {
-    this.#settle(id, { ok: false, reason: 'silent', message: `no answer within ${this.#timeoutMs} ms` });
+  #giveUpDue(): void {
+    this.#cancelTimer = undefined;
+    const nowMs = this.#clock.monoMs() + TIMER_EARLY_MS;
+    const due = [...this.#flights].filter(([, flight]) => flight.deadlineMonoMs <= nowMs).map(([id]) => id);
+    for (const id of due) this.#settle(id, { ok: false, reason: 'silent', message: `no answer within ${this.#timeoutMs} ms` });
+    const [next] = this.#flights.values();
+    if (next && this.#ended.reason === undefined) this.#cancelTimer ??= this.#clock.after(next.deadlineMonoMs - this.#clock.monoMs(), () => this.#giveUpDue());
   }
 
   #settle(id: number, reply: Reply): void {
     const flight = this.#flights.get(id);
     if (!flight) return;
     this.#flights.delete(id);
-    flight.cancelTimeout();
     const lane = this.#lane(flight.unit);
     lane.busy = false;
     flight.settle(reply);
@@ -151,6 +158,7 @@ export class MbapClient implements Transport {
   #end(reason: string): void {
     if (this.#ended.reason !== undefined) return;
     this.#ended.raise(reason);
+    this.#cancelTimer?.();
     this.#socket.destroy();
     const reply: Reply = { ok: false, reason: 'lost', message: reason };
     for (const id of [...this.#flights.keys()]) this.#settle(id, reply);

@@ -79,7 +79,13 @@ export function planReads(points: readonly Point[], limits: PlanLimits): ReadPla
   });
   const units = [...byUnit].map(([unit, members]) => ({
     unit,
-    blocks: MODBUS_TABLES.flatMap((table) => blocksOf(table, members.filter(({ address }) => address.table === table), limits)),
+    blocks: MODBUS_TABLES.flatMap((table) =>
+      blocksOf(
+        table,
+        members.filter(({ address }) => address.table === table),
+        limits,
+      ),
+    ),
   }));
   return { units, unreadable };
 }

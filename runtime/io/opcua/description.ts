@@ -4,12 +4,7 @@ import { COMMON_OPTIONS } from '../options.js';
 
 const ENDPOINT = /^opc\.tcp:\/\/(?<host>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::(?<port>\d{1,5}))?(?<path>\/\S*)?$/;
 const OPC_UA_PORT = 4840; // OPC 10000-6, IANA
-const IDENTIFIERS: readonly RegExp[] = [
-  /^i=\d{1,10}$/,
-  /^s=.{1,4096}$/s,
-  /^g=[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/,
-  /^b=[A-Za-z0-9+/]+={0,2}$/,
-];
+const IDENTIFIERS: readonly RegExp[] = [/^i=\d{1,10}$/, /^s=.{1,4096}$/s, /^g=[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/, /^b=[A-Za-z0-9+/]+={0,2}$/];
 const NODE_ID = /^(?:ns=\d{1,5};|nsu=[^;]+;)?(?<identifier>[isgb]=.+?)(?:\|\d{1,9})?$/s;
 
 export const opcuaDescription: DriverDescription = {

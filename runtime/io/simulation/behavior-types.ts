@@ -11,17 +11,7 @@ import { temperatureRamp } from './behaviors/temperature-ramp.js';
 import { valveFeedback } from './behaviors/valve-feedback.js';
 
 // Each entry is only ever given the state that it made itself, so the type of the state may be forgotten here.
-export const BEHAVIOR_TYPES = [
-  sineWave,
-  randomWalk,
-  noisyConstant,
-  digitalPulse,
-  temperatureRamp,
-  valveFeedback,
-  tankLevel,
-  pidResponse,
-  expr,
-] as readonly BehaviorType[];
+export const BEHAVIOR_TYPES = [sineWave, randomWalk, noisyConstant, digitalPulse, temperatureRamp, valveFeedback, tankLevel, pidResponse, expr] as readonly BehaviorType[];
 
 export function behaviorType(type: string): BehaviorType | undefined {
   return BEHAVIOR_TYPES.find((row) => row.type === type);

@@ -37,7 +37,10 @@ export const simulationDriver: Driver = {
       lost: lost.promise,
       async read(points, sink) {
         sink.begin();
-        const samples = group.read(module.module, points.map((point) => point.address));
+        const samples = group.read(
+          module.module,
+          points.map((point) => point.address),
+        );
         samples.forEach((sample, position) => {
           if (lost.reason !== undefined) sink.bad(position, lost.reason);
           else if (sample.quality === 'Bad') sink.bad(position, sample.message);

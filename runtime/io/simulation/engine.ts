@@ -131,18 +131,19 @@ export class SimulationEngine {
   configure(specs: readonly SimulatedModule[]): ReadonlyMap<string, string> {
     const before = this.#modules;
     this.#baseMs = specs.length === 0 ? 100 : Math.min(...specs.map((spec) => spec.tickMs));
-    const addresses = new Map(
-      specs.map((spec) => [spec.name, new Set([...spec.channels.map((row) => row.address), ...spec.behaviors.map((row) => row.address)])]),
-    );
+    const addresses = new Map(specs.map((spec) => [spec.name, new Set([...spec.channels.map((row) => row.address), ...spec.behaviors.map((row) => row.address)])]));
     const problems = new Map<string, string>();
     for (const spec of specs) {
-      const found = simulationProblems(spec.behaviors, spec.faults, spec.channels.map((row) => row.address), (name) => addresses.get(name));
+      const found = simulationProblems(
+        spec.behaviors,
+        spec.faults,
+        spec.channels.map((row) => row.address),
+        (name) => addresses.get(name),
+      );
       if (found.length > 0) problems.set(spec.name, found.map((row) => row.message).join('; '));
     }
     const cells = new Map(specs.map((spec) => [spec.name, this.#cells(spec, before.get(spec.name))]));
-    this.#modules = new Map(
-      specs.map((spec) => [spec.name, this.#module(spec, problems.get(spec.name) ?? '', cells, before.get(spec.name))]),
-    );
+    this.#modules = new Map(specs.map((spec) => [spec.name, this.#module(spec, problems.get(spec.name) ?? '', cells, before.get(spec.name))]));
     return problems;
   }
 

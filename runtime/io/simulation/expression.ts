@@ -78,49 +78,88 @@ export function inPulse(t: number, period: number, share: number): boolean {
 type Implementation = (args: readonly Node[], site: CallSite) => Node;
 
 const FUNCTIONS: Readonly<Record<FunctionName, Implementation>> = {
-  lag: ([x, tau], site) => (c) => {
-    const input = x(c);
-    const share = lagShare(c.dt, tau(c));
-    return advance(site, input, (y) => y + (input - y) * share);
-  },
-  ramp: ([x, rate], site) => (c) => {
-    const input = x(c);
-    const step = rate(c) * c.dt;
-    return advance(site, input, (y) => moveTowards(y, input, step));
-  },
-  integral: ([x, y0], site) => (c) => {
-    const input = x(c);
-    return advance(site, y0 ? y0(c) : 0, (y) => y + input * c.dt);
-  },
-  derivative: ([x], site) => (c) => {
-    const input = x(c);
-    const slope = site.started && c.dt > 0 ? (input - site.y) / c.dt : 0;
-    advance(site, input, () => input);
-    return slope;
-  },
-  noise: ([amplitude]) => (c) => amplitude(c) * c.random.uniform(),
-  clamp: ([x, low, high]) => (c) => Math.min(Math.max(x(c), low(c)), high(c)),
-  abs: ([x]) => (c) => Math.abs(x(c)),
-  sqrt: ([x]) => (c) => Math.sqrt(Math.max(x(c), 0)),
-  exp: ([x]) => (c) => Math.exp(x(c)),
-  log: ([x]) => (c) => {
-    const value = x(c);
-    return value > 0 ? Math.log(value) : -1e30;
-  },
-  sin: ([x]) => (c) => Math.sin(x(c)),
-  cos: ([x]) => (c) => Math.cos(x(c)),
+  lag:
+    ([x, tau], site) =>
+    (c) => {
+      const input = x(c);
+      const share = lagShare(c.dt, tau(c));
+      return advance(site, input, (y) => y + (input - y) * share);
+    },
+  ramp:
+    ([x, rate], site) =>
+    (c) => {
+      const input = x(c);
+      const step = rate(c) * c.dt;
+      return advance(site, input, (y) => moveTowards(y, input, step));
+    },
+  integral:
+    ([x, y0], site) =>
+    (c) => {
+      const input = x(c);
+      return advance(site, y0 ? y0(c) : 0, (y) => y + input * c.dt);
+    },
+  derivative:
+    ([x], site) =>
+    (c) => {
+      const input = x(c);
+      const slope = site.started && c.dt > 0 ? (input - site.y) / c.dt : 0;
+      advance(site, input, () => input);
+      return slope;
+    },
+  noise:
+    ([amplitude]) =>
+    (c) =>
+      amplitude(c) * c.random.uniform(),
+  clamp:
+    ([x, low, high]) =>
+    (c) =>
+      Math.min(Math.max(x(c), low(c)), high(c)),
+  abs:
+    ([x]) =>
+    (c) =>
+      Math.abs(x(c)),
+  sqrt:
+    ([x]) =>
+    (c) =>
+      Math.sqrt(Math.max(x(c), 0)),
+  exp:
+    ([x]) =>
+    (c) =>
+      Math.exp(x(c)),
+  log:
+    ([x]) =>
+    (c) => {
+      const value = x(c);
+      return value > 0 ? Math.log(value) : -1e30;
+    },
+  sin:
+    ([x]) =>
+    (c) =>
+      Math.sin(x(c)),
+  cos:
+    ([x]) =>
+    (c) =>
+      Math.cos(x(c)),
   min: (args) => (c) => args.reduce((least, arg) => Math.min(least, arg(c)), Number.POSITIVE_INFINITY),
   max: (args) => (c) => args.reduce((most, arg) => Math.max(most, arg(c)), Number.NEGATIVE_INFINITY),
-  pulse: ([period, duty]) => (c) => bit(inPulse(c.t, period(c), duty(c))),
-  if: ([condition, yes, no]) => (c) => {
-    const chosen = truth(condition(c));
-    const a = yes(c);
-    const b = no(c);
-    return chosen ? a : b;
-  },
+  pulse:
+    ([period, duty]) =>
+    (c) =>
+      bit(inPulse(c.t, period(c), duty(c))),
+  if:
+    ([condition, yes, no]) =>
+    (c) => {
+      const chosen = truth(condition(c));
+      const a = yes(c);
+      const b = no(c);
+      return chosen ? a : b;
+    },
   and: (args) => (c) => args.reduce((all, arg) => bit(truth(arg(c)) && truth(all)), 1),
   or: (args) => (c) => args.reduce((any, arg) => bit(truth(arg(c)) || truth(any)), 0),
-  not: ([x]) => (c) => bit(!truth(x(c))),
+  not:
+    ([x]) =>
+    (c) =>
+      bit(!truth(x(c))),
 };
 
 /** Binds a tree to its channels and call sites; `sites` has one entry per stateful call. */

@@ -51,7 +51,14 @@ function mapBehavior(behavior: Behavior, addressMap: AddressMap): Behavior {
   const rename = (reference: string): string => (isLocal(reference) ? (mapped(reference, addressMap) ?? reference) : reference);
   const specs = behaviorType(behavior.type)?.params ?? [];
   const params = Object.fromEntries(
-    Object.entries(behavior.params).map(([name, value]) => [name, mapParam(specs.find((spec) => spec.name === name), value, rename)]),
+    Object.entries(behavior.params).map(([name, value]) => [
+      name,
+      mapParam(
+        specs.find((spec) => spec.name === name),
+        value,
+        rename,
+      ),
+    ]),
   );
   return { address: rename(behavior.address), type: behavior.type, params };
 }

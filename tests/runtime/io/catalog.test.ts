@@ -30,11 +30,31 @@ t.test('IO-11, SIM-04, SIM-06, SIM-07, SIM-08, SIM-09: the catalogue lists the w
     SIMULATION_BEHAVIORS.map((row) => row.type),
     ['SineWave', 'RandomWalk', 'NoisyConstant', 'DigitalPulse', 'TemperatureRamp', 'ValveFeedback', 'TankLevel', 'PIDResponse', 'Expr'],
   );
-  t.same(SIMULATION_FAULTS.map((row) => row.type), ['QualityBad', 'SensorDrift', 'StuckValue', 'WireBreak', 'Oscillation']);
   t.same(
-    [...SIMULATION_EXPRESSIONS.functions].sort(),
-    ['abs', 'and', 'clamp', 'cos', 'derivative', 'exp', 'if', 'integral', 'lag', 'log', 'max', 'min', 'noise', 'not', 'or', 'pulse', 'ramp', 'sin', 'sqrt'],
+    SIMULATION_FAULTS.map((row) => row.type),
+    ['QualityBad', 'SensorDrift', 'StuckValue', 'WireBreak', 'Oscillation'],
   );
+  t.same([...SIMULATION_EXPRESSIONS.functions].sort(), [
+    'abs',
+    'and',
+    'clamp',
+    'cos',
+    'derivative',
+    'exp',
+    'if',
+    'integral',
+    'lag',
+    'log',
+    'max',
+    'min',
+    'noise',
+    'not',
+    'or',
+    'pulse',
+    'ramp',
+    'sin',
+    'sqrt',
+  ]);
   t.same(SIMULATION_EXPRESSIONS.variables, ['self', 'dt', 't']);
   t.same(TRIGGER_MODES, ['Manual', 'Timed']);
 });
@@ -49,7 +69,8 @@ t.test('decisions 7.3: endpoints are checked and normalised', async (t) => {
   same('ethernetip', '10.0.0.9', '10.0.0.9:44818');
   same('opcua', 'opc.tcp://Server/path/', 'opc.tcp://server:4840/path');
   same('simulation', '', '');
-  for (const text of ['', 'host:0', 'host:70000', 'http://host', 'rtu://ttyS0', 'rtu:///dev/ttyS0?baud=abc', 'rtu:///dev/ttyS0?parity=maybe', 'rtu:///dev/ttyS0?speed=1']) wrong('modbus', text);
+  for (const text of ['', 'host:0', 'host:70000', 'http://host', 'rtu://ttyS0', 'rtu:///dev/ttyS0?baud=abc', 'rtu:///dev/ttyS0?parity=maybe', 'rtu:///dev/ttyS0?speed=1'])
+    wrong('modbus', text);
   for (const text of ['', 'opc.http://x', 'opc.tcp://']) wrong('opcua', text);
   wrong('ethernetip', 'a b');
   wrong('simulation', 'host');
@@ -100,7 +121,16 @@ t.test('decisions 7.4: channel addresses', async (t) => {
 t.test('decisions 7.1, 7.2: options are known, typed and bounded', async (t) => {
   t.same(checkOptions('modbus', { pollInterval: '250ms', unitId: '7', writeMode: 'multiple', byteOrder: 'les' }), []);
   t.match(checkOptions('modbus', { speed: 1 }), [{ option: 'speed', message: /not known/ }]);
-  for (const [option, value] of [['pollInterval', '5ms'], ['pollInterval', '2h'], ['timeout', 'soon'], ['retries', -1], ['retries', 1.5], ['unitId', 248], ['maxRegisters', 126], ['byteOrder', 'abcd']] as const) {
+  for (const [option, value] of [
+    ['pollInterval', '5ms'],
+    ['pollInterval', '2h'],
+    ['timeout', 'soon'],
+    ['retries', -1],
+    ['retries', 1.5],
+    ['unitId', 248],
+    ['maxRegisters', 126],
+    ['byteOrder', 'abcd'],
+  ] as const) {
     t.match(checkOptions('modbus', { [option]: value }), [{ option }], `${option} ${value}`);
   }
   t.match(readOptions('modbus', {}), { pollInterval: 500, timeout: 1000, retries: 2, maxRegisters: 125, maxBits: 2000, maxGap: 8, unitId: 1 });
@@ -122,16 +152,19 @@ t.test('SIM-11: a param that does not parse is named', async (t) => {
   t.same(check('TankLevel', { inflow: 'q1', outflow: '2.5', capacity: 0 }), ['capacity']);
   t.same(check('Nonsense', {}), ['type']);
   for (const expr of ['1 +', 'foo(1)', 'lag(1)', 'sqrt(1, 2)', '[a', '[a b]', '1 2', ')', '', '#']) t.same(check('Expr', { expr }), ['expr'], expr);
-  t.same(checkBehavior({ address: '1a', type: 'NoisyConstant', params: {} }).map((row) => row.param), ['address']);
+  t.same(
+    checkBehavior({ address: '1a', type: 'NoisyConstant', params: {} }).map((row) => row.param),
+    ['address'],
+  );
   const fault = { name: 'f', address: 'a', type: 'SensorDrift', params: { rate: 'x' }, triggerMode: 'Manual' as const, triggerAfterMs: 0 };
-  t.same(checkFault(fault).map((row) => row.param), ['rate']);
-  t.same(simulationProblems([], [fault, fault], [], () => undefined).map((row) => row.field), [
-    'faults[0].params.rate',
-    'faults[0].address',
-    'faults[1].params.rate',
-    'faults[1].name',
-    'faults[1].address',
-  ]);
+  t.same(
+    checkFault(fault).map((row) => row.param),
+    ['rate'],
+  );
+  t.same(
+    simulationProblems([], [fault, fault], [], () => undefined).map((row) => row.field),
+    ['faults[0].params.rate', 'faults[0].address', 'faults[1].params.rate', 'faults[1].name', 'faults[1].address'],
+  );
 });
 
 const preset: Behavior[] = [
@@ -141,7 +174,10 @@ const preset: Behavior[] = [
 ];
 
 t.test('SIM-13: generic addresses without an entry are named', async (t) => {
-  t.same(missingAddresses(preset, { levelRaw: 'lt1', capacity: '' }), ['levelRaw', 'contents', 'capacity', 'open', 'cmd'].filter((address) => address !== 'levelRaw'));
+  t.same(
+    missingAddresses(preset, { levelRaw: 'lt1', capacity: '' }),
+    ['levelRaw', 'contents', 'capacity', 'open', 'cmd'].filter((address) => address !== 'levelRaw'),
+  );
   t.same(missingAddresses(preset, { levelRaw: 'lt1', contents: 'm1', capacity: 'c1', open: 'zso', cmd: 'xv' }), []);
   t.same(behaviorReferences(preset[0]), ['contents', 'capacity', 'far/x']);
 });
@@ -165,18 +201,37 @@ t.test('decisions 7.3: requests are coalesced within maxRegisters and maxGap', a
   const spans = (...rows: [number, number][]): { start: number; length: number; position: number }[] => rows.map(([start, length], position) => ({ start, length, position }));
   const shape = (blocks: ReturnType<typeof coalesce>): number[][] => blocks.map((block) => [block.start, block.length, block.spans.length]);
   t.same(shape(coalesce(spans([10, 2], [0, 1], [4, 2]), 125, 8)), [[0, 12, 3]]);
-  t.same(shape(coalesce(spans([0, 1], [9, 1], [19, 1]), 125, 8)), [[0, 10, 2], [19, 1, 1]]);
-  t.same(shape(coalesce(spans([0, 4], [4, 4], [8, 4]), 8, 8)), [[0, 8, 2], [8, 4, 1]]);
+  t.same(shape(coalesce(spans([0, 1], [9, 1], [19, 1]), 125, 8)), [
+    [0, 10, 2],
+    [19, 1, 1],
+  ]);
+  t.same(shape(coalesce(spans([0, 4], [4, 4], [8, 4]), 8, 8)), [
+    [0, 8, 2],
+    [8, 4, 1],
+  ]);
   t.same(shape(coalesce(spans([0, 4], [1, 1], [0, 4]), 125, 0)), [[0, 4, 3]], 'overlaps share a request');
   t.same(shape(coalesce(spans([0, 64]), 10, 0)), [[0, 64, 1]], 'a value is never torn');
   const limits = { unitId: 1, maxRegisters: 125, maxBits: 2000, maxGap: 8 };
   const points = Array.from({ length: 1000 }, (_, index) => ({ address: `holding:${index}`, dataType: 'int' as const }));
   t.equal(planReads(points, limits).units[0].blocks.length, 8, '1,000 registers in 8 requests');
-  t.same(planReads([{ address: 'coil:1@3', dataType: 'bool' }, { address: 'holding:1', dataType: 'int' }, { address: '?', dataType: 'int' }], limits).units.map((row) => row.unit), [3, 1]);
+  t.same(
+    planReads(
+      [
+        { address: 'coil:1@3', dataType: 'bool' },
+        { address: 'holding:1', dataType: 'int' },
+        { address: '?', dataType: 'int' },
+      ],
+      limits,
+    ).units.map((row) => row.unit),
+    [3, 1],
+  );
 });
 
 t.test('D-IO-02: back-off doubles from min to max with 20 % jitter', async (t) => {
-  t.same([1, 2, 3, 7, 60].map((failures) => backoffMs(failures, 500, 30_000, 0.5)), [500, 1000, 2000, 30_000, 30_000]);
+  t.same(
+    [1, 2, 3, 7, 60].map((failures) => backoffMs(failures, 500, 30_000, 0.5)),
+    [500, 1000, 2000, 30_000, 30_000],
+  );
   t.equal(backoffMs(1, 500, 30_000, 0), 400);
   t.ok(Math.abs(backoffMs(1, 500, 30_000, 0.999_999) - 600) < 1);
 });

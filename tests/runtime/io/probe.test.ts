@@ -200,7 +200,15 @@ t.test('D-IO-03: an edit restarts only what changed', async (t) => {
 t.test('decisions 7.6: heartbeat while the runtime lives, fail-safe values after the time-out, control again when it is back', async (t) => {
   const { clock, wire, load, last } = rig();
   const channels = [channel('sp', 'output'), channel('beat', 'output', { dataType: 'bool' }), channel('valve', 'output', { dataType: 'bool' })];
-  const failSafe = { posture: 'regulating', timeoutMs: 5000, heartbeatChannel: 'beat', outputs: [{ channel: 'sp', value: 4 }, { channel: 'valve', value: false }] };
+  const failSafe = {
+    posture: 'regulating',
+    timeoutMs: 5000,
+    heartbeatChannel: 'beat',
+    outputs: [
+      { channel: 'sp', value: 4 },
+      { channel: 'valve', value: false },
+    ],
+  };
   const module = moduleOf(channels, { failSafe });
   const image = imageOf(module);
   await load(module);
@@ -280,7 +288,14 @@ const simulated = (more: Partial<ProbeModule> = {}): ProbeModule =>
     module: 'sim',
     protocol: 'simulation',
     address: '',
-    simulation: { seed: 1, behaviors: [{ address: 'level', type: 'Expr', params: { expr: 'self + if([cmd], 10, 0) * dt' } }, { address: 'hidden', type: 'Expr', params: { expr: 't' } }], faults: [] },
+    simulation: {
+      seed: 1,
+      behaviors: [
+        { address: 'level', type: 'Expr', params: { expr: 'self + if([cmd], 10, 0) * dt' } },
+        { address: 'hidden', type: 'Expr', params: { expr: 't' } },
+      ],
+      faults: [],
+    },
     ...more,
   });
 
@@ -322,7 +337,14 @@ t.test('SIM-15: an edit of the simulation goes on with the values there are', as
   await clock.advance(1200);
   const level = image.value[1];
   t.ok(level > 5);
-  await load({ ...module, simulation: { seed: 1, behaviors: [{ address: 'level', type: 'Expr', params: { expr: 'self' } }], faults: [{ name: 'f', address: 'level', type: 'QualityBad', params: {}, triggerMode: 'Manual', triggerAfterMs: 0 }] } });
+  await load({
+    ...module,
+    simulation: {
+      seed: 1,
+      behaviors: [{ address: 'level', type: 'Expr', params: { expr: 'self' } }],
+      faults: [{ name: 'f', address: 'level', type: 'QualityBad', params: {}, triggerMode: 'Manual', triggerAfterMs: 0 }],
+    },
+  });
   await clock.advance(200);
   t.equal(image.value[1], level);
   t.equal(image.quality[1], QUALITY.Bad);

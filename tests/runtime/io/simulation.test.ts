@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Behavior, SimulationFault } from '../../../runtime/port.js';
 import { mergeBehaviors } from '../../../runtime/io/catalog.js';
 import { SimulationEngine, type SimulatedModule } from '../../../runtime/io/simulation/engine.js';
-import { EXPRESSION_FUNCTIONS } from '../../../runtime/io/simulation/expression-parser.js';
+import type { EXPRESSION_FUNCTIONS } from '../../../runtime/io/simulation/expression-parser.js';
 import { fnv1a32, RandomStream, streamOf } from '../../../runtime/io/simulation/random.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 
@@ -136,7 +136,10 @@ t.test('SIM-06: every expression function gives its value', async (t) => {
 });
 
 t.test('SIM-07: self, dt and t, precedence and totality of expressions', async (t) => {
-  const last = (text: string, ticks = 1): number => bench([expr(text)]).run(ticks).at(-1) ?? Number.NaN;
+  const last = (text: string, ticks = 1): number =>
+    bench([expr(text)])
+      .run(ticks)
+      .at(-1) ?? Number.NaN;
   t.equal(Number(last('self + dt', 3).toFixed(9)), 0.3);
   t.equal(last('t', 3), 0.3, 'no rounding error gathers in t');
   t.equal(last('1 + 2 * 3 ^ 2'), 19);
@@ -240,9 +243,7 @@ t.test('SIM-15: an edit keeps the state of what stays the same', async (t) => {
   const one = bench([expr('integral(1)'), { address: 'tank', type: 'TankLevel', params: { inflow: 10 } }]);
   one.run(3);
   one.engine.write('m', 'in', 8);
-  one.engine.configure([
-    { ...one.spec, behaviors: [expr('integral(2)', { engMax: 50 }), { address: 'tank', type: 'TankLevel', params: { inflow: 20 } }] },
-  ]);
+  one.engine.configure([{ ...one.spec, behaviors: [expr('integral(2)', { engMax: 50 }), { address: 'tank', type: 'TankLevel', params: { inflow: 20 } }] }]);
   t.same(rounded(one.run(1)), [0.4]);
   t.equal(one.engine.sample('m', 'tank')?.value, 5);
   t.equal(one.engine.sample('m', 'in')?.value, 8);

@@ -3,12 +3,7 @@ import { type BehaviorType, INITIAL } from '../behavior.js';
 /** clamp(v + step * sqrt(dt) * g, min, max) (decisions 6.2). */
 export const randomWalk: BehaviorType<null> = {
   type: 'RandomWalk',
-  params: [
-    INITIAL,
-    { name: 'step', type: 'number', default: 1 },
-    { name: 'min', type: 'number', default: 0 },
-    { name: 'max', type: 'number', default: 100 },
-  ],
+  params: [INITIAL, { name: 'step', type: 'number', default: 1 }, { name: 'min', type: 'number', default: 0 }, { name: 'max', type: 'number', default: 100 }],
   start: () => null,
   bind(params) {
     const step = params.number('step');
