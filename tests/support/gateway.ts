@@ -141,9 +141,16 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     ready,
     consoleFolder: options.consoleFolder ?? path.join(dataDir, 'no-console'),
     ...(options.census ? { census: options.census } : {}),
+    useRoutes(all) {
+      rows = all;
+      access.useRoutes(all);
+    },
+  }).catch(async (fault: unknown) => {
+    access.stop();
+    await ledger.close();
+    rmSync(dataDir, { recursive: true, force: true });
+    throw fault;
   });
-  rows = gateway.rows;
-  access.useRoutes(rows);
   const { port } = gateway.server;
   const clients = new Map<string, Client>();
   let stopped = false;

@@ -47,6 +47,8 @@ export interface GatewayOptions {
   /** Folder of the built consoles. */
   readonly consoleFolder: string;
   readonly census?: StreamCensus;
+  /** Called with every row before the first request is taken: the action table of the roles (a bad role table stops the start). */
+  readonly useRoutes?: (rows: readonly Route[]) => void;
 }
 
 export interface Gateway {
@@ -60,6 +62,7 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { settings, clock, log, census } = options;
   const table = new RowTable([...options.routes, pageRoutes(options.consoleFolder, options.ready)]);
+  options.useRoutes?.(table.rows);
   const nonces = settings.antiReplayEnabled ? new Nonces(clock, settings.antiReplayWindowMs, settings.antiReplayEntriesMax) : undefined;
   nonces?.load(options.earlierNonces);
   const pipeline = new Pipeline(

@@ -38,6 +38,8 @@ function checkDepth(bytes: Uint8Array): void {
 
 /** @throws Refusal `unknown_field`, `missing_field` or `invalid_field` naming the JSON path. */
 export function decode<Output>(schema: GenericSchema<unknown, Output>, input: unknown): Output {
+  // an array passes for an object in valibot
+  if (Array.isArray(input) && schema.type.endsWith('object')) throw invalid('invalid_field', 'body', 'body must be an object');
   const result = safeParse(schema, input);
   if (result.success) return result.output;
   throw refusalOf(result.issues);

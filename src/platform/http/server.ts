@@ -128,7 +128,9 @@ class Front {
   serve(res: HttpResponse, req: HttpRequest): void {
     const exchange = new Exchange(res, req, this.#options);
     try {
-      const early = exchange.refuseMalformed() ?? this.#preflight(exchange);
+      const malformed = exchange.refuseMalformed();
+      if (malformed) return exchange.answerLater(malformed);
+      const early = this.#preflight(exchange);
       if (early) return exchange.answer(early);
       const outcome = this.#options.pipeline.handle(exchange, exchange.correlationID);
       if (outcome instanceof Promise) {
@@ -195,7 +197,9 @@ class Front {
   #upgrade(res: HttpResponse, req: HttpRequest, context: uWS.us_socket_context_t): void {
     const exchange = new Exchange(res, req, this.#options);
     try {
-      const outcome = exchange.refuseMalformed() ?? this.#options.pipeline.handle(exchange, exchange.correlationID);
+      const malformed = exchange.refuseMalformed();
+      if (malformed) return exchange.answerLater(malformed);
+      const outcome = this.#options.pipeline.handle(exchange, exchange.correlationID);
       if (outcome instanceof Answer) return exchange.answer(outcome);
       assert(!(outcome instanceof Promise) && outcome.transport === 'websocket', 'a WebSocket is opened in the turn of its request');
       exchange.upgrade(outcome, context);
@@ -298,6 +302,15 @@ class Exchange implements Incoming {
     });
   }
 
+  /**
+   * Answers in a later turn: while an answer is pending uWebSockets.js cuts a connection that already holds the next
+   * request, so nothing hidden behind a doubtful length is ever looked at.
+   */
+  answerLater(answer: Answer): void {
+    this.defer();
+    setImmediate(() => this.answer(answer));
+  }
+
   answer(answer: Answer): void {
     if (this.#ended) return;
     if (this.#deferred) this.#res.cork(() => this.#write(answer));
@@ -311,13 +324,16 @@ class Exchange implements Incoming {
     this.#writeCommonHeaders();
     for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
     if (answer.body === undefined) {
-      if (answer.status === 204 || answer.status === 304) res.endWithoutBody(undefined, answer.closeConnection);
+      if (answer.status === 204 || answer.status === 304) res.endWithoutBody();
       else res.end('', answer.closeConnection);
       return;
     }
     res.writeHeader('Content-Type', answer.mediaType);
-    if (this.method === 'HEAD') res.endWithoutBody(Buffer.byteLength(answer.body), answer.closeConnection);
-    else res.end(answer.body, answer.closeConnection);
+    if (this.method === 'HEAD') {
+      // given any length, also undefined, endWithoutBody never counts the response as done and the process aborts
+      res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
+      res.endWithoutBody();
+    } else res.end(answer.body, answer.closeConnection);
   }
 
   #writeCommonHeaders(): void {
