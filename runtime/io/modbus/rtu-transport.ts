@@ -1,7 +1,8 @@
 /**
  * Modbus RTU over a serial port through modbus-serial, which is loaded when the first serial module connects.
  * RTU has no transaction id, so the whole line carries one request at a time; modules on one port share the line.
- * A time-out closes the line: what still arrives of the old answer cannot be told from the next one.
+ * Known limit: an answer that arrives after its time-out, during the next request to the same unit and function,
+ * cannot be told from the answer to that one. Set `timeout` above the slowest device of the line.
  */
 import type { ModbusEndpoint } from './endpoint.js';
 import { Signal } from '../signal.js';
