@@ -85,8 +85,9 @@ export class Exchange implements RequestContext<Params, unknown> {
     return this.#format;
   }
 
-  header(name: string): string | undefined {
-    return this.incoming.headers.get(name.toLowerCase());
+  /** Bound, so that a handler may take it out of its context; made only when it is asked for. */
+  get header(): (name: string) => string | undefined {
+    return (name) => this.incoming.headers.get(name.toLowerCase());
   }
 
   get audited(): boolean {
@@ -98,7 +99,11 @@ export class Exchange implements RequestContext<Params, unknown> {
     return this.#lastResult === 'Rejected' || this.#lastResult === 'Failed';
   }
 
-  audit(entry: AuditEntry): AuditDraft {
+  get audit(): (entry: AuditEntry) => AuditDraft {
+    return (entry) => this.#draft(entry);
+  }
+
+  #draft(entry: AuditEntry): AuditDraft {
     const site = entry.site ?? this.row.siteOf(this.params);
     const draft: AuditDraft = {
       site,

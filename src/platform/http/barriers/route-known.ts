@@ -1,6 +1,7 @@
 /** Step 2: route and method known, before authentication and spending no nonce (decisions Q-ERR-03). */
 import { Refusal } from '../../base/refusal.js';
 import type { Method } from '../route.js';
+import type { BoundRoute } from '../router.js';
 import { WireRefusal } from '../status.js';
 import type { Barrier } from './barrier.js';
 
@@ -9,7 +10,7 @@ export const routeKnown: Barrier = (exchange, { rows, ready }) => {
   const match = rows.match(path);
   if (match.found === 'malformed') throw new Refusal('invalid', 'the path holds a malformed percent-encoding', { code: 'invalid_path' });
   if (match.found === 'nothing') throw new Refusal('missing', 'not found', { code: 'no_such_route' });
-  const bound = match.target.methods.get(method as Method) ?? (method === 'HEAD' ? match.target.methods.get('GET') : undefined);
+  const bound = match.target.methods.get(method as Method) ?? (method === 'HEAD' ? headOf(match.target.methods.get('GET')) : undefined);
   if (!bound) {
     throw new WireRefusal(405, 'missing', `${method} is not allowed here`, { code: 'method_not_allowed' }, { Allow: allowOf([...match.target.methods.keys()]) });
   }
@@ -18,6 +19,11 @@ export const routeKnown: Barrier = (exchange, { rows, ready }) => {
   if (exchange.row.api && !ready()) throw new Refusal('unavailable', 'the gateway is starting', { code: 'starting' });
   return undefined;
 };
+
+/** HEAD answers like GET without body; a live stream has no HEAD. */
+function headOf(bound: BoundRoute | undefined): BoundRoute | undefined {
+  return bound?.row.stream === undefined ? bound : undefined;
+}
 
 export function allowOf(methods: readonly Method[]): string {
   const allowed: string[] = [...methods];
