@@ -1,0 +1,104 @@
+/** A growing byte buffer with the integers that sample blocks are made of (LEB128 varints, zigzag for signed). */
+const TWO_31 = 2 ** 31;
+
+export class ByteWriter {
+  #bytes: Uint8Array;
+  length = 0;
+
+  constructor(capacity = 1024) {
+    this.#bytes = new Uint8Array(capacity);
+  }
+
+  reset(): void {
+    this.length = 0;
+  }
+
+  byte(value: number): void {
+    if (this.length === this.#bytes.length) this.#grow(1);
+    this.#bytes[this.length++] = value;
+  }
+
+  /** A whole number from 0 to 2^53. */
+  varint(value: number): void {
+    let rest = value;
+    while (rest >= TWO_31) {
+      this.byte((rest % 128) | 0x80);
+      rest = Math.floor(rest / 128);
+    }
+    while (rest >= 128) {
+      this.byte((rest & 127) | 0x80);
+      rest >>>= 7;
+    }
+    this.byte(rest);
+  }
+
+  /** A whole number between plus and minus 2^52. */
+  signed(value: number): void {
+    this.varint(value >= 0 ? value * 2 : -value * 2 - 1);
+  }
+
+  float(value: number): void {
+    if (this.length + 8 > this.#bytes.length) this.#grow(8);
+    new DataView(this.#bytes.buffer).setFloat64(this.length, value, true);
+    this.length += 8;
+  }
+
+  append(bytes: Uint8Array): void {
+    if (this.length + bytes.length > this.#bytes.length) this.#grow(bytes.length);
+    this.#bytes.set(bytes, this.length);
+    this.length += bytes.length;
+  }
+
+  /** A copy of what was written, in the form that SQLite binds. */
+  take(): Buffer {
+    return Buffer.from(this.#bytes.subarray(0, this.length));
+  }
+
+  #grow(atLeast: number): void {
+    const bytes = new Uint8Array(Math.max(this.#bytes.length * 2, this.length + atLeast));
+    bytes.set(this.#bytes.subarray(0, this.length));
+    this.#bytes = bytes;
+  }
+}
+
+export class ByteReader {
+  readonly #bytes: Uint8Array;
+  position = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  byte(): number {
+    return this.#bytes[this.position++];
+  }
+
+  varint(): number {
+    let value = 0;
+    let weight = 1;
+    for (;;) {
+      const byte = this.#bytes[this.position++];
+      if (byte < 128) return value + byte * weight;
+      value += (byte - 128) * weight;
+      weight *= 128;
+    }
+  }
+
+  signed(): number {
+    const value = this.varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  float(): number {
+    const value = new DataView(this.#bytes.buffer, this.#bytes.byteOffset).getFloat64(this.position, true);
+    this.position += 8;
+    return value;
+  }
+
+  /** The rest of the bytes, or the next `length`. */
+  rest(length = this.#bytes.length - this.position): Uint8Array {
+    const bytes = this.#bytes.subarray(this.position, this.position + length);
+    this.position += length;
+    return bytes;
+  }
+}

@@ -1,0 +1,367 @@
+/**
+ * The reading side of the historian, on its thread: it sees blocks and open blocks alike, so an answer includes what
+ * arrived a moment ago. Answers are JSON text, at most `limit` rows each (decisions 8.9).
+ *
+ * Aggregates are per bucket of `interval`, aligned to the epoch, over the Good samples in it (OPC UA part 13: Average,
+ * Minimum, Maximum, Start, End, Count); a bucket without samples is not a row. Whole blocks answer from their columns.
+ */
+import { encodeCursor } from '../base/cursor.js';
+import type Database from '../base/sqlite.js';
+import { decodeBlock, hasValue, type Samples } from './block-codec.js';
+import type { HistoryStore, TagState } from './history-store.js';
+import { mergeOrdered, type Timed } from './merge.js';
+import { type Summary, summarise } from './open-block.js';
+import { timeText } from './time-text.js';
+import type { Aggregate, HistoryFilter, Span, TagFilter, TagValuesFilter } from './words.js';
+
+const BLOCKS_PER_READ = 8;
+
+interface BlockRow extends Summary {
+  readonly t0: number;
+  readonly t1: number;
+  readonly n: number;
+  readonly data: Buffer;
+}
+
+/** A part of a block, or the whole of it, that lies in one bucket. */
+interface Piece extends Summary {
+  readonly bucket: number;
+  readonly samples: number;
+}
+
+interface ValueRow extends Timed {
+  readonly text: string;
+}
+
+interface Range {
+  /** Inclusive. */
+  readonly fromMs: number;
+  /** Inclusive. */
+  readonly throughMs: number;
+  readonly descending: boolean;
+}
+
+export class HistoryReader {
+  readonly #store: HistoryStore;
+  readonly #qualityWords: readonly string[];
+  readonly #blocksDown: Database.Statement;
+  readonly #blocksUp: Database.Statement;
+  readonly #statements = new Map<string, Database.Statement>();
+
+  constructor(store: HistoryStore, qualityWords: readonly string[]) {
+    this.#store = store;
+    this.#qualityWords = qualityWords;
+    const columns = 't0, t1, n, good, min, max, sum, first, last, data';
+    this.#blocksDown = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 <= ? ORDER BY t0 DESC LIMIT ${BLOCKS_PER_READ} OFFSET ?`);
+    this.#blocksUp = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 >= ? ORDER BY t0 LIMIT ${BLOCKS_PER_READ} OFFSET ?`);
+  }
+
+  tagValues(filter: TagValuesFilter): string {
+    const descending = filter.order === 'desc';
+    const sequences = this.#chosen(filter).map((state) => {
+      const range = rangeOf(filter, state.tag.id);
+      return filter.aggregate === 'none' ? this.#rawRows(state, range) : this.#bucketRows(state, range, filter.aggregate, filter.intervalMs);
+    });
+    const rows: ValueRow[] = [];
+    for (const row of mergeOrdered(sequences, descending)) {
+      rows.push(row);
+      if (rows.length > filter.limit) break;
+    }
+    return pageText(rows.map((row) => row.text), filter.limit, () => {
+      const last = rows[filter.limit - 1];
+      return encodeCursor('tags', last.at, last.rank);
+    });
+  }
+
+  tagsDistinct(filter: TagFilter): string {
+    const offset = filter.beyond?.[0] ?? 0;
+    const chosen = this.#chosen(filter)
+      .filter((state) => (filter.fromMs === undefined || (state.lastTs ?? 0) >= filter.fromMs) && (filter.toMs === undefined || (state.firstTs ?? 0) < filter.toMs))
+      .sort((a, b) => compare(`${a.tag.site}/${a.tag.unit}/${a.tag.address}`, `${b.tag.site}/${b.tag.unit}/${b.tag.address}`));
+    const items = chosen.slice(offset, offset + filter.limit + 1).map(({ tag: { id: _id, ...tag }, firstTs, lastTs, samples }) =>
+      JSON.stringify({ ...tag, firstTs: iso(firstTs), lastTs: iso(lastTs), samples }),
+    );
+    return pageText(items, filter.limit, () => encodeCursor('distinct', offset + filter.limit));
+  }
+
+  events(list: 'states' | 'alarms', filter: HistoryFilter): string {
+    const { texts, values } = placeCondition(filter);
+    texts.push('list = ?');
+    values.push(list);
+    if (filter.fromMs !== undefined) add(texts, values, 'at >= ?', filter.fromMs);
+    if (filter.toMs !== undefined) add(texts, values, 'at < ?', filter.toMs);
+    const rows = this.#page(`SELECT id, at, body FROM events`, 'at', texts, values, filter) as { id: number; at: number; body: string }[];
+    return pageText(rows.map((row) => row.body), filter.limit, () => encodeCursor(list, rows[filter.limit - 1].at, rows[filter.limit - 1].id));
+  }
+
+  gaps(filter: TagFilter): string {
+    const { texts, values } = placeCondition(filter);
+    if (filter.fromMs !== undefined) add(texts, values, 'to_at >= ?', filter.fromMs);
+    if (filter.toMs !== undefined) add(texts, values, 'from_at < ?', filter.toMs);
+    if (filter.addresses && filter.addresses.length > 0) add(texts, values, "address IN (SELECT value FROM json_each(?) UNION SELECT '')", JSON.stringify(filter.addresses));
+    const rows = this.#page('SELECT * FROM gaps', 'from_at', texts, values, filter) as {
+      id: number;
+      from_at: number;
+      to_at: number;
+      site: string;
+      unit: string;
+      address: string;
+      cause: string;
+      bounds: string;
+    }[];
+    const items = rows.map(({ site, unit, address, from_at, to_at, cause, bounds }) => JSON.stringify({ site, unit, address, from: iso(from_at), to: iso(to_at), cause, bounds }));
+    return pageText(items, filter.limit, () => encodeCursor('gaps', rows[filter.limit - 1].from_at, rows[filter.limit - 1].id));
+  }
+
+  /** All samples of one tag in a range, oldest first; undefined for a tag that was never recorded. */
+  series(site: string, address: string, fromMs: number, toMs: number): { times: Float64Array; values: Float64Array; codes: Uint16Array } | undefined {
+    const state = [...this.#store.tags.values()].find(({ tag }) => tag.site === site && tag.address === address);
+    if (!state) return undefined;
+    const parts: { block: Samples; from: number; to: number }[] = [];
+    let count = 0;
+    for (const block of this.#blocks(state, { fromMs, throughMs: toMs - 1, descending: false })) {
+      const samples = 'data' in block ? decodeBlock(block.data, block.t0) : block;
+      const from = firstAtOrAfter(samples, fromMs);
+      const to = firstAtOrAfter(samples, toMs);
+      parts.push({ block: samples, from, to });
+      count += to - from;
+    }
+    const found = { times: new Float64Array(count), values: new Float64Array(count), codes: new Uint16Array(count) };
+    let at = 0;
+    for (const { block, from, to } of parts) {
+      found.times.set(block.times.subarray(from, to), at);
+      found.values.set(block.values.subarray(from, to), at);
+      found.codes.set(block.codes.subarray(from, to), at);
+      at += to - from;
+    }
+    return found;
+  }
+
+  /** Oldest and newest sample and how many there are. */
+  extent(): { oldest: string | null; newest: string | null; samples: number } {
+    let oldest = Number.POSITIVE_INFINITY;
+    let newest = Number.NEGATIVE_INFINITY;
+    let samples = 0;
+    for (const state of this.#store.tags.values()) {
+      samples += state.samples;
+      if (state.firstTs !== null && state.firstTs < oldest) oldest = state.firstTs;
+      if (state.lastTs !== null && state.lastTs > newest) newest = state.lastTs;
+    }
+    return { oldest: Number.isFinite(oldest) ? iso(oldest) : null, newest: Number.isFinite(newest) ? iso(newest) : null, samples };
+  }
+
+  #chosen(filter: TagFilter): TagState[] {
+    const wanted = filter.addresses && filter.addresses.length > 0 ? new Set(filter.addresses) : null;
+    return [...this.#store.tags.values()].filter(({ tag, samples }) => samples > 0 && isInPlace(filter, tag.site, tag.unit) && (!wanted || wanted.has(tag.address)));
+  }
+
+  /** Blocks that may hold samples of the range, in its direction; the open block as itself. */
+  *#blocks(state: TagState, range: Range): Generator<BlockRow | Samples> {
+    const { block } = state;
+    const isOpenWanted = block.count > 0 && block.t0 <= range.throughMs && block.t1 >= range.fromMs;
+    if (range.descending && isOpenWanted) yield block;
+    yield* range.descending ? this.#storedDown(state.tag.id, range) : this.#storedUp(state.tag.id, range);
+    if (!range.descending && isOpenWanted) yield block;
+  }
+
+  *#storedDown(tag: number, range: Range): Generator<BlockRow> {
+    for (let offset = 0; ; offset += BLOCKS_PER_READ) {
+      const rows = this.#blocksDown.all(tag, range.throughMs, offset) as BlockRow[];
+      for (const row of rows) {
+        if (row.t1 < range.fromMs) return;
+        yield row;
+      }
+      if (rows.length < BLOCKS_PER_READ) return;
+    }
+  }
+
+  *#storedUp(tag: number, range: Range): Generator<BlockRow> {
+    // the block before the first that begins in the range may reach into it
+    const [before] = this.#blocksDown.all(tag, range.fromMs - 1, 0) as (BlockRow | undefined)[];
+    if (before && before.t1 >= range.fromMs) yield before;
+    for (let offset = 0; ; offset += BLOCKS_PER_READ) {
+      const rows = this.#blocksUp.all(tag, range.fromMs, offset) as BlockRow[];
+      for (const row of rows) {
+        if (row.t0 > range.throughMs) return;
+        yield row;
+      }
+      if (rows.length < BLOCKS_PER_READ) return;
+    }
+  }
+
+  *#rawRows(state: TagState, range: Range): Generator<ValueRow> {
+    const prefix = prefixOf(state);
+    for (const block of this.#blocks(state, range)) {
+      const samples = 'data' in block ? decodeBlock(block.data, block.t0) : block;
+      const from = firstAtOrAfter(samples, range.fromMs);
+      const to = firstAtOrAfter(samples, range.throughMs + 1);
+      for (let step = 0; step < to - from; step += 1) {
+        const index = range.descending ? to - 1 - step : from + step;
+        const code = samples.codes[index];
+        const value = hasValue(code) ? this.#valueText(state, samples.values[index]) : 'null';
+        const at = samples.times[index];
+        yield { at, rank: state.tag.id, text: `${prefix}"ts":"${new Date(at).toISOString()}","value":${value},"quality":${JSON.stringify(this.#qualityWord(code))}}` };
+      }
+    }
+  }
+
+  *#bucketRows(state: TagState, range: Range, aggregate: Aggregate, intervalMs: number): Generator<ValueRow> {
+    const prefix = prefixOf(state);
+    const row = (pieces: readonly Piece[]): ValueRow => {
+      const samples = pieces.reduce((sum, piece) => sum + piece.samples, 0);
+      const good = pieces.reduce((sum, piece) => sum + piece.good, 0);
+      const ordered = range.descending ? pieces.toReversed() : pieces;
+      const at = pieces[0].bucket * intervalMs;
+      const quality = good === 0 ? 'Bad' : good < samples ? 'Uncertain' : this.#qualityWord(0);
+      return { at, rank: state.tag.id, text: `${prefix}"ts":"${new Date(at).toISOString()}","value":${this.#aggregateText(state, aggregate, ordered, good)},"quality":"${quality}"}` };
+    };
+    let current: Piece[] = [];
+    for (const block of this.#blocks(state, range)) {
+      for (const piece of this.#pieces(block, range, intervalMs)) {
+        if (current.length > 0 && current[0].bucket !== piece.bucket) {
+          yield row(current);
+          current = [];
+        }
+        current.push(piece);
+      }
+    }
+    if (current.length > 0) yield row(current);
+  }
+
+  *#pieces(block: BlockRow | Samples, range: Range, intervalMs: number): Generator<Piece> {
+    if ('data' in block && block.t0 >= range.fromMs && block.t1 <= range.throughMs && Math.floor(block.t0 / intervalMs) === Math.floor(block.t1 / intervalMs)) {
+      yield { ...block, bucket: Math.floor(block.t0 / intervalMs), samples: block.n };
+      return;
+    }
+    const samples = 'data' in block ? decodeBlock(block.data, block.t0) : block;
+    const from = firstAtOrAfter(samples, range.fromMs);
+    const to = firstAtOrAfter(samples, range.throughMs + 1);
+    const pieces: Piece[] = [];
+    for (let first = from; first < to; ) {
+      const bucket = Math.floor(samples.times[first] / intervalMs);
+      const end = Math.min(to, firstAtOrAfter(samples, (bucket + 1) * intervalMs));
+      pieces.push({ ...summarise(samples, first, end), bucket, samples: end - first });
+      first = end;
+    }
+    yield* range.descending ? pieces.toReversed() : pieces;
+  }
+
+  /** `pieces` oldest first. */
+  #aggregateText(state: TagState, aggregate: Aggregate, pieces: readonly Piece[], good: number): string {
+    if (aggregate === 'count') return String(good);
+    const filled = pieces.filter((piece) => piece.good > 0);
+    if (filled.length === 0) return 'null';
+    if (aggregate === 'first') return this.#valueText(state, filled[0].first as number);
+    if (aggregate === 'last') return this.#valueText(state, filled[filled.length - 1].last as number);
+    if (state.tag.dataType === 'String') return 'null'; // a text has no average and no extremes
+    if (aggregate === 'avg') return JSON.stringify(filled.reduce((sum, piece) => sum + piece.sum, 0) / good);
+    const values = filled.map((piece) => (aggregate === 'min' ? piece.min : piece.max) as number);
+    return this.#valueText(state, aggregate === 'min' ? Math.min(...values) : Math.max(...values));
+  }
+
+  /** Values in the form of decisions Q-TAG-01. */
+  #valueText(state: TagState, value: number): string {
+    switch (state.tag.dataType) {
+      case 'Boolean':
+        return value === 0 ? 'false' : 'true';
+      case 'String':
+        return JSON.stringify(this.#store.texts.get(value) ?? null);
+      case 'Time':
+        return JSON.stringify(timeText(value));
+      default:
+        return JSON.stringify(value);
+    }
+  }
+
+  #qualityWord(code: number): string {
+    return this.#qualityWords[code >> 1] ?? 'Bad';
+  }
+
+  #page(select: string, column: string, texts: string[], values: (string | number)[], filter: HistoryFilter): unknown[] {
+    const down = filter.order === 'desc';
+    if (filter.beyond) {
+      texts.push(`(${column}, id) ${down ? '<' : '>'} (?, ?)`);
+      values.push(...filter.beyond);
+    }
+    const direction = down ? 'DESC' : 'ASC';
+    const where = texts.length === 0 ? '1' : texts.join(' AND ');
+    return this.#prepare(`${select} WHERE ${where} ORDER BY ${column} ${direction}, id ${direction} LIMIT ?`).all(...values, filter.limit + 1);
+  }
+
+  #prepare(text: string): Database.Statement {
+    let statement = this.#statements.get(text);
+    if (!statement) this.#statements.set(text, (statement = this.#store.database.prepare(text)));
+    return statement;
+  }
+}
+
+/** The range that is left for a tag after the page before; ties at one instant go on with the next tag. */
+function rangeOf(filter: TagValuesFilter, tag: number): Range {
+  let fromMs = filter.fromMs ?? Number.MIN_SAFE_INTEGER;
+  let throughMs = (filter.toMs ?? Number.MAX_SAFE_INTEGER) - 1;
+  const descending = filter.order === 'desc';
+  if (filter.beyond) {
+    const [at, rank] = filter.beyond;
+    // in a paged aggregate the bucket itself was served whole, its samples lie behind its beginning
+    const bucketMs = filter.aggregate === 'none' ? 1 : filter.intervalMs;
+    const isServed = tag <= rank;
+    if (descending) throughMs = Math.min(throughMs, isServed ? at - 1 : at + bucketMs - 1);
+    else fromMs = Math.max(fromMs, isServed ? at + bucketMs : at);
+  }
+  return { fromMs, throughMs, descending };
+}
+
+/** Index of the first sample at or after a time; samples of one block are ordered by time. */
+function firstAtOrAfter({ times, count }: Samples, atMs: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] < atMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function isInPlace(filter: { readonly site?: string; readonly sites?: readonly string[] | null; readonly unit?: string; readonly span?: Span }, site: string, unit: string): boolean {
+  if (filter.site !== undefined && site !== filter.site) return false;
+  if (filter.sites && !filter.sites.includes(site)) return false;
+  if (filter.unit !== undefined && unit !== filter.unit) return false;
+  return !filter.span || (site === filter.span.site && filter.span.units.includes(unit));
+}
+
+function placeCondition(filter: HistoryFilter): { texts: string[]; values: (string | number)[] } {
+  const texts: string[] = [];
+  const values: (string | number)[] = [];
+  if (filter.site !== undefined) add(texts, values, 'site = ?', filter.site);
+  if (filter.sites) add(texts, values, 'site IN (SELECT value FROM json_each(?))', JSON.stringify(filter.sites));
+  if (filter.unit !== undefined) add(texts, values, 'unit = ?', filter.unit);
+  if (filter.span) {
+    add(texts, values, 'site = ?', filter.span.site);
+    add(texts, values, 'unit IN (SELECT value FROM json_each(?))', JSON.stringify(filter.span.units));
+  }
+  return { texts, values };
+}
+
+function add(texts: string[], values: (string | number)[], text: string, value: string | number): void {
+  texts.push(text);
+  values.push(value);
+}
+
+function prefixOf({ tag: { site, unit, address, tag } }: TagState): string {
+  return `${JSON.stringify({ site, unit, address, tag }).slice(0, -1)},`;
+}
+
+/** `items` holds one more than the page when something follows. */
+function pageText(items: readonly string[], limit: number, cursor: () => string): string {
+  const nextCursor = items.length > limit ? cursor() : null;
+  return `{"configured":true,"items":[${items.slice(0, limit).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
+}
+
+function iso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

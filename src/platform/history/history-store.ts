@@ -1,0 +1,370 @@
+/**
+ * The writing side of the historian, on its thread: ring -> journal -> open block -> block in `historian.db`.
+ *
+ * Invariant: a sample that left the ring is in the journal, and stays there until its block is in the database and the
+ * database is synced. When the disk refuses, the ring is left alone: it fills, and the gateway declares the gap.
+ */
+import path from 'node:path';
+import type Database from '../base/sqlite.js';
+import { encodeBlock, type Scaling } from './block-codec.js';
+import { Journal } from './journal.js';
+import { BLOCK_MS, OpenBlock, type Summary, summarise } from './open-block.js';
+import { openHistoryDatabase } from './schema.js';
+import { RING_FAULT, SampleRing, SLOT_BYTES } from './sample-ring.js';
+import type { Gap, HistoryEvent, HistoryOpened, HistoryStart, KnownTag, ToHistory } from './words.js';
+
+const BLOCKS_PER_COMMIT = 200;
+const PRUNE_BLOCKS = 2000;
+const DAY_MS = 86_400_000;
+const ROTATE_MS = BLOCK_MS;
+
+export interface TagState {
+  readonly tag: KnownTag;
+  readonly block: OpenBlock;
+  scaling: Scaling | undefined;
+  firstTs: number | null;
+  lastTs: number | null;
+  /** Samples in blocks and in the open block. */
+  samples: number;
+  /** Journal number of the last sample that is in a block. */
+  persisted: number;
+  /** Monotonic time of the last sample. */
+  touchedMonoMs: number;
+}
+
+interface ClosedBlock extends Summary {
+  readonly tag: number;
+  readonly t0: number;
+  readonly t1: number;
+  readonly n: number;
+  readonly data: Uint8Array;
+  readonly firstNumber: number;
+  readonly lastNumber: number;
+}
+
+export class HistoryStore {
+  readonly database: Database.Database;
+  readonly tags = new Map<number, TagState>();
+  readonly texts = new Map<number, string>();
+  readonly #start: HistoryStart;
+  readonly #ring: SampleRing;
+  readonly #journal: Journal;
+  readonly #sql: ReturnType<typeof prepareAll>;
+  readonly #lastOfUnit = new Map<string, number>();
+  #closed: ClosedBlock[] = [];
+  #events: HistoryEvent[] = [];
+  #gaps: Gap[] = [];
+  #newTags: KnownTag[] = [];
+  #newTexts: (readonly [number, string])[] = [];
+  #error = '';
+  #writtenTotal = 0;
+  #unknownTotal = 0;
+  #replayed = 0;
+  #rotatedMonoMs = performance.now();
+
+  constructor(start: HistoryStart) {
+    this.#start = start;
+    this.database = openHistoryDatabase(path.join(start.dataDir, 'historian.db'));
+    this.#sql = prepareAll(this.database);
+    this.#ring = new SampleRing(start.ringCapacity, start.ring);
+    this.#journal = new Journal(start.dataDir);
+    this.#readTags();
+    this.#replay();
+    this.#rememberUnits();
+  }
+
+  get opened(): HistoryOpened {
+    const nextTextId = 1 + Math.max(0, ...[...this.texts.keys()].slice(-1), this.#sql.lastText.get() as number);
+    return { tags: [...this.tags.values()].map((state) => state.tag), nextTextId, replayed: this.#replayed };
+  }
+
+  get error(): string {
+    return this.#error;
+  }
+
+  get writtenTotal(): number {
+    return this.#writtenTotal;
+  }
+
+  /** Bytes of database and journal. */
+  get sizeBytes(): number {
+    return this.#databaseBytes() + this.#journal.bytes;
+  }
+
+  /** A message without an answer. */
+  take(message: ToHistory): void {
+    switch (message.type) {
+      case 'tag':
+        return this.#takeTag(message.tag, message.scaling);
+      case 'text':
+        this.texts.set(message.id, message.text);
+        this.#newTexts.push([message.id, message.text]);
+        return;
+      case 'event':
+        this.#events.push(message.event);
+        return;
+      case 'gap':
+        this.#gaps.push(message.gap);
+    }
+  }
+
+  /** Ring to journal to open blocks; `beforeReading` lets the caller take the announcements of what is in the ring. */
+  drain(beforeReading: () => void): void {
+    if (this.#error !== '' && !this.#recover()) return;
+    const pieces = this.#ring.pieces();
+    beforeReading();
+    for (const piece of pieces) {
+      const first = this.#journal.next;
+      try {
+        this.#journal.append(piece);
+      } catch (fault) {
+        return this.#fail(fault);
+      }
+      this.#spread(piece, first);
+      this.#ring.advance(piece.length / SLOT_BYTES);
+    }
+    if (this.#closed.length >= BLOCKS_PER_COMMIT) this.commit();
+  }
+
+  sync(): void {
+    try {
+      this.#journal.sync();
+    } catch (fault) {
+      this.#fail(fault);
+    }
+  }
+
+  /** Blocks, events and announcements into the database. */
+  commit(): void {
+    const needsSync = this.#events.length + this.#gaps.length + this.#newTags.length + this.#newTexts.length > 0;
+    if (!needsSync && this.#closed.length === 0) return;
+    try {
+      this.database.pragma(`synchronous = ${needsSync ? 'FULL' : 'NORMAL'}`);
+      this.#sql.begin.run();
+      for (const tag of this.#newTags) this.#sql.putTag.run(tag.id, tag.site, tag.unit, tag.address, tag.tag, tag.dataType);
+      for (const [id, text] of this.#newTexts) this.#sql.putText.run(id, text);
+      for (const event of this.#events) this.#sql.putEvent.run(event.list, event.atMs, event.site, event.unit, JSON.stringify(event.body));
+      for (const gap of this.#gaps) this.#sql.putGap.run(gap.fromMs, gap.toMs, gap.site, gap.unit, gap.address, gap.cause, gap.bounds);
+      for (const block of this.#closed) this.#writeBlock(block);
+      this.#sql.commit.run();
+    } catch (fault) {
+      if (this.database.inTransaction) this.database.exec('ROLLBACK');
+      return this.#fail(fault);
+    }
+    this.#closed = [];
+    this.#events = [];
+    this.#gaps = [];
+    this.#newTags = [];
+    this.#newTexts = [];
+  }
+
+  /** Every minute or so: end blocks that nothing is added to, start a new journal file, forget what is too old. */
+  maintain(nowMs: number): void {
+    const monoMs = performance.now();
+    for (const state of this.tags.values()) {
+      if (state.block.count > 0 && monoMs - state.touchedMonoMs >= BLOCK_MS) this.#close(state);
+    }
+    this.commit();
+    if (this.#error !== '') return;
+    try {
+      if (monoMs - this.#rotatedMonoMs >= ROTATE_MS) this.rotate();
+      this.#forget(nowMs);
+    } catch (fault) {
+      this.#fail(fault);
+    }
+  }
+
+  /** A new journal file; files whose samples are all in synced blocks go. */
+  rotate(): void {
+    this.#rotatedMonoMs = performance.now();
+    this.#journal.rotate();
+    const [{ busy, log, checkpointed }] = this.database.pragma('wal_checkpoint(PASSIVE)') as [{ busy: number; log: number; checkpointed: number }];
+    if (busy === 0 && log === checkpointed) this.#journal.removeBefore(this.#oldestUnpersisted());
+  }
+
+  close(): void {
+    this.commit();
+    this.sync();
+    this.#journal.close();
+    this.database.close();
+  }
+
+  #readTags(): void {
+    for (const row of this.#sql.tags.all() as (KnownTag & { firstTs: number | null; lastTs: number | null; samples: number; persisted: number })[]) {
+      const { firstTs, lastTs, samples, persisted, ...tag } = row;
+      this.tags.set(tag.id, { tag, block: new OpenBlock(), scaling: undefined, firstTs, lastTs, samples, persisted, touchedMonoMs: performance.now() });
+    }
+    for (const [id, text] of this.#sql.texts.raw().all() as [number, string][]) this.texts.set(id, text);
+  }
+
+  #replay(): void {
+    const highest = Math.max(-1, ...[...this.tags.values()].map((state) => state.persisted));
+    this.#journal.replay((number, tag, code, atMs, value) => {
+      const state = this.tags.get(tag);
+      if (!state || number <= state.persisted) return;
+      this.#add(state, number, code, atMs, value);
+      this.#replayed += 1;
+    });
+    this.#journal.startAt(Math.max(highest + 1, this.#journal.next));
+    this.commit();
+  }
+
+  /** Newest sample of each unit before this start: the first new one ends a declared gap. */
+  #rememberUnits(): void {
+    for (const { tag, lastTs } of this.tags.values()) {
+      const unit = `${tag.site}/${tag.unit}`;
+      if (lastTs !== null && lastTs > (this.#lastOfUnit.get(unit) ?? 0)) this.#lastOfUnit.set(unit, lastTs);
+    }
+  }
+
+  #takeTag(tag: KnownTag, scaling: Scaling | undefined): void {
+    const known = this.tags.get(tag.id);
+    if (known) {
+      known.scaling = scaling;
+      return;
+    }
+    this.tags.set(tag.id, { tag, block: new OpenBlock(), scaling, firstTs: null, lastTs: null, samples: 0, persisted: -1, touchedMonoMs: performance.now() });
+    this.#newTags.push(tag);
+  }
+
+  #spread(piece: Uint8Array, firstNumber: number): void {
+    const slots = piece.length / SLOT_BYTES;
+    const words = new Uint32Array(piece.buffer, piece.byteOffset, slots * 6);
+    const floats = new Float64Array(piece.buffer, piece.byteOffset, slots * 3);
+    for (let slot = 0; slot < slots; slot += 1) {
+      const state = this.tags.get(words[slot * 6]);
+      if (state) this.#add(state, firstNumber + slot, words[slot * 6 + 1], floats[slot * 3 + 1], floats[slot * 3 + 2]);
+      else this.#unknownTotal += 1;
+    }
+    this.#writtenTotal += slots;
+  }
+
+  #add(state: TagState, number: number, code: number, atMs: number, value: number): void {
+    if (state.block.isComplete(atMs)) this.#close(state);
+    if (this.#lastOfUnit.size > 0) this.#endRestartGap(state.tag, atMs);
+    state.block.push(number, code, atMs, value);
+    state.samples += 1;
+    state.firstTs ??= atMs;
+    if (state.lastTs === null || atMs > state.lastTs) state.lastTs = atMs;
+    state.touchedMonoMs = performance.now();
+  }
+
+  #endRestartGap(tag: KnownTag, atMs: number): void {
+    const unit = `${tag.site}/${tag.unit}`;
+    const lastMs = this.#lastOfUnit.get(unit);
+    if (lastMs === undefined) return;
+    this.#lastOfUnit.delete(unit);
+    if (atMs > lastMs) this.#gaps.push({ site: tag.site, unit: tag.unit, address: '', fromMs: lastMs, toMs: atMs, cause: 'RuntimeRestart', bounds: 'Containing' });
+  }
+
+  #close(state: TagState): void {
+    const { block } = state;
+    this.#closed.push({
+      ...summarise(block),
+      tag: state.tag.id,
+      t0: block.t0,
+      t1: block.t1,
+      n: block.count,
+      data: encodeBlock(block, state.scaling),
+      firstNumber: block.firstNumber,
+      lastNumber: block.lastNumber,
+    });
+    block.clear();
+  }
+
+  #writeBlock(block: ClosedBlock): void {
+    this.#sql.putBlock.run(block.tag, block.t0, block.t1, block.n, block.good, block.min, block.max, block.sum, block.first, block.last, block.data);
+    const { t0, t1, n, lastNumber, tag } = block;
+    this.#sql.setTag.run({ t0, t1, n, lastNumber, tag });
+    const state = this.tags.get(block.tag);
+    if (state) state.persisted = block.lastNumber;
+  }
+
+  #oldestUnpersisted(): number {
+    let oldest = this.#journal.next;
+    for (const { block } of this.tags.values()) if (block.count > 0 && block.firstNumber < oldest) oldest = block.firstNumber;
+    for (const block of this.#closed) if (block.firstNumber < oldest) oldest = block.firstNumber;
+    return oldest;
+  }
+
+  /** Retention by age and by size, the oldest day first (decisions 8.9). */
+  #forget(nowMs: number): void {
+    const { retentionMs, bytesMax } = this.#start.limits;
+    let cutoffMs = nowMs - retentionMs;
+    if (this.#databaseBytes() > bytesMax) {
+      const oldest = this.#sql.oldestBlock.get() as number | null;
+      if (oldest !== null) cutoffMs = Math.max(cutoffMs, (Math.floor(oldest / DAY_MS) + 1) * DAY_MS);
+    }
+    for (let removed = PRUNE_BLOCKS; removed === PRUNE_BLOCKS; ) removed = this.#removeBlocks(cutoffMs);
+    this.#sql.pruneEvents.run(cutoffMs);
+    this.#sql.pruneGaps.run(cutoffMs);
+  }
+
+  #removeBlocks(cutoffMs: number): number {
+    const removed = this.#sql.pruneBlocks.all(cutoffMs, PRUNE_BLOCKS) as { tag: number; n: number }[];
+    const touched = new Set<number>();
+    for (const { tag, n } of removed) {
+      const state = this.tags.get(tag);
+      if (!state) continue;
+      state.samples -= n;
+      touched.add(tag);
+    }
+    for (const tag of touched) {
+      const state = this.tags.get(tag) as TagState;
+      const oldest = this.#sql.firstOfTag.get(tag) as number | null;
+      state.firstTs = oldest ?? (state.block.count > 0 ? state.block.t0 : null);
+      if (state.firstTs === null) state.lastTs = null;
+      this.#sql.trimTag.run(state.firstTs, state.lastTs, state.samples - state.block.count, tag);
+    }
+    return removed.length;
+  }
+
+  #databaseBytes(): number {
+    const pragma = (name: string): number => this.database.pragma(name, { simple: true }) as number;
+    return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+  }
+
+  #fail(fault: unknown): void {
+    this.#error = (fault as Error).message;
+    this.#ring.fault = RING_FAULT.storage;
+  }
+
+  /** Tries the disk again with what waits. */
+  #recover(): boolean {
+    this.#error = '';
+    try {
+      this.#journal.sync();
+    } catch (fault) {
+      this.#fail(fault);
+      return false;
+    }
+    this.commit();
+    if (this.error !== '') return false;
+    this.#ring.fault = RING_FAULT.none;
+    return true;
+  }
+}
+
+function prepareAll(database: Database.Database) {
+  return {
+    begin: database.prepare('BEGIN IMMEDIATE'),
+    commit: database.prepare('COMMIT'),
+    tags: database.prepare('SELECT id, site, unit, address, tag, dataType, firstTs, lastTs, samples, persisted FROM tags'),
+    texts: database.prepare('SELECT id, text FROM texts'),
+    lastText: database.prepare('SELECT COALESCE(MAX(id), 0) FROM texts').pluck(),
+    putTag: database.prepare('INSERT INTO tags (id, site, unit, address, tag, dataType) VALUES (?, ?, ?, ?, ?, ?)'),
+    putText: database.prepare('INSERT INTO texts (id, text) VALUES (?, ?)'),
+    putEvent: database.prepare('INSERT INTO events (list, at, site, unit, body) VALUES (?, ?, ?, ?, ?)'),
+    putGap: database.prepare('INSERT INTO gaps (from_at, to_at, site, unit, address, cause, bounds) VALUES (?, ?, ?, ?, ?, ?, ?)'),
+    putBlock: database.prepare('INSERT INTO blocks (tag, t0, t1, n, good, min, max, sum, first, last, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    setTag: database.prepare(
+      'UPDATE tags SET firstTs = MIN(COALESCE(firstTs, :t0), :t0), lastTs = MAX(COALESCE(lastTs, :t1), :t1), samples = samples + :n, persisted = :lastNumber WHERE id = :tag',
+    ),
+    trimTag: database.prepare('UPDATE tags SET firstTs = ?, lastTs = ?, samples = ? WHERE id = ?'),
+    oldestBlock: database.prepare('SELECT MIN(t0) FROM blocks').pluck(),
+    firstOfTag: database.prepare('SELECT MIN(t0) FROM blocks WHERE tag = ?').pluck(),
+    pruneBlocks: database.prepare('DELETE FROM blocks WHERE rowid IN (SELECT rowid FROM blocks WHERE t0 < ? LIMIT ?) RETURNING tag, n'),
+    pruneEvents: database.prepare('DELETE FROM events WHERE at < ?'),
+    pruneGaps: database.prepare('DELETE FROM gaps WHERE to_at < ?'),
+  };
+}

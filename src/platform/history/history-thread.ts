@@ -1,0 +1,113 @@
+/**
+ * Entry of the historian thread: takes samples from the ring, answers queries. A query first takes what is in the ring,
+ * so that what a client just saw on the stream is in the answer.
+ */
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { assert } from '../base/assert.js';
+import { serveCalls, Transferred } from '../base/worker-calls.js';
+import { HistoryReader } from './history-reader.js';
+import { HistoryStore } from './history-store.js';
+import type { HistoryFilter, HistoryStart, TagFilter, TagValuesFilter, ToHistory } from './words.js';
+
+const DRAIN_MS = 100;
+const MAINTAIN_MS = 60_000;
+
+const start = workerData as HistoryStart;
+const port = parentPort;
+assert(port, 'the historian runs as a worker');
+const inlet = port;
+const store = new HistoryStore(start);
+const reader = new HistoryReader(store, start.qualityWords);
+
+/** Half the promised interval, so that waiting and syncing together stay inside it. */
+const syncMs = Math.max(DRAIN_MS, start.limits.flushIntervalMs / 2);
+let syncedMonoMs = performance.now();
+let maintainedMonoMs = performance.now();
+let rateMonoMs = performance.now();
+let rateWritten = 0;
+let writeRate = 0;
+
+/** Calls that came while the ring was being read; a query in the middle of that would read the ring a second time. */
+let deferred: unknown[] = [];
+
+/** Announcements posted before the ring was read are in the inbox by now: take them before their samples. */
+function takeInbox(): void {
+  for (let next = receiveMessageOnPort(inlet); next; next = receiveMessageOnPort(inlet)) {
+    if (typeof next.message === 'object' && next.message !== null && 'call' in next.message) {
+      if (deferred.length === 0) setImmediate(answerDeferred);
+      deferred.push(next.message);
+    } else receive(next.message);
+  }
+}
+
+function answerDeferred(): void {
+  const calls = deferred;
+  deferred = [];
+  for (const call of calls) receive(call);
+}
+
+function settle(): void {
+  store.drain(takeInbox);
+  store.commit();
+}
+
+function tick(): void {
+  store.drain(takeInbox);
+  const now = performance.now();
+  if (now - syncedMonoMs >= syncMs) {
+    store.sync();
+    store.commit();
+    syncedMonoMs = now;
+  }
+  if (now - maintainedMonoMs >= MAINTAIN_MS) {
+    store.maintain(Date.now());
+    maintainedMonoMs = now;
+  }
+  if (now - rateMonoMs >= 10_000) {
+    writeRate = ((store.writtenTotal - rateWritten) * 1000) / (now - rateMonoMs);
+    rateWritten = store.writtenTotal;
+    rateMonoMs = now;
+  }
+}
+
+const beat = setInterval(tick, DRAIN_MS);
+const receive = serveCalls(
+  inlet,
+  {
+    open: () => store.opened,
+    tagValues: (filter: TagValuesFilter) => answered(() => reader.tagValues(filter)),
+    tagsDistinct: (filter: TagFilter) => answered(() => reader.tagsDistinct(filter)),
+    events: ({ list, filter }: { list: 'states' | 'alarms'; filter: HistoryFilter }) => answered(() => reader.events(list, filter)),
+    gaps: (filter: TagFilter) => answered(() => reader.gaps(filter)),
+    series({ site, address, fromMs, toMs }: { site: string; address: string; fromMs: number; toMs: number }) {
+      settle();
+      return reader.series(site, address, fromMs, toMs) ?? null;
+    },
+    status() {
+      settle();
+      return { ...reader.extent(), sizeBytes: store.sizeBytes, writeRate: Math.round(writeRate * 10) / 10, error: store.error };
+    },
+    writtenTotal: () => store.writtenTotal,
+    /** Everything handed in so far is on disk when this is answered. */
+    flush() {
+      settle();
+      store.sync();
+    },
+    maintain: ({ nowMs }: { nowMs: number }) => {
+      settle();
+      store.rotate();
+      store.maintain(nowMs);
+    },
+    close() {
+      clearInterval(beat);
+      settle();
+      store.close();
+    },
+  },
+  (message) => store.take(message as ToHistory),
+);
+
+function answered(query: () => string): Transferred {
+  settle();
+  return new Transferred(query());
+}

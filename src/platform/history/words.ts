@@ -1,0 +1,104 @@
+/** The words of the historian (decisions 8.9), shared by its thread and the gateway. */
+export type HistoryDataType = 'Boolean' | 'Integer' | 'Float' | 'String' | 'Time';
+
+export interface TagIdentity {
+  readonly site: string;
+  readonly unit: string;
+  /** `<controlModule>.<tag>` or `<program>.<variable>`. */
+  readonly address: string;
+  readonly tag: string;
+  readonly dataType: HistoryDataType;
+}
+
+/** A tag as the historian knows it; `id` is its number in ring, journal and blocks. */
+export interface KnownTag extends TagIdentity {
+  readonly id: number;
+}
+
+/** Cause and bounds as decisions 8.9 words them. */
+export interface Gap {
+  readonly site: string;
+  readonly unit: string;
+  /** '' when the whole unit is meant. */
+  readonly address: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly cause: 'RuntimeRestart' | 'DriverLost' | 'Overload' | 'StorageFull' | 'ClockJump';
+  readonly bounds: 'Exact' | 'Containing' | 'Overlapping';
+}
+
+/** An entry of the state or alarm history; `body` is served as it is. */
+export interface HistoryEvent {
+  readonly list: 'states' | 'alarms';
+  readonly atMs: number;
+  readonly site: string;
+  readonly unit: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export const AGGREGATES = ['none', 'avg', 'min', 'max', 'first', 'last', 'count'] as const;
+export type Aggregate = (typeof AGGREGATES)[number];
+
+/** Units and time of a batch: what `batch/{batchID}/...` is restricted to. */
+export interface Span {
+  readonly site: string;
+  readonly units: readonly string[];
+}
+
+export interface HistoryFilter {
+  readonly site?: string;
+  /** Sites of a confined caller; what has no site is left out. */
+  readonly sites?: readonly string[] | null;
+  readonly unit?: string;
+  readonly span?: Span;
+  /** Inclusive. */
+  readonly fromMs?: number;
+  /** Exclusive. */
+  readonly toMs?: number;
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  /** Numbers of the cursor of the page before. */
+  readonly beyond?: readonly number[];
+}
+
+export interface TagFilter extends HistoryFilter {
+  /** Addresses; every tag when absent or empty. */
+  readonly addresses?: readonly string[];
+}
+
+export interface TagValuesFilter extends TagFilter {
+  readonly aggregate: Aggregate;
+  /** Bucket length of an aggregate. */
+  readonly intervalMs: number;
+}
+
+/** Settings of the historian (decisions, appendix): `historian.flushInterval`, `.retention`, `.maxBytes`. */
+export interface HistoryLimits {
+  readonly flushIntervalMs: number;
+  readonly retentionMs: number;
+  readonly bytesMax: number;
+}
+
+/** What the thread starts with. */
+export interface HistoryStart {
+  readonly dataDir: string;
+  readonly ring: SharedArrayBuffer;
+  readonly ringCapacity: number;
+  readonly limits: HistoryLimits;
+  /** Word of each quality code; code 0 is the good one. */
+  readonly qualityWords: readonly string[];
+}
+
+/** Messages to the thread that need no answer. A tag or text is announced before its first sample is in the ring. */
+export type ToHistory =
+  | { readonly type: 'tag'; readonly tag: KnownTag; readonly scaling?: { readonly offset: number; readonly slope: number } }
+  | { readonly type: 'text'; readonly id: number; readonly text: string }
+  | { readonly type: 'event'; readonly event: HistoryEvent }
+  | { readonly type: 'gap'; readonly gap: Gap };
+
+/** What the gateway has to know before it samples. */
+export interface HistoryOpened {
+  readonly tags: readonly KnownTag[];
+  readonly nextTextId: number;
+  readonly replayed: number;
+}

@@ -1,0 +1,234 @@
+/** The historian on real threads and files: recording, queries, restart, loss, retention. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { type History, type HistoryOptions, openHistory } from '../../../src/platform/history/history.js';
+import { SampleRing } from '../../../src/platform/history/sample-ring.js';
+import type { TagIdentity } from '../../../src/platform/history/words.js';
+
+const OPTIONS: HistoryOptions = { flushIntervalMs: 2000, retentionMs: 400 * 86_400_000, bytesMax: 2 ** 34, qualityWords: ['Good', 'Uncertain', 'Raw', 'Bad'] };
+const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
+const MINUTE = 60_000;
+const CHILD = fileURLToPath(new URL('../../support/history-child.js', import.meta.url));
+
+interface Test {
+  teardown(call: () => unknown): void;
+}
+interface Item {
+  readonly address: string;
+  readonly ts: string;
+  readonly value: unknown;
+  readonly quality: string;
+}
+interface Page<Row = Item> {
+  readonly configured: boolean;
+  readonly items: readonly Row[];
+  readonly nextCursor: string | null;
+}
+
+function folder(test: Test): string {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-history-'));
+  test.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+async function open(test: Test, dir = folder(test), more: Partial<HistoryOptions> = {}): Promise<History> {
+  const history = await openHistory(dir, { ...OPTIONS, ...more });
+  test.teardown(() => history.close());
+  return history;
+}
+
+function tagOf(address: string, more: Partial<TagIdentity> = {}): TagIdentity {
+  return { site: 'north', unit: 'u1', address, tag: address.split('.')[1] ?? address, dataType: 'Float', ...more };
+}
+
+async function read<Row = Item>(bytes: Promise<Uint8Array>): Promise<Page<Row>> {
+  return JSON.parse(new TextDecoder().decode(await bytes)) as Page<Row>;
+}
+
+/** One sample a second from T0, value = index. */
+function ramp(history: History, tag: TagIdentity, count: number, from = 0): number {
+  const id = history.tag(tag);
+  for (let index = from; index < from + count; index += 1) history.push(id, 0, T0 + index * 1000, index);
+  return id;
+}
+
+t.test('8.9 tags: newest first, in pages that neither repeat nor lose a sample, over blocks and the open block', async (t) => {
+  const history = await open(t);
+  for (const address of ['t1.pv', 't2.pv']) ramp(history, tagOf(address), 1500);
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await read(history.tagsJson({ limit: 700, cursor }));
+    t.equal(page.configured, true);
+    seen.push(...page.items.map((item) => `${item.ts} ${item.address} ${item.value}`));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor);
+  const expected = Array.from({ length: 1500 }, (_, index) => 1499 - index).flatMap((second) => ['t1.pv', 't2.pv'].map((address) => `${new Date(T0 + second * 1000).toISOString()} ${address} ${second}`));
+  t.same(seen, expected);
+  const range = await read(history.tagsJson({ addresses: ['t2.pv'], fromMs: T0 + 595_000, toMs: T0 + 605_000, order: 'asc' }));
+  t.same(range.items.map((item) => item.value), [595, 596, 597, 598, 599, 600, 601, 602, 603, 604]);
+  t.match(range.items[0], { site: 'north', unit: 'u1', address: 't2.pv', tag: 'pv', quality: 'Good' });
+});
+
+t.test('8.9 tags: filters by site, unit and address; a confined caller sees its sites only', async (t) => {
+  const history = await open(t);
+  ramp(history, tagOf('a.pv'), 3);
+  ramp(history, tagOf('b.pv', { unit: 'u2' }), 3);
+  ramp(history, tagOf('c.pv', { site: 'south' }), 3);
+  const addresses = async (query: Parameters<History['tagsJson']>[0]) => [...new Set((await read(history.tagsJson(query))).items.map((item) => item.address))];
+  t.same(await addresses({}), ['a.pv', 'b.pv', 'c.pv']);
+  t.same(await addresses({ site: 'north' }), ['a.pv', 'b.pv']);
+  t.same(await addresses({ unit: 'u2' }), ['b.pv']);
+  t.same(await addresses({ sites: ['south'] }), ['c.pv']);
+  t.same(await addresses({ span: { site: 'north', units: ['u2'] } }), ['b.pv']);
+  const distinct = await read<Record<string, unknown>>(history.distinctJson({ limit: 2 }));
+  t.same(distinct.items[0], { site: 'north', unit: 'u1', address: 'a.pv', tag: 'pv', dataType: 'Float', firstTs: '2026-01-31T09:00:00.000Z', lastTs: '2026-01-31T09:00:02.000Z', samples: 3 });
+  const rest = await read<Record<string, unknown>>(history.distinctJson({ limit: 2, cursor: distinct.nextCursor ?? '' }));
+  t.same(rest.items.map((item) => item.address), ['c.pv']);
+  const refusal: unknown = await history.tagsJson({ cursor: distinct.nextCursor ?? '' }).catch((fault: unknown) => fault);
+  t.match(refusal, { kind: 'invalid', context: { code: 'invalid_query', field: 'cursor' } });
+});
+
+t.test('Q-TAG-01: values keep their type, and a value that is none is null', async (t) => {
+  const history = await open(t);
+  const put = (address: string, dataType: TagIdentity['dataType'], value: number | null, quality = 0) => history.push(history.tag(tagOf(address, { dataType })), quality, T0, value);
+  put('b.x', 'Boolean', 1);
+  put('i.x', 'Integer', -7);
+  put('f.x', 'Float', 0.1);
+  put('s.x', 'String', history.text('filling "A"'));
+  put('t.x', 'Time', 90_000);
+  put('n.x', 'Float', Number.NaN, 3);
+  const items = (await read(history.tagsJson({}))).items;
+  t.same(items.map((item) => [item.value, item.quality]), [[true, 'Good'], [-7, 'Good'], [0.1, 'Good'], ['filling "A"', 'Good'], ['T#1m30s', 'Good'], [null, 'Bad']]);
+});
+
+t.test('8.9 aggregate: of the Good samples of each interval, from whole blocks and from parts of them', async (t) => {
+  const history = await open(t);
+  ramp(history, tagOf('a.pv'), 1800);
+  history.push(history.tag(tagOf('a.pv')), 3, T0 + 1_800_500, null);
+  const values = async (aggregate: 'avg' | 'min' | 'max' | 'first' | 'last' | 'count', intervalMs: number) =>
+    (await read(history.tagsJson({ aggregate, intervalMs, order: 'asc', limit: 5 }))).items.map((item) => item.value);
+  t.same(await values('avg', MINUTE), [29.5, 89.5, 149.5, 209.5, 269.5]);
+  t.same(await values('min', MINUTE), [0, 60, 120, 180, 240]);
+  t.same(await values('max', 10 * MINUTE), [599, 1199, 1799, null]);
+  t.same(await values('first', 15 * MINUTE), [0, 900, null]);
+  t.same(await values('last', 60 * MINUTE), [1799]);
+  t.same(await values('count', 7 * MINUTE), [180, 420, 420, 420, 360]);
+  const hour = await read(history.tagsJson({ aggregate: 'avg', intervalMs: 60 * MINUTE }));
+  t.match(hour.items, [{ value: 899.5, quality: 'Uncertain', ts: '2026-01-31T09:00:00.000Z' }]);
+  const seen: unknown[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await read(history.tagsJson({ aggregate: 'count', intervalMs: 4 * MINUTE, limit: 3, cursor }));
+    seen.push(...page.items.map((item) => item.value));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor);
+  t.same(seen, [120, 240, 240, 240, 240, 240, 240, 240], 'newest first; the part after 09:28 has 120 Good samples');
+});
+
+t.test('8.9 states, alarms, gaps: pages by time and place', async (t) => {
+  const history = await open(t);
+  for (let index = 0; index < 10; index += 1) {
+    const unit = index % 2 ? 'u1' : 'u2';
+    history.recordState({ atMs: T0 + index * 1000, site: 'north', unit, body: { site: 'north', ts: new Date(T0 + index * 1000).toISOString(), kind: 'Unit', name: unit, unit, from: 'Idle', to: 'Running', cause: 'Start', actor: '', batchID: '' } });
+    history.recordAlarm({ atMs: T0 + index * 1000, site: 'north', unit, body: { sequence: index, event: 'Activated' } });
+  }
+  const first = await read<{ ts: string }>(history.eventsJson('states', { limit: 4 }));
+  const second = await read<{ ts: string }>(history.eventsJson('states', { limit: 4, cursor: first.nextCursor ?? '' }));
+  t.same([...first.items, ...second.items].map((item) => item.ts.slice(17, 19)), ['09', '08', '07', '06', '05', '04', '03', '02']);
+  const alarms = await read<{ sequence: number }>(history.eventsJson('alarms', { unit: 'u1', fromMs: T0 + 2000, toMs: T0 + 8000, order: 'asc' }));
+  t.same(alarms.items.map((item) => item.sequence), [3, 5, 7]);
+  t.same((await read(history.eventsJson('states', { sites: ['south'] }))).items, []);
+  history.recordGap({ site: 'north', unit: 'u1', address: 'a.pv', fromMs: T0, toMs: T0 + 5000, cause: 'DriverLost', bounds: 'Exact' });
+  t.same((await read<object>(history.gapsJson({ fromMs: T0 + 4000, toMs: T0 + 9000 }))).items, [
+    { site: 'north', unit: 'u1', address: 'a.pv', from: '2026-01-31T09:00:00.000Z', to: '2026-01-31T09:00:05.000Z', cause: 'DriverLost', bounds: 'Exact' },
+  ]);
+});
+
+t.test('8.9: a restart keeps every sample, and the time in between is a declared gap', async (t) => {
+  const dir = folder(t);
+  const before = await openHistory(dir, OPTIONS);
+  ramp(before, tagOf('a.pv'), 1000);
+  before.push(before.tag(tagOf('s.x', { dataType: 'String' })), 0, T0, before.text('first'));
+  await before.close();
+  const history = await open(t, dir);
+  t.equal((await history.status()).samples, 1001);
+  ramp(history, tagOf('a.pv'), 10, 2000);
+  history.push(history.tag(tagOf('s.x', { dataType: 'String' })), 0, T0 + 2_001_000, history.text('second'));
+  const { times, values } = (await history.series('north', 'a.pv', T0, T0 + 10_000_000)) ?? { times: [], values: [] };
+  t.equal(times.length, 1010);
+  t.ok(values.every((value, index) => value === (index < 1000 ? index : 1000 + index)));
+  t.same((await read(history.tagsJson({ addresses: ['s.x'] }))).items.map((item) => item.value), ['second', 'first']);
+  t.match((await read<object>(history.gapsJson({}))).items, [{ unit: 'u1', address: '', from: '2026-01-31T09:16:39.000Z', to: '2026-01-31T09:33:20.000Z', cause: 'RuntimeRestart', bounds: 'Containing' }]);
+});
+
+t.test('8.7: a kill loses nothing that was flushed, also when journal files were changed in between', async (t) => {
+  const dir = folder(t);
+  let recorded = 0;
+  for (let round = 0; round < 4; round += 1) {
+    const child = spawn('/usr/bin/env', ['-i', process.execPath, CHILD, dir, String(recorded)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.split('\n').length > 4 + Math.floor(Math.random() * 6)) child.kill('SIGKILL');
+    });
+    await new Promise((resolve) => child.once('close', resolve));
+    const flushed = Number(output.trim().split('\n').at(-1));
+    const history = await openHistory(dir, OPTIONS);
+    const series = await history.series('north', 'a.pv', 0, T0 * 2);
+    recorded = series?.times.length ?? 0;
+    t.ok(recorded >= flushed, `round ${round}: ${flushed} flushed, ${recorded} found`);
+    t.ok(series?.values.every((value, index) => value === index), 'each sample once, in order');
+    t.equal((await history.status()).samples, recorded);
+    await history.close();
+  }
+  t.ok(readdirSync(dir).filter((name) => name.startsWith('historian-journal-')).length <= 8, 'files of samples that are in blocks go away');
+});
+
+t.test('8.9: a full ring drops, counts and declares what it dropped', async (t) => {
+  const ring = new SampleRing(4);
+  t.same([1, 2, 3, 4, 5].map((index) => ring.push(1, 0, index, index)), [true, true, true, true, false]);
+  t.equal(ring.depth, 4);
+  ring.advance(3);
+  t.equal(ring.push(1, 0, 6, 6), true);
+  t.equal(ring.oldestMs, 4);
+  t.equal(ring.pieces().reduce((sum, piece) => sum + piece.length / 24, 0), 2);
+
+  const history = await open(t, folder(t), { ringCapacity: 1024 });
+  const id = history.tag(tagOf('a.pv'));
+  let dropped = 0;
+  for (let index = 0; index < 1500; index += 1) if (!history.push(id, 0, T0 + index, index)) dropped += 1;
+  t.ok(dropped > 0);
+  await history.flush();
+  t.equal(history.push(id, 0, T0 + 5000, 1), true);
+  const ingest = await history.ingest();
+  t.equal(ingest.droppedTotal, dropped);
+  t.match(ingest.queues, [{ unit: 'u1', capacity: 1024, dropped }]);
+  t.match((await read<object>(history.gapsJson({}))).items, [{ unit: 'u1', cause: 'Overload', bounds: 'Containing' }]);
+});
+
+t.test('8.9: retention forgets by age and by size, the oldest day first', async (t) => {
+  const day = 86_400_000;
+  const history = await open(t, folder(t), { retentionMs: 10 * day });
+  const id = history.tag(tagOf('a.pv'));
+  for (let index = 0; index < 3000; index += 1) history.push(id, 0, T0 + index * 600_001, index);
+  await history.maintain(T0 + 20 * day);
+  const { oldest } = await history.status();
+  t.ok(Date.parse(oldest ?? '') >= T0 + 10 * day, `oldest is ${oldest}`);
+  const distinct = await read<{ samples: number; firstTs: string }>(history.distinctJson({}));
+  const all = await history.series('north', 'a.pv', 0, T0 * 2);
+  t.equal(distinct.items[0].samples, all?.times.length);
+  t.equal(distinct.items[0].firstTs, oldest);
+
+  const small = await open(t, folder(t), { bytesMax: 60_000 });
+  const other = small.tag(tagOf('a.pv'));
+  for (let index = 0; index < 3000; index += 1) small.push(other, 0, T0 + index * 600_001, index);
+  const before = await small.status();
+  await small.maintain(T0);
+  const after = await small.status();
+  t.ok(Date.parse(after.oldest ?? '') >= Date.parse(before.oldest ?? '') + 0.5 * day, `oldest moved to ${after.oldest}`);
+});
