@@ -1,0 +1,106 @@
+/** I/O modules and simulation presets over the real pipeline. */
+import t from 'tap';
+import { IOModule } from '../../../src/domains/io-modules/kind.js';
+import { startPlantGateway } from '../../support/plant-gateway.js';
+
+const plant = await startPlantGateway();
+t.teardown(() => plant.stop());
+const admin = await plant.as('admin');
+const engineer = await plant.as('engineer');
+const MODULES = '/api/v1/sites/north/iomodules';
+const PRESETS = '/api/v1/sites/north/simulationpresets';
+await admin.post('/api/v1/sites', { name: 'north' });
+await admin.post('/api/v1/sites/north/controllers', { name: 'edge-1', simulation: true });
+
+t.test('IO-01, IO-02, IO-03, IO-04, IO-06: the read body has its verdicts', async (t) => {
+  const made = await admin.post(MODULES, { name: 'plc', protocol: 'modbus', address: '10.0.0.1', options: { unitId: 3 }, channels: [{ address: 'holding:1:float32' }, { name: 'out', address: 'coil:5', direction: 'output', readbackAddress: 'discrete:5' }] });
+  t.equal(made.status, 201, made.text);
+  t.match(made.body, {
+    state: 'Pending',
+    connectivity: { verdict: 'none', summary: String, condition: { status: 'Unknown' } },
+    probe: { podName: '', verdict: 'unread', summary: String },
+    writePosture: { verdict: 'undeclared' },
+    distinctAssetRecord: true,
+    credentials: 'none',
+    validated: false,
+    channels: [{ name: 'holding:1:float32' }, { name: 'out', readbackAddress: 'discrete:5' }],
+  });
+  await admin.post(MODULES, { name: 'plc2', protocol: 'modbus', address: 'tcp://10.0.0.1:502', options: { unitId: 3 } });
+  t.match((await admin.get(`${MODULES}/plc`)).body, { distinctAssetRecord: false });
+});
+
+t.test('IO-07: a discovered readback is shown only where it differs', async (t) => {
+  const module = plant.store.get(IOModule, 'north', 'plc')!;
+  await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name: 'plc', status: { ...module.status, discoveredReadbacks: { 'coil:5': 'discrete:6', 'holding:1:float32': '' } } }] });
+  const { channels } = (await admin.get(`${MODULES}/plc`)).body;
+  t.equal(channels[1].discoveredReadbackAddress, 'discrete:6');
+  t.notOk('discoveredReadbackAddress' in channels[0]);
+});
+
+t.test('IO-08, IO-09, IO-10: the password is never served or audited, survives a PUT, and goes when security comes', async (t) => {
+  const made = await admin.post(MODULES, { name: 'ua', protocol: 'opcua', address: 'opc.tcp://plc:4840', options: { username: 'op', password: 'hunter2' } });
+  t.equal(made.status, 201, made.text);
+  t.match(made.body, { options: { username: 'op' }, credentials: 'plaintext' });
+  t.notOk(made.text.includes('hunter2'));
+  await admin.put(`${MODULES}/ua`, { options: { username: 'operator' } });
+  t.equal(plant.store.get(IOModule, 'north', 'ua')?.spec.options.password, 'hunter2');
+  t.match(await admin.put(`${MODULES}/ua`, { security: { authType: 'UserName', secretRef: { name: 'ua-login' } } }), { status: 200, body: { credentials: 'unresolved', security: { secretRef: { name: 'ua-login' } } } });
+  t.equal(plant.store.get(IOModule, 'north', 'ua')?.spec.options.password, undefined);
+  t.notOk(JSON.stringify(plant.audits).includes('hunter2'));
+});
+
+t.test('IO-11, IO-12, IO-13, decisions Q-IO-04, Q-IO-05: what a module may not be', async (t) => {
+  const wrong: [object, RegExp | string][] = [
+    [{ protocol: 'profinet' }, 'protocol'],
+    [{ protocol: 'simulation' }, 'controllerRef'],
+    [{ protocol: 'modbus' }, 'address'],
+    [{ protocol: 'modbus', address: 'ftp://x' }, 'address'],
+    [{ protocol: 'simulation', controllerRef: 'edge-1', probePlacement: { nodeSelector: {} } }, 'probePlacement'],
+    [{ protocol: 'modbus', address: 'h', options: { colour: 'red' } }, 'options.colour'],
+    [{ protocol: 'modbus', address: 'h', channels: [{ address: 'coil:99999' }] }, 'channels[0].address'],
+    [{ protocol: 'modbus', address: 'h', channels: [{ address: 'coil:1' }, { address: 'coil:1' }] }, /channels\[1\]/],
+    [{ protocol: 'modbus', address: 'h', channels: [{ address: 'input:1', direction: 'output' }] }, 'channels[0].address'],
+    [{ protocol: 'modbus', address: 'h', simulation: {} }, 'simulation'],
+    [{ protocol: 'modbus', address: 'h', security: { securityPolicy: 'None' } }, 'security.securityPolicy'],
+    [{ protocol: 'opcua', address: 'opc.tcp://h:4840', security: { password: 'x' } }, 'security.password'],
+    [{ protocol: 'opcua', address: 'opc.tcp://h:4840', security: { securityPolicy: 'Basic256Sha256' } }, 'security.securityMode'],
+    [{ protocol: 'modbus', address: 'h', failSafe: { posture: 'observed' }, channels: [{ address: 'coil:1', direction: 'output' }] }, 'failSafe.posture'],
+  ];
+  for (const [body, field] of wrong) t.match(await admin.post(MODULES, { name: 'x', ...body }), { status: 400, body: { field } }, JSON.stringify(body));
+});
+
+t.test('SIM-01, SIM-04, SIM-11, SIM-12: presets have known behaviours whose params parse', async (t) => {
+  const behaviors = [{ address: 'level', type: 'SineWave', params: { amplitude: 2, period: '10s' } }];
+  t.match(await engineer.post(PRESETS, { name: 'wave', description: 'a wave', behaviors }), { status: 201, body: { name: 'wave', behaviors } });
+  t.match(await engineer.post(PRESETS, { name: 'bad', behaviors: [{ address: 'a', type: 'Wobble' }] }), { status: 400, body: { field: 'behaviors[0].type', error: /Wobble/ } });
+  t.match(await engineer.post(PRESETS, { name: 'bad', behaviors: [{ address: 'a', type: 'SineWave', params: { amplitude: 'high' } }] }), { status: 400, body: { error: /amplitude/ } });
+  t.equal((await engineer.put(`${PRESETS}/wave`, { description: 'still a wave' })).status, 200);
+});
+
+t.test('SIM-02, SIM-08, SIM-09, SIM-13: an inline simulation refers to a preset whose addresses are all mapped', async (t) => {
+  const simulation = { preset: 'wave', seed: 7, addressMap: {} as Record<string, string>, faults: [{ name: 'stuck', address: 'lt1', type: 'StuckValue', triggerMode: 'Timed', triggerAfter: '5s' }] };
+  const module = { name: 'sim', protocol: 'simulation', controllerRef: 'edge-1', channels: [{ address: 'lt1', dataType: 'float' }], simulation };
+  t.match(await admin.post(MODULES, module), { status: 422, body: { code: 'address_map_incomplete', missing: ['level'] } });
+  const mapped = { ...module, simulation: { ...simulation, addressMap: { level: 'lt1' } } };
+  t.match(await admin.post(MODULES, mapped), { status: 201, body: { simulation: { preset: 'wave', seed: 7 } } });
+  t.match(await admin.put(`${MODULES}/sim`, { simulation: { ...mapped.simulation, faults: [{ name: 'a', address: 'lt1', type: 'Melt' }] } }), { status: 400, body: { field: 'simulation.faults[0].type' } });
+  t.match(await admin.put(`${MODULES}/sim`, { simulation: { ...mapped.simulation, behaviors: [{ address: 'x', type: 'Expr', params: { expr: '1 +' } }] } }), { status: 400, body: { error: /expr/ } });
+  t.match(await admin.put(`${MODULES}/sim`, { simulation: { ...mapped.simulation, preset: 'none' } }), { status: 400, body: { code: 'unknown_reference' } });
+  t.match(await engineer.delete(`${PRESETS}/wave`), { status: 409, body: { dependents: [{ kind: 'IOModule', name: 'sim' }] } });
+});
+
+t.test('SIM-14, APPLY-09: generic apply is exempt from the param and the addressMap check, not from unknown types', async (t) => {
+  const manifest = (spec: object) => ({ apiVersion: 'physical/v1alpha1', kind: 'IOModule', metadata: { name: 'loose', namespace: 'site-north' }, spec: { protocol: 'simulation', controllerRef: 'edge-1', ...spec } });
+  t.match(await admin.post('/api/v1/apply', manifest({ simulation: { preset: 'wave', behaviors: [{ address: 'a', type: 'SineWave', params: { amplitude: 'high' } }] } })), { status: 200, body: { operation: 'created' } });
+  t.match(await admin.post('/api/v1/apply', manifest({ simulation: { behaviors: [{ address: 'a', type: 'Wobble' }] } })), { status: 400 });
+});
+
+t.test('decisions Q-IO-09: seeding creates the shipped presets once', async (t) => {
+  const first = await engineer.post(`${PRESETS}/seed`, {});
+  t.match(first, { status: 200, body: { updated: [], skipped: [] } });
+  t.ok(first.body.created.length > 0);
+  t.match(await engineer.post(`${PRESETS}/seed`), { status: 200, body: { created: [], skipped: first.body.created } });
+  t.match(await engineer.post(`${PRESETS}/seed`, { overwrite: true }), { status: 200, body: { created: [], updated: first.body.created } });
+  const names = (await engineer.get(PRESETS)).body.map((preset: { name: string }) => preset.name);
+  t.same(names, [...names].sort());
+});
