@@ -384,7 +384,7 @@ export class ChartRun {
     try {
       return { result: test() ? 'TRUE' : 'FALSE' };
     } catch (fault) {
-      if (fault instanceof Invalid) return { result: 'INVALID', reason: fault.reason };
+      if (fault instanceof Invalid) return { result: 'INVALID', reason: fault.message };
       if (fault instanceof StError) return { result: 'ERROR', reason: fault.message };
       throw fault;
     }
@@ -457,7 +457,19 @@ export class ChartRun {
 }
 
 function idleStep(): StepRun {
-  return { active: false, activation: '', activatedScan: 0, elapsedMs: 0, actionState: 'pending', label: 0, temporaries: [], wait: null, timerMs: 0, timedOut: false, kept: new Map() };
+  return {
+    active: false,
+    activation: '',
+    activatedScan: 0,
+    elapsedMs: 0,
+    actionState: 'pending',
+    label: 0,
+    temporaries: [],
+    wait: null,
+    timerMs: 0,
+    timedOut: false,
+    kept: new Map(),
+  };
 }
 
 function boxed(value: Raw | Any): Any {

@@ -12,7 +12,7 @@ import { type Chart, type ChartName, type ChartStep, EXCEPTION_CHARTS, transitio
 import { ActionEmitter } from './emit-action.js';
 import { CompileError, ExpressionEmitter, Pool, type Scope, type Site } from './emit-expression.js';
 import { hasEffect, Layout, statementSuspends, type StType, type Variable } from './layout.js';
-import { type Any, HELPERS, type Raw } from './value.js';
+import { type Any, COMPARISONS, HELPERS, type Raw } from './value.js';
 
 /** What compiled code may ask of the phase it runs in. */
 export interface Frame {
@@ -322,7 +322,7 @@ function operandsOf(tree: Expression): Expression[] {
 }
 
 function isComparison(node: Expression): node is BinaryExpression {
-  return node.kind === 'binary' && ['<', '>', '<=', '>=', '=', '<>'].includes(node.operator);
+  return node.kind === 'binary' && COMPARISONS.has(node.operator);
 }
 
 /** Steps, transitions and divergences by index (decisions 2.1). */

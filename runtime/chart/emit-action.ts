@@ -279,7 +279,11 @@ export class ActionEmitter {
   // -------------------------------------------------------------- loops
 
   /** Counter, condition and end of one loop: native when nothing in it suspends, else labels. */
-  #loop(native: boolean, line: number, parts: { readonly start: (hold: (type: StType) => string) => void; readonly head: () => string | null; readonly body: () => void; readonly tail: () => string | null }): void {
+  #loop(
+    native: boolean,
+    line: number,
+    parts: { readonly start: (hold: (type: StType) => string) => void; readonly head: () => string | null; readonly body: () => void; readonly tail: () => string | null },
+  ): void {
     const hold = (type: StType) => (native ? this.#expressions.scratch() : this.#temporary(type));
     parts.start(hold);
     const count = hold('INT');

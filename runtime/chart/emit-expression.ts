@@ -5,7 +5,7 @@
  */
 import type { DataType } from '../vocabulary/data-types.js';
 import type { BinaryExpression, BinaryOperator, CallExpression, Expression, Literal } from '../language/ast.js';
-import { Any, normalInt, type Raw } from './value.js';
+import { Any, COMPARISONS, CONNECTIVES, normalInt, type Raw } from './value.js';
 import { binaryType, type Layout, type StType, SUSPENDING } from './layout.js';
 
 /** One emitted operand. */
@@ -33,7 +33,15 @@ export interface Site {
 /** Why a text cannot be compiled; the checker has said it better before. */
 export class CompileError extends Error {}
 
+/** An operand that is used twice: how it is set, its name, and the test that it is a number. */
+interface Held {
+  readonly set: string;
+  readonly name: string;
+  readonly test: string;
+}
+
 const SAFE = '9007199254740991';
+const INT32_MAX = 2_147_483_647;
 const INT_HELPERS: Readonly<Partial<Record<BinaryOperator, string>>> = { '+': 'add', '-': 'sub', '*': 'mul' };
 
 /** Number of arguments of each builtin, and the type of the fixed ones. */
@@ -221,21 +229,9 @@ export class ExpressionEmitter {
   binary(operator: BinaryOperator, left: Code, right: Code, line: number): Code {
     const pure = left.pure && right.pure;
     const flat = { simple: false, finite: true, pure } as const;
-    switch (operator) {
-      case 'AND':
-        return { code: `(${this.coerce(left, 'BOOL', line)}&&${this.coerce(right, 'BOOL', line)})`, type: 'BOOL', ...flat };
-      case 'OR':
-        return { code: `(${this.coerce(left, 'BOOL', line)}||${this.coerce(right, 'BOOL', line)})`, type: 'BOOL', ...flat };
-      case 'XOR':
-        return { code: `(${this.coerce(left, 'BOOL', line)}!==${this.coerce(right, 'BOOL', line)})`, type: 'BOOL', ...flat };
-      case '<':
-      case '>':
-      case '<=':
-      case '>=':
-      case '=':
-      case '<>':
-        return { code: this.#comparison(operator, left, right, line), type: 'BOOL', ...flat };
-    }
+    const connective = CONNECTIVES.get(operator);
+    if (connective) return { code: `(${this.coerce(left, 'BOOL', line)}${connective}${this.coerce(right, 'BOOL', line)})`, type: 'BOOL', ...flat };
+    if (COMPARISONS.has(operator)) return { code: this.#comparison(operator, left, right, line), type: 'BOOL', ...flat };
     const type = binaryType(operator, left.type, right.type);
     if (type === 'STRING') return { code: `concat(${this.#text(left, line)},${this.#text(right, line)},${line})`, type, ...flat };
     if (type === 'INT') return { code: this.#integer(operator, left, right, line), type, ...flat, pure: pure && operator !== '/' && operator !== 'MOD' };
@@ -245,7 +241,7 @@ export class ExpressionEmitter {
   }
 
   /** Keeps an operand that is used twice in a scratch local. */
-  #hold(value: Code): { readonly set: string; readonly name: string; readonly test: string } {
+  #hold(value: Code): Held {
     if (value.literal !== undefined) return { set: '', name: value.code, test: '' };
     if (value.simple) return { set: '', name: value.code, test: `typeof ${value.code}==="number"&&` };
     const name = this.scratch();
@@ -261,8 +257,22 @@ export class ExpressionEmitter {
       const sum = this.scratch();
       return `(${a.set}${b.set}${a.test}${b.test}(${sum}=${a.name}${operator}${b.name})<=${SAFE}&&${sum}>=-${SAFE}?${sum}:${helper}(${a.name},${b.name},${line}))`;
     }
-    const quick = operator === 'MOD' ? `${a.name}%${b.name}+0` : `Math.trunc(${a.name}/${b.name})+0`;
-    return `(${a.set}${b.set}${a.test}${b.test}${b.name}!==0?${quick}:${operator === 'MOD' ? 'mod' : 'div'}(${a.name},${b.name},${line}))`;
+    return this.#quotient(operator, a, b, right.literal, line);
+  }
+
+  /**
+   * Division and MOD of 32-bit values by a positive one as integer instructions: an engine divides doubles, and takes
+   * their remainder, many times slower. Everything else goes to the helper.
+   */
+  #quotient(operator: BinaryOperator, a: Held, b: Held, divisor: number | undefined, line: number): string {
+    const helper = `${operator === 'MOD' ? 'mod' : 'div'}(${a.name},${b.name},${line})`;
+    if (divisor !== undefined && (divisor <= 0 || divisor > INT32_MAX)) return `(${a.set}${b.set}${helper})`;
+    const low = this.scratch();
+    const narrow = `(${low}=${a.name}|0)===${a.name}`;
+    const sign = operator === 'MOD' ? '%' : '/';
+    if (divisor !== undefined) return `(${a.set}${a.test}${narrow}?${low}${sign}${divisor}|0:${helper})`;
+    const by = this.scratch();
+    return `(${a.set}${b.set}${a.test}${b.test}${narrow}&&(${by}=${b.name}|0)===${b.name}&&${by}>0?${low}${sign}${by}|0:${helper})`;
   }
 
   #number(value: Code, line: number, open = false): string {

@@ -9,7 +9,7 @@ import type { ChartRun } from './chart-run.js';
 import type { CompiledPhase, CompiledTransition, Frame } from './compile.js';
 import type { Site } from './emit-expression.js';
 import type { ChartHost } from './host.js';
-import { Any, coerceAny, fromValue, Invalid, type Raw, StError, stError, toValue } from './value.js';
+import { Any, coerceAny, fromValue, invalid, type Raw, StError, stError, toValue } from './value.js';
 import { Wait } from './wait.js';
 
 export type RequestBuiltin = Extract<UnitOutbound, { readonly type: 'request' }>['builtin'];
@@ -164,7 +164,7 @@ export class PhaseFrame implements Frame {
 
   /** Decisions 2.4: INVALID in a condition. 3.5: a failure in running and restarting actions, the last good value in others. */
   #readBad(bound: Extract<Bound, { kind: 'tag' }>, reason: string): Raw {
-    if (this.context?.transition !== null) throw new Invalid(`${bound.address} is ${reason}`);
+    if (this.context?.transition !== null) throw invalid(`${bound.address} is ${reason}`);
     const last = this.#lastGood.get(bound.slot);
     if (this.#strict || last === undefined) throw new StError('read-bad-quality', `${bound.address} is ${reason}`, bound.address);
     if (!this.#warned.has(bound.address)) {
@@ -236,7 +236,7 @@ export class PhaseFrame implements Frame {
 
   unset(slot: number, line: number): never {
     const { name } = this.#owner.compiled.variables[slot];
-    if (this.context?.transition) throw new Invalid(`${name} is unset`);
+    if (this.context?.transition) throw invalid(`${name} is unset`);
     throw stError('unset-variable', `${name} has no value yet`, line);
   }
 
@@ -259,7 +259,7 @@ export class PhaseFrame implements Frame {
   /** A call with an effect in a condition (decisions 4.5): once per activation of the source step and call site. */
   kept(index: number, args: () => readonly (Raw | Any)[], line: number): Raw | Any {
     const { context } = this;
-    if (!context?.transition) throw new Invalid('not evaluated');
+    if (!context?.transition) throw invalid('not evaluated');
     const { kept } = context.run.steps[context.step];
     const key = `${context.transition.index}:${index}`;
     const site = context.sites[index];
@@ -267,10 +267,10 @@ export class PhaseFrame implements Frame {
     if (found && 'value' in found) return found.value;
     if (found && found.wait.isPolled) return this.#polled(found.wait, () => kept.set(key, { wait: this.#again(found.wait, site, args, line) }));
     if (found) {
-      if (!found.wait.answered) throw new Invalid(`${site.builtin} is waiting`);
+      if (!found.wait.answered) throw invalid(`${site.builtin} is waiting`);
       return result(found.wait);
     }
-    if (context.peek) throw new Invalid(`${site.builtin} has not run`);
+    if (context.peek) throw invalid(`${site.builtin} has not run`);
     const values = args();
     if (site.builtin === 'WRITE' || site.builtin === 'MESSAGE') {
       if (site.builtin === 'WRITE') this.writeText(String(values[0]), values[1] as Any, line);
@@ -279,7 +279,7 @@ export class PhaseFrame implements Frame {
       return true;
     }
     kept.set(key, { wait: this.#open(site, values, line) });
-    throw new Invalid(`${site.builtin} is waiting`);
+    throw invalid(`${site.builtin} is waiting`);
   }
 
   #again(wait: Wait, site: Site, args: () => readonly (Raw | Any)[], line: number): Wait {
@@ -290,9 +290,9 @@ export class PhaseFrame implements Frame {
 
   #polled(wait: Wait, ask: () => void): Raw | Any {
     if (wait.isStale && !this.context?.peek) ask();
-    if (wait.answered && wait.failure) throw new Invalid(wait.failure.message);
+    if (wait.answered && wait.failure) throw invalid(wait.failure.message);
     const value = wait.answered ? wait.value : wait.last;
-    if (value === undefined) throw new Invalid(`${wait.builtin} is waiting`);
+    if (value === undefined) throw invalid(`${wait.builtin} is waiting`);
     return value;
   }
 

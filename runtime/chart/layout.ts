@@ -5,6 +5,7 @@
  */
 import type { DataType } from '../vocabulary/data-types.js';
 import type { BinaryOperator, CallExpression, Expression, Statement } from '../language/ast.js';
+import { COMPARISONS, CONNECTIVES } from './value.js';
 
 /** ANY: the type is known at run time only (READ, CALL_SERVICE). */
 export type StType = DataType | 'ANY';
@@ -176,18 +177,7 @@ export class Layout {
 }
 
 export function binaryType(operator: BinaryOperator, left: StType, right: StType): StType {
-  switch (operator) {
-    case '<':
-    case '>':
-    case '<=':
-    case '>=':
-    case '=':
-    case '<>':
-    case 'AND':
-    case 'OR':
-    case 'XOR':
-      return 'BOOL';
-  }
+  if (COMPARISONS.has(operator) || CONNECTIVES.has(operator)) return 'BOOL';
   if (operator === '+' && (left === 'STRING' || right === 'STRING')) return 'STRING';
   if (left === 'ANY' || right === 'ANY') return 'ANY';
   const numeric = (type: StType) => type === 'INT' || type === 'REAL';

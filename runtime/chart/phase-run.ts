@@ -3,7 +3,7 @@
  * (commands, failures, answers), judges it, executes at most one chart on its own account, and says what has changed.
  * Invariant: every change a person could see leaves in a report whose checkpoint is enough to go on from.
  */
-import { parseValueText, printValue } from '../language/value-text.js';
+import { parseDecimal, parseValueText, printValue } from '../language/value-text.js';
 import type { ChartRecord, Failure, FailureClass, PhaseCheckpoint, PhasePlan, PhaseReport, PromptWait, RuntimeSettings, SfcStatus, UnitInbound } from '../port.js';
 import type { ChartName, ExceptionChartName } from '../vocabulary/chart.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
@@ -15,15 +15,13 @@ import { decodeSlot, encodeSlot } from './codec.js';
 import type { CompiledPhase, CompiledStep, CompiledTransition, Slots, SubCondition } from './compile.js';
 import { PhaseFrame, type FrameOwner, type RequestBuiltin } from './frame.js';
 import type { ChartHost } from './host.js';
-import { type Any, fromValue, Invalid, type Raw, StError, toValue, zeroValue } from './value.js';
+import { type Any, fromValue, Invalid, invalid, type Raw, StError, toValue, zeroValue } from './value.js';
 import type { Wait } from './wait.js';
 
 type CommandMessage = Extract<UnitInbound, { readonly type: 'command' }>;
 
 /** What one scan judges: a command, or a failure that arose outside the charts. */
-type Pending =
-  | { readonly kind: 'command'; readonly message: CommandMessage }
-  | { readonly kind: 'failure'; readonly failure: Failure };
+type Pending = { readonly kind: 'command'; readonly message: CommandMessage } | { readonly kind: 'failure'; readonly failure: Failure };
 
 /** The chart a state executes; Running and Pausing execute the running chart. */
 const CHART_OF: Readonly<Partial<Record<State, ChartName>>> = {
@@ -144,11 +142,16 @@ export class PhaseRun implements ChartOwner, FrameOwner {
     this.#report('', undefined);
   }
 
-  /** Stored in the record before it is acknowledged (decisions 2.6); false when no such wait is open. */
+  /**
+   * Stored in the record before it is acknowledged (decisions 2.6); false when no such wait is open or the answer does
+   * not fit it. The gateway has judged the answer before; this is the last lock (contract 3, Prompt: fail-closed).
+   */
   answer(waitId: string, value: number | string): boolean {
     for (const wait of this.#openWaits()) {
       if (wait.prompt?.id !== waitId || wait.answered) continue;
-      wait.answer(wait.builtin === 'PROMPT' ? 'Acknowledged' : value);
+      const accepted = acceptedAnswer(wait.prompt, value);
+      if (accepted === null) return false;
+      wait.answer(accepted);
       this.#report('', undefined);
       return true;
     }
@@ -563,7 +566,7 @@ export class PhaseRun implements ChartOwner, FrameOwner {
 
   side(run: ChartRun, transition: CompiledTransition, part: SubCondition, which: 'left' | 'right'): Any {
     const side = part.sides?.[which];
-    if (!side) throw new Invalid('no comparison');
+    if (!side) throw invalid('no comparison');
     this.#frame.context = { run, step: transition.sources[0], transition, sites: transition.sites, peek: true };
     try {
       return side(this.#frame, this.variables);
@@ -777,6 +780,14 @@ const EMPTY_CHART = { name: 'running', hash: '', steps: [], transitions: [], ini
 
 /** Signal conditions are evaluated as conditions: bad and unset operands are INVALID. */
 const SIGNAL_CONTEXT: CompiledTransition = { index: -1, key: '', from: '', to: '', text: '', sources: [], targets: [], converge: false, condition: null, sites: [], operands: [] };
+
+function acceptedAnswer(prompt: PromptWait, value: number | string): number | string | null {
+  if (prompt.kind === 'acknowledge') return 'Acknowledged';
+  if (prompt.kind === 'choice') return typeof value === 'string' && prompt.choices?.includes(value) ? value : null;
+  const number = typeof value === 'number' ? value : parseDecimal(value);
+  if (number === null || !Number.isFinite(number)) return null;
+  return number >= (prompt.min ?? -Infinity) && number <= (prompt.max ?? Infinity) ? number : null;
+}
 
 /** Hold and HF stand at one level: both lead to Holding, and the first failure stays on record. */
 function isHold(entry: Pending): boolean {

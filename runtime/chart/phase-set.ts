@@ -78,7 +78,16 @@ export class PhaseSet implements PhaseContext {
     if (phase) phase.command(message);
     else {
       const { id, command } = message;
-      this.host.emit({ type: 'command-result', id, phase: message.phase, command, accepted: false, rule: 'unit-not-allocated', message: `the unit has no phase ${message.phase}`, state: 'Idle' });
+      this.host.emit({
+        type: 'command-result',
+        id,
+        phase: message.phase,
+        command,
+        accepted: false,
+        rule: 'unit-not-allocated',
+        message: `the unit has no phase ${message.phase}`,
+        state: 'Idle',
+      });
     }
   }
 

@@ -11,6 +11,14 @@ import { INT_MAX, INT_MIN, intValue, printForConcat } from '../language/value-te
 export type Int = number | bigint;
 export type Raw = number | bigint | boolean | string;
 
+export const COMPARISONS: ReadonlySet<string> = new Set<BinaryOperator>(['<', '>', '<=', '>=', '=', '<>']);
+/** AND and OR short-circuit, XOR evaluates both sides (decisions Q-ST-05). */
+export const CONNECTIVES: ReadonlyMap<string, string> = new Map<BinaryOperator, string>([
+  ['AND', '&&'],
+  ['OR', '||'],
+  ['XOR', '!=='],
+]);
+
 /** Longest text that `+` may build; one unit must not fill the memory of its worker. Not shown in the contract. */
 export const TEXT_LENGTH_MAX = 65_536;
 
@@ -35,12 +43,16 @@ export class StError extends Error {
   }
 }
 
-/** Thrown by a condition that reads an unset variable or a bad tag (decisions 2.4); no Error, so it costs no stack. */
-export class Invalid {
-  readonly reason: string;
-  constructor(reason: string) {
-    this.reason = reason;
-  }
+/** Ends a condition that reads an unset variable or a bad tag (decisions 2.4). */
+export class Invalid extends Error {}
+
+/** Such a condition may stay so for hours, every scan: no stack is taken. */
+export function invalid(reason: string): Invalid {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  const signal = new Invalid(reason);
+  Error.stackTraceLimit = limit;
+  return signal;
 }
 
 /** Errors of 4.4 and 4.2 are one failure rule; the message begins with the code. */
@@ -104,7 +116,7 @@ function isNumeric(type: DataType): boolean {
   return type === 'INT' || type === 'REAL';
 }
 
-export function orders(operator: BinaryOperator, sign: number): boolean {
+function orders(operator: BinaryOperator, sign: number): boolean {
   switch (operator) {
     case '<':
       return sign < 0;
@@ -152,12 +164,23 @@ function realArithmetic(operator: BinaryOperator, x: number, y: number, line: nu
   }
 }
 
+/** The truncated quotient of two numbers within 2^53 is exact in binary64; wider operands divide as bigint. */
+function quotient(a: Int, b: Int, line: number): Int {
+  if (Number(b) === 0) return divZero(line);
+  return typeof a === 'number' && typeof b === 'number' ? Math.trunc(a / b) + 0 : wideInt(BigInt(a) / BigInt(b), line);
+}
+
+function remainder(a: Int, b: Int, line: number): Int {
+  if (Number(b) === 0) return divZero(line);
+  return typeof a === 'number' && typeof b === 'number' ? (a % b) + 0 : wideInt(BigInt(a) % BigInt(b), line);
+}
+
 const INT_OPERATORS: Readonly<Partial<Record<BinaryOperator, (a: Int, b: Int, line: number) => Int>>> = {
   '+': (a, b, line) => wideInt(BigInt(a) + BigInt(b), line),
   '-': (a, b, line) => wideInt(BigInt(a) - BigInt(b), line),
   '*': (a, b, line) => wideInt(BigInt(a) * BigInt(b), line),
-  '/': (a, b, line) => (Number(b) === 0 ? divZero(line) : wideInt(BigInt(a) / BigInt(b), line)),
-  MOD: (a, b, line) => (Number(b) === 0 ? divZero(line) : wideInt(BigInt(a) % BigInt(b), line)),
+  '/': quotient,
+  MOD: remainder,
 };
 
 function intArithmetic(operator: BinaryOperator, a: Int, b: Int, line: number): Int {
@@ -181,15 +204,7 @@ function timeArithmetic(operator: BinaryOperator, a: Any, b: Any, line: number):
 
 /** Every binary operator but AND, OR and XOR on values whose types are known only now. */
 function anyBinary(operator: BinaryOperator, a: Any, b: Any, line: number): Any {
-  switch (operator) {
-    case '<':
-    case '>':
-    case '<=':
-    case '>=':
-    case '=':
-    case '<>':
-      return new Any('BOOL', compare(operator, a, b, line));
-  }
+  if (COMPARISONS.has(operator)) return new Any('BOOL', compare(operator, a, b, line));
   if (operator === '+' && (a.type === 'STRING' || b.type === 'STRING')) return new Any('STRING', concat(textOf(a), textOf(b), line));
   if (a.type === 'INT' && b.type === 'INT') return new Any('INT', intArithmetic(operator, a.value as Int, b.value as Int, line));
   if (isNumeric(a.type) && isNumeric(b.type)) return realArithmetic(operator, Number(a.value), Number(b.value), line);

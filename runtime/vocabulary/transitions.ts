@@ -164,9 +164,7 @@ export interface JudgeFacts {
   readonly startRule?: string;
 }
 
-export type Verdict<S = State> =
-  | { readonly accepted: true; readonly next: S }
-  | { readonly accepted: false; readonly rule: string };
+export type Verdict<S = State> = { readonly accepted: true; readonly next: S } | { readonly accepted: false; readonly rule: string };
 
 const NEXT = new Map<string, State>(TRANSITIONS.map((row) => [`${row.from} ${row.by}`, row.to]));
 

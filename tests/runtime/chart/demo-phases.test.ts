@@ -35,7 +35,7 @@ t.test('SFC-01: every phase template of the demo plant runs to Complete', async 
 t.test('SFC-01: outputs of the demo templates are what the plant measured', async (t) => {
   const charge = started('charge');
   finish(charge, 'charge');
-  t.ok(Math.abs(Number(charge.output('charge', 'charged')) - 10) <= 1.5, charge.output('charge', 'charged'));
+  t.ok(Math.abs(Number(charge.output('charge', 'charged')) - 10) <= 1.5, `charged ${charge.output('charge', 'charged')}`);
   t.match(charge.all('message')[0]?.text, /^Charged [\d.]+ kg of material$/);
   const check = started('operator-check');
   finish(check, 'operator-check');
@@ -44,7 +44,10 @@ t.test('SFC-01: outputs of the demo templates are what the plant measured', asyn
 });
 
 t.test('CMD-02: Hold and Restart at every scan of charge and cip lead to the same end', async (t) => {
-  for (const [template, output] of [['charge', 'charged'], ['cip', 'rinsed']] as const) {
+  for (const [template, output] of [
+    ['charge', 'charged'],
+    ['cip', 'rinsed'],
+  ] as const) {
     const plain = started(template);
     let scans = 0;
     while (plain.state(template) !== 'Complete' && scans < SCANS_MAX) {

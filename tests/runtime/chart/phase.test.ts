@@ -65,11 +65,24 @@ t.test('SFC-01: simultaneous divergences nest; a converge waits for every branch
   t.strictSame(plant.view('p').sfc.activeSteps, ['a', 'b']);
   plant.scan();
   t.strictSame(plant.view('p').sfc.activeSteps, ['a', 'b1', 'b2']);
-  t.strictSame(plant.view('p').sfc.transitionStates.map((state) => [state.index, state.met]), [[2, false], [3, false]]);
+  t.strictSame(
+    plant.view('p').sfc.transitionStates.map((state) => [state.index, state.met]),
+    [
+      [2, false],
+      [3, false],
+    ],
+  );
   plant.scan(2);
   t.strictSame(plant.view('p').sfc.activeSteps, ['a', 'b1', 'b2'], 'b1 still waits');
   t.ok(plant.until('p', ['Complete'], 10));
-  const open: Chart = { steps: [{ name: 'a', actionST: 'WAIT(T#200ms);' }, { name: 'b' }], transitions: [], divergences: [{ name: 'f', type: 'SimultaneousDiverge', branches: ['a', 'b'] }, { name: 'e', type: 'SimultaneousConverge', branches: ['a', 'b'] }] };
+  const open: Chart = {
+    steps: [{ name: 'a', actionST: 'WAIT(T#200ms);' }, { name: 'b' }],
+    transitions: [],
+    divergences: [
+      { name: 'f', type: 'SimultaneousDiverge', branches: ['a', 'b'] },
+      { name: 'e', type: 'SimultaneousConverge', branches: ['a', 'b'] },
+    ],
+  };
   const entry = started(open);
   t.strictSame(entry.view('p').sfc.activeSteps, ['a', 'b'], 'an entry divergence starts the chart');
   t.ok(entry.until('p', ['Complete'], 5), 'a converge without exit ends the chart');
@@ -82,16 +95,29 @@ t.test('PHASE-02: transition states tell each operand with its present values', 
   });
   const [state] = plant.view('p').sfc.transitionStates;
   t.match(state, { index: 0, fromStep: 'a', toStep: 'b', evaluated: true, met: false, result: 'FALSE' });
-  t.strictSame(state.subConditions.map(({ met, now }) => [met, now]), [[false, '16.8 <= 1'], [true, undefined], [true, undefined]]);
+  t.strictSame(
+    state.subConditions.map(({ met, now }) => [met, now]),
+    [
+      [false, '16.8 <= 1'],
+      [true, undefined],
+      [true, undefined],
+    ],
+  );
   plant.get('m.pv').quality = 3;
   const bad = plant.view('p').sfc.transitionStates[0];
   t.match(bad, { evaluated: false, met: false, result: 'INVALID', reason: 'm.pv is Bad' });
-  t.strictSame(bad.subConditions.map(({ met }) => met), [false, true, true]);
+  t.strictSame(
+    bad.subConditions.map(({ met }) => met),
+    [false, true, true],
+  );
   t.strictSame(plant.view('p').sfc.variableSnapshot, { x: '16.8' });
 });
 
 t.test('SFC-05: PROMPT, PROMPT_CHOICE and PROMPT_VALUE suspend, their variable is unset until the answer', async (t) => {
-  const chart = row(["ack := PROMPT('Ready?');\nMESSAGE('got ' + ack);\nv := PROMPT_VALUE('pH', 0.0, 14.0, 'pH') + 1.0;\nc := PROMPT_CHOICE('Which', 'A', 'B');", ''], ["c = 'A' AND v > 1.0"]);
+  const chart = row(
+    ["ack := PROMPT('Ready?');\nMESSAGE('got ' + ack);\nv := PROMPT_VALUE('pH', 0.0, 14.0, 'pH') + 1.0;\nc := PROMPT_CHOICE('Which', 'A', 'B');", ''],
+    ["c = 'A' AND v > 1.0"],
+  );
   const plant = started(chart);
   const first = plant.view('p').prompt;
   t.match(first, { kind: 'acknowledge', text: 'Ready?', stepName: 'a' });
@@ -104,16 +130,22 @@ t.test('SFC-05: PROMPT, PROMPT_CHOICE and PROMPT_VALUE suspend, their variable i
   plant.scan();
   t.equal(plant.all('message')[0].text, 'got Acknowledged', 'PHASE-08: Acknowledged whatever is sent');
   t.match(plant.view('p').prompt, { kind: 'value', min: 0, max: 14, unit: 'pH' });
-  plant.phases.answer('p', plant.view('p').prompt?.id as string, 7);
+  for (const wrong of [15, -1, Number.NaN, 'seven', '']) t.notOk(plant.phases.answer('p', plant.view('p').prompt?.id as string, wrong), `PHASE-10: ${wrong}`);
+  plant.phases.answer('p', plant.view('p').prompt?.id as string, '7.0');
   plant.scan();
   t.match(plant.view('p').prompt, { kind: 'choice', choices: ['A', 'B'] });
+  t.notOk(plant.phases.answer('p', plant.view('p').prompt?.id as string, 'C'), 'PHASE-09: no authored option');
   plant.phases.answer('p', plant.view('p').prompt?.id as string, 'A');
   t.ok(plant.until('p', ['Complete'], 5));
   t.equal(plant.all('message').length, 1, 'no statement runs twice');
 });
 
 t.test('PHASE-16: a prompt survives Hold, a reload with the same id, and continues after Restart', async (t) => {
-  const plan = basicPlan('p', row(["MESSAGE('one');\nFOR i := 1 TO 2 DO\n  one := PROMPT_VALUE('n' + i, 0.0, 9.0, '');\n  sum := sum + one;\nEND_FOR;\nMESSAGE('sum ' + sum);", ''], ['sum > 100.0']), { variables: [{ name: 'sum', type: 'REAL', initial: '0.5' }] });
+  const plan = basicPlan(
+    'p',
+    row(["MESSAGE('one');\nFOR i := 1 TO 2 DO\n  one := PROMPT_VALUE('n' + i, 0.0, 9.0, '');\n  sum := sum + one;\nEND_FOR;\nMESSAGE('sum ' + sum);", ''], ['sum > 100.0']),
+    { variables: [{ name: 'sum', type: 'REAL', initial: '0.5' }] },
+  );
   const fresh = () => {
     const plant = new Plant();
     plant.phases.load(plan);
@@ -141,7 +173,11 @@ t.test('PHASE-16: a prompt survives Hold, a reload with the same id, and continu
   t.match(plant.view('p').prompt, { text: 'n2' });
   plant.phases.answer('p', plant.view('p').prompt?.id as string, 4);
   plant.scan();
-  t.strictSame(plant.all('message').map((message) => message.text), ['one', 'sum 7.5'], 'statements before the suspension are not repeated');
+  t.strictSame(
+    plant.all('message').map((message) => message.text),
+    ['one', 'sum 7.5'],
+    'statements before the suspension are not repeated',
+  );
 });
 
 t.test('PHASE-15: Stop, Abort and leaving the step clear the prompt and say so', async (t) => {
@@ -149,7 +185,10 @@ t.test('PHASE-15: Stop, Abort and leaving the step clear the prompt and say so',
   const id = plant.view('p').prompt?.id as string;
   plant.command('p', 'Stop');
   plant.scan();
-  t.strictSame(plant.all('prompt-cancelled').map((message) => message.waitId), [id]);
+  t.strictSame(
+    plant.all('prompt-cancelled').map((message) => message.waitId),
+    [id],
+  );
   t.equal(plant.view('p').prompt, undefined);
   t.notOk(plant.phases.answer('p', id, 'late'));
 });
@@ -169,7 +208,11 @@ t.test('SFC-08: AWAIT_RESULT waits with its key; the step timeout holds, the wai
 });
 
 t.test('SFC-02: step timeouts: Stop, Abort, Alarm; once per activation', async (t) => {
-  for (const [onTimeout, end] of [['Stop', 'Stopped'], ['Abort', 'Aborted'], ['Alarm', 'Running']] as const) {
+  for (const [onTimeout, end] of [
+    ['Stop', 'Stopped'],
+    ['Abort', 'Aborted'],
+    ['Alarm', 'Running'],
+  ] as const) {
     const plant = started(row(['', ''], ['FALSE'], { timeout: '500ms', onTimeout }));
     plant.scan(20);
     t.equal(plant.state('p'), end, onTimeout);
@@ -212,10 +255,14 @@ t.test('SFC-12: a read-back that differs later holds the phase', async (t) => {
 });
 
 t.test('SFC-01: READ of a bad tag fails a running action, other charts use the last good value', async (t) => {
-  const plant = started(row(["x := READ('m.pv');", "y := READ('m.pv');"], ["READ('m.go')"]), { charts: { holding: once("h := READ('m.pv');") }, variables: [{ name: 'h', type: 'REAL' }] }, (wire) => {
-    wire.tag('m.pv', 'REAL', 4.5);
-    wire.tag('m.go', 'BOOL', false);
-  });
+  const plant = started(
+    row(["x := READ('m.pv');", "y := READ('m.pv');"], ["READ('m.go')"]),
+    { charts: { holding: once("h := READ('m.pv');") }, variables: [{ name: 'h', type: 'REAL' }] },
+    (wire) => {
+      wire.tag('m.pv', 'REAL', 4.5);
+      wire.tag('m.go', 'BOOL', false);
+    },
+  );
   plant.get('m.pv').quality = 3;
   plant.get('m.go').value = true;
   plant.scan();
@@ -230,7 +277,13 @@ t.test('SFC-01: READ of a bad tag fails a running action, other charts use the l
 });
 
 t.test('SFC-01: a failed action of an exception chart is skipped, the chart goes on, Held is incomplete', async (t) => {
-  const holding: Chart = { steps: [{ name: 'a', initial: true, actionST: "WRITE('m.one', 1.0);\nWRITE('m.ro', 1.0);\nWRITE('m.one', 9.0);" }, { name: 'b', actionST: "WRITE('m.two', 2.0);" }], transitions: [{ from: 'a', to: 'b' }] };
+  const holding: Chart = {
+    steps: [
+      { name: 'a', initial: true, actionST: "WRITE('m.one', 1.0);\nWRITE('m.ro', 1.0);\nWRITE('m.one', 9.0);" },
+      { name: 'b', actionST: "WRITE('m.two', 2.0);" },
+    ],
+    transitions: [{ from: 'a', to: 'b' }],
+  };
   const plant = started(row(['', ''], ['FALSE']), { charts: { holding } }, (wire) => {
     wire.tag('m.one', 'REAL', 0);
     wire.tag('m.two', 'REAL', 0);
@@ -263,7 +316,10 @@ t.test('CMD-02: budgets: phase-timeout aborts, exception-chart-timeout follows t
 t.test('CMD-02: Pause waits for the safe point, Resume goes on, the timer stands still', async (t) => {
   const chart: Chart = {
     steps: [{ name: 'a', initial: true, pauseAllowed: false }, { name: 'b' }, { name: 'c' }],
-    transitions: [{ from: 'a', to: 'b', conditionST: "READ('m.go')" }, { from: 'b', to: 'c', conditionST: 'b.T >= T#500ms' }],
+    transitions: [
+      { from: 'a', to: 'b', conditionST: "READ('m.go')" },
+      { from: 'b', to: 'c', conditionST: 'b.T >= T#500ms' },
+    ],
   };
   const plant = started(chart, {}, (wire) => wire.tag('m.go', 'BOOL', false));
   plant.command('p', 'Pause');
@@ -329,12 +385,24 @@ t.test('SFC-01: restartStep leaves every active step; rerunOnRestart runs the ac
     plant.command('p', 'Restart');
     plant.scan(2);
   }
-  t.strictSame([again, kept, back].map((plant) => plant.get('m.n').value), [2, 1, 2]);
+  t.strictSame(
+    [again, kept, back].map((plant) => plant.get('m.n').value),
+    [2, 1, 2],
+  );
   t.ok(back.view('p').sfc.completedSteps.includes('b'), 'the left steps count as completed');
 });
 
 t.test('SFC-03: COMMAND, MODE, CALL_SERVICE and MTP_COMMAND go to the gateway and suspend', async (t) => {
-  const plant = started(row(["ok := COMMAND('root', 'Hold', 'because');\nIF MODE('valve', 'Manual') AND NOT ok THEN\n  s := CALL_SERVICE('opc', 'o', 'm', 3, 'x');\nEND_IF;\nMTP_COMMAND('opc/dose', 'Start', procedure := 2);", ''], ['s > 1 AND ok']), { roles: { valve: 'v-101' } });
+  const plant = started(
+    row(
+      [
+        "ok := COMMAND('root', 'Hold', 'because');\nIF MODE('valve', 'Manual') AND NOT ok THEN\n  s := CALL_SERVICE('opc', 'o', 'm', 3, 'x');\nEND_IF;\nMTP_COMMAND('opc/dose', 'Start', procedure := 2);",
+        '',
+      ],
+      ['s > 1 AND ok'],
+    ),
+    { roles: { valve: 'v-101' } },
+  );
   const next = () => plant.all('request').at(-1);
   t.match(next(), { builtin: 'COMMAND', step: 'a', args: ['root', 'Hold', 'because'] });
   plant.phases.requestResult({ type: 'request-result', id: next()?.id as number, ok: false, rule: 'already-held' });
@@ -377,19 +445,34 @@ t.test('SFC-03: signals: raised once while Running, consumed at the first TRUE r
   const plant = started(row(['', 'ready := TRUE;', ''], ["READ('signal:premixDone')", "READ('barrier:meet')"]), {
     variables: [{ name: 'ready', type: 'BOOL' }],
     knownSignals: ['premixDone', 'meet'],
-    signals: [{ name: 'up', condition: 'ready AND b.X' }, { name: 'over', condition: '' }],
+    signals: [
+      { name: 'up', condition: 'ready AND b.X' },
+      { name: 'over', condition: '' },
+    ],
   });
   plant.scan(3);
   t.equal(plant.all('signal-read').length, 0, 'a signal that is not raised is not consumed');
   plant.raised.add('premixDone');
   plant.phases.signalsChanged();
   plant.scan(4);
-  t.strictSame(plant.all('signal-read').map(({ name, consumed }) => [name, consumed]), [['premixDone', true], ['meet', false]]);
-  t.strictSame(plant.all('signal-raised').map(({ signal }) => signal), ['up']);
+  t.strictSame(
+    plant.all('signal-read').map(({ name, consumed }) => [name, consumed]),
+    [
+      ['premixDone', true],
+      ['meet', false],
+    ],
+  );
+  t.strictSame(
+    plant.all('signal-raised').map(({ signal }) => signal),
+    ['up'],
+  );
   plant.raised.add('meet');
   plant.phases.signalsChanged();
   t.ok(plant.until('p', ['Complete'], 3));
-  t.strictSame(plant.all('signal-raised').map(({ signal }) => signal), ['up', 'over']);
+  t.strictSame(
+    plant.all('signal-raised').map(({ signal }) => signal),
+    ['up', 'over'],
+  );
 });
 
 t.test('SFC-01: lost I/O holds the phase and blocks Restart while it is lost', async (t) => {
@@ -435,7 +518,12 @@ t.test('CMD-02: an edited chart is not resumed; a request in flight has an unkno
 });
 
 t.test('CMD-02: Reset clears outputs, variables and failure; a failed resetting chart goes back', async (t) => {
-  const plant = started(once('out := 5;'), { outputs: [{ name: 'out', type: 'INT' }, { name: 'never', type: 'INT' }] });
+  const plant = started(once('out := 5;'), {
+    outputs: [
+      { name: 'out', type: 'INT' },
+      { name: 'never', type: 'INT' },
+    ],
+  });
   plant.scan();
   t.equal(plant.state('p'), 'Complete');
   t.strictSame(plant.view('p').outputs, [{ name: 'out', type: 'INT', value: '5' }], 'only assigned outputs');

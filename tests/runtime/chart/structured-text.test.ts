@@ -73,7 +73,14 @@ t.test('ST-01: INT is exact within 64 bits and overflows beyond', async (t) => {
     ['a := 9007199254740993; b := 9007199254740992; r := a = b + 1 AND a <> b', true],
   ];
   for (const [text, wanted] of rows) t.strictSame((outcome(`${text};`) as Record<string, unknown>).r, wanted, text);
-  for (const text of ['r := 9223372036854775807 + 1;', 'r := -9223372036854775808 - 1;', 'r := 4611686018427387904 * 2;', 'a := -9223372036854775808; r := -a;', 'a := -9223372036854775808; r := ABS(a);', 'a := -9223372036854775808; r := a / -1;']) {
+  for (const text of [
+    'r := 9223372036854775807 + 1;',
+    'r := -9223372036854775808 - 1;',
+    'r := 4611686018427387904 * 2;',
+    'a := -9223372036854775808; r := -a;',
+    'a := -9223372036854775808; r := ABS(a);',
+    'a := -9223372036854775808; r := a / -1;',
+  ]) {
     t.equal(outcome(text), 'overflow', text);
   }
   t.equal((outcome('r := 9007199254740992.0 + 1.0;') as Record<string, unknown>).r, 9007199254740992, 'REAL stays binary64');
@@ -98,7 +105,10 @@ t.test('ST-08: run-time errors hold the phase and name their code and line', asy
   ];
   for (const [text, code] of rows) t.equal(outcome(text), code, text);
   const plant = run('a := 1;\nr := a / 0;\na := 2;');
-  t.match(plant.view('p').checkpoint, { state: 'Held', failure: { rule: 'st-runtime-error', class: 'hold', step: 'only', active: false, message: 'division-by-zero: division by zero (line 2)' } });
+  t.match(plant.view('p').checkpoint, {
+    state: 'Held',
+    failure: { rule: 'st-runtime-error', class: 'hold', step: 'only', active: false, message: 'division-by-zero: division by zero (line 2)' },
+  });
   t.equal(plant.view('p').checkpoint.variables.a, 1, 'what was assigned before stays');
 });
 
@@ -127,7 +137,13 @@ t.test('ST-06: statements', async (t) => {
 });
 
 t.test('ST-02: INT promotes to REAL, nothing else converts; READ is checked when it runs', async (t) => {
-  const rest: Partial<PhasePlan> = { variables: [{ name: 'x', type: 'REAL' }, { name: 'n', type: 'INT' }, { name: 'b', type: 'BOOL' }] };
+  const rest: Partial<PhasePlan> = {
+    variables: [
+      { name: 'x', type: 'REAL' },
+      { name: 'n', type: 'INT' },
+      { name: 'b', type: 'BOOL' },
+    ],
+  };
   const tags = (plant: Plant) => {
     plant.tag('m.int', 'INT', 7);
     plant.tag('m.big', 'INT', '9007199254740993');
@@ -158,7 +174,14 @@ t.test('SFC-01: prototype names are ordinary names and user text stays data', as
     t.equal(reloaded(plant.view('p').checkpoint).variables.r, 42);
   }
   const canary = globalThis as { struck?: boolean };
-  for (const attack of ["$'];globalThis.struck=true;[$'", '`${globalThis.struck=true}`', "\\u0027;globalThis.struck=true//", '*/globalThis.struck=true/*', '</script>', '__proto__']) {
+  for (const attack of [
+    "$'];globalThis.struck=true;[$'",
+    '`${globalThis.struck=true}`',
+    '\\u0027;globalThis.struck=true//',
+    '*/globalThis.struck=true/*',
+    '</script>',
+    '__proto__',
+  ]) {
     run(`m := '${attack}'; MESSAGE('${attack}'); x := READ('${attack}');`);
     run(`MESSAGE('a' + '${attack}');`);
   }
@@ -167,8 +190,15 @@ t.test('SFC-01: prototype names are ordinary names and user text stays data', as
 
 // ---------------------------------------------------------------- generated programs against a second evaluator
 
-const intText = fc.oneof(fc.integer({ min: -20, max: 20 }).map(String), fc.constantFrom('i1', 'i2', 'i3'), fc.constantFrom('9007199254740991', '-9007199254740992', '9223372036854775807', '4611686018427387904', '3037000500'));
-const realText = fc.oneof(fc.integer({ min: -40, max: 40 }).map((n) => `${n < 0 ? '-' : ''}${Math.abs(n)}.25`), fc.constantFrom('r1', 'r2', '1.5e300'));
+const intText = fc.oneof(
+  fc.integer({ min: -20, max: 20 }).map(String),
+  fc.constantFrom('i1', 'i2', 'i3'),
+  fc.constantFrom('9007199254740991', '-9007199254740992', '9223372036854775807', '4611686018427387904', '3037000500'),
+);
+const realText = fc.oneof(
+  fc.integer({ min: -40, max: 40 }).map((n) => `${n < 0 ? '-' : ''}${Math.abs(n)}.25`),
+  fc.constantFrom('r1', 'r2', '1.5e300'),
+);
 
 const { int, real, bool } = fc.letrec<{ int: string; real: string; bool: string }>((tie) => ({
   int: fc.oneof(
@@ -194,21 +224,24 @@ const { int, real, bool } = fc.letrec<{ int: string; real: string; bool: string 
   ),
 }));
 
-const blocks = (...more: string[]) => fc.letrec<{ block: string; statement: string }>((tie) => ({
-  block: fc.array(tie('statement'), { minLength: 1, maxLength: 4 }).map((lines) => lines.join('\n')),
-  statement: fc.oneof(
-    { depthSize: 'small', withCrossShrink: true },
-    fc.tuple(fc.constantFrom('i1', 'i2', 'i3'), int).map(([v, e]) => `${v} := ${e};`),
-    fc.tuple(fc.constantFrom('r1', 'r2'), fc.oneof(real, int)).map(([v, e]) => `${v} := ${e};`),
-    fc.tuple(fc.constantFrom('b1', 'b2'), bool).map(([v, e]) => `${v} := ${e};`),
-    fc.tuple(bool, tie('block'), tie('block')).map(([c, a, b]) => `IF ${c} THEN ${a} ELSE ${b} END_IF;`),
-    fc.tuple(int, tie('block'), tie('block')).map(([c, a, b]) => `CASE ${c} OF 0: ${a} -3..5, 7: ${b} ELSE i1 := 0; END_CASE;`),
-    fc.tuple(fc.integer({ min: -3, max: 3 }), int, fc.constantFrom('', ' BY 2', ' BY -1', ' BY i1'), tie('block')).map(([a, b, s, body]) => `FOR n := ${a} TO ${b}${s} DO ${body} END_FOR;`),
-    fc.tuple(bool, tie('block')).map(([c, body]) => `WHILE ${c} DO ${body} i3 := i3 + 1; END_WHILE;`),
-    fc.tuple(bool, tie('block')).map(([c, body]) => `REPEAT ${body} UNTIL ${c} END_REPEAT;`),
-    fc.constantFrom('EXIT;', 'RETURN;', ...more),
-  ),
-})).block;
+const blocks = (...more: string[]) =>
+  fc.letrec<{ block: string; statement: string }>((tie) => ({
+    block: fc.array(tie('statement'), { minLength: 1, maxLength: 4 }).map((lines) => lines.join('\n')),
+    statement: fc.oneof(
+      { depthSize: 'small', withCrossShrink: true },
+      fc.tuple(fc.constantFrom('i1', 'i2', 'i3'), int).map(([v, e]) => `${v} := ${e};`),
+      fc.tuple(fc.constantFrom('r1', 'r2'), fc.oneof(real, int)).map(([v, e]) => `${v} := ${e};`),
+      fc.tuple(fc.constantFrom('b1', 'b2'), bool).map(([v, e]) => `${v} := ${e};`),
+      fc.tuple(bool, tie('block'), tie('block')).map(([c, a, b]) => `IF ${c} THEN ${a} ELSE ${b} END_IF;`),
+      fc.tuple(int, tie('block'), tie('block')).map(([c, a, b]) => `CASE ${c} OF 0: ${a} -3..5, 7: ${b} ELSE i1 := 0; END_CASE;`),
+      fc
+        .tuple(fc.integer({ min: -3, max: 3 }), int, fc.constantFrom('', ' BY 2', ' BY -1', ' BY i1'), tie('block'))
+        .map(([a, b, s, body]) => `FOR n := ${a} TO ${b}${s} DO ${body} END_FOR;`),
+      fc.tuple(bool, tie('block')).map(([c, body]) => `WHILE ${c} DO ${body} i3 := i3 + 1; END_WHILE;`),
+      fc.tuple(bool, tie('block')).map(([c, body]) => `REPEAT ${body} UNTIL ${c} END_REPEAT;`),
+      fc.constantFrom('EXIT;', 'RETURN;', ...more),
+    ),
+  })).block;
 
 const NAMES = ['i1', 'i2', 'i3', 'n', 'r1', 'r2', 'b1', 'b2'] as const;
 const TYPES = { i: 'INT', n: 'INT', r: 'REAL', b: 'BOOL' } as const;

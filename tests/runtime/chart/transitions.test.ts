@@ -59,7 +59,11 @@ t.test('CMD-02: every state and command gives its next state or its one rule', a
       const wanted = cells[index] === '-' ? { accepted: false, rule: rules[index] } : { accepted: true, next: cells[index] };
       t.strictSame(verdict, wanted, `${command} in ${state}`);
     }
-    t.strictSame(validCommands(state), COMMANDS.filter((_, index) => cells[index] !== '-'), `validCommands of ${state}`);
+    t.strictSame(
+      validCommands(state),
+      COMMANDS.filter((_, index) => cells[index] !== '-'),
+      `validCommands of ${state}`,
+    );
   }
 });
 
@@ -77,15 +81,21 @@ t.test('CMD-17: facts change the verdict: failure-active, child-failure, heldIns
 t.test('CMD-02: several commands of one scan are judged by priority, the losers are superseded', async (t) => {
   const entries = (['Reset', 'Pause', 'Stop', 'Hold', 'Start'] as const).map((command, id) => ({ id, command }));
   const judged = judgeScan('Running', entries);
-  t.strictSame(judged.map(({ entry, verdict }) => [entry.command, verdict.accepted ? verdict.next : verdict.rule]), [
-    ['Stop', 'Stopping'],
-    ['Hold', 'superseded'],
-    ['Pause', 'superseded'],
-    ['Start', 'superseded'],
-    ['Reset', 'superseded'],
-  ]);
+  t.strictSame(
+    judged.map(({ entry, verdict }) => [entry.command, verdict.accepted ? verdict.next : verdict.rule]),
+    [
+      ['Stop', 'Stopping'],
+      ['Hold', 'superseded'],
+      ['Pause', 'superseded'],
+      ['Start', 'superseded'],
+      ['Reset', 'superseded'],
+    ],
+  );
   t.equal(judged[1].winner?.id, 2);
-  t.strictSame(judgeScan('Held', [{ command: 'Restart' as Command }, { command: 'Hold' as Command }]).map(({ verdict }) => verdict.accepted || verdict.rule), ['already-held', true]);
+  t.strictSame(
+    judgeScan('Held', [{ command: 'Restart' as Command }, { command: 'Hold' as Command }]).map(({ verdict }) => verdict.accepted || verdict.rule),
+    ['already-held', true],
+  );
 });
 
 t.test('CMD-02: the columns of failures, by class', async (t) => {
@@ -122,13 +132,22 @@ t.test('CMD-02: whatever a parent propagates is accepted by the child that gets 
 });
 
 t.test('CMD-02: a generated walk of commands keeps every phase inside the table', async () => {
-  const valve = (text: string) => ({ steps: [{ name: 'act', initial: true, actionST: text }, { name: 'end' }], transitions: [{ from: 'act', to: 'end', conditionST: "READ('go.value')" }] });
+  const valve = (text: string) => ({
+    steps: [{ name: 'act', initial: true, actionST: text }, { name: 'end' }],
+    transitions: [{ from: 'act', to: 'end', conditionST: "READ('go.value')" }],
+  });
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.constantFrom(...COMMANDS), fc.constantFrom('scan', 'open', 'shut')), { maxLength: 60 }), (walk) => {
       const plant = new Plant();
       const go = plant.tag('go.value', 'BOOL', false);
       const charts = { holding: valve('a := 1;'), restarting: valve('a := 2;'), stopping: valve('a := 3;'), aborting: valve('a := 4;'), resetting: valve('a := 5;') };
-      plant.phases.load(basicPlan('p', { steps: [{ name: 'run', initial: true, actionST: 'a := 0;' }, { name: 'end' }], transitions: [{ from: 'run', to: 'end', conditionST: "READ('go.value') AND a = 99" }] }, { charts }));
+      plant.phases.load(
+        basicPlan(
+          'p',
+          { steps: [{ name: 'run', initial: true, actionST: 'a := 0;' }, { name: 'end' }], transitions: [{ from: 'run', to: 'end', conditionST: "READ('go.value') AND a = 99" }] },
+          { charts },
+        ),
+      );
       for (const act of walk) {
         if (act === 'scan') plant.scan();
         else if (act === 'open' || act === 'shut') go.value = act === 'open';
@@ -139,7 +158,8 @@ t.test('CMD-02: a generated walk of commands keeps every phase inside the table'
           const from = plant.sent.length;
           plant.scan();
           const result = plant.result(id);
-          if (!result || result.accepted !== verdict.accepted || (!verdict.accepted && result.rule !== verdict.rule)) throw new Error(`${act} in ${before}: ${JSON.stringify(result)}`);
+          if (!result || result.accepted !== verdict.accepted || (!verdict.accepted && result.rule !== verdict.rule))
+            throw new Error(`${act} in ${before}: ${JSON.stringify(result)}`);
           const first = plant.sent.slice(from).find((message) => message.type === 'phase' && message.cause !== '');
           if (verdict.accepted && (first?.type !== 'phase' || first.state !== verdict.next)) throw new Error(`${act} in ${before} led elsewhere`);
         }

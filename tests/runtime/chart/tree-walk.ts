@@ -76,19 +76,28 @@ export class TreeWalk {
         if (by === 0n) throw new WalkError('for-step');
         this.set(statement.variable, from);
         const now = () => this.variables.get(statement.variable.toLowerCase())?.value as bigint;
-        return this.loop(() => (by > 0n ? now() <= to : now() >= to), () => {
-          this.list(statement.body);
-          this.set(statement.variable, int(now() + by));
-        });
+        return this.loop(
+          () => (by > 0n ? now() <= to : now() >= to),
+          () => {
+            this.list(statement.body);
+            this.set(statement.variable, int(now() + by));
+          },
+        );
       }
       case 'while':
-        return this.loop(() => this.value(statement.condition).value === true, () => this.list(statement.body));
+        return this.loop(
+          () => this.value(statement.condition).value === true,
+          () => this.list(statement.body),
+        );
       case 'repeat': {
         let done = false;
-        return this.loop(() => !done, () => {
-          this.list(statement.body);
-          done = this.value(statement.until).value === true;
-        });
+        return this.loop(
+          () => !done,
+          () => {
+            this.list(statement.body);
+            done = this.value(statement.until).value === true;
+          },
+        );
       }
       case 'exit':
         throw new Exit();
@@ -144,20 +153,13 @@ export class TreeWalk {
     const both = a.type === 'INT' && b.type === 'INT';
     const x = both ? a.value : Number(a.value);
     const y = both ? b.value : Number(b.value);
-    switch (node.operator) {
-      case '<':
-        return bool(x < y);
-      case '>':
-        return bool(x > y);
-      case '<=':
-        return bool(x <= y);
-      case '>=':
-        return bool(x >= y);
-      case '=':
-        return bool(x === y);
-      case '<>':
-        return bool(x !== y);
-    }
+    const { operator } = node;
+    if (operator === '<') return bool(x < y);
+    if (operator === '>') return bool(x > y);
+    if (operator === '<=') return bool(x <= y);
+    if (operator === '>=') return bool(x >= y);
+    if (operator === '=') return bool(x === y);
+    if (operator === '<>') return bool(x !== y);
     if ((node.operator === '/' || node.operator === 'MOD') && Number(y) === 0) throw new WalkError('division-by-zero');
     if (typeof x === 'bigint' && typeof y === 'bigint') {
       return int(node.operator === '+' ? x + y : node.operator === '-' ? x - y : node.operator === '*' ? x * y : node.operator === '/' ? x / y : x % y);
