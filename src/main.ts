@@ -25,7 +25,9 @@ import { Site, Unit } from './domains/plant/kind.js';
 import { RecordReconciler } from './domains/records/reconciler.js';
 import { routeGroups } from './domains/index.js';
 import type { SystemView } from './domains/system/routes.js';
+import { publishAlarms } from './domains/alarms/alarm-channel.js';
 import { TagCatalogue } from './domains/tags/catalogue.js';
+import { ModuleHealths } from './domains/tags/module-health.js';
 import type { StreamDeps } from './domains/tags/stream-routes.js';
 import { publishTags } from './domains/tags/tag-sources.js';
 import { writeFrame } from './domains/tags/write-frame.js';
@@ -87,6 +89,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const ioModules = new IOModuleReconciler({ store, probes, clock });
   const scale = { value: production ? 1 : settings.timeScale };
   const timeScale = (): number => scale.value;
+  probes.setTimeScale(scale.value);
   const units = new UnitReconciler({
     store,
     runtimes,
@@ -180,11 +183,13 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     hasSite: (site) => store.get(Site, '', site) !== undefined,
     hasUnit: (site, unit) => (site === undefined ? store.list(Unit).some((candidate) => candidate.metadata.name === unit) : store.get(Unit, site, unit) !== undefined),
   };
-  const hub = new Hub({ clock, sessions: access.authenticator, places });
+  const hub = new Hub({ clock, sessions: access.authenticator, places, recorded: () => store.recorded });
   hubRef.hub = hub;
   const catalogue = new TagCatalogue(store);
   const tagDeps = { store, catalogue, runtimes, modeCheckDeviceTags: settings.modeCheckDeviceTags };
   publishTags({ hub, runtimes, catalogue, store });
+  publishAlarms({ hub, store, clock });
+  new ModuleHealths({ hub, store, runtimes, clock });
   const history = settings.historianEnabled ? await openHistory(settings.dataDir, settings) : undefined;
   publishStates({ hub, store, ...(history ? { listener: (change) => history.recordState(change) } : {}) });
   hub.start();
@@ -220,6 +225,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     controlModules: common,
     ioModules: { ...common, probes, ioModules },
     controllers: common,
+    alarmDefinitions: common,
     logic: common,
     procedures: common,
     recipes: { ...common, keys: signingKeys },
