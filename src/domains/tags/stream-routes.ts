@@ -22,7 +22,7 @@ export const streamRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/ws',
-    action: 'stream:websocket',
+    action: '-',
     tier: 'self',
     stream: 'websocket',
     background: true, // an open stream is not activity (contract 2, Authentication 4)
@@ -36,7 +36,7 @@ export const streamRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/sites/{site}/events/sse',
-    action: 'stream:events',
+    action: '-',
     tier: 'self',
     stream: 'sse',
     background: true,
