@@ -296,9 +296,9 @@ t.test('a restart keeps accounts, sessions, keys and lock-outs', async (t) => {
 });
 
 t.test('D-AUTH-03: passwords have 12 to 128 characters and are kept as scrypt PHC strings', async (t) => {
-  t.throws(() => checkPassword('x'.repeat(11), 'u', 12), { context: { field: 'password' } });
-  t.throws(() => checkPassword('x'.repeat(129), 'u', 12), { context: { field: 'password' } });
-  t.throws(() => checkPassword('someusername12', 'SomeUserName12', 12), { context: { field: 'password' } });
+  t.throws(() => checkPassword('x'.repeat(11), 'u', 12), { message: /^password / });
+  t.throws(() => checkPassword('x'.repeat(129), 'u', 12), { message: /^password / });
+  t.throws(() => checkPassword('someusername12', 'SomeUserName12', 12), { message: /^password / });
   const hasher = new PasswordHasher();
   const stored = await hasher.hash(PASSWORD);
   t.match(stored, /^\$scrypt\$ln=15,r=8,p=3\$[\w+/]{22}\$[\w+/]{43}$/);

@@ -194,6 +194,19 @@ const TEMPLATE_TAGS = [
   { name: 'raw', dataType: 'Float', accessLevel: 'readwrite', channel: 'io-1:4x00001/2', engMin: '0', engMax: '4095' },
 ];
 
+/** Everything the tests engineer, as one change. */
+export const PLANT = [
+  put(Site, 'north', {}, ''),
+  put(Site, 'south', {}, ''),
+  put(Unit, 'rx101', {}),
+  put(Unit, 'away', {}),
+  put(ControlModuleTemplate, 'valve', { moduleType: 'valve', tags: TEMPLATE_TAGS }, ''),
+  put(ControlModule, 'v101', { templateRef: 'valve', parentName: 'rx101', mode: 'Manual' }, 'north', { 'lineside.io/equipment-module': 'dosing' }),
+  put(ControlModule, 'v102', { templateRef: 'valve', parentName: 'rx101', tags: [{ name: 'raw', channel: 'io-1:4x00003' }] }),
+  put(ControlModule, 'v900', { templateRef: 'valve', parentName: 'away' }),
+  put(ControlProgram, 'mix', { unitRef: 'rx101', scanInterval: '100ms', variables: [{ name: 'level', dataType: 'REAL', direction: 'output' }, { name: 'target', dataType: 'REAL', direction: 'input' }] }),
+];
+
 export interface Plant {
   readonly store: Store;
   readonly runtimes: BoardRuntimes;
@@ -232,19 +245,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
   };
   const store = new Store(ledger, clock);
   await store.open(600_000);
-  await store.write({
-    puts: [
-      put(Site, 'north', {}, ''),
-      put(Site, 'south', {}, ''),
-      put(Unit, 'rx101', {}),
-      put(Unit, 'away', {}),
-      put(ControlModuleTemplate, 'valve', { moduleType: 'valve', tags: TEMPLATE_TAGS }, ''),
-      put(ControlModule, 'v101', { templateRef: 'valve', parentName: 'rx101', mode: 'Manual' }, 'north', { 'lineside.io/equipment-module': 'dosing' }),
-      put(ControlModule, 'v102', { templateRef: 'valve', parentName: 'rx101', tags: [{ name: 'raw', channel: 'io-1:4x00003' }] }),
-      put(ControlModule, 'v900', { templateRef: 'valve', parentName: 'away' }),
-      put(ControlProgram, 'mix', { unitRef: 'rx101', scanInterval: '100ms', variables: [{ name: 'level', dataType: 'REAL', direction: 'output' }, { name: 'target', dataType: 'REAL', direction: 'input' }] }),
-    ],
-  });
+  await store.write({ puts: PLANT });
   const audits: UnchainedAudit[] = [];
   store.watchAudit((record) => audits.push(record));
   const runtimes = new BoardRuntimes();
