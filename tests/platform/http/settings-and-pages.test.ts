@@ -1,0 +1,99 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { environmentName, readSettings, SETTINGS, SettingsError, showSettings } from '../../../src/settings.js';
+import { startGatewayTest } from '../../support/gateway.js';
+
+function folder(t: { teardown(call: () => unknown): void }, config?: string): string {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-settings-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  if (config !== undefined) writeFileSync(path.join(dir, 'config.yaml'), config);
+  return dir;
+}
+
+t.test('GEN-07, AUTH-03, REASON-02, NONCE-04, NONCE-14: the defaults', async (t) => {
+  const settings = readSettings([], {}, folder(t));
+  t.match(settings, {
+    httpPort: 8090,
+    listen: '0.0.0.0',
+    authMode: 'local',
+    groupPrefix: 'lineside',
+    reasonLengthMin: 10,
+    antiReplayEnabled: true,
+    antiReplayWindowMs: 600_000,
+    antiReplayEntriesMax: 500_000,
+    bodyBytesMax: 1048576,
+    streamsPerSourceMax: 10,
+    operatingMode: 'production',
+    storageReserveBytes: 512 * 1024 * 1024,
+    demoEnabled: false,
+  });
+});
+
+t.test('D-CFG: flag over environment over file over default; nested keys or dotted names', async (t) => {
+  const dir = folder(t, 'gateway:\n  policy:\n    reasonMinLength: 20\n  httpPort: 9000\nauth.session.maxLifetime: 8h\nruntime: {timeScale: 2}\nauth:\n  roles:\n    - {group: "{prefix}-operator", deny: ["tag:write"]}\n');
+  t.match(readSettings([], {}, dir), { reasonLengthMin: 20, httpPort: 9000, sessionLifetimeMs: 8 * 3_600_000, timeScale: 2, roles: [{ deny: ['tag:write'], grant: [] }] });
+  t.equal(readSettings([], { REASON_MIN_LENGTH: '30' }, dir).reasonLengthMin, 30);
+  t.equal(readSettings(['--reason-min-length', '40'], { REASON_MIN_LENGTH: '30' }, dir).reasonLengthMin, 40);
+  t.equal(readSettings([], { LINESIDE_GATEWAY__HTTPPORT: '9001' }, dir).httpPort, 9001);
+  t.equal(readSettings(['--config', path.join(dir, 'config.yaml'), '--data-dir', '/tmp/elsewhere'], {}, dir).dataDir, '/tmp/elsewhere');
+  t.equal(environmentName('gateway.httpPort'), 'LINESIDE_GATEWAY__HTTPPORT');
+});
+
+t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by name', async (t) => {
+  const refused = (argv: string[], env: Record<string, string>, config?: string) => {
+    try {
+      readSettings(argv, env, folder(t, config));
+      return 'accepted';
+    } catch (fault) {
+      return fault instanceof SettingsError ? fault.message : String(fault);
+    }
+  };
+  t.match(refused([], {}, 'gateway:\n  httpPrt: 1\n'), 'unknown setting gateway.httpPrt');
+  t.match(refused([], {}, 'gateway:\n  httpPort: eight\n'), 'gateway.httpPort must be a whole number from 0 to 65535, not "eight"');
+  t.match(refused([], {}, 'auth.session.inactivityTimeout: 30s\n'), 'auth.session.inactivityTimeout must be a duration');
+  t.match(refused([], {}, 'a: [\n'), 'cannot be read');
+  t.match(refused([], { LINESIDE_GATEWAY__NOPE: '1' }), 'unknown environment variable LINESIDE_GATEWAY__NOPE');
+  t.match(refused([], { REASON_MIN_LENGTH: '0' }), 'REASON_MIN_LENGTH (gateway.policy.reasonMinLength) must be a whole number from 1 to 1024');
+  t.match(refused(['--auth-mode', 'open'], {}), '--auth-mode (auth.mode) must be local or oidc or none');
+  t.match(refused(['--nope'], {}), 'unknown flag --nope');
+  t.match(refused(['--config', '/no/such/file'], {}), 'does not exist');
+  t.match(refused([], {}, 'gateway.tls.certFile: /c.pem\n'), 'given together');
+});
+
+t.test('Q-AUTH-11: mode none listens on loopback, and on the network only when told twice', async (t) => {
+  const dir = folder(t);
+  t.equal(readSettings(['--auth-mode', 'none'], {}, dir).listen, '127.0.0.1');
+  t.throws(() => readSettings(['--auth-mode', 'none'], { LINESIDE_GATEWAY__LISTEN: '0.0.0.0' }, dir), { message: /--insecure-allow-remote/ });
+  t.equal(readSettings(['--auth-mode', 'none', '--insecure-allow-remote'], { LINESIDE_GATEWAY__LISTEN: '0.0.0.0' }, dir).listen, '0.0.0.0');
+});
+
+t.test('every setting has a meaning, and a report shows them in the written form without secrets', async (t) => {
+  for (const row of Object.values(SETTINGS)) t.ok(row.meaning.length > 5, row.key);
+  const shown = showSettings(readSettings([], {}, folder(t, 'power.nodes: {edge-1: {address: 10.0.0.9, secret: hunter2}}\n')));
+  t.match(shown, { 'gateway.antiReplay.window': '10m', 'auth.session.maxLifetime': '12h', 'gateway.httpPort': 8090, 'power.nodes': '***' });
+  t.notMatch(JSON.stringify(shown), /hunter2/);
+});
+
+t.test('GEN-04, GEN-05, GEN-06, D-ERR-05: pages are static, guarded by CSP and need no credential; nothing outside is served', async (t) => {
+  const consoles = folder(t);
+  mkdirSync(path.join(consoles, 'hmi', 'assets'), { recursive: true });
+  mkdirSync(path.join(consoles, 'login'));
+  writeFileSync(path.join(consoles, 'hmi', 'index.html'), '<!doctype html><title>hmi</title>');
+  writeFileSync(path.join(consoles, 'login', 'index.html'), '<!doctype html><title>login</title>');
+  writeFileSync(path.join(consoles, 'hmi', 'assets', 'main-abc.js'), 'export {};');
+  writeFileSync(path.join(consoles, 'secret.pem'), 'no');
+  const test = await startGatewayTest({ consoleFolder: consoles });
+  t.teardown(() => test.stop());
+  const hmi = await test.request('GET', '/hmi');
+  t.match(hmi, {
+    status: 200,
+    text: /hmi/,
+    headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': /default-src 'self'.*frame-ancestors 'none'/, 'x-content-type-options': 'nosniff' },
+  });
+  t.equal((await test.request('GET', '/hmi', { headers: { 'If-None-Match': String(hmi.headers.etag) } })).status, 304);
+  t.match((await test.request('GET', '/login')).text, /login/);
+  t.match(await test.request('GET', '/assets/main-abc.js'), { status: 200, headers: { 'content-type': /javascript/, 'cache-control': /immutable/ } });
+  for (const hidden of ['/assets/secret.pem', '/assets/..%2f..%2fsecret.pem', '/assets/../secret.pem', '/data']) t.equal((await test.request('GET', hidden)).status, 404, hidden);
+});
