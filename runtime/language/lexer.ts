@@ -36,7 +36,8 @@ export interface Lexed {
   readonly diagnostics: Diagnostic[];
 }
 
-const SYMBOLS = [':=', '<=', '>=', '<>', '..', '+', '-', '*', '/', '<', '>', '=', '(', ')', ',', ';', ':', '.'];
+const PAIRS: ReadonlySet<string> = new Set([':=', '<=', '>=', '<>', '..']);
+const SINGLES: ReadonlySet<string> = new Set('+-*/<>=(),;:.');
 const ESCAPES = new Map([
   ['$', '$'],
   ["'", "'"],
@@ -273,8 +274,9 @@ class Lexer {
 
   #symbol(): void {
     const at = this.#position();
-    const symbol = SYMBOLS.find((text) => this.#source.startsWith(text, this.#at));
-    if (symbol !== undefined) {
+    const pair = this.#source.slice(this.#at, this.#at + 2);
+    const symbol = PAIRS.has(pair) ? pair : pair[0];
+    if (symbol.length === 2 || SINGLES.has(symbol)) {
       this.#at += symbol.length;
       this.#push({ kind: 'symbol', text: symbol, at });
       return;

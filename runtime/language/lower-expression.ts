@@ -89,8 +89,12 @@ export function combine(operator: BinaryOperator, first: Operand, second: Operan
   if (!arithmetic) return scope.builder.apply(BLOCK_OF[operator], [['IN1', first], ['IN2', second]], { port: 'OUT', type: 'BOOL', network: 'BOOL' });
   const odd = [first.type, second.type].find((operand) => operand === 'TIME' || operand === 'STRING');
   if (odd) return scope.fail('dataflow', `no block computes ${operator} with ${odd}`, at);
-  if (operator === '/' && type === 'REAL') return divide(first, second, scope);
+  if (operator === '/' && (type === 'REAL' || isRealLiteral(first) || isRealLiteral(second))) return divide(first, second, scope);
   return scope.builder.apply(BLOCK_OF[operator], [['IN1', first], ['IN2', second]], { port: 'OUT', type, network: widest([first, second]) });
+}
+
+function isRealLiteral(operand: Operand): boolean {
+  return operand.kind === 'literal' && operand.literal.type === 'REAL';
 }
 
 /**
@@ -99,9 +103,9 @@ export function combine(operator: BinaryOperator, first: Operand, second: Operan
  */
 function divide(first: Operand, second: Operand, { builder }: ExpressionScope): Operand {
   const output = { port: 'OUT', type: 'REAL', network: 'REAL' } as const;
-  if (widest([first, second]) !== 'INT') return builder.apply('DIV', [['IN1', first], ['IN2', second]], output);
+  if (networkType(first) === 'REAL' || networkType(second) === 'REAL') return builder.apply('DIV', [['IN1', first], ['IN2', second]], output);
   const ports = [['IN1', first], ['IN2', second]] as const;
-  const literal = ports.find(([, operand]) => operand.kind === 'literal' && operand.type === 'REAL');
+  const literal = ports.find(([, operand]) => isRealLiteral(operand));
   if (!literal) return builder.apply('DIV', [['IN1', toReal(first, builder)], ['IN2', second]], output);
   const quotient = builder.generate('DIV');
   for (const [port, operand] of ports) {

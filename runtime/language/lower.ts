@@ -147,7 +147,7 @@ class Lowering implements ExpressionScope {
     const key = name.toLowerCase();
     const variable = this.#variables.get(key);
     if (!variable) return this.fail('unknown-name', this.isInstance(name) ? `${name} is an instance; read one of its outputs, ${name}.<output>` : `${name} is not declared`, at);
-    if (variable.section === 'VAR_INPUT') return { kind: 'input', variable: variable.name, type: variable.type };
+    if (variable.section === 'VAR_INPUT') return { kind: 'input', variable: variable.name, type: variable.type, network: variable.type };
     if (variable.assigned) return this.#definitions.get(key) ?? later(variable);
     if (variable.initial) return { kind: 'literal', literal: variable.initial, type: variable.type };
     if (this.#reported.has(key)) return null;

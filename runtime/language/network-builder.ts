@@ -12,7 +12,7 @@ import { intValue } from './value-text.js';
 export type Operand =
   | { readonly kind: 'literal'; readonly literal: Literal; readonly type: StType }
   | { readonly kind: 'port'; readonly block: string; readonly port: string; readonly type: StType; readonly network: StType }
-  | { readonly kind: 'input'; readonly variable: string; readonly type: StType }
+  | { readonly kind: 'input'; readonly variable: string; readonly type: StType; readonly network: StType }
   /** The variable's value of the previous scan. `variable` is its key. */
   | { readonly kind: 'later'; readonly variable: string; readonly type: StType };
 
@@ -43,10 +43,17 @@ export function literalParam(literal: Literal): ParamValue {
   }
 }
 
+/** A number that a network takes for an INT: whole, and within the range in which a double tells neighbours apart. */
+function looksInt(value: number): boolean {
+  return Number.isInteger(value) && Math.abs(value) <= 2 ** 53;
+}
+
 /** Type of an operand as the blocks see it. */
 export function networkType(operand: Operand): StType {
-  if (operand.kind === 'port') return operand.network;
-  if (operand.kind === 'literal' && operand.literal.type === 'REAL' && Number.isInteger(operand.literal.value)) return 'INT';
+  if (operand.kind === 'port' || operand.kind === 'input') return operand.network;
+  // what a later definition settles to is open, and it may be a whole-numbered constant
+  if (operand.kind === 'later' && operand.type === 'REAL') return 'INT';
+  if (operand.kind === 'literal' && operand.literal.type === 'REAL' && looksInt(operand.literal.value)) return 'INT';
   return operand.type;
 }
 

@@ -18,7 +18,7 @@ function parseBinary(tokens: TokenStream, weakest: number): Expression {
     const binding = kind === 'symbol' || kind === 'keyword' ? BINDING.get(text) : undefined;
     if (binding === undefined || binding < weakest) return left;
     tokens.operators += 1;
-    if (tokens.operators > OPERATORS_MAX) throw tokens.fault(`more than ${OPERATORS_MAX} operators in one expression`);
+    if (tokens.operators > OPERATORS_MAX) throw tokens.abandon(`more than ${OPERATORS_MAX} operators in one expression`);
     tokens.advance();
     const right = parseBinary(tokens, binding + 1);
     left = { kind: 'binary', operator: text as BinaryOperator, left, right, at };

@@ -19,6 +19,7 @@ export class TokenStream {
   readonly #tokens: readonly Token[];
   #index = 0;
   #depth = 0;
+  #abandoned = false;
   /** Operators of the outermost expression being read. */
   operators = 0;
 
@@ -27,6 +28,7 @@ export class TokenStream {
     this.#tokens = lexed.tokens;
     this.comments = lexed.comments;
     this.diagnostics = lexed.diagnostics;
+    if (this.diagnostics.length >= DIAGNOSTICS_MAX) this.#abandon();
   }
 
   get token(): Token {
@@ -86,8 +88,22 @@ export class TokenStream {
   }
 
   report(message: string, at: Position = this.token.at): void {
-    if (this.diagnostics.length >= DIAGNOSTICS_MAX) return;
+    if (this.#abandoned) return;
     this.diagnostics.push({ severity: 'error', code: 'parse', message, line: at.line, column: at.column });
+    if (this.diagnostics.length >= DIAGNOSTICS_MAX) this.#abandon();
+  }
+
+  /** A fault after which nothing more is read. */
+  abandon(message: string): SyntaxFault {
+    const fault = this.fault(message);
+    this.#abandon();
+    return fault;
+  }
+
+  /** Ends the pass here: what follows would cost time and tell the writer nothing new. */
+  #abandon(): void {
+    this.#abandoned = true;
+    this.#index = this.#tokens.length - 1;
   }
 
   /** All diagnostics of the pass in the order of the text. */
@@ -97,7 +113,7 @@ export class TokenStream {
 
   /** Runs `read` one level deeper. */
   nested<T>(read: () => T): T {
-    if (this.#depth >= NESTING_MAX) throw this.fault(`more than ${NESTING_MAX} levels of nesting`);
+    if (this.#depth >= NESTING_MAX) throw this.abandon(`more than ${NESTING_MAX} levels of nesting`);
     this.#depth += 1;
     try {
       return read();
