@@ -242,20 +242,20 @@ class BlockWriter {
     const after = this.#substitute(type.after);
     const fenced = /\bT\./.test(code) ? `try {${code}} catch { err = 1; }` : code;
     const mayFail = /\berr = 1/.test(fenced) || !type.total;
-    const lines = [
-      ...this.#exports(),
-      '{',
-      ...this.#loads,
+    // Asked first: it adds to the loads.
+    const quality = this.#needsQuality(code) ? `let q = ${this.#worstInput()};` : '';
+    const body = [
       ...this.#declareOutputs(),
       mayFail ? 'let err = 0;' : '',
-      this.#needsQuality(code) ? `let q = ${this.#worstInput()};` : '',
+      quality,
       fenced,
       ...this.#override(),
       after,
       ...(mayFail ? this.#guardedCommit() : this.#commit()),
       '}',
     ];
-    return lines.filter((line) => line !== '').join('\n');
+    // the loads are known once the whole body is written
+    return [...this.#exports(), '{', ...this.#loads, ...body].filter((line) => line !== '').join('\n');
   }
 
   // ---- reading

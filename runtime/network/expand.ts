@@ -4,7 +4,9 @@
  */
 import type { BlockType } from '../blocks/block.js';
 import { builtinBlock } from '../blocks/index.js';
-import type { BlockSpec, CompositeType, Connection, ParamValue } from '../vocabulary/network.js';
+import { iecType } from '../vocabulary/data-types.js';
+import type { BlockSpec, CompositePort, CompositeType, Connection, ParamValue } from '../vocabulary/network.js';
+import { readConstant } from './constants.js';
 
 /** Deepest nesting of composite types (decisions 1.6). */
 const NESTING_MAX = 8;
@@ -182,9 +184,19 @@ function innerBlocks(work: Work, spec: BlockSpec, composite: CompositeType, plac
     if (named(composite.params, name) || named(composite.inputs, name)) continue;
     work.problems.push({ path: `${place.path}.params.${name}`, message: `block ${spec.name}: ${composite.name} has no parameter or input ${name}` });
   }
+  /** The given or default value as one of the declared type; defaults are written as text. */
+  const valueOf = (port: CompositePort): ParamValue | undefined => {
+    const value = given.get(port.name.toLowerCase()) ?? (port.defaultValue === '' ? undefined : port.defaultValue);
+    const type = iecType(port.dataType);
+    if (value === undefined || type === undefined) return value;
+    const read = readConstant(type, value);
+    if (read === undefined) work.problems.push({ path: `${place.path}.params.${port.name}`, message: `block ${spec.name}: ${JSON.stringify(value)} is no ${type} for ${port.name}` });
+    if (type === 'BOOL') return read === 1;
+    return type === 'TIME' ? value : (read ?? value);
+  };
   const values: { readonly block: string; readonly name: string; readonly value: ParamValue }[] = [];
   for (const param of composite.params) {
-    const value = given.get(param.name.toLowerCase()) ?? (param.defaultValue === '' ? undefined : param.defaultValue);
+    const value = valueOf(param);
     if (value === undefined && param.required) work.problems.push({ path: `${place.path}.params.${param.name}`, message: `block ${spec.name}: parameter ${param.name} is required` });
     if (value === undefined) continue;
     for (const binding of composite.paramBindings) {
@@ -192,7 +204,7 @@ function innerBlocks(work: Work, spec: BlockSpec, composite: CompositeType, plac
     }
   }
   for (const port of composite.inputs) {
-    const value = given.get(port.name.toLowerCase()) ?? (port.defaultValue === '' ? undefined : port.defaultValue);
+    const value = valueOf(port);
     if (value === undefined) continue;
     for (const binding of composite.inputBindings) {
       if (sameName(binding.port, port.name)) values.push({ block: binding.blockRef, name: binding.portRef, value });

@@ -101,6 +101,7 @@ export class NetworkSet {
   readonly plan: UnitPlan;
   readonly io: IoLink;
   readonly #texts: TextTable;
+  readonly #text = (id: number): string => this.#texts.text(id);
   readonly #clockMs: () => number;
   readonly #instances: Instance[];
   readonly #runs: Run[] = [];
@@ -530,7 +531,7 @@ export class NetworkSet {
   }
 
   read(slot: number): Value {
-    return showNumber(this.type(slot), this.number(slot), (id) => this.#texts.text(id));
+    return showNumber(this.type(slot), this.number(slot), this.#text);
   }
 
   quality(slot: number): QualityCode {
@@ -805,7 +806,7 @@ export class NetworkSet {
       saved[entry.network] ??= { hash: this.#instances.find((instance) => instance.plan.name === entry.network)?.plan.hash ?? '', blocks: {} };
       const { blocks } = saved[entry.network];
       blocks[entry.block] ??= {};
-      blocks[entry.block][entry.name] = showNumber(entry.type, this.#S[entry.slot], (id) => this.#texts.text(id));
+      blocks[entry.block][entry.name] = showNumber(entry.type, this.#S[entry.slot], this.#text);
     }
     return saved;
   }
@@ -834,7 +835,7 @@ export class NetworkSet {
     const instance = this.#instances.find((entry) => entry.plan.name === network);
     if (!instance) return undefined;
     const { linked, layout, run, plan, sb } = instance;
-    const show = (type: DataType, value: number, quality: number): PortInspection => ({ value: showNumber(type, value, (id) => this.#texts.text(id)), quality: QUALITY_WORDS[quality] });
+    const show = (type: DataType, value: number, quality: number): PortInspection => ({ value: showNumber(type, value, this.#text), quality: QUALITY_WORDS[quality] });
     const blocks = (linked?.order ?? []).map((index) => {
       const block = linked?.blocks[index] as LinkedNetwork['blocks'][number];
       const at = layout?.blocks[index] as Layout['blocks'][number];
@@ -870,7 +871,7 @@ export class NetworkSet {
   overrides(): { readonly address: string; readonly value: Value }[] {
     return this.#tags
       .filter((tag) => tag.override >= 0 && this.#S[tag.override] !== 0)
-      .map((tag) => ({ address: tag.plan.address, value: showNumber(tag.type, this.#S[tag.override + 1], (id) => this.#texts.text(id)) }));
+      .map((tag) => ({ address: tag.plan.address, value: showNumber(tag.type, this.#S[tag.override + 1], this.#text) }));
   }
 
   get blockCount(): number {

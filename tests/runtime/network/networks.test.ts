@@ -1,0 +1,403 @@
+/** Networks: order, composites, faults, quality, overrides, hot swap, retained values, periods, and no allocation. */
+import { readFileSync } from 'node:fs';
+import { getHeapStatistics } from 'node:v8';
+import t from 'tap';
+import { blockType, blockTypeEntries, BLOCK_TYPE_NAMES, portLookup, validateNetwork } from '../../../runtime/catalog.js';
+import { executionOrder } from '../../../runtime/network/order.js';
+import { NetworkSet } from '../../../runtime/network/network-set.js';
+import { TextTable } from '../../../runtime/network/texts.js';
+import type { UnitPlan } from '../../../runtime/port.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/network.js';
+import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
+import { image, network, tags, unitPlan, wires } from './plans.js';
+
+/** A set with its clock: every `scan` is one period. */
+class Unit {
+  set: NetworkSet;
+  readonly texts = new TextTable();
+  nowMs = 1_000_000;
+
+  constructor(plan: UnitPlan) {
+    this.set = new NetworkSet(plan, { texts: this.texts, clockMs: () => 0 });
+  }
+
+  swap(plan: UnitPlan): void {
+    this.set = new NetworkSet(plan, { texts: this.texts, clockMs: () => 0, previous: this.set });
+  }
+
+  scan(times = 1, elapsed = 1): void {
+    for (let n = 0; n < times; n += 1) {
+      this.nowMs += 100;
+      this.set.latch(this.nowMs);
+      this.set.scan(elapsed);
+      this.set.drive(this.nowMs);
+    }
+  }
+
+  get(address: string): Value {
+    return this.set.read(this.set.slot(address));
+  }
+
+  quality(address: string): string {
+    return QUALITY_WORDS[this.set.quality(this.set.slot(address))];
+  }
+
+  write(address: string, value: Value): string {
+    return this.set.write(this.set.slot(address), value)?.code ?? 'ok';
+  }
+
+  sample(plan: UnitPlan, channel: number, value: number, quality = 0): void {
+    const { buffer, channels } = plan.images[0];
+    const io = new ProcessImage(channels.length, buffer);
+    io.beginInputs();
+    io.value[channel] = value;
+    io.quality[channel] = quality;
+    io.sampledAtMs[channel] = this.nowMs + 100;
+    io.endInputs();
+  }
+}
+
+const HEAT_GUARD: CompositeType = {
+  name: 'heat-guard',
+  inputs: [
+    { name: 'LEVEL', dataType: 'REAL' },
+    { name: 'TEMP', dataType: 'REAL' },
+  ],
+  outputs: [
+    { name: 'LEVEL_OK', dataType: 'BOOL' },
+    { name: 'TEMP_OK', dataType: 'BOOL' },
+  ],
+  params: [
+    { name: 'levelMin', dataType: 'REAL', defaultValue: '10' },
+    { name: 'tempMax', dataType: 'REAL', defaultValue: '110' },
+  ],
+  blocks: [
+    { name: 'lvl', type: 'GE' },
+    { name: 'tmp', type: 'LE' },
+  ],
+  connections: [],
+  inputBindings: [
+    { port: 'LEVEL', blockRef: 'lvl', portRef: 'IN1' },
+    { port: 'TEMP', blockRef: 'tmp', portRef: 'IN1' },
+  ],
+  outputBindings: [
+    { port: 'LEVEL_OK', blockRef: 'lvl', portRef: 'OUT' },
+    { port: 'TEMP_OK', blockRef: 'tmp', portRef: 'OUT' },
+  ],
+  paramBindings: [
+    { param: 'levelMin', blockRef: 'lvl', blockParam: 'IN2' },
+    { param: 'tempMax', blockRef: 'tmp', blockParam: 'IN2' },
+  ],
+};
+
+t.test('Decisions 5.1 rule 3: first block in array order whose sources have run, else the first remaining', async (t) => {
+  t.strictSame(executionOrder([[1], [], [0]]), [1, 0, 2]);
+  t.strictSame(executionOrder([[2], [0], [1]]), [0, 1, 2], 'a loop begins with its first block');
+  t.strictSame(executionOrder([[3], [0], [], [2, 1]]), [2, 0, 1, 3], 'independent blocks go first, then the loop');
+  t.strictSame(executionOrder([[0], []]), [1, 0], 'a block that feeds itself has a missing source');
+});
+
+t.test('Decisions 5.1 rule 3: the missing input of a loop is the value of the previous scan', async (t) => {
+  const unit = new Unit(
+    unitPlan({ tags: tags('p.sum add.OUT REAL'), networks: [network({ name: 'p', blocks: [{ name: 'add', type: 'ADD', params: { IN2: 1 } }, { name: 'same', type: 'MOVE' }], connections: wires('add.OUT > same.IN', 'same.OUT > add.IN1') })] }),
+  );
+  unit.scan(3);
+  t.equal(unit.get('p.sum'), 3);
+  t.strictSame(unit.set.inspect('p')?.executionOrder, ['add', 'same']);
+});
+
+t.test('Decisions 5.3: a composite is written out with its parameters and named instance/inner', async (t) => {
+  const plan = unitPlan({
+    composites: [HEAT_GUARD],
+    tags: [...tags('h.ok ilk.OK BOOL', 'h.text ilk.TEXT STRING', 'h.level guard.LEVEL REAL w', 'h.temp guard.TEMP REAL w')],
+    networks: [
+      network({
+        name: 'h',
+        blocks: [
+          { name: 'guard', type: 'heat-guard', params: { levelMin: 20, TEMP: 50 } },
+          { name: 'ilk', type: 'INTERLOCK', params: { text1: 'level low', text2: 'hot' } },
+        ],
+        connections: wires('guard.LEVEL_OK > ilk.IN1', 'guard.TEMP_OK > ilk.IN2'),
+      }),
+    ],
+  });
+  const unit = new Unit(plan);
+  t.strictSame(unit.set.reports()[0].state, 'Running', unit.set.reports()[0].message);
+  unit.scan();
+  t.strictSame(unit.set.inspect('h')?.executionOrder, ['guard/lvl', 'guard/tmp', 'ilk']);
+  t.strictSame([unit.get('h.ok'), unit.get('h.text')], [false, 'level low']);
+  t.equal(unit.write('h.level', 20), 'ok');
+  unit.scan();
+  t.strictSame([unit.get('h.ok'), unit.get('h.text')], [true, ''], 'the constant 50 of TEMP is below the default of tempMax');
+  unit.write('h.temp', 111);
+  unit.scan();
+  t.strictSame([unit.get('h.ok'), unit.get('h.text')], [false, 'hot']);
+});
+
+t.test('PROG-15: a block error skips the block, degrades the program and recovers by itself', async (t) => {
+  const plan = unitPlan({
+    tags: tags('p.q div.OUT REAL', 'p.twice twice.OUT REAL', 'p.den div.IN2 REAL w', 'p.count ctu.CV INT'),
+    networks: [network({ name: 'p', owner: 'program', blocks: [{ name: 'div', type: 'DIV', params: { IN1: 10, IN2: 4 } }, { name: 'twice', type: 'MUL', params: { IN2: 2 } }, { name: 'ctu', type: 'CTU' }], connections: wires('div.OUT > twice.IN1') })],
+  });
+  const unit = new Unit(plan);
+  unit.scan();
+  t.strictSame([unit.get('p.q'), unit.get('p.twice'), unit.set.hasReports], [2.5, 5, false]);
+  unit.write('p.den', 0);
+  unit.scan();
+  t.strictSame([unit.get('p.q'), unit.quality('p.q'), unit.get('p.twice'), unit.quality('p.twice')], [2.5, 'Bad', 5, 'Bad'], 'the value is held, its quality travels on');
+  t.strictSame(unit.set.takeReports(), [{ network: 'p', state: 'Degraded', message: 'skipped in the last scan: div', faultedBlocks: ['div'] }]);
+  t.equal(unit.quality('p.count'), 'Good', 'other blocks run on');
+  unit.scan(3);
+  t.notOk(unit.set.hasReports, 'an unchanged fault is reported once');
+  unit.write('p.den', 5);
+  unit.scan();
+  t.strictSame([unit.get('p.q'), unit.quality('p.q')], [2, 'Good']);
+  t.strictSame(unit.set.takeReports(), [{ network: 'p', state: 'Running', message: '', faultedBlocks: [] }]);
+});
+
+t.test('Decisions 5.1 rule 5 and 7.2: quality travels from the channel; old samples turn Uncertain, then Bad', async (t) => {
+  const plan = unitPlan({
+    images: [image('io', 'tt input')],
+    tags: tags('m.pv ai.OUT REAL', 'm.high gt.OUT BOOL'),
+    networks: [network({ name: 'm', blocks: [{ name: 'ai', type: 'AI', params: { addr: '', rawMax: 100, engMax: 100 } }, { name: 'gt', type: 'GT', params: { IN2: 50 } }], connections: wires('ai.OUT > gt.IN1'), channels: [{ block: 'ai', image: 0, channel: 0 }] })],
+  });
+  const unit = new Unit(plan);
+  unit.scan();
+  t.equal(unit.quality('m.pv'), 'Bad', 'no sample yet');
+  unit.sample(plan, 0, 60);
+  unit.scan();
+  t.strictSame([unit.get('m.pv'), unit.get('m.high'), unit.quality('m.high')], [60, true, 'Good']);
+  unit.nowMs += 2500;
+  unit.scan();
+  t.equal(unit.quality('m.high'), 'Uncertain');
+  t.ok(unit.set.stale(unit.set.slot('io:tt')));
+  unit.nowMs += 2500;
+  unit.scan();
+  t.strictSame([unit.quality('m.high'), unit.get('m.pv')], ['Bad', 60]);
+  t.ok(unit.set.io.lostForMs('io', unit.nowMs) > 0, 'a silent module counts as lost');
+});
+
+t.test('Decisions 5.1 rule 2 and 7: input ports keep a written value, outputs are overridden only outside Automatic', async (t) => {
+  const plan = unitPlan({
+    tags: [...tags('m.sp sel.IN0 REAL w', 'm.out ao.OUT REAL w', 'm.raw ao.RAW REAL', 'm.in ao.IN REAL w').map((tag) => (tag.name === 'sp' ? { ...tag, engMin: 0, engMax: 50 } : tag))],
+    images: [image('io', 'v output')],
+    networks: [network({ name: 'm', blocks: [{ name: 'sel', type: 'SEL', params: { IN0: 10 } }, { name: 'ao', type: 'AO', params: { addr: '', rawMin: 4, rawMax: 20 } }], connections: wires('sel.OUT > ao.IN'), channels: [{ block: 'ao', image: 0, channel: 0 }] })],
+  });
+  const unit = new Unit(plan);
+  unit.scan();
+  t.equal(unit.get('m.out'), 10);
+  t.strictSame([unit.write('m.sp', 51), unit.write('m.sp', '20'), unit.write('m.in', 1), unit.write('m.raw', 1), unit.write('m.sp', 'x')], ['out_of_range', 'ok', 'read_only_tag', 'read_only_tag', 'invalid_value']);
+  unit.scan();
+  t.equal(unit.get('m.out'), 20);
+  t.equal(unit.write('m.out', 60), 'write_failed');
+  unit.set.setModuleMode('m', 'Manual');
+  t.equal(unit.write('m.out', 300), 'ok');
+  unit.scan(5);
+  t.strictSame([unit.get('m.out'), unit.get('m.raw'), new ProcessImage(1, plan.images[0].buffer).out[0]], [100, 20, 20], 'the override is clamped and written');
+  t.strictSame(unit.set.overrides(), [{ address: 'm.out', value: 300 }]);
+  t.strictSame(unit.set.writeSettled(unit.set.slot('m.out')), { settled: false }, 'the probe has not answered');
+  const next = { ...plan, moduleModes: { m: 'Manual' as const } };
+  unit.swap(next);
+  unit.scan();
+  t.equal(unit.get('m.out'), 100, 'the override stands after a swap');
+  unit.set.setModuleMode('m', 'Automatic');
+  unit.scan();
+  t.equal(unit.get('m.out'), 20);
+});
+
+t.test('Decisions 7.7: the end of a write behind a channel', async (t) => {
+  const plan = unitPlan({ images: [image('io', 'v output')], tags: [], networks: [] });
+  const unit = new Unit(plan);
+  const io = new ProcessImage(1, plan.images[0].buffer);
+  const slot = unit.set.slot('io:v');
+  const settle = (status: number): unknown => {
+    unit.write('io:v', 5);
+    unit.scan();
+    io.outDone[0] = io.outSeq[0];
+    io.outStatus[0] = status;
+    unit.scan();
+    return unit.set.writeSettled(slot);
+  };
+  t.strictSame(settle(1), { settled: true });
+  t.match(settle(2), { settled: true, rule: 'write-failed' });
+  t.match(settle(3), { settled: true, rule: 'readback-mismatch' });
+  unit.write('io:v', 6);
+  unit.scan(60);
+  t.match(unit.set.writeSettled(slot), { settled: true, rule: 'write-failed' }, 'no answer within the read-back time');
+});
+
+const COUNT: readonly BlockSpec[] = [
+  { name: 'ctu', type: 'CTU', params: { PV: 5 } },
+  { name: 'tot', type: 'TOTALIZER', params: { IN: 10 } },
+  { name: 'dead', type: 'DEADTIME', params: { IN: 3, delay: 'T#300ms' } },
+];
+
+t.test('Q-PROG-03: a hot swap keeps the state of blocks whose name and type are unchanged', async (t) => {
+  const bound = tags('p.total tot.OUT REAL', 'p.cv ctu.CV INT', 'p.cu ctu.CU BOOL w', 'p.late dead.OUT REAL');
+  const unit = new Unit(unitPlan({ tags: bound, networks: [network({ name: 'p', blocks: COUNT })] }));
+  unit.scan(2);
+  unit.write('p.cu', true);
+  unit.scan(8);
+  t.strictSame([unit.get('p.total'), unit.get('p.cv')], [10, 1]);
+  unit.swap(
+    unitPlan({
+      tags: [...bound, ...tags('p.more add.OUT REAL')],
+      networks: [network({ name: 'p', hash: 'h2', blocks: [{ name: 'add', type: 'ADD', params: { IN1: 1 } }, { name: 'tot', type: 'TOTALIZER', params: { IN: 20 } }, COUNT[0], { name: 'dead', type: 'MOVE', params: { IN: 9 } }], connections: wires('tot.OUT > add.IN2') })],
+    }),
+  );
+  t.equal(unit.get('p.total'), 10, 'outputs stand before the first scan');
+  unit.scan();
+  t.strictSame([unit.get('p.total'), unit.get('p.more'), unit.get('p.cv'), unit.get('p.cu')], [12, 13, 1, true], 'CU stayed TRUE: no new edge');
+  t.equal(unit.get('p.late'), 9, 'a block of another type starts anew');
+});
+
+t.test('Decisions 3.8: retained values go out when they change and come back under the same hash only', async (t) => {
+  const bound = [...tags('p.total tot.OUT REAL', 'p.cu ctu.CU BOOL w', 'p.sp pid.SP REAL w', 'p.man pid.MAN REAL', 'p.pv pid.PV REAL w'), { address: 'p.note', network: 'p', name: 'note', type: 'STRING' as const, writable: true, cyclic: true, binding: { kind: 'stored' as const, initial: '' } }];
+  const plan = unitPlan({ tags: bound, networks: [network({ name: 'p', blocks: [...COUNT, { name: 'pid', type: 'PID', params: { SP: 40, ti: 'T#10s' } }] })] });
+  const unit = new Unit(plan);
+  t.equal(unit.set.saveRetained(), undefined, 'nothing changed');
+  unit.scan(3);
+  unit.write('p.sp', 45);
+  unit.write('p.note', 'batch 7');
+  unit.scan();
+  const saved = unit.set.saveRetained();
+  t.match(saved, { p: { hash: 'h1', blocks: { tot: { total: 4 }, pid: { SP: 45 }, '': { note: 'batch 7' } } } });
+  t.notOk(saved?.p.blocks.ctu.CU !== undefined, 'an input nobody wrote is not retained');
+  const again = new Unit({ ...plan, retained: saved ?? {} });
+  t.strictSame([again.get('p.sp'), again.get('p.note')], [45, 'batch 7']);
+  again.scan();
+  t.equal(again.get('p.total'), 5);
+  const other = new Unit({ ...plan, retained: { p: { hash: 'other', blocks: saved?.p.blocks ?? {} } } });
+  t.equal(other.get('p.sp'), 40);
+});
+
+t.test('Decisions 2.4 and 5.1 rule 4: input bindings see this scan, slower networks run on their own period', async (t) => {
+  const gate = (name: string, source: number | undefined): Parameters<typeof network>[0] => ({
+    name,
+    shape: 'gate',
+    blocks: [{ name: 'move', type: 'MOVE' }],
+    variables: [{ name: 'in', dataType: 'Float', direction: 'input' }],
+    variableBindings: [{ variable: 'in', blockRef: 'move', portRef: 'IN' }],
+    inputs: source === undefined ? [{ variable: 'in', value: 7 }] : [{ variable: 'in', tag: source }],
+  });
+  const plan = unitPlan({
+    tags: tags('a.out move.OUT REAL', 'b.out move.OUT REAL', 'c.out move.OUT REAL', 'slow.total tot.OUT REAL'),
+    networks: [network(gate('a', undefined)), network(gate('b', 0)), network(gate('c', 1)), network({ name: 'slow', owner: 'program', scanIntervalMs: 300, blocks: [{ name: 'tot', type: 'TOTALIZER', params: { IN: 10 } }] })],
+  });
+  const unit = new Unit(plan);
+  unit.scan();
+  t.strictSame([unit.get('a.out'), unit.get('b.out'), unit.get('c.out')], [7, 7, 7], 'three modules of one template, each behind its source');
+  t.equal(unit.get('slow.total'), 3, 'one period of 300 ms');
+  unit.scan(2);
+  t.equal(unit.get('slow.total'), 3);
+  unit.scan();
+  t.equal(unit.get('slow.total'), 6);
+  unit.scan(1, 6);
+  t.equal(unit.get('slow.total'), 12, 'missed periods count in dt');
+  unit.scan(1, 600);
+  t.equal(unit.get('slow.total'), 42, 'at most ten of them');
+});
+
+t.test('PROG-14: a network that cannot be loaded is in Error and its tags are Bad', async (t) => {
+  const unit = new Unit(unitPlan({ tags: tags('x.out b.OUT REAL w'), networks: [network({ name: 'x', blocks: [{ name: 'b', type: 'NOPE' }] }), network({ name: 'y', blocks: [{ name: 'b', type: 'CONST', params: { value: 1 } }] })] }));
+  t.match(unit.set.reports(), [{ network: 'x', state: 'Error', message: 'block b: there is no block type NOPE' }, { network: 'y', state: 'Running' }]);
+  unit.scan();
+  t.strictSame([unit.get('x.out'), unit.quality('x.out'), unit.write('x.out', 1)], [null, 'Bad', 'write_failed']);
+});
+
+t.test('D-PROG-03: a bypassed interlock lets pass and counts its shadow trips', async (t) => {
+  const plan = unitPlan({ tags: tags('m.ok ilk.OK BOOL', 'm.tripped ilk.TRIPPED BOOL', 'm.in ilk.IN1 BOOL w'), networks: [network({ name: 'm', blocks: [{ name: 'ilk', type: 'INTERLOCK' }] })] });
+  const unit = new Unit(plan);
+  unit.set.setBypass('m', true);
+  unit.scan();
+  unit.write('m.in', false);
+  unit.scan();
+  t.strictSame([unit.get('m.ok'), unit.get('m.tripped'), unit.set.takeShadowTrips()], [true, true, [{ module: 'm', block: 'ilk' }]]);
+  unit.set.setBypass('m', false);
+  unit.scan();
+  t.strictSame([unit.get('m.ok'), unit.set.takeShadowTrips()], [false, []]);
+});
+
+t.test('CMT-03, PROG-10: what keeps a network from being loaded is named with its place', async (t) => {
+  const check = (blocks: readonly BlockSpec[], connections: readonly string[] = [], composites: readonly CompositeType[] = []): string[] =>
+    validateNetwork(blocks, wires(...connections), [], [], composites).map((problem) => `${problem.path}: ${problem.message}`);
+  t.strictSame(check([{ name: 'a', type: 'TON', params: { PT: 'T#5s', IN: true } }]), []);
+  t.strictSame(check([{ name: 'a', type: 'TON', params: { PT: 5 } }]), ['blocks[0].params.PT: block a: 5 is no TIME for input PT']);
+  t.strictSame(check([{ name: 'a', type: 'AI' }]), ['blocks[0].params.addr: block a: parameter addr is required']);
+  t.strictSame(check([{ name: 'a', type: 'AI', params: { addr: '', speed: 1 } }]), ['blocks[0].params.speed: block a: AI has no parameter or input speed']);
+  t.strictSame(check([{ name: 'a', type: 'PID', params: { action: 'sideways' } }]), ['blocks[0].params.action: block a: action is one of reverse, direct, not "sideways"']);
+  t.match(check([{ name: 'a', type: 'NOT' }, { name: 'A', type: 'NOT' }]), [/blocks\[1\]\.name: block name A is used twice/]);
+  t.match(check([{ name: 'a', type: 'NOT' }, { name: 'b', type: 'ADD' }], ['a.OUT > b.IN1']), [/connections\[0\]: a\.OUT is BOOL, but b\.IN1 takes INT or REAL/]);
+  t.match(check([{ name: 'a', type: 'NOT' }, { name: 'b', type: 'NOT' }], ['a.Q > b.IN', 'a.OUT > b.IN', 'b.OUT > b.IN']), [/connections\[0\]\.sourcePort/, /connections\[2\]: input b\.IN is connected twice/]);
+  t.match(check([{ name: 'a', type: 'NOT' }, { name: 'b', type: 'TON' }, { name: 'c', type: 'TON' }], ['a.OUT > b.IN', 'b.ET > c.PT']), [/input c\.PT must be a constant/]);
+  t.match(check([{ name: 'a', type: 'DEADTIME', params: { delay: '2h' } }]), [/delay is 72000 scans/]);
+  t.match(check([{ name: 'g', type: 'heat-guard', params: { levelMin: 'low' } }], [], [HEAT_GUARD]), [/blocks\[0\]\.params\.levelMin: block g: "low" is no REAL for levelMin/]);
+  t.match(check([{ name: 'g', type: 'loop' }], [], [{ ...HEAT_GUARD, name: 'loop', blocks: [{ name: 'x', type: 'loop' }], inputBindings: [], outputBindings: [] }]), [/contains itself/]);
+  t.match(validateNetwork([], [], [{ name: 'v', dataType: 'REAL', direction: 'output' }], [{ variable: 'v', blockRef: 'gone', portRef: 'OUT' }]), [{ path: 'variableBindings[0].blockRef' }]);
+});
+
+t.test('Decisions 1.6: the catalogue describes all 76 built-in types and composites', async (t) => {
+  t.equal(BLOCK_TYPE_NAMES.length, 76);
+  t.match(blockType('TON'), { family: 'timers', inputs: [{ name: 'IN', type: 'BOOL' }, { name: 'PT', type: 'TIME', constant: true, default: 'T#0s' }] });
+  t.equal(blockType('ADD')?.inputs.filter((port) => port.extensible).length, 6);
+  const entries = blockTypeEntries([HEAT_GUARD]);
+  t.match(entries.at(-1), { name: 'heat-guard', kind: 'composite' });
+  t.match(entries.find((entry) => entry.name === 'VALVE'), { kind: 'builtin', stateWords: ['Closed', 'Opening', 'Open', 'Closing', 'Fault', 'Interlocked'] });
+  const find = portLookup({ blocks: [{ name: 'a', type: 'CONST', params: { value: 2 } }, { name: 'b', type: 'MOVE' }], connections: wires('a.OUT > b.IN') });
+  t.strictSame([find('b', 'IN'), find('b', 'OUT'), find('b', 'X')], [{ direction: 'input', type: 'INT', fed: true }, { direction: 'output', type: 'INT', fed: false }, undefined]);
+});
+
+interface DemoTemplate {
+  readonly kind: string;
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly blocks?: BlockSpec[]; readonly dataConnections?: ReturnType<typeof wires>; readonly inputs: { readonly name: string; readonly dataType: string }[]; readonly variableBindings?: [] };
+}
+
+t.test('CMT-02: every template of the demonstration plant can be loaded', async (t) => {
+  const manifests = JSON.parse(readFileSync(new URL('../../../demo/30-control-templates.json', import.meta.url), 'utf8')) as DemoTemplate[];
+  const composites = manifests.filter((entry) => entry.kind === 'FunctionBlockType').map((entry) => ({ name: entry.metadata.name, ...entry.spec }) as unknown as CompositeType);
+  for (const { metadata, spec } of manifests.filter((entry) => entry.kind === 'ControlModuleTemplate' && entry.spec.blocks)) {
+    const variables = spec.inputs.map((input) => ({ name: input.name, dataType: input.dataType, direction: 'input' as const }));
+    t.strictSame(validateNetwork(spec.blocks ?? [], spec.dataConnections ?? [], variables, spec.variableBindings, composites), [], metadata.name);
+  }
+});
+
+t.test('Performance E: a scan allocates nothing', async (t) => {
+  const blocks: BlockSpec[] = [
+    { name: 'ai', type: 'AI', params: { addr: '', rawMax: 100, engMax: 100, filter: '1s' } },
+    { name: 'pid', type: 'PID', params: { kp: 2, ti: '10s', SP: 50 } },
+    { name: 'ton', type: 'TON', params: { IN: true, PT: '1s' } },
+    { name: 'v', type: 'VALVE', params: { CMD: true } },
+    { name: 'div', type: 'DIV' },
+    { name: 'ao', type: 'AO', params: { addr: '' } },
+  ];
+  const plan = unitPlan({
+    images: [image('io', 'tt input', 'out output')],
+    tags: tags('m.pv ai.OUT REAL', 'm.out ao.OUT REAL w', 'm.state v.STATE STRING'),
+    networks: [network({ name: 'm', blocks, connections: wires('ai.OUT > pid.PV', 'pid.OUT > ao.IN'), channels: [{ block: 'ai', image: 0, channel: 0 }, { block: 'ao', image: 0, channel: 1 }] })],
+  });
+  const unit = new Unit(plan);
+  unit.sample(plan, 0, 40);
+  const values = new Float64Array(3);
+  const timestamps = new Float64Array(3);
+  const quality = new Uint8Array(3);
+  const run = (scans: number): void => {
+    for (let n = 0; n < scans; n += 1) {
+      unit.set.latch(1_000_200);
+      unit.set.scan(1);
+      unit.set.drive(1_000_200);
+      unit.set.publish(values, timestamps, quality, 1_000_200);
+    }
+  };
+  run(20_000);
+  const spent: number[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    const before = getHeapStatistics().used_heap_size;
+    run(100_000);
+    spent.push((getHeapStatistics().used_heap_size - before) / 100_000);
+  }
+  const least = Math.min(...spent.filter((bytes) => bytes >= 0));
+  t.ok(least < 1, `${least} bytes a scan, a permanently faulted block included`);
+});

@@ -1,0 +1,108 @@
+/** The scan clock, its figures, and the scan loop without a thread. */
+import t from 'tap';
+import type { ChartHost } from '../../../runtime/chart/host.js';
+import type { UnitInbound, UnitOutbound } from '../../../runtime/port.js';
+import { ScanClock } from '../../../runtime/scan/clock.js';
+import { Histogram } from '../../../runtime/scan/histogram.js';
+import { UnitLoop } from '../../../runtime/scan/loop.js';
+import type { PhaseEngine } from '../../../runtime/scan/phase-engine.js';
+import { TagTable } from '../../../runtime/vocabulary/tag-table.js';
+import { network, tags, unitPlan } from '../network/plans.js';
+
+/** A clock whose sleep passes the time, and oversleeps when told to. */
+class FakeTime {
+  nowMs = 0;
+  oversleepMs = 0;
+  readonly clock = new ScanClock({
+    monoMs: () => this.nowMs,
+    sleep: (ms) => {
+      this.nowMs += ms + this.oversleepMs;
+      this.oversleepMs = 0;
+    },
+  });
+}
+
+t.test('Decisions 5.1 rule 4: deadlines are absolute, a missed period is skipped and counted, never run twice', async (t) => {
+  const time = new FakeTime();
+  time.clock.setPeriod(100, 1);
+  t.equal(time.clock.wait(), 1);
+  time.oversleepMs = 30;
+  t.equal(time.clock.wait(), 1);
+  t.strictSame([time.clock.latenessMs, time.nowMs], [30, 230]);
+  time.clock.wait();
+  t.strictSame([time.clock.latenessMs, time.nowMs], [0, 300], 'the lateness did not add up');
+  time.oversleepMs = 250;
+  t.equal(time.clock.wait(), 3, 'two periods were missed');
+  t.strictSame([time.clock.missed, time.clock.latenessMs], [2, 50]);
+  t.equal(time.clock.wait(), 1);
+  t.equal(time.nowMs, 700);
+});
+
+t.test('Decisions 6.7: the wall period is the interval divided by the time scale', async (t) => {
+  const time = new FakeTime();
+  time.clock.setPeriod(100, 10);
+  time.clock.wait();
+  time.clock.wait();
+  t.equal(time.nowMs, 20);
+});
+
+t.test('Q-UNIT-07: quantiles and coarse counts of durations', async (t) => {
+  const histogram = new Histogram();
+  for (let us = 1; us <= 1000; us += 1) histogram.add(us);
+  t.ok(Math.abs(histogram.quantileUs(0.5) / 500 - 1) < 0.2);
+  t.equal(histogram.quantileUs(1), 1000);
+  t.equal(histogram.coarse().reduce((sum, row) => sum + row.count, 0), 1000);
+  t.equal(new Histogram().quantileUs(0.99), 0);
+});
+
+t.test('Decisions 2.4: a write of a chart is seen by the networks in the same scan; signals and refusals reach the chart', async (t) => {
+  const plan = unitPlan({
+    tags: [...tags('v.in move.IN REAL w', 'v.out move.OUT REAL')].map((tag) => ({ ...tag, engMax: 100 })),
+    networks: [network({ name: 'v', blocks: [{ name: 'move', type: 'MOVE' }] })],
+  });
+  const inbox: UnitInbound[] = [
+    { type: 'signals', scope: 'b1', raised: ['ready'] },
+    { type: 'plan', plan },
+  ];
+  const sent: UnitOutbound[] = [];
+  const seen: unknown[] = [];
+  let host: ChartHost | undefined;
+  const phases: PhaseEngine = {
+    load: () => {},
+    drop: () => {},
+    rebind: () => seen.push('rebind'),
+    command: () => {},
+    setMode: () => {},
+    answer: () => {},
+    requestResult: () => {},
+    signalsChanged: () => seen.push('signals'),
+    inspect: () => 'a phase',
+    scan: (dtMs) => {
+      if (!host) return;
+      seen.push(dtMs, host.signal('b1', 'ready'), host.read(host.slot('v.out')), host.write(host.slot('v.in'), 42), host.write(host.slot('v.in'), 101)?.rule, host.write(host.slot('v.out'), 1)?.rule);
+    },
+  };
+  let nowMs = 0;
+  const loop = new UnitLoop({
+    receive: () => inbox.shift(),
+    post: (message) => sent.push(message),
+    clock: new FakeTime().clock,
+    monoMs: () => nowMs,
+    wallMs: () => nowMs,
+    phases: (given) => {
+      host = given;
+      return phases;
+    },
+  });
+  loop.receive();
+  t.strictSame(seen, ['signals'], 'what came before the plan was kept');
+  nowMs += 100;
+  loop.scan(2);
+  t.strictSame(seen.slice(1), [200, true, 0, null, 'write-range', 'write-read-only']);
+  t.equal(new TagTable(2, plan.table).values[1], 42);
+  inbox.push({ type: 'plan', plan: { ...plan, revision: 2 } }, { type: 'inspect', id: 3, what: 'phase', name: 'p' }, { type: 'stop' });
+  loop.receive();
+  t.equal(seen.at(-1), 'rebind');
+  t.match(sent.slice(-3), [{ type: 'plan-loaded', revision: 2 }, { type: 'inspect-result', id: 3, result: 'a phase' }, { type: 'stopped' }]);
+  t.ok(loop.stopped);
+});
