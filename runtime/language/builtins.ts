@@ -2,6 +2,8 @@
  * Builtins of step actions and conditions (contract 3, Structured-text language; decisions 4.5), as data. The chart engine
  * gives them their effect, the checker and the documentation read this table.
  */
+import { MODES } from '../vocabulary/modes.js';
+import { COMMANDS } from '../vocabulary/states.js';
 import type { StType } from './types.js';
 
 export interface BuiltinParameter {
@@ -41,8 +43,6 @@ const BOUNDS = [
 ] as const;
 
 const MTP_COMMANDS = ['Reset', 'Start', 'Stop', 'Hold', 'Unhold', 'Pause', 'Resume', 'Abort', 'Restart', 'Complete'] as const;
-const COMMAND_WORDS = ['Start', 'Pause', 'Resume', 'Hold', 'Restart', 'Stop', 'Abort', 'Reset'] as const;
-const MODE_WORDS = ['Automatic', 'Semi-Automatic', 'Manual'] as const;
 
 /** Commands after which `procedure := <id or name>` may stand. */
 export const PROCEDURE_COMMANDS: readonly string[] = ['Start', 'Restart'];
@@ -68,11 +68,11 @@ const ROWS: readonly Builtin[] = [
   { name: 'AWAIT_RESULT', parameters: [{ name: 'resultKey', type: 'STRING' }, ...BOUNDS], result: 'REAL', suspends: true, prompting: true, sideEffect: true },
   {
     name: 'COMMAND',
-    parameters: [{ name: 'target', type: 'STRING' }, { name: 'command', type: 'STRING', words: COMMAND_WORDS }, { name: 'reason', type: 'STRING', optional: true }],
+    parameters: [{ name: 'target', type: 'STRING' }, { name: 'command', type: 'STRING', words: COMMANDS }, { name: 'reason', type: 'STRING', optional: true }],
     result: 'BOOL',
     sideEffect: true,
   },
-  { name: 'MODE', parameters: [{ name: 'module', type: 'STRING' }, { name: 'mode', type: 'STRING', words: MODE_WORDS }], result: 'BOOL', sideEffect: true },
+  { name: 'MODE', parameters: [{ name: 'module', type: 'STRING' }, { name: 'mode', type: 'STRING', words: MODES }], result: 'BOOL', sideEffect: true },
   {
     name: 'CALL_SERVICE',
     parameters: [{ name: 'ioModule', type: 'STRING' }, { name: 'objectId', type: 'STRING' }, { name: 'methodId', type: 'STRING' }],
