@@ -5,7 +5,7 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import { invalid, Refusal } from '../../platform/base/refusal.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
-import type { ControlModule } from '../control-modules/kind.js';
+import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/rules.js';
 import type { Controller } from '../edge-controllers/kind.js';
 import { dependentsIn, mustExist } from '../plant/rules.js';
 import type { Behavior, IOModule, IOModuleSpec, IOModuleStatus, SimulationPreset, SimulationPresetSpec } from './kind.js';
@@ -13,7 +13,6 @@ import type { Behavior, IOModule, IOModuleSpec, IOModuleStatus, SimulationPreset
 export const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
 export const PRESET = kindNamed<typeof SimulationPreset>('SimulationPreset');
 const CONTROLLER = kindNamed<typeof Controller>('Controller');
-const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
 
 type PresetAdmission = Admission<SimulationPresetSpec, Readonly<Record<string, never>>>;
 type ModuleAdmission = Admission<IOModuleSpec, IOModuleStatus>;
@@ -188,5 +187,8 @@ export function withoutPassword(spec: IOModuleSpec): IOModuleSpec {
 
 /** Control modules with a tag or block on one of its channels (decisions Q-ERR-11). */
 export function moduleDependents(read: StoreReader, site: string, module: string): Dependent[] {
-  return dependentsIn(read, CONTROL_MODULE, site, ({ spec }) => spec.tags.some((tag) => tag.channel?.startsWith(`${module}:`) === true));
+  return read
+    .list(CONTROL_MODULE, site)
+    .filter((candidate) => resolvedModuleOf(read, candidate)?.ioModules.includes(module))
+    .map(({ kind, metadata }) => ({ kind, name: metadata.name }));
 }

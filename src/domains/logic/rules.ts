@@ -1,4 +1,5 @@
 /** Admission of control programs and composite block types (contract 3, Control program; decisions Q-PROG-01..08, 5.3). */
+import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { isBuiltinName, portLookup } from '../../../runtime/catalog.js';
 import type { CompositeType, NetworkVariable } from '../../../runtime/vocabulary/network.js';
@@ -8,7 +9,8 @@ import { decode } from '../../platform/http/json-body.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { ControlModuleTemplate } from '../control-modules/kind.js';
+import type { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
+import type { UnitSpec, UnitStatus } from '../plant/kind.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { checkNetwork, compileText, compositeOf, compositesOf } from './composites.js';
 import { type ControlProgram, ControlProgramSpec, type ControlProgramStatus, type FunctionBlockType, type FunctionBlockTypeSpec } from './kind.js';
@@ -16,6 +18,7 @@ import { type ControlProgram, ControlProgramSpec, type ControlProgramStatus, typ
 export const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
 export const BLOCK_TYPE = kindNamed<typeof FunctionBlockType>('FunctionBlockType');
 const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
+const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
 
 type ProgramAdmission = Admission<ControlProgramSpec, ControlProgramStatus>;
 
@@ -26,7 +29,7 @@ const NESTING_MAX = 8; // decisions 1.6
 type BlockTypeAdmission = Admission<FunctionBlockTypeSpec, Readonly<Record<string, never>>>;
 
 /** @throws Refusal 409 for the name of a built-in type, 422 for text outside the dataflow subset, 400 for the rest. */
-export function admitBlockType(input: FunctionBlockTypeSpec, { name, read }: BlockTypeAdmission): FunctionBlockTypeSpec {
+export function admitBlockType(input: FunctionBlockTypeSpec, { name, read, before, via }: BlockTypeAdmission): FunctionBlockTypeSpec {
   if (isBuiltinName(name)) throw conflict('already_exists', `${name.toUpperCase()} is a built-in block type; choose another name`, { kind: 'FunctionBlockType', name });
   const others = compositesOf(read).filter((type) => type.name !== name);
   const { structuredText, ...given } = input;
@@ -36,7 +39,34 @@ export function admitBlockType(input: FunctionBlockTypeSpec, { name, read }: Blo
   const own = compositeOf(name, spec);
   checkNetwork({ blocks: spec.blocks, connections: spec.connections, variables: [], variableBindings: [] }, [...others, own]);
   checkBindings(spec, [...others, own]);
+  if (before && via !== 'system' && !isDeepStrictEqual(spec, before.spec)) refuseTypeInUse(name, read);
   return spec;
+}
+
+/** A change reloads every program of the type, so it waits while a unit that uses it is active (decisions 5.3). */
+function refuseTypeInUse(type: string, read: StoreReader): void {
+  for (const user of blockTypeDependents(read, type)) {
+    const units = user.kind === 'ControlModuleTemplate' ? unitsWithTemplate(user.name, read) : user.kind === 'ControlProgram' ? unitsWithProgram(user.name, read) : [];
+    const active = units.find((unit) => unit.status.allocatedTo !== '' || unit.status.activeWork !== null);
+    if (active) throw conflict('active_batch', `unit ${active.metadata.name} uses block type ${type} and works for ${active.status.allocatedTo || active.status.activeWork?.name}; change the type when that work has ended`, { batch: active.status.allocatedTo, unit: active.metadata.name });
+    if (user.kind === 'FunctionBlockType') refuseTypeInUse(user.name, read);
+  }
+}
+
+type UnitResource = Resource<UnitSpec, UnitStatus>;
+
+function unitsWithTemplate(template: string, read: StoreReader): UnitResource[] {
+  return read
+    .list(CONTROL_MODULE)
+    .filter((module) => module.spec.templateRef === template && module.spec.parentKind === 'Unit')
+    .flatMap((module) => read.get(UNIT, module.metadata.site, module.spec.parentName) ?? []);
+}
+
+function unitsWithProgram(program: string, read: StoreReader): UnitResource[] {
+  return read
+    .list(PROGRAM)
+    .filter((candidate) => candidate.metadata.name === program)
+    .flatMap((candidate) => read.get(UNIT, candidate.metadata.site, candidate.spec.unitRef) ?? []);
 }
 
 /** VAR_INPUT and VAR_OUTPUT of the text become the ports of the type. */

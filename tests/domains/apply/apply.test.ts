@@ -1,0 +1,128 @@
+/** Generic apply and export over the real pipeline. */
+import t from 'tap';
+import { CoordinationBlock } from '../../../src/domains/coordination/kind.js';
+import { Area } from '../../../src/domains/plant/kind.js';
+import { startPlantGateway } from '../../support/plant-gateway.js';
+
+const plant = await startPlantGateway();
+t.teardown(() => plant.stop());
+const admin = await plant.as('admin');
+const engineer = await plant.as('engineer');
+const reader = await plant.as('viewer');
+
+const manifest = (kind: string, name: string, spec: object = {}, metadata: object = { namespace: 'site-north' }) => ({ apiVersion: 'control.lineside.io/v1alpha1', kind, metadata: { name, ...metadata }, spec });
+const apply = (body: unknown, who = engineer, query = '') => who.post(`/api/v1/apply${query}`, body);
+
+t.test('APPLY-01: apply creates, configures and leaves alone, by name', async (t) => {
+  t.match(await apply(manifest('Site', 'north', { location: 'A' }, {})), { status: 200, body: { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Site', namespace: '', operation: 'created', generation: 1, warnings: [] } });
+  t.match(await apply(manifest('Site', 'north', { location: 'B' }, {})), { status: 200, body: { operation: 'configured', generation: 2 } });
+  t.match(await apply(manifest('Site', 'north', { location: 'B' }, {})), { status: 200, body: { operation: 'unchanged', generation: 2 } });
+  t.match(await apply(manifest('Site', 'north', { location: 'B' }, { labels: { a: 'b' } })), { status: 200, body: { operation: 'configured', generation: 2 } });
+  t.match(await apply(manifest('Area', 'hall', {}, { uid: 'x', generation: 7, namespace: 'site-north' })), { status: 200, body: { namespace: 'site-north', generation: 1 } });
+  t.match(await reader.post('/api/v1/apply', manifest('Area', 'x')), { status: 403, body: { action: 'apply:create' } });
+});
+
+t.test('decisions Q-VER-03: any group, one version', async (t) => {
+  for (const apiVersion of ['physical/v1alpha1', 'whatever.example.com/v1alpha1']) t.equal((await apply({ ...manifest('Area', 'hall'), apiVersion })).status, 200, apiVersion);
+  for (const apiVersion of ['v1', 'physical/v1', 'a/b/v1alpha1']) t.match(await apply({ ...manifest('Area', 'hall'), apiVersion }), { status: 400, body: { field: 'apiVersion' } }, apiVersion);
+});
+
+t.test('APPLY-02, APPLY-03, APPLY-04: kinds that are applied, unknown, and deliberately not applied', async (t) => {
+  t.match(await apply(manifest('Gadget', 'x')), { status: 400, body: { code: 'unsupported_kind', kind: 'Gadget' } });
+  for (const kind of ['ControlRecipe', 'BatchRecord', 'AuditRecord', 'RecipeRevision', 'NodeMaintenance', 'SiteOutage', 'MaterialLot']) {
+    t.match(await apply(manifest(kind, 'x')), { status: 422, body: { code: 'kind_not_applied', kind, reason: String } }, kind);
+  }
+  t.match(await apply(manifest('FBBlockType', 'pass', { inputs: [], outputs: [], blocks: [] }, {})), { status: 200, body: { kind: 'FunctionBlockType' } });
+  t.match(await apply(manifest('constructor', 'x')), { status: 400, body: { code: 'unsupported_kind' } });
+});
+
+t.test('decisions Q-CHANGE-06: namespaces name the site, and only where there is one', async (t) => {
+  t.match(await apply(manifest('Area', 'x', {}, {})), { status: 400, body: { field: 'metadata.namespace' } });
+  t.match(await apply(manifest('Area', 'x', {}, {}), engineer, '?site=north'), { status: 200, body: { namespace: 'site-north' } });
+  t.match(await apply(manifest('Area', 'x', {}, { namespace: 'north' })), { status: 400, body: { field: 'metadata.namespace' } });
+  t.match(await apply(manifest('Area', 'x', {}, { namespace: 'site-none' })), { status: 404 });
+  t.match(await apply(manifest('Enterprise', 'x', {}, { namespace: 'site-north' })), { status: 400, body: { field: 'metadata.namespace' } });
+});
+
+t.test('decisions Q-CHANGE-06: an array is one transaction; the first refusal rolls everything back and says where', async (t) => {
+  const before = plant.store.resourceVersion;
+  const refused = await apply([manifest('Area', 'one'), manifest('ProcessCell', 'two', { areaName: 'one' }), manifest('Unit', 'three', { processCellName: 'gone' })]);
+  t.match(refused, { status: 400, body: { code: 'unknown_reference', index: 2, field: 'processCellName' } });
+  t.equal(plant.store.get(Area, 'north', 'one'), undefined);
+  t.equal(plant.store.resourceVersion, before);
+  t.match(await apply([manifest('Area', 'one'), manifest('ProcessCell', 'two', { areaName: 'one' })]), { status: 200, body: [{ operation: 'created' }, { operation: 'created' }] });
+  t.match(await apply([manifest('Area', 'a'), { ...manifest('Area', 'b'), colour: 'red' }]), { status: 400, body: { code: 'unknown_field', index: 1 } });
+  t.match(await apply([manifest('Area', 'a', { colour: 'red' })]), { status: 400, body: { code: 'unknown_field', field: 'spec.colour' } });
+  t.match(await apply([]), { status: 400 });
+  t.match(await apply(Array.from({ length: 501 }, (_, index) => manifest('Area', `a-${index}`))), { status: 400 });
+});
+
+t.test('decisions Q-CHANGE-07: apply needs the action of the kind as well', async (t) => {
+  t.match(await apply(manifest('Controller', 'edge-1')), { status: 403, body: { code: 'action_missing', action: 'controller:create' } });
+  t.match(await apply(manifest('IOModule', 'io', { protocol: 'simulation', controllerRef: 'edge-1' })), { status: 403, body: { action: 'iomodule:create' } });
+  t.match(await apply([manifest('Area', 'ok'), manifest('Controller', 'edge-1')]), { status: 403, body: { index: 1 } });
+  t.match(await apply(manifest('Controller', 'edge-1', { simulation: true }), admin), { status: 200 });
+});
+
+t.test('APPLY-10: a second recipe of the same product and version is refused', async (t) => {
+  t.match(await apply(manifest('MasterRecipe', 'a', { productID: 'P' })), { status: 200, body: { operation: 'created' } });
+  t.match(await apply([manifest('MasterRecipe', 'b', { productID: 'P' })]), { status: 409, body: { code: 'duplicate_version' } });
+  t.match(await apply([manifest('MasterRecipe', 'c', { productID: 'Q' }), manifest('MasterRecipe', 'd', { productID: 'Q' })]), { status: 409, body: { index: 1 } });
+  t.match((await engineer.get('/api/v1/sites/north/recipes/master/a')).body, { revision: 1, phase: 'Draft' });
+});
+
+t.test('APPLY-11, COORD-01, COORD-02, COORD-03, COORD-04, COORD-05: coordination is authored through apply alone', async (t) => {
+  const endpoint = (name: string) => ({ kind: 'Phase', name });
+  const signal = { signalName: 'ready', producer: endpoint('a/b/c'), consumers: [endpoint('d/e/f')] };
+  t.match(await apply(manifest('CoordinationBlock', 'cb', { mode: 'Signal' })), { status: 400, body: { field: 'spec.signal' } });
+  t.match(await apply(manifest('CoordinationBlock', 'cb', { mode: 'Dance', signal })), { status: 400, body: { field: 'spec.mode' } });
+  t.match(await apply(manifest('CoordinationBlock', 'cb', { mode: 'Signal', signal: { ...signal, consumers: [] } })), { status: 400 });
+  t.match(await apply(manifest('CoordinationBlock', 'cb', { mode: 'Signal', signal })), { status: 200 });
+  t.match(plant.store.get(CoordinationBlock, 'north', 'cb'), { spec: { timeoutSeconds: 0, signal: { consumers: [{ waitFor: 'Start' }] } }, status: { phase: 'Idle', signalRaised: false } });
+  t.match(await apply(manifest('SyncBarrier', 'sb', { participants: [endpoint('a'), endpoint('b')], count: 3 })), { status: 400, body: { field: 'spec.count' } });
+  t.match(await apply(manifest('SyncBarrier', 'sb', { participants: [endpoint('a'), endpoint('b')] })), { status: 200 });
+  t.match(await engineer.get('/api/v1/sites/north/coordinationblocks'), { status: 404 });
+});
+
+t.test('decisions Q-CHANGE-08, Q-ALARM-08: what runs is not edited, an alarm is restored once', async (t) => {
+  t.match(await apply(manifest('Phase', 'ph', { parentRef: { kind: 'Operation', name: 'op' } })), { status: 200 });
+  t.match(await apply(manifest('Phase', 'ph', { description: 'x' })), { status: 409, body: { code: 'element_owned' } });
+  const alarm = { source: 'Unit/u', message: 'hot' };
+  t.match(await apply({ ...manifest('Alarm', 'al', alarm), status: { state: 'ActiveAcknowledged' } }), { status: 200 });
+  t.match(await apply(manifest('Alarm', 'al', alarm)), { status: 200, body: { operation: 'unchanged' } });
+  t.match(await apply(manifest('Alarm', 'al', { ...alarm, message: 'cold' })), { status: 409 });
+});
+
+t.test('D-AUDIT-02: every applied manifest leaves a record with before and after', async (t) => {
+  const from = plant.audits.length;
+  await apply([manifest('Area', 'hall', { description: 'new' }), manifest('Area', 'fresh')]);
+  t.match(plant.audits.slice(from), [
+    { action: 'Update', target: { kind: 'Area', name: 'hall', site: 'north' }, before: { description: '' }, after: { description: 'new' }, result: 'Success' },
+    { action: 'Create', target: { kind: 'Area', name: 'fresh' } },
+  ]);
+  const then = plant.audits.length;
+  await apply(manifest('Area', 'hall', { description: 'new' }));
+  t.equal(plant.audits.length, then + 1, 'also when nothing changed');
+});
+
+t.test('APPLY-12, APPLY-13: what is exported can be applied elsewhere as it is', async (t) => {
+  t.match(await reader.get('/api/v1/export'), { status: 403 });
+  await admin.post('/api/v1/demo/provision');
+  const exported = await engineer.get('/api/v1/export?site=demo');
+  t.equal(exported.status, 200);
+  t.notOk(exported.body.some((entry: { status?: unknown }) => entry.status));
+  const other = await startPlantGateway();
+  t.teardown(() => other.stop());
+  const there = await other.as('admin');
+  const applied = await there.post('/api/v1/apply', exported.body);
+  t.equal(applied.status, 200, applied.text.slice(0, 400));
+  t.ok(applied.body.every((result: { operation: string }) => result.operation === 'created'));
+  const again = await there.get('/api/v1/export?site=demo');
+  t.same(again.body, exported.body);
+  const some = (await engineer.get('/api/v1/export?kinds=Area,FBNetwork&status=true')).body;
+  t.same(new Set(some.map((entry: { kind: string }) => entry.kind)), new Set(['Area', 'ControlProgram']));
+  t.ok(some.every((entry: { status?: unknown }) => entry.status), 'status on request');
+  t.match(await engineer.get('/api/v1/export?kinds=Gadget'), { status: 400, body: { field: 'kinds' } });
+  t.match(await engineer.get('/api/v1/backup/crds'), { status: 403 });
+  t.match(await admin.get('/api/v1/backup/crds'), { status: 200, body: { format: 'lineside-backup/1', sha256: /^[0-9a-f]{64}$/ } });
+});

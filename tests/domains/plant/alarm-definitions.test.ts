@@ -1,0 +1,65 @@
+/** Alarm definitions as resources; their evaluation is tested with the alarm reconciler. */
+import t from 'tap';
+import { Alarm } from '../../../src/domains/alarms/kind.js';
+import { Unit } from '../../../src/domains/plant/kind.js';
+import { startPlantGateway } from '../../support/plant-gateway.js';
+
+const plant = await startPlantGateway();
+t.teardown(() => plant.stop());
+const engineer = await plant.as('engineer');
+await engineer.post('/api/v1/demo/provision');
+const DEFINITIONS = '/api/v1/sites/demo/alarmdefinitions';
+const high = { name: 'li101-full', sourceKind: 'ControlModule', sourceName: 'li101', conditionType: 'TagHigh', tagName: 'pv', threshold: '92', deadband: '1', message: 'full' };
+
+t.test('ADEF-01, ADEF-02, ADEF-03, ADEF-06, ADEF-14, ADEF-16: what a definition needs', async (t) => {
+  t.match(await engineer.post(DEFINITIONS, high), { status: 201, body: { ...high, type: 'Process', severity: 'Medium', priority: 500, enabled: true, debounceSeconds: 0, armed: true, gatedBy: '', suppressedBy: '', activeAlarmRef: '' } });
+  const wrong: [object, string][] = [
+    [{ threshold: '' }, 'threshold'],
+    [{ threshold: 'much' }, 'threshold'],
+    [{ tagName: '' }, 'tagName'],
+    [{ tagName: 'none' }, 'tagName'],
+    [{ sourceName: 'none' }, 'sourceName'],
+    [{ conditionType: 'TagDeviation' }, 'setpoint'],
+    [{ conditionType: 'TagWobble' }, 'conditionType'],
+    [{ sourceKind: 'Unit', sourceName: 'rx101' }, 'sourceKind'],
+    [{ conditionType: 'StateEquals' }, 'stateValue'],
+    [{ deadband: '-1' }, 'deadband'],
+    [{ armingGate: null }, 'armingGate'],
+    [{ severity: 'Loud' }, 'severity'],
+  ];
+  for (const [change, field] of wrong) t.match(await engineer.post(DEFINITIONS, { ...high, name: 'x', ...change }), { status: 400, body: { field } }, JSON.stringify(change));
+});
+
+t.test('ADEF-11, ADEF-12, ADEF-13, ADEF-15: reads, filters and clearing', async (t) => {
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { exceptionAction: 'Hold' }), { status: 200, body: { exceptionAction: 'Hold', threshold: '92' } });
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { exceptionAction: '' }), { status: 200, body: { exceptionAction: '' } });
+  t.match((await engineer.get(`${DEFINITIONS}/tic101-low-react`)).body, { armingGate: { phaseTemplateRef: 'react', unitRef: 'rx101', states: ['Running'] }, gatedBy: 'PhaseTemplate/react', armed: false, suppressedBy: 'NotArmed' });
+  const names = (await engineer.get(`${DEFINITIONS}?source_kind=ControlModule&source_name=li101`)).body.map((item: { name: string }) => item.name);
+  t.ok(names.includes('li101-full') && !names.includes('tic101-high'));
+});
+
+t.test('ADEF-18: while the equipment executes only the message changes', async (t) => {
+  const unit = plant.store.get(Unit, 'demo', 'rx101')!;
+  await plant.store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit.status, state: 'Running' } }] });
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { threshold: '80' }), { status: 409, body: { code: 'equipment_executing', units: ['rx101'] } });
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { message: 'very full', threshold: '92' }), { status: 200, body: { message: 'very full' } });
+  await plant.store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: unit.status }] });
+});
+
+t.test('ADEF-19: a definition stays while an alarm of it is unacknowledged', async (t) => {
+  await plant.store.write({ puts: [{ kind: Alarm, site: 'demo', name: 'al', spec: { source: 'ControlModule/li101', type: 'Process', severity: 'High', message: '', definitionRef: 'li101-full', conditionType: 'TagHigh', setpoint: '92', value: '93' } }] });
+  t.match(await engineer.delete(`${DEFINITIONS}/li101-full`), { status: 409, body: { alarm: 'al' } });
+  await plant.store.write({ removes: [{ kind: 'Alarm', site: 'demo', name: 'al' }] });
+  t.equal((await engineer.delete(`${DEFINITIONS}/li101-full`)).status, 204);
+});
+
+t.test('decisions 5.3: a composite type used by an active unit does not change', async (t) => {
+  const unit = plant.store.get(Unit, 'demo', 'rx101')!;
+  await plant.store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit.status, allocatedTo: 'b-1' } }] });
+  t.match(await engineer.put('/api/v1/fbblocktypes/heat-guard', { description: 'changed' }), { status: 409, body: { code: 'active_batch', unit: 'rx101' } });
+});
+
+t.test('decisions Q-ERR-11: an I/O module with bound tags stays', async (t) => {
+  const admin = await plant.as('admin');
+  t.match(await admin.delete('/api/v1/sites/demo/iomodules/io-rx101'), { status: 409, body: { code: 'has_dependents', dependents: [{ kind: 'ControlModule' }] } });
+});
