@@ -188,7 +188,12 @@ export interface PortInfo {
 
 /** Looks up ports of a network, composites included; undefined for a port that does not exist. */
 export function portLookup(
-  network: { readonly blocks: readonly BlockSpec[]; readonly connections: readonly Connection[]; readonly variables?: readonly NetworkVariable[]; readonly variableBindings?: readonly VariableBinding[] },
+  network: {
+    readonly blocks: readonly BlockSpec[];
+    readonly connections: readonly Connection[];
+    readonly variables?: readonly NetworkVariable[];
+    readonly variableBindings?: readonly VariableBinding[];
+  },
   composites: readonly CompositeType[] = [],
 ): (block: string, port: string) => PortInfo | undefined {
   const { network: linked } = linkNetwork(

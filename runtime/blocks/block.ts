@@ -58,20 +58,7 @@ export interface BlockForm {
   off(name: string): boolean;
 }
 
-export type Family =
-  | 'io'
-  | 'timers'
-  | 'counters'
-  | 'edges'
-  | 'bistables'
-  | 'arithmetic'
-  | 'comparison'
-  | 'logic'
-  | 'selection'
-  | 'signal'
-  | 'control'
-  | 'devices'
-  | 'alarms';
+export type Family = 'io' | 'timers' | 'counters' | 'edges' | 'bistables' | 'arithmetic' | 'comparison' | 'logic' | 'selection' | 'signal' | 'control' | 'devices' | 'alarms';
 
 export interface BlockType {
   readonly name: string;
@@ -237,8 +224,5 @@ export const ROUND_HALF_EVEN = `
 
 /** Orders numbers directly and texts by code point. */
 export function comparison(operator: '>' | '>=' | '<' | '<='): (form: BlockForm) => string {
-  return (form) =>
-    form.type('IN1') === 'STRING'
-      ? `$OUT = T.compare($IN1, $IN2) ${operator} 0 ? 1 : 0;`
-      : `$OUT = $IN1 ${operator} $IN2 ? 1 : 0;`;
+  return (form) => (form.type('IN1') === 'STRING' ? `$OUT = T.compare($IN1, $IN2) ${operator} 0 ? 1 : 0;` : `$OUT = $IN1 ${operator} $IN2 ? 1 : 0;`);
 }

@@ -190,14 +190,16 @@ function innerBlocks(work: Work, spec: BlockSpec, composite: CompositeType, plac
     const type = iecType(port.dataType);
     if (value === undefined || type === undefined) return value;
     const read = readConstant(type, value);
-    if (read === undefined) work.problems.push({ path: `${place.path}.params.${port.name}`, message: `block ${spec.name}: ${JSON.stringify(value)} is no ${type} for ${port.name}` });
+    if (read === undefined)
+      work.problems.push({ path: `${place.path}.params.${port.name}`, message: `block ${spec.name}: ${JSON.stringify(value)} is no ${type} for ${port.name}` });
     if (type === 'BOOL') return read === 1;
     return type === 'TIME' ? value : (read ?? value);
   };
   const values: { readonly block: string; readonly name: string; readonly value: ParamValue }[] = [];
   for (const param of composite.params) {
     const value = valueOf(param);
-    if (value === undefined && param.required) work.problems.push({ path: `${place.path}.params.${param.name}`, message: `block ${spec.name}: parameter ${param.name} is required` });
+    if (value === undefined && param.required)
+      work.problems.push({ path: `${place.path}.params.${param.name}`, message: `block ${spec.name}: parameter ${param.name} is required` });
     if (value === undefined) continue;
     for (const binding of composite.paramBindings) {
       if (sameName(binding.param, param.name)) values.push({ block: binding.blockRef, name: binding.blockParam, value });

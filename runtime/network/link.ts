@@ -257,7 +257,8 @@ class Linker {
     let value: number | string = type === 'STRING' ? '' : port.initial;
     if (given !== undefined) {
       const read = readConstant(type, given);
-      if (read === undefined) this.#problems.push({ path: `${block.path}.params.${port.name}`, message: `block ${block.name}: ${JSON.stringify(given)} is no ${type} for input ${port.name}` });
+      if (read === undefined)
+        this.#problems.push({ path: `${block.path}.params.${port.name}`, message: `block ${block.name}: ${JSON.stringify(given)} is no ${type} for input ${port.name}` });
       else value = read;
     }
     const own = tagged || block.type.selfWritten.includes(port.name);

@@ -168,7 +168,21 @@ export class NetworkSet {
   // ================================================================ loading
 
   #compile(plan: NetworkPlan): Instance {
-    const broken = (message: string): Instance => ({ plan, linked: undefined, layout: undefined, shape: undefined, sb: 0, pb: 0, fb: 0, wb: 0, run: undefined, state: 'Error', message, faulted: [], faultHash: 0 });
+    const broken = (message: string): Instance => ({
+      plan,
+      linked: undefined,
+      layout: undefined,
+      shape: undefined,
+      sb: 0,
+      pb: 0,
+      fb: 0,
+      wb: 0,
+      run: undefined,
+      state: 'Error',
+      message,
+      faulted: [],
+      faultHash: 0,
+    });
     if (!(plan.scanIntervalMs > 0)) return broken('the scan interval is not a duration above zero');
     const tags = this.plan.tags.filter((tag) => tag.network === plan.name && tag.binding.kind === 'port');
     const bound = tags.flatMap((tag) => (tag.binding.kind === 'port' ? [{ block: tag.binding.block, port: tag.binding.port, type: tag.type }] : []));
@@ -198,7 +212,20 @@ export class NetworkSet {
       let run = this.#runs.find((other) => other.depth >= earliest && other.shape === shape && other.every === every);
       if (!run) {
         const depth = Math.max(earliest, this.#runs.length);
-        run = { shape, periodMs: every * this.plan.scanIntervalMs, every, instances: [], depth, wires: new Int32Array(0), channels: new Int32Array(0), outputs: [], since: -1, scanCount: 0, lastMs: 0, hadFaults: false };
+        run = {
+          shape,
+          periodMs: every * this.plan.scanIntervalMs,
+          every,
+          instances: [],
+          depth,
+          wires: new Int32Array(0),
+          channels: new Int32Array(0),
+          outputs: [],
+          since: -1,
+          scanCount: 0,
+          lastMs: 0,
+          hadFaults: false,
+        };
         this.#runs.push(run);
       }
       run.instances.push(instance);
@@ -408,7 +435,24 @@ export class NetworkSet {
     const dtMs = run.periodMs * periods;
     let faults = 0;
     for (let n = 0; n < functions.length; n += 1) {
-      faults += functions[n](S, Q, this.#P, this.#F, this.#X, this.#texts, this.io, this.#W, first.sb, first.pb, first.fb, first.wb, instances.length, dtMs, run.periodMs, this.#mark);
+      faults += functions[n](
+        S,
+        Q,
+        this.#P,
+        this.#F,
+        this.#X,
+        this.#texts,
+        this.io,
+        this.#W,
+        first.sb,
+        first.pb,
+        first.fb,
+        first.wb,
+        instances.length,
+        dtMs,
+        run.periodMs,
+        this.#mark,
+      );
     }
     run.scanCount += 1;
     if (timed) run.lastMs = this.#clockMs() - began;
@@ -597,7 +641,8 @@ export class NetworkSet {
   }
 
   #override(tag: TagSlot, slot: number, number: number): WriteRefusal | null {
-    if (this.modeOf(slot) === 'Automatic') return { code: 'write_failed', message: `${tag.plan.address} is an output of its network; it can be overridden only while ${tag.plan.network} is not in Automatic` };
+    if (this.modeOf(slot) === 'Automatic')
+      return { code: 'write_failed', message: `${tag.plan.address} is an output of its network; it can be overridden only while ${tag.plan.network} is not in Automatic` };
     this.#S[tag.override] = 1;
     this.#S[tag.override + 1] = number;
     this.#noteWrite(slot);
@@ -638,7 +683,8 @@ export class NetworkSet {
     if (done) {
       this.#settling.delete(slot);
       if (this.io.ack[index] === 1) return { settled: true };
-      if (this.io.ack[index] === 2) return { settled: true, rule: 'readback-mismatch', message: `${name} reads back ${this.io.readback[index]} after ${this.io.value[index]} was written` };
+      if (this.io.ack[index] === 2)
+        return { settled: true, rule: 'readback-mismatch', message: `${name} reads back ${this.io.readback[index]} after ${this.io.value[index]} was written` };
       return { settled: true, rule: 'write-failed', message: `${name}: the device refused the write` };
     }
     if (this.#nowMs - pending.sinceMs < this.plan.settings.readbackTimeoutMs) return { settled: false };
@@ -756,7 +802,15 @@ export class NetworkSet {
       linked.blocks.forEach((block, index) => {
         const at = layout.blocks[index];
         block.inputs.forEach((input, n) => {
-          if (input.feed.kind === 'own') list.push({ network: plan.name, block: block.name, name: input.port.name, slot: sb + at.inputs[n], type: input.type, onlyWritten: !block.type.retained.includes(input.port.name) });
+          if (input.feed.kind === 'own')
+            list.push({
+              network: plan.name,
+              block: block.name,
+              name: input.port.name,
+              slot: sb + at.inputs[n],
+              type: input.type,
+              onlyWritten: !block.type.retained.includes(input.port.name),
+            });
         });
         for (const name of block.type.retained) {
           const slot = at.state.get(name);
@@ -846,7 +900,10 @@ export class NetworkSet {
           block.inputs.flatMap((input, n) => {
             if (input.port.optional && !input.used) return [];
             const slot = at.inputs[n];
-            const shown = slot >= 0 ? show(input.type, this.#S[sb + slot], this.#Q[sb + slot]) : show(input.type, input.feed.kind === 'constant' ? this.#number(input.feed.value) : Number.NaN, QUALITY.Good);
+            const shown =
+              slot >= 0
+                ? show(input.type, this.#S[sb + slot], this.#Q[sb + slot])
+                : show(input.type, input.feed.kind === 'constant' ? this.#number(input.feed.value) : Number.NaN, QUALITY.Good);
             return [[input.port.name, shown]];
           }),
         ),

@@ -37,7 +37,19 @@ function loop(n: number): NetworkPlan {
       { name: 'sel', type: 'SEL', params: { IN1: 5 } },
       { name: 'ao', type: 'AO', params: { addr: '', rawMin: 4, rawMax: 20 } },
     ],
-    connections: wires('a.OUT > sum.IN1', 'b.OUT > sum.IN2', 'sum.OUT > pid.PV', 'sum.OUT > high.IN1', 'sum.OUT > low.IN1', 'high.OUT > any.IN1', 'low.OUT > any.IN2', 'any.OUT > ton.IN', 'ton.Q > sel.G', 'pid.OUT > sel.IN0', 'sel.OUT > ao.IN'),
+    connections: wires(
+      'a.OUT > sum.IN1',
+      'b.OUT > sum.IN2',
+      'sum.OUT > pid.PV',
+      'sum.OUT > high.IN1',
+      'sum.OUT > low.IN1',
+      'high.OUT > any.IN1',
+      'low.OUT > any.IN2',
+      'any.OUT > ton.IN',
+      'ton.Q > sel.G',
+      'pid.OUT > sel.IN0',
+      'sel.OUT > ao.IN',
+    ),
     channels: [
       { block: 'a', image: 0, channel: 3 * n },
       { block: 'b', image: 0, channel: 3 * n + 1 },
@@ -48,7 +60,9 @@ function loop(n: number): NetworkPlan {
 
 /** The same loop in C, one after the other without a loop, as a PLC compiler would write it. */
 function writeC(): string {
-  const scan = Array.from({ length: LOOPS }, (_, n) => `
+  const scan = Array.from(
+    { length: LOOPS },
+    (_, n) => `
   { double *s = S + ${n * 24}; const double *p = P + ${n * 16};
     double a = p[0] + (in[${2 * n}] - p[1]) * p[2]; double b = p[0] + (in[${2 * n + 1}] - p[1]) * p[2];
     s[0] = a; s[1] = b; double sum = a + b; s[2] = sum;
@@ -60,7 +74,8 @@ function writeC(): string {
     int high = sum > p[8]; int low = sum < p[9]; int any = high | low; s[10] = high; s[11] = low; s[12] = any;
     double et = any && s[14] ? s[13] + 100 : 0; if (et > p[10]) et = p[10]; s[13] = et; s[14] = any; int q = any && et >= p[10]; s[15] = q;
     double sel = q ? p[11] : out; s[16] = sel;
-    double ao = sel < 0 ? 0 : sel > 100 ? 100 : sel; s[17] = ao; s[18] = 4 + ao * 0.16; }`);
+    double ao = sel < 0 ? 0 : sel > 100 ? 100 : sel; s[17] = ao; s[18] = 4 + ao * 0.16; }`,
+  );
   return `#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -6,5 +6,11 @@ export const ADD = block({
   description: 'Sum of the connected and constant inputs',
   inputs: 'IN1:NUM, IN2:NUM, IN3..IN8:NUM?',
   outputs: 'OUT:NUM',
-  code: (form) => `$OUT = ${form.used().map((port) => `$${port}`).join(' + ') || '0'};`,
+  code: (form) =>
+    `$OUT = ${
+      form
+        .used()
+        .map((port) => `$${port}`)
+        .join(' + ') || '0'
+    };`,
 });

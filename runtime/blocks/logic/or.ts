@@ -7,5 +7,11 @@ export const OR = block({
   inputs: 'IN1:BOOL, IN2:BOOL, IN3..IN8:BOOL?',
   outputs: 'OUT:BOOL',
   total: true,
-  code: (form) => `$OUT = ${form.used().map((port) => `$${port}`).join(' | ') || '0'};`,
+  code: (form) =>
+    `$OUT = ${
+      form
+        .used()
+        .map((port) => `$${port}`)
+        .join(' | ') || '0'
+    };`,
 });

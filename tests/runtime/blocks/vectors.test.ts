@@ -92,7 +92,15 @@ class Bench {
       unitPlan({
         scanIntervalMs: vector.scanMs,
         images: [{ module: 'io', buffer: this.#io.buffer, staleAfterMs: 0, channels }],
-        tags: ports.map((name) => ({ address: `t.${name}`, network: 't', name, type: 'REAL', writable: false, cyclic: true, binding: { kind: 'channel', image: 0, channel: this.#inputs.indexOf(name) } })),
+        tags: ports.map((name) => ({
+          address: `t.${name}`,
+          network: 't',
+          name,
+          type: 'REAL',
+          writable: false,
+          cyclic: true,
+          binding: { kind: 'channel', image: 0, channel: this.#inputs.indexOf(name) },
+        })),
         networks: [
           network({
             name: 'n',
@@ -146,7 +154,9 @@ function agrees(expected: string, seen: { readonly value: Value; readonly qualit
   return seen.value === value;
 }
 
-for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.csv')).sort()) {
+for (const file of readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.csv'))
+  .sort()) {
   t.test(`Decisions 5.2: the vectors of ${file} hold`, async (t) => {
     for (const vector of readCases(file)) {
       const bench = new Bench(vector);

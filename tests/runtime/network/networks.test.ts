@@ -101,7 +101,19 @@ t.test('Decisions 5.1 rule 3: first block in array order whose sources have run,
 
 t.test('Decisions 5.1 rule 3: the missing input of a loop is the value of the previous scan', async (t) => {
   const unit = new Unit(
-    unitPlan({ tags: tags('p.sum add.OUT REAL'), networks: [network({ name: 'p', blocks: [{ name: 'add', type: 'ADD', params: { IN2: 1 } }, { name: 'same', type: 'MOVE' }], connections: wires('add.OUT > same.IN', 'same.OUT > add.IN1') })] }),
+    unitPlan({
+      tags: tags('p.sum add.OUT REAL'),
+      networks: [
+        network({
+          name: 'p',
+          blocks: [
+            { name: 'add', type: 'ADD', params: { IN2: 1 } },
+            { name: 'same', type: 'MOVE' },
+          ],
+          connections: wires('add.OUT > same.IN', 'same.OUT > add.IN1'),
+        }),
+      ],
+    }),
   );
   unit.scan(3);
   t.equal(unit.get('p.sum'), 3);
@@ -139,7 +151,18 @@ t.test('Decisions 5.3: a composite is written out with its parameters and named 
 t.test('PROG-15: a block error skips the block, degrades the program and recovers by itself', async (t) => {
   const plan = unitPlan({
     tags: tags('p.q div.OUT REAL', 'p.twice twice.OUT REAL', 'p.den div.IN2 REAL w', 'p.count ctu.CV INT'),
-    networks: [network({ name: 'p', owner: 'program', blocks: [{ name: 'div', type: 'DIV', params: { IN1: 10, IN2: 4 } }, { name: 'twice', type: 'MUL', params: { IN2: 2 } }, { name: 'ctu', type: 'CTU' }], connections: wires('div.OUT > twice.IN1') })],
+    networks: [
+      network({
+        name: 'p',
+        owner: 'program',
+        blocks: [
+          { name: 'div', type: 'DIV', params: { IN1: 10, IN2: 4 } },
+          { name: 'twice', type: 'MUL', params: { IN2: 2 } },
+          { name: 'ctu', type: 'CTU' },
+        ],
+        connections: wires('div.OUT > twice.IN1'),
+      }),
+    ],
   });
   const unit = new Unit(plan);
   unit.scan();
@@ -161,7 +184,17 @@ t.test('Decisions 5.1 rule 5 and 7.2: quality travels from the channel; old samp
   const plan = unitPlan({
     images: [image('io', 'tt input')],
     tags: tags('m.pv ai.OUT REAL', 'm.high gt.OUT BOOL'),
-    networks: [network({ name: 'm', blocks: [{ name: 'ai', type: 'AI', params: { addr: '', rawMax: 100, engMax: 100 } }, { name: 'gt', type: 'GT', params: { IN2: 50 } }], connections: wires('ai.OUT > gt.IN1'), channels: [{ block: 'ai', image: 0, channel: 0 }] })],
+    networks: [
+      network({
+        name: 'm',
+        blocks: [
+          { name: 'ai', type: 'AI', params: { addr: '', rawMax: 100, engMax: 100 } },
+          { name: 'gt', type: 'GT', params: { IN2: 50 } },
+        ],
+        connections: wires('ai.OUT > gt.IN1'),
+        channels: [{ block: 'ai', image: 0, channel: 0 }],
+      }),
+    ],
   });
   const unit = new Unit(plan);
   unit.scan();
@@ -181,14 +214,29 @@ t.test('Decisions 5.1 rule 5 and 7.2: quality travels from the channel; old samp
 
 t.test('Decisions 5.1 rule 2 and 7: input ports keep a written value, outputs are overridden only outside Automatic', async (t) => {
   const plan = unitPlan({
-    tags: [...tags('m.sp sel.IN0 REAL w', 'm.out ao.OUT REAL w', 'm.raw ao.RAW REAL', 'm.in ao.IN REAL w').map((tag) => (tag.name === 'sp' ? { ...tag, engMin: 0, engMax: 50 } : tag))],
+    tags: [
+      ...tags('m.sp sel.IN0 REAL w', 'm.out ao.OUT REAL w', 'm.raw ao.RAW REAL', 'm.in ao.IN REAL w').map((tag) => (tag.name === 'sp' ? { ...tag, engMin: 0, engMax: 50 } : tag)),
+    ],
     images: [image('io', 'v output')],
-    networks: [network({ name: 'm', blocks: [{ name: 'sel', type: 'SEL', params: { IN0: 10 } }, { name: 'ao', type: 'AO', params: { addr: '', rawMin: 4, rawMax: 20 } }], connections: wires('sel.OUT > ao.IN'), channels: [{ block: 'ao', image: 0, channel: 0 }] })],
+    networks: [
+      network({
+        name: 'm',
+        blocks: [
+          { name: 'sel', type: 'SEL', params: { IN0: 10 } },
+          { name: 'ao', type: 'AO', params: { addr: '', rawMin: 4, rawMax: 20 } },
+        ],
+        connections: wires('sel.OUT > ao.IN'),
+        channels: [{ block: 'ao', image: 0, channel: 0 }],
+      }),
+    ],
   });
   const unit = new Unit(plan);
   unit.scan();
   t.equal(unit.get('m.out'), 10);
-  t.strictSame([unit.write('m.sp', 51), unit.write('m.sp', '20'), unit.write('m.in', 1), unit.write('m.raw', 1), unit.write('m.sp', 'x')], ['out_of_range', 'ok', 'read_only_tag', 'read_only_tag', 'invalid_value']);
+  t.strictSame(
+    [unit.write('m.sp', 51), unit.write('m.sp', '20'), unit.write('m.in', 1), unit.write('m.raw', 1), unit.write('m.sp', 'x')],
+    ['out_of_range', 'ok', 'read_only_tag', 'read_only_tag', 'invalid_value'],
+  );
   unit.scan();
   t.equal(unit.get('m.out'), 20);
   t.equal(unit.write('m.out', 60), 'write_failed');
@@ -244,7 +292,19 @@ t.test('Q-PROG-03: a hot swap keeps the state of blocks whose name and type are 
   unit.swap(
     unitPlan({
       tags: [...bound, ...tags('p.more add.OUT REAL')],
-      networks: [network({ name: 'p', hash: 'h2', blocks: [{ name: 'add', type: 'ADD', params: { IN1: 1 } }, { name: 'tot', type: 'TOTALIZER', params: { IN: 20 } }, COUNT[0], { name: 'dead', type: 'MOVE', params: { IN: 9 } }], connections: wires('tot.OUT > add.IN2') })],
+      networks: [
+        network({
+          name: 'p',
+          hash: 'h2',
+          blocks: [
+            { name: 'add', type: 'ADD', params: { IN1: 1 } },
+            { name: 'tot', type: 'TOTALIZER', params: { IN: 20 } },
+            COUNT[0],
+            { name: 'dead', type: 'MOVE', params: { IN: 9 } },
+          ],
+          connections: wires('tot.OUT > add.IN2'),
+        }),
+      ],
     }),
   );
   t.equal(unit.get('p.total'), 10, 'outputs stand before the first scan');
@@ -254,7 +314,10 @@ t.test('Q-PROG-03: a hot swap keeps the state of blocks whose name and type are 
 });
 
 t.test('Decisions 3.8: retained values go out when they change and come back under the same hash only', async (t) => {
-  const bound = [...tags('p.total tot.OUT REAL', 'p.cu ctu.CU BOOL w', 'p.sp pid.SP REAL w', 'p.man pid.MAN REAL', 'p.pv pid.PV REAL w'), { address: 'p.note', network: 'p', name: 'note', type: 'STRING' as const, writable: true, cyclic: true, binding: { kind: 'stored' as const, initial: '' } }];
+  const bound = [
+    ...tags('p.total tot.OUT REAL', 'p.cu ctu.CU BOOL w', 'p.sp pid.SP REAL w', 'p.man pid.MAN REAL', 'p.pv pid.PV REAL w'),
+    { address: 'p.note', network: 'p', name: 'note', type: 'STRING' as const, writable: true, cyclic: true, binding: { kind: 'stored' as const, initial: '' } },
+  ];
   const plan = unitPlan({ tags: bound, networks: [network({ name: 'p', blocks: [...COUNT, { name: 'pid', type: 'PID', params: { SP: 40, ti: 'T#10s' } }] })] });
   const unit = new Unit(plan);
   t.equal(unit.set.saveRetained(), undefined, 'nothing changed');
@@ -284,7 +347,12 @@ t.test('Decisions 2.4 and 5.1 rule 4: input bindings see this scan, slower netwo
   });
   const plan = unitPlan({
     tags: tags('a.out move.OUT REAL', 'b.out move.OUT REAL', 'c.out move.OUT REAL', 'slow.total tot.OUT REAL'),
-    networks: [network(gate('a', undefined)), network(gate('b', 0)), network(gate('c', 1)), network({ name: 'slow', owner: 'program', scanIntervalMs: 300, blocks: [{ name: 'tot', type: 'TOTALIZER', params: { IN: 10 } }] })],
+    networks: [
+      network(gate('a', undefined)),
+      network(gate('b', 0)),
+      network(gate('c', 1)),
+      network({ name: 'slow', owner: 'program', scanIntervalMs: 300, blocks: [{ name: 'tot', type: 'TOTALIZER', params: { IN: 10 } }] }),
+    ],
   });
   const unit = new Unit(plan);
   unit.scan();
@@ -301,14 +369,25 @@ t.test('Decisions 2.4 and 5.1 rule 4: input bindings see this scan, slower netwo
 });
 
 t.test('PROG-14: a network that cannot be loaded is in Error and its tags are Bad', async (t) => {
-  const unit = new Unit(unitPlan({ tags: tags('x.out b.OUT REAL w'), networks: [network({ name: 'x', blocks: [{ name: 'b', type: 'NOPE' }] }), network({ name: 'y', blocks: [{ name: 'b', type: 'CONST', params: { value: 1 } }] })] }));
-  t.match(unit.set.reports(), [{ network: 'x', state: 'Error', message: 'block b: there is no block type NOPE' }, { network: 'y', state: 'Running' }]);
+  const unit = new Unit(
+    unitPlan({
+      tags: tags('x.out b.OUT REAL w'),
+      networks: [network({ name: 'x', blocks: [{ name: 'b', type: 'NOPE' }] }), network({ name: 'y', blocks: [{ name: 'b', type: 'CONST', params: { value: 1 } }] })],
+    }),
+  );
+  t.match(unit.set.reports(), [
+    { network: 'x', state: 'Error', message: 'block b: there is no block type NOPE' },
+    { network: 'y', state: 'Running' },
+  ]);
   unit.scan();
   t.strictSame([unit.get('x.out'), unit.quality('x.out'), unit.write('x.out', 1)], [null, 'Bad', 'write_failed']);
 });
 
 t.test('D-PROG-03: a bypassed interlock lets pass and counts its shadow trips', async (t) => {
-  const plan = unitPlan({ tags: tags('m.ok ilk.OK BOOL', 'm.tripped ilk.TRIPPED BOOL', 'm.in ilk.IN1 BOOL w'), networks: [network({ name: 'm', blocks: [{ name: 'ilk', type: 'INTERLOCK' }] })] });
+  const plan = unitPlan({
+    tags: tags('m.ok ilk.OK BOOL', 'm.tripped ilk.TRIPPED BOOL', 'm.in ilk.IN1 BOOL w'),
+    networks: [network({ name: 'm', blocks: [{ name: 'ilk', type: 'INTERLOCK' }] })],
+  });
   const unit = new Unit(plan);
   unit.set.setBypass('m', true);
   unit.scan();
@@ -328,31 +407,89 @@ t.test('CMT-03, PROG-10: what keeps a network from being loaded is named with it
   t.strictSame(check([{ name: 'a', type: 'AI' }]), ['blocks[0].params.addr: block a: parameter addr is required']);
   t.strictSame(check([{ name: 'a', type: 'AI', params: { addr: '', speed: 1 } }]), ['blocks[0].params.speed: block a: AI has no parameter or input speed']);
   t.strictSame(check([{ name: 'a', type: 'PID', params: { action: 'sideways' } }]), ['blocks[0].params.action: block a: action is one of reverse, direct, not "sideways"']);
-  t.match(check([{ name: 'a', type: 'NOT' }, { name: 'A', type: 'NOT' }]), [/blocks\[1\]\.name: block name A is used twice/]);
-  t.match(check([{ name: 'a', type: 'NOT' }, { name: 'b', type: 'ADD' }], ['a.OUT > b.IN1']), [/connections\[0\]: a\.OUT is BOOL, but b\.IN1 takes INT or REAL/]);
-  t.match(check([{ name: 'a', type: 'NOT' }, { name: 'b', type: 'NOT' }], ['a.Q > b.IN', 'a.OUT > b.IN', 'b.OUT > b.IN']), [/connections\[0\]\.sourcePort/, /connections\[2\]: input b\.IN is connected twice/]);
-  t.match(check([{ name: 'a', type: 'NOT' }, { name: 'b', type: 'TON' }, { name: 'c', type: 'TON' }], ['a.OUT > b.IN', 'b.ET > c.PT']), [/input c\.PT must be a constant/]);
+  t.match(
+    check([
+      { name: 'a', type: 'NOT' },
+      { name: 'A', type: 'NOT' },
+    ]),
+    [/blocks\[1\]\.name: block name A is used twice/],
+  );
+  t.match(
+    check(
+      [
+        { name: 'a', type: 'NOT' },
+        { name: 'b', type: 'ADD' },
+      ],
+      ['a.OUT > b.IN1'],
+    ),
+    [/connections\[0\]: a\.OUT is BOOL, but b\.IN1 takes INT or REAL/],
+  );
+  t.match(
+    check(
+      [
+        { name: 'a', type: 'NOT' },
+        { name: 'b', type: 'NOT' },
+      ],
+      ['a.Q > b.IN', 'a.OUT > b.IN', 'b.OUT > b.IN'],
+    ),
+    [/connections\[0\]\.sourcePort/, /connections\[2\]: input b\.IN is connected twice/],
+  );
+  t.match(
+    check(
+      [
+        { name: 'a', type: 'NOT' },
+        { name: 'b', type: 'TON' },
+        { name: 'c', type: 'TON' },
+      ],
+      ['a.OUT > b.IN', 'b.ET > c.PT'],
+    ),
+    [/input c\.PT must be a constant/],
+  );
   t.match(check([{ name: 'a', type: 'DEADTIME', params: { delay: '2h' } }]), [/delay is 72000 scans/]);
   t.match(check([{ name: 'g', type: 'heat-guard', params: { levelMin: 'low' } }], [], [HEAT_GUARD]), [/blocks\[0\]\.params\.levelMin: block g: "low" is no REAL for levelMin/]);
-  t.match(check([{ name: 'g', type: 'loop' }], [], [{ ...HEAT_GUARD, name: 'loop', blocks: [{ name: 'x', type: 'loop' }], inputBindings: [], outputBindings: [] }]), [/contains itself/]);
-  t.match(validateNetwork([], [], [{ name: 'v', dataType: 'REAL', direction: 'output' }], [{ variable: 'v', blockRef: 'gone', portRef: 'OUT' }]), [{ path: 'variableBindings[0].blockRef' }]);
+  t.match(check([{ name: 'g', type: 'loop' }], [], [{ ...HEAT_GUARD, name: 'loop', blocks: [{ name: 'x', type: 'loop' }], inputBindings: [], outputBindings: [] }]), [
+    /contains itself/,
+  ]);
+  t.match(validateNetwork([], [], [{ name: 'v', dataType: 'REAL', direction: 'output' }], [{ variable: 'v', blockRef: 'gone', portRef: 'OUT' }]), [
+    { path: 'variableBindings[0].blockRef' },
+  ]);
 });
 
 t.test('Decisions 1.6: the catalogue describes all 76 built-in types and composites', async (t) => {
   t.equal(BLOCK_TYPE_NAMES.length, 76);
-  t.match(blockType('TON'), { family: 'timers', inputs: [{ name: 'IN', type: 'BOOL' }, { name: 'PT', type: 'TIME', constant: true, default: 'T#0s' }] });
+  t.match(blockType('TON'), {
+    family: 'timers',
+    inputs: [
+      { name: 'IN', type: 'BOOL' },
+      { name: 'PT', type: 'TIME', constant: true, default: 'T#0s' },
+    ],
+  });
   t.equal(blockType('ADD')?.inputs.filter((port) => port.extensible).length, 6);
   const entries = blockTypeEntries([HEAT_GUARD]);
   t.match(entries.at(-1), { name: 'heat-guard', kind: 'composite' });
-  t.match(entries.find((entry) => entry.name === 'VALVE'), { kind: 'builtin', stateWords: ['Closed', 'Opening', 'Open', 'Closing', 'Fault', 'Interlocked'] });
-  const find = portLookup({ blocks: [{ name: 'a', type: 'CONST', params: { value: 2 } }, { name: 'b', type: 'MOVE' }], connections: wires('a.OUT > b.IN') });
+  t.match(
+    entries.find((entry) => entry.name === 'VALVE'),
+    { kind: 'builtin', stateWords: ['Closed', 'Opening', 'Open', 'Closing', 'Fault', 'Interlocked'] },
+  );
+  const find = portLookup({
+    blocks: [
+      { name: 'a', type: 'CONST', params: { value: 2 } },
+      { name: 'b', type: 'MOVE' },
+    ],
+    connections: wires('a.OUT > b.IN'),
+  });
   t.strictSame([find('b', 'IN'), find('b', 'OUT'), find('b', 'X')], [{ direction: 'input', type: 'INT', fed: true }, { direction: 'output', type: 'INT', fed: false }, undefined]);
 });
 
 interface DemoTemplate {
   readonly kind: string;
   readonly metadata: { readonly name: string };
-  readonly spec: { readonly blocks?: BlockSpec[]; readonly dataConnections?: ReturnType<typeof wires>; readonly inputs: { readonly name: string; readonly dataType: string }[]; readonly variableBindings?: [] };
+  readonly spec: {
+    readonly blocks?: BlockSpec[];
+    readonly dataConnections?: ReturnType<typeof wires>;
+    readonly inputs: { readonly name: string; readonly dataType: string }[];
+    readonly variableBindings?: [];
+  };
 }
 
 t.test('CMT-02: every template of the demonstration plant can be loaded', async (t) => {
@@ -376,7 +513,17 @@ t.test('Performance E: a scan allocates nothing', async (t) => {
   const plan = unitPlan({
     images: [image('io', 'tt input', 'out output')],
     tags: tags('m.pv ai.OUT REAL', 'm.out ao.OUT REAL w', 'm.state v.STATE STRING'),
-    networks: [network({ name: 'm', blocks, connections: wires('ai.OUT > pid.PV', 'pid.OUT > ao.IN'), channels: [{ block: 'ai', image: 0, channel: 0 }, { block: 'ao', image: 0, channel: 1 }] })],
+    networks: [
+      network({
+        name: 'm',
+        blocks,
+        connections: wires('ai.OUT > pid.PV', 'pid.OUT > ao.IN'),
+        channels: [
+          { block: 'ai', image: 0, channel: 0 },
+          { block: 'ao', image: 0, channel: 1 },
+        ],
+      }),
+    ],
   });
   const unit = new Unit(plan);
   unit.sample(plan, 0, 40);

@@ -51,7 +51,10 @@ t.test('Q-UNIT-07: quantiles and coarse counts of durations', async (t) => {
   for (let us = 1; us <= 1000; us += 1) histogram.add(us);
   t.ok(Math.abs(histogram.quantileUs(0.5) / 500 - 1) < 0.2);
   t.equal(histogram.quantileUs(1), 1000);
-  t.equal(histogram.coarse().reduce((sum, row) => sum + row.count, 0), 1000);
+  t.equal(
+    histogram.coarse().reduce((sum, row) => sum + row.count, 0),
+    1000,
+  );
   t.equal(new Histogram().quantileUs(0.99), 0);
 });
 
@@ -79,7 +82,14 @@ t.test('Decisions 2.4: a write of a chart is seen by the networks in the same sc
     inspect: () => 'a phase',
     scan: (dtMs) => {
       if (!host) return;
-      seen.push(dtMs, host.signal('b1', 'ready'), host.read(host.slot('v.out')), host.write(host.slot('v.in'), 42), host.write(host.slot('v.in'), 101)?.rule, host.write(host.slot('v.out'), 1)?.rule);
+      seen.push(
+        dtMs,
+        host.signal('b1', 'ready'),
+        host.read(host.slot('v.out')),
+        host.write(host.slot('v.in'), 42),
+        host.write(host.slot('v.in'), 101)?.rule,
+        host.write(host.slot('v.out'), 1)?.rule,
+      );
     },
   };
   let nowMs = 0;

@@ -43,7 +43,12 @@ async function untilTable(table: TagTable, holds: () => boolean): Promise<void> 
   while (!holds()) {
     const seen = Atomics.load(table.version, 0);
     if (holds()) return;
-    const wait = (Atomics as unknown as { waitAsync(cell: Int32Array, index: number, value: number, ms: number): { value: Promise<string> | string } }).waitAsync(table.version, 0, seen, 5000);
+    const wait = (Atomics as unknown as { waitAsync(cell: Int32Array, index: number, value: number, ms: number): { value: Promise<string> | string } }).waitAsync(
+      table.version,
+      0,
+      seen,
+      5000,
+    );
     if ((await wait.value) === 'timed-out') throw new Error('the worker has not scanned for 5 s');
   }
 }
@@ -51,7 +56,15 @@ async function untilTable(table: TagTable, holds: () => boolean): Promise<void> 
 function loopPlan(part: Partial<UnitPlan> = {}): UnitPlan {
   return unitPlan({
     scanIntervalMs: 10,
-    tags: tags('tic.pv ai.OUT REAL', 'tic.high gt.OUT BOOL', 'tic.limit gt.IN2 REAL w', 'tic.out ao.OUT REAL w', 'tic.count ctu.CV INT', 'tic.state v.STATE STRING', 'tic.ok ao.OK BOOL'),
+    tags: tags(
+      'tic.pv ai.OUT REAL',
+      'tic.high gt.OUT BOOL',
+      'tic.limit gt.IN2 REAL w',
+      'tic.out ao.OUT REAL w',
+      'tic.count ctu.CV INT',
+      'tic.state v.STATE STRING',
+      'tic.ok ao.OK BOOL',
+    ),
     images: [image('io', 'tt input', 'vlv output')],
     networks: [
       network({
