@@ -12,6 +12,7 @@ import { publishStates } from './domains/batches/state-channel.js';
 import { commandFrame } from './domains/commands/command-frame.js';
 import { phaseRequests } from './domains/commands/phase-requests.js';
 import { ControlModule, ControlModuleTemplate } from './domains/control-modules/kind.js';
+import { ControlModuleReconciler } from './domains/control-modules/reconciler.js';
 import { unitOf } from './domains/control-modules/rules.js';
 import { CoordinationBlock } from './domains/coordination/kind.js';
 import { DemoPlant } from './domains/demo/demo.js';
@@ -106,6 +107,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
   const unitLoop = new ReconcileLoop(units, clock, log);
   const ioLoop = new ReconcileLoop(ioModules, clock, log);
+  const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store }), clock, log);
 
   // ------------------------------------------------------------ batches and records
   const batches = new BatchController({ store, runtimes, clock, settings: { production, settleDeadlineMs: settings.settleDeadlineMs } });
@@ -150,6 +152,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       }
     });
   }
+  store.watch(ControlModule, ({ resource, configuration }) => configuration && moduleLoop.wake(resource.metadata.site, resource.metadata.name));
+  store.watch(ControlModuleTemplate, ({ configuration }) => configuration && moduleLoop.wakeAll());
   for (const kind of [ControlModuleTemplate, FunctionBlockType]) store.watch(kind, ({ configuration }) => configuration && unitLoop.wakeAll());
   for (const kind of [IOModule, SimulationPreset]) {
     store.watch(kind, ({ resource, configuration }) => {
@@ -175,7 +179,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     batchLoop.wake(resource.metadata.site, batchRef);
   });
   store.watchReload(() => {
-    for (const loop of [unitLoop, ioLoop, batchLoop, recordLoop]) loop.wakeAll();
+    for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, recordLoop]) loop.wakeAll();
   });
 
   // ------------------------------------------------------------ streams and history
@@ -274,7 +278,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
 
   // ------------------------------------------------------------ go
   if (settings.demoEnabled && !production) await demo.provision();
-  for (const loop of [ioLoop, unitLoop, batchLoop, recordLoop]) loop.start();
+  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, recordLoop]) loop.start();
   ready = true;
   log.info({ port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId }, 'lineside is ready');
 
@@ -289,7 +293,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       await gateway.server.stop();
       hub.stop();
       access.stop();
-      for (const loop of [batchLoop, recordLoop, unitLoop, ioLoop]) loop.stop();
+      for (const loop of [batchLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
       await runtimes.stop();
       await probes.stop();
       await history?.close();

@@ -5,6 +5,7 @@
 import type { Route } from '../platform/http/route.js';
 import type { Kind } from '../platform/store/kind.js';
 import { ACCESS_ROUTES } from './access/routes.js';
+import { alarmDefinitionRoutes } from './alarms/definition-routes.js';
 import { Alarm, AlarmDefinition } from './alarms/kind.js';
 import { applyRoutes } from './apply/routes.js';
 import { AUDIT_ROUTES } from './audit/routes.js';
@@ -79,6 +80,7 @@ export function routeGroups(secrets: Secrets) {
     controlModules: controlModuleRoutes,
     ioModules: ioModuleRoutes(secrets),
     controllers: controllerRoutes,
+    alarmDefinitions: alarmDefinitionRoutes,
     logic: logicRoutes,
     procedures: procedureRoutes,
     recipes: recipeRoutes,

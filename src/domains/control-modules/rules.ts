@@ -6,11 +6,12 @@ import { blockType } from '../../../runtime/catalog.js';
 import { parseValueText } from '../../../runtime/language/value-text.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { CompositeType, ParamValue } from '../../../runtime/vocabulary/network.js';
-import { invalid } from '../../platform/base/refusal.js';
+import { conflict, invalid } from '../../platform/base/refusal.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { AlarmDefinition } from '../alarms/kind.js';
+import type { ControlProgram } from '../logic/kind.js';
 import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { parseBound, references } from './bounds.js';
@@ -23,6 +24,7 @@ const NESTING_MAX = 4; // decisions Q-PROG-10
 
 export const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
 export const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
+const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
 const ALARM_DEFINITION = kindNamed<typeof AlarmDefinition>('AlarmDefinition');
 
 type TemplateAdmission = Admission<ControlModuleTemplateSpec, Readonly<Record<string, never>>>;
@@ -143,7 +145,14 @@ export function admitModule(spec: ControlModuleSpec, context: ModuleAdmission): 
   if (spec.parentName !== '') checkParent(spec, context);
   const template = read.get(TEMPLATE, '', spec.templateRef) as Resource<ControlModuleTemplateSpec>;
   checkInstance(spec, template.spec, compositesOf(read));
+  if (!context.before) refuseProgramName(context);
   return { ...spec, tags: spec.tags.map(({ inherited: _, ...tag }) => tag) };
+}
+
+/** The program of a module has the module's name (decisions D-PROG-01), so the name must be free among the programs. */
+function refuseProgramName({ read, site, name }: ModuleAdmission): void {
+  const program = read.get(PROGRAM, site, name);
+  if (program && program.metadata.ownerReferences.length === 0) throw conflict('already_exists', `control program ${name} has the name already; the logic of a module is a program of its own name`, { kind: 'ControlProgram', name });
 }
 
 /** The chain ends at a unit, has at most four modules and no cycle (decisions Q-PROG-10). */

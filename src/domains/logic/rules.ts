@@ -154,6 +154,8 @@ export function scanIntervalMs(value: string | number): number | null {
 /** A network that cannot be loaded is refused by REST; through apply it is stored and leads to state Error (decisions 5.1 rule 11). */
 export function admitProgram(spec: ControlProgramSpec, context: ProgramAdmission): ControlProgramSpec {
   refuseManaged(context.before, context.via);
+  const module = context.before || context.via === 'system' ? undefined : context.read.get(CONTROL_MODULE, context.site, context.name);
+  if (module) throw conflict('managed_by_control_module', `control module ${context.name} has the name already, and its logic is the program of that name`, { controlModule: context.name });
   mustExist(context.read, UNIT, context.site, spec.unitRef, 'spec.unitRef');
   if (context.via === 'rest') checkProgram(spec, context.before?.spec, context.read);
   return { ...spec, scanInterval: typeof spec.scanInterval === 'number' ? `${spec.scanInterval}ms` : spec.scanInterval };

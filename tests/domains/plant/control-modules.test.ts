@@ -1,5 +1,6 @@
 /** Control modules and templates over the real pipeline. */
 import t from 'tap';
+import { ControlModuleReconciler } from '../../../src/domains/control-modules/reconciler.js';
 import { TEMPLATE } from '../../../src/domains/control-modules/rules.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
@@ -93,6 +94,24 @@ t.test('decisions Q-PROG-10: modules nest at most four deep, without a cycle', a
   t.match(await engineer.post(MODULES, { name: 'li5', templateRef: 'tx', parentKind: 'ControlModule', parentName: 'li4' }), { status: 400, body: { field: 'parentName' } });
   t.match(await engineer.put(`${MODULES}/li1`, { parentKind: 'ControlModule', parentName: 'li3' }), { status: 400, body: { field: 'parentName' } });
   t.match(await engineer.put(`${MODULES}/li1`, { parentKind: 'Area', parentName: 'x' }), { status: 400, body: { field: 'parentKind' } });
+});
+
+t.test('decisions D-PROG-01: a module has a program of its name, derived from template and instance', async (t) => {
+  const { store } = plant;
+  const reconciler = new ControlModuleReconciler({ store });
+  for (const key of [...reconciler.keys()]) reconciler.reconcile(key);
+  const program = (await engineer.get('/api/v1/sites/north/fbnetworks/li1')).body;
+  t.match(program, { unitRef: 'r1', scanInterval: '100ms', managedBy: 'li1', blocks: [{ name: 'ai', params: { addr: 'io-1:lt1' } }, { name: 'hi' }] });
+  t.match((await engineer.get(`${MODULES}/li1`)).body, { program: 'li1', state: 'Unknown' });
+  const before = store.resourceVersion;
+  for (const key of [...reconciler.keys()]) reconciler.reconcile(key);
+  t.equal(store.resourceVersion, before, 'running it twice changes nothing');
+  t.match(await engineer.post('/api/v1/sites/north/fbnetworks', { metadata: { name: 'li2' }, spec: { unitRef: 'r1', scanInterval: '1s', blocks: [] } }), { status: 409 });
+  await engineer.post(MODULES, { name: 'gone', templateRef: 'tx', parentName: 'r1' });
+  reconciler.reconcile({ site: 'north', name: 'gone' });
+  t.equal((await engineer.delete(`${MODULES}/gone`)).status, 204);
+  reconciler.reconcile({ site: 'north', name: 'gone' });
+  t.equal((await engineer.get('/api/v1/sites/north/fbnetworks/gone')).status, 404);
 });
 
 t.test('decisions Q-ERR-11: a template in use and a parent module cannot be deleted', async (t) => {
