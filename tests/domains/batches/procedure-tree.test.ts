@@ -1,0 +1,274 @@
+/** The tree of elements above the phase: starts, sequences, holds, restarts, failures (decisions 2.2, 3.1, 3.4). */
+import t from 'tap';
+import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
+import type { Command, State } from '../../../runtime/vocabulary/states.js';
+import { judge } from '../../../runtime/vocabulary/transitions.js';
+import type { ElementFailure } from '../../../src/domains/batches/kind.js';
+import { type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from '../../../src/domains/batches/procedure-tree.js';
+import { NO_PROGRESS } from '../../../src/domains/batches/rules.js';
+
+/** Phases that follow their commands at once, as a unit worker would within a scan or two. */
+class Bench {
+  readonly tree: ProcedureTree;
+  readonly commands: string[] = [];
+  readonly changes: string[] = [];
+  readonly falseConditions = new Set<string>();
+  nowMs = 1000;
+
+  constructor(root: TreeNode, options: { readonly holdPropagation?: HoldPropagation; readonly onPhaseFailure?: 'Hold' | 'Fail'; readonly blocked?: (node: TreeNode) => string } = {}) {
+    const bench = this;
+    const world: TreeWorld = {
+      get nowMs() {
+        return bench.nowMs;
+      },
+      nowText: '2026-01-01T00:00:00.000Z',
+      holdPropagation: options.holdPropagation ?? 'batch',
+      onPhaseFailure: options.onPhaseFailure ?? 'Hold',
+      isTrue: (_, transition) => !this.falseConditions.has(transition.to),
+      startBlockedBy: options.blocked ?? (() => ''),
+      commandPhase: (node, command) => this.#obey(node, command),
+      stateChanged: (node, from) => this.changes.push(`${node.name} ${from}>${node.state}`),
+    };
+    this.tree = new ProcedureTree(root, world);
+  }
+
+  #obey(node: TreeNode, command: Command): void {
+    const verdict = judge(node.state, command, { failureActive: node.failure?.active ?? false });
+    if (!verdict.accepted) return;
+    this.commands.push(`${command} ${node.name}`);
+    node.state = verdict.next;
+    if (command === 'Start') node.runCount += 1;
+    if (command === 'Restart') node.failure = undefined;
+  }
+
+  /** The acting phases come to rest, then the tree settles; repeated until nothing moves. */
+  settle(): void {
+    const ends: Partial<Record<State, State>> = { Pausing: 'Paused', Holding: 'Held', Restarting: 'Running', Stopping: 'Stopped', Aborting: 'Aborted', Resetting: 'Idle' };
+    for (let round = 0; round < 20; round += 1) {
+      this.tree.settle();
+      for (const node of walk(this.tree.root)) if (node.kind === 'Phase') node.state = ends[node.state] ?? node.state;
+    }
+  }
+
+  node(name: string): TreeNode {
+    return [...walk(this.tree.root)].find((candidate) => candidate.name === name) as TreeNode;
+  }
+
+  states(): Record<string, State> {
+    return Object.fromEntries([...walk(this.tree.root)].map((node) => [node.name, node.state]));
+  }
+
+  complete(name: string): void {
+    this.node(name).state = 'Complete';
+    this.settle();
+  }
+
+  fail(name: string, failure: Partial<ElementFailure>, state: State): void {
+    const node = this.node(name);
+    node.state = state;
+    node.failure = { class: 'hold', rule: 'step-timeout', message: 'too slow', step: 's', since: `t${this.nowMs++}`, active: false, auditRecordRef: '', ...failure };
+    this.settle();
+  }
+}
+
+function node(kind: TreeNode['kind'], name: string, children: TreeNode[] = [], chart: ProceduralChart | null = null): TreeNode {
+  const made: TreeNode = {
+    kind,
+    name,
+    step: name,
+    path: name,
+    unit: 'u1',
+    chart: kind === 'Phase' ? null : (chart ?? { steps: children.map((child) => ({ name: child.name })) }),
+    children,
+    parent: null,
+    state: 'Idle',
+    mode: 'Automatic',
+    progress: NO_PROGRESS,
+    runCount: 0,
+    pausedAt: '',
+    failure: undefined,
+    escalated: '',
+    startedAt: '',
+    endedAt: '',
+  };
+  for (const child of children) child.parent = made;
+  return made;
+}
+
+const phase = (name: string): TreeNode => node('Phase', name);
+const TOGETHER = (...branches: string[]): ProceduralChart => ({ steps: branches.map((name) => ({ name })), divergences: [{ name: 'start', type: 'SimultaneousDiverge', branches }] });
+
+/** Two units at once: a (p1, p2 in sequence) and b (p3). */
+function plant(): TreeNode {
+  const a = node('UnitProcedure', 'a', [node('Operation', 'a-op', [phase('p1'), phase('p2')])]);
+  const b = node('UnitProcedure', 'b', [node('Operation', 'b-op', [phase('p3')])]);
+  return node('Procedure', 'root', [a, b], TOGETHER('a', 'b'));
+}
+
+function started(options?: ConstructorParameters<typeof Bench>[1]): Bench {
+  const bench = new Bench(plant(), options);
+  bench.tree.command('Start');
+  bench.settle();
+  return bench;
+}
+
+t.test('PROC: a chart with a SimultaneousDiverge starts children together, otherwise in order', async (t) => {
+  const bench = started();
+  t.same(bench.commands, ['Start p1', 'Start p3']);
+  bench.complete('p1');
+  t.same(bench.commands.slice(2), ['Start p2']);
+  t.equal(bench.states().root, 'Running');
+  bench.complete('p3');
+  t.equal(bench.states().b, 'Complete');
+  bench.complete('p2');
+  t.same(bench.states(), { p1: 'Complete', p2: 'Complete', 'a-op': 'Complete', a: 'Complete', p3: 'Complete', 'b-op': 'Complete', b: 'Complete', root: 'Complete' });
+});
+
+t.test('decisions 3.4: settling twice changes nothing', async (t) => {
+  const bench = started();
+  const before = JSON.stringify([bench.states(), bench.commands]);
+  bench.settle();
+  t.equal(JSON.stringify([bench.states(), bench.commands]), before);
+});
+
+t.test('decisions 3.4: Hold reaches every active element, Restart brings all of them back', async (t) => {
+  const bench = started();
+  t.ok(bench.tree.command('Hold').accepted);
+  bench.settle();
+  t.same(bench.states(), { p1: 'Held', p2: 'Idle', 'a-op': 'Held', a: 'Held', p3: 'Held', 'b-op': 'Held', b: 'Held', root: 'Held' });
+  t.same(bench.tree.command('Hold'), { accepted: false, rule: 'already-held' });
+  bench.tree.command('Restart');
+  bench.settle();
+  t.equal(bench.states().root, 'Running');
+  t.equal(bench.states().p1, 'Running');
+  t.equal(bench.states().p2, 'Idle');
+});
+
+t.test('decisions 3.4: Pause waits for its phases, Resume starts them again', async (t) => {
+  const bench = started();
+  bench.tree.command('Pause');
+  bench.settle();
+  t.equal(bench.states().root, 'Paused');
+  t.equal(bench.states().p3, 'Paused');
+  bench.tree.command('Resume');
+  bench.settle();
+  t.equal(bench.states().root, 'Running');
+  t.equal(bench.states().p1, 'Running');
+});
+
+for (const [command, end] of [['Stop', 'Stopped'], ['Abort', 'Aborted']] as const) {
+  t.test(`decisions 3.4: ${command} ends every element that is not final; Idle children stay Idle`, async (t) => {
+    const bench = started();
+    bench.complete('p3');
+    bench.tree.command(command);
+    bench.settle();
+    t.equal(bench.states().root, end);
+    t.equal(bench.states().p1, end);
+    t.equal(bench.states().p2, 'Idle');
+    t.equal(bench.states().p3, 'Complete');
+    bench.tree.command('Reset');
+    bench.settle();
+    t.equal(bench.states().root, 'Idle');
+  });
+}
+
+t.test('decisions 3.4: a held phase holds its ancestors up to the propagation level, once', async (t) => {
+  const held = (level: HoldPropagation): Record<string, State> => {
+    const bench = started({ holdPropagation: level });
+    bench.fail('p1', {}, 'Held');
+    return bench.states();
+  };
+  t.match(held('phase'), { p1: 'Held', 'a-op': 'Running', a: 'Running', root: 'Running', p3: 'Running' });
+  t.match(held('operation'), { 'a-op': 'Held', a: 'Running', root: 'Running', p3: 'Running' });
+  t.match(held('unitProcedure'), { 'a-op': 'Held', a: 'Held', root: 'Running', p3: 'Running' });
+  t.match(held('batch'), { 'a-op': 'Held', a: 'Held', root: 'Held', p3: 'Held' });
+});
+
+t.test('decisions 3.8: an interrupted phase holds the whole batch whatever the recipe says', async (t) => {
+  const bench = started({ holdPropagation: 'phase' });
+  bench.fail('p1', { rule: 'runtime-restart' }, 'Held');
+  t.equal(bench.states().root, 'Held');
+});
+
+t.test('decisions 3.1: Restart of a Running root reaches what is held inside', async (t) => {
+  const bench = started({ holdPropagation: 'phase' });
+  bench.fail('p1', {}, 'Held');
+  t.equal(bench.states().root, 'Running');
+  t.ok(bench.tree.command('Restart').accepted);
+  bench.settle();
+  t.equal(bench.states().p1, 'Running');
+});
+
+t.test('decisions 3.4: a failed phase holds its parent, and Restart resets and starts it again', async (t) => {
+  const bench = started();
+  bench.fail('p1', { class: 'fail', rule: 'phase-timeout' }, 'Aborted');
+  t.equal(bench.states().root, 'Held');
+  t.equal(bench.node('a-op').failure?.rule, 'child-failed');
+  bench.tree.command('Restart');
+  bench.settle();
+  t.match(bench.states(), { root: 'Running', p1: 'Running' });
+  t.equal(bench.node('p1').runCount, 2);
+});
+
+t.test('decisions 3.3: with onPhaseFailure Fail everything aborts', async (t) => {
+  const bench = started({ onPhaseFailure: 'Fail' });
+  bench.fail('p1', { class: 'fail', rule: 'phase-timeout' }, 'Aborted');
+  t.equal(bench.states().root, 'Aborted');
+  t.equal(bench.states().p3, 'Aborted');
+  t.match(bench.tree.root.failure, { class: 'fail', rule: 'phase-timeout' });
+});
+
+t.test('decisions 2.2: transitions choose the lowest index that is true, and a loop runs an element again', async (t) => {
+  const chart: ProceduralChart = {
+    steps: [{ name: 'p1', initial: true }, { name: 'p2' }, { name: 'p3' }],
+    transitions: [
+      { from: 'p1', to: 'p2', conditionST: 'x' },
+      { from: 'p1', to: 'p3', conditionST: 'y' },
+      { from: 'p3', to: 'p1', conditionST: 'z' },
+    ],
+  };
+  const bench = new Bench(node('Operation', 'root', [phase('p1'), phase('p2'), phase('p3')], chart));
+  bench.falseConditions.add('p2');
+  bench.tree.command('Start');
+  bench.settle();
+  bench.complete('p1');
+  t.same(bench.commands, ['Start p1', 'Start p3']);
+  bench.complete('p3');
+  t.equal(bench.node('p1').runCount, 2, 'reset and started again');
+  bench.falseConditions.delete('p2');
+  bench.complete('p1');
+  bench.complete('p2');
+  t.equal(bench.states().root, 'Complete');
+});
+
+t.test('decisions 3.7: Semi-Automatic stops before each transition, Resume fires exactly that one; Manual fires none', async (t) => {
+  const chart: ProceduralChart = { steps: [{ name: 'p1' }, { name: 'p2' }] };
+  const bench = new Bench(node('Operation', 'root', [phase('p1'), phase('p2')], chart));
+  bench.tree.root.mode = 'Semi-Automatic';
+  bench.tree.command('Start');
+  bench.settle();
+  bench.complete('p1');
+  t.equal(bench.states().root, 'Paused');
+  t.equal(bench.tree.root.pausedAt, 'p1->p2#0');
+  t.equal(bench.states().p2, 'Idle');
+  bench.tree.command('Resume');
+  bench.settle();
+  t.equal(bench.states().p2, 'Running');
+  const manual = new Bench(node('Operation', 'root', [phase('p1'), phase('p2')], chart));
+  manual.tree.root.mode = 'Manual';
+  manual.tree.command('Start');
+  manual.settle();
+  manual.complete('p1');
+  t.equal(manual.states().p2, 'Idle');
+  t.equal(manual.states().root, 'Running');
+});
+
+t.test('decisions 3.3, 2.7: an element that is not allocated or waits for a signal stays Idle until it may start', async (t) => {
+  let waiting = true;
+  const bench = started({ blocked: (candidate) => (candidate.name === 'b' && waiting ? 'unit u2 is held' : '') });
+  t.same(bench.commands, ['Start p1']);
+  t.equal(bench.states().b, 'Idle');
+  waiting = false;
+  bench.settle();
+  t.same(bench.commands, ['Start p1', 'Start p3']);
+});
