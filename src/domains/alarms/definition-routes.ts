@@ -42,16 +42,21 @@ export function unitsConcerned({ sourceKind, sourceName }: AlarmDefinitionSpec, 
 function refuseWhileExecuting({ verb, before, spec, read, site, name }: CrudEvent<AlarmDefinitionSpec, AlarmDefinitionStatus>): void {
   if (verb === 'delete') return refuseUnacknowledged(name, site, read);
   if (verb !== 'update' || !before || !spec) return;
-  const changed = Object.keys(spec).filter((key) => key !== 'message' && JSON.stringify(spec[key as keyof AlarmDefinitionSpec]) !== JSON.stringify(before.spec[key as keyof AlarmDefinitionSpec]));
+  const changed = Object.keys(spec).filter(
+    (key) => key !== 'message' && JSON.stringify(spec[key as keyof AlarmDefinitionSpec]) !== JSON.stringify(before.spec[key as keyof AlarmDefinitionSpec]),
+  );
   if (changed.length === 0) return;
-  const units = [...new Set([...unitsConcerned(before.spec, read, site), ...unitsConcerned(spec, read, site)])].filter((unit) => !AT_REST.includes(read.get(Unit, site, unit)?.status.state ?? ''));
+  const units = [...new Set([...unitsConcerned(before.spec, read, site), ...unitsConcerned(spec, read, site)])].filter(
+    (unit) => !AT_REST.includes(read.get(Unit, site, unit)?.status.state ?? ''),
+  );
   if (units.length > 0) throw conflict('equipment_executing', `unit ${units.join(', ')} is executing; only the message of alarm definition ${name} can change now`, { units });
 }
 
 /** An alarm that nobody has acknowledged keeps its definition (contract 2, Alarms). */
 function refuseUnacknowledged(definition: string, site: string, read: StoreReader): void {
   const alarm = read.list(Alarm, site).find(({ spec, status }) => spec.definitionRef === definition && status.state.endsWith('Unacknowledged'));
-  if (alarm) throw conflict('alarm_unacknowledged', `alarm ${alarm.metadata.name} of this definition is ${alarm.status.state}; acknowledge it first`, { alarm: alarm.metadata.name });
+  if (alarm)
+    throw conflict('alarm_unacknowledged', `alarm ${alarm.metadata.name} of this definition is ${alarm.status.state}; acknowledge it first`, { alarm: alarm.metadata.name });
 }
 
 /** Needs `{ store }`. List filters: `source_kind`, `source_name`. */

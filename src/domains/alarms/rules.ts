@@ -26,7 +26,8 @@ export function admitDefinition(spec: AlarmDefinitionSpec, { read, site }: Admis
     if (spec[field] === '') throw invalid('missing_field', field, `condition ${spec.conditionType} needs ${field}`);
   }
   const onTag = spec.conditionType.startsWith('Tag');
-  if (onTag && spec.sourceKind !== 'ControlModule') throw invalid('invalid_field', 'sourceKind', `condition ${spec.conditionType} needs sourceKind ControlModule, because only control modules have tags`);
+  if (onTag && spec.sourceKind !== 'ControlModule')
+    throw invalid('invalid_field', 'sourceKind', `condition ${spec.conditionType} needs sourceKind ControlModule, because only control modules have tags`);
   if (Number(spec.deadband) < 0) throw invalid('invalid_field', 'deadband', 'deadband must be 0 or more');
   // biome-ignore lint/suspicious/noExplicitAny: one of three kinds
   mustExist(read, kindNamed<Kind<any, any>>(spec.sourceKind), site, spec.sourceName, 'sourceName');

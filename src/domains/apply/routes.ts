@@ -21,7 +21,9 @@ const route = routesFor<ApplyRouteDeps>();
 /** A manifest is judged by apply itself, which names the first wrong member and, in an array, its index. */
 const One = v.record(v.string(), v.unknown());
 const Several = v.pipe(v.array(One), v.minLength(1, 'must hold at least one manifest'), v.maxLength(MANIFESTS_MAX, `must hold at most ${MANIFESTS_MAX} manifests`));
-const Body: v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]> = v.lazy((input) => (Array.isArray(input) ? Several : One) as unknown as v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]>);
+const Body: v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]> = v.lazy(
+  (input) => (Array.isArray(input) ? Several : One) as unknown as v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]>,
+);
 
 function isChangeRequest(body: unknown): boolean {
   const manifests = Array.isArray(body) ? body : [body];
@@ -41,7 +43,12 @@ export const applyRoutes: readonly Route[] = [
     audit: { action: 'Update', category: 'apply', target: () => ({ kind: 'Manifest', name: '*', site: '' }) },
     async handle(context, deps) {
       const { body, caller } = context;
-      const actor = { displayName: caller.displayName, sites: caller.sites, may: (action: string) => caller.may(action), audit: (entry: Parameters<typeof context.audit>[0]) => context.audit(entry) };
+      const actor = {
+        displayName: caller.displayName,
+        sites: caller.sites,
+        may: (action: string) => caller.may(action),
+        audit: (entry: Parameters<typeof context.audit>[0]) => context.audit(entry),
+      };
       const applied = await applyManifests(Array.isArray(body) ? body : [body], actor, deps, context.query.get('site'));
       return Array.isArray(body) ? applied : applied[0];
     },
@@ -53,7 +60,11 @@ export const applyRoutes: readonly Route[] = [
     tier: 'engineer',
     summary: 'Manifests in an order that apply accepts; query site, kinds (comma list), status (true)',
     handle({ query, caller }, { store }) {
-      const kinds = query.get('kinds')?.split(',').map((kind) => kind.trim()).filter((kind) => kind !== '');
+      const kinds = query
+        .get('kinds')
+        ?.split(',')
+        .map((kind) => kind.trim())
+        .filter((kind) => kind !== '');
       for (const kind of kinds ?? []) if (!appliedKind(kind)) throw invalid('invalid_query', 'kinds', `there is no kind ${kind} that can be exported`);
       return exportManifests(store, { site: query.get('site'), kinds, status: query.get('status') === 'true', visible: (site) => mayVisit(caller, site) });
     },
@@ -64,6 +75,7 @@ export const applyRoutes: readonly Route[] = [
     action: 'backup:crds',
     tier: 'admin',
     summary: 'Every configured resource with uid and status, for `lineside restore`',
-    handle: (_context, { store, clock, version = '', production }) => backup(store, { createdAt: timestamp(clock.wallMs()), version, operatingMode: production ? 'production' : 'development' }),
+    handle: (_context, { store, clock, version = '', production }) =>
+      backup(store, { createdAt: timestamp(clock.wallMs()), version, operatingMode: production ? 'production' : 'development' }),
   }),
 ];

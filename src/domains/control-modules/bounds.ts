@@ -122,7 +122,9 @@ function boundOf(expression: Expression): Bound | string {
       const right = boundOf(expression.right);
       if (typeof left === 'string') return left;
       if (typeof right === 'string') return right;
-      return ARITHMETIC.includes(expression.operator) ? { kind: 'binary', operator: expression.operator as '+', left, right } : `has ${expression.operator}, which is no arithmetic operator`;
+      return ARITHMETIC.includes(expression.operator)
+        ? { kind: 'binary', operator: expression.operator as '+', left, right }
+        : `has ${expression.operator}, which is no arithmetic operator`;
     }
   }
 }

@@ -167,9 +167,6 @@ export function ioModuleOf(channel: string): string {
 }
 
 function ioModulesOf(tags: readonly MergedTag[], blocks: readonly BlockSpec[]): string[] {
-  const addresses = [
-    ...tags.map((tag) => tag.channel),
-    ...blocks.filter((block) => CHANNEL_BLOCKS.includes(block.type)).map((block) => String(block.params?.addr ?? '')),
-  ];
+  const addresses = [...tags.map((tag) => tag.channel), ...blocks.filter((block) => CHANNEL_BLOCKS.includes(block.type)).map((block) => String(block.params?.addr ?? ''))];
   return [...new Set(addresses.map(ioModuleOf).filter((name) => name !== ''))].sort();
 }

@@ -43,7 +43,17 @@ export class ControlModuleReconciler implements Reconciler {
     // what only a comment changed is not loaded again, so its state stays
     const status = program && !changesBehaviour(program.spec, spec) ? program.status : { ...(program?.status ?? ControlProgram.initialStatus(spec)), state: 'Pending' as const };
     this.#store.apply({
-      puts: [{ kind: ControlProgram, site, name, spec, status, labels: { ...program?.metadata.labels, [MANAGED_BY_LABEL]: MANAGED }, ownerReferences: [{ kind: module.kind, name, uid }] }],
+      puts: [
+        {
+          kind: ControlProgram,
+          site,
+          name,
+          spec,
+          status,
+          labels: { ...program?.metadata.labels, [MANAGED_BY_LABEL]: MANAGED },
+          ownerReferences: [{ kind: module.kind, name, uid }],
+        },
+      ],
     });
     return 'settled';
   }

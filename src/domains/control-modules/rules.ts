@@ -52,7 +52,8 @@ function compileTemplate(spec: ControlModuleTemplateSpec, text: string, composit
   const declared = new Map(spec.inputs.map((input) => [input.name.toLowerCase(), input]));
   const inputs = network.inputs.map((input) => {
     const own = declared.get(input.name.toLowerCase());
-    if (own && iecType(own.dataType) !== iecType(input.dataType)) throw invalid('invalid_field', 'inputs', `input ${own.name} is ${own.dataType}, but the structured text declares it as ${input.dataType}`);
+    if (own && iecType(own.dataType) !== iecType(input.dataType))
+      throw invalid('invalid_field', 'inputs', `input ${own.name} is ${own.dataType}, but the structured text declares it as ${input.dataType}`);
     return own ?? { name: input.name, dataType: input.dataType as (typeof spec.inputs)[number]['dataType'], defaultValue: input.defaultValue ?? '', description: '' };
   });
   const known = new Set(inputs.map((input) => input.name.toLowerCase()));
@@ -111,7 +112,8 @@ function checkTag(tag: TemplateTag, field: string, spec: ControlModuleTemplateSp
   if (tag.blockRef !== '' && !block) throw invalid('invalid_field', `${field}.blockRef`, `tag ${tag.name} names block ${tag.blockRef}, which the template does not have`);
   if (tag.channel !== '') {
     if (ioModuleOf(tag.channel) === '') throw invalid('invalid_field', `${field}.channel`, `channel of tag ${tag.name} must have the form <ioModule>:<channel address>`);
-    if (block && !CHANNEL_BLOCKS.includes(block.type)) throw invalid('invalid_field', `${field}.channel`, `tag ${tag.name} has a channel but its block ${block.name} is a ${block.type}; only AI, AO, DI and DO have a channel`);
+    if (block && !CHANNEL_BLOCKS.includes(block.type))
+      throw invalid('invalid_field', `${field}.channel`, `tag ${tag.name} has a channel but its block ${block.name} is a ${block.type}; only AI, AO, DI and DO have a channel`);
   }
   checkBound(tag.engMin, `${field}.engMin`, spec);
   checkBound(tag.engMax, `${field}.engMax`, spec);
@@ -152,7 +154,8 @@ export function admitModule(spec: ControlModuleSpec, context: ModuleAdmission): 
 /** The program of a module has the module's name (decisions D-PROG-01), so the name must be free among the programs. */
 function refuseProgramName({ read, site, name }: ModuleAdmission): void {
   const program = read.get(PROGRAM, site, name);
-  if (program && program.metadata.ownerReferences.length === 0) throw conflict('already_exists', `control program ${name} has the name already; the logic of a module is a program of its own name`, { kind: 'ControlProgram', name });
+  if (program && program.metadata.ownerReferences.length === 0)
+    throw conflict('already_exists', `control program ${name} has the name already; the logic of a module is a program of its own name`, { kind: 'ControlProgram', name });
 }
 
 /** The chain ends at a unit, has at most four modules and no cycle (decisions Q-PROG-10). */
@@ -169,10 +172,12 @@ function checkParent(spec: ControlModuleSpec, { read, site, name }: ModuleAdmiss
 function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
   const inTemplate = new Set(template.tags.map((tag) => tag.name));
   spec.tags.forEach((tag, index) => {
-    if (!inTemplate.has(tag.name) && tag.dataType === undefined) throw invalid('missing_field', `tags[${index}].dataType`, `tag ${tag.name} is not a tag of the template, so it needs a dataType`);
+    if (!inTemplate.has(tag.name) && tag.dataType === undefined)
+      throw invalid('missing_field', `tags[${index}].dataType`, `tag ${tag.name} is not a tag of the template, so it needs a dataType`);
   });
   spec.paramOverrides.forEach(({ blockRef }, index) => {
-    if (!template.blocks.some((block) => block.name === blockRef)) throw invalid('invalid_field', `paramOverrides[${index}].blockRef`, `parameter override names block ${blockRef}, which the template does not have`);
+    if (!template.blocks.some((block) => block.name === blockRef))
+      throw invalid('invalid_field', `paramOverrides[${index}].blockRef`, `parameter override names block ${blockRef}, which the template does not have`);
   });
   const bound = new Set<string>();
   spec.inputBindings.forEach((binding, index) => {
@@ -182,7 +187,8 @@ function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateS
     if (bound.has(key)) throw invalid('invalid_field', `${field}.name`, `input ${binding.name} is bound twice`);
     bound.add(key);
     if ((binding.source === undefined) === (binding.value === undefined)) throw invalid('invalid_field', field, `input ${binding.name} must have either a source or a value`);
-    if (binding.source !== undefined && !/^[^.]+\.[^.]+$/.test(binding.source)) throw invalid('invalid_field', `${field}.source`, `source of input ${binding.name} must have the form <controlModule>.<tag>`);
+    if (binding.source !== undefined && !/^[^.]+\.[^.]+$/.test(binding.source))
+      throw invalid('invalid_field', `${field}.source`, `source of input ${binding.name} must have the form <controlModule>.<tag>`);
   });
   const tags = mergeTags(template.tags, spec.tags);
   const instance = { ...template, blocks: overrideParams(template.blocks, spec.paramOverrides) as ControlModuleTemplateSpec['blocks'] };
@@ -202,7 +208,14 @@ function overridePath(path: string, spec: ControlModuleSpec, template: ControlMo
 export function moduleDependents(read: StoreReader, site: string, module: string): Dependent[] {
   return [
     ...dependentsIn(read, UNIT, site, ({ spec }) => spec.roleBindings.some((binding) => binding.controlModule === module)),
-    ...dependentsIn(read, CONTROL_MODULE, site, ({ spec, metadata }) => metadata.name !== module && ((spec.parentKind === 'ControlModule' && spec.parentName === module) || spec.inputBindings.some((binding) => binding.source?.startsWith(`${module}.`) === true))),
+    ...dependentsIn(
+      read,
+      CONTROL_MODULE,
+      site,
+      ({ spec, metadata }) =>
+        metadata.name !== module &&
+        ((spec.parentKind === 'ControlModule' && spec.parentName === module) || spec.inputBindings.some((binding) => binding.source?.startsWith(`${module}.`) === true)),
+    ),
     ...dependentsIn(read, ALARM_DEFINITION, site, ({ spec }) => spec.sourceKind === 'ControlModule' && spec.sourceName === module),
   ];
 }

@@ -146,4 +146,3 @@ export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
   redact: withoutPassword,
   dependents: ({ metadata }, read) => moduleDependents(read, metadata.site, metadata.name),
 };
-

@@ -92,7 +92,11 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
   const preset = read.get(PRESET, site, simulation.preset)?.spec.behaviors ?? [];
   const missing = missingAddresses(preset, simulation.addressMap);
   if (missing.length > 0) {
-    throw new Refusal('unprocessable', `addressMap must map every address of preset ${simulation.preset}; missing: ${missing.join(', ')}`, { code: 'address_map_incomplete', missing, diagnostics: [] });
+    throw new Refusal('unprocessable', `addressMap must map every address of preset ${simulation.preset}; missing: ${missing.join(', ')}`, {
+      code: 'address_map_incomplete',
+      missing,
+      diagnostics: [],
+    });
   }
   const merged = mergeBehaviors(preset, simulation.addressMap, simulation.behaviors);
   const channels = spec.channels.map((channel) => channel.address);
@@ -148,7 +152,8 @@ function checkNames({ channels, simulation }: IOModuleSpec): void {
     const name = channel.name || channel.address;
     if (names.has(name)) throw invalid('invalid_field', `channels[${index}].name`, `channel name ${name} is used twice`);
     if (addresses.has(channel.address)) throw invalid('invalid_field', `channels[${index}].address`, `channel address ${channel.address} is used twice`);
-    if (channel.readbackAddress !== '' && channel.direction !== 'output') throw invalid('invalid_field', `channels[${index}].readbackAddress`, `channel ${name} is an input, so it has nothing to read back`);
+    if (channel.readbackAddress !== '' && channel.direction !== 'output')
+      throw invalid('invalid_field', `channels[${index}].readbackAddress`, `channel ${name} is an input, so it has nothing to read back`);
     if (channel.pollInterval !== '') checkPollInterval(channel.pollInterval, `channels[${index}].pollInterval`);
     names.add(name);
     addresses.add(channel.address);

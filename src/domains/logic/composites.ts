@@ -37,7 +37,7 @@ export interface PortTag {
 
 /** @throws Refusal 400 naming the first thing that would keep the network from being loaded; `place` renames its path. */
 export function checkNetwork(network: CheckedNetwork, composites: readonly CompositeType[], tags: readonly PortTag[] = [], place: (path: string) => string = (path) => path): void {
-  const bound = tags.flatMap((tag) => (tag.blockRef === '' ? [] : [{ block: tag.blockRef, port: tag.portRef, type: iecType(tag.dataType) ?? 'REAL' }] as const));
+  const bound = tags.flatMap((tag) => (tag.blockRef === '' ? [] : ([{ block: tag.blockRef, port: tag.portRef, type: iecType(tag.dataType) ?? 'REAL' }] as const)));
   const problems = validateNetwork(network.blocks, network.connections, network.variables, network.variableBindings, composites, { bound });
   if (problems.length > 0) throw refusalOf(problems, place);
   checkPorts(network, composites, tags);
@@ -57,8 +57,10 @@ function checkPorts(network: CheckedNetwork, composites: readonly CompositeType[
     const found = port(tag.blockRef, tag.portRef);
     if (!found) throw invalid('invalid_field', field, `tag ${tag.name} names port ${tag.blockRef}.${tag.portRef}, which does not exist`);
     const type = iecType(tag.dataType);
-    if (found.type !== type) throw invalid('invalid_field', `tags[${index}].dataType`, `tag ${tag.name} is ${tag.dataType}, but port ${tag.blockRef}.${tag.portRef} is ${found.type}`);
-    if (tag.accessLevel === 'readwrite' && found.fed) throw invalid('invalid_field', `tags[${index}].accessLevel`, `tag ${tag.name} cannot be written: port ${tag.blockRef}.${tag.portRef} is connected`);
+    if (found.type !== type)
+      throw invalid('invalid_field', `tags[${index}].dataType`, `tag ${tag.name} is ${tag.dataType}, but port ${tag.blockRef}.${tag.portRef} is ${found.type}`);
+    if (tag.accessLevel === 'readwrite' && found.fed)
+      throw invalid('invalid_field', `tags[${index}].accessLevel`, `tag ${tag.name} cannot be written: port ${tag.blockRef}.${tag.portRef} is connected`);
   });
 }
 
@@ -70,7 +72,13 @@ export function blockCatalog(composites: readonly CompositeType[]): BlockCatalog
     if (builtin) return builtin;
     const composite = known.get(name);
     const typed = ({ name: port, dataType }: { readonly name: string; readonly dataType: string }) => ({ name: port, type: iecType(dataType) ?? 'ANY' });
-    return composite && { inputs: composite.inputs.map(typed), outputs: composite.outputs.map(typed), params: composite.params.map((param) => ({ ...typed(param), required: param.required ?? false })) };
+    return (
+      composite && {
+        inputs: composite.inputs.map(typed),
+        outputs: composite.outputs.map(typed),
+        params: composite.params.map((param) => ({ ...typed(param), required: param.required ?? false })),
+      }
+    );
   };
 }
 

@@ -43,6 +43,9 @@ export function passGate(program: Program, after: ControlProgramSpec, read: Stor
 /** @throws Refusal 409 for a program of a control module (contract 3, Control program). */
 export function armOverride(program: Program, by: string, reason: string, nowMs: number): ControlProgramStatus {
   const owner = program.metadata.ownerReferences.find((reference) => reference.kind === 'ControlModule');
-  if (owner) throw conflict('managed_by_control_module', `program ${program.metadata.name} belongs to control module ${owner.name}; edit the module or its template`, { controlModule: owner.name });
+  if (owner)
+    throw conflict('managed_by_control_module', `program ${program.metadata.name} belongs to control module ${owner.name}; edit the module or its template`, {
+      controlModule: owner.name,
+    });
   return { ...program.status, hotSwapOverride: { until: timestamp(nowMs + OVERRIDE_WINDOW_MS), by, reason } };
 }

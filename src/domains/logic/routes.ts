@@ -41,7 +41,14 @@ const exists = (params: Named, { store }: LogicDeps): void => void requireProgra
 const PutBody = v.strictObject({
   apiVersion: v.optional(v.string()),
   kind: v.optional(v.picklist(['ControlProgram', 'FBNetwork'])),
-  metadata: v.optional(v.strictObject({ name: v.optional(v.string()), namespace: v.optional(v.string()), labels: v.optional(v.record(v.string(), v.string())), annotations: v.optional(v.record(v.string(), v.string())) })),
+  metadata: v.optional(
+    v.strictObject({
+      name: v.optional(v.string()),
+      namespace: v.optional(v.string()),
+      labels: v.optional(v.record(v.string(), v.string())),
+      annotations: v.optional(v.record(v.string(), v.string())),
+    }),
+  ),
   spec: v.strictObject({
     unitRef: v.string(),
     scanInterval: v.union([v.string(), v.number()]),
@@ -65,17 +72,35 @@ const replaceProgram = route({
     const { site, name } = context.params;
     const { metadata, spec } = context.body;
     const before = requireProgram(context.params, store);
-    if (metadata?.name !== undefined && metadata.name !== name) throw invalid('invalid_field', 'metadata.name', `a ControlProgram cannot be renamed: name must be ${name}, as in the path, or left out`);
+    if (metadata?.name !== undefined && metadata.name !== name)
+      throw invalid('invalid_field', 'metadata.name', `a ControlProgram cannot be renamed: name must be ${name}, as in the path, or left out`);
     for (const member of ['variables', 'variableBindings'] as const) {
-      if (spec[member] === undefined && before.spec[member].length > 0) throw invalid('missing_field', `spec.${member}`, `the stored program declares ${member}; send them back, or send an explicit empty array`);
+      if (spec[member] === undefined && before.spec[member].length > 0)
+        throw invalid('missing_field', `spec.${member}`, `the stored program declares ${member}; send them back, or send an explicit empty array`);
     }
     const decoded = decode(v.strictObject({ spec: ControlProgramSpec }), { spec }).spec;
     const after = admitProgram(decoded, { name, site, via: 'rest', before, read: store });
     checkIfMatch(context.header('if-match'), before.metadata.resourceVersion);
     const status = passGate(before, after, store, clock.wallMs());
     const applied = await store.write({
-      puts: [{ kind: ControlProgram, site, name, spec: after, status, ...(metadata?.labels ? { labels: metadata.labels } : {}), ...(metadata?.annotations ? { annotations: metadata.annotations } : {}) }],
-      audits: [context.audit({ before: before.spec, after, ...(before.status.hotSwapOverride && !status.hotSwapOverride ? { details: { hotSwapOverride: before.status.hotSwapOverride } } : {}) })],
+      puts: [
+        {
+          kind: ControlProgram,
+          site,
+          name,
+          spec: after,
+          status,
+          ...(metadata?.labels ? { labels: metadata.labels } : {}),
+          ...(metadata?.annotations ? { annotations: metadata.annotations } : {}),
+        },
+      ],
+      audits: [
+        context.audit({
+          before: before.spec,
+          after,
+          ...(before.status.hotSwapOverride && !status.hotSwapOverride ? { details: { hotSwapOverride: before.status.hotSwapOverride } } : {}),
+        }),
+      ],
     });
     const program = applied.resources[0] as Program;
     return withRevision(programBody(program), program.metadata.resourceVersion);
@@ -128,7 +153,13 @@ const catalogue: readonly Route[] = [
 /** Ports and params in one form (contract 3, Logic transforms): name, dataType, required and, when there are any, description and default. */
 function shownEntry(entry: ReturnType<typeof blockTypeEntries>[number]): unknown {
   const shown = (list: typeof entry.params) =>
-    list.map(({ name, dataType, description, defaultValue, required }) => ({ name, dataType, ...(description ? { description } : {}), ...(defaultValue === undefined ? {} : { defaultValue }), required: required ?? false }));
+    list.map(({ name, dataType, description, defaultValue, required }) => ({
+      name,
+      dataType,
+      ...(description ? { description } : {}),
+      ...(defaultValue === undefined ? {} : { defaultValue }),
+      required: required ?? false,
+    }));
   return { ...entry, inputs: shown(entry.inputs), outputs: shown(entry.outputs), params: shown(entry.params) };
 }
 

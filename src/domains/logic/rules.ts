@@ -48,7 +48,12 @@ function refuseTypeInUse(type: string, read: StoreReader): void {
   for (const user of blockTypeDependents(read, type)) {
     const units = user.kind === 'ControlModuleTemplate' ? unitsWithTemplate(user.name, read) : user.kind === 'ControlProgram' ? unitsWithProgram(user.name, read) : [];
     const active = units.find((unit) => unit.status.allocatedTo !== '' || unit.status.activeWork !== null);
-    if (active) throw conflict('active_batch', `unit ${active.metadata.name} uses block type ${type} and works for ${active.status.allocatedTo || active.status.activeWork?.name}; change the type when that work has ended`, { batch: active.status.allocatedTo, unit: active.metadata.name });
+    if (active)
+      throw conflict(
+        'active_batch',
+        `unit ${active.metadata.name} uses block type ${type} and works for ${active.status.allocatedTo || active.status.activeWork?.name}; change the type when that work has ended`,
+        { batch: active.status.allocatedTo, unit: active.metadata.name },
+      );
     if (user.kind === 'FunctionBlockType') refuseTypeInUse(user.name, read);
   }
 }
@@ -76,7 +81,14 @@ function compileComposite(spec: FunctionBlockTypeSpec, text: string, others: rea
   const portsOf = (wanted: 'input' | 'output', own: FunctionBlockTypeSpec['inputs']): FunctionBlockTypeSpec['inputs'] =>
     network.variables
       .filter((variable) => variable.direction === wanted)
-      .map((variable) => own.find((port) => port.name.toLowerCase() === variable.name.toLowerCase()) ?? { name: variable.name, dataType: variable.dataType as FunctionBlockTypeSpec['inputs'][number]['dataType'], description: '' });
+      .map(
+        (variable) =>
+          own.find((port) => port.name.toLowerCase() === variable.name.toLowerCase()) ?? {
+            name: variable.name,
+            dataType: variable.dataType as FunctionBlockTypeSpec['inputs'][number]['dataType'],
+            description: '',
+          },
+      );
   const bindingsOf = (wanted: 'input' | 'output') =>
     network.variableBindings.filter((binding) => direction.get(binding.variable) === wanted).map(({ variable, blockRef, portRef }) => ({ port: variable, blockRef, portRef }));
   return {
@@ -155,7 +167,8 @@ export function scanIntervalMs(value: string | number): number | null {
 export function admitProgram(spec: ControlProgramSpec, context: ProgramAdmission): ControlProgramSpec {
   refuseManaged(context.before, context.via);
   const module = context.before || context.via === 'system' ? undefined : context.read.get(CONTROL_MODULE, context.site, context.name);
-  if (module) throw conflict('managed_by_control_module', `control module ${context.name} has the name already, and its logic is the program of that name`, { controlModule: context.name });
+  if (module)
+    throw conflict('managed_by_control_module', `control module ${context.name} has the name already, and its logic is the program of that name`, { controlModule: context.name });
   mustExist(context.read, UNIT, context.site, spec.unitRef, 'spec.unitRef');
   if (context.via === 'rest') checkProgram(spec, context.before?.spec, context.read);
   return { ...spec, scanInterval: typeof spec.scanInterval === 'number' ? `${spec.scanInterval}ms` : spec.scanInterval };
@@ -165,13 +178,16 @@ export function admitProgram(spec: ControlProgramSpec, context: ProgramAdmission
 function refuseManaged(program: Resource<ControlProgramSpec, ControlProgramStatus> | undefined, via: ProgramAdmission['via']): void {
   const owner = program?.metadata.ownerReferences.find((reference) => reference.kind === 'ControlModule');
   if (!owner || via === 'system') return;
-  throw conflict('managed_by_control_module', `program ${program?.metadata.name} belongs to control module ${owner.name}; edit the module or its template`, { controlModule: owner.name });
+  throw conflict('managed_by_control_module', `program ${program?.metadata.name} belongs to control module ${owner.name}; edit the module or its template`, {
+    controlModule: owner.name,
+  });
 }
 
 /** Checks that generic apply is exempt from (contract 3, Control program). */
 function checkProgram(spec: ControlProgramSpec, before: ControlProgramSpec | undefined, read: StoreReader): void {
   if (spec.unitRef === '') throw invalid('missing_field', 'spec.unitRef', 'spec.unitRef is required');
-  if (scanIntervalMs(spec.scanInterval) === null) throw invalid('invalid_field', 'spec.scanInterval', 'spec.scanInterval must be a duration above zero such as 100ms or 1s, or a number of milliseconds');
+  if (scanIntervalMs(spec.scanInterval) === null)
+    throw invalid('invalid_field', 'spec.scanInterval', 'spec.scanInterval must be a duration above zero such as 100ms or 1s, or a number of milliseconds');
   const names = new Set<string>();
   spec.blocks.forEach((block, index) => {
     if (names.has(block.name)) throw invalid('invalid_field', `spec.blocks[${index}].name`, `block ${block.name} is declared twice`);
@@ -183,7 +199,11 @@ function checkProgram(spec: ControlProgramSpec, before: ControlProgramSpec | und
     if (names.has(binding.blockRef)) return;
     // an update may carry along a binding that did not resolve before, but must not strand one that did
     if (before && boundBefore.has(JSON.stringify(binding)) && !resolvedBefore.has(binding.blockRef)) return;
-    throw invalid('invalid_field', `spec.variableBindings[${index}].blockRef`, `variable ${binding.variable} is bound to block ${binding.blockRef}, which the program does not have`);
+    throw invalid(
+      'invalid_field',
+      `spec.variableBindings[${index}].blockRef`,
+      `variable ${binding.variable} is bound to block ${binding.blockRef}, which the program does not have`,
+    );
   });
   const resolved = spec.variableBindings.filter((binding) => names.has(binding.blockRef));
   const variables = spec.variables as readonly NetworkVariable[];

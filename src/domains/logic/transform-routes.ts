@@ -56,7 +56,9 @@ export const transformRoutes: readonly Route[] = [
     }),
     handle({ body: { dataConnections, ...body } }, { store }) {
       const composites = compositesOf(store);
-      checkNetwork({ blocks: body.blocks, connections: dataConnections, variables: [], variableBindings: [] }, composites, [], (path) => path.replace(/^connections/, 'dataConnections'));
+      checkNetwork({ blocks: body.blocks, connections: dataConnections, variables: [], variableBindings: [] }, composites, [], (path) =>
+        path.replace(/^connections/, 'dataConnections'),
+      );
       return { st: printNetwork({ ...body, name: body.name || 'network', connections: dataConnections }, blockCatalog(composites)) };
     },
   }),

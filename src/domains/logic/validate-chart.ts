@@ -30,7 +30,13 @@ const MEMBERS = {
 const Flat = v.strictObject(MEMBERS);
 type Flat = v.InferOutput<typeof Flat>;
 
-export const ChartRequest: v.GenericSchema<unknown, Flat> = v.union([v.pipe(v.strictObject({ chart: Flat }), v.transform(({ chart }) => chart)), Flat]) as v.GenericSchema<unknown, Flat>;
+export const ChartRequest: v.GenericSchema<unknown, Flat> = v.union([
+  v.pipe(
+    v.strictObject({ chart: Flat }),
+    v.transform(({ chart }) => chart),
+  ),
+  Flat,
+]) as v.GenericSchema<unknown, Flat>;
 
 export function diagnoseChart(request: Flat, read: StoreReader): ChartDiagnostic[] {
   const { steps, transitions, divergences, parameters, outputs, variables, roles, charts, unit, site, chartKind } = request;

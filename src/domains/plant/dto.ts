@@ -7,7 +7,21 @@ import type { Resource } from '../../platform/store/resource.js';
 import { Batch, type Condition } from '../batches/kind.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
 import { IO_MODULE } from '../io-modules/rules.js';
-import { Area, type AreaSpec, type EnterpriseSpec, ProcessCell, type ProcessCellSpec, Site, type SiteSpec, type SiteStatus, UNIT_SCAN_INTERVAL_DEFAULT, Unit, type UnitSpec, type UnitStatus, unitMode } from './kind.js';
+import {
+  Area,
+  type AreaSpec,
+  type EnterpriseSpec,
+  ProcessCell,
+  type ProcessCellSpec,
+  Site,
+  type SiteSpec,
+  type SiteStatus,
+  UNIT_SCAN_INTERVAL_DEFAULT,
+  Unit,
+  type UnitSpec,
+  type UnitStatus,
+  unitMode,
+} from './kind.js';
 
 function names(resources: readonly Resource[]): string[] {
   return resources.map((resource) => resource.metadata.name);

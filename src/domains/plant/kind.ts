@@ -188,7 +188,9 @@ export const Unit: Kind<UnitSpec, UnitStatus> = {
   dependents: ({ metadata }, read) => unitDependents(read, metadata.site, metadata.name),
   refuseDelete({ metadata, status }) {
     if (status.allocatedTo === '' && status.activeWork === null) return;
-    throw conflict('unit_active', `unit ${metadata.name} is allocated to ${status.allocatedTo || status.activeWork?.name}; end that work before deleting the unit`, { unit: metadata.name });
+    throw conflict('unit_active', `unit ${metadata.name} is allocated to ${status.allocatedTo || status.activeWork?.name}; end that work before deleting the unit`, {
+      unit: metadata.name,
+    });
   },
 };
 

@@ -28,9 +28,31 @@ const BATCH = kindNamed<typeof Batch>('Batch');
 
 /** Everything that may stand in a site; audit and revisions do not hold it (decisions Q-ERR-11). */
 const SITE_CONTENTS: readonly AnyKind[] = [
-  'Area', 'ProcessCell', 'Unit', 'ControlModule', 'IOModule', 'Controller', 'SimulationPreset', 'ControlProgram', 'AlarmDefinition', 'Alarm',
-  'CoordinationBlock', 'SyncBarrier', 'MasterRecipe', 'ControlRecipe', 'Batch', 'Procedure', 'UnitProcedure', 'Operation', 'Phase',
-  'ProcedureTemplate', 'UnitProcedureTemplate', 'OperationTemplate', 'PhaseTemplate', 'ChangeRequest', 'BatchRecord',
+  'Area',
+  'ProcessCell',
+  'Unit',
+  'ControlModule',
+  'IOModule',
+  'Controller',
+  'SimulationPreset',
+  'ControlProgram',
+  'AlarmDefinition',
+  'Alarm',
+  'CoordinationBlock',
+  'SyncBarrier',
+  'MasterRecipe',
+  'ControlRecipe',
+  'Batch',
+  'Procedure',
+  'UnitProcedure',
+  'Operation',
+  'Phase',
+  'ProcedureTemplate',
+  'UnitProcedureTemplate',
+  'OperationTemplate',
+  'PhaseTemplate',
+  'ChangeRequest',
+  'BatchRecord',
 ].map((kind) => kindNamed<AnyKind>(kind));
 
 /** @throws Refusal `unknown_reference` when a reference is set and points nowhere (decisions D-ERR-02, D-UNIT-02). */
@@ -46,7 +68,10 @@ export function dependentsIn<Spec, Status>(
   site: string | undefined,
   keep: (resource: Resource<Spec, Status>) => boolean = () => true,
 ): Dependent[] {
-  return read.list(kind, site).filter(keep).map((resource) => ({ kind: resource.kind, name: resource.metadata.name }));
+  return read
+    .list(kind, site)
+    .filter(keep)
+    .map((resource) => ({ kind: resource.kind, name: resource.metadata.name }));
 }
 
 export function sitesOf(read: StoreReader, enterprise: string): Dependent[] {
@@ -70,7 +95,13 @@ export function unitDependents(read: StoreReader, site: string, unit: string): D
   return [
     ...dependentsIn(read, CONTROL_MODULE, site, ({ spec }) => spec.parentKind === 'Unit' && spec.parentName === unit),
     ...dependentsIn(read, CONTROL_PROGRAM, site, ({ spec, metadata }) => spec.unitRef === unit && metadata.ownerReferences.length === 0),
-    ...dependentsIn(read, BATCH, site, ({ spec, status }) => !FINAL_BATCH.includes(status.phase) && (Object.values(spec.equipment).includes(unit) || status.allocations.some((held) => held.unit === unit && held.state !== 'Released'))),
+    ...dependentsIn(
+      read,
+      BATCH,
+      site,
+      ({ spec, status }) =>
+        !FINAL_BATCH.includes(status.phase) && (Object.values(spec.equipment).includes(unit) || status.allocations.some((held) => held.unit === unit && held.state !== 'Released')),
+    ),
   ];
 }
 

@@ -29,7 +29,9 @@ export function refuseInvalid(diagnostics: readonly ChartDiagnostic[]): void {
 }
 
 function placeOf({ chart, step, transition }: ChartDiagnostic): string {
-  const words = [chart && chart !== 'running' ? `chart ${chart}` : '', step ? `step ${step}` : '', transition === undefined ? '' : `transition ${transition}`].filter((word) => word !== '');
+  const words = [chart && chart !== 'running' ? `chart ${chart}` : '', step ? `step ${step}` : '', transition === undefined ? '' : `transition ${transition}`].filter(
+    (word) => word !== '',
+  );
   return words.length === 0 ? '' : `${words.join(', ')}: `;
 }
 
@@ -40,10 +42,24 @@ export function phaseEnvironment(read: StoreReader, site: string, unit: string):
       const templates = read.list(TEMPLATE, '').filter((template) => template.spec.moduleType === moduleType);
       if (templates.length !== 1) return undefined;
       const [{ metadata, spec }] = templates;
-      const bare = { parentName: '', parentKind: 'Unit', templateRef: metadata.name, symbolId: '', measuredVariable: '', description: '', tags: [], inputBindings: [], paramOverrides: [], mode: '' } as const;
+      const bare = {
+        parentName: '',
+        parentKind: 'Unit',
+        templateRef: metadata.name,
+        symbolId: '',
+        measuredVariable: '',
+        description: '',
+        tags: [],
+        inputBindings: [],
+        paramOverrides: [],
+        mode: '',
+      } as const;
       const resolved = resolveModule({ ...bare, tags: [], inputBindings: [], paramOverrides: [] }, spec);
       // an instance may move the bounds, so those of the template are not held against a literal
-      return tableOf(resolved.tags.map(({ min: _min, max: _max, ...tag }) => tag), resolved.blocks);
+      return tableOf(
+        resolved.tags.map(({ min: _min, max: _max, ...tag }) => tag),
+        resolved.blocks,
+      );
     },
     tagsOfModule(name) {
       const module = modules?.get(name);
@@ -102,7 +118,12 @@ export function checkSequence(
 }
 
 /** A recipe's parameters are the names of its formulas; they are texts, so their type is open. */
-export function checkRecipeChart(chart: ProceduralChart, formulas: readonly { readonly parameters: readonly { readonly name: string }[] }[], read: StoreReader, site: string): ChartDiagnostic[] {
+export function checkRecipeChart(
+  chart: ProceduralChart,
+  formulas: readonly { readonly parameters: readonly { readonly name: string }[] }[],
+  read: StoreReader,
+  site: string,
+): ChartDiagnostic[] {
   const names = new Map(formulas.flatMap((formula) => formula.parameters.map((parameter) => [parameter.name.toLowerCase(), parameter.name])));
   return checkProceduralChart(chart, 'Recipe', { parameters: [...names.values()].map((name) => ({ name, type: 'ANY' })), template: templateFacts(read, site) });
 }

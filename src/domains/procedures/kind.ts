@@ -11,7 +11,17 @@ import { Count, Flag, Identifier, NumberText, Required, TagName, Text } from '..
 import type { Kind } from '../../platform/store/kind.js';
 import type { CommandRejection, Condition, ElementFailure } from '../batches/kind.js';
 import type { ChartProgress } from '../batches/rules.js';
-import { admitOperation, admitOperationTemplate, admitPhase, admitPhaseTemplate, admitProcedure, admitProcedureTemplate, admitUnitProcedure, admitUnitProcedureTemplate, refuseTemplateDelete } from './rules.js';
+import {
+  admitOperation,
+  admitOperationTemplate,
+  admitPhase,
+  admitPhaseTemplate,
+  admitProcedure,
+  admitProcedureTemplate,
+  admitUnitProcedure,
+  admitUnitProcedureTemplate,
+  refuseTemplateDelete,
+} from './rules.js';
 
 // ---------------------------------------------------------------- charts
 

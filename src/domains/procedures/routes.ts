@@ -36,7 +36,8 @@ function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, 
     refuse({ verb, before, name }) {
       if (verb !== 'delete' || !before) return;
       if (isActive(before.status)) throw conflict('element_active', `${kind.kind} ${name} is ${before.status.state}; end it first`, { state: before.status.state });
-      if (before.spec.parentRef !== null) throw conflict('element_owned', `${kind.kind} ${name} belongs to ${before.spec.parentRef.kind} ${before.spec.parentRef.name}; delete that one`);
+      if (before.spec.parentRef !== null)
+        throw conflict('element_owned', `${kind.kind} ${name} belongs to ${before.spec.parentRef.kind} ${before.spec.parentRef.name}; delete that one`);
     },
   }).map(withAdhocFilter);
 }

@@ -9,7 +9,25 @@ import type { Resource } from '../../platform/store/resource.js';
 import { dependentsIn } from '../plant/rules.js';
 import type { MasterRecipe } from '../recipes/kind.js';
 import { type ChartDiagnostic, checkPhase, checkSequence, refuseInvalid } from './charts.js';
-import type { ElementStatus, Operation, OperationSpec, OperationTemplate, OperationTemplateSpec, OutputSpec, ParameterSpec, Phase, PhaseSpec, PhaseTemplate, PhaseTemplateSpec, Procedure, ProcedureSpec, ProcedureTemplate, ProcedureTemplateSpec, UnitProcedure, UnitProcedureTemplate } from './kind.js';
+import type {
+  ElementStatus,
+  Operation,
+  OperationSpec,
+  OperationTemplate,
+  OperationTemplateSpec,
+  OutputSpec,
+  ParameterSpec,
+  Phase,
+  PhaseSpec,
+  PhaseTemplate,
+  PhaseTemplateSpec,
+  Procedure,
+  ProcedureSpec,
+  ProcedureTemplate,
+  ProcedureTemplateSpec,
+  UnitProcedure,
+  UnitProcedureTemplate,
+} from './kind.js';
 
 export const PHASE_TEMPLATE = kindNamed<typeof PhaseTemplate>('PhaseTemplate');
 export const OPERATION_TEMPLATE = kindNamed<typeof OperationTemplate>('OperationTemplate');
@@ -76,8 +94,10 @@ export function admitProcedure(spec: ProcedureSpec, context: Admission<Procedure
 /** Authoring reaches only elements without a parent that are Idle (decisions Q-CHANGE-08); the batch controller owns the rest. */
 function refuseOwned({ before, name, via }: Admission<{ readonly parentRef: unknown; readonly batchRef: string }, ElementStatus>): void {
   if (!before || via === 'system') return;
-  if (before.spec.parentRef !== null || before.spec.batchRef !== '') throw conflict('element_owned', `${before.kind} ${name} belongs to a running procedure; only its batch controller edits it`);
-  if (before.status.state !== 'Idle') throw conflict('element_active', `${before.kind} ${name} is ${before.status.state}; it can be edited while Idle only`, { state: before.status.state });
+  if (before.spec.parentRef !== null || before.spec.batchRef !== '')
+    throw conflict('element_owned', `${before.kind} ${name} belongs to a running procedure; only its batch controller edits it`);
+  if (before.status.state !== 'Idle')
+    throw conflict('element_active', `${before.kind} ${name} is ${before.status.state}; it can be edited while Idle only`, { state: before.status.state });
 }
 
 // ---------------------------------------------------------------- delete
@@ -97,7 +117,14 @@ export function refuseTemplateDelete({ kind, metadata }: Resource, read: StoreRe
     ...activeUsers(read, site, kind, name),
   ];
   if (referencedBy.length === 0) return;
-  throw conflict('referenced', `${kind} ${name} is still used by ${referencedBy.slice(0, 3).map((user) => `${user.kind} ${user.name}`).join(', ')}`, { referencedBy });
+  throw conflict(
+    'referenced',
+    `${kind} ${name} is still used by ${referencedBy
+      .slice(0, 3)
+      .map((user) => `${user.kind} ${user.name}`)
+      .join(', ')}`,
+    { referencedBy },
+  );
 }
 
 function activeUsers(read: StoreReader, site: string, templateKind: string, name: string): Dependent[] {

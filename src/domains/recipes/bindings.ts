@@ -49,7 +49,8 @@ function bindRole(role: RoleSpec, unitRole: string, entries: ReadonlyMap<string,
   const entry = entries.get(unitRole.toLowerCase());
   if (entry !== undefined) {
     const module = modules.find((candidate) => candidate.name === entry);
-    if (!module) return { ...base, boundCM: entry, cmModuleType: '', issue: 'CMNotFound', message: `role ${unitRole} is bound to ${entry}, which is no control module of the unit` };
+    if (!module)
+      return { ...base, boundCM: entry, cmModuleType: '', issue: 'CMNotFound', message: `role ${unitRole} is bound to ${entry}, which is no control module of the unit` };
     const bound = { ...base, boundCM: module.name, cmModuleType: module.moduleType };
     if (module.moduleType === role.requiredType) return bound;
     return { ...bound, issue: 'TypeMismatch', message: `role ${role.name} needs a ${role.requiredType}, but ${module.name} is a ${module.moduleType || 'module without type'}` };
@@ -120,7 +121,17 @@ function rowsOf({ path, phaseTemplate, template, roleMap }: PhaseLeaf, unit: str
   if (!template) return [];
   const spec = units.unit(unit);
   if (!spec) {
-    return template.roles.map((role) => ({ step: path, phaseTemplate, role: role.name, requiredType: role.requiredType, unit: '', boundCM: '', cmModuleType: '', issue: 'Unmapped', message: 'no unit is known for this step' }));
+    return template.roles.map((role) => ({
+      step: path,
+      phaseTemplate,
+      role: role.name,
+      requiredType: role.requiredType,
+      unit: '',
+      boundCM: '',
+      cmModuleType: '',
+      issue: 'Unmapped',
+      message: 'no unit is known for this step',
+    }));
   }
   return resolveRoles(spec, template, roleMap, units.modules(unit)).map(({ required: _required, ...binding }) => ({ step: path, phaseTemplate, unit, ...binding }));
 }

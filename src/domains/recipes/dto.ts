@@ -24,7 +24,9 @@ export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStat
 /** Several versions may be Effective at once; each is withdrawn by its own signed action (decisions Q-RECIPE-11). */
 function siblingNotes({ metadata, spec, status }: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): string[] {
   if (status.phase !== 'Effective' || spec.productID === '') return [];
-  const others = read.list(MASTER_RECIPE, metadata.site).filter((other) => other.metadata.name !== metadata.name && other.spec.productID === spec.productID && other.status.phase === 'Effective');
+  const others = read
+    .list(MASTER_RECIPE, metadata.site)
+    .filter((other) => other.metadata.name !== metadata.name && other.spec.productID === spec.productID && other.status.phase === 'Effective');
   return others.map((other) => `version ${other.spec.version} of product ${spec.productID} is Effective too: recipe ${other.metadata.name}`);
 }
 

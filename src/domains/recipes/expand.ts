@@ -18,7 +18,7 @@ export function templatesOf(read: StoreReader, site: string): Templates {
   const kinds = { OperationTemplate: OPERATION_TEMPLATE, UnitProcedureTemplate: UNIT_PROCEDURE_TEMPLATE, ProcedureTemplate: PROCEDURE_TEMPLATE } as const;
   return {
     phase: (name) => read.get(PHASE_TEMPLATE, site, name)?.spec,
-    chart: (kind, name) => (read.get<{ chart: ProceduralChart }, unknown>(kinds[kind] as never, site, name))?.spec.chart,
+    chart: (kind, name) => read.get<{ chart: ProceduralChart }, unknown>(kinds[kind] as never, site, name)?.spec.chart,
   };
 }
 

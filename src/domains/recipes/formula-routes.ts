@@ -28,7 +28,8 @@ function formulaExists({ site, name, formulaName }: OfFormula, { store }: Recipe
 async function writeFormulas(context: Context, store: Store, change: (spec: MasterRecipeSpec) => MasterRecipeSpec): Promise<MasterRecipeSpec> {
   const { site, name } = context.params;
   const recipe = requireRecipe(store, site, name);
-  if (!EDITABLE.includes(recipe.status.phase)) throw conflict('recipe_phase', `recipe ${name} is ${recipe.status.phase}; its formulas can be edited in Draft and Rejected only`, { phase: recipe.status.phase });
+  if (!EDITABLE.includes(recipe.status.phase))
+    throw conflict('recipe_phase', `recipe ${name} is ${recipe.status.phase}; its formulas can be edited in Draft and Rejected only`, { phase: recipe.status.phase });
   const spec = change(recipe.spec);
   const companions = companionsOf(MasterRecipe, { site, name, spec, before: recipe, by: context.caller.displayName });
   await store.write({
@@ -93,7 +94,8 @@ export const formulaRoutes: readonly Route[] = [
     exists: formulaExists,
     async handle(context, { store }) {
       const { formulaName } = context.params;
-      if (context.body.name !== undefined && context.body.name !== formulaName) throw invalid('invalid_field', 'name', `a formula cannot be renamed: name must be ${formulaName}, or left out`);
+      if (context.body.name !== undefined && context.body.name !== formulaName)
+        throw invalid('invalid_field', 'name', `a formula cannot be renamed: name must be ${formulaName}, or left out`);
       const spec = await writeFormulas(context, store, (before) => {
         const formula = decode(Formula, merge(formulaOf(before, formulaName), context.body));
         checkFormula(formula, 'formula');
@@ -125,6 +127,8 @@ export const formulaRoutes: readonly Route[] = [
       store
         .list(MASTER_RECIPE)
         .filter(({ metadata }) => mayVisit(caller, metadata.site))
-        .flatMap(({ metadata, spec, status }) => spec.formulas.map((formula) => ({ site: metadata.site, recipe: metadata.name, version: spec.version, phase: status.phase, ...formula }))),
+        .flatMap(({ metadata, spec, status }) =>
+          spec.formulas.map((formula) => ({ site: metadata.site, recipe: metadata.name, version: spec.version, phase: status.phase, ...formula })),
+        ),
   }),
 ];

@@ -11,7 +11,8 @@ export function formulaOf(spec: MasterRecipeSpec, name: string): Formula {
 
 /** The first formula is the default; a new default takes it from the old one. @throws Refusal 409 when the name is taken. */
 export function addFormula(spec: MasterRecipeSpec, formula: Formula): MasterRecipeSpec {
-  if (spec.formulas.some((other) => other.name === formula.name)) throw conflict('already_exists', `formula ${formula.name} exists already`, { kind: 'Formula', name: formula.name });
+  if (spec.formulas.some((other) => other.name === formula.name))
+    throw conflict('already_exists', `formula ${formula.name} exists already`, { kind: 'Formula', name: formula.name });
   return withDefault({ ...spec, formulas: [...spec.formulas, formula] }, formula.default ? formula.name : undefined);
 }
 

@@ -30,7 +30,8 @@ const steps: readonly Route<RecipeDeps>[] = LIFECYCLE.map(({ by: action, from, t
     freshToken: true,
     audit: { action: 'Lifecycle', category: 'recipe-lifecycle', target: ({ site, name }) => ({ kind: 'MasterRecipe', name, site }) },
     exists: recipeExists,
-    handle: (context, deps) => moveRecipe(deps, (context.params as { site: string }).site, (context.params as { name: string }).name, action, context.body.reason, actorOfRequest(context)),
+    handle: (context, deps) =>
+      moveRecipe(deps, (context.params as { site: string }).site, (context.params as { name: string }).name, action, context.body.reason, actorOfRequest(context)),
   }),
 );
 

@@ -64,7 +64,14 @@ function refuseInvalid(store: Store, recipe: RecipeResource): void {
 }
 
 /** Back to Draft with the content of an older revision, which becomes a new one (decisions Q-RECIPE-03, Q-RECIPE-09). */
-export async function revertRecipe(deps: LifecycleDeps, site: string, name: string, revision: number, reason: string, actor: LifecycleActor): Promise<LifecycleReply & { readonly revision: number; readonly revertedTo: number }> {
+export async function revertRecipe(
+  deps: LifecycleDeps,
+  site: string,
+  name: string,
+  revision: number,
+  reason: string,
+  actor: LifecycleActor,
+): Promise<LifecycleReply & { readonly revision: number; readonly revertedTo: number }> {
   const recipe = requireRecipe(deps.store, site, name);
   const wanted = deps.store.get(RECIPE_REVISION, site, revisionName(name, revision));
   if (!wanted) throw missing('revision', `${revision} of recipe ${name}`);
@@ -76,12 +83,10 @@ export async function revertRecipe(deps: LifecycleDeps, site: string, name: stri
   refuseDuplicate(wanted.spec.spec, { read: deps.store, site, name });
   const next = recipe.status.revision + 1;
   const { entry, audit } = signed(deps, recipe, 'revert', 'Draft', reason, actor, next, wanted.spec.spec, { revertedTo: revision });
-  const { status, puts } = revise(
-    { name, site, spec: wanted.spec.spec, before: recipe, by: entry.actionBy },
-    'Draft',
-    `reverted to revision ${revision}`,
-    { revertedTo: revision, entry },
-  );
+  const { status, puts } = revise({ name, site, spec: wanted.spec.spec, before: recipe, by: entry.actionBy }, 'Draft', `reverted to revision ${revision}`, {
+    revertedTo: revision,
+    entry,
+  });
   await deps.store.write({ puts: [{ kind: MASTER_RECIPE, site, name, spec: wanted.spec.spec, status }, ...(puts ?? [])], audits: [audit] });
   return { ...reply(name, entry), revision: next, revertedTo: revision };
 }

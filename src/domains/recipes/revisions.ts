@@ -47,14 +47,28 @@ export function revise(
     kind: RECIPE_REVISION,
     site,
     name: revisionName(name, revision),
-    spec: { recipe: name, revision, createdBy: by, phase, digest, summary, spec, signatures: more.entry ? [more.entry] : [], ...(more.revertedTo === undefined ? {} : { revertedTo: more.revertedTo }) },
+    spec: {
+      recipe: name,
+      revision,
+      createdBy: by,
+      phase,
+      digest,
+      summary,
+      spec,
+      signatures: more.entry ? [more.entry] : [],
+      ...(more.revertedTo === undefined ? {} : { revertedTo: more.revertedTo }),
+    },
     status: {},
   };
   return { status: { phase, revision, digest, lifecycle }, puts: [put as Put] };
 }
 
 /** A lifecycle step adds its signature to the revision it signs and moves the recipe; the spec stays. */
-export function signRevision(read: StoreReader, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>, entry: LifecycleEntry): { readonly status: MasterRecipeStatus; readonly puts: readonly Put[] } {
+export function signRevision(
+  read: StoreReader,
+  recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>,
+  entry: LifecycleEntry,
+): { readonly status: MasterRecipeStatus; readonly puts: readonly Put[] } {
   const { metadata, status } = recipe;
   const revision = read.get(RECIPE_REVISION, metadata.site, revisionName(metadata.name, status.revision));
   const signed: Put<RecipeRevisionSpec>[] = revision

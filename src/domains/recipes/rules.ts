@@ -81,7 +81,11 @@ export function refuseDuplicate(spec: MasterRecipeSpec, { read, site, name }: { 
   if (spec.productID === '') return;
   const other = read.list(MASTER_RECIPE, site).find((recipe) => recipe.metadata.name !== name && recipe.spec.productID === spec.productID && recipe.spec.version === spec.version);
   if (!other) return;
-  throw conflict('duplicate_version', `product ${spec.productID} already has version ${spec.version}: recipe ${other.metadata.name}`, { productID: spec.productID, version: spec.version, recipe: other.metadata.name });
+  throw conflict('duplicate_version', `product ${spec.productID} already has version ${spec.version}: recipe ${other.metadata.name}`, {
+    productID: spec.productID,
+    version: spec.version,
+    recipe: other.metadata.name,
+  });
 }
 
 /** Batches that name it and are not final, Pending included (decisions Q-RECIPE-12). */

@@ -8,7 +8,11 @@ export function siteUnits(read: StoreReader, site: string): SiteUnits {
   const modules = new Map<string, readonly BoundModule[]>();
   return {
     unit: (name) => read.get(UNIT, site, name)?.spec,
-    withCapability: (capability) => read.list(UNIT, site).filter((unit) => unit.spec.capabilities.includes(capability)).map((unit) => unit.metadata.name),
+    withCapability: (capability) =>
+      read
+        .list(UNIT, site)
+        .filter((unit) => unit.spec.capabilities.includes(capability))
+        .map((unit) => unit.metadata.name),
     modules(unit) {
       let found = modules.get(unit);
       if (!found) {

@@ -32,5 +32,9 @@ export function unitBindings(read: StoreReader, site: string, unit: string): (Bi
   return read
     .list(MASTER_RECIPE, site)
     .filter(({ status }) => status.phase !== 'Rejected' && status.phase !== 'Withdrawn')
-    .flatMap(({ metadata, spec }) => bindRecipe(spec, templates, units).rows.filter((row) => row.unit === unit).map((row) => ({ ...row, recipe: metadata.name })));
+    .flatMap(({ metadata, spec }) =>
+      bindRecipe(spec, templates, units)
+        .rows.filter((row) => row.unit === unit)
+        .map((row) => ({ ...row, recipe: metadata.name })),
+    );
 }

@@ -22,13 +22,19 @@ export const Reference = Text;
 
 /** Decimal text with optional sign and exponent; empty when there is none (decisions 1.3). */
 export const NumberText = v.optional(
-  v.pipe(v.string(), v.check((text) => text === '' || isNumberText(text), 'must be a decimal number as text')),
+  v.pipe(
+    v.string(),
+    v.check((text) => text === '' || isNumberText(text), 'must be a decimal number as text'),
+  ),
   '',
 );
 
 /** `1m30s`; empty when there is none. */
 export const DurationText = v.optional(
-  v.pipe(v.string(), v.check((text) => text === '' || parseDuration(text) !== null, 'must be a duration such as 100ms, 30s or 1m30s')),
+  v.pipe(
+    v.string(),
+    v.check((text) => text === '' || parseDuration(text) !== null, 'must be a duration such as 100ms, 30s or 1m30s'),
+  ),
   '',
 );
 

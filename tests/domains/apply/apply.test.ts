@@ -10,11 +10,19 @@ const admin = await plant.as('admin');
 const engineer = await plant.as('engineer');
 const reader = await plant.as('viewer');
 
-const manifest = (kind: string, name: string, spec: object = {}, metadata: object = { namespace: 'site-north' }) => ({ apiVersion: 'control.lineside.io/v1alpha1', kind, metadata: { name, ...metadata }, spec });
+const manifest = (kind: string, name: string, spec: object = {}, metadata: object = { namespace: 'site-north' }) => ({
+  apiVersion: 'control.lineside.io/v1alpha1',
+  kind,
+  metadata: { name, ...metadata },
+  spec,
+});
 const apply = (body: unknown, who = engineer, query = '') => who.post(`/api/v1/apply${query}`, body);
 
 t.test('APPLY-01: apply creates, configures and leaves alone, by name', async (t) => {
-  t.match(await apply(manifest('Site', 'north', { location: 'A' }, {})), { status: 200, body: { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Site', namespace: '', operation: 'created', generation: 1, warnings: [] } });
+  t.match(await apply(manifest('Site', 'north', { location: 'A' }, {})), {
+    status: 200,
+    body: { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Site', namespace: '', operation: 'created', generation: 1, warnings: [] },
+  });
   t.match(await apply(manifest('Site', 'north', { location: 'B' }, {})), { status: 200, body: { operation: 'configured', generation: 2 } });
   t.match(await apply(manifest('Site', 'north', { location: 'B' }, {})), { status: 200, body: { operation: 'unchanged', generation: 2 } });
   t.match(await apply(manifest('Site', 'north', { location: 'B' }, { labels: { a: 'b' } })), { status: 200, body: { operation: 'configured', generation: 2 } });
@@ -24,7 +32,8 @@ t.test('APPLY-01: apply creates, configures and leaves alone, by name', async (t
 
 t.test('decisions Q-VER-03: any group, one version', async (t) => {
   for (const apiVersion of ['physical/v1alpha1', 'whatever.example.com/v1alpha1']) t.equal((await apply({ ...manifest('Area', 'hall'), apiVersion })).status, 200, apiVersion);
-  for (const apiVersion of ['v1', 'physical/v1', 'a/b/v1alpha1']) t.match(await apply({ ...manifest('Area', 'hall'), apiVersion }), { status: 400, body: { field: 'apiVersion' } }, apiVersion);
+  for (const apiVersion of ['v1', 'physical/v1', 'a/b/v1alpha1'])
+    t.match(await apply({ ...manifest('Area', 'hall'), apiVersion }), { status: 400, body: { field: 'apiVersion' } }, apiVersion);
 });
 
 t.test('APPLY-02, APPLY-03, APPLY-04: kinds that are applied, unknown, and deliberately not applied', async (t) => {
@@ -78,7 +87,10 @@ t.test('APPLY-11, COORD-01, COORD-02, COORD-03, COORD-04, COORD-05: coordination
   t.match(await apply(manifest('CoordinationBlock', 'cb', { mode: 'Dance', signal })), { status: 400, body: { field: 'spec.mode' } });
   t.match(await apply(manifest('CoordinationBlock', 'cb', { mode: 'Signal', signal: { ...signal, consumers: [] } })), { status: 400 });
   t.match(await apply(manifest('CoordinationBlock', 'cb', { mode: 'Signal', signal })), { status: 200 });
-  t.match(plant.store.get(CoordinationBlock, 'north', 'cb'), { spec: { timeoutSeconds: 0, signal: { consumers: [{ waitFor: 'Start' }] } }, status: { phase: 'Idle', signalRaised: false } });
+  t.match(plant.store.get(CoordinationBlock, 'north', 'cb'), {
+    spec: { timeoutSeconds: 0, signal: { consumers: [{ waitFor: 'Start' }] } },
+    status: { phase: 'Idle', signalRaised: false },
+  });
   t.match(await apply(manifest('SyncBarrier', 'sb', { participants: [endpoint('a'), endpoint('b')], count: 3 })), { status: 400, body: { field: 'spec.count' } });
   t.match(await apply(manifest('SyncBarrier', 'sb', { participants: [endpoint('a'), endpoint('b')] })), { status: 200 });
   t.match(await engineer.get('/api/v1/sites/north/coordinationblocks'), { status: 404 });
@@ -121,7 +133,10 @@ t.test('APPLY-12, APPLY-13: what is exported can be applied elsewhere as it is',
   t.same(again.body, exported.body);
   const some = (await engineer.get('/api/v1/export?kinds=Area,FBNetwork&status=true')).body;
   t.same(new Set(some.map((entry: { kind: string }) => entry.kind)), new Set(['Area', 'ControlProgram']));
-  t.ok(some.every((entry: { status?: unknown }) => entry.status), 'status on request');
+  t.ok(
+    some.every((entry: { status?: unknown }) => entry.status),
+    'status on request',
+  );
   t.match(await engineer.get('/api/v1/export?kinds=Gadget'), { status: 400, body: { field: 'kinds' } });
   t.match(await engineer.get('/api/v1/backup/crds'), { status: 403 });
   t.match(await admin.get('/api/v1/backup/crds'), { status: 200, body: { format: 'lineside-backup/1', sha256: /^[0-9a-f]{64}$/ } });

@@ -16,7 +16,15 @@ t.test('APPLY-01: every manifest of the demonstration plant applies, and again w
   const first = await engineer.post('/api/v1/apply', manifests);
   t.equal(first.status, 200, first.text.slice(0, 600));
   t.same(new Set(first.body.map((result: { operation: string }) => result.operation)), new Set(['created']));
-  t.match(first.body[4], { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Controller', namespace: 'site-demo', name: 'edge-1', operation: 'created', generation: 1, warnings: [] });
+  t.match(first.body[4], {
+    apiVersion: 'physical.lineside.io/v1alpha1',
+    kind: 'Controller',
+    namespace: 'site-demo',
+    name: 'edge-1',
+    operation: 'created',
+    generation: 1,
+    warnings: [],
+  });
   const again = await engineer.post('/api/v1/apply', manifests);
   t.equal(again.status, 200, again.text.slice(0, 600));
   t.same(new Set(again.body.map((result: { operation: string }) => result.operation)), new Set(['unchanged']));
@@ -29,7 +37,22 @@ t.test('APPLY-01: every manifest of the demonstration plant applies, and again w
     t.ok(matrix.body.rows.length > 0);
   }
   for (const family of ['enterprises', 'sites', 'controlmoduletemplates', 'fbblocktypes', 'blocktypes']) t.equal((await engineer.get(`/api/v1/${family}`)).status, 200, family);
-  for (const family of ['areas', 'processcells', 'units', 'controlmodules', 'iomodules', 'controllers', 'simulationpresets', 'fbnetworks', 'recipes/master', 'phasetemplates', 'operationtemplates', 'unitproceduretemplates', 'proceduretemplates', 'phases']) {
+  for (const family of [
+    'areas',
+    'processcells',
+    'units',
+    'controlmodules',
+    'iomodules',
+    'controllers',
+    'simulationpresets',
+    'fbnetworks',
+    'recipes/master',
+    'phasetemplates',
+    'operationtemplates',
+    'unitproceduretemplates',
+    'proceduretemplates',
+    'phases',
+  ]) {
     t.equal((await engineer.get(`/api/v1/sites/demo/${family}`)).status, 200, family);
   }
 });

@@ -12,7 +12,10 @@ const DEFINITIONS = '/api/v1/sites/demo/alarmdefinitions';
 const high = { name: 'li101-full', sourceKind: 'ControlModule', sourceName: 'li101', conditionType: 'TagHigh', tagName: 'pv', threshold: '92', deadband: '1', message: 'full' };
 
 t.test('ADEF-01, ADEF-02, ADEF-03, ADEF-06, ADEF-14, ADEF-16: what a definition needs', async (t) => {
-  t.match(await engineer.post(DEFINITIONS, high), { status: 201, body: { ...high, type: 'Process', severity: 'Medium', priority: 500, enabled: true, debounceSeconds: 0, armed: true, gatedBy: '', suppressedBy: '', activeAlarmRef: '' } });
+  t.match(await engineer.post(DEFINITIONS, high), {
+    status: 201,
+    body: { ...high, type: 'Process', severity: 'Medium', priority: 500, enabled: true, debounceSeconds: 0, armed: true, gatedBy: '', suppressedBy: '', activeAlarmRef: '' },
+  });
   const wrong: [object, string][] = [
     [{ threshold: '' }, 'threshold'],
     [{ threshold: 'much' }, 'threshold'],
@@ -33,7 +36,12 @@ t.test('ADEF-01, ADEF-02, ADEF-03, ADEF-06, ADEF-14, ADEF-16: what a definition 
 t.test('ADEF-11, ADEF-12, ADEF-13, ADEF-15: reads, filters and clearing', async (t) => {
   t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { exceptionAction: 'Hold' }), { status: 200, body: { exceptionAction: 'Hold', threshold: '92' } });
   t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { exceptionAction: '' }), { status: 200, body: { exceptionAction: '' } });
-  t.match((await engineer.get(`${DEFINITIONS}/tic101-low-react`)).body, { armingGate: { phaseTemplateRef: 'react', unitRef: 'rx101', states: ['Running'] }, gatedBy: 'PhaseTemplate/react', armed: false, suppressedBy: 'NotArmed' });
+  t.match((await engineer.get(`${DEFINITIONS}/tic101-low-react`)).body, {
+    armingGate: { phaseTemplateRef: 'react', unitRef: 'rx101', states: ['Running'] },
+    gatedBy: 'PhaseTemplate/react',
+    armed: false,
+    suppressedBy: 'NotArmed',
+  });
   const names = (await engineer.get(`${DEFINITIONS}?source_kind=ControlModule&source_name=li101`)).body.map((item: { name: string }) => item.name);
   t.ok(names.includes('li101-full') && !names.includes('tic101-high'));
 });
@@ -47,7 +55,16 @@ t.test('ADEF-18: while the equipment executes only the message changes', async (
 });
 
 t.test('ADEF-19: a definition stays while an alarm of it is unacknowledged', async (t) => {
-  await plant.store.write({ puts: [{ kind: Alarm, site: 'demo', name: 'al', spec: { source: 'ControlModule/li101', type: 'Process', severity: 'High', message: '', definitionRef: 'li101-full', conditionType: 'TagHigh', setpoint: '92', value: '93' } }] });
+  await plant.store.write({
+    puts: [
+      {
+        kind: Alarm,
+        site: 'demo',
+        name: 'al',
+        spec: { source: 'ControlModule/li101', type: 'Process', severity: 'High', message: '', definitionRef: 'li101-full', conditionType: 'TagHigh', setpoint: '92', value: '93' },
+      },
+    ],
+  });
   t.match(await engineer.delete(`${DEFINITIONS}/li101-full`), { status: 409, body: { alarm: 'al' } });
   await plant.store.write({ removes: [{ kind: 'Alarm', site: 'demo', name: 'al' }] });
   t.equal((await engineer.delete(`${DEFINITIONS}/li101-full`)).status, 204);

@@ -57,10 +57,21 @@ t.test('CMT-08, decisions Q-PROG-09: a second tag with role state is refused by 
 
 t.test('CMT-03, CMT-12: structured text is compiled, only the network is stored; outside the subset it is 422', async (t) => {
   const structuredText = "PROGRAM cv\nVAR_INPUT\n  demand : REAL;\nEND_VAR\n  AO('', LIMIT(0.0, demand, 100.0), 0.0, 100.0, 4.0, 20.0);\nEND_PROGRAM\n";
-  const made = await engineer.post(TEMPLATES, { name: 'cv', structuredText, blocks: [{ name: 'ignored', type: 'NOPE' }], tags: [{ name: 'out', dataType: 'Float', blockRef: 'ao_1', portRef: 'OUT' }] });
+  const made = await engineer.post(TEMPLATES, {
+    name: 'cv',
+    structuredText,
+    blocks: [{ name: 'ignored', type: 'NOPE' }],
+    tags: [{ name: 'out', dataType: 'Float', blockRef: 'ao_1', portRef: 'OUT' }],
+  });
   t.equal(made.status, 201, made.text);
   t.notOk('structuredText' in made.body);
-  t.match(made.body, { inputs: [{ name: 'demand', dataType: 'REAL' }], blocks: [{ name: 'limit_1', type: 'LIMIT' }, { name: 'ao_1', type: 'AO' }] });
+  t.match(made.body, {
+    inputs: [{ name: 'demand', dataType: 'REAL' }],
+    blocks: [
+      { name: 'limit_1', type: 'LIMIT' },
+      { name: 'ao_1', type: 'AO' },
+    ],
+  });
   t.notOk(JSON.stringify(plant.store.get(TEMPLATE, '', 'cv')?.spec).includes('PROGRAM'));
   const refused = await engineer.post(TEMPLATES, { name: 'loop', structuredText: 'PROGRAM p\nVAR\n  i : INT;\nEND_VAR\n  WHILE TRUE DO i := 1; END_WHILE;\nEND_PROGRAM' });
   t.match(refused, { status: 422, body: { code: 'unprocessable', diagnostics: [{ line: 5, message: String }] } });
@@ -69,13 +80,36 @@ t.test('CMT-03, CMT-12: structured text is compiled, only the network is stored;
 t.test('CM-01, CM-02, CM-06, CM-07, CM-08, CM-09, CM-11, CM-12: an instance is stored unmerged and served merged', async (t) => {
   t.match(await engineer.post(MODULES, { name: 'li1' }), { status: 400, body: { code: 'missing_field', field: 'templateRef' } });
   t.match(await engineer.post(MODULES, { name: 'li1', templateRef: 'none' }), { status: 400, body: { code: 'unknown_reference', field: 'templateRef' } });
-  const made = await engineer.post(MODULES, { name: 'li1', templateRef: 'tx', parentName: 'r1', measuredVariable: 'Weight', tags: [{ name: 'pv', channel: 'io-1:lt1', engUnits: 'kg' }, { name: 'note', dataType: 'String', accessLevel: 'readwrite' }] });
+  const made = await engineer.post(MODULES, {
+    name: 'li1',
+    templateRef: 'tx',
+    parentName: 'r1',
+    measuredVariable: 'Weight',
+    tags: [
+      { name: 'pv', channel: 'io-1:lt1', engUnits: 'kg' },
+      { name: 'note', dataType: 'String', accessLevel: 'readwrite' },
+    ],
+  });
   t.equal(made.status, 201, made.text);
-  t.match(made.body, { unit: 'r1', moduleType: 'transmitter', deviceClass: 'sensor', symbolId: 'instrument-field', measuredVariable: 'Weight', state: 'Unknown', ioModules: ['io-1'] });
+  t.match(made.body, {
+    unit: 'r1',
+    moduleType: 'transmitter',
+    deviceClass: 'sensor',
+    symbolId: 'instrument-field',
+    measuredVariable: 'Weight',
+    state: 'Unknown',
+    ioModules: ['io-1'],
+  });
   const [pv, high, limit, note] = made.body.tags;
   t.match(pv, { name: 'pv', inherited: false, dataType: 'Float', channel: 'io-1:lt1', engUnits: 'kg', blockRef: 'ai' }, 'field by field');
   t.match(high, { name: 'high', inherited: true, trueLabel: 'Active', falseLabel: 'Normal' }, 'CMT-11');
-  t.match([limit, note], [{ name: 'limit', inherited: true }, { name: 'note', inherited: false, dataType: 'String' }]);
+  t.match(
+    [limit, note],
+    [
+      { name: 'limit', inherited: true },
+      { name: 'note', inherited: false, dataType: 'String' },
+    ],
+  );
   t.match(made.body.effectiveTags[0], { engMin: '0', engMax: '90' });
 });
 
@@ -83,7 +117,10 @@ t.test('CM-10: an inherited tag sent back is refused by name', async (t) => {
   const { body } = await engineer.get(`${MODULES}/li1`);
   t.match(await engineer.put(`${MODULES}/li1`, { tags: body.tags }), { status: 400, body: { error: /tag high/, tag: 'high' } });
   const own = body.tags.filter((tag: { inherited: boolean }) => !tag.inherited);
-  t.match(await engineer.put(`${MODULES}/li1`, { tags: own }), { status: 200, body: { tags: [{ name: 'pv', inherited: false }, { name: 'high', inherited: true }, {}, { name: 'note' }] } });
+  t.match(await engineer.put(`${MODULES}/li1`, { tags: own }), {
+    status: 200,
+    body: { tags: [{ name: 'pv', inherited: false }, { name: 'high', inherited: true }, {}, { name: 'note' }] },
+  });
 });
 
 t.test('decisions Q-PROG-10: modules nest at most four deep, without a cycle', async (t) => {

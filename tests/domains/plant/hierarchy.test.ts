@@ -11,9 +11,16 @@ const reader = await plant.as('viewer');
 const SITE = '/api/v1/sites/north';
 
 t.test('HIER-02, HIER-03, HIER-04, HIER-05, HIER-06, HIER-07: the hierarchy is made from the top', async (t) => {
-  t.match(await engineer.post('/api/v1/enterprises', { name: 'acme', description: 'Resins' }), { status: 201, body: { name: 'acme', description: 'Resins', sites: [], siteCount: 0 } });
+  t.match(await engineer.post('/api/v1/enterprises', { name: 'acme', description: 'Resins' }), {
+    status: 201,
+    body: { name: 'acme', description: 'Resins', sites: [], siteCount: 0 },
+  });
   const site = await engineer.post('/api/v1/sites', { name: 'north', enterpriseName: 'acme', description: '', location: 'Hall 1' });
-  t.match(site, { status: 201, headers: { location: '/api/v1/sites/north' }, body: { name: 'north', enterpriseName: 'acme', location: 'Hall 1', namespace: 'site-north', phase: 'Active', areaCount: 0, unitCount: 0 } });
+  t.match(site, {
+    status: 201,
+    headers: { location: '/api/v1/sites/north' },
+    body: { name: 'north', enterpriseName: 'acme', location: 'Hall 1', namespace: 'site-north', phase: 'Active', areaCount: 0, unitCount: 0 },
+  });
   t.match(await engineer.get('/api/v1/enterprises/acme'), { status: 200, body: { sites: ['north'], siteCount: 1 } });
   t.match(await engineer.post(`${SITE}/areas`, { name: 'hall', description: 'Hall' }), { status: 201, body: { name: 'hall', processCells: [], processCellCount: 0 } });
   t.match(await engineer.post(`${SITE}/processcells`, { name: 'train', areaName: 'hall' }), { status: 201, body: { name: 'train', areaName: 'hall', units: [], unitCount: 0 } });
@@ -24,11 +31,36 @@ t.test('HIER-02, HIER-03, HIER-04, HIER-05, HIER-06, HIER-07: the hierarchy is m
 
 t.test('UNIT-01, UNIT-03, UNIT-05, UNIT-07, UNIT-08, UNIT-13: a unit is served with everything the contract names', async (t) => {
   const { body } = await reader.get(`${SITE}/units/r1`);
-  for (const member of ['name', 'processCell', 'symbolId', 'state', 'mode', 'allocatedTo', 'controllerRef', 'runtimeReady', 'runtimeMessage', 'validCommands', 'progression', 'runtimeImage', 'runtimeBuild', 'conditions', 'failoverRequest', 'autoFailover', 'writePosture']) {
+  for (const member of [
+    'name',
+    'processCell',
+    'symbolId',
+    'state',
+    'mode',
+    'allocatedTo',
+    'controllerRef',
+    'runtimeReady',
+    'runtimeMessage',
+    'validCommands',
+    'progression',
+    'runtimeImage',
+    'runtimeBuild',
+    'conditions',
+    'failoverRequest',
+    'autoFailover',
+    'writePosture',
+  ]) {
     t.ok(member in body, member);
   }
   t.notOk('activeWork' in body, 'absent when idle');
-  t.match(body, { mode: 'Automatic', progression: 'waiting', validCommands: [], runtimeBuild: { verdict: 'unread' }, autoFailover: { suspended: false, triedNodes: [] }, writePosture: { verdict: 'declared' } });
+  t.match(body, {
+    mode: 'Automatic',
+    progression: 'waiting',
+    validCommands: [],
+    runtimeBuild: { verdict: 'unread' },
+    autoFailover: { suspended: false, triedNodes: [] },
+    writePosture: { verdict: 'declared' },
+  });
   const unit = plant.store.get(Unit, 'north', 'r1');
   const activeWork = { kind: 'UnitProcedure', name: 'b-1-make', state: 'Held', batchRef: 'b-1', since: '2026-01-01T00:00:00.000Z' } as const;
   await plant.store.write({ puts: [{ kind: Unit, site: 'north', name: 'r1', status: { ...unit!.status, state: 'Held', allocatedTo: 'b-1', activeWork } }] });
@@ -70,9 +102,22 @@ t.test('HIER-11, HIER-12, HIER-13: readers read, engineers write, controllers an
 });
 
 t.test('CTRL-01, CTRL-02, CTRL-03, CTRL-04, CTRL-08: a controller is created by name and named freely', async (t) => {
-  t.match(await admin.post(`${SITE}/controllers`, { name: 'edge-1', displayName: 'Cabinet 1', nodeLabels: { 'lineside.io/line': 'a' }, simulation: true }), { status: 201, body: { name: 'edge-1' } });
+  t.match(await admin.post(`${SITE}/controllers`, { name: 'edge-1', displayName: 'Cabinet 1', nodeLabels: { 'lineside.io/line': 'a' }, simulation: true }), {
+    status: 201,
+    body: { name: 'edge-1' },
+  });
   const { body } = await reader.get(`${SITE}/controllers/edge-1`);
-  t.match(body, { phase: 'Joined', health: 'unknown', healthReason: '', address: '', nodeRef: '', displayName: 'Cabinet 1', ioProbePodName: '', ioProbeReady: false, lastAlive: '' });
+  t.match(body, {
+    phase: 'Joined',
+    health: 'unknown',
+    healthReason: '',
+    address: '',
+    nodeRef: '',
+    displayName: 'Cabinet 1',
+    ioProbePodName: '',
+    ioProbeReady: false,
+    lastAlive: '',
+  });
   t.match(await admin.put(`${SITE}/controllers/edge-1`, { nodeLabels: {} }), { status: 200, body: { displayName: 'Cabinet 1', nodeLabels: {} } });
   t.match(await admin.put(`${SITE}/controllers/edge-1`, { displayName: '' }), { status: 200, body: { displayName: '' } });
   t.match(await admin.put(`${SITE}/controllers/edge-1`, { displayName: 'x'.repeat(64) }), { status: 400, body: { field: 'displayName' } });
@@ -91,6 +136,7 @@ t.test('decisions Q-ERR-14: reads carry an ETag, and a stale If-Match is refused
 
 t.test('HIER-01: what depends on nothing can be deleted, bottom up', async (t) => {
   for (const path of [`${SITE}/controllers/edge-1`]) t.equal((await admin.delete(path)).status, 204, path);
-  for (const path of [`${SITE}/units/r1`, `${SITE}/processcells/train`, `${SITE}/areas/hall`, '/api/v1/sites/north', '/api/v1/enterprises/acme']) t.equal((await engineer.delete(path)).status, 204, path);
+  for (const path of [`${SITE}/units/r1`, `${SITE}/processcells/train`, `${SITE}/areas/hall`, '/api/v1/sites/north', '/api/v1/enterprises/acme'])
+    t.equal((await engineer.delete(path)).status, 204, path);
   t.match(await engineer.get('/api/v1/sites/north'), { status: 404 });
 });

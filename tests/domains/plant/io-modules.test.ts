@@ -13,7 +13,13 @@ await admin.post('/api/v1/sites', { name: 'north' });
 await admin.post('/api/v1/sites/north/controllers', { name: 'edge-1', simulation: true });
 
 t.test('IO-01, IO-02, IO-03, IO-04, IO-06: the read body has its verdicts', async (t) => {
-  const made = await admin.post(MODULES, { name: 'plc', protocol: 'modbus', address: '10.0.0.1', options: { unitId: 3 }, channels: [{ address: 'holding:1:float32' }, { name: 'out', address: 'coil:5', direction: 'output', readbackAddress: 'discrete:5' }] });
+  const made = await admin.post(MODULES, {
+    name: 'plc',
+    protocol: 'modbus',
+    address: '10.0.0.1',
+    options: { unitId: 3 },
+    channels: [{ address: 'holding:1:float32' }, { name: 'out', address: 'coil:5', direction: 'output', readbackAddress: 'discrete:5' }],
+  });
   t.equal(made.status, 201, made.text);
   t.match(made.body, {
     state: 'Pending',
@@ -31,7 +37,9 @@ t.test('IO-01, IO-02, IO-03, IO-04, IO-06: the read body has its verdicts', asyn
 
 t.test('IO-07: a discovered readback is shown only where it differs', async (t) => {
   const module = plant.store.get(IOModule, 'north', 'plc')!;
-  await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name: 'plc', status: { ...module.status, discoveredReadbacks: { 'coil:5': 'discrete:6', 'holding:1:float32': '' } } }] });
+  await plant.store.write({
+    puts: [{ kind: IOModule, site: 'north', name: 'plc', status: { ...module.status, discoveredReadbacks: { 'coil:5': 'discrete:6', 'holding:1:float32': '' } } }],
+  });
   const { channels } = (await admin.get(`${MODULES}/plc`)).body;
   t.equal(channels[1].discoveredReadbackAddress, 'discrete:6');
   t.notOk('discoveredReadbackAddress' in channels[0]);
@@ -44,7 +52,10 @@ t.test('IO-08, IO-09, IO-10: the password is never served or audited, survives a
   t.notOk(made.text.includes('hunter2'));
   await admin.put(`${MODULES}/ua`, { options: { username: 'operator' } });
   t.equal(plant.store.get(IOModule, 'north', 'ua')?.spec.options.password, 'hunter2');
-  t.match(await admin.put(`${MODULES}/ua`, { security: { authType: 'UserName', secretRef: { name: 'ua-login' } } }), { status: 200, body: { credentials: 'unresolved', security: { secretRef: { name: 'ua-login' } } } });
+  t.match(await admin.put(`${MODULES}/ua`, { security: { authType: 'UserName', secretRef: { name: 'ua-login' } } }), {
+    status: 200,
+    body: { credentials: 'unresolved', security: { secretRef: { name: 'ua-login' } } },
+  });
   t.equal(plant.store.get(IOModule, 'north', 'ua')?.spec.options.password, undefined);
   t.notOk(JSON.stringify(plant.audits).includes('hunter2'));
 });
@@ -73,25 +84,47 @@ t.test('SIM-01, SIM-04, SIM-11, SIM-12: presets have known behaviours whose para
   const behaviors = [{ address: 'level', type: 'SineWave', params: { amplitude: 2, period: '10s' } }];
   t.match(await engineer.post(PRESETS, { name: 'wave', description: 'a wave', behaviors }), { status: 201, body: { name: 'wave', behaviors } });
   t.match(await engineer.post(PRESETS, { name: 'bad', behaviors: [{ address: 'a', type: 'Wobble' }] }), { status: 400, body: { field: 'behaviors[0].type', error: /Wobble/ } });
-  t.match(await engineer.post(PRESETS, { name: 'bad', behaviors: [{ address: 'a', type: 'SineWave', params: { amplitude: 'high' } }] }), { status: 400, body: { error: /amplitude/ } });
+  t.match(await engineer.post(PRESETS, { name: 'bad', behaviors: [{ address: 'a', type: 'SineWave', params: { amplitude: 'high' } }] }), {
+    status: 400,
+    body: { error: /amplitude/ },
+  });
   t.equal((await engineer.put(`${PRESETS}/wave`, { description: 'still a wave' })).status, 200);
 });
 
 t.test('SIM-02, SIM-08, SIM-09, SIM-13: an inline simulation refers to a preset whose addresses are all mapped', async (t) => {
-  const simulation = { preset: 'wave', seed: 7, addressMap: {} as Record<string, string>, faults: [{ name: 'stuck', address: 'lt1', type: 'StuckValue', triggerMode: 'Timed', triggerAfter: '5s' }] };
+  const simulation = {
+    preset: 'wave',
+    seed: 7,
+    addressMap: {} as Record<string, string>,
+    faults: [{ name: 'stuck', address: 'lt1', type: 'StuckValue', triggerMode: 'Timed', triggerAfter: '5s' }],
+  };
   const module = { name: 'sim', protocol: 'simulation', controllerRef: 'edge-1', channels: [{ address: 'lt1', dataType: 'float' }], simulation };
   t.match(await admin.post(MODULES, module), { status: 422, body: { code: 'address_map_incomplete', missing: ['level'] } });
   const mapped = { ...module, simulation: { ...simulation, addressMap: { level: 'lt1' } } };
   t.match(await admin.post(MODULES, mapped), { status: 201, body: { simulation: { preset: 'wave', seed: 7 } } });
-  t.match(await admin.put(`${MODULES}/sim`, { simulation: { ...mapped.simulation, faults: [{ name: 'a', address: 'lt1', type: 'Melt' }] } }), { status: 400, body: { field: 'simulation.faults[0].type' } });
-  t.match(await admin.put(`${MODULES}/sim`, { simulation: { ...mapped.simulation, behaviors: [{ address: 'x', type: 'Expr', params: { expr: '1 +' } }] } }), { status: 400, body: { error: /expr/ } });
+  t.match(await admin.put(`${MODULES}/sim`, { simulation: { ...mapped.simulation, faults: [{ name: 'a', address: 'lt1', type: 'Melt' }] } }), {
+    status: 400,
+    body: { field: 'simulation.faults[0].type' },
+  });
+  t.match(await admin.put(`${MODULES}/sim`, { simulation: { ...mapped.simulation, behaviors: [{ address: 'x', type: 'Expr', params: { expr: '1 +' } }] } }), {
+    status: 400,
+    body: { error: /expr/ },
+  });
   t.match(await admin.put(`${MODULES}/sim`, { simulation: { ...mapped.simulation, preset: 'none' } }), { status: 400, body: { code: 'unknown_reference' } });
   t.match(await engineer.delete(`${PRESETS}/wave`), { status: 409, body: { dependents: [{ kind: 'IOModule', name: 'sim' }] } });
 });
 
 t.test('SIM-14, APPLY-09: generic apply is exempt from the param and the addressMap check, not from unknown types', async (t) => {
-  const manifest = (spec: object) => ({ apiVersion: 'physical/v1alpha1', kind: 'IOModule', metadata: { name: 'loose', namespace: 'site-north' }, spec: { protocol: 'simulation', controllerRef: 'edge-1', ...spec } });
-  t.match(await admin.post('/api/v1/apply', manifest({ simulation: { preset: 'wave', behaviors: [{ address: 'a', type: 'SineWave', params: { amplitude: 'high' } }] } })), { status: 200, body: { operation: 'created' } });
+  const manifest = (spec: object) => ({
+    apiVersion: 'physical/v1alpha1',
+    kind: 'IOModule',
+    metadata: { name: 'loose', namespace: 'site-north' },
+    spec: { protocol: 'simulation', controllerRef: 'edge-1', ...spec },
+  });
+  t.match(await admin.post('/api/v1/apply', manifest({ simulation: { preset: 'wave', behaviors: [{ address: 'a', type: 'SineWave', params: { amplitude: 'high' } }] } })), {
+    status: 200,
+    body: { operation: 'created' },
+  });
   t.match(await admin.post('/api/v1/apply', manifest({ simulation: { behaviors: [{ address: 'a', type: 'Wobble' }] } })), { status: 400 });
 });
 

@@ -18,18 +18,42 @@ t.test('decisions 9: provisioning makes the plant, signs its recipes and changes
   t.match(await engineer.post('/api/v1/demo/provision'), { status: 200, body: { created: 0, configured: 0, unchanged: 89, activatedRecipes: [] } });
   t.match((await engineer.get('/api/v1/demo/status')).body, { enabled: true, provisioned: true, manifests: { expected: 89, present: 89 }, operatingMode: 'development' });
   const { body } = await engineer.get(`${MASTER}/resin-a`);
-  t.match(body, { phase: 'Effective', revision: 1, heldBy: [], notes: [], labels: { 'lineside.io/managed-by': 'demo' }, lifecycle: [{ action: 'approve', actionBy: 'system:demo' }, { action: 'release' }, { action: 'activate' }] });
+  t.match(body, {
+    phase: 'Effective',
+    revision: 1,
+    heldBy: [],
+    notes: [],
+    labels: { 'lineside.io/managed-by': 'demo' },
+    lifecycle: [{ action: 'approve', actionBy: 'system:demo' }, { action: 'release' }, { action: 'activate' }],
+  });
 });
 
 t.test('RECIPE-01, RECIPE-03, RECIPE-07, RECIPE-12: a recipe is created as a Draft with its first revision', async (t) => {
-  const spec = { productID: 'P', formula: { parameters: [{ name: 'amount', value: '5' }] }, otherInformation: { safetyNotes: 'gloves', documentReferences: [{ name: 'sheet', type: 'SDS' }] } };
+  const spec = {
+    productID: 'P',
+    formula: { parameters: [{ name: 'amount', value: '5' }] },
+    otherInformation: { safetyNotes: 'gloves', documentReferences: [{ name: 'sheet', type: 'SDS' }] },
+  };
   const made = await engineer.post(MASTER, { name: 'p-1', spec });
   t.equal(made.status, 201, made.text);
   t.match(made.body, { phase: 'Draft', revision: 1, digest: /^[0-9a-f]{64}$/, spec: { version: '1.0.0', formulas: [{ name: 'standard', default: true }] } });
   t.notOk('formula' in made.body.spec);
   t.match(await engineer.post(MASTER, { name: 'p-2', productID: 'P' }), { status: 409, body: { code: 'duplicate_version' } });
-  t.match(await engineer.post(MASTER, { name: 'p-3', spec: { otherInformation: { documentReferences: [{ name: 'x', type: 'Poem' }] } } }), { status: 400, body: { field: 'spec.otherInformation.documentReferences[0].type' } });
-  t.match(await engineer.post(MASTER, { name: 'p-3', spec: { procedure: { chart: { steps: [{ name: 'a', stepLevel: 'UnitProcedure', templateKind: 'UnitProcedureTemplate', templateRef: 'x' }], transitions: [{ from: 'a', to: 'nowhere' }] } } } }), { status: 400, body: { code: 'st_invalid' } });
+  t.match(await engineer.post(MASTER, { name: 'p-3', spec: { otherInformation: { documentReferences: [{ name: 'x', type: 'Poem' }] } } }), {
+    status: 400,
+    body: { field: 'spec.otherInformation.documentReferences[0].type' },
+  });
+  t.match(
+    await engineer.post(MASTER, {
+      name: 'p-3',
+      spec: {
+        procedure: {
+          chart: { steps: [{ name: 'a', stepLevel: 'UnitProcedure', templateKind: 'UnitProcedureTemplate', templateRef: 'x' }], transitions: [{ from: 'a', to: 'nowhere' }] },
+        },
+      },
+    }),
+    { status: 400, body: { code: 'st_invalid' } },
+  );
 });
 
 t.test('RECIPE-14, RECIPE-16, RECIPE-17, RECIPE-18, RECIPE-19: lifecycle steps are signed; any other phase is a conflict', async (t) => {
@@ -41,7 +65,12 @@ t.test('RECIPE-14, RECIPE-16, RECIPE-17, RECIPE-18, RECIPE-19: lifecycle steps a
   const record = plant.audits.findLast((audit) => audit.action === 'Lifecycle' && audit.result === 'Success');
   const { digest, ...signature } = record?.signature as unknown as SignatureRecord & { digest: string };
   t.equal(digest, approved.body.signature);
-  t.match(signature, { meaning: 'recipe-approve', algorithm: 'HMAC-SHA256', subject: { kind: 'MasterRecipe', name: 'p-1', revision: 1 }, content: { from: 'Draft', to: 'Approved' } });
+  t.match(signature, {
+    meaning: 'recipe-approve',
+    algorithm: 'HMAC-SHA256',
+    subject: { kind: 'MasterRecipe', name: 'p-1', revision: 1 },
+    content: { from: 'Draft', to: 'Approved' },
+  });
   t.ok(isSignatureValid(signature, plant.keys));
   t.notOk(isSignatureValid({ ...signature, reason: 'other' }, plant.keys));
 });
@@ -54,7 +83,11 @@ t.test('RECIPE-15: a lifecycle step needs a token of the last five minutes', asy
 t.test('RECIPE-02, RECIPE-22, RECIPE-23, RECIPE-24, RECIPE-21: the way to Withdrawn, and no edit on it', async (t) => {
   const fresh = await signIn();
   t.match(await engineer.put(`${MASTER}/p-1`, { spec: { description: 'x' } }), { status: 409, body: { code: 'recipe_phase' } });
-  for (const [action, phase] of [['release', 'Released'], ['activate', 'Effective'], ['withdraw', 'Withdrawn']] as const) {
+  for (const [action, phase] of [
+    ['release', 'Released'],
+    ['activate', 'Effective'],
+    ['withdraw', 'Withdrawn'],
+  ] as const) {
     if (phase === 'Withdrawn') t.match(await fresh.post(`${MASTER}/p-1/revisions/1/revert`, REASON), { status: 409 }, 'RECIPE-27');
     t.match(await fresh.post(`${MASTER}/p-1/${action}`, REASON), { status: 200, body: { phase } });
   }
@@ -73,16 +106,29 @@ t.test('RECIPE-25, RECIPE-26, RECIPE-27, RECIPE-32: revert makes a new revision,
   t.match(await fresh.post(`${MASTER}/p-9/revisions/7/revert`, REASON), { status: 404 });
   t.match(await fresh.post(`${MASTER}/p-9/revisions/1/revert`, REASON), { status: 200, body: { phase: 'Draft', revision: 3, revertedTo: 1 } });
   const revisions = (await engineer.get(`${MASTER}/p-9/revisions`)).body;
-  t.same(revisions.map((entry: { revision: number }) => entry.revision), [3, 2, 1]);
+  t.same(
+    revisions.map((entry: { revision: number }) => entry.revision),
+    [3, 2, 1],
+  );
   t.match((await engineer.get(`${MASTER}/p-9/revisions/3`)).body, { revertedTo: 1, spec: { description: '' }, signatures: [{ action: 'revert' }] });
-  t.match((await engineer.get(`${MASTER}/p-9/revisions/diff?v1=1&v2=2`)).body, { changes: [{ path: '/description', op: 'replace', from: '', to: 'again' }], summary: [/description changed/] });
+  t.match((await engineer.get(`${MASTER}/p-9/revisions/diff?v1=1&v2=2`)).body, {
+    changes: [{ path: '/description', op: 'replace', from: '', to: 'again' }],
+    summary: [/description changed/],
+  });
   t.match(await engineer.get(`${MASTER}/p-9/revisions/diff?v1=1`), { status: 400, body: { field: 'v2' } });
   t.match(await engineer.get(`${MASTER}/p-9/revisions/diff?v1=1&v2=9`), { status: 404 });
-  t.ok(plant.audits.some((audit) => audit.action === 'Lifecycle' && audit.result === 'Rejected'), 'refusals are audited');
+  t.ok(
+    plant.audits.some((audit) => audit.action === 'Lifecycle' && audit.result === 'Rejected'),
+    'refusals are audited',
+  );
 });
 
 t.test('RECIPE-28, RECIPE-29, RECIPE-30, RECIPE-31: a new version is bumped over the product family', async (t) => {
-  t.match(await engineer.post(`${MASTER}/p-9/new-version`, { bump: 'minor' }), { status: 201, headers: { location: `${MASTER}/p-9-v1-1-0` }, body: { name: 'p-9-v1-1-0', phase: 'Draft', revision: 1, spec: { version: '1.1.0' }, labels: { 'lineside.io/derived-from': 'p-9' } } });
+  t.match(await engineer.post(`${MASTER}/p-9/new-version`, { bump: 'minor' }), {
+    status: 201,
+    headers: { location: `${MASTER}/p-9-v1-1-0` },
+    body: { name: 'p-9-v1-1-0', phase: 'Draft', revision: 1, spec: { version: '1.1.0' }, labels: { 'lineside.io/derived-from': 'p-9' } },
+  });
   t.match(await engineer.post(`${MASTER}/p-9-v1-1-0/new-version`), { status: 201, body: { name: 'p-9-v2-0-0' } });
   await engineer.post(MASTER, { name: 'loose' });
   t.match(await engineer.post(`${MASTER}/loose/new-version`), { status: 400, body: { code: 'no_product_id' } });
@@ -105,9 +151,17 @@ t.test('FORMULA-01, FORMULA-02, FORMULA-03: formulas are written with their reci
 
 t.test('BIND-01, BIND-02, BIND-03: what keeps a role from binding is named', async (t) => {
   const rows = (await engineer.get(`${MASTER}/resin-a/bindings`)).body.rows;
-  t.match(rows.find((row: { step: string; role: string }) => row.step === 'makeResin/charge/monomer' && row.role === 'inlet'), { phaseTemplate: 'charge', requiredType: 'on-off-valve', unit: 'rx101', boundCM: 'xv101', cmModuleType: 'on-off-valve' });
+  t.match(
+    rows.find((row: { step: string; role: string }) => row.step === 'makeResin/charge/monomer' && row.role === 'inlet'),
+    { phaseTemplate: 'charge', requiredType: 'on-off-valve', unit: 'rx101', boundCM: 'xv101', cmModuleType: 'on-off-valve' },
+  );
   t.ok((await engineer.get(`${SITE}/units/rx101/bindings`)).body.rows.every((row: { unit: string }) => row.unit === 'rx101'));
-  const unit = (roleBindings: object[]) => ({ apiVersion: 'physical/v1alpha1', kind: 'Unit', metadata: { name: 'tk201', namespace: 'site-demo' }, spec: { processCellName: 'resin-train', controllerRef: 'edge-1', capabilities: ['store'], roleBindings } });
+  const unit = (roleBindings: object[]) => ({
+    apiVersion: 'physical/v1alpha1',
+    kind: 'Unit',
+    metadata: { name: 'tk201', namespace: 'site-demo' },
+    spec: { processCellName: 'resin-train', controllerRef: 'edge-1', capabilities: ['store'], roleBindings },
+  });
   const issues = async (roleBindings: object[]) => {
     t.equal((await engineer.post('/api/v1/apply', unit(roleBindings))).status, 200);
     return new Set((await engineer.get(`${SITE}/units/tk201/bindings`)).body.rows.map((row: { issue?: string }) => row.issue ?? ''));
@@ -122,7 +176,10 @@ t.test('PROC-02, PROC-07, PROC-10: templates are checked, and kept while they ar
   t.match((await engineer.get(`${SITE}/operationtemplates/clean-reactor`)).body, { spec: { category: 'equipment' } });
   const twice = { parameters: [{ name: 'x' }], outputs: [{ name: 'X', type: 'REAL' }] };
   t.match(await engineer.post(`${SITE}/phasetemplates`, { name: 'twice', spec: twice }), { status: 400, body: { code: 'st_invalid', diagnostics: [{ code: 'duplicate-name' }] } });
-  t.match(await engineer.post(`${SITE}/phasetemplates`, { name: 'bad', spec: { steps: [{ name: 'a', initial: true, actionST: 'x :=' }] } }), { status: 400, body: { code: 'st_invalid', diagnostics: [{ step: 'a', line: 1 }] } });
+  t.match(await engineer.post(`${SITE}/phasetemplates`, { name: 'bad', spec: { steps: [{ name: 'a', initial: true, actionST: 'x :=' }] } }), {
+    status: 400,
+    body: { code: 'st_invalid', diagnostics: [{ step: 'a', line: 1 }] },
+  });
   t.match(await engineer.post(`${SITE}/operationtemplates`, { name: 'odd', spec: { category: 'other' } }), { status: 400 });
 });
 
@@ -132,7 +189,14 @@ t.test('PROC-01, PROC-04, PROC-05, PROC-13: procedural resources are authored, f
   await engineer.post(`${SITE}/phases`, { name: 'ph-2', spec: {} });
   const [item, ...more] = (await engineer.get(`${SITE}/phases?adhoc=true`)).body;
   t.match([item.name, more.length, 'spec' in item], ['ph-1', 0, false]);
-  t.match(await engineer.post(`${SITE}/operations`, { name: 'op-1', spec: { chart: { steps: [{ name: 'a', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'charge' }] } } }), { status: 400, body: { code: 'st_invalid' } }, 'charge needs its amount');
+  t.match(
+    await engineer.post(`${SITE}/operations`, {
+      name: 'op-1',
+      spec: { chart: { steps: [{ name: 'a', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'charge' }] } },
+    }),
+    { status: 400, body: { code: 'st_invalid' } },
+    'charge needs its amount',
+  );
   t.equal((await engineer.delete(`${SITE}/phases/ph-2`)).status, 204);
 });
 
