@@ -16,6 +16,7 @@ import { ControlModuleReconciler } from './domains/control-modules/reconciler.js
 import { unitOf } from './domains/control-modules/rules.js';
 import { CoordinationBlock } from './domains/coordination/kind.js';
 import { DemoPlant } from './domains/demo/demo.js';
+import { openHistorian, recordTags, stateRecorder } from './domains/historian/recording.js';
 import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
 import { IOModuleReconciler } from './domains/io-modules/reconciler.js';
 import { ControlProgram, FunctionBlockType } from './domains/logic/kind.js';
@@ -46,7 +47,6 @@ import { ReconcileLoop } from './platform/reconcile/loop.js';
 import { Store } from './platform/store/store.js';
 import { Hub, type Places } from './platform/stream/hub.js';
 import type { Settings } from './settings.js';
-import { openHistory } from './platform/history/history.js';
 
 export interface Appliance {
   readonly port: number;
@@ -194,8 +194,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   publishTags({ hub, runtimes, catalogue, store });
   publishAlarms({ hub, store, clock });
   new ModuleHealths({ hub, store, runtimes, clock });
-  const history = settings.historianEnabled ? await openHistory(settings.dataDir, settings) : undefined;
-  publishStates({ hub, store, ...(history ? { listener: (change) => history.recordState(change) } : {}) });
+  const history = settings.historianEnabled ? await openHistorian(settings.dataDir, settings) : undefined;
+  const stopRecording = history ? recordTags({ history, runtimes, clock, intervalMinMs: settings.historianIntervalMinMs }) : () => undefined;
+  publishStates({ hub, store, ...(history ? { listener: stateRecorder(history, store) } : {}) });
   hub.start();
 
   // ------------------------------------------------------------ gateway
@@ -296,6 +297,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       for (const loop of [batchLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
       await runtimes.stop();
       await probes.stop();
+      stopRecording();
       await history?.close();
       await queries.close();
       await ledger.close();

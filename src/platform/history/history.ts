@@ -82,10 +82,13 @@ export class History {
   readonly #ids = new Map<string, number>();
   readonly #texts = new Map<string, number>();
   readonly #losses = new Map<string, UnitLoss>();
+  /** `historian.retention`. */
+  readonly retentionMs: number;
   #nextTextId = 1;
 
   constructor(dataDir: string, { qualityWords, ringCapacity = RING_CAPACITY, ...limits }: HistoryOptions) {
     this.#ring = new SampleRing(ringCapacity);
+    this.retentionMs = limits.retentionMs;
     const data: HistoryStart = { dataDir, ring: this.#ring.buffer, ringCapacity, limits, qualityWords };
     this.#calls = new WorkerCalls({ url: new URL('./history-thread.js', import.meta.url), name: 'historian', data });
   }

@@ -21,17 +21,23 @@ export interface SampledTag extends TagIdentity {
   readonly scaling?: Scaling;
 }
 
+export interface SampleReading {
+  /** Null when there is none; text only for tags of type String, ms for Time. */
+  readonly value: number | boolean | string | null;
+  /** Quality code, 0 the good one. */
+  readonly quality: number;
+  /** Wall ms of the value; 0 when unknown. */
+  readonly atMs: number;
+}
+
 /** The tags of one unit. The sampler calls `refresh` once per pass, then reads. */
 export interface SampleSource {
   readonly site: string;
   readonly unit: string;
   readonly tags: readonly SampledTag[];
-  refresh(): void;
-  /** Null when there is none; a text only for tags of type String; ms for Time. */
-  value(index: number): number | boolean | string | null;
-  qualityCode(index: number): number;
-  /** Wall ms of the value; 0 when unknown. */
-  timestampMs(index: number): number;
+  /** False when there is nothing to read at the moment. */
+  refresh(): boolean;
+  reading(index: number): SampleReading;
 }
 
 /** What was last recorded of the tags of one source, same order as its tags. */
@@ -89,22 +95,21 @@ export class Sampler {
     const monoMs = this.#clock.monoMs();
     this.#declareJump(wallMs, monoMs);
     for (const watched of this.#watched.values()) {
-      watched.source.refresh();
+      if (!watched.source.refresh()) continue;
       for (let index = 0; index < watched.ids.length; index += 1) this.#look(watched, index, wallMs, monoMs);
     }
   }
 
   #look(watched: Watched, index: number, wallMs: number, monoMs: number): void {
-    const { source } = watched;
-    const quality = source.qualityCode(index);
-    const value = this.#numeric(source.value(index));
+    const { quality, value: given, atMs: valueMs } = watched.source.reading(index);
+    const value = this.#numeric(given);
     const sinceMs = monoMs - watched.monoMs[index];
     const isFirst = watched.qualities[index] < 0;
     if (!isFirst) {
       if (sinceMs < this.#minIntervalMs) return;
       if (sinceMs < SAMPLE_AT_LEAST_MS && quality === watched.qualities[index] && !differs(value, watched.values[index], watched.deadbands[index])) return;
     }
-    const atMs = sampleTime(source.timestampMs(index), watched.wallMs[index], wallMs);
+    const atMs = sampleTime(valueMs, watched.wallMs[index], wallMs);
     if (!this.#history.push(watched.ids[index], quality, atMs, Number.isNaN(value) ? null : value)) return;
     watched.values[index] = value;
     watched.qualities[index] = quality;

@@ -3,6 +3,7 @@
  * without it with objects.
  */
 import { decodeCursor } from '../base/cursor.js';
+import { invalid } from '../base/refusal.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { AuditRecord } from '../store/audit-record.js';
 import type { AuditFilter } from './audit-filter.js';
@@ -27,6 +28,7 @@ export interface Page<Item> {
 export type AuditQuery = AuditFilter & Paging;
 
 export interface FactQuery extends Paging {
+  /** RFC 3339 with any offset: from inclusive, to exclusive. */
   readonly from?: string;
   readonly to?: string;
   /** Member of the body that `from` and `to` bound; `timestamp` when absent. */
@@ -95,9 +97,9 @@ class ThreadQueries implements LedgerQueries {
     }
   }
 
-  async factPageJson(stream: string, { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, ...range }: FactQuery = {}): Promise<Uint8Array> {
+  async factPageJson(stream: string, { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, from, to }: FactQuery = {}): Promise<Uint8Array> {
     const beyond = cursor === undefined ? undefined : decodeCursor(FACT_CURSOR, cursor, 1)[0];
-    return this.#calls.call('factPage', { stream, order, limit, timeMember, equals, beyond, ...range } satisfies FactPageRequest);
+    return this.#calls.call('factPage', { stream, order, limit, timeMember, equals, beyond, from: utc('from', from), to: utc('to', to) } satisfies FactPageRequest);
   }
 
   async factPage<Body>(stream: string, query: FactQuery = {}): Promise<Page<Body>> {
@@ -118,6 +120,14 @@ class ThreadQueries implements LedgerQueries {
   close(): Promise<void> {
     return this.#calls.close();
   }
+}
+
+/** In the form in which bodies hold times, so that text compares as time does. */
+function utc(name: string, text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const atMs = Date.parse(text);
+  if (Number.isNaN(atMs)) throw invalid('invalid_query', name, `${name} must be a time such as 2026-01-31T09:05:07.123Z`);
+  return new Date(atMs).toISOString();
 }
 
 function parsed<T>(bytes: Uint8Array): T {

@@ -43,10 +43,8 @@ class Bench implements SampleSource, Clock {
   wallMs = (): number => this.wall;
   monoMs = (): number => this.mono;
   after = () => () => undefined;
-  refresh = (): void => void (this.refreshes += 1);
-  value = () => this.current;
-  qualityCode = (): number => this.quality;
-  timestampMs = (): number => 0;
+  refresh = (): boolean => (this.refreshes += 1) > 0;
+  reading = () => ({ value: this.current, quality: this.quality, atMs: 0 });
 
   /** Looks every 200 ms for a while; a value given is there from the first look on. */
   run(ms: number, value: number | boolean | string | null = this.current): void {

@@ -1,0 +1,136 @@
+/**
+ * What the historian records (decisions 8.9): every tag of every unit runtime, every change of state, every alarm
+ * transition. Reads the tag tables that the scans publish; nobody waits for it.
+ */
+import { parseTimeText } from '../../../runtime/language/time-text.js';
+import { type DataType, tagType, type Value } from '../../../runtime/vocabulary/data-types.js';
+import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
+import type { Clock } from '../../platform/base/clock.js';
+import { type History, openHistory } from '../../platform/history/history.js';
+import { type SampledTag, Sampler, type SampleReading, type SampleSource } from '../../platform/history/sampler.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import { Batch } from '../batches/kind.js';
+
+const PASS_MS = 200; // as often as tags are published (contract 2, Limits)
+
+export interface HistorianSettings {
+  readonly historianIntervalMinMs: number;
+  readonly historianFlushIntervalMs: number;
+  readonly historianRetentionMs: number;
+  readonly historianBytesMax: number;
+}
+
+/** Opens `<dataDir>/historian.db` with the quality words of the plant. */
+export function openHistorian(dataDir: string, settings: HistorianSettings): Promise<History> {
+  return openHistory(dataDir, {
+    flushIntervalMs: settings.historianFlushIntervalMs,
+    retentionMs: settings.historianRetentionMs,
+    bytesMax: settings.historianBytesMax,
+    qualityWords: QUALITY_WORDS,
+  });
+}
+
+/** A change of state as the states channel tells it. */
+export interface StateChange {
+  readonly site: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly unit?: string;
+  readonly batchRef?: string;
+  readonly state: string;
+  readonly previousState: string;
+  readonly ts: string;
+  readonly cause?: string;
+  readonly actor?: string;
+}
+
+/** Listener that keeps `{site, ts, kind, name, unit, from, to, cause, actor, batchID}` of every change of state. */
+export function stateRecorder(history: Pick<History, 'recordState'>, store: StoreReader): (change: StateChange) => void {
+  return ({ site, kind, name, unit = '', batchRef = '', state, previousState, ts, cause = '', actor = '' }) => {
+    const batchID = batchRef === '' ? '' : (store.get(Batch, site, batchRef)?.spec.batchID ?? batchRef);
+    history.recordState({ atMs: Date.parse(ts), site, unit, body: { site, ts, kind, name, unit, from: previousState, to: state, cause, actor, batchID } });
+  };
+}
+
+/** An AlarmEvent as it is served (decisions Q-ALARM-07). */
+export interface AlarmEventBody {
+  readonly timestamp: string;
+  readonly site: string;
+  readonly unit: string;
+}
+
+export function alarmRecorder(history: Pick<History, 'recordAlarm'>): (event: AlarmEventBody) => void {
+  return (event) => history.recordAlarm({ atMs: Date.parse(event.timestamp), site: event.site, unit: event.unit, body: { ...event } });
+}
+
+/** The running unit as the historian reads it. */
+export interface RecordedUnit {
+  readonly site: string;
+  readonly unit: string;
+  readonly ready: boolean;
+  readonly tags: readonly { readonly address: string; readonly name: string; readonly type: DataType; readonly engMin?: number; readonly engMax?: number }[];
+  refresh(): boolean;
+  reading(index: number): { readonly value: Value; readonly quality: number; readonly atMs: number };
+}
+
+export interface RecordedUnits {
+  links(): readonly RecordedUnit[];
+  onChange(listener: (link: RecordedUnit, what: 'ready' | 'down' | 'plan') => void): void;
+}
+
+/** Samples every unit until the returned function is called. */
+export function recordTags(deps: { readonly history: History; readonly runtimes: RecordedUnits; readonly clock: Clock; readonly intervalMinMs: number }): () => void {
+  const { history, runtimes, clock } = deps;
+  const sampler = new Sampler(history, clock, deps.intervalMinMs);
+  const downSince = new Map<RecordedUnit, number>();
+  for (const link of runtimes.links()) if (link.ready) sampler.place(sourceOf(link));
+  runtimes.onChange((link, what) => {
+    if (what === 'down') {
+      sampler.remove(link.site, link.unit);
+      downSince.set(link, clock.wallMs());
+      return;
+    }
+    sampler.place(sourceOf(link));
+    const fromMs = downSince.get(link);
+    if (fromMs === undefined) return;
+    downSince.delete(link);
+    history.recordGap({ site: link.site, unit: link.unit, address: '', fromMs, toMs: clock.wallMs(), cause: 'RuntimeRestart', bounds: 'Containing' });
+  });
+  let cancel = (): void => undefined;
+  const pass = (): void => {
+    sampler.pass();
+    cancel = clock.after(PASS_MS, pass);
+  };
+  cancel = clock.after(PASS_MS, pass);
+  return () => cancel();
+}
+
+function sourceOf(link: RecordedUnit): SampleSource {
+  const tags = link.tags.map(
+    ({ address, name, type, engMin, engMax }): SampledTag => ({
+      site: link.site,
+      unit: link.unit,
+      address,
+      tag: name,
+      dataType: tagType(type) ?? 'Float',
+      range: engMin !== undefined && engMax !== undefined ? Math.max(0, engMax - engMin) : 0,
+    }),
+  );
+  const kinds = link.tags.map((tag) => tag.type);
+  return {
+    site: link.site,
+    unit: link.unit,
+    tags,
+    refresh: () => link.refresh(),
+    reading(index): SampleReading {
+      const { value, quality, atMs } = link.reading(index);
+      return { value: sampleValue(kinds[index], value), quality, atMs };
+    },
+  };
+}
+
+/** Numbers for everything but text; whole numbers beyond 2^53 are served as text and kept as the nearest number. */
+function sampleValue(type: DataType, value: Value): SampleReading['value'] {
+  if (typeof value !== 'string' || type === 'STRING') return value;
+  return type === 'TIME' ? parseTimeText(value) : Number(value);
+}

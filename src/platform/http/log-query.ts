@@ -1,0 +1,57 @@
+/** Query parameters of growing logs (decisions Q-ERR-15, conventions): from, to, order, limit, cursor. */
+import { invalid } from '../base/refusal.js';
+import type { Query } from './route.js';
+
+const LIMIT_DEFAULT = 100;
+const LIMIT_MAX = 1000;
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
+
+export interface LogQuery {
+  /** Inclusive. */
+  readonly fromMs?: number;
+  /** Exclusive. */
+  readonly toMs?: number;
+  readonly order: 'asc' | 'desc';
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** @throws Refusal `invalid_query` naming the parameter. */
+export function readLogQuery(query: Query, limitMax = LIMIT_MAX): LogQuery {
+  const fromMs = readTime(query, 'from');
+  const toMs = readTime(query, 'to');
+  const cursor = query.get('cursor');
+  return {
+    ...(fromMs === undefined ? {} : { fromMs }),
+    ...(toMs === undefined ? {} : { toMs }),
+    order: readChoice(query, 'order', ['desc', 'asc'] as const),
+    limit: readLimit(query, limitMax),
+    ...(cursor === undefined || cursor === '' ? {} : { cursor }),
+  };
+}
+
+/** Wall ms of a timestamp parameter with any offset (decisions Q-ALARM-15); undefined when it is absent. */
+export function readTime(query: Query, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === undefined || text === '') return undefined;
+  const atMs = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(atMs)) throw invalid('invalid_query', name, `${name} must be a time such as 2026-01-31T09:05:07.123Z`);
+  return atMs;
+}
+
+/** One of the words; the first when the parameter is absent. */
+export function readChoice<const Word extends string>(query: Query, name: string, words: readonly Word[]): Word {
+  const text = query.get(name);
+  if (text === undefined || text === '') return words[0];
+  const word = words.find((each) => each === text);
+  if (word === undefined) throw invalid('invalid_query', name, `${name} must be one of ${words.join(', ')}`, { allowed: words });
+  return word;
+}
+
+function readLimit(query: Query, limitMax: number): number {
+  const text = query.get('limit');
+  if (text === undefined || text === '') return LIMIT_DEFAULT;
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > limitMax) throw invalid('invalid_query', 'limit', `limit must be a whole number from 1 to ${limitMax}`);
+  return limit;
+}

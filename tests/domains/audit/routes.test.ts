@@ -1,0 +1,86 @@
+/** The audit routes behind the real gateway, over the trail that the gateway itself wrote. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { AUDIT_ROUTES } from '../../../src/domains/audit/routes.js';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
+import { component } from '../../../src/platform/store/audit-record.js';
+import { startGatewayTest } from '../../support/gateway.js';
+
+const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-audit-routes-'));
+const queries = openQueries(dataDir);
+const gateway = await startGatewayTest({ dataDir, routes: [{ rows: AUDIT_ROUTES, deps: { queries } }] });
+t.teardown(async () => {
+  await queries.close();
+  await gateway.stop();
+});
+
+for (let index = 1; index <= 25; index += 1) {
+  const site = index % 5 === 0 ? 'south' : 'north';
+  await gateway.store.write({
+    audits: [{ site, actor: component('test'), action: index % 2 ? 'Update' : 'Command', category: 'routes-test', target: { kind: 'Unit', name: `u${index}`, site }, result: 'Success', correlationID: `corr-${Math.ceil(index / 2)}` }],
+  });
+}
+const reader = await gateway.as('viewer');
+const supervisor = await gateway.as('supervisor');
+
+interface Item {
+  readonly name: string;
+  readonly sequence: number;
+  readonly site: string;
+  readonly target: { readonly name: string };
+}
+const names = (items: readonly Item[]): string[] => items.map((item) => item.target.name);
+
+t.test('AUDIT-01: the audit trail of a site, newest first, with filters and pages', async (t) => {
+  const all = await reader.get('/api/v1/sites/north/audit?category=routes-test');
+  t.equal(all.status, 200);
+  t.match(all.headers['content-type'], /^application\/json/);
+  t.equal(all.body.items.length, 20);
+  t.ok(all.body.items.every((item: Item) => item.site === 'north'));
+  const seen: string[] = [];
+  let cursor: string | null = '';
+  do {
+    const page = await reader.get(`/api/v1/sites/north/audit?category=routes-test&limit=6${cursor ? `&cursor=${cursor}` : ''}`);
+    seen.push(...names(page.body.items));
+    cursor = page.body.nextCursor;
+  } while (cursor);
+  t.same(seen, names(all.body.items));
+  t.same(names((await reader.get('/api/v1/sites/south/audit?category=routes-test&action=Command&order=asc')).body.items), ['u10', 'u20']);
+  t.same(names((await reader.get('/api/v1/sites/north/audit?kind=Unit&name=u7')).body.items), ['u7']);
+});
+
+t.test('Q-ERR-15: limit, order, times and cursor that do not read are 400 invalid_query', async (t) => {
+  for (const [query, field] of [['limit=0', 'limit'], ['limit=1001', 'limit'], ['limit=ten', 'limit'], ['order=up', 'order'], ['from=yesterday', 'from'], ['to=2026-13-01T00:00:00Z', 'to'], ['cursor=abc', 'cursor']]) {
+    const answer = await reader.get(`/api/v1/sites/north/audit?${query}`);
+    t.equal(answer.status, 400, query);
+    t.match(answer.body, { code: 'invalid_query', field, status: 400 }, query);
+  }
+  const offset = encodeURIComponent('2020-01-01T01:00:00+01:00');
+  t.equal((await reader.get(`/api/v1/sites/north/audit?from=${offset}`)).status, 200);
+});
+
+t.test('AUDIT-02: one record by its name, and the records of a correlation oldest first', async (t) => {
+  const [item] = (await reader.get('/api/v1/sites/north/audit?kind=Unit&name=u7')).body.items;
+  t.same((await reader.get(`/api/v1/sites/north/audit/${item.name}`)).body, item);
+  t.equal((await reader.get(`/api/v1/sites/south/audit/${item.name}`)).status, 404);
+  t.match((await reader.get('/api/v1/sites/north/audit/audit-999999999999')).body, { status: 404, code: 'not_found' });
+  t.equal((await reader.get('/api/v1/sites/north/audit/u7')).status, 404);
+  t.same(names((await reader.get('/api/v1/sites/north/audit/correlation/corr-4')).body), ['u7', 'u8']);
+  t.same((await reader.get('/api/v1/sites/north/audit/correlation/none')).body, []);
+});
+
+t.test('AUDIT-02: the plant-wide trail, with the filter site', async (t) => {
+  t.equal((await reader.get('/api/v1/audit?category=routes-test&limit=1000')).body.items.length, 25);
+  t.same(names((await reader.get('/api/v1/audit?category=routes-test&site=south&limit=2')).body.items), ['u25', 'u20']);
+});
+
+t.test('AUDIT-03: verify needs supervise and finds the trail of this gateway intact', async (t) => {
+  t.equal((await reader.get('/api/v1/audit/verify')).status, 403);
+  const answer = await supervisor.get('/api/v1/audit/verify');
+  t.match(answer.body, { ok: true, firstSequence: 1, problems: [], headHash: /^[0-9a-f]{64}$/ });
+  t.equal(answer.body.checked, answer.body.lastSequence);
+  t.ok(answer.body.checked >= 25);
+  t.equal((await supervisor.get('/api/v1/audit/verify?from=x')).status, 400);
+});
