@@ -91,7 +91,12 @@ function binary(operator: BinaryOperator, left: Expression, right: Expression, s
       return a <= b;
     case '>=':
       return a >= b;
+    default:
+      return arithmetic(operator, a, b);
   }
+}
+
+function arithmetic(operator: '+' | '-' | '*' | '/' | 'MOD', a: number | boolean | string, b: number | boolean | string): number {
   if (typeof a !== 'number' || typeof b !== 'number') throw new Unusable('ERROR', `type-mismatch: ${operator} needs numbers`);
   if ((operator === '/' || operator === 'MOD') && b === 0) throw new Unusable('ERROR', 'division-by-zero');
   const result = operator === '+' ? a + b : operator === '-' ? a - b : operator === '*' ? a * b : operator === '/' ? a / b : a % b;

@@ -2,6 +2,7 @@
  * The `states` channel (contract 2, Events; decisions Q-STREAM-01): one frame per change of state or mode of a unit, batch
  * or procedural element. Watches the store, so that whoever changes a state is announced without knowing of streams.
  */
+import type { BatchState } from '../../../runtime/vocabulary/states.js';
 import type { Hub } from '../../platform/stream/hub.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
@@ -33,8 +34,11 @@ function announce({ hub, listener }: { readonly hub: Pick<Hub, 'publish'>; reado
   const { kind } = resource;
   const key = `${kind}/${site}/${name}`;
   const now = statedOf(resource);
-  const gone = event.type === 'remove' || (kind === 'Batch' && isFinalBatch(now.state as never));
-  const previous = before && event.type === 'put' ? statedOf(before) : undefined;
+  if (event.type === 'remove') {
+    hub.publish({ channel: 'states', key, site, unit: now.unit ?? '', frame: {}, forget: true });
+    return;
+  }
+  const previous = before && statedOf(before);
   if (previous && previous.state === now.state && previous.mode === now.mode) return;
   const previousState = previous?.state ?? '';
   hub.publish({
@@ -43,9 +47,9 @@ function announce({ hub, listener }: { readonly hub: Pick<Hub, 'publish'>; reado
     site,
     unit: now.unit ?? '',
     frame: { type: 'state', site, kind, name, state: now.state, previousState, mode: now.mode, ...(now.unit ? { unit: now.unit } : {}), ...(now.batchRef ? { batchRef: now.batchRef } : {}), ts: updatedAt },
-    ...(gone ? { forget: true } : {}),
+    ...(kind === 'Batch' && isFinalBatch(now.state as BatchState) ? { forget: true } : {}),
   });
-  if (event.type === 'put' && previous?.state !== now.state) listener?.({ ...now, site, kind, name, previousState, ts: updatedAt });
+  if (previous?.state !== now.state) listener?.({ ...now, site, kind, name, previousState, ts: updatedAt });
 }
 
 function statedOf(resource: Resource): Stated {
