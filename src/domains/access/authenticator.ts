@@ -15,12 +15,14 @@ import { invalidToken, type SessionTokens, type TokenClaims } from './session-to
 import type { LiveSession, Sessions } from './sessions.js';
 
 const TOKENS_KEPT_MAX = 10_000;
+const CACHE_KEY_LENGTH = 43; // half of an Ed25519 signature
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** An access token of the identity provider (mode `oidc`): gives its caller, or throws 401. */
 export type ExternalTokens = (token: string) => Caller;
 
 interface KnownToken {
+  readonly header: string;
   readonly claims: TokenClaims;
   readonly expiresAtMs: number;
   readonly session: LiveSession;
@@ -54,8 +56,8 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
 
   authenticate(authorization: string | undefined): Caller {
     if (authorization !== undefined) {
-      const known = this.#known.get(authorization);
-      if (known) return this.#admit(known, authorization);
+      const known = this.#known.get(cacheKey(authorization));
+      if (known?.header === authorization) return this.#admit(known, authorization);
     }
     const [scheme, credential] = splitHeader(authorization);
     if (scheme === 'apikey') return this.#keyCaller(this.#options.keys.require(credential));
@@ -117,7 +119,7 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     const account = this.#accountOf(session.account);
     const caller = this.#humanCaller(account, session, { issuedAtMs: claims.iat * 1000, authTimeMs: claims.auth_time * 1000, expiresAtMs: claims.exp * 1000 });
     if (this.#known.size >= TOKENS_KEPT_MAX) this.#known.delete(this.#known.keys().next().value as string);
-    this.#known.set(header, { claims, expiresAtMs: claims.exp * 1000, session, account, caller });
+    this.#known.set(cacheKey(header), { header, claims, expiresAtMs: claims.exp * 1000, session, account, caller });
     return caller;
   }
 
@@ -134,7 +136,7 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
       }
       return known.caller;
     } catch (refusal) {
-      this.#known.delete(header);
+      this.#known.delete(cacheKey(header));
       throw refusal;
     }
   }
@@ -178,6 +180,11 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     };
     return this.#developer;
   }
+}
+
+/** The end of the signature: enough to find a token, cheap to hash; the whole header is compared afterwards. */
+function cacheKey(header: string): string {
+  return header.slice(-CACHE_KEY_LENGTH);
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -3,15 +3,16 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
 import { expandIPv6 } from './rate-limit.js';
 
 const TEXTS_MAX = 20_000;
-const texts = new Map<string, string>();
+const texts = new Map<number | string, string>();
 
-/** Address text of the 4 or 16 bytes of a socket; an IPv4-mapped IPv6 address reads as IPv4. */
-export function addressText(bytes: ArrayBuffer): string {
-  const key = Buffer.from(bytes).toString('latin1');
+/** Address text of the 4 or 16 bytes of a socket; an IPv4-mapped IPv6 address reads as IPv4. Called for every request. */
+export function addressText(buffer: ArrayBuffer): string {
+  const bytes = new Uint8Array(buffer);
+  const key = bytes.length === 4 ? ((bytes[0] << 24) | (bytes[1] << 16) | (bytes[2] << 8) | bytes[3]) : String.fromCharCode(...bytes);
   let text = texts.get(key);
   if (text === undefined) {
     if (texts.size >= TEXTS_MAX) texts.clear();
-    texts.set(key, (text = render(new Uint8Array(bytes.slice(0)))));
+    texts.set(key, (text = render(bytes)));
   }
   return text;
 }
