@@ -27,6 +27,7 @@ import { Site, Unit } from './domains/plant/kind.js';
 import { RecordReconciler } from './domains/records/reconciler.js';
 import { routeGroups } from './domains/index.js';
 import type { SystemView } from './domains/system/routes.js';
+import { alarmView } from './domains/alarms/counts.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
 import { TagCatalogue } from './domains/tags/catalogue.js';
 import { ModuleHealths } from './domains/tags/module-health.js';
@@ -200,8 +201,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   hub.start();
 
   // ------------------------------------------------------------ gateway
-  const noAlarms = { active: 0, unacknowledged: 0, shelved: 0, bySeverity: {}, highestSeverity: '' };
-  const alarms = { ofUnit: () => noAlarms, ofSite: () => noAlarms };
+  const alarms = alarmView(store, clock);
   const siteExists = (site: string): boolean => store.get(Site, '', site) !== undefined;
   const served: { gateway?: Gateway } = {};
   const system: SystemView = {
@@ -233,7 +233,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     alarmDefinitions: common,
     logic: common,
     procedures: common,
-    recipes: { ...common, keys: signingKeys },
+    recipes: { ...common, keys: signingKeys, approveRequiresValid: settings.approveRequiresValid },
+    alarms: common,
     apply: common,
     demo: { demo, setTimeScale, timeScale },
     tags: tagDeps,

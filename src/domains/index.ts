@@ -7,6 +7,7 @@ import type { Kind } from '../platform/store/kind.js';
 import { ACCESS_ROUTES } from './access/routes.js';
 import { alarmDefinitionRoutes } from './alarms/definition-routes.js';
 import { Alarm, AlarmDefinition } from './alarms/kind.js';
+import { alarmRoutes } from './alarms/routes.js';
 import { applyRoutes } from './apply/routes.js';
 import { AUDIT_ROUTES } from './audit/routes.js';
 import { Batch } from './batches/kind.js';
@@ -84,6 +85,7 @@ export function routeGroups(secrets: Secrets) {
     logic: logicRoutes,
     procedures: procedureRoutes,
     recipes: recipeRoutes,
+    alarms: alarmRoutes,
     apply: applyRoutes,
     demo: demoRoutes,
     tags: tagRoutes,

@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import type { BatchState } from '../../../runtime/vocabulary/states.js';
 import type { Kind } from '../../platform/store/kind.js';
+import { checkBatch } from './creation.js';
 
 const Text = v.optional(v.string(), '');
 
@@ -117,6 +118,11 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
     conditions: [],
     settleBy: '',
   }),
+  /** Generic apply; the routes check with the operating mode at hand. */
+  admit(spec, { read, site, name, via }) {
+    if (via === 'apply') checkBatch(read, site, name, spec, true);
+    return spec;
+  },
 };
 
 export const FINAL_BATCH_STATES: readonly BatchState[] = ['Complete', 'Stopped', 'Aborted', 'Failed'];

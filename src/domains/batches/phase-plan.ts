@@ -13,7 +13,7 @@ import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { Unit } from '../plant/kind.js';
 import type { ElementStatus, PhaseSpec } from '../procedures/kind.js';
 import { resolveRoles } from '../recipes/bindings.js';
-import { moduleTypes } from './start.js';
+import { siteUnits } from '../recipes/site-units.js';
 
 export function phasePlan(store: Store, phase: Resource<PhaseSpec, ElementStatus>, options: { readonly checkpoint?: PhaseCheckpoint } = {}): PhasePlan {
   const { spec, metadata } = phase;
@@ -54,7 +54,7 @@ function givenCharts(charts: PhaseSpec['charts']): Partial<Record<ExceptionChart
 function boundRoles(store: Store, site: string, spec: PhaseSpec): Record<string, string> {
   const unit = store.get(Unit, site, spec.unitRef);
   if (!unit) return {};
-  const bound = resolveRoles(unit.spec, spec, spec.roleMap, moduleTypes(store, site, spec.unitRef));
+  const bound = resolveRoles(unit.spec, spec, spec.roleMap, siteUnits(store, site).modules(spec.unitRef));
   return Object.fromEntries(bound.filter((binding) => binding.boundCM !== '').map((binding) => [binding.role, binding.boundCM]));
 }
 

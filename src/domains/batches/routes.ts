@@ -20,7 +20,8 @@ import { type FactStream, type StateEntry, streamOf } from './execution-log.js';
 import type { FactReader } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchParameters } from './parameters.js';
-import { checkStart, isAvailable, resolveEquipment, siteUnits } from './start.js';
+import { siteUnits } from '../recipes/site-units.js';
+import { checkStart, isAvailable, resolveEquipment } from './start.js';
 import { Unit } from '../plant/kind.js';
 
 export interface BatchRouteDeps {

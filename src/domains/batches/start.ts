@@ -8,14 +8,13 @@ import { Refusal } from '../../platform/base/refusal.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { ControlModuleTemplate } from '../control-modules/kind.js';
-import { modulesOf } from '../control-modules/rules.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
 import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
-import { bindRecipe, type SiteUnits, unitForCapability } from '../recipes/bindings.js';
+import { bindRecipe, unitForCapability } from '../recipes/bindings.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { ControlRecipe, type ControlRecipeSpec, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
+import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { coordinationCopy, type ElementDraft, instantiate, type Templates } from './instantiation.js';
 import type { BatchSpec, BatchStatus, ParameterValue } from './kind.js';
@@ -52,15 +51,6 @@ export function resolveEquipment(store: Store, site: string, recipe: MasterRecip
   const units = siteUnits(store, site);
   const { capabilities } = expandRecipe(recipe.procedure.chart, templatesOf(store, site));
   return Object.fromEntries(capabilities.map((capability) => [capability, chosen[capability] || unitForCapability(recipe, capability, units)]));
-}
-
-/** The units of a site as the binding matrix asks for them. */
-export function siteUnits(store: Store, site: string): SiteUnits {
-  return {
-    unit: (name) => store.get(Unit, site, name)?.spec,
-    withCapability: (capability) => store.list(Unit, site).filter((unit) => unit.spec.capabilities.includes(capability)).map((unit) => unit.metadata.name),
-    modules: (unit) => moduleTypes(store, site, unit),
-  };
 }
 
 /** A unit that a batch may take: nobody's, and at rest. Final states run Resetting first. */
@@ -109,14 +99,6 @@ function unavailableText(store: Store, site: string, capability: string, name: s
   const unit = store.get(Unit, site, name);
   if (!unit) return `unit ${name} does not exist`;
   return unit.status.allocatedTo !== '' ? `unit ${name} is held by ${unit.status.allocatedTo}` : `unit ${name} is ${unit.status.state}`;
-}
-
-/** Control modules of a unit with the module type of their template. */
-export function moduleTypes(store: Store, site: string, unit: string): { readonly name: string; readonly moduleType: string }[] {
-  return modulesOf(store, site, unit).map((module) => ({
-    name: module.metadata.name,
-    moduleType: store.get(ControlModuleTemplate, '', module.spec.templateRef)?.spec.moduleType ?? '',
-  }));
 }
 
 /** The resources that a start writes, besides batch and units. */

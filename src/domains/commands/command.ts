@@ -13,12 +13,12 @@ import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION } from '../batches/kind.js';
-import { siteUnits } from '../batches/start.js';
 import { Unit } from '../plant/kind.js';
 import { ADHOC_LABEL, type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { unitForCapability } from '../recipes/bindings.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { MasterRecipe } from '../recipes/kind.js';
+import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 
 /** Contract 3, Command rules: mandatory for these, optional for the others. */
