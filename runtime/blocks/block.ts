@@ -85,6 +85,8 @@ export interface BlockType {
   readonly after: string;
   /** Outputs can never be anything but finite, so the check is left out. */
   readonly total: boolean;
+  /** Types that its ANY ports do not take. */
+  readonly refuses: readonly DataType[];
 }
 
 export interface ChannelUse {
@@ -123,6 +125,7 @@ export interface BlockRow {
   readonly code: string | ((form: BlockForm) => string);
   readonly after?: string;
   readonly total?: boolean;
+  readonly refuses?: readonly DataType[];
 }
 
 const ENTRY = /^([A-Za-z_][A-Za-z0-9_]*?)(\d*)(?:\.\.([A-Za-z_]+?)(\d+))?:([A-Z]+)(!?)(\?)?(?:=(.*))?$/;
@@ -200,6 +203,7 @@ export function block(row: BlockRow): BlockType {
     code: typeof code === 'string' ? () => code : code,
     after,
     total: row.total ?? false,
+    refuses: row.refuses ?? [],
   };
 }
 

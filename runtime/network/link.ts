@@ -242,6 +242,8 @@ class Linker {
     const named = Object.fromEntries(block.type.params.map((param, n) => [param.name, params[n]]));
     const length = block.type.aux?.length(named, this.#source.scanIntervalMs) ?? 0;
     if (typeof length === 'string') this.#problems.push({ path: `${block.path}.params`, message: `block ${block.name}: ${length}` });
+    const generic = this.#generic[index];
+    if (generic && block.type.refuses.includes(generic)) this.#problems.push({ path: block.path, message: `block ${block.name}: ${block.type.name} does not take ${generic}` });
     const code = block.type.code(blockForm(block.type, inputs, outputs, params));
     const all = code + block.type.after;
     const state = Object.keys(block.type.state).filter((name) => new RegExp(`\\$${name}\\b`).test(all));

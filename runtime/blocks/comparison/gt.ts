@@ -7,5 +7,6 @@ export const GT = block({
   inputs: 'IN1:ANY, IN2:ANY',
   outputs: 'OUT:BOOL',
   total: true,
+  refuses: ['BOOL'],
   code: comparison('>'),
 });

@@ -308,6 +308,7 @@ t.test('Q-PROG-03: a hot swap keeps the state of blocks whose name and type are 
     }),
   );
   t.equal(unit.get('p.total'), 10, 'outputs stand before the first scan');
+  t.match(unit.set.saveRetained(), { p: { hash: 'h2', blocks: { tot: { total: 10 }, ctu: { cv: 1, CU: true } } } }, 'the kept values are saved under the new hash');
   unit.scan();
   t.strictSame([unit.get('p.total'), unit.get('p.more'), unit.get('p.cv'), unit.get('p.cu')], [12, 13, 1, true], 'CU stayed TRUE: no new edge');
   t.equal(unit.get('p.late'), 9, 'a block of another type starts anew');
@@ -547,4 +548,55 @@ t.test('Performance E: a scan allocates nothing', async (t) => {
   }
   const least = Math.min(...spent.filter((bytes) => bytes >= 0));
   t.ok(least < 1, `${least} bytes a scan, a permanently faulted block included`);
+});
+
+/** Required parameters of a type, so that it can be loaded. */
+function required(name: string): Record<string, string | number> {
+  const texts: Record<string, string> = { x: '0,1', y: '0,1' };
+  return Object.fromEntries(
+    (blockType(name)?.params ?? []).filter((param) => param.required).map((param) => [param.name, param.type === 'STRING' ? (texts[param.name] ?? '') : 1]),
+  );
+}
+
+const TYPED: Record<string, BlockSpec> = {
+  BOOL: { name: 'src-bool', type: 'NOT' },
+  INT: { name: 'src-int', type: 'TO_INT' },
+  REAL: { name: 'src-real', type: 'LAG' },
+  TIME: { name: 'src-time', type: 'CONST', params: { value: 'T#1s' } },
+  STRING: { name: 'src-text', type: 'CONST', params: { value: 'TRUE' } },
+};
+
+t.test('D-CAT-01: every block type runs with its ports connected, written, overridden and left alone', async (t) => {
+  for (const name of BLOCK_TYPE_NAMES) {
+    const block = blockType(name);
+    if (!block) continue;
+    for (const generic of ['REAL', 'INT', 'BOOL', 'TIME', 'STRING'] as const) {
+      const anyPorts = [...block.inputs, ...block.outputs].some((port) => port.type === 'ANY');
+      if (generic !== 'REAL' && !(anyPorts || (generic === 'INT' && block.inputs.some((port) => port.type === 'NUM')))) continue;
+      const typeOf = (type: string): 'REAL' | 'INT' | 'BOOL' | 'TIME' | 'STRING' => (type === 'ANY' || type === 'NUM' ? generic : (type as 'REAL'));
+      const spec = { name: 'b', type: name, params: name === 'CONST' ? { value: 1 } : required(name) };
+      const connected = wires(...block.inputs.filter((port) => !port.constant).map((port) => `${TYPED[typeOf(port.type)].name}.OUT > b.${port.name}`));
+      const overridden = name === 'CONST' ? [] : block.outputs.map((port) => `n.${port.name} b.${port.name} ${typeOf(port.type)} w`);
+      const written = block.inputs.map((port) => `n.${port.name}-in b.${port.name} ${typeOf(port.type)} w`);
+      const plans = [
+        unitPlan({ networks: [network({ name: 'n', blocks: [...Object.values(TYPED), spec], connections: connected })] }),
+        unitPlan({ tags: tags(...written, ...overridden), moduleModes: { n: 'Manual' }, networks: [network({ name: 'n', blocks: [spec] })] }),
+      ];
+      for (const [index, plan] of plans.entries()) {
+        if (name === 'CONST' && generic !== 'REAL') continue;
+        const unit = new Unit(plan);
+        const problem = unit.set.reports()[0].message;
+        if (['GT', 'GE', 'LT', 'LE'].includes(name) && generic === 'BOOL') {
+          t.match(problem, /does not take BOOL/);
+          continue;
+        }
+        if (problem !== '') {
+          t.fail(`${name} of ${generic}, form ${index}: ${problem}`);
+          continue;
+        }
+        for (const tag of plan.tags) unit.write(tag.address, tag.type === 'BOOL' ? true : tag.type === 'STRING' ? 'TRUE' : 1);
+        t.doesNotThrow(() => unit.scan(3), `${name} of ${generic}, form ${index}`);
+      }
+    }
+  }
 });

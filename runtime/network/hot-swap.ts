@@ -1,0 +1,64 @@
+/** What a new plan keeps of the old one: the state of every block whose name and type are unchanged (Q-PROG-03). */
+import type { Instance, LoadedNetwork, Memory } from './instance.js';
+import type { LinkedBlock } from './link.js';
+import type { BlockLayout } from './compile.js';
+
+interface Side {
+  readonly memory: Memory;
+  readonly loaded: LoadedNetwork;
+}
+
+/** Copies state, outputs, written inputs and delay lines of the unchanged blocks of one network. */
+export function takeOverNetwork(now: { memory: Memory; instance: Instance }, before: { memory: Memory; instance: Instance }, number: (value: number | string) => number): void {
+  const target = now.instance.loaded;
+  const source = before.instance.loaded;
+  if (!target || !source) return;
+  if (target.run && source.run && source.run.every === target.run.every && source.run.scanCount > 0) {
+    target.run.since = Math.max(target.run.since, source.run.since);
+    target.run.scanCount = Math.max(target.run.scanCount, source.run.scanCount);
+  }
+  const names = new Map(source.linked.blocks.map((block, index) => [block.name, index]));
+  target.linked.blocks.forEach((block, index) => {
+    const twin = names.get(block.name);
+    if (twin === undefined || source.linked.blocks[twin].type !== block.type) return;
+    takeOverBlock({ memory: now.memory, loaded: target }, index, { memory: before.memory, loaded: source }, twin, number);
+  });
+}
+
+function takeOverBlock(now: Side, index: number, before: Side, twin: number, number: (value: number | string) => number): void {
+  const block = now.loaded.linked.blocks[index];
+  const old = before.loaded.linked.blocks[twin];
+  const at = now.loaded.layout.blocks[index];
+  const from = before.loaded.layout.blocks[twin];
+  const { sb } = now.loaded;
+  const oldSb = before.loaded.sb;
+  if (takeOverAux(now, block, at, before, old, from)) {
+    for (const [name, slot] of at.state) {
+      const source = from.state.get(name);
+      if (source !== undefined && !block.type.caches.includes(name)) now.memory.S[sb + slot] = before.memory.S[oldSb + source];
+    }
+  }
+  at.outputs.forEach((slot, n) => {
+    if (block.outputs[n] !== old.outputs[n]) return;
+    now.memory.S[sb + slot] = before.memory.S[oldSb + from.outputs[n]];
+    now.memory.Q[sb + slot] = before.memory.Q[oldSb + from.outputs[n]];
+  });
+  block.inputs.forEach((input, n) => {
+    const was = old.inputs[n];
+    if (input.feed.kind !== 'own' || was.feed.kind !== 'own' || input.type !== was.type) return;
+    const slot = oldSb + from.inputs[n];
+    // A value the block wrote itself differs from the constant it was loaded with.
+    if (before.memory.written[slot] === 0 && before.memory.S[slot] === number(was.feed.value)) return;
+    now.memory.S[sb + at.inputs[n]] = before.memory.S[slot];
+    now.memory.written[sb + at.inputs[n]] = before.memory.written[slot];
+  });
+}
+
+/** A delay line whose length changed starts anew, and with it the state that points into it. Tables belong to the plan. */
+function takeOverAux(now: Side, block: LinkedBlock, at: BlockLayout, before: Side, old: LinkedBlock, from: BlockLayout): boolean {
+  if (!block.type.aux || block.type.aux.fill) return true;
+  if (block.auxLength !== old.auxLength) return false;
+  const start = before.memory.P[before.loaded.pb + from.aux];
+  now.memory.X.set(before.memory.X.subarray(start, start + block.auxLength), now.memory.P[now.loaded.pb + at.aux]);
+  return true;
+}

@@ -1,0 +1,70 @@
+/** A network as `runtime/fbnetwork/{network}` shows it (Q-UNIT-07): order, ports with value and quality, errors. */
+import type { DataType, Value } from '../vocabulary/data-types.js';
+import { QUALITY, QUALITY_WORDS } from '../vocabulary/quality.js';
+import { showNumber } from './constants.js';
+import type { Instance, LoadedNetwork, Memory } from './instance.js';
+import type { TextTable } from './texts.js';
+
+export interface PortInspection {
+  readonly value: Value;
+  readonly quality: string;
+}
+
+export interface BlockInspection {
+  readonly name: string;
+  readonly type: string;
+  readonly inputs: Readonly<Record<string, PortInspection>>;
+  readonly outputs: Readonly<Record<string, PortInspection>>;
+  readonly error: string;
+}
+
+export interface NetworkInspection {
+  readonly name: string;
+  readonly unit: string;
+  readonly state: string;
+  readonly message: string;
+  readonly scanInterval: string;
+  readonly scanCount: number;
+  readonly lastScanMs: number;
+  readonly executionOrder: readonly string[];
+  readonly blocks: readonly BlockInspection[];
+}
+
+export function inspectNetwork(instance: Instance, unit: string, memory: Memory, texts: TextTable): NetworkInspection {
+  const { loaded, plan } = instance;
+  const blocks = loaded ? loaded.linked.order.map((index) => inspectBlock(instance, loaded, index, memory, texts)) : [];
+  const run = loaded?.run;
+  return {
+    name: plan.name,
+    unit,
+    state: instance.state,
+    message: instance.message,
+    scanInterval: `${plan.scanIntervalMs}ms`,
+    scanCount: run?.scanCount ?? 0,
+    lastScanMs: run ? run.lastMs / run.instances.length : 0,
+    executionOrder: blocks.map((block) => block.name),
+    blocks,
+  };
+}
+
+function inspectBlock(instance: Instance, loaded: LoadedNetwork, index: number, memory: Memory, texts: TextTable): BlockInspection {
+  const block = loaded.linked.blocks[index];
+  const at = loaded.layout.blocks[index];
+  const show = (type: DataType, value: number, quality: number): PortInspection => ({
+    value: showNumber(type, value, (id) => texts.text(id)),
+    quality: QUALITY_WORDS[quality],
+  });
+  const atSlot = (type: DataType, slot: number): PortInspection => show(type, memory.S[loaded.sb + slot], memory.Q[loaded.sb + slot]);
+  const constant = (value: number | string): number => (typeof value === 'string' ? texts.intern(value) : value);
+  const inputs = block.inputs.flatMap(({ feed, port, type, used }, n) => {
+    if (port.optional && !used) return [];
+    return [[port.name, feed.kind === 'constant' ? show(type, constant(feed.value), QUALITY.Good) : atSlot(type, at.inputs[n])] as const];
+  });
+  return {
+    name: block.name,
+    type: block.type.name,
+    inputs: Object.fromEntries(inputs),
+    outputs: Object.fromEntries(block.type.outputs.map((port, n) => [port.name, atSlot(block.outputs[n], at.outputs[n])])),
+    error: instance.faulted.includes(block.name) ? 'skipped in the last scan: the result is not defined' : '',
+  };
+}

@@ -1,0 +1,85 @@
+/** Networks in place: what loading makes of the plans, and the arrays they live in. */
+import type { NetworkPlan } from '../port.js';
+import type { DataType } from '../vocabulary/data-types.js';
+import type { CompiledShape, Layout } from './compile.js';
+import type { LinkedNetwork } from './link.js';
+
+/** The arrays of all networks of a unit (see compile.ts). */
+export interface Memory {
+  /** Signals and state, and their qualities under the same index. */
+  readonly S: Float64Array;
+  readonly Q: Uint8Array;
+  /** Parameters and constants. */
+  readonly P: Float64Array;
+  /** Mark of the last scan in which a block failed. */
+  readonly F: Int32Array;
+  /** Delay lines and tables. */
+  readonly X: Float64Array;
+  /** Channel numbers of the I/O blocks. */
+  readonly W: Int32Array;
+  /** 1 where a tag write replaced the constant of a slot. */
+  readonly written: Uint8Array;
+}
+
+/** One network in place. */
+export interface Instance {
+  readonly plan: NetworkPlan;
+  /** Undefined while the network cannot be loaded. */
+  readonly loaded: LoadedNetwork | undefined;
+  state: 'Running' | 'Degraded' | 'Error';
+  message: string;
+  faulted: readonly string[];
+  /** Hash over the faulted blocks of the last scan: tells a change without comparing names. */
+  faultHash: number;
+}
+
+export interface LoadedNetwork {
+  readonly linked: LinkedNetwork;
+  readonly layout: Layout;
+  readonly shape: CompiledShape;
+  /** First slot, constant, fault flag and channel number. */
+  sb: number;
+  pb: number;
+  fb: number;
+  wb: number;
+  run: Run | undefined;
+}
+
+/** Networks of one shape that one call of the generated function scans. */
+export interface Run {
+  readonly shape: CompiledShape;
+  readonly periodMs: number;
+  /** Unit scans per period. */
+  readonly every: number;
+  readonly instances: Instance[];
+  /** Place in the order of runs. */
+  readonly depth: number;
+  /** Copies before the run, in pairs: destination and source slot in `S`; slot and channel number. */
+  wires: Int32Array;
+  channels: Int32Array;
+  outputs: OutputWire[];
+  /** Unit scans since the last execution; negative before the first. */
+  since: number;
+  scanCount: number;
+  lastMs: number;
+  hadFaults: boolean;
+}
+
+/** From a slot to a channel of a process image. */
+export interface OutputWire {
+  readonly image: number;
+  readonly channel: number;
+  readonly slot: number;
+}
+
+/** A slot of which the value survives a restart. */
+export interface RetainedSlot {
+  readonly network: string;
+  /** Empty for variables and stored tags. */
+  readonly block: string;
+  readonly name: string;
+  readonly slot: number;
+  readonly type: DataType;
+  /** Saved only once a tag write replaced the constant. */
+  readonly onlyWritten: boolean;
+}

@@ -1,0 +1,182 @@
+/** Loading: plans to compiled networks, their order and place, and the start values of their arrays (decisions 2.4, 5.1). */
+import type { NetworkPlan, TagPlan, UnitPlan } from '../port.js';
+import { QUALITY } from '../vocabulary/quality.js';
+import { compileShape, layOut } from './compile.js';
+import { type Interner, readWritten } from './constants.js';
+import { sameName } from './expand.js';
+import type { Instance, LoadedNetwork, Memory, Run } from './instance.js';
+import type { IoLink } from './io-link.js';
+import { linkNetwork } from './link.js';
+import type { TagSlot } from './tag-slots.js';
+
+/** Links, lays out and compiles one network; one that cannot be loaded is in Error and says why. */
+export function loadNetwork(plan: NetworkPlan, unit: UnitPlan): Instance {
+  const broken = (message: string): Instance => ({ plan, loaded: undefined, state: 'Error', message, faulted: [], faultHash: 0 });
+  if (!(plan.scanIntervalMs > 0)) return broken('the scan interval is not a duration above zero');
+  const tags = unit.tags.filter((tag) => tag.network === plan.name);
+  const bound = tags.flatMap((tag) => (tag.binding.kind === 'port' ? [{ block: tag.binding.block, port: tag.binding.port, type: tag.type }] : []));
+  const { network, problems } = linkNetwork(plan, unit.composites, bound);
+  if (problems.length > 0) return broken(problems.map((problem) => problem.message).join('; '));
+  const overridable = network.blocks.map(() => new Set<string>());
+  for (const { binding, writable } of tags) {
+    if (!writable || binding.kind !== 'port' || network.flat.inputs(binding.block, binding.port).length > 0) continue;
+    const end = network.flat.output(binding.block, binding.port);
+    if (end) overridable[end.block].add(end.port);
+  }
+  const layout = layOut(network, overridable);
+  const loaded: LoadedNetwork = { linked: network, layout, shape: compileShape(network, layout), sb: 0, pb: 0, fb: 0, wb: 0, run: undefined };
+  return { plan, loaded, state: 'Running', message: '', faulted: [], faultHash: 0 };
+}
+
+/**
+ * Puts every network into the first run of its shape and period that lies behind the runs of all its sources: a reader
+ * never shares a run with what it reads, so an input binding sees the value of the same scan.
+ */
+export function arrangeRuns(instances: readonly Instance[], unit: UnitPlan): Run[] {
+  const runs: Run[] = [];
+  const depths = new Map<string, number>();
+  for (const instance of instances) {
+    const { loaded, plan } = instance;
+    if (!loaded) continue;
+    const earliest = Math.max(0, ...sourceNetworks(plan, unit.tags).map((name) => (depths.get(name) ?? -1) + 1));
+    const every = Math.max(1, Math.round(plan.scanIntervalMs / unit.scanIntervalMs));
+    let run = runs.find((other) => other.depth >= earliest && other.shape === loaded.shape && other.every === every);
+    if (!run) {
+      run = newRun(loaded, every, unit.scanIntervalMs, runs.length);
+      runs.push(run);
+    }
+    run.instances.push(instance);
+    loaded.run = run;
+    depths.set(plan.name, run.depth);
+  }
+  return runs;
+}
+
+function newRun(loaded: LoadedNetwork, every: number, scanIntervalMs: number, depth: number): Run {
+  const none = new Int32Array(0);
+  return {
+    shape: loaded.shape,
+    periodMs: every * scanIntervalMs,
+    every,
+    instances: [],
+    depth,
+    wires: none,
+    channels: none,
+    outputs: [],
+    since: -1,
+    scanCount: 0,
+    lastMs: 0,
+    hadFaults: false,
+  };
+}
+
+/** Networks whose tags a network reads by its input bindings. One that comes later in the plan has no depth yet. */
+function sourceNetworks(plan: NetworkPlan, tags: readonly TagPlan[]): string[] {
+  return plan.inputs.flatMap((input) => (input.tag === undefined || !tags[input.tag] ? [] : [tags[input.tag].network]));
+}
+
+/** Gives every network its place, run by run, and makes the arrays; behind the networks lie the stored tags. */
+export function allocate(runs: readonly Run[], unit: UnitPlan, noChannel: number): { readonly memory: Memory; readonly stored: number } {
+  let slots = 0;
+  let constants = 0;
+  let faults = 0;
+  let aux = 0;
+  let channels = 0;
+  for (const { instances, shape } of runs) {
+    for (const { loaded } of instances) {
+      if (!loaded) continue;
+      Object.assign(loaded, { sb: slots, pb: constants, fb: faults, wb: channels });
+      slots += shape.slots;
+      constants += shape.constants;
+      faults += shape.faults;
+      channels += shape.channels;
+      for (const block of loaded.linked.blocks) aux += block.auxLength;
+    }
+  }
+  const total = slots + unit.tags.length;
+  const memory: Memory = {
+    S: new Float64Array(total),
+    Q: new Uint8Array(total),
+    P: new Float64Array(constants),
+    F: new Int32Array(faults),
+    X: new Float64Array(aux),
+    W: new Int32Array(channels).fill(noChannel),
+    written: new Uint8Array(total),
+  };
+  return { memory, stored: slots };
+}
+
+/** Start values of all networks and stored tags: constants, defaults, state, tables. */
+export function fillMemory(memory: Memory, instances: readonly Instance[], unit: UnitPlan, stored: number, texts: Interner): void {
+  let aux = 0;
+  for (const instance of instances) aux = fillNetwork(memory, instance, texts, aux);
+  unit.tags.forEach((tag, index) => {
+    if (tag.binding.kind === 'stored') memory.S[stored + index] = readWritten(tag.type, tag.binding.initial, texts) ?? 0;
+  });
+}
+
+function fillNetwork(memory: Memory, instance: Instance, texts: Interner, auxFrom: number): number {
+  const { loaded, plan } = instance;
+  if (!loaded) return auxFrom;
+  const { linked, layout, sb, pb } = loaded;
+  const number = (value: number | string): number => (typeof value === 'string' ? texts.intern(value) : value);
+  let aux = auxFrom;
+  linked.variables.forEach((variable, index) => {
+    const value = plan.inputs.find((entry) => sameName(entry.variable, variable.name))?.value;
+    if (layout.variables[index] >= 0 && value !== undefined) memory.S[sb + layout.variables[index]] = readWritten(variable.type, value, texts) ?? 0;
+  });
+  linked.blocks.forEach((block, index) => {
+    const at = layout.blocks[index];
+    block.inputs.forEach(({ feed }, n) => {
+      if (feed.kind === 'own') memory.S[sb + at.inputs[n]] = number(feed.value);
+      else if (feed.kind === 'constant' && at.constants[n] >= 0) memory.P[pb + at.constants[n]] = number(feed.value);
+    });
+    for (const [name, slot] of at.state) memory.S[sb + slot] = block.type.state[name];
+    block.params.forEach((value, n) => {
+      if (at.params[n] >= 0) memory.P[pb + at.params[n]] = number(value);
+    });
+    if (!block.type.aux) return;
+    memory.P[pb + at.aux] = aux;
+    memory.P[pb + at.aux + 1] = block.auxLength;
+    const table = block.type.aux.fill?.(Object.fromEntries(block.type.params.map((param, n) => [param.name, block.params[n]])));
+    if (table) memory.X.set(table, aux);
+    aux += block.auxLength;
+  });
+  return aux;
+}
+
+/** Lists the copies of each run: input variables from tags, channels to I/O blocks, I/O blocks to channels. */
+export function wireRuns(runs: readonly Run[], memory: Memory, tags: readonly TagSlot[], io: IoLink): void {
+  for (const run of runs) {
+    const wires: number[] = [];
+    const channels: number[] = [];
+    for (const { loaded, plan } of run.instances) {
+      if (!loaded) continue;
+      loaded.linked.variables.forEach((variable, index) => {
+        const slot = loaded.layout.variables[index];
+        const input = plan.inputs.find((entry) => sameName(entry.variable, variable.name));
+        const source = input?.tag === undefined ? undefined : tags[input.tag];
+        if (slot < 0 || !source) return;
+        if (source.plan.binding.kind === 'channel' && source.image >= 0) channels.push(loaded.sb + slot, io.first[source.image] + source.channel);
+        else if (source.slot >= 0) wires.push(loaded.sb + slot, source.slot);
+        else memory.Q[loaded.sb + slot] = QUALITY.Bad;
+      });
+      for (const channel of plan.channels) wireChannel(run, loaded, channel, memory, io);
+    }
+    run.wires = Int32Array.from(wires);
+    run.channels = Int32Array.from(channels);
+  }
+}
+
+function wireChannel(run: Run, loaded: LoadedNetwork, channel: NetworkPlan['channels'][number], memory: Memory, io: IoLink): void {
+  const index = loaded.linked.blocks.findIndex((block) => sameName(block.name, channel.block));
+  const type = loaded.linked.blocks[index]?.type;
+  if (!type?.channel || channel.image >= io.images.length) return;
+  const at = loaded.layout.blocks[index];
+  memory.W[loaded.wb + at.channel] = io.first[channel.image] + channel.channel;
+  const { raw } = type.channel;
+  if (raw === undefined) return;
+  const output = type.outputs.findIndex((port) => port.name === raw);
+  const slot = output >= 0 ? at.outputs[output] : at.state.get(raw);
+  if (slot !== undefined) run.outputs.push({ image: channel.image, channel: channel.channel, slot: loaded.sb + slot });
+}

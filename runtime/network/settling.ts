@@ -1,0 +1,47 @@
+/** Writes that wait for the answer of a device: read-back and refusal (decisions 7.7, 3.5 `write-failed`). */
+import type { UnitPlan } from '../port.js';
+import { ACK, type IoLink } from './io-link.js';
+
+export interface Settlement {
+  readonly settled: boolean;
+  readonly rule?: string;
+  readonly message?: string;
+}
+
+const SETTLED: Settlement = { settled: true };
+const OUTSTANDING: Settlement = { settled: false };
+
+export class SettlingWrites {
+  readonly #plan: UnitPlan;
+  readonly #io: IoLink;
+  /** Slot to the wall time of the scan in which it was written. */
+  readonly #since = new Map<number, number>();
+
+  constructor(plan: UnitPlan, io: IoLink) {
+    this.#plan = plan;
+    this.#io = io;
+  }
+
+  note(slot: number, nowMs: number): void {
+    this.#since.set(slot, nowMs);
+  }
+
+  /** The scan of the write sends it; from the next scan on the acknowledgement of the channel counts. */
+  look(slot: number, image: number, channel: number, nowMs: number): Settlement {
+    const sinceMs = this.#since.get(slot);
+    if (sinceMs === undefined) return SETTLED;
+    if (nowMs <= sinceMs) return OUTSTANDING;
+    const { outSeq, outDone } = this.#io.images[image];
+    const answered = Atomics.load(outDone, channel) === Atomics.load(outSeq, channel);
+    const { readbackTimeoutMs } = this.#plan.settings;
+    if (!answered && nowMs - sinceMs < readbackTimeoutMs) return OUTSTANDING;
+    this.#since.delete(slot);
+    const plan = this.#plan.images[image];
+    const name = `${plan.module}:${plan.channels[channel].name}`;
+    const at = this.#io.first[image] + channel;
+    if (!answered) return { settled: true, rule: 'write-failed', message: `${name}: the device has not answered within ${readbackTimeoutMs} ms` };
+    if (this.#io.ack[at] === ACK.done) return SETTLED;
+    if (this.#io.ack[at] === ACK.failed) return { settled: true, rule: 'write-failed', message: `${name}: the device refused the write` };
+    return { settled: true, rule: 'readback-mismatch', message: `${name} reads back ${this.#io.readback[at]} after ${this.#io.value[at]} was written` };
+  }
+}
