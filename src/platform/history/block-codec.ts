@@ -261,19 +261,16 @@ function encodeWhole(count: number): void {
   }
 }
 
-function decodeWhole(reader: ByteReader, count: number, value: (whole: number) => number): Float64Array {
-  const values = new Float64Array(count);
+/** Fills `values` with whole numbers. */
+function decodeWhole(reader: ByteReader, count: number, values: Float64Array): void {
   let current = 0;
   for (let index = 0; index < count; index += 1) {
     const change = reader.signed();
     current += change;
-    values[index] = value(current);
+    values[index] = current;
     if (change !== 0) continue;
-    const end = index + reader.varint();
-    values.fill(values[index], index, end + 1);
-    index = end;
+    for (let left = reader.varint(); left > 0; left -= 1) values[++index] = current;
   }
-  return values;
 }
 
 /** Byte 0 of every value, then byte 1 of every value, ...: like bytes stand together and deflate well. */
@@ -287,16 +284,20 @@ function encodeShuffled(values: Float64Array, count: number): void {
 
 function decodeValues(reader: ByteReader, count: number): Float64Array {
   const mode = reader.byte();
+  const values = new Float64Array(count);
   if (mode === VALUE.decimals) {
     const factor = 10 ** reader.byte();
-    return decodeWhole(reader, count, (number) => number / factor);
+    decodeWhole(reader, count, values);
+    if (factor !== 1) for (let index = 0; index < count; index += 1) values[index] /= factor;
+    return values;
   }
   if (mode === VALUE.scaled) {
     const offset = reader.float();
     const slope = reader.float();
-    return decodeWhole(reader, count, (number) => offset + number * slope);
+    decodeWhole(reader, count, values);
+    for (let index = 0; index < count; index += 1) values[index] = offset + values[index] * slope;
+    return values;
   }
-  const values = new Float64Array(count);
   if (mode === VALUE.bits) {
     const bits = reader.rest();
     for (let index = 0; index < count; index += 1) values[index] = (bits[index >> 3] >> (index & 7)) & 1;

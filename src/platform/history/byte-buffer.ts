@@ -85,6 +85,11 @@ export class ByteReader {
   }
 
   signed(): number {
+    const first = this.#bytes[this.position];
+    if (first < 128) {
+      this.position += 1; // most differences of process values
+      return (first & 1) === 0 ? first >> 1 : -((first + 1) >> 1);
+    }
     const value = this.varint();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }

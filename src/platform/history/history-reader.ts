@@ -14,7 +14,9 @@ import { type Summary, summarise } from './open-block.js';
 import { timeText } from './time-text.js';
 import type { Aggregate, HistoryFilter, Span, TagFilter, TagValuesFilter } from './words.js';
 
-const BLOCKS_PER_READ = 8;
+/** Blocks per statement: few for the newest values, many for a long range. */
+const FIRST_READ_BLOCKS = 2;
+const NEXT_READ_BLOCKS = 64;
 
 interface BlockRow extends Summary {
   readonly t0: number;
@@ -52,8 +54,8 @@ export class HistoryReader {
     this.#store = store;
     this.#qualityWords = qualityWords;
     const columns = 't0, t1, n, good, min, max, sum, first, last, data';
-    this.#blocksDown = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 <= ? ORDER BY t0 DESC LIMIT ${BLOCKS_PER_READ} OFFSET ?`);
-    this.#blocksUp = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 >= ? ORDER BY t0 LIMIT ${BLOCKS_PER_READ} OFFSET ?`);
+    this.#blocksDown = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 <= ? ORDER BY t0 DESC LIMIT ? OFFSET ?`);
+    this.#blocksUp = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 >= ? ORDER BY t0 LIMIT ? OFFSET ?`);
   }
 
   tagValues(filter: TagValuesFilter): string {
@@ -165,27 +167,27 @@ export class HistoryReader {
   }
 
   *#storedDown(tag: number, range: Range): Generator<BlockRow> {
-    for (let offset = 0; ; offset += BLOCKS_PER_READ) {
-      const rows = this.#blocksDown.all(tag, range.throughMs, offset) as BlockRow[];
+    for (let offset = 0, count = FIRST_READ_BLOCKS; ; offset += count, count = NEXT_READ_BLOCKS) {
+      const rows = this.#blocksDown.all(tag, range.throughMs, count, offset) as BlockRow[];
       for (const row of rows) {
         if (row.t1 < range.fromMs) return;
         yield row;
       }
-      if (rows.length < BLOCKS_PER_READ) return;
+      if (rows.length < count) return;
     }
   }
 
   *#storedUp(tag: number, range: Range): Generator<BlockRow> {
     // the block before the first that begins in the range may reach into it
-    const [before] = this.#blocksDown.all(tag, range.fromMs - 1, 0) as (BlockRow | undefined)[];
+    const [before] = this.#blocksDown.all(tag, range.fromMs - 1, 1, 0) as (BlockRow | undefined)[];
     if (before && before.t1 >= range.fromMs) yield before;
-    for (let offset = 0; ; offset += BLOCKS_PER_READ) {
-      const rows = this.#blocksUp.all(tag, range.fromMs, offset) as BlockRow[];
+    for (let offset = 0, count = FIRST_READ_BLOCKS; ; offset += count, count = NEXT_READ_BLOCKS) {
+      const rows = this.#blocksUp.all(tag, range.fromMs, count, offset) as BlockRow[];
       for (const row of rows) {
         if (row.t0 > range.throughMs) return;
         yield row;
       }
-      if (rows.length < BLOCKS_PER_READ) return;
+      if (rows.length < count) return;
     }
   }
 

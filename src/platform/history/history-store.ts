@@ -61,6 +61,10 @@ export class HistoryStore {
   #unknownTotal = 0;
   #replayed = 0;
   #rotatedMonoMs = performance.now();
+  /** Monotonic time of the present drain. */
+  #monoMs = performance.now();
+  /** The values of `tags` by id: a lookup per sample. */
+  readonly #byId: (TagState | undefined)[] = [];
 
   constructor(start: HistoryStart) {
     this.#start = start;
@@ -192,7 +196,7 @@ export class HistoryStore {
   #readTags(): void {
     for (const row of this.#sql.tags.all() as (KnownTag & { firstTs: number | null; lastTs: number | null; samples: number; persisted: number })[]) {
       const { firstTs, lastTs, samples, persisted, ...tag } = row;
-      this.tags.set(tag.id, { tag, block: new OpenBlock(), scaling: undefined, firstTs, lastTs, samples, persisted, touchedMonoMs: performance.now() });
+      this.#place({ tag, block: new OpenBlock(), scaling: undefined, firstTs, lastTs, samples, persisted, touchedMonoMs: this.#monoMs });
     }
     for (const [id, text] of this.#sql.texts.raw().all() as [number, string][]) this.texts.set(id, text);
   }
@@ -223,16 +227,24 @@ export class HistoryStore {
       known.scaling = scaling;
       return;
     }
-    this.tags.set(tag.id, { tag, block: new OpenBlock(), scaling, firstTs: null, lastTs: null, samples: 0, persisted: -1, touchedMonoMs: performance.now() });
+    this.#place({ tag, block: new OpenBlock(), scaling, firstTs: null, lastTs: null, samples: 0, persisted: -1, touchedMonoMs: this.#monoMs });
     this.#newTags.push(tag);
   }
 
+  #place(state: TagState): void {
+    const { id } = state.tag;
+    this.tags.set(id, state);
+    while (this.#byId.length <= id) this.#byId.push(undefined);
+    this.#byId[id] = state;
+  }
+
   #spread(piece: Uint8Array, firstNumber: number): void {
+    this.#monoMs = performance.now();
     const slots = piece.length / SLOT_BYTES;
     const words = new Uint32Array(piece.buffer, piece.byteOffset, slots * 6);
     const floats = new Float64Array(piece.buffer, piece.byteOffset, slots * 3);
     for (let slot = 0; slot < slots; slot += 1) {
-      const state = this.tags.get(words[slot * 6]);
+      const state = this.#byId[words[slot * 6]];
       if (state) this.#add(state, firstNumber + slot, words[slot * 6 + 1], floats[slot * 3 + 1], floats[slot * 3 + 2]);
       else this.#unknownTotal += 1;
     }
@@ -246,7 +258,7 @@ export class HistoryStore {
     state.samples += 1;
     state.firstTs ??= atMs;
     if (state.lastTs === null || atMs > state.lastTs) state.lastTs = atMs;
-    state.touchedMonoMs = performance.now();
+    state.touchedMonoMs = this.#monoMs;
   }
 
   #endRestartGap(tag: KnownTag, atMs: number): void {
