@@ -114,8 +114,8 @@ export interface RouteRow<Path extends string, Schema extends GenericSchema | un
   readonly audit?: { readonly action: AuditAction; readonly category: string; readonly target?: (params: Record<string, string>) => AuditTarget };
   /** Step 9: throws `missing` when the resource named by the path does not exist; runs before the body is looked at. */
   readonly exists?: (params: PathParams<Path>, deps: Deps) => void;
-  /** Step 10: equipment mode, access level and operating-mode barriers; runs before the body is looked at. */
-  readonly barrier?: (params: PathParams<Path>, deps: Deps, caller: Caller) => void;
+  /** Step 10: equipment mode, access level, operating-mode and query barriers; runs before the body is looked at. */
+  readonly barrier?: (params: PathParams<Path>, deps: Deps, caller: Caller, query: Query) => void;
   readonly handle: (
     context: RequestContext<PathParams<Path>, Schema extends GenericSchema ? InferOutput<Schema> : undefined>,
     deps: Deps,

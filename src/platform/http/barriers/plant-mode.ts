@@ -1,7 +1,8 @@
-/** Step 10: equipment mode, access level and operating-mode barriers of the row (contract 2, Tags; contract 3). */
+/** Step 10: equipment mode, access level, operating-mode and query barriers of the row (contract 2, Tags; contract 3). */
 import type { Barrier } from './barrier.js';
 
-export const plantMode: Barrier = ({ row, params, caller }) => {
-  row.bound.row.barrier?.(params, row.bound.deps, caller);
+export const plantMode: Barrier = (exchange) => {
+  const { row, deps } = exchange.row.bound;
+  if (row.barrier) row.barrier(exchange.params, deps, exchange.caller, exchange.query);
   return undefined;
 };

@@ -1,0 +1,93 @@
+/** Production performance of one batch (decisions Q-MES-16 to Q-MES-18): its record in ISA-95 words, with audit trail and history. */
+import { missing, Refusal } from '../../platform/base/refusal.js';
+import type { AuditRecord } from '../../platform/store/audit-record.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import { Batch } from '../batches/kind.js';
+import { auditTrail, recordedHistory, type RecordResource, type RecordSources } from '../records/consolidated.js';
+import { BatchRecord, type BatchRecordSpec, type MaterialUse } from '../records/kind.js';
+import { type ProductionSummary, productionSummary } from './dto.js';
+
+export interface MaterialMove {
+  readonly lotID: string;
+  readonly materialID: string;
+  readonly quantity: string;
+  readonly engineeringUnit: string;
+  readonly unit: string;
+  readonly at: string;
+}
+
+type Historian =
+  | { readonly configured: false }
+  | { readonly configured: true; readonly tags: readonly HistorianTag[]; readonly alarms: readonly unknown[]; readonly gaps: readonly unknown[] };
+
+interface HistorianTag {
+  readonly address: string;
+  readonly unit: string;
+  readonly samples: number;
+  readonly firstAt: string;
+  readonly lastAt: string;
+  readonly href: string;
+}
+
+export interface ProductionRecord extends ProductionSummary {
+  readonly parameters: readonly { readonly name: string; readonly value: string; readonly engineeringUnit: string; readonly provenance: string }[];
+  readonly outputs: readonly { readonly name: string; readonly type: string; readonly unit: string; readonly value: string }[];
+  readonly equipment: readonly { readonly unit: string; readonly from: string; readonly to: string | null }[];
+  readonly materialInputs: readonly MaterialMove[];
+  readonly materialOutputs: readonly MaterialMove[];
+  readonly externalResults: BatchRecordSpec['externalResults'];
+  readonly operatorActions: BatchRecordSpec['operatorActions'];
+  readonly executionEvents: BatchRecordSpec['executionEvents'];
+  readonly auditTrail: readonly AuditRecord[];
+  readonly historian: Historian;
+}
+
+/** The record of a batchID, of two the older. @throws Refusal 404 `not_found`, `no_production_record`. */
+export function requireProductionRecord(read: StoreReader, site: string, batchID: string): RecordResource {
+  const [record] = read
+    .list(BatchRecord, site)
+    .filter((candidate) => candidate.spec.batch.batchID === batchID)
+    .sort((a, b) => (a.spec.batch.createdAt + a.metadata.name < b.spec.batch.createdAt + b.metadata.name ? -1 : 1));
+  if (record) return record;
+  const batch = read.list(Batch, site).find((candidate) => candidate.spec.batchID === batchID);
+  if (!batch) throw missing('batch', batchID);
+  throw new Refusal('missing', `batch ${batchID} is ${batch.status.phase}; it has no production record yet`, { code: 'no_production_record', state: batch.status.phase });
+}
+
+export async function productionRecord(sources: RecordSources, record: RecordResource): Promise<ProductionRecord> {
+  const { spec, metadata } = record;
+  const { site } = metadata;
+  const [audit, history] = await Promise.all([auditTrail(sources, site, metadata.name, spec), recordedHistory(sources, site, spec)]);
+  const batchID = encodeURIComponent(spec.batch.batchID);
+  return {
+    ...productionSummary(record),
+    parameters: spec.parameterValues.filter(({ element }) => element === '').map(({ name, value, unit, source }) => ({ name, value, engineeringUnit: unit, provenance: source })),
+    outputs: spec.outputs.map(({ name, type, unit, value }) => ({ name, type, unit, value })),
+    equipment: spec.equipment.map(({ unit, allocatedAt, releasedAt }) => ({ unit, from: allocatedAt, to: releasedAt || null })),
+    materialInputs: spec.materials.inputs.map(materialMove),
+    materialOutputs: spec.materials.outputs.map(materialMove),
+    externalResults: spec.externalResults,
+    operatorActions: spec.operatorActions,
+    executionEvents: spec.executionEvents,
+    auditTrail: audit,
+    historian: history
+      ? {
+          configured: true,
+          tags: history.tags.map(({ address, unit, samples, from, to }) => ({
+            address,
+            unit,
+            samples,
+            firstAt: from,
+            lastAt: to,
+            href: `/api/v1/historian/batch/${batchID}/tags?site=${encodeURIComponent(site)}&unit=${encodeURIComponent(unit)}&address=${encodeURIComponent(address)}`,
+          })),
+          alarms: history.alarms,
+          gaps: history.gaps,
+        }
+      : { configured: false },
+  };
+}
+
+function materialMove({ lotID, material, quantity, unit, unitName, at }: MaterialUse): MaterialMove {
+  return { lotID, materialID: material, quantity, engineeringUnit: unit, unit: unitName, at };
+}

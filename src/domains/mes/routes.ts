@@ -1,0 +1,227 @@
+/** The MES interface (contract 1, MES; decisions Q-MES-01 to Q-MES-30): plant and production in ISA-95 terms, as JSON or B2MML. */
+import { createHash } from 'node:crypto';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { conflict, invalid, missing } from '../../platform/base/refusal.js';
+import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
+import { etagOf } from '../../platform/http/revision.js';
+import { created, done, ok, type Query, type Reply, type Route, routesFor } from '../../platform/http/route.js';
+import { type Entry, timePage } from '../../platform/http/time-page.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import { workOrderBatchName } from '../batches/creation.js';
+import { Batch, FINAL_BATCH_STATES } from '../batches/kind.js';
+import { requirePhase } from '../commands/prompt-response.js';
+import { requireSite, Unit } from '../plant/kind.js';
+import { MasterRecipe } from '../recipes/kind.js';
+import type { RecordSources } from '../records/consolidated.js';
+import { BatchRecord } from '../records/kind.js';
+import type { UnitRuntimes } from '../units/runtimes.js';
+import { equipmentStatus, productDefinition, productionCapability, productionSummary, workOrder, workOrderWithStatus } from './dto.js';
+import { DeliveryBody, deliverResult, pendingResults } from './external-results.js';
+import { productionRecord, requireProductionRecord } from './performance.js';
+import { batchSpecOf } from './rules.js';
+import { type BatchResource, checkOrder, completed, findOrder, isLocal, OrderBody, orderRequest, orderStatus, refuseDifferent, requireOrder } from './work-orders.js';
+
+export interface MesRouteDeps extends RecordSources {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly runtimes: UnitRuntimes;
+  readonly production: boolean;
+}
+
+const PREFIX = '/api/v1/mes/sites/{site}';
+const LIST_LENGTH_MAX = 1000; // decisions Q-MES-16
+const read = { method: 'GET', action: 'mes:read', tier: 'read' } as const;
+const route = routesFor<MesRouteDeps>();
+
+const inSite = ({ site }: { readonly site: string }, { store }: MesRouteDeps): void => void requireSite(store, site);
+
+export const mesRoutes: readonly Route<MesRouteDeps>[] = [
+  route({
+    ...read,
+    path: `${PREFIX}/product-definitions`,
+    summary: 'Effective master recipes',
+    exists: inSite,
+    handle: ({ params }, { store }) => effectiveRecipes(store, params.site).map((recipe) => productDefinition(recipe, store)),
+  }),
+  route({
+    ...read,
+    path: `${PREFIX}/product-definitions/{name}`,
+    summary: 'One effective master recipe',
+    exists: ({ site, name }, { store }) => void requireEffective(store, site, name),
+    handle: ({ params }, { store }) => productDefinition(requireEffective(store, params.site, params.name), store),
+  }),
+  route({
+    ...read,
+    path: `${PREFIX}/production-capability`,
+    summary: 'All units of the site and how many are available',
+    exists: inSite,
+    handle: ({ params }, { store, runtimes, clock }) => productionCapability(params.site, timestamp(clock.wallMs()), store, runtimes),
+  }),
+  route({
+    ...read,
+    path: `${PREFIX}/equipment/{name}/status`,
+    summary: 'Status of one unit',
+    exists: ({ site, name }, { store }) => void requireUnit(store, site, name),
+    handle: ({ params }, { store, runtimes }) => equipmentStatus(requireUnit(store, params.site, params.name), store, runtimes),
+  }),
+  route({
+    method: 'POST',
+    path: `${PREFIX}/work-orders`,
+    action: 'mes:create-work-order',
+    tier: 'operate',
+    body: OrderBody,
+    summary: 'Submit a work order; its batch waits for an operator to start it',
+    audit: { action: 'Create', category: 'work-order' },
+    exists: inSite,
+    barrier: (_params, _deps, _caller, query) => requireDispatch(query),
+    handle: async ({ params, body, caller, audit }, { store, clock, production }) => {
+      const { site } = params;
+      const request = completed(store, site, orderRequest(body));
+      const known = findOrder(store, site, request.workOrderID);
+      if (known && !isLocal(known)) {
+        refuseDifferent(known, request);
+        return ok(workOrder(known));
+      }
+      const name = workOrderBatchName(request.workOrderID);
+      checkOrder(store, site, name, request, production);
+      const spec = batchSpecOf(request);
+      const status = orderStatus(store, site, request, caller.displayName, timestamp(clock.wallMs()));
+      const { resources } = await store.write({
+        puts: [{ kind: Batch, site, name, spec, status } as Put],
+        audits: [audit({ target: { kind: 'Batch', name, site }, after: spec, details: { workOrderID: request.workOrderID } })],
+      });
+      return created(workOrder(resources[0] as BatchResource), orderPath(site, request.workOrderID));
+    },
+  }),
+  route({
+    ...read,
+    path: `${PREFIX}/work-orders`,
+    summary: 'One entry per batch of the site, newest first',
+    exists: inSite,
+    handle: ({ params, query, path }, { store }) => {
+      const entries = store.list(Batch, params.site).map((batch) => ({ atMs: Date.parse(batch.metadata.createdAt), name: batch.metadata.name, item: batch }));
+      const { items, link } = listPage('work-orders', entries, query, path, []);
+      return tagged(items.map(workOrderWithStatus), link);
+    },
+  }),
+  route({
+    ...read,
+    path: `${PREFIX}/work-orders/{id}`,
+    summary: 'One work order',
+    exists: ({ site, id }, { store }) => void requireOrder(store, site, id),
+    handle: ({ params }, { store }) => tagged(workOrderWithStatus(requireOrder(store, params.site, params.id))),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${PREFIX}/work-orders/{id}`,
+    action: 'mes:delete-work-order',
+    tier: 'operate',
+    summary: 'Withdraw a work order that has not been started',
+    audit: { action: 'Delete', category: 'work-order', target: ({ site, id }) => ({ kind: 'Batch', name: workOrderBatchName(id), site }) },
+    exists: ({ site, id }, { store }) => void requireOrder(store, site, id),
+    handle: async ({ params, audit }, { store }) => {
+      const { site, id } = params;
+      const order = requireOrder(store, site, id);
+      const { name } = order.metadata;
+      if (isLocal(order)) throw conflict('not_a_work_order', `${id} is batch ${name} made at the plant; delete it there`);
+      const { phase } = order.status;
+      if (phase !== 'Pending')
+        throw conflict('work_order_started', `work order ${id} is ${phase}: its batch is the production record; end a running batch with Stop or Abort`, { phase });
+      await store.write({ removes: [{ kind: 'Batch', site, name }], audits: [audit({ target: { kind: 'Batch', name, site }, before: order.spec, details: { workOrderID: id } })] });
+      return done();
+    },
+  }),
+  route({
+    ...read,
+    path: `${PREFIX}/production-performance`,
+    summary: 'Finished batches, the latest first',
+    exists: inSite,
+    handle: ({ params, query, path }, { store }) => {
+      const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = readLogQuery(query);
+      const state = readChoice(query, 'state', ['', ...FINAL_BATCH_STATES]);
+      const entries = store
+        .list(BatchRecord, params.site)
+        .filter((record) => state === '' || record.status.outcome === state)
+        .map((record) => ({ atMs: Date.parse(record.spec.batch.endedAt || record.metadata.createdAt), name: record.metadata.name, item: record }))
+        .filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+      const { items, link } = listPage('production-performance', entries, query, path, ['from', 'to', 'state']);
+      return ok(items.map(productionSummary), link);
+    },
+  }),
+  route({
+    ...read,
+    path: `${PREFIX}/production-performance/{batchID}`,
+    summary: 'The consolidated production record of one batch',
+    exists: ({ site, batchID }, { store }) => void requireProductionRecord(store, site, batchID),
+    handle: ({ params }, deps) => productionRecord(deps, requireProductionRecord(deps.store, params.site, params.batchID)),
+  }),
+  route({
+    ...read,
+    path: `${PREFIX}/external-results/pending`,
+    summary: 'Phases that wait for a measurement made elsewhere',
+    exists: inSite,
+    handle: ({ params }, { store }) => tagged({ items: pendingResults(store, params.site) }),
+  }),
+  route({
+    method: 'POST',
+    path: `${PREFIX}/phases/{name}/external-result`,
+    action: 'mes:deliver-external-result',
+    tier: 'operate',
+    apiKey: 'only',
+    body: DeliveryBody,
+    summary: 'Deliver the measurement that a phase waits for',
+    reply: '{ok, phaseName, batchID, resultID, resultKey, value, unit, acceptedAt, correlationID}',
+    audit: { action: 'ExternalResult', category: 'external-result', target: ({ site, name }) => ({ kind: 'Phase', name, site }) },
+    exists: ({ site, name }, { store }) => void requirePhase(store, site, name),
+    handle: ({ params, body, caller, correlationID, audit }, deps) =>
+      deliverResult(deps, { site: params.site, phase: params.name, delivery: body, caller, correlationID, audit: (entry) => audit(entry) }),
+  }),
+];
+
+function effectiveRecipes(store: Store, site: string) {
+  return store.list(MasterRecipe, site).filter((recipe) => recipe.status.phase === 'Effective');
+}
+
+function requireEffective(store: Store, site: string, name: string) {
+  const recipe = effectiveRecipes(store, site).find((candidate) => candidate.metadata.name === name);
+  if (!recipe) throw missing('product definition', name);
+  return recipe;
+}
+
+function requireUnit(store: Store, site: string, name: string) {
+  const unit = store.get(Unit, site, name);
+  if (!unit) throw missing('Unit', name);
+  return unit;
+}
+
+/** @throws Refusal 400 naming `dispatch` (contract 1, Rules 1). */
+function requireDispatch(query: Query): void {
+  const all = query.all('dispatch');
+  if (all.length === 1 && all[0] === 'immediate') return;
+  throw invalid('invalid_query', 'dispatch', 'query parameter dispatch is required and must be immediate');
+}
+
+function orderPath(site: string, id: string): string {
+  return `/api/v1/mes/sites/${encodeURIComponent(site)}/work-orders/${encodeURIComponent(id)}`;
+}
+
+interface ListPage<Item> {
+  readonly items: readonly Item[];
+  readonly link: Readonly<Record<string, string>>;
+}
+
+/** A bare array; a further page is announced by a Link header (decisions Q-MES-16). */
+function listPage<Item>(list: string, entries: readonly Entry<Item>[], query: Query, path: string, kept: readonly string[]): ListPage<Item> {
+  const { cursor } = readLogQuery(query);
+  const limit = query.get('limit') ? readLogQuery(query).limit : LIST_LENGTH_MAX;
+  const { items, nextCursor } = timePage(list, entries, { order: 'desc', limit, ...(cursor === undefined ? {} : { cursor }) });
+  if (nextCursor === null) return { items, link: {} };
+  const next = new URLSearchParams({ limit: String(limit), cursor: nextCursor });
+  for (const name of [...kept, 'format']) if (query.get(name)) next.set(name, query.get(name) as string);
+  return { items, link: { Link: `<${path}?${next}>; rel="next"` } };
+}
+
+/** An MES polls; what has not changed is answered 304 (decisions Q-MES-27). */
+function tagged(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+  return ok(body, { ...headers, ETag: etagOf(createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 24)) });
+}

@@ -1,0 +1,155 @@
+/**
+ * Work orders (contract 1, Rules 1 to 4; decisions Q-MES-01 to Q-MES-13): a batch that waits for an operator. An order needs
+ * no resource of its own: it is the batch, with the request as first submitted in its status.
+ */
+import * as v from 'valibot';
+import { conflict, invalid, missing } from '../../platform/base/refusal.js';
+import { isNumberText } from '../../platform/store/fields.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
+import { parseDuration } from '../../platform/base/duration-text.js';
+import { checkBatch, checkEquipment } from '../batches/creation.js';
+import { type Allocation, Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
+import { batchParameters, checkQuantity } from '../batches/parameters.js';
+import { resolveEquipment } from '../batches/start.js';
+import { UnitProcedureTemplate } from '../procedures/kind.js';
+import { procedureOf, templatesOf } from '../recipes/expand.js';
+import { MasterRecipe, type MasterRecipeSpec } from '../recipes/kind.js';
+import { batchSpecOf, type CompleteRequest, completeRequest, differingFields, type OrderRequest } from './rules.js';
+
+export type BatchResource = Resource<BatchSpec, BatchStatus>;
+
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
+const Instant = v.pipe(
+  v.string(),
+  v.check((text) => text === '' || (RFC_3339.test(text) && !Number.isNaN(Date.parse(text))), 'must be a time such as 2026-01-31T09:05:07Z'),
+);
+const Given = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
+
+export const OrderBody = v.strictObject({
+  workOrderID: v.pipe(Given, v.maxLength(128, 'must be at most 128 characters'), v.regex(/^[^\u0000-\u001f\u007f]*$/u, 'must not contain control characters')),
+  productDefinition: Given,
+  quantity: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => text === '' || (isNumberText(text) && Number(text) > 0), 'must be a decimal number greater than 0'),
+    ),
+  ),
+  engineeringUnit: v.optional(v.string()),
+  priority: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0, 'must be at least 0'), v.maxValue(1000, 'must be at most 1000'))),
+  parameters: v.optional(v.array(v.strictObject({ name: v.pipe(v.string(), v.minLength(1, 'must not be empty')), value: v.string() }))),
+  requestedEquipment: v.optional(v.record(v.string(), v.string())),
+  description: v.optional(v.string()),
+  scheduledStartTime: v.optional(v.nullable(Instant)),
+});
+
+/** @throws Refusal 400 for a parameter that is named twice. */
+export function orderRequest(body: v.InferOutput<typeof OrderBody>): OrderRequest {
+  const { scheduledStartTime, ...request } = body;
+  const names = new Set<string>();
+  (body.parameters ?? []).forEach(({ name }, at) => {
+    if (names.has(name)) throw invalid('invalid_field', `parameters[${at}].name`, `parameter ${name} is given twice`);
+    names.add(name);
+  });
+  return { ...request, ...(scheduledStartTime ? { scheduledStartTime } : {}) };
+}
+
+/** The batches of an order's ID, a work order before a local batch, the older first (decisions Q-MES-11, Q-MES-12). */
+export function findOrder(read: StoreReader, site: string, id: string): BatchResource | undefined {
+  const [found] = read
+    .list(Batch, site)
+    .filter((batch) => orderIdOf(batch) === id)
+    .sort((a, b) => Number(isLocal(a)) - Number(isLocal(b)) || older(a, b));
+  return found;
+}
+
+/** @throws Refusal 404. */
+export function requireOrder(read: StoreReader, site: string, id: string): BatchResource {
+  const order = findOrder(read, site, id);
+  if (!order) throw missing('work order', id);
+  return order;
+}
+
+export function isLocal(batch: BatchResource): boolean {
+  return batch.status.workOrder === undefined;
+}
+
+export function orderIdOf({ spec, metadata, status }: BatchResource): string {
+  if (status.workOrder) return String(status.workOrder.request.workOrderID);
+  return spec.batchID || metadata.name;
+}
+
+function older(a: BatchResource, b: BatchResource): number {
+  if (a.metadata.createdAt !== b.metadata.createdAt) return a.metadata.createdAt < b.metadata.createdAt ? -1 : 1;
+  return a.metadata.name < b.metadata.name ? -1 : 1;
+}
+
+/** Quantity and unit that a request leaves to the recipe (decisions Q-MES-01). */
+export function completed(read: StoreReader, site: string, request: OrderRequest): CompleteRequest {
+  const size = read.get(MasterRecipe, site, request.productDefinition)?.spec.batchSize;
+  return completeRequest(request, { quantity: size?.nominal ?? '', engineeringUnit: size?.engineeringUnit ?? '' });
+}
+
+/** @throws Refusal 409 `work_order_mismatch` naming the fields that differ. */
+export function refuseDifferent(order: BatchResource, again: CompleteRequest): void {
+  const fields = differingFields(order.status.workOrder?.request as unknown as CompleteRequest, again);
+  if (fields.length === 0) return;
+  throw conflict('work_order_mismatch', `work order ${again.workOrderID} exists with a different ${fields[0]}`, { field: fields[0], fields });
+}
+
+/** @throws Refusal 400 for what does not fit the recipe or the plant, 409 for a batchID in use. */
+export function checkOrder(read: StoreReader, site: string, name: string, request: CompleteRequest, production: boolean): void {
+  const recipe = read.get(MasterRecipe, site, request.productDefinition);
+  if (recipe?.status.phase !== 'Effective') {
+    throw invalid(
+      'unknown_reference',
+      'productDefinition',
+      `there is no effective product definition ${request.productDefinition}${recipe ? `; the recipe is ${recipe.status.phase}` : ''}`,
+    );
+  }
+  const spec = batchSpecOf(request);
+  checkQuantity(recipe.spec, spec.quantity);
+  batchParameters(recipe.spec, spec);
+  checkParameterTypes(read, site, recipe.spec, spec.parameters);
+  checkEquipment(read, site, recipe.spec, spec.equipment, 'requestedEquipment');
+  if (read.get(Batch, site, name)) throw conflict('already_exists', `batch ${name} exists already`, { kind: 'Batch', name });
+  checkBatch(read, site, name, spec, production);
+}
+
+const TYPE_TEXTS: Readonly<Record<string, { readonly what: string; readonly fits: (text: string) => boolean }>> = {
+  REAL: { what: 'a number', fits: isNumberText },
+  INT: { what: 'a whole number', fits: (text) => /^[+-]?\d+$/.test(text) },
+  BOOL: { what: 'TRUE or FALSE', fits: (text) => /^(true|false)$/i.test(text) },
+  TIME: { what: 'a duration such as 1m30s', fits: (text) => parseDuration(text.replace(/^(t|time)#/i, '')) !== null },
+};
+
+/** A formula parameter has the type of the unit-procedure parameters it is bound to (decisions Q-MES-07). */
+function checkParameterTypes(read: StoreReader, site: string, recipe: MasterRecipeSpec, parameters: BatchSpec['parameters']): void {
+  const { chart } = procedureOf(recipe.procedure.chart, templatesOf(read, site));
+  for (const step of chart.steps ?? []) {
+    const template = read.get(UnitProcedureTemplate, site, step.templateRef ?? '');
+    for (const formal of template?.spec.parameters ?? []) {
+      const binding = step.parameterBindings?.find((candidate) => same(candidate.name, formal.name));
+      if (binding?.value !== undefined) continue;
+      const at = parameters.findIndex((parameter) => same(parameter.name, binding?.from || formal.name));
+      const type = Object.hasOwn(TYPE_TEXTS, formal.type) ? TYPE_TEXTS[formal.type] : undefined;
+      if (at < 0 || !type || type.fits(parameters[at].value)) continue;
+      throw invalid('invalid_field', `parameters[${at}].value`, `parameter ${parameters[at].name} must be ${type.what}`);
+    }
+  }
+}
+
+/** Identifiers are compared without regard to case (decisions, conventions). */
+function same(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+/** Status of a new order's batch: Pending, holding its equipment allocation request (contract 1, Work order). */
+export function orderStatus(store: Store, site: string, request: CompleteRequest, createdBy: string, at: string): BatchStatus {
+  const spec = batchSpecOf(request);
+  const recipe = store.get(MasterRecipe, site, request.productDefinition);
+  const equipment = recipe ? resolveEquipment(store, site, recipe.spec, spec.equipment) : {};
+  const allocations = Object.entries(equipment).map(([capability, unit]): Allocation => ({ capability, unit, state: 'Requested', since: at }));
+  return { ...Batch.initialStatus(spec), allocations, workOrder: { request: { ...request }, createdBy } };
+}

@@ -1,0 +1,79 @@
+/** What the historian holds of a batch (decisions 8.2, Q-MES-16): its units over its time. */
+import type { History } from '../../platform/history/history.js';
+
+export type BatchHistorian = Pick<History, 'distinctJson' | 'gapsJson' | 'eventsJson'>;
+
+export interface RecordedTag {
+  readonly address: string;
+  readonly unit: string;
+  readonly samples: number;
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface BatchHistory {
+  readonly tags: readonly RecordedTag[];
+  readonly gaps: readonly unknown[];
+  readonly alarms: readonly unknown[];
+}
+
+export interface HistorySpan {
+  readonly site: string;
+  readonly units: readonly string[];
+  /** '' before the batch has started: then nothing was recorded of it. */
+  readonly from: string;
+  /** '' while it runs. */
+  readonly to: string;
+}
+
+const PAGE_LENGTH = 10_000; // decisions 8.9, largest page of the historian
+
+export async function readHistory(history: BatchHistorian, { site, units, from, to }: HistorySpan): Promise<BatchHistory> {
+  if (from === '' || units.length === 0) return { tags: [], gaps: [], alarms: [] };
+  const fromMs = Date.parse(from);
+  const query = { span: { site, units }, fromMs, ...(to === '' ? {} : { toMs: Date.parse(to) + 1 }), order: 'asc', limit: PAGE_LENGTH } as const;
+  const [tags, gaps, alarms] = await Promise.all([
+    readAll<DistinctTag>((cursor) => history.distinctJson({ ...query, ...cursor })),
+    readAll((cursor) => history.gapsJson({ ...query, ...cursor })),
+    readAll((cursor) => history.eventsJson('alarms', { ...query, ...cursor })),
+  ]);
+  return {
+    tags: tags.map(({ address, unit, samples, firstTs, lastTs }) => ({
+      address,
+      unit,
+      samples,
+      from: later(firstTs ?? '', from),
+      to: to === '' ? (lastTs ?? '') : earlier(lastTs ?? '', to),
+    })),
+    gaps,
+    alarms,
+  };
+}
+
+interface DistinctTag {
+  readonly address: string;
+  readonly unit: string;
+  readonly samples: number;
+  readonly firstTs: string | null;
+  readonly lastTs: string | null;
+}
+
+async function readAll<Item = unknown>(read: (cursor: { cursor?: string }) => Promise<Uint8Array>): Promise<Item[]> {
+  const all: Item[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = JSON.parse(new TextDecoder().decode(await read(cursor === undefined ? {} : { cursor }))) as { items: Item[]; nextCursor: string | null };
+    all.push(...page.items);
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return all;
+}
+
+/** Times are RFC 3339 in UTC with milliseconds, so text compares as time does. */
+function later(a: string, b: string): string {
+  return a > b ? a : b;
+}
+
+function earlier(a: string, b: string): string {
+  return a < b ? a : b;
+}

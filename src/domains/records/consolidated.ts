@@ -1,0 +1,99 @@
+/**
+ * The consolidated record of a batch (decisions 8.2): its record, or what there is of it before the end, with everything
+ * that was written down around it: comments, signatures, audit trail, what the historian holds. The digest covers all of it.
+ */
+import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import type { AuditRecord } from '../../platform/store/audit-record.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import { missing } from '../../platform/base/refusal.js';
+import { Batch } from '../batches/kind.js';
+import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
+import type { SignatureRecord } from '../recipes/signature.js';
+import { assembleRecord } from './assembly.js';
+import { type BatchHistorian, type BatchHistory, readHistory } from './batch-history.js';
+import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kind.js';
+import { readFacts } from './reconciler.js';
+
+export interface RecordSources {
+  readonly store: StoreReader;
+  readonly queries: Pick<LedgerQueries, 'facts' | 'factPage' | 'auditOf'>;
+  /** Absent when `historian.enabled` is false. */
+  readonly history?: BatchHistorian | null | undefined;
+}
+
+export type RecordResource = Resource<BatchRecordSpec, BatchRecordStatus>;
+
+type Content = Omit<BatchRecordSpec, 'parameterValues'> & { readonly parameters: BatchRecordSpec['parameterValues'] };
+
+export interface ConsolidatedRecord extends Content {
+  readonly provisional: boolean;
+  readonly comments: BatchRecordStatus['comments'];
+  readonly signatures: readonly SignatureRecord[];
+  readonly audit: readonly AuditRecord[];
+  readonly historian: { readonly configured: boolean; readonly tags: BatchHistory['tags']; readonly gaps: BatchHistory['gaps'] };
+  readonly record: { readonly name: string; readonly phase: string; readonly digest: string } | null;
+  readonly integrity: { readonly digest: string };
+}
+
+/** @throws Refusal 404 when there is neither a batch nor the record of one. */
+export async function consolidatedRecord(sources: RecordSources, site: string, name: string): Promise<ConsolidatedRecord> {
+  const record = sources.store.get(BatchRecord, site, name);
+  const { parameterValues, ...content } = record?.spec ?? (await provisional(sources, site, name));
+  const [audit, history] = await Promise.all([auditTrail(sources, site, name, content), recordedHistory(sources, site, content)]);
+  const body = {
+    provisional: record === undefined,
+    ...content,
+    parameters: parameterValues,
+    comments: record?.status.comments ?? [],
+    signatures: signaturesIn(audit),
+    audit,
+    historian: { configured: history !== undefined, tags: history?.tags ?? [], gaps: history?.gaps ?? [] },
+    record: record ? { name, phase: record.status.phase, digest: record.status.digest } : null,
+  };
+  return { ...body, integrity: { digest: canonicalDigest(body) } };
+}
+
+async function provisional({ store, queries }: RecordSources, site: string, name: string): Promise<BatchRecordSpec> {
+  const batch = store.get(Batch, site, name);
+  if (!batch) throw missing('Batch', name);
+  return assembleRecord(batch, store, await readFacts(queries, site, name));
+}
+
+/** Records that name the batch, its record, its elements or its coordination, and whatever their commands brought about. */
+export function auditTrail(
+  { store, queries }: RecordSources,
+  site: string,
+  name: string,
+  spec: Pick<BatchRecordSpec, 'executionEvents' | 'phaseHistory'>,
+): Promise<readonly AuditRecord[]> {
+  const targets = new Map<string, { kind: string; name: string }>();
+  const add = (kind: string, target: string): void => void targets.set(`${kind}/${target}`, { kind, name: target });
+  for (const kind of ['Batch', 'ControlRecipe', 'BatchRecord']) add(kind, name);
+  for (const element of spec.phaseHistory) add(element.kind, element.name);
+  for (const kind of [Procedure, UnitProcedure, Operation, Phase, CoordinationBlock, SyncBarrier]) {
+    for (const resource of store.list(kind as typeof Phase, site)) if (resource.spec.batchRef === name) add(resource.kind, resource.metadata.name);
+  }
+  const correlationIDs = [...new Set(spec.executionEvents.map((event) => event.correlationID).filter((id) => id !== ''))];
+  return queries.auditOf({ site, targets: [...targets.values()], correlationIDs });
+}
+
+/** Undefined without a historian. */
+export async function recordedHistory(
+  { history }: RecordSources,
+  site: string,
+  { batch, equipment }: Pick<BatchRecordSpec, 'batch' | 'equipment'>,
+): Promise<BatchHistory | undefined> {
+  if (!history) return undefined;
+  return readHistory(history, { site, units: [...new Set(equipment.map(({ unit }) => unit))], from: batch.startedAt, to: batch.endedAt });
+}
+
+function signaturesIn(audit: readonly AuditRecord[]): SignatureRecord[] {
+  return audit.flatMap(({ signature }) => {
+    if (!signature) return [];
+    const { digest: _digest, ...record } = signature as unknown as SignatureRecord & { readonly digest?: string };
+    return [record];
+  });
+}

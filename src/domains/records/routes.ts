@@ -1,0 +1,173 @@
+/** Batch records (contract 3, Batch record; decisions 8.1, 8.2, Q-RECIPE-28, Q-RECIPE-34 to 38). */
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { invalid, missing } from '../../platform/base/refusal.js';
+import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
+import { etagOf } from '../../platform/http/revision.js';
+import { created, ok, type Query, type Route, routesFor, withRevision } from '../../platform/http/route.js';
+import { timePage } from '../../platform/http/time-page.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import { Batch } from '../batches/kind.js';
+import { requireSite } from '../plant/kind.js';
+import type { SigningKeys } from '../recipes/signature.js';
+import { consolidatedRecord, type RecordResource, type RecordSources } from './consolidated.js';
+import { recordBody, recordItem } from './dto.js';
+import { BatchRecord, type BatchRecordStatus } from './kind.js';
+import { finalize, refuseSealed } from './seal.js';
+
+export interface RecordRouteDeps extends RecordSources {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly keys: SigningKeys;
+}
+
+const COMMENT_LENGTH_MAX = 4000; // decisions Q-RECIPE-28
+const PHASES = ['', 'Open', 'Reviewed', 'Finalized'] as const;
+const PATH = '/api/v1/sites/{site}/batchrecords/{name}';
+const route = routesFor<RecordRouteDeps>();
+
+function requireRecord(store: Store, site: string, name: string): RecordResource {
+  const record = store.get(BatchRecord, site, name);
+  if (!record) throw missing('BatchRecord', name);
+  return record;
+}
+
+const here = ({ site, name }: { readonly site: string; readonly name: string }, { store }: RecordRouteDeps): void => void requireRecord(store, site, name);
+const target = ({ site, name }: Record<string, string>) => ({ kind: 'BatchRecord', name, site });
+
+export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/batchrecords',
+    action: 'batchrecord:list',
+    tier: 'read',
+    reply: '{items, nextCursor}',
+    summary: 'Batch records, the latest ended first',
+    exists: ({ site }, { store }) => void requireSite(store, site),
+    handle: ({ params, query }, { store }) => listRecords(store.list(BatchRecord, params.site), query),
+  }),
+  route({
+    method: 'GET',
+    path: PATH,
+    action: 'batchrecord:read',
+    tier: 'read',
+    summary: 'One batch record',
+    exists: here,
+    handle: ({ params }, { store }) => {
+      const record = requireRecord(store, params.site, params.name);
+      return withRevision(recordBody(record), record.metadata.resourceVersion);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${PATH}/finalize`,
+    action: 'batchrecord:finalize',
+    tier: 'supervise',
+    summary: 'Sign and seal a batch record; nothing of it can be changed afterwards',
+    reply: '{name, phase, actionBy, actionAt, reason, signature}',
+    body: v.strictObject({ reason: v.optional(v.string(), '') }),
+    reason: 'nonempty',
+    freshToken: true,
+    audit: { action: 'Sign', category: 'batch-record', target },
+    exists: here,
+    handle: async ({ params, body, caller, audit }, { store, clock, keys }) => {
+      const record = requireRecord(store, params.site, params.name);
+      const at = timestamp(clock.wallMs());
+      const { status, signature } = finalize(record, caller, body.reason, at, keys);
+      await store.write({
+        puts: [putStatus(record, status)],
+        audits: [
+          audit({
+            target: target(params),
+            operatorReason: body.reason,
+            before: { phase: record.status.phase },
+            after: { phase: status.phase, digest: status.digest },
+            signature: { ...signature.record, digest: signature.digest },
+          }),
+        ],
+      });
+      return { name: params.name, phase: status.phase, actionBy: caller.displayName, actionAt: at, reason: body.reason, signature: signature.digest };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${PATH}/review`,
+    action: 'batchrecord:review',
+    tier: 'supervise',
+    summary: 'Accept or reject a batch record before it is sealed',
+    reply: '{name, phase, review}',
+    body: v.strictObject({ outcome: v.picklist(['Accepted', 'Rejected']), comment: v.optional(v.pipe(v.string(), v.maxLength(COMMENT_LENGTH_MAX)), '') }),
+    freshToken: true,
+    audit: { action: 'Update', category: 'batch-record', target },
+    exists: here,
+    handle: async ({ params, body, caller, audit }, { store, clock }) => {
+      const record = requireRecord(store, params.site, params.name);
+      refuseSealed(record);
+      const review = { outcome: body.outcome, comment: body.comment, by: caller.displayName, at: timestamp(clock.wallMs()) };
+      const status: BatchRecordStatus = { ...record.status, phase: 'Reviewed', review };
+      await store.write({
+        puts: [putStatus(record, status)],
+        audits: [audit({ target: target(params), operatorReason: body.comment, before: { phase: record.status.phase }, after: { phase: status.phase }, details: { review } })],
+      });
+      return { name: params.name, phase: status.phase, review };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${PATH}/comments`,
+    action: 'batchrecord:comment',
+    tier: 'supervise',
+    summary: 'Comment on a batch record',
+    reply: '{id, text, reference, by, at}',
+    body: v.strictObject({ text: v.pipe(v.string(), v.minLength(1), v.maxLength(COMMENT_LENGTH_MAX)), reference: v.optional(v.string(), '') }),
+    audit: { action: 'Update', category: 'batch-record', target },
+    exists: here,
+    handle: async ({ params, body, caller, audit }, { store, clock }) => {
+      const record = requireRecord(store, params.site, params.name);
+      refuseSealed(record);
+      const comment = { id: randomUUID(), text: body.text, reference: body.reference, by: caller.displayName, at: timestamp(clock.wallMs()) };
+      await store.write({
+        puts: [putStatus(record, { ...record.status, comments: [...record.status.comments, comment] })],
+        audits: [audit({ target: target(params), details: { comment } })],
+      });
+      return created(comment, `/api/v1/sites/${encodeURIComponent(params.site)}/batchrecords/${encodeURIComponent(params.name)}`);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/batches/{name}/record',
+    action: 'batch:record',
+    tier: 'read',
+    summary: 'Everything that is on record about a batch, also before its end',
+    exists: ({ site, name }, { store }) => {
+      if (!store.get(Batch, site, name) && !store.get(BatchRecord, site, name)) throw missing('Batch', name);
+    },
+    handle: async ({ params }, deps) => {
+      const record = await consolidatedRecord(deps, params.site, params.name);
+      return ok(record, { ETag: etagOf(record.integrity.digest) });
+    },
+  }),
+];
+
+function putStatus({ metadata }: RecordResource, status: BatchRecordStatus): Put {
+  return { kind: BatchRecord, site: metadata.site, name: metadata.name, status } as Put;
+}
+
+/** `from` and `to` bound the end of the batch. */
+function listRecords(records: readonly RecordResource[], query: Query): unknown {
+  const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, ...paging } = readLogQuery(query);
+  if (fromMs > toMs) throw invalid('invalid_query', 'to', 'to must not be before from');
+  const phase = readChoice(query, 'phase', PHASES);
+  const productID = query.get('productID') ?? '';
+  const entries = records
+    .filter((record) => (phase === '' || record.status.phase === phase) && (productID === '' || record.spec.recipe.productID === productID))
+    .map((record) => ({ atMs: endOf(record), name: record.metadata.name, item: record }))
+    .filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
+  const { items, nextCursor } = timePage('batchrecords', entries, paging);
+  return { items: items.map(recordItem), nextCursor };
+}
+
+function endOf({ spec, metadata }: RecordResource): number {
+  return Date.parse(spec.batch.endedAt || metadata.createdAt);
+}
