@@ -45,6 +45,7 @@ import { openLedger } from './platform/ledger/ledger.js';
 import { lockDataDir } from './platform/ledger/lock.js';
 import { openQueries } from './platform/ledger/queries.js';
 import { ReconcileLoop } from './platform/reconcile/loop.js';
+import { witnessOf } from './platform/store/clock-witness.js';
 import { Store } from './platform/store/store.js';
 import { Hub, type Places } from './platform/stream/hub.js';
 import type { Settings } from './settings.js';
@@ -67,7 +68,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const keys = openDeviceKeys(settings.dataDir);
   const ledger = await openLedger(settings.dataDir);
   const queries = openQueries(settings.dataDir);
-  const store = new Store(ledger, clock);
+  const store = new Store(ledger, clock, witnessOf(clock));
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
 
   // ------------------------------------------------------------ access
@@ -197,7 +198,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   new ModuleHealths({ hub, store, runtimes, clock });
   const history = settings.historianEnabled ? await openHistorian(settings.dataDir, settings) : undefined;
   const stopRecording = history ? recordTags({ history, runtimes, clock, intervalMinMs: settings.historianIntervalMinMs }) : () => undefined;
-  publishStates({ hub, store, ...(history ? { listener: stateRecorder(history, store) } : {}) });
+  publishStates({ hub, store, ...(history ? { listener: stateRecorder(history, store, startedAtMs) } : {}) });
   hub.start();
 
   // ------------------------------------------------------------ gateway

@@ -44,9 +44,13 @@ export interface StateChange {
   readonly actor?: string;
 }
 
-/** Listener that keeps `{site, ts, kind, name, unit, from, to, cause, actor, batchID}` of every change of state. */
-export function stateRecorder(history: Pick<History, 'recordState'>, store: StoreReader): (change: StateChange) => void {
+/**
+ * Listener that keeps `{site, ts, kind, name, unit, from, to, cause, actor, batchID}` of every change of state. What the
+ * channel announces at start as the present state of older things, with nothing before it, is no change.
+ */
+export function stateRecorder(history: Pick<History, 'recordState'>, store: StoreReader, startedAtMs = 0): (change: StateChange) => void {
   return ({ site, kind, name, unit = '', batchRef = '', state, previousState, ts, cause = '', actor = '' }) => {
+    if (previousState === '' && Date.parse(ts) < startedAtMs) return;
     const batchID = batchRef === '' ? '' : (store.get(Batch, site, batchRef)?.spec.batchID ?? batchRef);
     history.recordState({ atMs: Date.parse(ts), site, unit, body: { site, ts, kind, name, unit, from: previousState, to: state, cause, actor, batchID } });
   };

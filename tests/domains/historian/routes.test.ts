@@ -23,6 +23,8 @@ for (const [site, unit] of [['north', 'rx101'], ['north', 'mx101'], ['south', 'r
   const id = history.tag({ site, unit, address: `tic-${unit}.PV`, tag: 'PV', dataType: 'Float' });
   for (let index = 0; index < 120; index += 1) history.push(id, 0, T0 + index * 1000, index);
 }
+// the present state of something older than this start is no change
+stateRecorder(history, gateway.store, T0)({ site: 'north', kind: 'Unit', name: 'mx101', unit: 'mx101', state: 'Idle', previousState: '', ts: new Date(T0 - 1).toISOString() });
 history.recordAlarm({ atMs: T0 + 40_000, site: 'north', unit: 'rx101', body: { sequence: 1, event: 'Activated', alarm: 'a1', site: 'north', unit: 'rx101' } });
 const batch = (site: string, batchID: string, started: boolean) =>
   gateway.store.write({
@@ -71,6 +73,7 @@ t.test('ROUTE-02, 8.9: distinct, states, alarms, gaps, status, ingest', async (t
   const states = await reader.get('/api/v1/historian/states?unit=rx101&limit=1');
   t.same(states.body.items, [{ site: 'north', ts: '2026-01-31T09:01:30.000Z', kind: 'Unit', name: 'rx101', unit: 'rx101', from: 'Idle', to: 'Running', cause: '', actor: '', batchID: 'B1' }]);
   t.type(states.body.nextCursor, 'string');
+  t.same((await reader.get('/api/v1/historian/states?unit=mx101')).body.items, []);
   t.match((await reader.get('/api/v1/historian/alarms')).body.items, [{ alarm: 'a1' }]);
   t.match((await reader.get('/api/v1/historian/gaps')).body, { configured: true, items: [], nextCursor: null });
   t.match((await reader.get('/api/v1/historian/status')).body, { configured: true, backend: 'sqlite', samples: 360, retention: '400d', oldest: '2026-01-31T09:00:00.000Z', error: '' });
