@@ -1,7 +1,7 @@
 // Builds dist/ when it is stale: one output file per server source file (so that worker entry points keep their
 // relative addresses), the demo manifests beside them, and the consoles through Vite.
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -78,14 +78,15 @@ export async function build({ log = console.log } = {}) {
   }
 }
 
-/** Installs node_modules when the lock file is newer than what is installed; needs nothing but Node and npm. */
+/** Installs node_modules when they were not installed from this lock file; needs nothing but Node and npm. */
 export async function install({ log = console.log } = {}) {
-  const mark = path.join(root, 'node_modules', '.package-lock.json');
-  const lock = path.join(root, 'package-lock.json');
-  if (existsSync(mark) && statSync(mark).mtimeMs >= statSync(lock).mtimeMs) return;
+  const mark = path.join(root, 'node_modules', '.lineside-lock');
+  const print = createHash('sha256').update(readFileSync(path.join(root, 'package-lock.json'))).digest('hex');
+  if (isFresh(mark, print)) return;
   log('installing dependencies (once; SQLite is compiled, which takes about a minute)');
   const { execFileSync } = await import('node:child_process');
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: 'inherit' });
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
+  writeFileSync(mark, print);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
