@@ -196,6 +196,7 @@ async function batchToRecord(people: People): Promise<void> {
   await answerPh(operator, batch);
   await deliverViscosity(people, batch);
   await inState(operator, batch, 'Complete', 120_000);
+  await eventually('the end is announced', async () => stream.frames.some((frame) => frame.kind === 'Batch' && frame.state === 'Complete'));
   stream.close();
   checkStream(stream);
   const performance = await eventually('the production record is there', async () => {
