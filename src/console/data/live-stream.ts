@@ -1,0 +1,145 @@
+/**
+ * The WebSocket of the console (contract 2, Events and Authentication). It reports three things: frames, that something
+ * was missed (a gap frame, a jump of `seq`, a new connection: read again by REST), and whether data is live. It reconnects
+ * with growing pauses, and never after 4001: that identity has ended.
+ */
+import { signal } from '@preact/signals';
+import type { Frame } from './types.js';
+
+/** Tags come every 200 ms; silence longer than this is shown, so that old values are marked within a second. */
+const SILENCE_MS_MAX = 700;
+const WATCH_MS = 150;
+const RETRY_MS_MIN = 500;
+const RETRY_MS_MAX = 10_000;
+const SESSION_ENDED = 4001; // contract 2, Authentication 5
+
+export interface Subscription {
+  readonly id: string;
+  readonly channel: 'tags' | 'states' | 'alarms';
+  readonly filter: { readonly site: string; readonly addressPattern?: string };
+}
+
+export interface StreamParts {
+  readonly token: () => string;
+  readonly onFrame: (frame: Frame) => void;
+  /** Frames were missed, or a connection was opened; what is shown must be read again. */
+  readonly onMissed: () => void;
+  readonly onSessionEnded: (reason: string) => void;
+  /** A connection could not be opened; browsers hide the status, so the session has to be asked. */
+  readonly onRefused: () => void;
+}
+
+export type Liveness = 'connecting' | 'live' | 'stale';
+
+export class LiveStream {
+  /** `stale` as soon as values may be older than a second. */
+  readonly liveness = signal<Liveness>('connecting');
+  /** Wall clock of the last frame; 0 before the first. */
+  readonly lastFrameAtMs = signal(0);
+  readonly #parts: StreamParts;
+  #socket: WebSocket | undefined;
+  #subscriptions: readonly Subscription[] = [];
+  #lastSeq = 0;
+  #heardMonoMs = 0;
+  #expectsTags = false;
+  #failures = 0;
+  #stopped = false;
+
+  constructor(parts: StreamParts) {
+    this.#parts = parts;
+    window.setInterval(() => this.#watch(), WATCH_MS);
+    window.addEventListener('online', () => this.#connectNow());
+  }
+
+  start(): void {
+    this.#connect();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#socket?.close(1000);
+  }
+
+  /** Replaces what is subscribed; ids say what stays. */
+  subscribe(wanted: readonly Subscription[]): void {
+    const kept = new Set(wanted.map(({ id }) => id));
+    for (const { id } of this.#subscriptions) if (!kept.has(id)) this.#send({ type: 'unsubscribe', id });
+    const known = new Set(this.#subscriptions.map(({ id }) => id));
+    this.#subscriptions = wanted;
+    this.#expectsTags = false;
+    for (const subscription of wanted) if (!known.has(subscription.id)) this.#send({ type: 'subscribe', ...subscription });
+  }
+
+  /** A renewed token moves the expiry of the open connection (D-STREAM-01). */
+  authenticate(token: string): void {
+    this.#send({ type: 'authenticate', token });
+  }
+
+  #connectNow(): void {
+    if (this.#socket === undefined && !this.#stopped) this.#connect();
+  }
+
+  #connect(): void {
+    if (this.#stopped || this.#socket) return;
+    const token = this.#parts.token();
+    const address = `${location.origin.replace(/^http/, 'ws')}/api/v1/ws${token === '' ? '' : `?token=${encodeURIComponent(token)}`}`;
+    const socket = new WebSocket(address);
+    this.#socket = socket;
+    let opened = false;
+    socket.onopen = () => {
+      opened = true;
+      this.#opened();
+    };
+    socket.onmessage = ({ data }) => this.#receive(JSON.parse(data as string) as Frame);
+    socket.onclose = ({ code, reason }) => this.#closed(code, reason, opened);
+  }
+
+  #opened(): void {
+    this.#failures = 0;
+    this.#lastSeq = 0;
+    this.#expectsTags = false;
+    this.#heard();
+    for (const subscription of this.#subscriptions) this.#send({ type: 'subscribe', ...subscription });
+    this.#parts.onMissed();
+  }
+
+  #receive(frame: Frame): void {
+    this.#heard();
+    if (frame.type === 'tag') this.#expectsTags = true;
+    const missed = frame.type === 'gap' || (this.#lastSeq > 0 && frame.seq !== this.#lastSeq + 1);
+    this.#lastSeq = frame.seq;
+    if (missed) this.#parts.onMissed();
+    this.#parts.onFrame(frame);
+  }
+
+  #heard(): void {
+    this.#heardMonoMs = performance.now();
+    this.liveness.value = 'live';
+    const nowMs = Date.now();
+    if (nowMs - this.lastFrameAtMs.peek() > 200) this.lastFrameAtMs.value = nowMs;
+  }
+
+  #closed(code: number, reason: string, opened: boolean): void {
+    this.#socket = undefined;
+    this.liveness.value = this.lastFrameAtMs.peek() === 0 ? 'connecting' : 'stale';
+    if (this.#stopped) return;
+    if (code === SESSION_ENDED) {
+      this.#stopped = true;
+      this.#parts.onSessionEnded(reason);
+      return;
+    }
+    if (!opened) this.#parts.onRefused();
+    const pauseMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.#failures) * (0.75 + Math.random() / 2);
+    this.#failures += 1;
+    window.setTimeout(() => this.#connect(), pauseMs);
+  }
+
+  /** A cable that was pulled closes no socket for a minute; the silence of the tags shows it at once. */
+  #watch(): void {
+    if (this.#expectsTags && this.liveness.peek() === 'live' && performance.now() - this.#heardMonoMs > SILENCE_MS_MAX) this.liveness.value = 'stale';
+  }
+
+  #send(frame: object): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(frame));
+  }
+}

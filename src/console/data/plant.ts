@@ -1,0 +1,213 @@
+/**
+ * What the HMI knows of one site: read by REST, kept up by the stream, read again after a gap. Tag values are one signal
+ * each, so that a value that moves redraws its own text and nothing else.
+ */
+import { computed, type Signal, signal } from '@preact/signals';
+import { get } from './api.js';
+import { type KeyTags, keyTagsOf, patternsOf } from './key-tags.js';
+import { LiveStream, type Subscription } from './live-stream.js';
+import { accessToken, can, endSession, onNewToken, renew } from './session.js';
+import { coalesced, everySecond } from './timers.js';
+import type { Alarm, BatchItem, Frame, ModuleInfo, OverviewUnit, PhaseDetail, Prompt, SiteOverview, StateFrame, TagDescriptor, TagFrame, TagValue, UnitInfo } from './types.js';
+import { isFinal, isResting } from './states.js';
+
+const SITE_KEY = 'lineside.site';
+const UNKNOWN: TagValue = { value: null, quality: '' };
+/** Phases whose details are read each second; a site that runs more shows state and name of the others. */
+const PHASE_READS_MAX = 24;
+
+export const sites = signal<readonly string[]>([]);
+export const site = signal('');
+export const units = signal<readonly OverviewUnit[]>([]);
+export const unitInfo = signal<ReadonlyMap<string, UnitInfo>>(new Map());
+export const keyTags = signal<ReadonlyMap<string, KeyTags>>(new Map());
+export const batches = signal<readonly BatchItem[]>([]);
+export const prompts = signal<readonly Prompt[]>([]);
+export const alarms = signal<readonly Alarm[]>([]);
+/** Phases under way, by name. */
+export const phases = signal<ReadonlyMap<string, PhaseDetail>>(new Map());
+/** Link between gateway and unit runtimes (decisions Q-STREAM-03). */
+export const brokerConnected = signal(true);
+/** The first complete picture of the site is there. */
+export const ready = signal(false);
+/** Why the last read failed; empty when it did not. */
+export const readFault = signal('');
+/** Counts changes of the batch that the detail view shows, so that it reads again. */
+export const batchTouched = signal<{ readonly batch: string; readonly count: number }>({ batch: '', count: 0 });
+
+const values = new Map<string, Signal<TagValue>>();
+/** Elements under way as the states channel tells them: `kind/name`. */
+const elements = new Map<string, StateFrame>();
+
+export const stream = new LiveStream({
+  token: accessToken,
+  onFrame: receive,
+  onMissed: () => readAgain(),
+  onSessionEnded: (reason) => endSession(reason),
+  onRefused: () => void renew().catch(() => undefined),
+});
+onNewToken((token) => stream.authenticate(token));
+
+export const stale = computed(() => stream.liveness.value !== 'live');
+
+export function tagValue(unit: string, address: string): Signal<TagValue> {
+  const key = `${unit} ${address}`;
+  let value = values.get(key);
+  if (!value) values.set(key, (value = signal(UNKNOWN)));
+  return value;
+}
+
+export async function startPlant(): Promise<void> {
+  const found = await get<readonly { readonly name: string }[]>('/api/v1/sites');
+  sites.value = found.map(({ name }) => name);
+  const last = localStorage.getItem(SITE_KEY) ?? '';
+  stream.start();
+  everySecond(() => readOften());
+  await showSite(sites.value.includes(last) ? last : (sites.value[0] ?? ''));
+}
+
+export async function showSite(name: string): Promise<void> {
+  localStorage.setItem(SITE_KEY, name);
+  site.value = name;
+  ready.value = false;
+  values.clear();
+  elements.clear();
+  phases.value = new Map();
+  if (name === '') return;
+  await readEngineering();
+  stream.subscribe(subscriptions());
+  await readAll();
+  ready.value = true;
+}
+
+function at(path: string): string {
+  return `/api/v1/sites/${encodeURIComponent(site.peek())}/${path}`;
+}
+
+/** What changes only when somebody engineers. */
+async function readEngineering(): Promise<void> {
+  const [tags, modules, info] = await Promise.all([get<TagDescriptor[]>(at('tags')), get<ModuleInfo[]>(at('controlmodules')), get<UnitInfo[]>(at('units'))]);
+  const byName = new Map(modules.map((module) => [module.name, module]));
+  unitInfo.value = new Map(info.map((unit) => [unit.name, unit]));
+  keyTags.value = new Map(info.map(({ name }) => [name, keyTagsOf(name, tags, byName)]));
+}
+
+let generation = 0;
+
+/** Ids are new for each site shown, so that late frames of the old one are told apart. */
+function subscriptions(): Subscription[] {
+  generation += 1;
+  const filter = { site: site.peek() };
+  const tagSubscriptions = patternsOf(keyTags.peek().values()).map((addressPattern) => ({ channel: 'tags', filter: { ...filter, addressPattern } }) as const);
+  const wanted = [{ channel: 'states', filter } as const, ...(can('alarm:list') ? [{ channel: 'alarms', filter } as const] : []), ...tagSubscriptions];
+  return wanted.map((subscription, at) => ({ id: `${generation}-${at}`, ...subscription }));
+}
+
+const readAgain = coalesced(200, () => readAll());
+
+async function readAll(): Promise<void> {
+  if (site.peek() === '') return;
+  await Promise.all([readOverview(), readBatches(), readPrompts(), readAlarms()]);
+}
+
+async function guarded(read: () => Promise<void>): Promise<void> {
+  try {
+    await read();
+    readFault.value = '';
+  } catch (fault) {
+    readFault.value = fault instanceof Error ? fault.message : String(fault);
+  }
+}
+
+const BACKGROUND = { background: true };
+
+const readOverview = (): Promise<void> =>
+  guarded(async () => {
+    const overview = await get<SiteOverview>(at('overview'), BACKGROUND);
+    if (overview.site !== site.peek()) return;
+    units.value = overview.units;
+    if (overview.units.some(({ name }) => !unitInfo.peek().has(name))) await readEngineering();
+  });
+
+const readBatches = (): Promise<void> =>
+  guarded(async () => {
+    batches.value = sorted(await get<BatchItem[]>(at('batches'), BACKGROUND));
+  });
+
+const readPrompts = async (): Promise<void> => {
+  if (!can('phase:list-prompts')) return;
+  await guarded(async () => {
+    const found = await get<Prompt[]>(at('prompts'), BACKGROUND);
+    if (JSON.stringify(found.map(({ id }) => id)) !== JSON.stringify(prompts.peek().map(({ id }) => id))) prompts.value = found;
+  });
+};
+
+/** The routes of alarms are asked for only when the gateway lists their action. */
+const readAlarms = async (): Promise<void> => {
+  if (!can('alarm:list')) return;
+  await guarded(async () => {
+    alarms.value = await get<Alarm[]>(at('alarms'), BACKGROUND);
+  });
+};
+
+const readUnitsSoon = coalesced(120, () => readOverview());
+const readBatchesSoon = coalesced(120, () => readBatches());
+const readAlarmsSoon = coalesced(120, () => readAlarms());
+export const readPromptsSoon = coalesced(50, () => readPrompts());
+
+/** What no channel tells: steps of phases, and prompts. */
+async function readOften(): Promise<void> {
+  if (!ready.peek() || document.hidden) return;
+  await Promise.all([readPrompts(), readPhases()]);
+}
+
+async function readPhases(): Promise<void> {
+  const names = [...elements.values()].filter(({ kind, state }) => kind === 'Phase' && !isResting(state)).map(({ name }) => name);
+  const before = phases.peek();
+  if (names.length === 0 && before.size === 0) return;
+  const found = await Promise.all(names.slice(0, PHASE_READS_MAX).map((name) => get<PhaseDetail>(at(`phases/${name}`), BACKGROUND).catch(() => undefined)));
+  const now = new Map(found.filter((phase) => phase !== undefined && !isResting(phase.state)).map((phase) => [(phase as PhaseDetail).name, phase as PhaseDetail]));
+  phases.value = now;
+}
+
+function receive(frame: Frame): void {
+  if (frame.type === 'broker-status') brokerConnected.value = frame.status === 'connected';
+  if (frame.site !== site.peek()) return;
+  if (frame.type === 'tag') receiveTag(frame as unknown as TagFrame);
+  else if (frame.type === 'state') receiveState(frame as unknown as StateFrame, frame.replay === true);
+  else if (frame.type === 'alarm') readAlarmsSoon();
+}
+
+function receiveTag({ unit, address, value, quality }: TagFrame): void {
+  const held = tagValue(unit, address);
+  const before = held.peek();
+  if (before.value !== value || before.quality !== quality) held.value = { value, quality };
+}
+
+function receiveState(frame: StateFrame, replay: boolean): void {
+  const { kind, name, state, mode, batchRef } = frame;
+  if (kind === 'Batch') {
+    if (isFinal(state)) forgetElementsOf(name);
+    if (!replay) readBatchesSoon();
+    batches.value = batches.peek().map((batch) => (batch.name === name ? { ...batch, phase: state, mode } : batch));
+  } else if (kind === 'Unit') {
+    units.value = units.peek().map((unit) => (unit.name === name ? { ...unit, state, mode } : unit));
+  } else {
+    elements.set(`${kind}/${name}`, frame);
+    if (kind === 'Phase' && !replay) void readPhases();
+  }
+  if (replay) return;
+  readUnitsSoon();
+  readPromptsSoon();
+  if (batchRef) batchTouched.value = { batch: batchRef, count: batchTouched.peek().count + 1 };
+}
+
+function forgetElementsOf(batch: string): void {
+  for (const [key, { batchRef }] of elements) if (batchRef === batch) elements.delete(key);
+}
+
+/** Open batches first, the most urgent on top; then the past, newest first. */
+function sorted(found: readonly BatchItem[]): BatchItem[] {
+  const weight = (batch: BatchItem): number => (isFinal(batch.phase) ? 2 : batch.phase === 'Pending' ? 1 : 0);
+  return [...found].sort((a, b) => weight(a) - weight(b) || (weight(a) === 2 ? b.endedAt.localeCompare(a.endedAt) : b.priority - a.priority || a.createdAt.localeCompare(b.createdAt)));
+}

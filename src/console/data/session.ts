@@ -1,0 +1,95 @@
+/**
+ * The session of the HMI (decisions Q-AUTH-01). The refresh token lives in an HttpOnly cookie, the access token only in
+ * memory; it is renewed a minute before it ends. When the session is over the page goes to the login page and stops.
+ */
+import { computed, signal } from '@preact/signals';
+import { ApiError, get, post, useCredential } from './api.js';
+import { toLogin } from './login-address.js';
+import type { AuthConfig, Me, Session } from './types.js';
+
+const RENEW_BEFORE_MS = 60_000;
+const RENEW_AGAIN_MS = 5_000;
+
+export const config = signal<AuthConfig | null>(null);
+export const me = signal<Me | null>(null);
+const token = signal('');
+/** Called with each new access token, so that the open stream can outlive the old one (D-STREAM-01). */
+const listeners = new Set<(token: string) => void>();
+let renewing: Promise<boolean> | undefined;
+let timer = 0;
+
+const actions = computed(() => new Set(me.value?.actions ?? []));
+
+export function can(action: string): boolean {
+  return actions.value.has(action);
+}
+
+export function accessToken(): string {
+  return token.peek();
+}
+
+export function onNewToken(listener: (token: string) => void): void {
+  listeners.add(listener);
+}
+
+/** @returns false when the page is on its way to the login page. */
+export async function startSession(): Promise<boolean> {
+  config.value = await get<AuthConfig>('/api/v1/auth/config');
+  if (config.value.authMode === 'none') {
+    me.value = await get<Me>('/api/v1/auth/me');
+    return true;
+  }
+  useCredential({ token: () => token.peek(), renew });
+  if (!(await renew())) return false;
+  if (me.value?.mustChangePassword) {
+    endSession('password');
+    return false;
+  }
+  return true;
+}
+
+/** One renewal at a time; whoever comes meanwhile waits for it. */
+export function renew(): Promise<boolean> {
+  renewing ??= renewOnce().finally(() => {
+    renewing = undefined;
+  });
+  return renewing;
+}
+
+async function renewOnce(): Promise<boolean> {
+  try {
+    const session = await post<Session>('/api/v1/auth/refresh', {}, { background: true, anonymous: true });
+    token.value = session.accessToken;
+    me.value = session.user;
+    plan(Math.max(RENEW_AGAIN_MS, session.expiresIn * 1000 - RENEW_BEFORE_MS));
+    for (const listener of listeners) listener(session.accessToken);
+    return true;
+  } catch (fault) {
+    if (fault instanceof ApiError && fault.status === 401) {
+      endSession(me.peek() === null ? '' : 'session');
+      return false;
+    }
+    if (me.peek() !== null) plan(RENEW_AGAIN_MS);
+    throw fault;
+  }
+}
+
+function plan(delayMs: number): void {
+  clearTimeout(timer);
+  timer = window.setTimeout(() => void renew().catch(() => undefined), delayMs);
+}
+
+/** @param why shown by the login page; empty when nobody was signed in. */
+export function endSession(why: string): void {
+  clearTimeout(timer);
+  token.value = '';
+  toLogin(why);
+}
+
+export async function logout(): Promise<void> {
+  try {
+    await post('/api/v1/auth/logout');
+  } finally {
+    endSession('logout');
+  }
+}

@@ -1,0 +1,200 @@
+/** What the console reads of the bodies and frames of the gateway (contract 2; contract 3; decisions AUTH, Q-TAG-15, Q-STREAM-01, 1.7). */
+
+export interface AuthConfig {
+  readonly authMode: 'local' | 'oidc' | 'none';
+  readonly reasonMinLength: number;
+  readonly reasonMaxLength: number;
+  readonly firstAdminRequired: boolean;
+  readonly passwordMinLength: number;
+  readonly oidc: { readonly loginPath: string } | null;
+}
+
+export interface Me {
+  readonly username: string;
+  readonly displayName: string;
+  readonly tiers: readonly string[];
+  readonly actions: readonly string[];
+  readonly mustChangePassword: boolean;
+}
+
+export interface Session {
+  readonly accessToken: string;
+  readonly expiresIn: number;
+  readonly user: Me;
+}
+
+export interface AlarmCounts {
+  readonly active: number;
+  readonly unacknowledged: number;
+  readonly highestSeverity: string;
+}
+
+export interface ActiveWork {
+  readonly kind: string;
+  readonly name: string;
+  readonly state: string;
+  readonly batchRef: string;
+  readonly since: string;
+}
+
+export interface OverviewUnit {
+  readonly name: string;
+  readonly state: string;
+  readonly mode: string;
+  readonly allocatedTo: string;
+  readonly activeWork: ActiveWork | null;
+  readonly runtimeReady: boolean;
+  readonly heldInside: boolean;
+  readonly alarms: AlarmCounts;
+}
+
+export interface SiteOverview {
+  readonly site: string;
+  readonly asOf: string;
+  readonly units: readonly OverviewUnit[];
+}
+
+export interface UnitInfo {
+  readonly name: string;
+  readonly description: string;
+}
+
+export interface ModuleInfo {
+  readonly name: string;
+  readonly description: string;
+  readonly deviceClass: string;
+  readonly measuredVariable: string;
+}
+
+export interface TagDescriptor {
+  readonly name: string;
+  readonly address: string;
+  readonly dataType: string;
+  readonly accessLevel: string;
+  readonly controlModule: string;
+  readonly moduleType: string;
+  readonly unit: string;
+  readonly engUnits: string;
+  readonly engMin: string;
+  readonly engMax: string;
+  readonly role: string;
+}
+
+export type TagData = number | boolean | string | null;
+export type Quality = 'Good' | 'Bad' | 'Raw' | 'Uncertain';
+
+export interface TagValue {
+  readonly value: TagData;
+  readonly quality: Quality | '';
+}
+
+export type Command = 'Start' | 'Pause' | 'Resume' | 'Hold' | 'Restart' | 'Stop' | 'Abort' | 'Reset';
+
+export interface BatchItem {
+  readonly name: string;
+  readonly batchID: string;
+  readonly phase: string;
+  readonly mode: string;
+  readonly masterRecipeRef: string;
+  readonly quantity: string;
+  readonly engineeringUnit: string;
+  readonly priority: number;
+  readonly workOrderID: string;
+  readonly units: readonly string[];
+  readonly heldInside: boolean;
+  readonly blockedBecause: string;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly createdAt: string;
+}
+
+export interface Rejection {
+  readonly command: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
+export interface BatchDetail extends BatchItem {
+  readonly recipe: { readonly name: string; readonly version: string; readonly productID: string };
+  readonly validCommands: readonly Command[];
+  readonly failure?: { readonly class: string; readonly rule: string; readonly message: string };
+  readonly commandRejection?: Rejection;
+}
+
+export interface BatchMessage {
+  readonly id: number;
+  readonly ts: string;
+  readonly severity: 'Info' | 'Warning' | 'Error';
+  readonly type: string;
+  readonly text: string;
+  readonly element: { readonly path: string };
+  readonly stepName: string;
+}
+
+export interface PhaseDetail {
+  readonly name: string;
+  readonly unit: string;
+  readonly batch: string;
+  readonly stepPath: string;
+  readonly templateRef: string;
+  readonly state: string;
+  readonly startedAt: string;
+  readonly blockedBecause: string;
+  readonly sfcStatus?: { readonly activeSteps: readonly string[] };
+}
+
+export interface Prompt {
+  readonly id: string;
+  readonly phase: string;
+  /** The unit of measure of a value prompt; the equipment is found through the phase. */
+  readonly unit?: string;
+  readonly batch: string;
+  readonly batchID: string;
+  readonly stepName: string;
+  readonly type: 'value' | 'choice' | 'acknowledge';
+  readonly text: string;
+  readonly timestamp: string;
+  readonly choices?: readonly string[];
+  readonly min?: string;
+  readonly max?: string;
+  readonly resultKey?: string;
+}
+
+export interface Alarm {
+  readonly name: string;
+  readonly source: string;
+  readonly severity: 'Low' | 'Medium' | 'High' | 'Critical';
+  readonly state: string;
+  readonly message: string;
+  readonly shelved: boolean;
+  readonly unit?: string;
+  readonly activatedAt?: string;
+}
+
+export interface TagFrame {
+  readonly type: 'tag';
+  readonly site: string;
+  readonly unit: string;
+  readonly address: string;
+  readonly value: TagData;
+  readonly quality: Quality;
+}
+
+export interface StateFrame {
+  readonly type: 'state';
+  readonly site: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly state: string;
+  readonly previousState: string;
+  readonly mode: string;
+  readonly unit?: string;
+  readonly batchRef?: string;
+  readonly ts: string;
+}
+
+export interface Frame {
+  readonly type: string;
+  readonly seq: number;
+  readonly [member: string]: unknown;
+}

@@ -1,0 +1,57 @@
+/** The worst alarm is always in sight, the others one touch away. Shape and word carry the severity too, not only colour. */
+import { useState } from 'preact/hooks';
+import { alarms } from '../data/plant.js';
+import type { Alarm } from '../data/types.js';
+import { t, word } from '../shared/strings.js';
+import { momentText } from '../shared/text.js';
+import { AlarmList } from './alarm-list.js';
+
+const SEVERITIES = ['Critical', 'High', 'Medium', 'Low'];
+
+/** Annunciated: active or not acknowledged, and not shelved (contract 2, Alarm). */
+export function annunciated(found: readonly Alarm[]): Alarm[] {
+  return found.filter((alarm) => !alarm.shelved && alarm.state !== 'ClearedAcknowledged').sort((a, b) => rank(a) - rank(b) || (b.activatedAt ?? '').localeCompare(a.activatedAt ?? ''));
+}
+
+export function isUnacknowledged({ state }: Alarm): boolean {
+  return state.endsWith('Unacknowledged');
+}
+
+function rank(alarm: Alarm): number {
+  return SEVERITIES.indexOf(alarm.severity) * 2 + (isUnacknowledged(alarm) ? 0 : 1);
+}
+
+export function SeverityMark({ severity }: { readonly severity: string }) {
+  return (
+    <span class={`severity severity-${severity.toLowerCase()}`}>
+      <span aria-hidden="true">{{ Critical: '■', High: '▲', Medium: '◆' }[severity] ?? '●'}</span> {word(severity)}
+    </span>
+  );
+}
+
+export function AlarmBanner() {
+  const [open, setOpen] = useState(false);
+  const shown = annunciated(alarms.value);
+  const worst = shown[0];
+  return (
+    <section class={worst ? 'banner banner-active' : 'banner'} aria-label={t.alarms} data-testid="alarm-banner">
+      {worst ? (
+        <>
+          <SeverityMark severity={worst.severity} />
+          <strong class="banner-text">{worst.message || worst.name}</strong>
+          <span class="banner-source">{worst.unit || worst.source}</span>
+          <span class="number">{momentText(worst.activatedAt ?? '')}</span>
+          <span class="banner-count" role="status">
+            {t.alarmCount(shown.filter(({ state }) => state.startsWith('Active')).length, shown.filter(isUnacknowledged).length)}
+          </span>
+          <button type="button" class="button" onClick={() => setOpen(true)} data-testid="show-alarms">
+            {t.showAlarms}
+          </button>
+        </>
+      ) : (
+        <span class="banner-none">{t.noAlarms}</span>
+      )}
+      {open && <AlarmList alarms={shown} onClose={() => setOpen(false)} />}
+    </section>
+  );
+}

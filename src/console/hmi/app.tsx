@@ -1,0 +1,76 @@
+/** The operator's screen: everything at one glance, nothing that moves by itself but values. */
+import { useEffect, useState } from 'preact/hooks';
+import { startBatch } from '../data/batch.js';
+import { ready, readFault, sites, stale, startPlant, units } from '../data/plant.js';
+import { config, startSession } from '../data/session.js';
+import { faultText } from '../shared/fault-text.js';
+import { t } from '../shared/strings.js';
+import { AlarmBanner } from './alarm-banner.js';
+import { BatchDetailView } from './batch-detail.js';
+import { BatchList } from './batch-list.js';
+import { Header } from './header.js';
+import { PromptInbox } from './prompt-inbox.js';
+import { UnitTile } from './unit-tile.js';
+
+const RETRY_MS = 3000;
+
+export function App() {
+  const [fault, setFault] = useState('');
+  const start = async (): Promise<void> => {
+    try {
+      if (!(await startSession())) return;
+      startBatch();
+      await startPlant();
+      setFault('');
+    } catch (refused) {
+      setFault(faultText(refused));
+      window.setTimeout(() => location.reload(), RETRY_MS);
+    }
+  };
+  useEffect(() => void start(), []);
+  if (!ready.value) return <Waiting fault={fault} />;
+  return <Screen />;
+}
+
+function Waiting({ fault }: { readonly fault: string }) {
+  const empty = config.value !== null && sites.value.length === 0 && fault === '' && ready.value;
+  return (
+    <main class="waiting" data-testid="waiting">
+      <h1>{t.product}</h1>
+      {fault === '' ? <p role="status">{empty ? t.noSite : t.loading}</p> : <p class="fault" role="alert">{fault}</p>}
+    </main>
+  );
+}
+
+function Screen() {
+  return (
+    <div class={stale.value ? 'screen is-stale' : 'screen'} data-testid="hmi" data-live={String(!stale.value)}>
+      <Header />
+      {config.value?.authMode === 'none' && (
+        <p class="warning strip" role="status" data-testid="auth-off">
+          {t.authOff}
+        </p>
+      )}
+      {readFault.value !== '' && (
+        <p class="fault strip" role="alert">
+          {t.readFailed(readFault.value)}
+        </p>
+      )}
+      <AlarmBanner />
+      <main class="work">
+        <h1 class="visually-hidden">{t.operatorConsole}</h1>
+        <section class="tiles" aria-label={t.units} data-testid="units">
+          {units.value.length === 0 && <p class="empty">{t.noSite}</p>}
+          {units.value.map((unit) => (
+            <UnitTile key={unit.name} unit={unit} />
+          ))}
+        </section>
+        <div class="desk">
+          <BatchList />
+          <BatchDetailView />
+          <PromptInbox />
+        </div>
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,103 @@
+import { detail, messages } from '../data/batch.js';
+import type { BatchDetail, BatchMessage } from '../data/types.js';
+import { t, word } from '../shared/strings.js';
+import { momentText, unitText } from '../shared/text.js';
+import { CommandBar } from './command-bar.js';
+import { StateBadge } from './state-badge.js';
+
+export function BatchDetailView() {
+  const batch = detail.value;
+  return (
+    <section class="panel batch-detail" aria-labelledby="batch-title" data-testid="batch-detail">
+      {batch ? (
+        <>
+          <header class="detail-head">
+            <h2 id="batch-title">
+              {t.batch} {batch.batchID}
+            </h2>
+            <StateBadge state={batch.phase} testid="batch-state" />
+          </header>
+          <Facts batch={batch} />
+          <Trouble batch={batch} />
+          <CommandBar batch={batch} />
+          <Messages items={messages.value} />
+        </>
+      ) : (
+        <h2 id="batch-title" class="empty">
+          {t.chooseBatch}
+        </h2>
+      )}
+    </section>
+  );
+}
+
+function Facts({ batch }: { readonly batch: BatchDetail }) {
+  const facts: readonly (readonly [string, string])[] = [
+    [t.recipe, `${batch.recipe.name} ${batch.recipe.version}`],
+    [t.quantity, batch.quantity === '' ? '' : `${batch.quantity} ${unitText(batch.engineeringUnit)}`],
+    [t.units, batch.units.map((unit) => unit.toUpperCase()).join(', ')],
+    [t.workOrder, batch.workOrderID],
+    [t.started, momentText(batch.startedAt)],
+    [t.ended, momentText(batch.endedAt)],
+  ];
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, value]) => value !== '')
+        .map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+/** Why it does not go on, in one sentence each (decisions 3.9). */
+function Trouble({ batch }: { readonly batch: BatchDetail }) {
+  const { failure, commandRejection, blockedBecause } = batch;
+  return (
+    <div class="trouble">
+      {failure && (
+        <p class="fault">
+          <strong>{t.failed}:</strong> {failure.rule}: {failure.message}
+        </p>
+      )}
+      {commandRejection && (
+        <p class="warning" data-testid="rejection">
+          <strong>{t.rejected(word(commandRejection.command))}:</strong> {commandRejection.message || commandRejection.rule}
+        </p>
+      )}
+      {blockedBecause !== '' && !failure && (
+        <p class="note" data-testid="blocked">
+          <strong>{t.blocked}:</strong> {blockedBecause}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Messages({ items }: { readonly items: readonly BatchMessage[] }) {
+  return (
+    <div class="messages">
+      <h3>{t.messages}</h3>
+      {items.length === 0 ? (
+        <p class="empty">{t.noMessages}</p>
+      ) : (
+        <ul class="message-list" tabIndex={0} aria-label={t.messages} data-testid="messages">
+          {items.map((message) => (
+            <li key={message.id} class={`message message-${message.severity.toLowerCase()}`}>
+              <time class="number hint">{momentText(message.ts)}</time>
+              <span>
+                {message.severity !== 'Info' && <strong>{message.severity}: </strong>}
+                {message.text}
+                {message.element.path !== '' && <span class="hint"> {message.element.path}</span>}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,77 @@
+/** One question before each command: the reason where policy asks for it, the pre-flight before a Start. */
+import { useEffect, useState } from 'preact/hooks';
+import { command as send, type PreflightCheck, preflight } from '../data/batch.js';
+import { config } from '../data/session.js';
+import { needsReason } from '../data/states.js';
+import type { BatchDetail, Command } from '../data/types.js';
+import { Dialog } from '../shared/dialog.js';
+import { ReasonField, reasonLength } from '../shared/reason-field.js';
+import { t, word } from '../shared/strings.js';
+import { useSend } from '../shared/use-send.js';
+
+export interface CommandDialogProps {
+  readonly batch: BatchDetail;
+  readonly command: Command;
+  readonly onClose: () => void;
+}
+
+export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
+  const [reason, setReason] = useState('');
+  const sending = useSend();
+  const lengthMin = needsReason(command) ? (config.value?.reasonMinLength ?? 1) : 0;
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (reasonLength(reason) < lengthMin) return sending.refuse(`${t.reason}: ${t.reasonNeeded(lengthMin)}`);
+    void sending.run(async () => {
+      await send(batch.name, command, reason.trim());
+      onClose();
+    });
+  };
+  const title = command === 'Start' ? t.startBatch(batch.batchID) : t.commandBatch(word(command), batch.batchID);
+  return (
+    <Dialog title={title} testid="command-dialog" onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        {sending.fault !== '' && (
+          <p class="fault" role="alert" data-testid="command-error">
+            {sending.fault}
+          </p>
+        )}
+        {command === 'Start' ? (
+          <StartChecks batch={batch.name} />
+        ) : (
+          <ReasonField value={reason} onInput={setReason} lengthMin={lengthMin} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.commonReasons} />
+        )}
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={onClose} data-testid="command-cancel">
+            {t.cancel}
+          </button>
+          <button type="submit" class="button primary" disabled={sending.busy} data-testid="command-send">
+            {sending.busy ? t.sending : word(command)}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What the gateway would reject now; the Start stays possible, since the controller judges it later. */
+function StartChecks({ batch }: { readonly batch: string }) {
+  const [problems, setProblems] = useState<readonly PreflightCheck[] | null>(null);
+  useEffect(() => {
+    preflight(batch).then(setProblems, () => setProblems([]));
+  }, [batch]);
+  if (problems === null) return <p class="hint">{t.startChecking}</p>;
+  if (problems.length === 0) return <p class="note">{t.startChecks}</p>;
+  return (
+    <div class="warning">
+      <p>
+        <strong>{t.startProblems}</strong>
+      </p>
+      <ul>
+        {problems.map((problem) => (
+          <li key={problem.check}>{problem.message}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+/** Digits for gloved hands: a panel has no keyboard. */
+import { t } from '../shared/strings.js';
+
+const KEYS = ['7', '8', '9', '4', '5', '6', '1', '2', '3', '±', '0', '.'];
+
+export function Keypad({ value, onInput }: { readonly value: string; readonly onInput: (value: string) => void }) {
+  const press = (key: string): void => {
+    if (key === '±') onInput(value.startsWith('-') ? value.slice(1) : `-${value}`);
+    else if (key !== '.' || !value.includes('.')) onInput(value + key);
+  };
+  return (
+    <div class="keypad">
+      {KEYS.map((key) => (
+        <button type="button" class="button number" key={key} aria-label={key === '±' ? t.sign : key} onClick={() => press(key)}>
+          {key}
+        </button>
+      ))}
+      <button type="button" class="button keypad-delete" onClick={() => onInput(value.slice(0, -1))}>
+        {t.delete}
+      </button>
+    </div>
+  );
+}

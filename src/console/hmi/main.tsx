@@ -1,0 +1,8 @@
+import '../shared/theme.css';
+import './layout.css';
+import './tiles.css';
+import './batches.css';
+import { render } from 'preact';
+import { App } from './app.js';
+
+render(<App />, document.getElementById('app') as HTMLElement);

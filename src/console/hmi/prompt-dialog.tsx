@@ -1,0 +1,102 @@
+/** The answer to a prompt. It is signed, so it takes a reason; the gateway checks it again (contract 3, Prompt rules). */
+import { useState } from 'preact/hooks';
+import { answerPrompt } from '../data/desk.js';
+import { config } from '../data/session.js';
+import type { Prompt } from '../data/types.js';
+import { Dialog } from '../shared/dialog.js';
+import { ReasonField, reasonLength } from '../shared/reason-field.js';
+import { t } from '../shared/strings.js';
+import { typedNumber, unitText } from '../shared/text.js';
+import { useSend } from '../shared/use-send.js';
+import { Keypad } from './keypad.js';
+
+export function PromptDialog({ prompt, onClose }: { readonly prompt: Prompt; readonly onClose: () => void }) {
+  const [answer, setAnswer] = useState('');
+  const [reason, setReason] = useState('');
+  const sending = useSend();
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const checked = check(prompt, answer);
+    if (checked.fault !== '') return sending.refuse(checked.fault);
+    if (reasonLength(reason) < 1) return sending.refuse(`${t.reason}: ${t.reasonNeeded(1)}`);
+    void sending.run(async () => {
+      await answerPrompt(prompt, checked.text, reason.trim());
+      onClose();
+    });
+  };
+  return (
+    <Dialog title={prompt.resultKey ? t.awaitsResult(prompt.resultKey) : prompt.text} testid="prompt-dialog" wide onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        {prompt.resultKey && <p class="note">{t.manualResult}</p>}
+        {sending.fault !== '' && (
+          <p class="fault" role="alert" data-testid="prompt-error">
+            {sending.fault}
+          </p>
+        )}
+        <div class="answer">
+          <div class="stack">
+            {prompt.type === 'value' && <ValueInput prompt={prompt} value={answer} onInput={setAnswer} />}
+            {prompt.type === 'choice' && <Choices prompt={prompt} value={answer} onInput={setAnswer} />}
+            <ReasonField value={reason} onInput={setReason} lengthMin={1} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.commonAnswers} />
+          </div>
+          {prompt.type === 'value' && <Keypad value={answer} onInput={setAnswer} />}
+        </div>
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={onClose}>
+            {t.cancel}
+          </button>
+          <button type="submit" class="button primary" disabled={sending.busy} data-testid="prompt-send">
+            {sending.busy ? t.sending : prompt.type === 'acknowledge' ? t.acknowledge : t.send}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface Checked {
+  readonly text: string;
+  readonly fault: string;
+}
+
+function check({ type, min, max }: Prompt, answer: string): Checked {
+  if (type === 'acknowledge') return { text: '', fault: '' };
+  if (type === 'choice') return { text: answer, fault: answer === '' ? t.choose : '' };
+  const text = typedNumber(answer);
+  if (text === undefined) return { text: '', fault: t.notNumber };
+  const value = Number(text);
+  if ((min !== undefined && value < Number(min)) || (max !== undefined && value > Number(max))) return { text, fault: t.outside(min ?? '', max ?? '') };
+  return { text, fault: '' };
+}
+
+interface InputProps {
+  readonly prompt: Prompt;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+}
+
+function ValueInput({ prompt, value, onInput }: InputProps) {
+  return (
+    <div class="field">
+      <label for="answer-value">
+        {t.value} {prompt.unit ? `(${unitText(prompt.unit)})` : ''}
+      </label>
+      <input id="answer-value" class="number answer-value" inputMode="decimal" autocomplete="off" autofocus value={value} aria-describedby="answer-hint" onInput={(event) => onInput(event.currentTarget.value)} data-testid="answer-value" />
+      <p id="answer-hint" class="hint">
+        {t.between(prompt.min ?? '', prompt.max ?? '', unitText(prompt.unit ?? ''))}
+      </p>
+    </div>
+  );
+}
+
+function Choices({ prompt, value, onInput }: InputProps) {
+  return (
+    <div class="choices" role="radiogroup" aria-label={prompt.text}>
+      {prompt.choices?.map((choice) => (
+        <button type="button" role="radio" class="button choice" aria-checked={value === choice} key={choice} onClick={() => onInput(choice)} data-testid={`choice-${choice}`}>
+          {choice}
+        </button>
+      ))}
+    </div>
+  );
+}

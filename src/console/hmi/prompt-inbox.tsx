@@ -1,0 +1,52 @@
+/** What the procedure asks of people, oldest first: it waits for nobody else. */
+import { useState } from 'preact/hooks';
+import { phases, prompts } from '../data/plant.js';
+import { can } from '../data/session.js';
+import type { Prompt } from '../data/types.js';
+import { nowMs } from '../shared/clock.js';
+import { t } from '../shared/strings.js';
+import { ageText } from '../shared/text.js';
+import { PromptDialog } from './prompt-dialog.js';
+
+export function PromptInbox() {
+  const [open, setOpen] = useState('');
+  const waiting = prompts.value;
+  const chosen = waiting.find(({ id }) => id === open);
+  return (
+    <section class={waiting.length > 0 ? 'panel inbox inbox-waiting' : 'panel inbox'} aria-labelledby="prompts-title">
+      <h2 id="prompts-title">
+        {t.prompts} {waiting.length > 0 && <span class="count">{waiting.length}</span>}
+      </h2>
+      {waiting.length === 0 && <p class="empty">{t.noPrompts}</p>}
+      <ul class="prompts" data-testid="prompts">
+        {waiting.map((prompt) => (
+          <li key={prompt.id}>
+            <Card prompt={prompt} onAnswer={() => setOpen(prompt.id)} />
+          </li>
+        ))}
+      </ul>
+      {waiting.length > 0 && !can('phase:prompt-response') && (
+        <p class="hint" data-testid="prompt-not-allowed">
+          {t.promptNotAllowed}
+        </p>
+      )}
+      {chosen && <PromptDialog key={chosen.id} prompt={chosen} onClose={() => setOpen('')} />}
+    </section>
+  );
+}
+
+function Card({ prompt, onAnswer }: { readonly prompt: Prompt; readonly onAnswer: () => void }) {
+  const equipment = phases.value.get(prompt.phase)?.unit.toUpperCase() ?? '';
+  return (
+    <div class="prompt" data-testid={`prompt-${prompt.type}`}>
+      <p class="hint prompt-from">
+        <span>{t.promptFor(equipment, prompt.batchID)}</span>
+        <span class="number">{ageText(Date.parse(prompt.timestamp), nowMs.value)}</span>
+      </p>
+      <p class="prompt-text">{prompt.resultKey ? t.awaitsResult(prompt.resultKey) : prompt.text}</p>
+      <button type="button" class="button primary" disabled={!can('phase:prompt-response')} onClick={onAnswer} data-testid="prompt-answer">
+        {t.answer}
+      </button>
+    </div>
+  );
+}

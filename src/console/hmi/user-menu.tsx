@@ -1,0 +1,50 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { config, logout, me } from '../data/session.js';
+import { t } from '../shared/strings.js';
+
+export function UserMenu() {
+  const [open, setOpen] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!open) return;
+    const outside = (event: PointerEvent): void => {
+      if (!box.current?.contains(event.target as Node)) setOpen(false);
+    };
+    const escape = (event: KeyboardEvent): void => {
+      if (event.key === 'Escape') setOpen(false);
+    };
+    document.addEventListener('pointerdown', outside);
+    document.addEventListener('keydown', escape);
+    return () => {
+      document.removeEventListener('pointerdown', outside);
+      document.removeEventListener('keydown', escape);
+    };
+  }, [open]);
+  const person = me.value;
+  if (!person) return null;
+  return (
+    <div class="user" ref={box}>
+      <button type="button" class="icon-button" aria-expanded={open} aria-haspopup="true" aria-label={`${t.menu}: ${person.displayName}`} onClick={() => setOpen(!open)} data-testid="user-menu">
+        <span class="user-name">{person.displayName}</span>
+        <span aria-hidden="true">▾</span>
+      </button>
+      {open && (
+        <div class="menu" data-testid="user-menu-items">
+          <p>
+            <strong>{person.displayName}</strong>
+            <br />
+            <span class="hint">{person.username}</span>
+          </p>
+          <p class="hint">
+            {t.rights}: {person.tiers.at(-1) ?? '-'}
+          </p>
+          {config.value?.authMode !== 'none' && (
+            <button type="button" class="button" onClick={() => void logout().catch(() => undefined)} data-testid="logout">
+              {t.signOut}
+            </button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,107 @@
+/** The login page (decisions Q-AUTH-01, Q-AUTH-02, D-AUTH-01): which form is shown is what `auth/config` says of the box. */
+import { useEffect, useState } from 'preact/hooks';
+import { get } from '../data/api.js';
+import { localTarget } from '../data/login-address.js';
+import type { AuthConfig, Session } from '../data/types.js';
+import { faultText } from '../shared/fault-text.js';
+import { t } from '../shared/strings.js';
+import { FirstAdminForm } from './first-admin-form.js';
+import { NewPasswordForm } from './new-password-form.js';
+import { SignInForm } from './sign-in-form.js';
+
+const RETRY_MS = 3000;
+
+const query = new URLSearchParams(location.search);
+const target = localTarget(query.get('redirect'), location.origin);
+
+function goOn(): void {
+  location.replace(target);
+}
+
+interface MustChange {
+  readonly session: Session;
+  readonly password: string;
+}
+
+export function LoginPage() {
+  const [config, setConfig] = useState<AuthConfig | null>(null);
+  const [fault, setFault] = useState('');
+  const [mustChange, setMustChange] = useState<MustChange | null>(null);
+
+  const load = async (): Promise<void> => {
+    try {
+      const found = await get<AuthConfig>('/api/v1/auth/config');
+      setFault('');
+      setConfig(found);
+      if (found.authMode === 'none') goOn();
+    } catch (refused) {
+      setFault(faultText(refused));
+      window.setTimeout(() => void load(), RETRY_MS);
+    }
+  };
+  useEffect(() => void load(), []);
+
+  const signedIn = (session: Session, password: string): void => {
+    if (session.user.mustChangePassword) setMustChange({ session, password });
+    else goOn();
+  };
+
+  return (
+    <main class="login">
+      <div class="login-card" data-testid="login-card">
+        <header>
+          <h1>{t.product}</h1>
+          <p>{t.operatorConsole}</p>
+        </header>
+        {fault !== '' && (
+          <p class="fault" role="alert" data-testid="login-error">
+            {fault}
+          </p>
+        )}
+        {config && <Body config={config} mustChange={mustChange} onSignedIn={signedIn} onCreated={() => void load()} />}
+      </div>
+    </main>
+  );
+}
+
+interface BodyProps {
+  readonly config: AuthConfig;
+  readonly mustChange: MustChange | null;
+  readonly onSignedIn: (session: Session, password: string) => void;
+  readonly onCreated: () => void;
+}
+
+function Body({ config, mustChange, onSignedIn, onCreated }: BodyProps) {
+  if (config.authMode === 'none') return <p class="warning">{t.authOff}</p>;
+  if (mustChange) return <NewPasswordForm token={mustChange.session.accessToken} current={mustChange.password} lengthMin={config.passwordMinLength} onChanged={goOn} />;
+  if (config.firstAdminRequired) return <FirstAdminForm lengthMin={config.passwordMinLength} onSignedIn={onSignedIn} onCreated={onCreated} />;
+  if (config.oidc) return <IssuerLink path={config.oidc.loginPath} />;
+  return <SignInForm ended={endedText()} onSignedIn={onSignedIn} />;
+}
+
+function IssuerLink({ path }: { readonly path: string }) {
+  const address = `${path}?${new URLSearchParams({ redirect: target })}`;
+  return (
+    <>
+      <Ended text={endedText()} />
+      <a class="button primary" href={address} data-testid="login-oidc">
+        {t.signInAtIssuer}
+      </a>
+    </>
+  );
+}
+
+function endedText(): string {
+  const ended = query.get('ended');
+  if (ended === null || ended === '') return '';
+  return t.endedReasons[ended] ?? t.endedReasons.session;
+}
+
+export function Ended({ text }: { readonly text: string }) {
+  if (text === '') return null;
+  return (
+    <p class="note" role="status" data-testid="login-ended">
+      {text}
+    </p>
+  );
+}

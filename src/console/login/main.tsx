@@ -1,0 +1,6 @@
+import '../shared/theme.css';
+import './login.css';
+import { render } from 'preact';
+import { LoginPage } from './login-page.js';
+
+render(<LoginPage />, document.getElementById('app') as HTMLElement);

@@ -1,0 +1,41 @@
+/** A password that an administrator set opens nothing but this form (D-AUTH-02). */
+import { useState } from 'preact/hooks';
+import { post, useCredential } from '../data/api.js';
+import { Field } from '../shared/field.js';
+import { t } from '../shared/strings.js';
+import { useSend } from '../shared/use-send.js';
+import { FormFault } from './form-fault.js';
+
+export interface NewPasswordFormProps {
+  readonly token: string;
+  readonly current: string;
+  readonly lengthMin: number;
+  readonly onChanged: () => void;
+}
+
+export function NewPasswordForm({ token, current, lengthMin, onChanged }: NewPasswordFormProps) {
+  const [password, setPassword] = useState('');
+  const [again, setAgain] = useState('');
+  const sending = useSend();
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (password !== again) return sending.refuse(t.passwordsDiffer);
+    void sending.run(async () => {
+      useCredential({ token: () => token, renew: async () => false });
+      await post('/api/v1/auth/password', { currentPassword: current, newPassword: password });
+      onChanged();
+    });
+  };
+  return (
+    <form onSubmit={submit} noValidate data-testid="new-password-form">
+      <h2>{t.changePasswordTitle}</h2>
+      <p class="hint">{t.changePasswordText}</p>
+      <FormFault text={sending.fault} />
+      <Field id="new-password" label={t.newPassword} type="password" value={password} onInput={setPassword} autoComplete="new-password" hint={t.passwordRule(lengthMin)} autoFocus />
+      <Field id="new-password-again" label={t.repeatPassword} type="password" value={again} onInput={setAgain} autoComplete="new-password" />
+      <button type="submit" class="button primary" disabled={sending.busy} data-testid="new-password-submit">
+        {sending.busy ? t.sending : t.changePassword}
+      </button>
+    </form>
+  );
+}

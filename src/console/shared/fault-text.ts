@@ -1,0 +1,14 @@
+/** What a person is told when a request failed: the gateway's sentence, or ours when it did not answer. */
+import { ApiError } from '../data/api.js';
+import { t } from './strings.js';
+
+export function faultText(fault: unknown): string {
+  if (!(fault instanceof ApiError)) return fault instanceof Error ? fault.message : String(fault);
+  if (fault.status === 0) return t.noAnswer;
+  const seconds = typeof fault.body.retryAfterSeconds === 'number' ? fault.body.retryAfterSeconds : 0;
+  if (fault.code === 'invalid_credentials') return t.wrongCredentials;
+  if (fault.code === 'invalid_commissioning_code') return t.wrongCode;
+  if (fault.code === 'account_locked') return t.locked(Math.max(1, Math.ceil(seconds / 60)));
+  if (fault.status === 429) return t.tooMany(Math.max(1, seconds));
+  return fault.message;
+}

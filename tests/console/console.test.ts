@@ -1,0 +1,243 @@
+/** The console in a browser against the appliance: what an operator does in a shift, and what he sees when the box is away. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import t from 'tap';
+import { type ApiClient, eventually } from '../support/api-client.js';
+import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
+import { launchBrowser } from './browser.js';
+
+const SITE = '/api/v1/sites/demo';
+const PASSWORD = 'correct horse battery';
+const ENVIRONMENT = { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_GATEWAY__OPERATINGMODE: 'development', LINESIDE_RUNTIME__TIMESCALE: '10', LINESIDE_LOG_LEVEL: 'warn' };
+const WAIT_MS = 45_000;
+
+async function open(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', ...options });
+  context.setDefaultTimeout(WAIT_MS);
+  const page = await context.newPage();
+  await page.goto(address);
+  return page;
+}
+
+async function signIn(page: Page, username: string): Promise<void> {
+  await page.getByTestId('username').fill(username);
+  await page.getByTestId('password').fill(PASSWORD);
+  await page.getByTestId('login-submit').click();
+  await page.getByTestId('hmi').waitFor();
+}
+
+async function account(admin: ApiClient, username: string, group: string, mustChangePassword = false): Promise<void> {
+  const answer = await admin.post('/api/v1/auth/users', { username, password: PASSWORD, displayName: `${username} of the shift`, groups: [`lineside-${group}`, 'lineside-site-demo'], mustChangePassword });
+  if (answer.status !== 201) throw new Error(answer.text);
+}
+
+async function batch(client: ApiClient, batchID: string): Promise<string> {
+  const answer = await client.post(`${SITE}/batches`, { batchID, masterRecipeRef: 'resin-a' });
+  if (answer.status !== 201) throw new Error(answer.text);
+  return answer.body.name as string;
+}
+
+/** Rules that harm somebody; the others are taste. */
+async function seriousViolations(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
+}
+
+const state = (page: Page, word: string) => page.locator(`[data-testid="batch-state"][data-state="${word}"]`);
+
+t.test('the operator console', { timeout: 240_000 }, async (t) => {
+  const box: ApplianceProcess = await applianceProcess({ environment: ENVIRONMENT });
+  const browser = await launchBrowser();
+  t.teardown(async () => {
+    await browser.close();
+    await box.end('SIGKILL');
+    box.remove();
+  });
+  await box.start();
+  let admin = box.api;
+
+  await t.test('D-AUTH-01: the login page makes the first administrator with the commissioning code', async (t) => {
+    const page = await open(browser, `${box.base}/hmi`);
+    await page.getByTestId('first-admin').waitFor();
+    t.strictSame(await seriousViolations(page), [], 'first administrator form');
+    const code = readFileSync(path.join(box.dataDir, 'commissioning-code'), 'utf8').trim();
+    const fill = async (given: string): Promise<void> => {
+      await page.getByTestId('code').fill(given);
+      await page.getByTestId('username').fill('anna');
+      await page.getByTestId('display-name').fill('Anna Admin');
+      await page.getByTestId('password').fill(PASSWORD);
+      await page.getByTestId('password-again').fill(PASSWORD);
+      await page.getByTestId('first-admin-submit').click();
+    };
+    await fill('AAAA-AAAA-AAAA');
+    t.match(await page.getByTestId('login-error').textContent(), /commissioning code is wrong/);
+    await fill(code);
+    await page.getByTestId('hmi').waitFor();
+    await page.getByTestId('user-menu').click();
+    await page.getByTestId('logout').click();
+    await page.getByTestId('login-submit').waitFor();
+    t.match(await page.getByTestId('login-ended').textContent(), /signed out/);
+    await page.goto(`${box.base}/hmi`);
+    await page.getByTestId('login-submit').waitFor();
+    t.equal(new URL(page.url()).pathname, '/login', 'the cookie is gone with the session');
+    await page.context().close();
+  });
+
+  const signedIn = await box.api.post('/api/v1/auth/login', { username: 'anna', password: PASSWORD });
+  admin = box.api.with(`Bearer ${signedIn.body.accessToken}`);
+  await account(admin, 'olga', 'lead-operator');
+  await account(admin, 'vera', 'viewer');
+  await account(admin, 'nora', 'operator', true);
+
+  await t.test('Q-AUTH-01: the login page refuses a wrong password and follows local addresses only', async (t) => {
+    const page = await open(browser, `${box.base}/login?redirect=${encodeURIComponent('//elsewhere.example/hmi')}`);
+    await page.getByTestId('username').fill('olga');
+    await page.getByTestId('password').fill('something else');
+    await page.getByTestId('login-submit').click();
+    t.match(await page.getByTestId('login-error').textContent(), /wrong/);
+    t.strictSame(await seriousViolations(page), [], 'login page');
+    await page.getByTestId('password').fill(PASSWORD);
+    await page.getByTestId('login-submit').click();
+    await page.getByTestId('hmi').waitFor();
+    t.equal(page.url(), `${box.base}/hmi`);
+    await page.context().close();
+  });
+
+  await t.test('D-AUTH-02: a password set by an administrator must be changed at the login page', async (t) => {
+    const page = await open(browser, `${box.base}/login`);
+    await page.getByTestId('username').fill('nora');
+    await page.getByTestId('password').fill(PASSWORD);
+    await page.getByTestId('login-submit').click();
+    await page.getByTestId('new-password').fill('another long password');
+    await page.getByTestId('new-password-again').fill('another long password');
+    await page.getByTestId('new-password-submit').click();
+    await page.getByTestId('hmi').waitFor();
+    t.match(await page.getByTestId('user-menu').textContent(), /nora/);
+    await page.context().close();
+  });
+
+  await t.test('the overview shows every unit with live values; a batch is started, held, restarted and answered from the page', async (t) => {
+    const page = await open(browser, `${box.base}/hmi`);
+    await signIn(page, 'olga');
+    for (const unit of ['mx101', 'rx101', 'tk201']) await page.getByTestId(`unit-${unit}`).waitFor();
+    await page.locator('[data-testid="value-tic101.pv"][data-quality="Good"]').waitFor();
+    t.match(await page.getByTestId('number-tic101.pv').textContent(), /^\d+\.\d$/);
+
+    const name = await batch(admin, 'SHIFT-1');
+    await page.getByTestId('batch-SHIFT-1').click();
+    await state(page, 'Pending').waitFor();
+    t.ok(await page.getByTestId('command-Hold').isDisabled(), 'only what the gateway calls valid can be touched');
+    t.match(await page.getByTestId('blocked').textContent(), /waits for an operator/);
+    await page.getByTestId('command-Start').click();
+    await page.getByTestId('command-send').click();
+    await state(page, 'Running').waitFor();
+    await page.getByTestId('work-rx101').waitFor();
+    t.match(await page.getByTestId('work-rx101').textContent(), /SHIFT-1/);
+
+    await page.getByTestId('command-Hold').click();
+    await page.getByTestId('reason').fill('short');
+    await page.getByTestId('command-send').click();
+    t.match(await page.getByTestId('command-error').textContent(), /10 characters/, 'the policy is told before the gateway refuses');
+    await page.getByTestId('reason').fill('a look into the vessel');
+    t.strictSame(await seriousViolations(page), [], 'dialog');
+    await page.getByTestId('command-send').click();
+    await state(page, 'Held').waitFor();
+    await page.locator('[data-testid="state-rx101"][data-state="Held"]').waitFor();
+    await page.getByTestId('command-Restart').click();
+    await page.getByTestId('command-send').click();
+    await state(page, 'Running').waitFor();
+
+    await page.getByTestId('prompt-value').getByTestId('prompt-answer').click();
+    await page.getByTestId('answer-value').fill('15');
+    await page.getByTestId('reason').fill('measured at the bench');
+    await page.getByTestId('prompt-send').click();
+    t.match(await page.getByTestId('prompt-error').textContent(), /0 to 14/);
+    await page.getByTestId('answer-value').fill('7,2');
+    await page.getByTestId('prompt-send').click();
+    await page.getByTestId('prompt-dialog').waitFor({ state: 'detached' });
+    const outputs = await eventually('the answer is an output of the batch', async () => {
+      const found = (await admin.get(`${SITE}/batches/${name}`)).body.outputs as { name: string; value: string }[];
+      return found.find((output) => output.name === 'ph');
+    });
+    t.equal(outputs.value, '7.2');
+    await page.getByTestId('messages').getByText('Charged').first().waitFor();
+    t.strictSame(await seriousViolations(page), [], 'hmi in light');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    t.strictSame(await seriousViolations(page), [], 'hmi in dark');
+    await page.setViewportSize({ width: 1024, height: 600 });
+    for (const command of ['Start', 'Hold', 'Abort', 'Reset']) {
+      const place = await page.getByTestId(`command-${command}`).boundingBox();
+      t.ok(place && place.height >= 44 && place.width >= 44 && place.y + place.height <= 600, `${command} can be touched at 1024 x 600`);
+    }
+    await page.context().close();
+  });
+
+  await t.test('who may not command or answer sees so', async (t) => {
+    const page = await open(browser, `${box.base}/hmi`);
+    await signIn(page, 'vera');
+    await page.getByTestId('batch-SHIFT-1').click();
+    await state(page, 'Running').waitFor();
+    for (const command of ['Start', 'Hold', 'Stop', 'Abort']) t.ok(await page.getByTestId(`command-${command}`).isDisabled(), command);
+    await page.getByTestId('prompt-not-allowed').waitFor();
+    t.ok(await page.getByTestId('prompt-answer').first().isDisabled());
+    await page.context().close();
+  });
+
+  await t.test('contract 2, Authentication 5: after 4001 the page stops and asks for a new sign-in', async (t) => {
+    const page = await open(browser, `${box.base}/hmi`);
+    await signIn(page, 'vera');
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    const sessions = (await admin.get('/api/v1/auth/sessions')).body as { id: string; username: string; streams: number }[];
+    for (const { id } of sessions.filter(({ username }) => username === 'vera')) await admin.delete(`/api/v1/auth/sessions/${id}`);
+    await page.getByTestId('login-ended').waitFor();
+    t.match(page.url(), /\/login\?redirect=%2Fhmi/);
+    await page.context().close();
+  });
+
+  await t.test('values are marked within a second of silence, and come back by themselves after a restart of the box', async (t) => {
+    const page = await open(browser, `${box.base}/hmi`);
+    await signIn(page, 'olga');
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    await page.locator('[data-testid="value-tic101.pv"][data-quality="Good"]').waitFor();
+    process.kill(box.pid, 'SIGSTOP'); // a pulled cable: no close, no frame
+    const silentAt = performance.now();
+    await page.locator('[data-testid="hmi"][data-live="false"]').waitFor();
+    const noticedMs = performance.now() - silentAt;
+    process.kill(box.pid, 'SIGCONT');
+    t.ok(noticedMs < 1500, `marked after ${Math.round(noticedMs)} ms, the test's own way included`);
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    await box.end('SIGKILL');
+    await page.locator('[data-testid="hmi"][data-live="false"]').waitFor();
+    t.match(await page.getByTestId('link').textContent(), /No live data since \d\d:\d\d:\d\d/);
+    await box.start();
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    await page.locator('[data-testid="value-tic101.pv"][data-quality="Good"]').waitFor();
+    await page.context().close();
+  });
+
+  await t.test('a German browser gets German words', async (t) => {
+    const page = await open(browser, `${box.base}/login`, { locale: 'de-DE' });
+    t.match(await page.getByTestId('login-submit').textContent(), /Anmelden/);
+    await signIn(page, 'olga');
+    t.match(await page.getByTestId('alarm-banner').textContent(), /Alarme/);
+    t.match(await page.getByTestId('units').textContent(), /Füllstand/);
+    await page.context().close();
+  });
+});
+
+t.test('Q-AUTH-11: with authentication off the console opens at once and warns', { timeout: 60_000 }, async (t) => {
+  const box = await applianceProcess({ environment: { ...ENVIRONMENT, LINESIDE_AUTH__MODE: 'none' } });
+  const browser = await launchBrowser();
+  t.teardown(async () => {
+    await browser.close();
+    await box.end('SIGKILL');
+    box.remove();
+  });
+  await box.start();
+  const page = await open(browser, `${box.base}/login`);
+  await page.getByTestId('auth-off').waitFor();
+  await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+  t.equal(new URL(page.url()).pathname, '/hmi');
+});
