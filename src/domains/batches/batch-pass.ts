@@ -24,6 +24,7 @@ import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type 
 import { NO_PROGRESS } from './rules.js';
 
 export const CONTROLLER = component('batch-controller');
+const WAITING = 'WaitingForAllocation';
 
 type ElementResource = Resource<ProcedureSpec | OperationSpec | PhaseSpec, ElementStatus>;
 
@@ -106,7 +107,7 @@ export class BatchPass {
   change(): Change | undefined {
     const puts: Put[] = [];
     for (const node of this.tree ? walk(this.tree.root) : []) {
-      if (lookOf(node) !== this.#before.get(node.name)) puts.push(this.#elementPut(node));
+      if (lookOf(node) !== this.#before.get(node.name) || this.waitsFor(node) !== this.element(node).status.blockedBecause) puts.push(this.#elementPut(node));
     }
     for (const [name, status] of this.#units) puts.push({ kind: Unit, site: this.site, name, status } as Put);
     if (this.status !== this.batch.status || this.annotations) {
@@ -220,6 +221,14 @@ export class BatchPass {
     return '';
   }
 
+  /** What keeps an element from starting whose turn it is; '' when nothing does (decisions 3.9). */
+  waitsFor(node: TreeNode): string {
+    const { parent } = node;
+    if (node.state !== 'Idle' || parent?.state !== 'Running' || !parent.progress.active.includes(node.step)) return '';
+    const blocked = this.startBlockedBy(node);
+    return blocked === '' ? '' : `${node.path} waits: ${blocked}`;
+  }
+
   // ------------------------------------------------------------ writing
 
   #stateChanged(node: TreeNode, from: State, cause: string): void {
@@ -281,14 +290,24 @@ export class BatchPass {
 
   #elementPut(node: TreeNode): Put {
     const resource = this.element(node);
+    const blockedBecause = this.waitsFor(node);
     const status: ElementStatus = {
       ...resource.status,
+      blockedBecause,
+      conditions: this.#conditions(node, resource.status.conditions, blockedBecause),
       ...(node.kind === 'Phase' ? {} : { state: node.state, mode: node.mode, progress: node.progress, runCount: node.runCount, startedAt: node.startedAt, endedAt: node.endedAt, pausedAt: node.pausedAt, failure: node.failure }),
       escalated: node.escalated,
       heldInside: hasInside(node, 'Held'),
       pausedInside: hasInside(node, 'Paused'),
     };
     return { kind: KINDS[node.kind] as unknown as Put['kind'], site: this.site, name: node.name, status };
+  }
+
+  /** A unit procedure whose unit is not granted yet says so (decisions 3.3, Allocation). */
+  #conditions(node: TreeNode, before: ElementStatus['conditions'], message: string): ElementStatus['conditions'] {
+    const waits = node.kind === 'UnitProcedure' && message !== '' && this.unit(node.unit)?.allocatedTo !== this.batch.metadata.name;
+    const others = before.filter((condition) => condition.type !== WAITING);
+    return waits ? [...others, { type: WAITING, status: 'True', reason: 'UnitNotGranted', message }] : others;
   }
 }
 

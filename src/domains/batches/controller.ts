@@ -83,11 +83,13 @@ export class BatchController implements Reconciler {
       settleDeadlineMs: this.#settings.settleDeadlineMs,
       commandPhase: (phase, command) => this.#commandPhase(phase, command),
     });
+    // A batch that says Running has a procedure that runs: started before a command is judged, or one that comes in this
+    // very moment would find the procedure Idle and be refused.
+    if (pass.status.phase === 'Running' && pass.tree?.root.state === 'Idle') pass.tree.command('Start');
     const extra = this.#judge(pass);
     this.#recover(pass);
     if (!isFinalBatch(pass.status.phase) && pass.status.phase !== 'Pending' && pass.tree) {
       this.#allocateOnDemand(pass, recipe?.allocationPolicy === 'OnDemand');
-      if (pass.tree.root.state === 'Idle' && pass.status.phase === 'Running') pass.tree.command('Start');
       pass.settle();
       this.#raiseOnComplete(pass, extra);
     }

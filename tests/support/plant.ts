@@ -1,0 +1,239 @@
+/**
+ * The whole appliance in this process: demonstration plant, real unit and probe threads, real ledger, REST on a free port.
+ * Plant time runs 20 times as fast as wall time, so that a demonstration batch takes about 3 s and its prompts.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type Appliance, startAppliance } from '../../src/main.js';
+import { readSettings } from '../../src/settings.js';
+import { type ApiAnswer, ApiClient, eventually } from './api-client.js';
+
+export const SITE = '/api/v1/sites/demo';
+/** Units of the demonstration plant. */
+export const UNITS = ['mx101', 'rx101', 'tk201'];
+const PRODUCT = { version: '0.0.0-test', commit: '' };
+
+export interface PlantOptions {
+  readonly authMode?: 'none' | 'local';
+  readonly timeScale?: number;
+  readonly production?: boolean;
+  /** Further settings as `LINESIDE_...` variables. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface Prompt {
+  readonly id: string;
+  readonly phase: string;
+  readonly unit: string;
+  readonly batch: string;
+  readonly type: 'acknowledge' | 'choice' | 'value';
+  readonly text: string;
+  readonly resultKey?: string;
+  readonly choices?: readonly string[];
+}
+
+/** What the demonstration batch is told: a pH inside its limits and a viscosity of the laboratory. */
+export const ANSWERS: Readonly<Record<string, string>> = { ph: '7.2', viscosity: '420' };
+
+export class Plant {
+  readonly dataDir: string;
+  readonly #options: PlantOptions;
+  #appliance: Appliance | undefined;
+  #count = 0;
+
+  constructor(dataDir: string, options: PlantOptions) {
+    this.dataDir = dataDir;
+    this.#options = options;
+  }
+
+  get appliance(): Appliance {
+    if (!this.#appliance) throw new Error('the appliance is stopped');
+    return this.#appliance;
+  }
+
+  get base(): string {
+    return `http://127.0.0.1:${this.appliance.port}`;
+  }
+
+  get api(): ApiClient {
+    return new ApiClient(this.base);
+  }
+
+  async start(): Promise<void> {
+    process.env.LINESIDE_LOG_LEVEL ??= 'silent';
+    const { authMode = 'none', timeScale = 20, production = false, environment = {} } = this.#options;
+    const settings = readSettings(
+      [],
+      {
+        LINESIDE_GATEWAY__HTTPPORT: '0',
+        LINESIDE_GATEWAY__LISTEN: '127.0.0.1',
+        LINESIDE_GATEWAY__OPERATINGMODE: production ? 'production' : 'development',
+        LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
+        LINESIDE_AUTH__MODE: authMode,
+        LINESIDE_DEMO__ENABLED: production ? 'false' : 'true',
+        LINESIDE_RUNTIME__TIMESCALE: String(timeScale),
+        ...environment,
+      },
+      this.dataDir,
+    );
+    this.#appliance = await startAppliance(settings, PRODUCT);
+    if (!production) await this.runtimesReady();
+  }
+
+  runtimesReady(units: readonly string[] = UNITS): Promise<unknown> {
+    return this.look(`the runtimes of ${units.join(', ')} are ready`, async () => {
+      const waiting = (await Promise.all(units.map((unit) => this.unit(unit)))).filter((unit) => !unit?.runtimeReady);
+      return { done: waiting.length === 0 || undefined, seen: `waiting for ${waiting.map((unit) => unit?.name).join(', ')}` };
+    }, 20_000);
+  }
+
+  /** Ends the appliance; the data directory stays for another start. */
+  async stop(): Promise<void> {
+    const appliance = this.#appliance;
+    this.#appliance = undefined;
+    await appliance?.stop();
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  async end(): Promise<void> {
+    await this.stop();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  // ------------------------------------------------------------ batches
+
+  /** Makes a batch and answers its resource name. */
+  async createBatch(spec: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    this.#count += 1;
+    const answer = await this.api.post(`${SITE}/batches`, { batchID: `B-${process.pid}-${this.#count}`, masterRecipeRef: 'resin-a', ...spec });
+    if (answer.status !== 201) throw new Error(`POST batches: ${answer.status} ${answer.text}`);
+    return answer.body.name as string;
+  }
+
+  /** Makes, starts, and waits until the batch runs. */
+  async runBatch(spec: Readonly<Record<string, unknown>> = {}): Promise<string> {
+    const batch = await this.createBatch(spec);
+    const answer = await this.command(batch, 'Start');
+    if (answer.status !== 200) throw new Error(`Start: ${answer.status} ${answer.text}`);
+    await this.until(batch, 'Running');
+    return batch;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  async batch(name: string): Promise<any> {
+    return (await this.api.get(`${SITE}/batches/${name}`)).body;
+  }
+
+  command(batch: string, command: string, reason = 'asked for by the test'): Promise<ApiAnswer> {
+    return this.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command, reason });
+  }
+
+  /** Waits until the batch is in the state; @returns its body. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  until(batch: string, state: string, timeoutMs = 60_000): Promise<any> {
+    return this.look(`batch ${batch} is ${state}`, async () => {
+      const body = await this.batch(batch);
+      return { done: body.phase === state ? body : undefined, seen: `it is ${body.phase}: ${body.blockedBecause}` };
+    }, timeoutMs);
+  }
+
+  /** Waits for what the probe calls done; a failure tells what was seen last. */
+  async look<T>(what: string, probe: () => Promise<{ readonly done: T | undefined; readonly seen: string }>, timeoutMs = 60_000): Promise<T> {
+    let seen = '';
+    return eventually(
+      what,
+      async () => {
+        const found = await probe();
+        seen = found.seen;
+        return found.done;
+      },
+      timeoutMs,
+      15,
+    ).catch((fault: Error) => {
+      throw new Error(`${fault.message}; ${seen}`);
+    });
+  }
+
+  // ------------------------------------------------------------ phases and prompts
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  async phases(batch: string): Promise<any[]> {
+    return (await this.api.get(`${SITE}/phases`)).body.filter((phase: { batch: string }) => phase.batch === batch);
+  }
+
+  /** Waits until a phase made from the template is in the state; @returns its list item. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  untilPhase(batch: string, templateRef: string, state: string, timeoutMs = 60_000): Promise<any> {
+    return this.look(`phase ${templateRef} of ${batch} is ${state}`, async () => {
+      const own = (await this.phases(batch)).filter((phase) => phase.templateRef === templateRef);
+      return { done: own.find((phase) => phase.state === state), seen: `its states are ${own.map((phase) => phase.state).join(', ')}` };
+    }, timeoutMs);
+  }
+
+  async prompts(batch: string): Promise<Prompt[]> {
+    return (await this.api.get(`${SITE}/prompts`)).body.filter((prompt: Prompt) => prompt.batch === batch);
+  }
+
+  untilPrompt(batch: string, timeoutMs = 60_000): Promise<Prompt> {
+    return this.look(`batch ${batch} asks something`, async () => {
+      const [prompt] = await this.prompts(batch);
+      return { done: prompt, seen: `it is ${(await this.batch(batch)).blockedBecause}` };
+    }, timeoutMs);
+  }
+
+  answer(prompt: Prompt, response: string, reason = 'measured at the bench'): Promise<ApiAnswer> {
+    return this.api.post(`${SITE}/phases/${prompt.phase}/prompt-response`, { promptID: prompt.id, response, reason });
+  }
+
+  /** Answers whatever the batch asks until it is in the state. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  async finish(batch: string, state = 'Complete', answers: Readonly<Record<string, string>> = ANSWERS, timeoutMs = 90_000): Promise<any> {
+    return this.look(`batch ${batch} is ${state}`, async () => {
+      for (const prompt of await this.prompts(batch)) await this.answer(prompt, answerTo(prompt, answers));
+      const body = await this.batch(batch);
+      return { done: body.phase === state ? body : undefined, seen: `it is ${body.phase}: ${body.blockedBecause}` };
+    }, timeoutMs);
+  }
+
+  // ------------------------------------------------------------ facts
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  async events(batch: string): Promise<any[]> {
+    return (await this.api.get(`${SITE}/batches/${batch}/events?limit=1000&order=asc`)).body.items;
+  }
+
+  /** Audit records of one request, oldest first, once there are so many. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  audit(answer: ApiAnswer, count = 2): Promise<any[]> {
+    const id = answer.headers.get('x-correlation-id');
+    return this.look(`${count} audit records under ${id}`, async () => {
+      const { body } = await this.api.get(`${SITE}/audit/correlation/${id}`);
+      return { done: body?.length >= count ? body : undefined, seen: `there are ${body?.length}` };
+    }, 10_000);
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  async unit(name: string): Promise<any> {
+    return (await this.api.get(`${SITE}/units/${name}`)).body;
+  }
+}
+
+export function answerTo(prompt: Prompt, answers: Readonly<Record<string, string>>): string {
+  if (prompt.type === 'choice') return answers.choice ?? prompt.choices?.[0] ?? '';
+  return prompt.type === 'acknowledge' ? '' : (answers[prompt.resultKey ?? 'ph'] ?? '');
+}
+
+export function outputOf(batch: { readonly outputs: readonly { readonly name: string; readonly value: string }[] }, name: string): number {
+  return Number(batch.outputs.find((output) => output.name === name)?.value);
+}
+
+export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
+  const plant = new Plant(mkdtempSync(path.join(tmpdir(), 'lineside-plant-')), options);
+  await plant.start();
+  return plant;
+}
