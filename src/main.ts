@@ -20,6 +20,7 @@ import { openHistorian, recordTags, stateRecorder } from './domains/historian/re
 import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
 import { IOModuleReconciler } from './domains/io-modules/reconciler.js';
 import { ControlProgram, FunctionBlockType } from './domains/logic/kind.js';
+import { ContentsKeeper } from './domains/io-modules/simulation-contents.js';
 import { secretsIn } from './domains/io-modules/secrets.js';
 import { LocalProbes } from './domains/placement/local-probes.js';
 import { LocalRuntimes } from './domains/placement/local-runtimes.js';
@@ -89,7 +90,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // ------------------------------------------------------------ runtimes and probes
   const runtimes = new LocalRuntimes({ clock, log, heapMb: settings.runtimeHeapMaxMb });
   const probes = new LocalProbes({ clock, log, settings: { reconnectMinMs: settings.ioReconnectMinMs, reconnectMaxMs: settings.ioReconnectMaxMs, readbackTimeoutMs: settings.readbackTimeoutMs } });
-  const ioModules = new IOModuleReconciler({ store, probes, clock });
+  const contents = new ContentsKeeper({ store, probes, clock });
+  const ioModules = new IOModuleReconciler({ store, probes, clock, contents });
   const scale = { value: production ? 1 : settings.timeScale };
   const timeScale = (): number => scale.value;
   probes.setTimeScale(scale.value);
@@ -282,6 +284,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // ------------------------------------------------------------ go
   if (settings.demoEnabled && !production) await demo.provision();
   for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, recordLoop]) loop.start();
+  contents.start();
   ready = true;
   log.info({ port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId }, 'lineside is ready');
 
@@ -297,6 +300,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       hub.stop();
       access.stop();
       for (const loop of [batchLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
+      await contents.stop();
       await runtimes.stop();
       await probes.stop();
       stopRecording();

@@ -12,6 +12,7 @@ import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js'
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { type LocalProbes, type ModuleState, SHARED_PROBE } from '../placement/local-probes.js';
+import type { ContentsKeeper } from './simulation-contents.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
 
 const POLL_DEFAULT_MS = 500; // decisions 7.2
@@ -24,12 +25,14 @@ export class IOModuleReconciler implements Reconciler {
   readonly #store: Store;
   readonly #probes: LocalProbes;
   readonly #clock: Clock;
+  readonly #contents: Pick<ContentsKeeper, 'restore'>;
   readonly #sent = new Map<string, string>();
 
-  constructor(parts: { readonly store: Store; readonly probes: LocalProbes; readonly clock: Clock }) {
+  constructor(parts: { readonly store: Store; readonly probes: LocalProbes; readonly clock: Clock; readonly contents: Pick<ContentsKeeper, 'restore'> }) {
     this.#store = parts.store;
     this.#probes = parts.probes;
     this.#clock = parts.clock;
+    this.#contents = parts.contents;
   }
 
   /** One key per probe: a probe is given all its modules together, because simulations tick together. */
@@ -141,7 +144,7 @@ export class IOModuleReconciler implements Reconciler {
     const preset = simulation?.preset ? this.#store.get(SimulationPreset, module.metadata.site, simulation.preset)?.spec.behaviors : undefined;
     return {
       seed: simulation?.seed ?? 0,
-      behaviors: mergeBehaviors(preset ?? [], simulation?.addressMap ?? {}, simulation?.behaviors ?? []),
+      behaviors: this.#contents.restore(module.metadata.site, module.metadata.name, mergeBehaviors(preset ?? [], simulation?.addressMap ?? {}, simulation?.behaviors ?? [])),
       faults: (simulation?.faults ?? []).map((fault) => ({ ...fault, triggerAfterMs: parseDuration(fault.triggerAfter) ?? 0 })),
     };
   }
