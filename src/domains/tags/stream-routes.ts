@@ -1,6 +1,6 @@
 /**
- * The two live transports as rows of the route table (contract 2, WebSocket and Server-sent events). Which actions a
- * caller needs depends on the channels and frames it asks for, so the row itself asks for none: any person may connect.
+ * The two live transports as rows of the route table (contract 2, WebSocket and Server-sent events). Who
+ * may read may connect (decisions Q-AUTH-18); the actions of the channels and frames asked for are checked in addition.
  */
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
@@ -22,8 +22,8 @@ export const streamRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/ws',
-    action: '-',
-    tier: 'self',
+    action: 'stream:connect',
+    tier: 'read',
     stream: 'websocket',
     background: true, // an open stream is not activity (contract 2, Authentication 4)
     summary: 'Live tags, alarms, states and health; writes and commands',
@@ -36,8 +36,8 @@ export const streamRoutes = [
   route({
     method: 'GET',
     path: '/api/v1/sites/{site}/events/sse',
-    action: '-',
-    tier: 'self',
+    action: 'stream:connect',
+    tier: 'read',
     stream: 'sse',
     background: true,
     summary: 'Live tags, alarms, states and health of one site; query unit, channel, token',
