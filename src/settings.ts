@@ -39,6 +39,8 @@ interface Row<T> {
   readonly flag?: string;
   /** A further environment variable besides `LINESIDE_<KEY>`. */
   readonly environment?: string;
+  /** In words, where the default depends on other settings or on the machine. */
+  readonly defaultText?: string;
   /** Not shown in reports. */
   readonly secret?: true;
 }
@@ -162,7 +164,7 @@ export function showDuration(ms: number): string {
 
 // ---------------------------------------------------------------- the rows
 
-function row<T>(key: string, type: Type<T>, value: T | ((context: Defaults) => T), meaning: string, more: Pick<Row<T>, 'flag' | 'environment' | 'secret'> = {}): Row<T> {
+function row<T>(key: string, type: Type<T>, value: T | ((context: Defaults) => T), meaning: string, more: Pick<Row<T>, 'flag' | 'environment' | 'secret' | 'defaultText'> = {}): Row<T> {
   return { key, type, default: value, meaning, ...more };
 }
 
@@ -173,7 +175,7 @@ const DAY = 24 * HOUR;
 
 export const SETTINGS = {
   httpPort: row('gateway.httpPort', integer(0, 65535), 8090, 'port of the gateway; 0 takes a free one'),
-  listen: row('gateway.listen', text, ({ authMode }) => (authMode === 'none' ? '127.0.0.1' : '0.0.0.0'), 'address the gateway listens on'),
+  listen: row('gateway.listen', text, ({ authMode }) => (authMode === 'none' ? '127.0.0.1' : '0.0.0.0'), 'address the gateway listens on', { defaultText: '0.0.0.0; with auth.mode none 127.0.0.1' }),
   operatingMode: row('gateway.operatingMode', oneOf('production', 'development'), 'production', 'development allows what a running plant must not'),
   tlsCertFile: row('gateway.tls.certFile', maybeText, null, 'PEM certificate; with keyFile the gateway speaks TLS'),
   tlsKeyFile: row('gateway.tls.keyFile', maybeText, null, 'PEM key of the certificate'),
@@ -209,7 +211,7 @@ export const SETTINGS = {
   oidcUsernameClaim: row('auth.oidc.usernameClaim', text, 'preferred_username', 'claim with the user name'),
   oidcJwksUrl: row('auth.oidc.jwksURL', maybeText, null, 'keys of the issuer; from its discovery document when unset'),
   oidcCaFile: row('auth.oidc.caFile', maybeText, null, 'certificate authority of the issuer'),
-  nodeName: row('node.name', text, () => hostname(), 'name of the appliance node in stand-alone form'),
+  nodeName: row('node.name', text, () => hostname(), 'name of the appliance node in stand-alone form', { defaultText: 'the host name' }),
   timeScale: row('runtime.timeScale', decimal(0.01, 1000), 1, 'speed of plant time; development with simulated I/O only'),
   orphanTimeoutMs: row('runtime.orphanTimeout', duration(0), 10 * SECOND, 'a unit whose controller is away holds after it'),
   retainIntervalMs: row('runtime.retainInterval', duration(100), SECOND, 'how often retained values are saved'),
@@ -232,7 +234,7 @@ export const SETTINGS = {
   selfApprovalAllowed: row('changeControl.allowSelfApproval', flag, false, 'an author may approve his own change request'),
   changeRequestExpiryHours: row('changeControl.expiryHours', integer(1, 8760), 168, 'life of an open change request'),
   signingAlgorithm: row('security.signing.algorithm', oneOf('HMAC-SHA256', 'Ed25519'), 'HMAC-SHA256', 'how records are signed'),
-  secretsDir: row('secrets.dir', text, ({ dataDir }) => path.join(dataDir, 'secrets'), 'files with the secrets of devices'),
+  secretsDir: row('secrets.dir', text, ({ dataDir }) => path.join(dataDir, 'secrets'), 'files with the secrets of devices', { defaultText: '<dataDir>/secrets' }),
   auditRecordsMax: row('audit.maxRecords', integer(1000, 1_000_000_000), 1_000_000, 'records kept in the live trail; older ones are archived'),
   auditAgeMaxMs: row('audit.maxAge', duration(DAY), 400 * DAY, 'age at which records are archived'),
   historianEnabled: row('historian.enabled', flag, true, 'record tag values'),
@@ -306,6 +308,31 @@ export function readSettings(argv: readonly string[], env: Readonly<Record<strin
   const settings = { ...(values as unknown as SettingValues), dataDir: folder, configFile, insecureAllowRemote };
   checkTogether(settings);
   return settings;
+}
+
+/** The rows in words, for the reference page. */
+export interface SettingWords {
+  readonly key: string;
+  readonly flag: string;
+  readonly environment: readonly string[];
+  readonly default: string;
+  readonly accepts: string;
+  readonly meaning: string;
+}
+
+export function describeSettings(): SettingWords[] {
+  return ROWS.map(([, setting]) => ({
+    key: setting.key,
+    flag: setting.flag === undefined ? '' : `--${setting.flag}`,
+    environment: [environmentName(setting.key), ...(setting.environment === undefined ? [] : [setting.environment])],
+    default: setting.defaultText ?? (setting.default === null ? '' : defaultWords(setting.type.show(setting.default))),
+    accepts: setting.type.expects.replace(/^must be /, ''),
+    meaning: setting.meaning,
+  }));
+}
+
+function defaultWords(shown: unknown): string {
+  return typeof shown === 'object' ? JSON.stringify(shown) : String(shown);
 }
 
 /** `{key: shown value}` with secrets replaced, for reports. */

@@ -39,10 +39,8 @@ async function start(flags: readonly string[]): Promise<void> {
 }
 
 async function routes(): Promise<void> {
-  const { routeGroups } = await import('../domains/index.js');
-  const { PAGE_ROUTES } = await import('../platform/http/pages.js');
-  const { printRoutes } = await import('../platform/http/route-table.js');
-  process.stdout.write(printRoutes([...PAGE_ROUTES, ...Object.values(routeGroups({ exists: () => false })).flat()]));
+  const { routesText } = await import('./reference.js');
+  process.stdout.write(routesText());
 }
 
 const program = new Command('lineside').version(PACKAGE.version);
