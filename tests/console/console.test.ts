@@ -29,7 +29,13 @@ async function signIn(page: Page, username: string): Promise<void> {
 }
 
 async function account(admin: ApiClient, username: string, group: string, mustChangePassword = false): Promise<void> {
-  const answer = await admin.post('/api/v1/auth/users', { username, password: PASSWORD, displayName: `${username} of the shift`, groups: [`lineside-${group}`, 'lineside-site-demo'], mustChangePassword });
+  const answer = await admin.post('/api/v1/auth/users', {
+    username,
+    password: PASSWORD,
+    displayName: `${username} of the shift`,
+    groups: [`lineside-${group}`, 'lineside-site-demo'],
+    mustChangePassword,
+  });
   if (answer.status !== 201) throw new Error(answer.text);
 }
 
@@ -193,6 +199,7 @@ t.test('the operator console', { timeout: 240_000 }, async (t) => {
     for (const { id } of sessions.filter(({ username }) => username === 'vera')) await admin.delete(`/api/v1/auth/sessions/${id}`);
     await page.getByTestId('login-ended').waitFor();
     t.match(page.url(), /\/login\?redirect=%2Fhmi/);
+    t.match(await page.getByTestId('login-ended').textContent(), /administrator/);
     await page.context().close();
   });
 
@@ -227,8 +234,8 @@ t.test('the operator console', { timeout: 240_000 }, async (t) => {
   });
 });
 
-t.test('Q-AUTH-11: with authentication off the console opens at once and warns', { timeout: 60_000 }, async (t) => {
-  const box = await applianceProcess({ environment: { ...ENVIRONMENT, LINESIDE_AUTH__MODE: 'none' } });
+t.test('Q-AUTH-11: with authentication off the console opens at once and warns; without a plant it says so', { timeout: 60_000 }, async (t) => {
+  const box = await applianceProcess({ environment: { ...ENVIRONMENT, LINESIDE_AUTH__MODE: 'none', LINESIDE_DEMO__ENABLED: 'false' } });
   const browser = await launchBrowser();
   t.teardown(async () => {
     await browser.close();
@@ -238,6 +245,6 @@ t.test('Q-AUTH-11: with authentication off the console opens at once and warns',
   await box.start();
   const page = await open(browser, `${box.base}/login`);
   await page.getByTestId('auth-off').waitFor();
-  await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+  await page.getByTestId('units').getByText('No site is set up yet').waitFor();
   t.equal(new URL(page.url()).pathname, '/hmi');
 });

@@ -45,7 +45,15 @@ export function keyTagsOf(unit: string, tags: readonly TagDescriptor[], modules:
     const module = modules.get(name);
     const measured = module?.deviceClass === 'sensor' || module?.deviceClass === 'controller' ? measuredTag(own) : undefined;
     const state = own.find((tag) => tag.role === 'state');
-    if (module && measured) measurements.push({ module: name, description: module.description, variable: module.measuredVariable, tag: measured, setpoint: setpointOf(own, measured), range: rangeOf(measured) });
+    if (module && measured)
+      measurements.push({
+        module: name,
+        description: module.description,
+        variable: module.measuredVariable,
+        tag: measured,
+        setpoint: setpointOf(own, measured),
+        range: rangeOf(measured),
+      });
     else if (state) devices.push({ module: name, description: module?.description ?? '', state });
   }
   measurements.sort((a, b) => rank(a.variable) - rank(b.variable) || a.module.localeCompare(b.module));

@@ -58,22 +58,27 @@ export function tagValue(unit: string, address: string): Signal<TagValue> {
 }
 
 export async function startPlant(): Promise<void> {
-  const found = await get<readonly { readonly name: string }[]>('/api/v1/sites');
+  stream.start();
+  await findSite(false);
+  everySecond(() => readOften());
+}
+
+/** The site shown last on this panel, else the first. */
+async function findSite(background: boolean): Promise<void> {
+  const found = await get<readonly { readonly name: string }[]>('/api/v1/sites', { background });
   sites.value = found.map(({ name }) => name);
   const last = localStorage.getItem(SITE_KEY) ?? '';
-  stream.start();
-  everySecond(() => readOften());
   await showSite(sites.value.includes(last) ? last : (sites.value[0] ?? ''));
 }
 
 export async function showSite(name: string): Promise<void> {
-  localStorage.setItem(SITE_KEY, name);
   site.value = name;
-  ready.value = false;
+  ready.value = name === ''; // a box without a plant shows that it has none
   values.clear();
   elements.clear();
   phases.value = new Map();
   if (name === '') return;
+  localStorage.setItem(SITE_KEY, name);
   await readEngineering();
   stream.subscribe(subscriptions());
   await readAll();
@@ -154,11 +159,13 @@ const readUnitsSoon = coalesced(120, () => readOverview());
 const readBatchesSoon = coalesced(120, () => readBatches());
 const readAlarmsSoon = coalesced(120, () => readAlarms());
 export const readPromptsSoon = coalesced(50, () => readPrompts());
+const readPhasesSoon = coalesced(80, () => readPhases());
 
 /** What no channel tells: steps of phases, and prompts. */
 async function readOften(): Promise<void> {
   if (!ready.peek() || document.hidden) return;
-  await Promise.all([readPrompts(), readPhases()]);
+  if (site.peek() === '') await guarded(() => findSite(true));
+  else await Promise.all([readPrompts(), readPhases()]);
 }
 
 async function readPhases(): Promise<void> {
@@ -194,7 +201,7 @@ function receiveState(frame: StateFrame, replay: boolean): void {
     units.value = units.peek().map((unit) => (unit.name === name ? { ...unit, state, mode } : unit));
   } else {
     elements.set(`${kind}/${name}`, frame);
-    if (kind === 'Phase' && !replay) void readPhases();
+    if (kind === 'Phase') readPhasesSoon();
   }
   if (replay) return;
   readUnitsSoon();
@@ -209,5 +216,7 @@ function forgetElementsOf(batch: string): void {
 /** Open batches first, the most urgent on top; then the past, newest first. */
 function sorted(found: readonly BatchItem[]): BatchItem[] {
   const weight = (batch: BatchItem): number => (isFinal(batch.phase) ? 2 : batch.phase === 'Pending' ? 1 : 0);
-  return [...found].sort((a, b) => weight(a) - weight(b) || (weight(a) === 2 ? b.endedAt.localeCompare(a.endedAt) : b.priority - a.priority || a.createdAt.localeCompare(b.createdAt)));
+  return [...found].sort(
+    (a, b) => weight(a) - weight(b) || (weight(a) === 2 ? b.endedAt.localeCompare(a.endedAt) : b.priority - a.priority || a.createdAt.localeCompare(b.createdAt)),
+  );
 }

@@ -50,6 +50,7 @@ export async function startSession(): Promise<boolean> {
 
 /** One renewal at a time; whoever comes meanwhile waits for it. */
 export function renew(): Promise<boolean> {
+  if (config.peek()?.authMode === 'none') return Promise.resolve(true);
   renewing ??= renewOnce().finally(() => {
     renewing = undefined;
   });
@@ -79,17 +80,21 @@ function plan(delayMs: number): void {
   timer = window.setTimeout(() => void renew().catch(() => undefined), delayMs);
 }
 
-/** @param why shown by the login page; empty when nobody was signed in. */
+let leaving = false;
+
+/** The first reason counts: a sign-out also closes the stream. @param why shown by the login page; empty when nobody was signed in. */
 export function endSession(why: string): void {
   clearTimeout(timer);
   token.value = '';
-  toLogin(why);
+  if (!leaving) toLogin(why);
 }
 
 export async function logout(): Promise<void> {
+  leaving = true;
   try {
     await post('/api/v1/auth/logout');
   } finally {
+    leaving = false;
     endSession('logout');
   }
 }

@@ -10,7 +10,9 @@ const SEVERITIES = ['Critical', 'High', 'Medium', 'Low'];
 
 /** Annunciated: active or not acknowledged, and not shelved (contract 2, Alarm). */
 export function annunciated(found: readonly Alarm[]): Alarm[] {
-  return found.filter((alarm) => !alarm.shelved && alarm.state !== 'ClearedAcknowledged').sort((a, b) => rank(a) - rank(b) || (b.activatedAt ?? '').localeCompare(a.activatedAt ?? ''));
+  return found
+    .filter((alarm) => !alarm.shelved && alarm.state !== 'ClearedAcknowledged')
+    .sort((a, b) => rank(a) - rank(b) || (b.activatedAt ?? '').localeCompare(a.activatedAt ?? ''));
 }
 
 export function isUnacknowledged({ state }: Alarm): boolean {

@@ -23,9 +23,7 @@ export function AlarmList({ alarms, onClose }: { readonly alarms: readonly Alarm
               <SeverityMark severity={alarm.severity} />
               <span class="alarm-text">
                 <strong>{alarm.message || alarm.name}</strong>
-                <span class="hint">
-                  {[alarm.unit, alarm.source, word(alarm.state), momentText(alarm.activatedAt ?? '')].filter((part) => part).join(' · ')}
-                </span>
+                <span class="hint">{[alarm.unit, alarm.source, word(alarm.state), momentText(alarm.activatedAt ?? '')].filter((part) => part).join(' · ')}</span>
               </span>
               {isUnacknowledged(alarm) && (
                 <button type="button" class="button" disabled={sending.busy || !can('alarm:acknowledge')} onClick={() => void sending.run(() => acknowledgeAlarm(alarm.name))}>

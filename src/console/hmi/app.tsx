@@ -1,7 +1,7 @@
 /** The operator's screen: everything at one glance, nothing that moves by itself but values. */
 import { useEffect, useState } from 'preact/hooks';
 import { startBatch } from '../data/batch.js';
-import { ready, readFault, sites, stale, startPlant, units } from '../data/plant.js';
+import { ready, readFault, stale, startPlant, units } from '../data/plant.js';
 import { config, startSession } from '../data/session.js';
 import { faultText } from '../shared/fault-text.js';
 import { t } from '../shared/strings.js';
@@ -33,11 +33,16 @@ export function App() {
 }
 
 function Waiting({ fault }: { readonly fault: string }) {
-  const empty = config.value !== null && sites.value.length === 0 && fault === '' && ready.value;
   return (
     <main class="waiting" data-testid="waiting">
       <h1>{t.product}</h1>
-      {fault === '' ? <p role="status">{empty ? t.noSite : t.loading}</p> : <p class="fault" role="alert">{fault}</p>}
+      {fault === '' ? (
+        <p role="status">{t.loading}</p>
+      ) : (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
     </main>
   );
 }

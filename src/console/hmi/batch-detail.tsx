@@ -18,9 +18,12 @@ export function BatchDetailView() {
             <StateBadge state={batch.phase} testid="batch-state" />
           </header>
           <Facts batch={batch} />
-          <Trouble batch={batch} />
           <CommandBar batch={batch} />
-          <Messages items={messages.value} />
+          {/* commands stay where they are; what grows scrolls below them */}
+          <div class="detail-scroll" tabIndex={0} role="group" aria-label={t.messages}>
+            <Trouble batch={batch} />
+            <Messages items={messages.value} />
+          </div>
         </>
       ) : (
         <h2 id="batch-title" class="empty">
@@ -70,9 +73,16 @@ function Trouble({ batch }: { readonly batch: BatchDetail }) {
         </p>
       )}
       {blockedBecause !== '' && !failure && (
-        <p class="note" data-testid="blocked">
-          <strong>{t.blocked}:</strong> {blockedBecause}
-        </p>
+        <div class="note" data-testid="blocked">
+          <strong>{t.blocked}:</strong>
+          <ul class="blocked">
+            {blockedBecause.split('; ').map((part) => (
+              <li key={part} title={part}>
+                {part}
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
     </div>
   );
@@ -85,7 +95,7 @@ function Messages({ items }: { readonly items: readonly BatchMessage[] }) {
       {items.length === 0 ? (
         <p class="empty">{t.noMessages}</p>
       ) : (
-        <ul class="message-list" tabIndex={0} aria-label={t.messages} data-testid="messages">
+        <ul class="message-list" data-testid="messages">
           {items.map((message) => (
             <li key={message.id} class={`message message-${message.severity.toLowerCase()}`}>
               <time class="number hint">{momentText(message.ts)}</time>

@@ -13,7 +13,14 @@ export function CommandBar({ batch }: { readonly batch: BatchDetail }) {
     <>
       <div class="commands" data-testid="commands">
         {COMMANDS.map((command) => (
-          <button type="button" class="button" key={command} disabled={!allowed || !batch.validCommands.includes(command)} onClick={() => setAsked(command)} data-testid={`command-${command}`}>
+          <button
+            type="button"
+            class="button"
+            key={command}
+            disabled={!allowed || !batch.validCommands.includes(command)}
+            onClick={() => setAsked(command)}
+            data-testid={`command-${command}`}
+          >
             {word(command)}
           </button>
         ))}

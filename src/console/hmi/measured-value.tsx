@@ -13,7 +13,13 @@ export function MeasuredValue({ unit, measurement }: { readonly unit: string; re
   const span = range ? Math.max(Math.abs(range.min), Math.abs(range.max)) : undefined;
   const good = held.quality === 'Good';
   return (
-    <div class={good ? 'value' : 'value value-bad'} data-testid={`value-${tag.address}`} data-quality={held.quality} data-stale={String(stale.value)} title={`${tag.address} ${description}`}>
+    <div
+      class={good ? 'value' : 'value value-bad'}
+      data-testid={`value-${tag.address}`}
+      data-quality={held.quality}
+      data-stale={String(stale.value)}
+      title={`${tag.address} ${description}`}
+    >
       <span class="value-label">
         {t.variables[variable] ?? (variable || description)} <span class="value-tag">{module.toUpperCase()}</span>
       </span>

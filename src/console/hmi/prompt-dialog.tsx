@@ -81,7 +81,17 @@ function ValueInput({ prompt, value, onInput }: InputProps) {
       <label for="answer-value">
         {t.value} {prompt.unit ? `(${unitText(prompt.unit)})` : ''}
       </label>
-      <input id="answer-value" class="number answer-value" inputMode="decimal" autocomplete="off" autofocus value={value} aria-describedby="answer-hint" onInput={(event) => onInput(event.currentTarget.value)} data-testid="answer-value" />
+      <input
+        id="answer-value"
+        class="number answer-value"
+        inputMode="decimal"
+        autocomplete="off"
+        autofocus
+        value={value}
+        aria-describedby="answer-hint"
+        onInput={(event) => onInput(event.currentTarget.value)}
+        data-testid="answer-value"
+      />
       <p id="answer-hint" class="hint">
         {t.between(prompt.min ?? '', prompt.max ?? '', unitText(prompt.unit ?? ''))}
       </p>

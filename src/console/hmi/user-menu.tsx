@@ -24,7 +24,15 @@ export function UserMenu() {
   if (!person) return null;
   return (
     <div class="user" ref={box}>
-      <button type="button" class="icon-button" aria-expanded={open} aria-haspopup="true" aria-label={`${t.menu}: ${person.displayName}`} onClick={() => setOpen(!open)} data-testid="user-menu">
+      <button
+        type="button"
+        class="icon-button"
+        aria-expanded={open}
+        aria-haspopup="true"
+        aria-label={`${t.menu}: ${person.displayName}`}
+        onClick={() => setOpen(!open)}
+        data-testid="user-menu"
+      >
         <span class="user-name">{person.displayName}</span>
         <span aria-hidden="true">▾</span>
       </button>

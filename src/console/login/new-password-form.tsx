@@ -31,7 +31,16 @@ export function NewPasswordForm({ token, current, lengthMin, onChanged }: NewPas
       <h2>{t.changePasswordTitle}</h2>
       <p class="hint">{t.changePasswordText}</p>
       <FormFault text={sending.fault} />
-      <Field id="new-password" label={t.newPassword} type="password" value={password} onInput={setPassword} autoComplete="new-password" hint={t.passwordRule(lengthMin)} autoFocus />
+      <Field
+        id="new-password"
+        label={t.newPassword}
+        type="password"
+        value={password}
+        onInput={setPassword}
+        autoComplete="new-password"
+        hint={t.passwordRule(lengthMin)}
+        autoFocus
+      />
       <Field id="new-password-again" label={t.repeatPassword} type="password" value={again} onInput={setAgain} autoComplete="new-password" />
       <button type="submit" class="button primary" disabled={sending.busy} data-testid="new-password-submit">
         {sending.busy ? t.sending : t.changePassword}

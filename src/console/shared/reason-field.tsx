@@ -19,7 +19,15 @@ export function ReasonField({ value, onInput, lengthMin, lengthMax, suggestions 
   return (
     <div class="field">
       <label for="reason">{t.reason}</label>
-      <textarea id="reason" rows={2} maxLength={lengthMax} value={value} aria-describedby="reason-hint" data-testid="reason" onInput={(event) => onInput(event.currentTarget.value)} />
+      <textarea
+        id="reason"
+        rows={2}
+        maxLength={lengthMax}
+        value={value}
+        aria-describedby="reason-hint"
+        data-testid="reason"
+        onInput={(event) => onInput(event.currentTarget.value)}
+      />
       <p id="reason-hint" class="hint">
         {lengthMin > 0 ? t.reasonNeeded(lengthMin) : t.reasonOptional}
       </p>

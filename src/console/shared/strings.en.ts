@@ -25,7 +25,16 @@ export const en = {
   locked: (minutes: number) => `This user name is locked. Try again in ${minutes} min.`,
   tooMany: (seconds: number) => `Too many attempts. Try again in ${seconds} s.`,
   noAnswer: 'The box does not answer. Check the network and try again.',
-  endedReasons: { logout: 'You are signed out.', session: 'Your session has ended. Please sign in again.', password: '' } as Readonly<Record<string, string>>,
+  /** Our own reasons, and those of close code 4001 (decisions Q-STREAM-15). */
+  endedReasons: {
+    logout: 'You are signed out.',
+    session: 'Your session has ended. Please sign in again.',
+    password: '',
+    'session ended: terminated by administrator': 'An administrator has ended your session.',
+    'session ended: logout': 'You are signed out.',
+    'session terminated after inactivity': 'Your session ended after a time without activity.',
+    'access token expired': 'Your session has expired. Please sign in again.',
+  } as Readonly<Record<string, string>>,
   authOff: 'Authentication is off: everybody has administrator rights.',
   loading: 'Reading the plant …',
   noSite: 'No site is set up yet. Apply a plant model first.',
@@ -72,7 +81,7 @@ export const en = {
   notNumber: 'Enter a number.',
   choose: 'Choose one.',
   reason: 'Reason',
-  reasonNeeded: (length: number) => `At least ${length} characters.`,
+  reasonNeeded: (length: number) => (length <= 1 ? 'Required.' : `At least ${length} characters.`),
   reasonOptional: 'Optional.',
   commonReasons: ['Operator decision', 'Process observation', 'Equipment inspection', 'Shift instruction'],
   commonAnswers: ['Measured at the bench', 'Checked on site', 'Laboratory report'],
@@ -92,14 +101,15 @@ export const en = {
   alarmCount: (active: number, unacknowledged: number) => `${active} active, ${unacknowledged} unacknowledged`,
   showAlarms: 'Show alarms',
   acknowledge: 'Acknowledge',
-  acknowledged: 'acknowledged',
-  shelved: 'shelved',
   ago: { s: 's', min: 'min', h: 'h', d: 'd' },
   qualities: { Bad: 'Bad', Raw: 'Raw', Uncertain: 'Uncertain', '': 'No value' } as Readonly<Record<string, string>>,
-  true: 'On',
-  false: 'Off',
   variables: {} as Readonly<Record<string, string>>,
-  words: {} as Readonly<Record<string, string>>,
+  words: {
+    ActiveUnacknowledged: 'active, unacknowledged',
+    ActiveAcknowledged: 'active, acknowledged',
+    ClearedUnacknowledged: 'cleared, unacknowledged',
+    ClearedAcknowledged: 'resolved',
+  } as Readonly<Record<string, string>>,
 };
 
 export type Strings = typeof en;

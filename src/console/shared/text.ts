@@ -19,7 +19,7 @@ export function momentText(timestamp: string): string {
 /** A steady number of digits, so that a value that moves does not jump about. */
 export function numberText(value: number, span: number | undefined): string {
   const size = Math.max(Math.abs(span ?? value), 1);
-  const digits = Math.min(3, Math.max(0, SIGNIFICANT - 1 - Math.floor(Math.log10(size))));
+  const digits = Math.min(2, Math.max(0, SIGNIFICANT - 1 - Math.floor(Math.log10(size))));
   const shown = Number(value.toFixed(digits)) + 0; // noise around zero has no sign
   return shown.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false });
 }
@@ -34,7 +34,10 @@ export function ageText(sinceMs: number, nowMs: number): string {
 
 /** Units of measure as people write them. */
 export function unitText(unit: string): string {
-  return unit.replace(/^deg([CFK])/, '°$1').replace('m3', 'm³').replace('mPa.s', 'mPa·s');
+  return unit
+    .replace(/^deg([CFK])/, '°$1')
+    .replace('m3', 'm³')
+    .replace('mPa.s', 'mPa·s');
 }
 
 /** A number typed by a person: comma or point. Undefined when it is none. */
