@@ -70,6 +70,8 @@ export class NetworkSet {
   readonly #tagChannel: Int32Array;
   readonly #tagCyclic: Uint8Array;
   readonly #modes: Map<string, Mode>;
+  /** Writes that changed a stored value, ever: what was commanded is saved at once, not with the next interval. */
+  writesChanged = 0;
   readonly #retained: RetainedValues;
   readonly #bypasses: Bypasses;
   readonly #settling: SettlingWrites;
@@ -342,6 +344,7 @@ export class NetworkSet {
     if (tag.slot < 0) return { code: 'write_failed', message: `${address}: the network ${tag.plan.network} is not loaded` };
     if (tag.writes.length === 0) return { code: 'read_only_tag', message: `${address} is fed by the network` };
     for (const target of tag.writes) {
+      if (this.#memory.S[target] !== number || this.#memory.written[target] === 0) this.writesChanged += 1;
       this.#memory.S[target] = number;
       this.#memory.Q[target] = QUALITY.Good;
       this.#memory.written[target] = 1;

@@ -1,6 +1,7 @@
 /**
  * Retained values on their way out: once per interval the networks whose retained values changed go to the gateway as one
- * message (decisions 3.8). Nothing is sent while nothing changes.
+ * message (decisions 3.8). Nothing is sent while nothing changes. A written value goes out with the scan it was written in:
+ * after a power cut a valve must not come back with the command before the last.
  */
 import type { NetworkSet } from '../network/network-set.js';
 import type { UnitOutbound } from '../port.js';
@@ -10,6 +11,7 @@ export class RetainedSaver {
   readonly #post: (message: UnitOutbound) => void;
   readonly #stats: ScanStats;
   #savedAtMs = Number.NEGATIVE_INFINITY;
+  #savedWrites = 0;
 
   constructor(post: (message: UnitOutbound) => void, stats: ScanStats) {
     this.#post = post;
@@ -18,8 +20,10 @@ export class RetainedSaver {
 
   /** `monoMs` is the monotonic clock: the interval is wall time whatever the time scale is. */
   run(networks: NetworkSet, monoMs: number): void {
-    if (monoMs - this.#savedAtMs < networks.plan.settings.retainIntervalMs) return;
+    const isDue = monoMs - this.#savedAtMs >= networks.plan.settings.retainIntervalMs;
+    if (!isDue && networks.writesChanged === this.#savedWrites) return;
     this.#savedAtMs = monoMs;
+    this.#savedWrites = networks.writesChanged;
     this.flush(networks);
   }
 

@@ -154,6 +154,20 @@ t.test('Decisions 2.4: a unit worker scans its plan, takes writes, swaps plans k
   await unit.stop();
 });
 
+t.test('Decisions 3.8: a written value is retained with its scan, whatever the interval', async (t) => {
+  const unit = new TestUnit();
+  const base = loopPlan();
+  const plan = { ...base, settings: { ...base.settings, retainIntervalMs: 3_600_000 } };
+  const table = new TagTable(plan.tags.length, plan.table);
+  sample(new ProcessImage(2, plan.images[0].buffer), 4);
+  unit.send({ type: 'plan', plan });
+  await untilTable(table, () => table.quality[0] === 0);
+  unit.send({ type: 'write', id: 1, address: 'tic.limit', value: 71 });
+  const saved = await unit.until('retained', (message) => message.networks.tic?.blocks.gt?.IN2 === 71);
+  t.equal(saved.networks.tic.hash, 'h1');
+  await unit.stop();
+});
+
 t.test('Decisions 3.8, 5.1 rule 7, 6.7: retained values of an earlier epoch, overrides, time scale', async (t) => {
   const unit = new TestUnit();
   const plan = loopPlan({ retained: { tic: { hash: 'h1', blocks: { ctu: { cv: 41 }, gt: { IN2: 60 } } } }, moduleModes: { tic: 'Manual' } });
