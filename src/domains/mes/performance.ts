@@ -4,6 +4,7 @@ import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch } from '../batches/kind.js';
 import { auditTrail, recordedHistory, type RecordResource, type RecordSources } from '../records/consolidated.js';
+import type { BatchHistory } from '../records/batch-history.js';
 import { BatchRecord, type BatchRecordSpec, type MaterialUse } from '../records/kind.js';
 import { type ProductionSummary, productionSummary } from './dto.js';
 
@@ -29,7 +30,8 @@ interface HistorianTag {
   readonly href: string;
 }
 
-export interface ProductionRecord extends ProductionSummary {
+/** What the record itself holds; B2MML shows this much. */
+export interface ProductionContent extends ProductionSummary {
   readonly parameters: readonly { readonly name: string; readonly value: string; readonly engineeringUnit: string; readonly provenance: string }[];
   readonly outputs: readonly { readonly name: string; readonly type: string; readonly unit: string; readonly value: string }[];
   readonly equipment: readonly { readonly unit: string; readonly from: string; readonly to: string | null }[];
@@ -38,6 +40,9 @@ export interface ProductionRecord extends ProductionSummary {
   readonly externalResults: BatchRecordSpec['externalResults'];
   readonly operatorActions: BatchRecordSpec['operatorActions'];
   readonly executionEvents: BatchRecordSpec['executionEvents'];
+}
+
+export interface ProductionRecord extends ProductionContent {
   readonly auditTrail: readonly AuditRecord[];
   readonly historian: Historian;
 }
@@ -54,11 +59,8 @@ export function requireProductionRecord(read: StoreReader, site: string, batchID
   throw new Refusal('missing', `batch ${batchID} is ${batch.status.phase}; it has no production record yet`, { code: 'no_production_record', state: batch.status.phase });
 }
 
-export async function productionRecord(sources: RecordSources, record: RecordResource): Promise<ProductionRecord> {
-  const { spec, metadata } = record;
-  const { site } = metadata;
-  const [audit, history] = await Promise.all([auditTrail(sources, site, metadata.name, spec), recordedHistory(sources, site, spec)]);
-  const batchID = encodeURIComponent(spec.batch.batchID);
+export function productionContent(record: RecordResource): ProductionContent {
+  const { spec } = record;
   return {
     ...productionSummary(record),
     parameters: spec.parameterValues.filter(({ element }) => element === '').map(({ name, value, unit, source }) => ({ name, value, engineeringUnit: unit, provenance: source })),
@@ -69,22 +71,24 @@ export async function productionRecord(sources: RecordSources, record: RecordRes
     externalResults: spec.externalResults,
     operatorActions: spec.operatorActions,
     executionEvents: spec.executionEvents,
-    auditTrail: audit,
-    historian: history
-      ? {
-          configured: true,
-          tags: history.tags.map(({ address, unit, samples, from, to }) => ({
-            address,
-            unit,
-            samples,
-            firstAt: from,
-            lastAt: to,
-            href: `/api/v1/historian/batch/${batchID}/tags?site=${encodeURIComponent(site)}&unit=${encodeURIComponent(unit)}&address=${encodeURIComponent(address)}`,
-          })),
-          alarms: history.alarms,
-          gaps: history.gaps,
-        }
-      : { configured: false },
+  };
+}
+
+export async function productionRecord(sources: RecordSources, record: RecordResource): Promise<ProductionRecord> {
+  const { spec, metadata } = record;
+  const { site } = metadata;
+  const [audit, history] = await Promise.all([auditTrail(sources, site, metadata.name, spec), recordedHistory(sources, site, spec)]);
+  return { ...productionContent(record), auditTrail: audit, historian: history ? historianPart(history, site, spec.batch.batchID) : { configured: false } };
+}
+
+function historianPart({ tags, alarms, gaps }: BatchHistory, site: string, batchID: string): Historian {
+  const base = `/api/v1/historian/batch/${encodeURIComponent(batchID)}/tags`;
+  const href = (unit: string, address: string): string => `${base}?${new URLSearchParams({ site, unit, address })}`;
+  return {
+    configured: true,
+    tags: tags.map(({ address, unit, samples, from, to }) => ({ address, unit, samples, firstAt: from, lastAt: to, href: href(unit, address) })),
+    alarms,
+    gaps,
   };
 }
 

@@ -4,7 +4,8 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { etagOf } from '../../platform/http/revision.js';
-import { created, done, ok, type Query, type Reply, type Route, routesFor } from '../../platform/http/route.js';
+import { created, done, ok, type Query, type Reply, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
+import { type XmlElement, xmlReply } from '../../platform/http/xml.js';
 import { type Entry, timePage } from '../../platform/http/time-page.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { workOrderBatchName } from '../batches/creation.js';
@@ -15,9 +16,10 @@ import { MasterRecipe } from '../recipes/kind.js';
 import type { RecordSources } from '../records/consolidated.js';
 import { BatchRecord } from '../records/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
+import { type Envelope, pendingResultsXml, productDefinitionsXml, productionCapabilityXml, productionPerformanceXml, productionScheduleXml } from './b2mml.js';
 import { equipmentStatus, productDefinition, productionCapability, productionSummary, workOrder, workOrderWithStatus } from './dto.js';
 import { DeliveryBody, deliverResult, pendingResults } from './external-results.js';
-import { productionRecord, requireProductionRecord } from './performance.js';
+import { productionContent, productionRecord, requireProductionRecord } from './performance.js';
 import { batchSpecOf } from './rules.js';
 import { type BatchResource, checkOrder, completed, findOrder, isLocal, OrderBody, orderRequest, orderStatus, refuseDifferent, requireOrder } from './work-orders.js';
 
@@ -30,7 +32,7 @@ export interface MesRouteDeps extends RecordSources {
 
 const PREFIX = '/api/v1/mes/sites/{site}';
 const LIST_LENGTH_MAX = 1000; // decisions Q-MES-16
-const read = { method: 'GET', action: 'mes:read', tier: 'read' } as const;
+const read = { method: 'GET', action: 'mes:read', tier: 'read', formats: ['b2mml', 'xml', 'b2mml-mesa'] } as const;
 const route = routesFor<MesRouteDeps>();
 
 const inSite = ({ site }: { readonly site: string }, { store }: MesRouteDeps): void => void requireSite(store, site);
@@ -41,28 +43,40 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     path: `${PREFIX}/product-definitions`,
     summary: 'Effective master recipes',
     exists: inSite,
-    handle: ({ params }, { store }) => effectiveRecipes(store, params.site).map((recipe) => productDefinition(recipe, store)),
+    handle: (context, deps) => {
+      const definitions = effectiveRecipes(deps.store, context.params.site).map((recipe) => productDefinition(recipe, deps.store));
+      return answer(context, deps, definitions, (envelope) => productDefinitionsXml(definitions, envelope));
+    },
   }),
   route({
     ...read,
     path: `${PREFIX}/product-definitions/{name}`,
     summary: 'One effective master recipe',
     exists: ({ site, name }, { store }) => void requireEffective(store, site, name),
-    handle: ({ params }, { store }) => productDefinition(requireEffective(store, params.site, params.name), store),
+    handle: (context, deps) => {
+      const definition = productDefinition(requireEffective(deps.store, context.params.site, context.params.name), deps.store);
+      return answer(context, deps, definition, (envelope) => productDefinitionsXml([definition], envelope));
+    },
   }),
   route({
     ...read,
     path: `${PREFIX}/production-capability`,
     summary: 'All units of the site and how many are available',
     exists: inSite,
-    handle: ({ params }, { store, runtimes, clock }) => productionCapability(params.site, timestamp(clock.wallMs()), store, runtimes),
+    handle: (context, deps) => {
+      const capability = productionCapability(context.params.site, timestamp(deps.clock.wallMs()), deps.store, deps.runtimes);
+      return answer(context, deps, capability, (envelope) => productionCapabilityXml(capability.equipment, envelope));
+    },
   }),
   route({
     ...read,
     path: `${PREFIX}/equipment/{name}/status`,
     summary: 'Status of one unit',
     exists: ({ site, name }, { store }) => void requireUnit(store, site, name),
-    handle: ({ params }, { store, runtimes }) => equipmentStatus(requireUnit(store, params.site, params.name), store, runtimes),
+    handle: (context, deps) => {
+      const status = equipmentStatus(requireUnit(deps.store, context.params.site, context.params.name), deps.store, deps.runtimes);
+      return answer(context, deps, status, (envelope) => productionCapabilityXml([status], envelope));
+    },
   }),
   route({
     method: 'POST',
@@ -80,6 +94,8 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
       const known = findOrder(store, site, request.workOrderID);
       if (known && !isLocal(known)) {
         refuseDifferent(known, request);
+        const { name } = known.metadata;
+        await store.write({ audits: [audit({ action: 'Request', target: { kind: 'Batch', name, site }, details: { workOrderID: request.workOrderID, resubmission: true } })] });
         return ok(workOrder(known));
       }
       const name = workOrderBatchName(request.workOrderID);
@@ -98,10 +114,12 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     path: `${PREFIX}/work-orders`,
     summary: 'One entry per batch of the site, newest first',
     exists: inSite,
-    handle: ({ params, query, path }, { store }) => {
-      const entries = store.list(Batch, params.site).map((batch) => ({ atMs: Date.parse(batch.metadata.createdAt), name: batch.metadata.name, item: batch }));
-      const { items, link } = listPage('work-orders', entries, query, path, []);
-      return tagged(items.map(workOrderWithStatus), link);
+    handle: (context, deps) => {
+      const entries = deps.store.list(Batch, context.params.site).map((batch) => ({ atMs: Date.parse(batch.metadata.createdAt), name: batch.metadata.name, item: batch }));
+      const { items, link } = listPage('work-orders', entries, context.query, context.path, []);
+      const orders = items.map(workOrderWithStatus);
+      if (isInexpressible(context, orders)) return done(link);
+      return answer(context, deps, orders, (envelope) => productionScheduleXml(orders, envelope), { ...link, ETag: tagOf(orders, context.format) });
     },
   }),
   route({
@@ -109,7 +127,10 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     path: `${PREFIX}/work-orders/{id}`,
     summary: 'One work order',
     exists: ({ site, id }, { store }) => void requireOrder(store, site, id),
-    handle: ({ params }, { store }) => tagged(workOrderWithStatus(requireOrder(store, params.site, params.id))),
+    handle: (context, deps) => {
+      const order = workOrderWithStatus(requireOrder(deps.store, context.params.site, context.params.id));
+      return answer(context, deps, order, (envelope) => productionScheduleXml([order], envelope), { ETag: tagOf(order, context.format) });
+    },
   }),
   route({
     method: 'DELETE',
@@ -136,16 +157,18 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     path: `${PREFIX}/production-performance`,
     summary: 'Finished batches, the latest first',
     exists: inSite,
-    handle: ({ params, query, path }, { store }) => {
+    handle: (context, deps) => {
+      const { query } = context;
       const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = readLogQuery(query);
       const state = readChoice(query, 'state', ['', ...FINAL_BATCH_STATES]);
-      const entries = store
-        .list(BatchRecord, params.site)
+      const entries = deps.store
+        .list(BatchRecord, context.params.site)
         .filter((record) => state === '' || record.status.outcome === state)
         .map((record) => ({ atMs: Date.parse(record.spec.batch.endedAt || record.metadata.createdAt), name: record.metadata.name, item: record }))
         .filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
-      const { items, link } = listPage('production-performance', entries, query, path, ['from', 'to', 'state']);
-      return ok(items.map(productionSummary), link);
+      const { items, link } = listPage('production-performance', entries, query, context.path, ['from', 'to', 'state']);
+      if (isInexpressible(context, items)) return done(link);
+      return answer(context, deps, items.map(productionSummary), (envelope) => productionPerformanceXml(items.map(productionContent), envelope), link);
     },
   }),
   route({
@@ -153,14 +176,22 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     path: `${PREFIX}/production-performance/{batchID}`,
     summary: 'The consolidated production record of one batch',
     exists: ({ site, batchID }, { store }) => void requireProductionRecord(store, site, batchID),
-    handle: ({ params }, deps) => productionRecord(deps, requireProductionRecord(deps.store, params.site, params.batchID)),
+    handle: async (context, deps) => {
+      const record = requireProductionRecord(deps.store, context.params.site, context.params.batchID);
+      if (context.format === 'json') return productionRecord(deps, record);
+      return answer(context, deps, undefined, (envelope) => productionPerformanceXml([productionContent(record)], envelope));
+    },
   }),
   route({
     ...read,
+    formats: ['b2mml', 'xml'],
     path: `${PREFIX}/external-results/pending`,
     summary: 'Phases that wait for a measurement made elsewhere',
     exists: inSite,
-    handle: ({ params }, { store }) => tagged({ items: pendingResults(store, params.site) }),
+    handle: (context, deps) => {
+      const items = pendingResults(deps.store, context.params.site);
+      return answer(context, deps, { items }, () => pendingResultsXml(items), { ETag: tagOf(items, context.format) });
+    },
   }),
   route({
     method: 'POST',
@@ -221,7 +252,31 @@ function listPage<Item>(list: string, entries: readonly Entry<Item>[], query: Qu
   return { items, link: { Link: `<${path}?${next}>; rel="next"` } };
 }
 
+type ReadContext = RequestContext<{ readonly site: string }, unknown>;
+
+/** JSON, or XML in the form that was asked for. */
+function answer(
+  { format, params }: ReadContext,
+  { clock }: MesRouteDeps,
+  body: unknown,
+  render: (envelope: Envelope) => XmlElement,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  if (format === 'json') return ok(body, headers);
+  return xmlReply(render({ site: params.site, publishedAt: timestamp(clock.wallMs()), format }), format, headers);
+}
+
+/** The MESA form knows no schedule without a request and no performance without a response (decisions Q-MES-28): 204. */
+function isInexpressible({ format }: ReadContext, items: readonly unknown[]): boolean {
+  return format === 'b2mml-mesa' && items.length === 0;
+}
+
 /** An MES polls; what has not changed is answered 304 (decisions Q-MES-27). */
-function tagged(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
-  return ok(body, { ...headers, ETag: etagOf(createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 24)) });
+function tagOf(body: unknown, format: string): string {
+  return etagOf(
+    createHash('sha256')
+      .update(`${format}${JSON.stringify(body)}`)
+      .digest('hex')
+      .slice(0, 24),
+  );
 }

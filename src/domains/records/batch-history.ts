@@ -1,7 +1,7 @@
 /** What the historian holds of a batch (decisions 8.2, Q-MES-16): its units over its time. */
 import type { History } from '../../platform/history/history.js';
 
-export type BatchHistorian = Pick<History, 'distinctJson' | 'gapsJson' | 'eventsJson'>;
+export type BatchHistorian = Pick<History, 'distinctJson' | 'gapsJson' | 'eventsJson' | 'tagsJson'>;
 
 export interface RecordedTag {
   readonly address: string;
@@ -51,11 +51,33 @@ export async function readHistory(history: BatchHistorian, { site, units, from, 
 }
 
 interface DistinctTag {
+  readonly dataType: string;
   readonly address: string;
   readonly unit: string;
   readonly samples: number;
   readonly firstTs: string | null;
   readonly lastTs: string | null;
+}
+
+/** Everything recorded of one tag while the batch ran, oldest first. */
+export interface RecordedSeries {
+  readonly address: string;
+  readonly unit: string;
+  readonly dataType: string;
+  readonly samples: readonly { readonly ts: string; readonly value: number | string | boolean | null; readonly quality: string }[];
+}
+
+/** Recorded values of all tags; tags without a value in the span are left out. */
+export async function readSeries(history: BatchHistorian, { site, units, from, to }: HistorySpan): Promise<RecordedSeries[]> {
+  if (from === '' || units.length === 0) return [];
+  const query = { span: { site, units }, fromMs: Date.parse(from), ...(to === '' ? {} : { toMs: Date.parse(to) + 1 }), order: 'asc', limit: PAGE_LENGTH } as const;
+  const tags = await readAll<DistinctTag>((cursor) => history.distinctJson({ ...query, ...cursor }));
+  const all: RecordedSeries[] = [];
+  for (const { address, unit, dataType } of tags) {
+    const samples = await readAll<RecordedSeries['samples'][number]>((cursor) => history.tagsJson({ ...query, addresses: [address], ...cursor }));
+    if (samples.length > 0) all.push({ address, unit, dataType, samples });
+  }
+  return all;
 }
 
 async function readAll<Item = unknown>(read: (cursor: { cursor?: string }) => Promise<Uint8Array>): Promise<Item[]> {

@@ -13,7 +13,7 @@ import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import type { SignatureRecord } from '../recipes/signature.js';
 import { assembleRecord } from './assembly.js';
-import { type BatchHistorian, type BatchHistory, readHistory } from './batch-history.js';
+import { type BatchHistorian, type BatchHistory, type HistorySpan, readHistory } from './batch-history.js';
 import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kind.js';
 import { readFacts } from './reconciler.js';
 
@@ -86,8 +86,11 @@ export async function recordedHistory(
   site: string,
   { batch, equipment }: Pick<BatchRecordSpec, 'batch' | 'equipment'>,
 ): Promise<BatchHistory | undefined> {
-  if (!history) return undefined;
-  return readHistory(history, { site, units: [...new Set(equipment.map(({ unit }) => unit))], from: batch.startedAt, to: batch.endedAt });
+  return history ? readHistory(history, historySpan(site, { batch, equipment })) : undefined;
+}
+
+export function historySpan(site: string, { batch, equipment }: Pick<BatchRecordSpec, 'batch' | 'equipment'>): HistorySpan {
+  return { site, units: [...new Set(equipment.map(({ unit }) => unit))], from: batch.startedAt, to: batch.endedAt };
 }
 
 function signaturesIn(audit: readonly AuditRecord[]): SignatureRecord[] {

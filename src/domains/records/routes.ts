@@ -7,12 +7,17 @@ import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { etagOf } from '../../platform/http/revision.js';
 import { created, ok, type Query, type Route, routesFor, withRevision } from '../../platform/http/route.js';
 import { timePage } from '../../platform/http/time-page.js';
+import { xmlReply } from '../../platform/http/xml.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
 import { requireSite } from '../plant/kind.js';
+import { ControlRecipe } from '../recipes/kind.js';
 import type { SigningKeys } from '../recipes/signature.js';
-import { consolidatedRecord, type RecordResource, type RecordSources } from './consolidated.js';
+import { readSeries } from './batch-history.js';
+import { batchProductionRecord, type RecordDocument } from './batchml.js';
+import { type ConsolidatedRecord, consolidatedRecord, historySpan, type RecordResource, type RecordSources } from './consolidated.js';
 import { recordBody, recordItem } from './dto.js';
+import { executedElements } from './executed-elements.js';
 import { BatchRecord, type BatchRecordStatus } from './kind.js';
 import { finalize, refuseSealed } from './seal.js';
 
@@ -143,12 +148,30 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     exists: ({ site, name }, { store }) => {
       if (!store.get(Batch, site, name) && !store.get(BatchRecord, site, name)) throw missing('Batch', name);
     },
-    handle: async ({ params }, deps) => {
+    formats: ['b2mml', 'xml', 'b2mml-mesa'],
+    handle: async ({ params, query, format }, deps) => {
+      const withHistory = readChoice(query, 'historian', ['false', 'true']) === 'true';
       const record = await consolidatedRecord(deps, params.site, params.name);
-      return ok(record, { ETag: etagOf(record.integrity.digest) });
+      if (format === 'json') return ok(record, { ETag: etagOf(record.integrity.digest) });
+      return xmlReply(batchProductionRecord(await documentOf(deps, params.site, record, withHistory)), format);
     },
   }),
 ];
+
+async function documentOf({ store, clock, history }: RecordRouteDeps, site: string, record: ConsolidatedRecord, withHistory: boolean): Promise<RecordDocument> {
+  const { name } = record.batch;
+  const resource = store.get(BatchRecord, site, name);
+  return {
+    record,
+    resource,
+    site,
+    exportedAt: timestamp(clock.wallMs()),
+    state: resource?.status.outcome ?? store.get(Batch, site, name)?.status.phase ?? '',
+    controlRecipe: store.get(ControlRecipe, site, record.recipe.controlRecipe)?.spec,
+    elements: executedElements(store, site, name, record.phaseHistory),
+    series: withHistory && history ? await readSeries(history, historySpan(site, record)) : [],
+  };
+}
 
 function putStatus({ metadata }: RecordResource, status: BatchRecordStatus): Put {
   return { kind: BatchRecord, site: metadata.site, name: metadata.name, status } as Put;

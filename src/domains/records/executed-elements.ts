@@ -1,0 +1,59 @@
+/** The procedural elements that a batch executed, as a tree by step path: from their resources, else from the phase history. */
+import type { Chart, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
+import type { XmlElement } from '../../platform/http/xml.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import { Operation, Phase, UnitProcedure } from '../procedures/kind.js';
+import type { PhaseHistoryEntry } from './kind.js';
+
+export interface ExecutedElement {
+  readonly kind: 'UnitProcedure' | 'Operation' | 'Phase';
+  /** Step path, for example `makeResin/charge/monomer`. */
+  readonly path: string;
+  readonly templateRef: string;
+  readonly unit: string;
+  readonly state: string;
+  /** Undefined when the resource is gone: only the history tells of it then. */
+  readonly chart: Chart | ProceduralChart | undefined;
+}
+
+export function executedElements(read: StoreReader, site: string, batch: string, history: readonly PhaseHistoryEntry[]): ExecutedElement[] {
+  const found = new Map<string, ExecutedElement>();
+  for (const kind of [UnitProcedure, Operation] as const) {
+    for (const { spec, status } of read.list(kind, site)) {
+      if (spec.batchRef !== batch || spec.stepPath === '') continue;
+      found.set(spec.stepPath, { kind: kind.kind as 'Operation', path: spec.stepPath, templateRef: spec.templateRef, unit: spec.unitRef, state: status.state, chart: spec.chart });
+    }
+  }
+  for (const { spec, status } of read.list(Phase, site)) {
+    if (spec.batchRef !== batch || spec.stepPath === '') continue;
+    const { steps, transitions, divergences } = spec;
+    found.set(spec.stepPath, {
+      kind: 'Phase',
+      path: spec.stepPath,
+      templateRef: spec.templateRef,
+      unit: spec.unitRef,
+      state: status.state,
+      chart: { steps, transitions, divergences },
+    });
+  }
+  for (const { kind, path, templateRef, unit, states } of history) {
+    if (path === '' || found.has(path) || !isElement(kind)) continue;
+    found.set(path, { kind, path, templateRef, unit, state: states.at(-1)?.state ?? 'Idle', chart: undefined });
+  }
+  return [...found.values()];
+}
+
+function isElement(kind: string): kind is ExecutedElement['kind'] {
+  return kind === 'UnitProcedure' || kind === 'Operation' || kind === 'Phase';
+}
+
+/** Renders the tree from its leaves; an element whose parent is unknown stands at the top. */
+export function recipeElements(elements: readonly ExecutedElement[], render: (element: ExecutedElement, children: readonly XmlElement[]) => XmlElement): XmlElement[] {
+  const paths = new Set(elements.map(({ path }) => path));
+  const parentOf = (path: string): string => {
+    const cut = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    return cut === '' || paths.has(cut) ? cut : parentOf(cut);
+  };
+  const below = (parent: string): XmlElement[] => elements.filter(({ path }) => parentOf(path) === parent).map((element) => render(element, below(element.path)));
+  return below('');
+}
