@@ -2,7 +2,7 @@
  * Composition root: the only file that knows all parts. Read top to bottom it is the start of the appliance, and from the
  * bottom up its end.
  */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statfsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Access } from './domains/access/access.js';
 import { BatchController } from './domains/batches/controller.js';
@@ -114,7 +114,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store }), clock, log);
 
   // ------------------------------------------------------------ batches and records
-  const batches = new BatchController({ store, runtimes, clock, settings: { production, settleDeadlineMs: settings.settleDeadlineMs } });
+  const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
+  const batches = new BatchController({ store, runtimes, clock, settings: { production, settleDeadlineMs: settings.settleDeadlineMs, storageLow } });
   const batchLoop = new ReconcileLoop(batches, clock, log);
   const records = new RecordReconciler({ store, facts: queries });
   const recordLoop = new ReconcileLoop(records, clock, log);
@@ -257,7 +258,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     } satisfies StreamDeps,
     commands: commandDeps,
     units: { ...common, alarms, nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: `lineside ${product.version}` },
-    batches: { ...common, facts: queries },
+    batches: { ...common, facts: queries, storageLow },
     records: { ...common, queries, history, keys: signingKeys },
     mes: { ...common, queries, history },
     audit: { queries },
@@ -312,3 +313,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   };
 }
 
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}

@@ -243,7 +243,8 @@ export class BatchPass {
   #mirrorRoot(root: TreeNode): void {
     if (isFinalBatch(this.status.phase) || this.status.phase === 'Pending') return;
     const heldInside = hasInside(root, 'Held');
-    if (heldInside !== this.status.heldInside) this.status = { ...this.status, heldInside };
+    const pausedInside = hasInside(root, 'Paused');
+    if (heldInside !== this.status.heldInside || pausedInside !== (this.status.pausedInside ?? false)) this.status = { ...this.status, heldInside, pausedInside };
     const failure = root.failure ?? failureBelow(root);
     if (failure !== this.status.failure) this.status = { ...this.status, failure };
     if (root.state === 'Idle' || root.state === 'Resetting') return;
@@ -285,7 +286,7 @@ export class BatchPass {
   }
 
   #finish(): void {
-    this.status = { ...this.status, endedAt: this.at, heldInside: false };
+    this.status = { ...this.status, endedAt: this.at, heldInside: false, pausedInside: false };
   }
 
   #elementPut(node: TreeNode): Put {

@@ -37,6 +37,7 @@ export interface PendingCommand {
 export interface ControllerSettings {
   readonly production: boolean;
   readonly settleDeadlineMs: number;
+  storageLow(): boolean;
 }
 
 const RECOVERABLE: readonly BatchState[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
@@ -140,7 +141,7 @@ export class BatchController implements Reconciler {
     if (pass.status.phase === 'Pending' && pending.command === 'Start') return this.#start(pass, pending);
     const root = pass.tree?.root;
     const phase = pass.status.phase;
-    const verdict = judgeBatch(phase, pending.command, { heldInside: pass.status.heldInside, failureActive: pass.status.failure?.active ?? false });
+    const verdict = judgeBatch(phase, pending.command, { heldInside: pass.status.heldInside, pausedInside: pass.status.pausedInside === true, failureActive: pass.status.failure?.active ?? false });
     if (!verdict.accepted) {
       this.#rejected(pass, pending, verdict.rule, `${pending.command} is not possible while the batch is ${phase}`);
       return [];
@@ -158,7 +159,7 @@ export class BatchController implements Reconciler {
   }
 
   #start(pass: BatchPass, pending: PendingCommand): Put[] {
-    const check = checkStart(pass.batch, { store: this.#store, runtimes: this.#runtimes, production: this.#settings.production });
+    const check = checkStart(pass.batch, { store: this.#store, runtimes: this.#runtimes, production: this.#settings.production, storageLow: () => this.#settings.storageLow() });
     if ('message' in check) {
       this.#rejected(pass, pending, check.rule, check.message);
       return [];

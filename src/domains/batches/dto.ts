@@ -21,7 +21,7 @@ export function batchDto(batch: BatchResource, read: StoreReader): Record<string
     parameterValues: status.parameterValues,
     outputs: batchOutputs(read, site, name),
     procedure: { name: status.procedure, state: read.get(Procedure, site, status.procedure)?.status.state ?? '' },
-    validCommands: batchCommands(status.phase, { heldInside: status.heldInside, failureActive: status.failure?.active ?? false }),
+    validCommands: batchCommands(status.phase, { heldInside: status.heldInside, pausedInside: status.pausedInside === true, failureActive: status.failure?.active ?? false }),
     ...(status.failure ? { failure: status.failure } : {}),
     ...(status.commandRejection ? { commandRejection: status.commandRejection } : {}),
     coordination: [...read.list(CoordinationBlock, site), ...read.list(SyncBarrier, site)]

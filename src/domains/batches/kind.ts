@@ -86,6 +86,8 @@ export interface BatchStatus {
   readonly endedAt: string;
   readonly recordRef: string;
   readonly heldInside: boolean;
+  /** A descendant was paused by Semi-Automatic mode while the batch runs. */
+  readonly pausedInside?: boolean;
   readonly blockedBecause: string;
   readonly failure?: ElementFailure;
   readonly commandRejection?: CommandRejection;

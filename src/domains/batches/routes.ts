@@ -13,13 +13,14 @@ import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.j
 import { bindRecipe } from '../recipes/bindings.js';
 import { templatesOf } from '../recipes/expand.js';
 import { MasterRecipe } from '../recipes/kind.js';
+import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { batchName, checkBatch, withRecipeDefaults } from './creation.js';
 import { batchDto, batchItem } from './dto.js';
-import { type FactStream, type StateEntry, streamOf } from './execution-log.js';
+import { type ExecutionEvent, type FactStream, type StateEntry, streamOf } from './execution-log.js';
 import type { FactReader } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
-import { batchParameters } from './parameters.js';
+import { batchParameters, checkQuantity } from './parameters.js';
 import { siteUnits } from '../recipes/site-units.js';
 import { checkStart, isAvailable, resolveEquipment } from './start.js';
 import { Unit } from '../plant/kind.js';
@@ -29,6 +30,7 @@ export interface BatchRouteDeps {
   readonly runtimes: UnitRuntimes;
   readonly facts: FactReader;
   readonly production: boolean;
+  storageLow(): boolean;
 }
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
@@ -166,7 +168,10 @@ export const batchRoutes = [
     reply: '{batch, from, to, lanes, markers}',
     summary: 'States of all elements over time',
     exists: here,
-    handle: async ({ params }, { store, facts }) => timeline(requireBatch(store, params.site, params.name), await facts.facts<StateEntry>(streamOf('states', params.site, params.name))),
+    handle: async ({ params: { site, name } }, { store, facts }) => {
+      const [states, events] = await Promise.all([facts.facts<StateEntry>(streamOf('states', site, name)), facts.facts<ExecutionEvent>(streamOf('events', site, name))]);
+      return timeline(requireBatch(store, site, name), states, events);
+    },
   }),
 ];
 
@@ -226,12 +231,21 @@ function preflight(deps: BatchRouteDeps, site: string, body: Record<string, unkn
     batchParameters(recipe.spec, spec);
     return '';
   });
+  note('batch-size', () => {
+    checkQuantity(recipe.spec, spec.quantity);
+    return '';
+  });
   const allocation = resolveEquipment(store, site, recipe.spec, spec.equipment);
   const matrix = bindRecipe(recipe.spec, templatesOf(store, site), siteUnits(store, site), allocation);
   note('bindings', () => (matrix.violations > 0 ? `${matrix.violations} role bindings are violated` : ''));
   const start = checkStart(draft, deps);
   note('equipment', () => ('message' in start && start.rule === 'allocation-unavailable' ? start.message : ''));
   note('runtime-ready', () => ('message' in start && start.rule === 'runtime-not-ready' ? start.message : ''));
+  note('storage', () => (deps.storageLow() ? 'the storage of the appliance is nearly full' : ''));
+  note('coordination', () => {
+    const gone = recipe.spec.coordinationRefs.find((ref) => !store.get(ref.kind === 'SyncBarrier' ? SyncBarrier : (CoordinationBlock as never), site, ref.name));
+    return gone ? `${gone.kind} ${gone.name} does not exist` : '';
+  });
   note('charts', () => ('message' in start && start.rule === 'chart-invalid' ? start.message : ''));
   const allocations = Object.entries(allocation).map(([capability, unit]) => {
     const status = store.get(Unit, site, unit)?.status;
@@ -241,7 +255,7 @@ function preflight(deps: BatchRouteDeps, site: string, body: Record<string, unkn
   return { ok: checks.every((check) => check.ok), checks, parameters, allocations, bindings: { violations: matrix.violations } };
 }
 
-function timeline(batch: BatchResource, states: readonly StateEntry[]) {
+function timeline(batch: BatchResource, states: readonly StateEntry[], events: readonly ExecutionEvent[]) {
   const lanes = new Map<string, { kind: string; name: string; path: string; unit: string; spans: { state: string; from: string; to: string }[] }>();
   for (const entry of states) {
     const lane = lanes.get(entry.name + entry.kind) ?? { kind: entry.kind, name: entry.name, path: entry.path, unit: entry.unit, spans: [] };
@@ -250,5 +264,25 @@ function timeline(batch: BatchResource, states: readonly StateEntry[]) {
     lane.spans.push({ state: entry.state, from: entry.ts, to: '' });
     lanes.set(entry.name + entry.kind, lane);
   }
-  return { batch: batch.metadata.name, from: batch.status.startedAt, to: batch.status.endedAt, lanes: [...lanes.values()], markers: [] };
+  return { batch: batch.metadata.name, from: batch.status.startedAt, to: batch.status.endedAt, lanes: [...lanes.values()], markers: events.flatMap(markerOf) };
+}
+
+/** What stands out between the states: commands, prompts and their answers, alarms, restarts of the system. */
+function markerOf(event: ExecutionEvent): { readonly ts: string; readonly type: string; readonly label: string; readonly ref: string }[] {
+  const { ts, value, message } = event;
+  const mark = (type: string, label: string) => [{ ts, type, label, ref: event.auditRecordRef || event.element.name }];
+  switch (`${event.eventType}/${event.eventSubType}`) {
+    case 'Procedural Execution/State Command':
+      return mark('Command', event.previousValue === '' ? value : `${value} rejected: ${event.previousValue}`);
+    case 'Operator/Prompt':
+      return mark('Prompt', value);
+    case 'Operator/Prompt Response':
+      return mark('PromptResponse', `${message}: ${value}`);
+    case 'Alarm/Process':
+      return mark('Alarm', `${value} ${message}`.trim());
+    case 'General/System':
+      return mark('System', message);
+    default:
+      return [];
+  }
 }

@@ -24,6 +24,8 @@ export interface StartFacts {
   readonly store: Store;
   readonly runtimes: UnitRuntimes;
   readonly production: boolean;
+  /** Less free space than `storage.reserveBytes`. */
+  storageLow(): boolean;
 }
 
 export type StartCheck = { readonly rule: ''; readonly plan: StartPlan } | { readonly rule: string; readonly message: string; readonly units: readonly string[] };
@@ -82,6 +84,7 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     if ((recipe.spec.procedure.chart.steps ?? []).length === 0) return refuse('chart-invalid', 'the procedure of the recipe has no steps');
     const manual = units.filter((name) => isManual(store, site, name));
     if (manual.length > 0 || batch.spec.mode === 'Manual') return refuse('mode-manual', `${manual[0] ? `unit ${manual[0]}` : 'the batch'} is in Manual`, manual);
+    if (facts.storageLow()) return refuse('storage-low', 'the storage of the appliance is nearly full');
     return { rule: '', plan: { recipe, allocation, parameters, templates } };
   } catch (fault) {
     if (!(fault instanceof Refusal)) throw fault;
