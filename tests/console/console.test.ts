@@ -169,6 +169,14 @@ t.test('the operator console', { timeout: 240_000 }, async (t) => {
     });
     t.equal(outputs.value, '7.2');
     await page.getByTestId('messages').getByText('Charged').first().waitFor();
+
+    await batch(admin, 'SHIFT-2');
+    await page.getByTestId('batch-SHIFT-2').click();
+    await page.getByTestId('command-Start').click();
+    await page.getByTestId('command-dialog').getByText('Start would be rejected now').waitFor();
+    await page.getByTestId('command-send').click();
+    await page.getByTestId('rejection').waitFor();
+    t.match(await page.getByTestId('rejection').textContent(), /Start was rejected/, 'the verdict of the controller reaches the screen');
     t.strictSame(await seriousViolations(page), [], 'hmi in light');
     await page.emulateMedia({ colorScheme: 'dark' });
     t.strictSame(await seriousViolations(page), [], 'hmi in dark');

@@ -77,9 +77,7 @@ function Trouble({ batch }: { readonly batch: BatchDetail }) {
           <strong>{t.blocked}:</strong>
           <ul class="blocked">
             {blockedBecause.split('; ').map((part) => (
-              <li key={part} title={part}>
-                {part}
-              </li>
+              <li key={part}>{part}</li>
             ))}
           </ul>
         </div>
