@@ -1,4 +1,5 @@
 /** What the historian holds of a batch (decisions 8.2, Q-MES-16): its units over its time. */
+import { Refusal } from '../../platform/base/refusal.js';
 import type { History } from '../../platform/history/history.js';
 
 export type BatchHistorian = Pick<History, 'distinctJson' | 'gapsJson' | 'eventsJson' | 'tagsJson'>;
@@ -67,25 +68,34 @@ export interface RecordedSeries {
   readonly samples: readonly { readonly ts: string; readonly value: number | string | boolean | null; readonly quality: string }[];
 }
 
-/** Recorded values of all tags; tags without a value in the span are left out. */
+/** More do not fit into one document; the historian's own lists give them page by page. */
+const SAMPLES_MAX = 200_000;
+
+/**
+ * Recorded values of all tags; tags without a value in the span are left out.
+ * @throws Refusal 422 when there are more than a document can hold.
+ */
 export async function readSeries(history: BatchHistorian, { site, units, from, to }: HistorySpan): Promise<RecordedSeries[]> {
   if (from === '' || units.length === 0) return [];
   const query = { span: { site, units }, fromMs: Date.parse(from), ...(to === '' ? {} : { toMs: Date.parse(to) + 1 }), order: 'asc', limit: PAGE_LENGTH } as const;
   const tags = await readAll<DistinctTag>((cursor) => history.distinctJson({ ...query, ...cursor }));
   const all: RecordedSeries[] = [];
+  let count = 0;
   for (const { address, unit, dataType } of tags) {
-    const samples = await readAll<RecordedSeries['samples'][number]>((cursor) => history.tagsJson({ ...query, addresses: [address], ...cursor }));
+    const samples = await readAll<RecordedSeries['samples'][number]>((cursor) => history.tagsJson({ ...query, addresses: [address], ...cursor }), SAMPLES_MAX - count);
+    count += samples.length;
     if (samples.length > 0) all.push({ address, unit, dataType, samples });
   }
   return all;
 }
 
-async function readAll<Item = unknown>(read: (cursor: { cursor?: string }) => Promise<Uint8Array>): Promise<Item[]> {
+async function readAll<Item = unknown>(read: (cursor: { cursor?: string }) => Promise<Uint8Array>, countMax = Number.POSITIVE_INFINITY): Promise<Item[]> {
   const all: Item[] = [];
   let cursor: string | undefined;
   do {
     const page = JSON.parse(new TextDecoder().decode(await read(cursor === undefined ? {} : { cursor }))) as { items: Item[]; nextCursor: string | null };
     all.push(...page.items);
+    if (all.length > countMax) throw tooManySamples();
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
   return all;
@@ -98,4 +108,11 @@ function later(a: string, b: string): string {
 
 function earlier(a: string, b: string): string {
   return a < b ? a : b;
+}
+
+function tooManySamples(): Refusal {
+  return new Refusal('unprocessable', `more than ${SAMPLES_MAX} values were recorded of this batch; read them from the historian, or export the record without historian=true`, {
+    code: 'too_many_samples',
+    field: 'historian',
+  });
 }

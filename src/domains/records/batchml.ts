@@ -3,7 +3,7 @@
  * the same document in another namespace; the schema is the judge of it (D-RECIPE-05).
  */
 import { parseDuration } from '../../platform/base/duration-text.js';
-import { element, required, text, type XmlElement } from '../../platform/http/xml.js';
+import { element, required, series, text, type XmlElement } from '../../platform/http/xml.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { ExecutionEvent, ExternalResultFact } from '../batches/execution-log.js';
@@ -295,12 +295,11 @@ function sampleXml(result: ExternalResultFact): XmlElement {
 }
 
 function dataSet({ address, unit, dataType, samples }: RecordedSeries, at: number): XmlElement {
-  return element(
-    'DataSet',
-    entry(`data-${at + 1}`, 'Data Set', samples[0].ts),
-    text('StartTime', samples[0].ts),
-    text('EndTime', samples.at(-1)?.ts),
-    element(
+  return series('DataSet', function* () {
+    yield* entry(`data-${at + 1}`, 'Data Set', samples[0].ts);
+    yield required('StartTime', samples[0].ts);
+    yield required('EndTime', samples[samples.length - 1].ts);
+    yield element(
       'TagSpecification',
       required('TagIndex', 1),
       required('DataType', DATA_TYPES[dataType] ?? 'string'),
@@ -308,14 +307,16 @@ function dataSet({ address, unit, dataType, samples }: RecordedSeries, at: numbe
       required('DataSource', 'historian'),
       required('Alias', address),
       text('EquipmentID', unit),
-    ),
-    samples.map((sample, index) =>
-      element(
-        'OrderedData',
-        required('OrderIndex', index + 1),
-        required('TimeValue', sample.ts),
-        element('DataValue', required('TagIndex', 1), required('Value', sample.value === null ? '' : String(sample.value)), required('Quality', sample.quality)),
-      ),
-    ),
+    );
+    for (const [index, sample] of samples.entries()) yield orderedData(sample, index + 1);
+  });
+}
+
+function orderedData({ ts, value, quality }: RecordedSeries['samples'][number], index: number): XmlElement {
+  return element(
+    'OrderedData',
+    required('OrderIndex', index),
+    required('TimeValue', ts),
+    element('DataValue', required('TagIndex', 1), required('Value', value === null ? '' : String(value)), required('Quality', quality)),
   );
 }

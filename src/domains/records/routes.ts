@@ -7,7 +7,7 @@ import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { etagOf } from '../../platform/http/revision.js';
 import { created, ok, type Query, type Route, routesFor, withRevision } from '../../platform/http/route.js';
 import { timePage } from '../../platform/http/time-page.js';
-import { xmlReply } from '../../platform/http/xml.js';
+import { longXmlReply } from '../../platform/http/xml.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
 import { requireSite } from '../plant/kind.js';
@@ -153,7 +153,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
       const withHistory = readChoice(query, 'historian', ['false', 'true']) === 'true';
       const record = await consolidatedRecord(deps, params.site, params.name);
       if (format === 'json') return ok(record, { ETag: etagOf(record.integrity.digest) });
-      return xmlReply(batchProductionRecord(await documentOf(deps, params.site, record, withHistory)), format);
+      return longXmlReply(batchProductionRecord(await documentOf(deps, params.site, record, withHistory)), format);
     },
   }),
 ];

@@ -42,7 +42,7 @@ t.test('MES-23, MES-24, MES-49, MES-65: the pending list shows the wait, to keys
   t.equal((await mes.get(`${MES}/external-results/pending`, { headers: { 'if-none-match': String(answer.headers.etag) } })).status, 304);
 });
 
-t.test('MES-25, MES-50, MES-60 to MES-64: a delivery is refused in the order of the contract and delivers nothing', async (t) => {
+t.test('MES-25, MES-50, MES-60, MES-61, MES-62, MES-63, MES-64: a delivery is refused in the order of the contract and delivers nothing', async (t) => {
   const { name, id, path } = await waitingPhase();
   const delivery = { resultID: id, resultKey: 'viscosity', value: '420', externalSystem: 'LIMS' };
   const deliver = (change: object) => mes.post(path, { ...delivery, ...change });
