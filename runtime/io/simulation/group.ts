@@ -72,7 +72,8 @@ export class SimulationGroup {
     const problems = this.#engine.configure(modules.map(simulatedModule));
     for (const [name, served] of this.#served) {
       served.problem = problems.get(name) ?? '';
-      if (served.problem !== '') this.#markBad(served);
+      if (served.problem === '') continue; // connected is what has delivered values: told with the first ones
+      this.#markBad(served);
       this.#reportState(served);
     }
     this.setTimeScale(timeScale);
@@ -210,7 +211,8 @@ export class SimulationGroup {
     }
   }
 
-  #publish({ module, image }: Served): void {
+  #publish(served: Served): void {
+    const { module, image } = served;
     image.beginInputs();
     for (let channel = 0; channel < module.channels.length; channel += 1) {
       const { address, direction } = module.channels[channel];
@@ -224,6 +226,7 @@ export class SimulationGroup {
     }
     image.endInputs();
     Atomics.store(image.header, IMAGE_HEADER.connection, CONNECTION.connected);
+    this.#reportState(served);
   }
 
   // -------------------------------------------------------------- requests
