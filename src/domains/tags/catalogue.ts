@@ -36,6 +36,8 @@ export interface TagDescriptor {
 
 export interface TagEntry {
   readonly descriptor: TagDescriptor;
+  /** The descriptor as JSON text without its closing brace, for live values to be appended. */
+  readonly openJson: string;
   readonly site: string;
   /** `<controlModule>.<tag>` or `<program>.<variable>`: the address the unit runtime knows. */
   readonly path: string;
@@ -107,9 +109,9 @@ function moduleEntries(read: StoreReader, site: string): TagEntry[] {
     if (!resolved) return [];
     const { name, labels } = module.metadata;
     const unit = unitOf(read, site, module.spec);
-    return resolved.tags.map((tag): TagEntry => {
+    return resolved.tags.map((tag) => {
       const path = `${name}.${tag.name}`;
-      return {
+      return entryOf({
         site,
         path,
         type: tag.type,
@@ -131,7 +133,7 @@ function moduleEntries(read: StoreReader, site: string): TagEntry[] {
           trueLabel: tag.trueLabel,
           falseLabel: tag.falseLabel,
         },
-      };
+      });
     });
   });
 }
@@ -142,9 +144,9 @@ function programEntries(read: StoreReader, site: string): TagEntry[] {
     if (metadata.labels[MANAGED_BY_LABEL] === 'control-module') return [];
     return spec.variables
       .filter(({ direction, source }) => direction !== 'input' || !source)
-      .map((variable): TagEntry => {
+      .map((variable) => {
         const path = `${metadata.name}.${variable.name}`;
-        return {
+        return entryOf({
           site,
           path,
           type: iecType(variable.dataType) ?? 'REAL',
@@ -166,9 +168,13 @@ function programEntries(read: StoreReader, site: string): TagEntry[] {
             trueLabel: '',
             falseLabel: '',
           },
-        };
+        });
       });
   });
+}
+
+function entryOf(entry: Omit<TagEntry, 'openJson'>): TagEntry {
+  return { ...entry, openJson: JSON.stringify(entry.descriptor).slice(0, -1) };
 }
 
 function index(all: readonly TagEntry[]): SiteTags {

@@ -1,7 +1,7 @@
 /** Tag routes (contract 2, Tags). */
 import * as v from 'valibot';
 import { missing, Refusal } from '../../platform/base/refusal.js';
-import { type RequestContext, routesFor } from '../../platform/http/route.js';
+import { rendered, type Reply, type RequestContext, routesFor } from '../../platform/http/route.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { Unit } from '../plant/kind.js';
 import type { TagEntry } from './catalogue.js';
@@ -30,7 +30,7 @@ export const tagRoutes = [
     tier: 'read',
     reply: VALUES,
     summary: 'Tags of a site with live values; tags of offline runtimes have none',
-    handle: ({ params, query }, deps) => withValues(filtered(deps, params.site, query), deps.runtimes),
+    handle: ({ params, query }, deps) => rendered(withValues(filtered(deps, params.site, query), deps.runtimes)),
   }),
   route({
     method: 'GET',
@@ -44,7 +44,7 @@ export const tagRoutes = [
     },
     handle: ({ params: { site, unit } }, deps) => {
       reachable(deps.runtimes, site, unit);
-      return withValues(deps.catalogue.ofUnit(site, unit), deps.runtimes);
+      return rendered(withValues(deps.catalogue.ofUnit(site, unit), deps.runtimes));
     },
   }),
   route({
@@ -84,7 +84,7 @@ export const tagRoutes = [
     handle: ({ params: { site, cm } }, deps) => {
       const entries = deps.catalogue.ofModule(site, cm);
       if (entries.length > 0) reachable(deps.runtimes, site, entries[0].descriptor.unit);
-      return withValues(entries, deps.runtimes);
+      return rendered(withValues(entries, deps.runtimes));
     },
   }),
   route({
@@ -138,10 +138,10 @@ function moduleTag(deps: TagDeps, site: string, module: string, name: string): T
   throw new Refusal('missing', `control module ${module} has no tag ${name}`, { code: 'unknown_tag' });
 }
 
-function readOne(deps: TagDeps, tag: TagEntry): unknown {
+function readOne(deps: TagDeps, tag: TagEntry): Reply {
   const link = reachable(deps.runtimes, tag.site, tag.descriptor.unit);
   link.refresh();
-  return tagValue(tag, link);
+  return rendered(tagValue(tag, link));
 }
 
 async function writeOne(deps: TagDeps, context: RequestContext<unknown, { value: unknown }>, tag: TagEntry, address: string, throughModule: boolean): Promise<unknown> {

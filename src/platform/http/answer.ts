@@ -1,9 +1,7 @@
 /** What goes back on the wire, before the server writes it: status, headers and a body that is already text or bytes. */
 import type { Refusal } from '../base/refusal.js';
-import { Reply } from './route.js';
+import { JSON_MEDIA_TYPE, NO_HEADERS, Reply } from './route.js';
 import { errorBody, headersOf, INTERNAL_ERROR, statusOf } from './status.js';
-
-export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
 
 export class Answer {
   readonly status: number;
@@ -20,8 +18,6 @@ export class Answer {
     this.closeConnection = closeConnection;
   }
 }
-
-export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
 
 const STATUS_OF_OUTCOME = { ok: 200, created: 201, none: 204, redirect: 302, 'not-modified': 304 } as const;
 

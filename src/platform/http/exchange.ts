@@ -6,9 +6,10 @@ import type { AuditEntry, Method, Query, RequestContext } from './route.js';
 import type { BoundRoute, Params } from './router.js';
 
 export interface HeaderFields {
+  /** @param name in lower case. */
   get(name: string): string | undefined;
-  /** Names that came on more than one line. */
-  readonly repeated: ReadonlySet<string> | undefined;
+  /** Whether the name came on more than one line. */
+  repeats(name: string): boolean;
 }
 
 /** What the server reads of a request before the first wait. */

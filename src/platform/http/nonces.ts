@@ -3,7 +3,7 @@
  * forgetting cheap; the stored time is compared, so the window is exact. Nothing inside the window is forgotten early,
  * except anonymous nonces, whose own store drops its oldest.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 
 const ANONYMOUS_ENTRIES_MAX = 50_000; // decisions Q-NONCE-04
@@ -58,7 +58,7 @@ export class Nonces {
 
   /** SHA-256 (hex), the form in which a nonce is persisted. */
   static hash(nonce: string): string {
-    return createHash('sha256').update(nonce).digest('hex');
+    return hash('sha256', nonce, 'hex');
   }
 
   get size(): number {

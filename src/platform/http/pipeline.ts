@@ -5,11 +5,12 @@
 import { assert } from '../base/assert.js';
 import type { Log } from '../base/log.js';
 import { auditReason, Refusal } from '../base/refusal.js';
-import { Answer, answerFault, answerOf, answerRefusal, NO_HEADERS } from './answer.js';
+import { Answer, answerFault, answerOf, answerRefusal } from './answer.js';
 import type { Guard } from './barriers/barrier.js';
 import { BARRIERS } from './barriers/index.js';
 import { Exchange, type Incoming } from './exchange.js';
 import { namesTag } from './revision.js';
+import { NO_HEADERS } from './route.js';
 import { StreamReply } from './stream-port.js';
 
 export class Pipeline {
@@ -51,7 +52,8 @@ export class Pipeline {
     if (value instanceof StreamReply) return value;
     const answer = answerOf(value);
     if (!exchange.row.mutating) return unchanged(exchange, answer);
-    if (exchange.audited || exchange.row.bound.row.computes) return answer;
+    if (exchange.audited) return answer;
+    if (exchange.row.bound.row.computes) return this.#guard.store.recorded.then(() => answer); // its nonce is on disk first (D-NONCE-01)
     return this.#guard.store.write({ audits: [exchange.audit({})] }).then(() => answer);
   }
 

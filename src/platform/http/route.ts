@@ -45,6 +45,9 @@ export interface RequestContext<Params, Body> {
 
 export type AuditEntry = Partial<Omit<AuditDraft, 'actor' | 'correlationID'>> & { readonly target?: AuditTarget };
 
+export const JSON_MEDIA_TYPE = 'application/json; charset=utf-8';
+export const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({});
+
 /** What a handler may return besides a plain JSON value. */
 export class Reply {
   readonly outcome: 'ok' | 'created' | 'none' | 'redirect' | 'not-modified';
@@ -53,7 +56,7 @@ export class Reply {
   /** `json` unless the handler rendered something else; then `body` is text or bytes of that media type. */
   readonly mediaType: string | undefined;
 
-  constructor(outcome: Reply['outcome'], body: unknown, headers: Readonly<Record<string, string>> = {}, mediaType?: string) {
+  constructor(outcome: Reply['outcome'], body: unknown, headers: Readonly<Record<string, string>> = NO_HEADERS, mediaType?: string) {
     this.outcome = outcome;
     this.body = body;
     this.headers = headers;
@@ -66,12 +69,17 @@ export function created(body: unknown, location: string, headers: Readonly<Recor
   return new Reply('created', body, { ...headers, Location: location });
 }
 
-export function ok(body: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
+export function ok(body: unknown, headers: Readonly<Record<string, string>> = NO_HEADERS): Reply {
   return new Reply('ok', body, headers);
 }
 
+/** 200 with a body that is JSON text already: for hot reads that keep the unchanging part of their answer rendered. */
+export function rendered(json: string): Reply {
+  return new Reply('ok', json, NO_HEADERS, JSON_MEDIA_TYPE);
+}
+
 /** 204. */
-export function done(headers: Readonly<Record<string, string>> = {}): Reply {
+export function done(headers: Readonly<Record<string, string>> = NO_HEADERS): Reply {
   return new Reply('none', undefined, headers);
 }
 
@@ -114,8 +122,10 @@ export interface RouteRow<Path extends string, Schema extends GenericSchema | un
   readonly audit?: { readonly action: AuditAction; readonly category: string; readonly target?: (params: Record<string, string>) => AuditTarget };
   /** Step 9: throws `missing` when the resource named by the path does not exist; runs before the body is looked at. */
   readonly exists?: (params: PathParams<Path>, deps: Deps) => void;
-  /** Step 10: equipment mode, access level, operating-mode and query barriers; runs before the body is looked at. */
+  /** Step 10: equipment mode, access level and operating-mode barriers; runs before the body is looked at. */
   readonly barrier?: (params: PathParams<Path>, deps: Deps, caller: Caller, query: Query) => void;
+  /** Step 11, after size and media type and before the syntax of the body: throws when the query is not as the route needs it. */
+  readonly query?: (query: Query) => void;
   readonly handle: (
     context: RequestContext<PathParams<Path>, Schema extends GenericSchema ? InferOutput<Schema> : undefined>,
     deps: Deps,

@@ -36,6 +36,7 @@ class Node {
   rest: Leaf | undefined;
 }
 
+const RECENT_MAX = 4096; // paths are at most some hundred bytes: about 1 MB
 const NO_PARAMS: Params = Object.freeze({}) as Params;
 const NOTHING: Match = { found: 'nothing' };
 const MALFORMED: Match = { found: 'malformed' };
@@ -44,6 +45,8 @@ export class Router {
   readonly #root = new Node();
   /** Paths without parameters, found by one look-up. */
   readonly #fixed = new Map<string, Match>();
+  /** Paths asked for lately: consoles read the same ones over and over. */
+  readonly #recent = new Map<string, Match>();
   readonly #bound: BoundRoute[] = [];
 
   constructor(sets: readonly RouteSet[]) {
@@ -55,8 +58,16 @@ export class Router {
   }
 
   match(path: string): Match {
-    const fixed = this.#fixed.get(path);
-    if (fixed) return fixed;
+    const known = this.#recent.get(path) ?? this.#fixed.get(path);
+    if (known) return known;
+    const match = this.#find(path);
+    if (match.found !== 'target') return match;
+    if (this.#recent.size >= RECENT_MAX) this.#recent.clear();
+    this.#recent.set(path, match);
+    return match;
+  }
+
+  #find(path: string): Match {
     if (path.charCodeAt(0) !== 0x2f) return NOTHING;
     const segments = path.split('/');
     if (path.includes('%') && !decodeInPlace(segments)) return MALFORMED;
@@ -66,7 +77,7 @@ export class Router {
     if (leaf.names.length === 0) return { found: 'target', target: leaf, params: NO_PARAMS };
     const params: Params = {};
     for (let i = 0; i < leaf.names.length; i += 1) params[leaf.names[i]] = values[i];
-    return { found: 'target', target: leaf, params };
+    return { found: 'target', target: leaf, params: Object.freeze(params) }; // requests of one path share it
   }
 
   #add(bound: BoundRoute): void {

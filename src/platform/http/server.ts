@@ -13,6 +13,7 @@ import { Answer, answerFault, answerRefusal } from './answer.js';
 import { allowOf } from './barriers/route-known.js';
 import type { HeaderFields, Incoming } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
+import { JSON_MEDIA_TYPE, NO_HEADERS } from './route.js';
 import { addressText, type TrustedProxies } from './source-ip.js';
 import { statusLine } from './status.js';
 import type { SseSession, SseWire, StreamCensus, StreamReply, WebSocketSession, WebSocketWire } from './stream-port.js';
@@ -30,6 +31,9 @@ const CORRELATION_ID = /^[A-Za-z0-9._-]{8,64}$/; // D-ERR-01
 const WEBSOCKET_FRAME_BYTES_MAX = 256 * 1024; // above it the socket is cut; the session closes with 1009 from 64 KiB on
 const WEBSOCKET_BACKPRESSURE_BYTES_MAX = 64 * 1024 * 1024; // the stream's own frame buffer sheds long before
 const STOP_GRACE_MS = 2000;
+/** One header line more within the constant: a line costs a call into the library, whatever its length. */
+const NO_SNIFFING = 'nosniff';
+const NO_SNIFFING_JSON = `${NO_SNIFFING}\r\nContent-Type: ${JSON_MEDIA_TYPE}`;
 const METHODS: Readonly<Record<string, string>> = { get: 'GET', post: 'POST', put: 'PUT', delete: 'DELETE', head: 'HEAD', options: 'OPTIONS', patch: 'PATCH' };
 
 export interface ServerOptions {
@@ -82,31 +86,57 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
   };
 }
 
-/** The `Authorization`, nonce and length of a request must come once; the rest is joined as HTTP says. */
+/**
+ * The header lines of a request in the order of the wire. A flat list is the cheapest to make in one pass over the request,
+ * which is gone after its turn; the few looks at it cost less than hashing every name into a map.
+ */
 class Fields implements HeaderFields {
-  readonly #fields = new Map<string, string>();
-  #repeated: Set<string> | undefined;
+  /** Name, value, name, value, ... */
+  readonly #lines: string[] = [];
 
   constructor(req: HttpRequest) {
-    req.forEach((name, value) => {
-      const earlier = this.#fields.get(name);
-      if (earlier === undefined) {
-        this.#fields.set(name, value);
-        return;
-      }
-      this.#repeated ??= new Set();
-      this.#repeated.add(name);
-      this.#fields.set(name, `${earlier}${name === 'cookie' ? '; ' : ', '}${value}`);
-    });
+    filling = this.#lines;
+    req.forEach(addLine);
   }
 
   get(name: string): string | undefined {
-    return this.#fields.get(name);
+    const lines = this.#lines;
+    for (let at = 0; at < lines.length; at += 2) if (lines[at] === name) return this.#joined(name, at);
+    return undefined;
   }
 
-  get repeated(): ReadonlySet<string> | undefined {
-    return this.#repeated;
+  repeats(name: string): boolean {
+    const lines = this.#lines;
+    let count = 0;
+    for (let at = 0; at < lines.length; at += 2) if (lines[at] === name) count += 1;
+    return count > 1;
   }
+
+  /** Several lines of one name are joined as HTTP says. */
+  #joined(name: string, first: number): string {
+    const lines = this.#lines;
+    let value = lines[first + 1];
+    for (let at = first + 2; at < lines.length; at += 2) if (lines[at] === name) value += `${name === 'cookie' ? '; ' : ', '}${lines[at + 1]}`;
+    return value;
+  }
+}
+
+/**
+ * A UUID (D-ERR-01) whose first 74 random bits are drawn once per start and whose end counts: unique like a drawn one, a
+ * fifth of its price, and the requests of one start sort in their order.
+ */
+function nextCorrelationID(): string {
+  correlated += 1;
+  return CORRELATION_PREFIX + correlated.toString(16).padStart(12, '0');
+}
+
+const CORRELATION_PREFIX = randomUUID().slice(0, 24);
+let correlated = 0;
+
+/** One function for all requests: a closure per request would be garbage within microseconds. */
+let filling: string[] = [];
+function addLine(name: string, value: string): void {
+  filling.push(name, value);
 }
 
 interface SocketData {
@@ -233,16 +263,17 @@ class Exchange implements Incoming {
   readonly path: string;
   readonly rawQuery: string;
   readonly headers: Fields;
-  readonly sourceIP: string;
   readonly secure: boolean;
   readonly correlationID: string;
   readonly allowedOrigin: string | undefined;
   readonly #res: HttpResponse;
+  readonly #trustedProxies: TrustedProxies;
+  #sourceIP: string | undefined;
   readonly #crossOrigin: boolean;
   /** Whether the turn of the request is over: writes then need a cork. */
   #deferred = false;
   #ended = false;
-  #onAborted: (() => void)[] = [];
+  #onAborted: (() => void)[] | undefined;
 
   constructor(res: HttpResponse, req: HttpRequest, { trustedProxies, allowedOrigins, tls }: ServerOptions) {
     this.#res = res;
@@ -251,13 +282,19 @@ class Exchange implements Incoming {
     this.path = req.getUrl();
     this.rawQuery = req.getQuery() ?? '';
     this.headers = new Fields(req);
-    this.sourceIP = trustedProxies.sourceOf(addressText(res.getRemoteAddress()), this.headers.get('x-forwarded-for'));
+    this.#trustedProxies = trustedProxies;
     this.secure = tls !== undefined;
     const correlationID = this.headers.get('x-correlation-id');
-    this.correlationID = correlationID !== undefined && CORRELATION_ID.test(correlationID) ? correlationID : randomUUID();
+    this.correlationID = correlationID !== undefined && CORRELATION_ID.test(correlationID) ? correlationID : nextCorrelationID();
     this.#crossOrigin = allowedOrigins.length > 0;
     const origin = this.#crossOrigin ? this.headers.get('origin') : undefined;
     this.allowedOrigin = origin !== undefined && allowedOrigins.includes(origin) ? origin : undefined;
+  }
+
+  /** Asked of the socket at the first look, because the copy it makes costs more than all headers together; `defer` is the last chance. */
+  get sourceIP(): string {
+    this.#sourceIP ??= this.#trustedProxies.sourceOf(addressText(this.#res.getRemoteAddress()), this.headers.get('x-forwarded-for'));
+    return this.#sourceIP;
   }
 
   /** Two lengths, or an encoding other than exactly `chunked`, would let a second request hide in the first. */
@@ -265,7 +302,7 @@ class Exchange implements Incoming {
     const encoding = this.headers.get('transfer-encoding');
     const length = this.headers.get('content-length');
     if (length === undefined && encoding === undefined) return undefined;
-    const odd = this.headers.repeated?.has('content-length') || (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || length !== undefined)) || (length !== undefined && !/^\d{1,15}$/.test(length));
+    const odd = this.headers.repeats('content-length') || (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || length !== undefined)) || (length !== undefined && !/^\d{1,15}$/.test(length));
     if (!odd) return undefined;
     const refusal = answerRefusal(new Refusal('invalid', 'the request states its length in a way that is not accepted', { code: 'malformed_request' }));
     return new Answer(refusal.status, refusal.body, refusal.headers, refusal.mediaType, true);
@@ -275,9 +312,10 @@ class Exchange implements Incoming {
   defer(): void {
     if (this.#deferred || this.#ended) return;
     this.#deferred = true;
+    void this.sourceIP; // an aborted response has no address any more
     this.#res.onAborted(() => {
       this.#ended = true;
-      for (const listener of this.#onAborted) listener();
+      if (this.#onAborted) for (const listener of this.#onAborted) listener();
     });
   }
 
@@ -286,6 +324,7 @@ class Exchange implements Incoming {
     return new Promise((resolve, reject) => {
       let parts: Buffer | undefined;
       let refused = false;
+      this.#onAborted ??= [];
       this.#onAborted.push(() => reject(new Refusal('invalid', 'the connection was closed before the body was complete', { code: 'body_incomplete' })));
       this.#res.onData((chunk, isLast) => {
         if (refused) return;
@@ -295,8 +334,9 @@ class Exchange implements Incoming {
           reject(tooLarge());
           return;
         }
-        // uWebSockets.js takes the chunk back after this call: copy it
-        parts = parts ? Buffer.concat([parts, Buffer.from(chunk)]) : Buffer.from(chunk.slice(0));
+        // uWebSockets.js takes the chunk back after this call: copy it, by way of a view so that small bodies land in Node's pool
+        const bytes = Buffer.from(new Uint8Array(chunk));
+        parts = parts ? Buffer.concat([parts, bytes]) : bytes;
         if (isLast) resolve(parts);
       });
     });
@@ -320,15 +360,14 @@ class Exchange implements Incoming {
 
   #write(answer: Answer): void {
     const res = this.#res;
-    res.writeStatus(statusLine(answer.status));
-    this.#writeCommonHeaders();
-    for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
+    if (answer.status !== 200) res.writeStatus(statusLine(answer.status)); // the library's own default
+    this.#writeCommonHeaders(answer.body === undefined ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : `${NO_SNIFFING}\r\nContent-Type: ${answer.mediaType}`);
+    if (answer.headers !== NO_HEADERS) for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
     if (answer.body === undefined) {
       if (answer.status === 204 || answer.status === 304) res.endWithoutBody();
       else res.end('', answer.closeConnection);
       return;
     }
-    res.writeHeader('Content-Type', answer.mediaType);
     if (this.method === 'HEAD') {
       // given any length, also undefined, endWithoutBody never counts the response as done and the process aborts
       res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
@@ -336,9 +375,9 @@ class Exchange implements Incoming {
     } else res.end(answer.body, answer.closeConnection);
   }
 
-  #writeCommonHeaders(): void {
+  #writeCommonHeaders(sniffing: string): void {
     this.#res.writeHeader('X-Correlation-ID', this.correlationID);
-    this.#res.writeHeader('X-Content-Type-Options', 'nosniff');
+    this.#res.writeHeader('X-Content-Type-Options', sniffing);
     if (!this.#crossOrigin) return;
     this.#res.writeHeader('Vary', 'Origin');
     if (this.allowedOrigin === undefined) return;
@@ -349,7 +388,7 @@ class Exchange implements Incoming {
   stream(open: (wire: SseWire) => SseSession): void {
     const res = this.#res;
     res.writeStatus('200 OK');
-    this.#writeCommonHeaders();
+    this.#writeCommonHeaders(NO_SNIFFING);
     res.writeHeader('Content-Type', 'text/event-stream; charset=utf-8');
     res.writeHeader('Cache-Control', 'no-store');
     res.writeHeader('X-Accel-Buffering', 'no');

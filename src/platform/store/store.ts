@@ -37,7 +37,13 @@ export interface Change {
   readonly removes?: readonly Ref[];
   readonly audits?: readonly AuditDraft[];
   readonly facts?: readonly { readonly stream: string; readonly body: (sequence: number) => unknown }[];
-  readonly nonces?: readonly { readonly hash: string; readonly atMs: number }[];
+  readonly nonces?: readonly Nonce[];
+}
+
+/** SHA-256 (hex) of a request nonce and when it was admitted. */
+export interface Nonce {
+  readonly hash: string;
+  readonly atMs: number;
 }
 
 export interface Applied {
@@ -76,6 +82,8 @@ export class Store implements StoreReader {
   #epoch = 0;
   #lastCommit: Promise<void> = Promise.resolve();
   #refusing = false;
+  /** Nonces of requests that were admitted in this turn and have not travelled to the ledger yet. */
+  #admitted: Nonce[] = [];
   #reloaded: Promise<void> = Promise.resolve();
 
   /** `witness` gives `details.clock` of audit records; without it records carry none. */
@@ -111,6 +119,7 @@ export class Store implements StoreReader {
    * (D-AUDIT-01); rejects when the last change never will be.
    */
   get recorded(): Promise<void> {
+    this.#sendAdmitted();
     return this.#lastCommit;
   }
 
@@ -178,10 +187,23 @@ export class Store implements StoreReader {
     }
     const puts = events.flatMap((event) => (event.type === 'put' ? [event.resource] : []));
     const removes = events.flatMap((event) => (event.type === 'remove' ? [refOf(event.resource)] : []));
-    const durable = this.#commit({ puts, removes, audits, facts, nonces: change.nonces ?? [] });
+    const durable = this.#commit({ puts, removes, audits, facts, nonces: this.#withAdmitted(change.nonces) });
     for (const event of events) for (const watcher of this.#watchers.get(event.resource.kind) ?? []) watcher(event);
     for (const record of audits) for (const watcher of this.#auditWatchers) watcher(record);
     return { resources: puts, auditNames: audits.map((record) => record.name), factSequences: facts.map((fact) => fact.sequence), durable };
+  }
+
+  /**
+   * Remembers an admitted nonce. It travels with the next change of this turn, which for most requests is their own, else
+   * by itself at the end of the turn: one transaction less per request, and still nothing committed after the admission
+   * can be on disk before the nonce is (D-NONCE-01).
+   *
+   * @throws Refusal `storage_unavailable` while the ledger refuses commits.
+   */
+  admit(nonce: Nonce): void {
+    if (this.#refusing) throw storageUnavailable();
+    if (this.#admitted.length === 0) setImmediate(() => this.#sendAdmitted());
+    this.#admitted.push(nonce);
   }
 
   /** Applies and waits until the change is on disk. */
@@ -258,6 +280,17 @@ export class Store implements StoreReader {
     return facts;
   }
 
+  #withAdmitted(nonces: readonly Nonce[] = []): readonly Nonce[] {
+    if (this.#admitted.length === 0) return nonces;
+    const all = nonces.length === 0 ? this.#admitted : [...this.#admitted, ...nonces];
+    this.#admitted = [];
+    return all;
+  }
+
+  #sendAdmitted(): void {
+    if (this.#admitted.length > 0) this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted() });
+  }
+
   #commit(transaction: LedgerTransaction): Promise<void> {
     const epoch = this.#epoch;
     const durable = this.#ledger.commit(transaction).catch(async () => {
@@ -328,7 +361,9 @@ function byName(a: Resource, b: Resource): number {
 }
 
 function dropUndefined(record: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+  const kept: Record<string, unknown> = {};
+  for (const name in record) if (record[name] !== undefined) kept[name] = record[name];
+  return kept;
 }
 
 function storageUnavailable(): Refusal {

@@ -34,7 +34,7 @@ import { RowTable } from '../../../src/platform/http/row-table.js';
 import { startServer } from '../../../src/platform/http/server.js';
 import { TrustedProxies } from '../../../src/platform/http/source-ip.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
-import type { Ledger, UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
+import type { Ledger, LedgerTransaction, UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { Store } from '../../../src/platform/store/store.js';
 import { Hub, type Places } from '../../../src/platform/stream/hub.js';
@@ -225,7 +225,7 @@ export interface PlantOptions {
   readonly clock?: Clock;
   readonly modeCheckDeviceTags?: boolean;
   /** Runs before each commit is handed to the disk. */
-  readonly beforeCommit?: () => Promise<void>;
+  readonly beforeCommit?: (transaction: LedgerTransaction) => Promise<void>;
   readonly frames?: Partial<ClientFrames>;
   readonly perSourceMax?: number;
 }
@@ -237,7 +237,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
   const ledger: Ledger = {
     load: (windowMs, nowMs) => disk.load(windowMs, nowMs),
     commit: async (transaction) => {
-      await options.beforeCommit?.();
+      await options.beforeCommit?.(transaction);
       return disk.commit(transaction);
     },
     probe: () => disk.probe(),

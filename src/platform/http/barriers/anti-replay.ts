@@ -1,7 +1,7 @@
 /**
  * Step 6: the anti-replay header (contract 1, Anti-replay header; decisions NONCE). The nonce is recorded when the request
- * is admitted; a later refusal still spends it. Its hash is queued to the ledger ahead of whatever the handler commits,
- * and the ledger commits in order: nothing a handler made durable can outlive the memory of its nonce (D-NONCE-01).
+ * is admitted; a later refusal still spends it. Its hash goes to the ledger no later than whatever the handler commits, and
+ * the ledger commits in order: nothing a handler made durable can outlive the memory of its nonce (D-NONCE-01).
  */
 import { Refusal } from '../../base/refusal.js';
 import { Nonces } from '../nonces.js';
@@ -17,11 +17,11 @@ export const antiReplay: Barrier = (exchange, { nonces, clock, store }) => {
     const { headers } = exchange.incoming;
     const nonce = headers.get(HEADER);
     if (nonce === undefined || nonce.trim() === '') throw nonceRefusal(400, 'missing required X-DCS-Nonce header');
-    if (headers.repeated?.has(HEADER) || !WELL_FORMED.test(nonce)) throw nonceRefusal(400, 'invalid X-DCS-Nonce header');
+    if (headers.repeats(HEADER) || !WELL_FORMED.test(nonce)) throw nonceRefusal(400, 'invalid X-DCS-Nonce header');
     const admission = nonces.admit(nonce, exchange.row.public);
     if (admission === 'duplicate') throw nonceRefusal(409, 'duplicate request nonce');
     if (admission === 'full') throw new Refusal('unavailable', 'the memory of request nonces is full', { code: 'nonce_store_full', retryAfterSeconds: 1 });
-    store.apply({ nonces: [{ hash: Nonces.hash(nonce), atMs: clock.wallMs() }] });
+    store.admit({ hash: Nonces.hash(nonce), atMs: clock.wallMs() });
   }
   exchange.admitted = true;
   return undefined;

@@ -12,7 +12,7 @@ export const authentication: Barrier = (exchange, { authenticator }) => {
     exchange.caller = authenticator.anonymous;
     return undefined;
   }
-  if (incoming.headers.repeated?.has('authorization')) {
+  if (incoming.headers.repeats('authorization')) {
     throw new Refusal('unauthenticated', 'exactly one Authorization header is accepted', { code: 'invalid_token' });
   }
   const token = authorization === undefined && row.bound.row.stream !== undefined ? exchange.query.get('token') : undefined;

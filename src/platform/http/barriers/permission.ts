@@ -13,6 +13,6 @@ export const permission: Barrier = (exchange, { authenticator }) => {
   if (caller.mustChangePassword && !duringPasswordChange) {
     throw new Refusal('forbidden', 'change your password first', { code: 'password_change_required' });
   }
-  if (!background && exchange.header('x-lineside-background') !== 'true') authenticator.touch(caller);
+  if (!background && exchange.incoming.headers.get('x-lineside-background') !== 'true') authenticator.touch(caller);
   return undefined;
 };
