@@ -146,8 +146,9 @@ export interface PhaseDetail {
 export interface Prompt {
   readonly id: string;
   readonly phase: string;
-  /** The unit of measure of a value prompt; the equipment is found through the phase. */
-  readonly unit?: string;
+  readonly unit: string;
+  /** Unit of measure of a value prompt. */
+  readonly engUnits?: string;
   readonly batch: string;
   readonly batchID: string;
   readonly stepName: string;

@@ -79,7 +79,7 @@ function ValueInput({ prompt, value, onInput }: InputProps) {
   return (
     <div class="field">
       <label for="answer-value">
-        {t.value} {prompt.unit ? `(${unitText(prompt.unit)})` : ''}
+        {t.value} {prompt.engUnits ? `(${unitText(prompt.engUnits)})` : ''}
       </label>
       <input
         id="answer-value"
@@ -93,7 +93,7 @@ function ValueInput({ prompt, value, onInput }: InputProps) {
         data-testid="answer-value"
       />
       <p id="answer-hint" class="hint">
-        {t.between(prompt.min ?? '', prompt.max ?? '', unitText(prompt.unit ?? ''))}
+        {t.between(prompt.min ?? '', prompt.max ?? '', unitText(prompt.engUnits ?? ''))}
       </p>
     </div>
   );

@@ -1,6 +1,6 @@
 /** What the procedure asks of people, oldest first: it waits for nobody else. */
 import { useState } from 'preact/hooks';
-import { phases, prompts } from '../data/plant.js';
+import { prompts } from '../data/plant.js';
 import { can } from '../data/session.js';
 import type { Prompt } from '../data/types.js';
 import { nowMs } from '../shared/clock.js';
@@ -36,11 +36,10 @@ export function PromptInbox() {
 }
 
 function Card({ prompt, onAnswer }: { readonly prompt: Prompt; readonly onAnswer: () => void }) {
-  const equipment = phases.value.get(prompt.phase)?.unit.toUpperCase() ?? '';
   return (
     <div class="prompt" data-testid={`prompt-${prompt.type}`}>
       <p class="hint prompt-from">
-        <span>{t.promptFor(equipment, prompt.batchID)}</span>
+        <span>{t.promptFor(prompt.unit.toUpperCase(), prompt.batchID)}</span>
         <span class="number">{ageText(Date.parse(prompt.timestamp), nowMs.value)}</span>
       </p>
       <p class="prompt-text">{prompt.resultKey ? t.awaitsResult(prompt.resultKey) : prompt.text}</p>

@@ -3,7 +3,8 @@ import { batchCommands } from '../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
-import { Operation, Phase, type PhaseSpec, type ElementStatus, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { phaseBlockedBecause } from '../procedures/dto.js';
+import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
 import type { BatchSpec, BatchStatus } from './kind.js';
 
@@ -79,17 +80,4 @@ export function blockedBecause(site: string, name: string, status: BatchStatus, 
   if (sentences.length > 0) return sentences.join('; ');
   const waiting = [...read.list(UnitProcedure, site), ...read.list(Operation, site)].find((element) => element.spec.batchRef === name && element.status.blockedBecause !== '');
   return waiting?.status.blockedBecause ?? '';
-}
-
-export function phaseBlockedBecause({ spec, status }: Resource<PhaseSpec, ElementStatus>): string {
-  if (status.failure && (status.state === 'Held' || status.state === 'Holding')) return `${spec.stepPath}: ${status.failure.rule}: ${status.failure.message}`;
-  if (status.state !== 'Running') return '';
-  if (status.pendingPrompt && !status.answer) {
-    const { pendingPrompt } = status;
-    return pendingPrompt.resultKey ? `${spec.stepPath} waits for the external result ${pendingPrompt.resultKey}` : `${spec.stepPath} waits for an answer: ${pendingPrompt.text}`;
-  }
-  const unmet = status.sfcStatus?.transitionStates.find((transition) => !transition.met);
-  if (!unmet) return '';
-  const part = unmet.subConditions.find((sub) => !sub.met);
-  return `${spec.stepPath}, step ${unmet.fromStep}: ${part?.expression ?? unmet.conditionST}${part?.now ? `, now ${part.now}` : ''}`;
 }

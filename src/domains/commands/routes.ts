@@ -60,10 +60,10 @@ export const commandRoutes = [
     handle: ({ params }, { store, clock }) => {
       const waiting = store.list(Phase, params.site).filter((phase) => phase.status.pendingPrompt && !phase.status.answer);
       const items = waiting.map((phase) => {
-        const { id, ...prompt } = phase.status.pendingPrompt as NonNullable<typeof phase.status.pendingPrompt>;
+        const { id, unit, ...prompt } = phase.status.pendingPrompt as NonNullable<typeof phase.status.pendingPrompt>;
         const batch = store.get(Batch, params.site, phase.spec.batchRef);
         const ageSeconds = Math.max(0, Math.floor((clock.wallMs() - Date.parse(prompt.timestamp)) / 1000));
-        return { id, phase: phase.metadata.name, unit: phase.spec.unitRef, batch: phase.spec.batchRef, batchID: batch?.spec.batchID ?? '', ...prompt, ageSeconds };
+        return { id, phase: phase.metadata.name, unit: phase.spec.unitRef, batch: phase.spec.batchRef, batchID: batch?.spec.batchID ?? '', ...prompt, engUnits: unit, ageSeconds };
       });
       return items.sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
     },

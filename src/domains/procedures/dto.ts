@@ -53,6 +53,7 @@ export function phaseBody(phase: Resource<PhaseSpec, ElementStatus>): unknown {
   const { sfcStatus, chartStatus, pausedAt } = phase.status;
   return {
     ...elementItem(phase),
+    blockedBecause: phaseBlockedBecause(phase),
     children: [],
     ...(sfcStatus ? { sfcStatus } : {}),
     ...(chartStatus ? { chartStatus } : {}),
@@ -71,4 +72,18 @@ function childrenOf({ kind, metadata }: Resource<object, ElementStatus>, read: S
     .list(below, metadata.site)
     .filter((child) => child.spec.parentRef?.kind === kind && child.spec.parentRef.name === metadata.name)
     .map((child) => ({ kind: child.kind, name: child.metadata.name, stepName: child.spec.stepName, state: child.status.state }));
+}
+
+/** What a phase waits for, in words: its failure, the answer or the first condition that is not met (decisions 3.9). */
+export function phaseBlockedBecause({ spec, status }: Resource<PhaseSpec, ElementStatus>): string {
+  if (status.failure && (status.state === 'Held' || status.state === 'Holding')) return `${spec.stepPath}: ${status.failure.rule}: ${status.failure.message}`;
+  if (status.state !== 'Running') return '';
+  if (status.pendingPrompt && !status.answer) {
+    const { pendingPrompt } = status;
+    return pendingPrompt.resultKey ? `${spec.stepPath} waits for the external result ${pendingPrompt.resultKey}` : `${spec.stepPath} waits for an answer: ${pendingPrompt.text}`;
+  }
+  const unmet = status.sfcStatus?.transitionStates.find((transition) => !transition.met);
+  if (!unmet) return '';
+  const part = unmet.subConditions.find((sub) => !sub.met);
+  return `${spec.stepPath}, step ${unmet.fromStep}: ${part?.expression ?? unmet.conditionST}${part?.now ? `, now ${part.now}` : ''}`;
 }
