@@ -184,6 +184,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     batchLoop.wake(resource.metadata.site, batchRef);
   });
   store.watchReload(() => {
+    desk.takeKept();
+    units.catchUp();
     for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, recordLoop]) loop.wakeAll();
   });
 

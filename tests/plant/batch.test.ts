@@ -8,7 +8,6 @@ t.teardown(() => plant.end());
 const MASTER = `${SITE}/recipes/master`;
 
 t.test('ACCEPT-09: a batch of resin-a with a batchID alone ends Complete with the outputs of the demonstration; its units follow it and are released', async (t) => {
-  t.equal((await plant.api.post('/api/v1/demo/timescale', { timeScale: 10 })).status, 200, 'no scan is missed, as on a real plant');
   const batch = await plant.createBatch();
   t.match(await plant.batch(batch), { phase: 'Pending', quantity: '28', validCommands: ['Start'], allocations: [], blockedBecause: /operator/ });
   t.equal((await plant.command(batch, 'Start')).status, 200);
@@ -72,7 +71,6 @@ t.test('CMD-16: Hold and Restart, Pause and Resume reach every level and lead to
   t.notOk(resumed.commandRejection, 'CMD-17: the next accepted command removes it');
   t.same(resumed.conditions, []);
 
-  await plant.api.post('/api/v1/demo/timescale', { timeScale: 20 });
   const prompt = await plant.untilPrompt(batch);
   t.equal((await plant.command(batch, 'Hold')).status, 200);
   await plant.until(batch, 'Held');

@@ -9,7 +9,7 @@ import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Put, Store } from '../../platform/store/store.js';
+import type { Change, Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, type CoordinationBlockStatus, SyncBarrier } from '../coordination/kind.js';
 import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec } from '../procedures/kind.js';
 import type { UnitLink } from '../units/runtimes.js';
@@ -17,6 +17,18 @@ import { batchMessage, type ElementRef, executionEvent, type PendingFact, stateE
 import type { ElementFailure } from './kind.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
+
+/** Messages kept while they are not on disk. A unit tells of its phases a few times a second; this is hours of a full disk. */
+const KEPT_MAX = 50_000;
+
+interface Kept {
+  readonly link: UnitLink;
+  readonly message: UnitOutbound;
+  /** Commits on their way; a message with none left is on disk. */
+  waiting: number;
+  /** It has to be taken again: a commit of it was refused, or it came while nothing could be written. */
+  again: boolean;
+}
 
 /** What a phase may ask of the gateway (decisions 4.5): answered with a value, or refused with a rule. */
 export interface PhaseRequests {
@@ -35,6 +47,9 @@ export class PhaseDesk {
   readonly #orderAnswered: (site: string, phase: string, id: number, accepted: boolean) => void;
   readonly #signalsChanged: (site: string, scope: string) => void;
   readonly #requests: PhaseRequests;
+  /** In order of arrival, until they are on disk. */
+  #kept: Kept[] = [];
+  #taking: Kept | undefined;
 
   constructor(parts: {
     readonly store: Store;
@@ -52,9 +67,63 @@ export class PhaseDesk {
     this.#signalsChanged = parts.signalsChanged;
   }
 
+  /**
+   * Takes a message. Scans go on while the disk is full, so what cannot be written is kept in its order and taken when
+   * there is space again: no state, message or signal of a phase is lost (decisions 8.7).
+   */
   take(link: UnitLink, message: UnitOutbound): void {
+    if (!('phase' in message)) return;
+    const kept: Kept = { link, message, waiting: 0, again: !this.#store.accepting };
+    this.#kept.push(kept);
+    if (this.#kept.length > KEPT_MAX) {
+      this.#kept.shift();
+      this.#log.error({ unit: link.unit, kept: KEPT_MAX }, 'storage was away so long that the oldest phase message was dropped');
+    }
+    if (!kept.again) this.#takeNow(kept);
+  }
+
+  /** After the store accepts changes again. */
+  takeKept(): void {
+    if (!this.#store.accepting) return;
+    for (const kept of this.#kept.filter((entry) => entry.again)) {
+      if (!this.#store.accepting) return;
+      kept.again = false;
+      this.#takeNow(kept);
+    }
+  }
+
+  #takeNow(kept: Kept): void {
+    this.#taking = kept;
+    this.#handle(kept.link, kept.message);
+    this.#taking = undefined;
+    if (kept.waiting === 0) this.#settled(kept);
+  }
+
+  #settled(kept: Kept): void {
+    const at = this.#kept.indexOf(kept);
+    if (at >= 0) this.#kept.splice(at, 1);
+  }
+
+  #apply(change: Change): void {
+    const kept = this.#taking;
+    const { durable } = this.#store.apply(change);
+    if (!kept) return;
+    kept.waiting += 1;
+    durable.then(
+      () => {
+        kept.waiting -= 1;
+        if (kept.waiting === 0 && !kept.again) this.#settled(kept);
+      },
+      () => {
+        kept.waiting -= 1;
+        kept.again = true;
+      },
+    );
+  }
+
+  #handle(link: UnitLink, message: UnitOutbound): void {
     const phase = 'phase' in message ? this.#store.get(Phase, link.site, message.phase) : undefined;
-    if (!phase || !this.#store.accepting) return;
+    if (!phase) return;
     switch (message.type) {
       case 'phase':
         this.#report(phase, message);
@@ -102,7 +171,7 @@ export class PhaseDesk {
     if (report.prompt && report.prompt.id !== before.pendingPrompt?.id) facts.push(...this.#promptFacts(phase, report.prompt));
     if (isFinal(report.state) && before.state !== report.state) facts.push(...this.#outputFacts(phase, report, ts));
     const status = statusOf(phase, report, ts);
-    this.#store.apply({ puts: [{ kind: Phase, site: phase.metadata.site, name: phase.metadata.name, status } as Put], facts });
+    this.#apply({ puts: [{ kind: Phase, site: phase.metadata.site, name: phase.metadata.name, status } as Put], facts });
     this.#wake(phase.metadata.site, phase.spec.batchRef);
   }
 
@@ -148,7 +217,7 @@ export class PhaseDesk {
   #tell(phase: PhaseResource, events: readonly (Parameters<typeof executionEvent>[3] & { readonly at: number })[], ...more: readonly PendingFact[]): void {
     const { site } = phase.metadata;
     const facts = events.map(({ at, ...event }) => executionEvent(site, phase.spec.batchRef, timestamp(at === 0 ? Date.now() : at), { element: elementOf(phase), unit: phase.spec.unitRef, ...event }));
-    this.#store.apply({ facts: [...facts, ...more] });
+    this.#apply({ facts: [...facts, ...more] });
   }
 
   // ------------------------------------------------------------ signals
@@ -157,7 +226,7 @@ export class PhaseDesk {
     for (const block of this.#store.list(CoordinationBlock, site)) {
       if (block.spec.batchRef !== scope || block.spec.signal?.signalName !== signal || block.status.signalRaised) continue;
       const status: CoordinationBlockStatus = { ...block.status, phase: block.status.phase === 'Idle' ? 'Active' : block.status.phase, signalRaised: true, signalRaisedAt: timestamp(atMs) };
-      this.#store.apply({ puts: [{ kind: CoordinationBlock, site, name: block.metadata.name, status } as Put] });
+      this.#apply({ puts: [{ kind: CoordinationBlock, site, name: block.metadata.name, status } as Put] });
     }
     this.#signalsChanged(site, scope);
     this.#wake(site, scope);
@@ -169,7 +238,7 @@ export class PhaseDesk {
     for (const block of this.#store.list(CoordinationBlock, site)) {
       if (block.spec.batchRef !== message.scope || block.spec.signal?.signalName !== message.name) continue;
       const status = consumed(block.spec.signal.consumers, block.status, name, message.consumed, at);
-      if (status) this.#store.apply({ puts: [{ kind: CoordinationBlock, site, name: block.metadata.name, status } as Put] });
+      if (status) this.#apply({ puts: [{ kind: CoordinationBlock, site, name: block.metadata.name, status } as Put] });
     }
     for (const barrier of this.#store.list(SyncBarrier, site)) {
       if (barrier.spec.batchRef !== message.scope || barrier.metadata.name !== message.name) continue;
@@ -177,7 +246,7 @@ export class PhaseDesk {
       const arrivals = [...barrier.status.arrivals, { kind: 'Phase', name, arrivedAt: at }];
       const needed = barrier.spec.count || barrier.spec.participants.length;
       const satisfied = arrivals.length >= needed;
-      this.#store.apply({ puts: [{ kind: SyncBarrier, site, name: barrier.metadata.name, status: { ...barrier.status, arrivals, phase: satisfied ? 'Satisfied' : 'Active', satisfiedAt: satisfied ? at : '' } } as Put] });
+      this.#apply({ puts: [{ kind: SyncBarrier, site, name: barrier.metadata.name, status: { ...barrier.status, arrivals, phase: satisfied ? 'Satisfied' : 'Active', satisfiedAt: satisfied ? at : '' } } as Put] });
       if (satisfied) this.#signalsChanged(site, message.scope);
     }
   }

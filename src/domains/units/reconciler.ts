@@ -43,6 +43,9 @@ export class UnitReconciler implements Reconciler {
   readonly name = 'unit';
   readonly #parts: UnitReconcilerParts;
   readonly #sent = new Map<string, PlanContent>();
+  /** Last report per network and unsaved retained values per unit, for the time when the disk accepts changes again. */
+  readonly #reports = new Map<string, { readonly link: UnitLink; readonly report: NetworkReport }>();
+  readonly #unsaved = new Map<string, { readonly link: UnitLink; readonly networks: RetainedSpec['networks'] }>();
   #revision = 0;
 
   constructor(parts: UnitReconcilerParts) {
@@ -83,14 +86,33 @@ export class UnitReconciler implements Reconciler {
   }
 
   take(link: UnitLink, message: UnitOutbound): void {
-    if (!this.#parts.store.accepting) return;
     if (message.type === 'retained') this.#retain(link, message.networks);
-    if (message.type === 'network') this.#programState(link, message);
-    if (message.type === 'plan-loaded') for (const report of message.networks) this.#programState(link, report);
+    if (message.type === 'network') this.#reported(link, message);
+    if (message.type === 'plan-loaded') for (const report of message.networks) this.#reported(link, report);
+  }
+
+  /** What could not be written while the disk was full. */
+  catchUp(): void {
+    const { store, runtimes } = this.#parts;
+    if (!store.accepting) return;
+    for (const link of runtimes.links()) this.linkChanged(link);
+    for (const { link, report } of this.#reports.values()) this.#programState(link, report);
+    for (const { link, networks } of [...this.#unsaved.values()]) this.#retain(link, networks);
+  }
+
+  #reported(link: UnitLink, report: NetworkReport): void {
+    this.#reports.set(`${link.site}/${report.network}`, { link, report });
+    if (this.#parts.store.accepting) this.#programState(link, report);
   }
 
   #retain(link: UnitLink, networks: RetainedSpec['networks']): void {
     const { store } = this.#parts;
+    const key = `${link.site}/${link.unit}`;
+    if (!store.accepting) {
+      this.#unsaved.set(key, { link, networks: { ...this.#unsaved.get(key)?.networks, ...networks } });
+      return;
+    }
+    this.#unsaved.delete(key);
     const known = store.get(RetainedValues, link.site, link.unit)?.spec.networks ?? {};
     store.apply({ puts: [{ kind: RetainedValues, site: link.site, name: link.unit, spec: { networks: { ...known, ...networks } } } as Put] });
   }

@@ -1,0 +1,105 @@
+/** Faults inside the control side: a block that errors, a unit worker that dies (contract 3, Control program; decisions 3.8, 5.1 rule 6, D-UNIT-04). */
+import type { Worker } from 'node:worker_threads';
+import t from 'tap';
+import type { UnitOutbound } from '../../runtime/port.js';
+import { SITE, startPlant } from '../support/plant.js';
+
+/** The thread that runs a unit, known by the networks it reports. */
+const threads = new Map<string, Worker>();
+const LANDMARKS: Readonly<Record<string, string>> = { tic101: 'rx101', xv111: 'mx101', li201: 'tk201' };
+process.on('worker', (worker) => {
+  worker.on('message', (message: UnitOutbound) => {
+    if (message.type !== 'plan-loaded') return;
+    for (const { network } of message.networks) if (LANDMARKS[network]) threads.set(LANDMARKS[network], worker);
+  });
+});
+
+const plant = await startPlant();
+t.teardown(() => plant.end());
+
+const scanCount = async (unit: string): Promise<number> => (await plant.api.get(`${SITE}/units/${unit}/runtime/status`)).body.scanCount;
+
+async function moreScans(unit: string, than: number): Promise<boolean> {
+  return plant.look(`unit ${unit} goes on scanning`, async () => ({ done: (await scanCount(unit)) > than || undefined, seen: `after ${than}` }), 5000);
+}
+
+t.test('PROG-14, PROG-15: a block that divides by zero marks itself, the scan goes on, and it recovers', async (t) => {
+  const program = {
+    unitRef: 'tk201',
+    scanInterval: '100ms',
+    blocks: [
+      { name: 'ratio', type: 'DIV', params: { IN1: 10 } },
+      { name: 'twice', type: 'MUL', params: { IN1: 21, IN2: 2 } },
+    ],
+    connections: [],
+    variables: [
+      { name: 'divisor', dataType: 'REAL', direction: 'input' },
+      { name: 'quotient', dataType: 'REAL', direction: 'output' },
+      { name: 'other', dataType: 'REAL', direction: 'output' },
+    ],
+    variableBindings: [
+      { variable: 'divisor', blockRef: 'ratio', portRef: 'IN2' },
+      { variable: 'quotient', blockRef: 'ratio', portRef: 'OUT' },
+      { variable: 'other', blockRef: 'twice', portRef: 'OUT' },
+    ],
+  };
+  const made = await plant.api.post(`${SITE}/fbnetworks`, { metadata: { name: 'divider' }, spec: program });
+  t.equal(made.status, 201, made.text);
+  const read = async () => (await plant.api.get(`${SITE}/fbnetworks/divider`)).body;
+  const inState = (state: string) => plant.look(`the program is ${state}`, async () => {
+    const body = await read();
+    return { done: body.state === state ? body : undefined, seen: `it is ${body.state} ${body.message}` };
+  }, 10_000);
+  const tag = async (name: string) => (await plant.api.get(`${SITE}/units/tk201/tags/divider.${name}`)).body;
+
+  t.same((await inState('Degraded')).faultedBlocks, ['ratio']);
+  t.match(await tag('quotient'), { quality: 'Bad' });
+  t.match(await tag('other'), { value: 42, quality: 'Good' }, 'the block beside it runs');
+  t.ok(await moreScans('tk201', await scanCount('tk201')));
+
+  t.equal((await plant.api.post(`${SITE}/units/tk201/tags/divider.divisor`, { value: 4 })).status, 200);
+  t.same((await inState('Running')).faultedBlocks, []);
+  t.match(await plant.look('the quotient is good', async () => {
+    const value = await tag('quotient');
+    return { done: value.quality === 'Good' ? value : undefined, seen: JSON.stringify(value) };
+  }, 5000), { value: 2.5 });
+
+  t.equal((await plant.api.post(`${SITE}/units/tk201/tags/divider.divisor`, { value: 0 })).status, 200);
+  t.same((await inState('Degraded')).faultedBlocks, ['ratio'], 'and again');
+  t.equal((await plant.api.delete(`${SITE}/fbnetworks/divider`)).status, 204);
+});
+
+t.test('D-UNIT-04, 3.8: a unit worker that dies is started again; its phase comes back Held with the batch, and Restart finishes it', async (t) => {
+  const batch = await plant.runBatch();
+  const heat = await plant.untilPhase(batch, 'heat', 'Running');
+  const before = (await plant.api.get(`${SITE}/units/rx101/runtime/status`)).body.epoch;
+  await threads.get('rx101')?.terminate();
+  const held = await plant.until(batch, 'Held');
+  t.match(held, { failure: { rule: 'runtime-restart', class: 'hold' }, validCommands: ['Restart', 'Stop', 'Abort'] });
+  t.equal((await plant.api.get(`${SITE}/units/rx101/runtime/status`)).body.epoch, before + 1, 'a new runtime');
+  t.match((await plant.api.get(`${SITE}/phases/${heat.name}`)).body, { state: 'Held', failure: { rule: 'runtime-restart' }, sfcStatus: { completedSteps: [] } });
+  for (const unit of ['rx101', 'tk201']) t.match(await plant.unit(unit), { allocatedTo: batch, runtimeReady: true, state: 'Held' });
+  t.equal((await plant.command(batch, 'Restart')).status, 200);
+  await plant.until(batch, 'Running');
+  const done = await plant.finish(batch);
+  t.notOk(done.failure);
+});
+
+t.test('D-UNIT-04: after three restarts within 60 s the runtime stays down and its unit says so; runtime/restart brings it back', async (t) => {
+  const message = 'the runtime stopped 3 times within 60 s; restart it when the cause is found';
+  await plant.look('the runtime of tk201 is given up', async () => {
+    const unit = await plant.unit('tk201');
+    if (unit.runtimeReady) await threads.get('tk201')?.terminate();
+    return { done: unit.runtimeMessage === message || undefined, seen: unit.runtimeMessage };
+  }, 30_000);
+  t.match(await plant.unit('tk201'), { runtimeReady: false, runtimeMessage: message });
+  t.match((await plant.api.get(`${SITE}/units/tk201/runtime/status`)).body, { ready: false, message, epoch: 4 });
+  t.match(await plant.api.get(`${SITE}/units/tk201/runtime/diagnostics`), { status: 503, body: { code: 'runtime_unreachable' } });
+  const waits = await plant.createBatch();
+  t.match(await plant.command(waits, 'Start'), { status: 409, body: { code: 'runtime_not_ready', units: ['tk201'] } }, 'CMD-12');
+  t.ok(await moreScans('rx101', await scanCount('rx101')), 'the other units do not notice');
+  t.equal((await plant.api.post(`${SITE}/units/tk201/runtime/restart`, { reason: 'cause found and removed' })).status, 200);
+  await plant.runtimesReady();
+  t.equal((await plant.command(waits, 'Start')).status, 200);
+  await plant.finish(waits);
+});
