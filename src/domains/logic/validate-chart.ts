@@ -30,13 +30,13 @@ const MEMBERS = {
 const Flat = v.strictObject(MEMBERS);
 type Flat = v.InferOutput<typeof Flat>;
 
-export const ChartRequest: v.GenericSchema<unknown, Flat> = v.union([
-  v.pipe(
-    v.strictObject({ chart: Flat }),
-    v.transform(({ chart }) => chart),
-  ),
-  Flat,
-]) as v.GenericSchema<unknown, Flat>;
+const Wrapped = v.pipe(
+  v.strictObject({ chart: Flat }),
+  v.transform(({ chart }) => chart),
+);
+
+/** Chosen by the member `chart`, so that an unknown field is named (decisions Q-ERR-04); a union could only say that nothing fits. */
+export const ChartRequest: v.GenericSchema<unknown, Flat> = v.lazy((input) => (typeof input === 'object' && input !== null && 'chart' in input ? Wrapped : Flat));
 
 export function diagnoseChart(request: Flat, read: StoreReader): ChartDiagnostic[] {
   const { steps, transitions, divergences, parameters, outputs, variables, roles, charts, unit, site, chartKind } = request;
