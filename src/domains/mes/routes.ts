@@ -87,7 +87,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     summary: 'Submit a work order; its batch waits for an operator to start it',
     audit: { action: 'Create', category: 'work-order' },
     exists: inSite,
-    barrier: (_params, _deps, _caller, query) => requireDispatch(query),
+    query: requireDispatch,
     handle: async ({ params, body, caller, audit }, { store, clock, production }) => {
       const { site } = params;
       const request = completed(store, site, orderRequest(body));

@@ -3,7 +3,7 @@
  * Q-ERR-04, Q-ERR-06, Q-ERR-07). One schema gives all of them; the first in that order answers.
  */
 import { isUtf8 } from 'node:buffer';
-import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
+import { type BaseIssue, type GenericSchema, type LazySchema, safeParse } from 'valibot';
 import { invalid, type Refusal } from '../base/refusal.js';
 
 const DEPTH_MAX = 64; // decisions Q-ERR-07
@@ -38,8 +38,9 @@ function checkDepth(bytes: Uint8Array): void {
 
 /** @throws Refusal `unknown_field`, `missing_field` or `invalid_field` naming the JSON path. */
 export function decode<Output>(schema: GenericSchema<unknown, Output>, input: unknown): Output {
-  // an array passes for an object in valibot
-  if (Array.isArray(input) && schema.type.endsWith('object')) throw invalid('invalid_field', 'body', 'body must be an object');
+  // an array passes for an object in valibot, also behind a schema that is chosen by the input
+  const chosen = schema.type === 'lazy' ? (schema as LazySchema<typeof schema>).getter(input) : schema;
+  if (Array.isArray(input) && chosen.type.endsWith('object')) throw invalid('invalid_field', 'body', 'body must be an object');
   const result = safeParse(schema, input);
   if (result.success) return result.output;
   throw refusalOf(result.issues);

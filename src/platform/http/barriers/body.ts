@@ -26,10 +26,12 @@ export const body: Barrier = (exchange, guard) => {
   const chunked = headers.get('transfer-encoding') !== undefined;
   if (announced !== undefined && Number(announced) > limitBytes) throw tooLarge();
   if (!chunked && (announced === undefined || Number(announced) === 0)) {
+    row.query?.(exchange.query);
     accept(exchange, guard, new Uint8Array(0));
     return undefined;
   }
   checkMediaType(headers.get('content-type'), row.bodyMedia);
+  row.query?.(exchange.query);
   return exchange.incoming.collect(limitBytes, tooLarge).then((bytes) => accept(exchange, guard, bytes));
 };
 
