@@ -6,6 +6,7 @@
  * Order: the shape of all manifests, the permission for all, then one by one against what the earlier ones leave behind.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { MODES } from '../../../runtime/vocabulary/modes.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { decode } from '../../platform/http/json-body.js';
@@ -105,7 +106,7 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
   const { kind, name } = manifest;
   if (site !== '' && !staged.get(SITE, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
   const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
-  const { spec: decoded, warnings } = decodeSpec(kind, manifest.spec);
+  const { spec: decoded, warnings } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
   const spec: unknown = kind.admit?.(decoded, { name, site, via: 'apply', before, read: staged }) ?? decoded;
   const labels = manifest.labels && !isDeepStrictEqual(manifest.labels, before?.metadata.labels ?? {}) ? manifest.labels : undefined;
   const annotations = manifest.annotations && !isDeepStrictEqual(manifest.annotations, before?.metadata.annotations ?? {}) ? manifest.annotations : undefined;
@@ -142,6 +143,13 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
 
 function shown(kind: AnyKind, spec: unknown): unknown {
   return kind.redact?.(spec) ?? spec;
+}
+
+/** The equipment mode stands in the spec, but an operator sets it (contract 2, Equipment mode): a manifest that does not name it leaves it alone. */
+function keepMode(spec: unknown, before: unknown): unknown {
+  const mode = (before as { readonly mode?: unknown } | undefined)?.mode;
+  if (!MODES.some((word) => word === mode) || typeof spec !== 'object' || spec === null || 'mode' in spec) return spec;
+  return { ...spec, mode };
 }
 
 function decodeSpec(kind: AnyKind, spec: unknown): { readonly spec: unknown; readonly warnings: readonly string[] } {
