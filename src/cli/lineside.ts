@@ -44,7 +44,12 @@ async function routes(): Promise<void> {
 }
 
 const program = new Command('lineside').version(PACKAGE.version);
-program.command('start').description('start the appliance').allowUnknownOption().allowExcessArguments().action((_, command: Command) => start(command.args));
+program
+  .command('start')
+  .description('start the appliance')
+  .allowUnknownOption()
+  .allowExcessArguments()
+  .action((_, command: Command) => start(command.args));
 program
   .command('check-config')
   .description('report settings without starting')

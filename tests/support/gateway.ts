@@ -239,7 +239,7 @@ export async function makeAccount(test: GatewayTest, username: string, groups: r
   });
 }
 
-export function clientOf(test: GatewayTest, username: string, token: string, sessionId: string): Client {
+export function clientOf(test: Pick<GatewayTest, 'request'>, username: string, token: string, sessionId: string): Client {
   return {
     token,
     username,
@@ -254,7 +254,8 @@ export function clientOf(test: GatewayTest, username: string, token: string, ses
 
 const NEEDS_NONCE = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-function send(port: number, method: string, target: string, { token, key, nonce, body, raw, headers }: RequestOptions = {}): Promise<Answer> {
+/** One raw request on a connection of its own. */
+export function send(port: number, method: string, target: string, { token, key, nonce, body, raw, headers }: RequestOptions = {}): Promise<Answer> {
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const fields: Record<string, string | string[]> = {};
   if (token !== undefined) fields.Authorization = `Bearer ${token}`;
@@ -262,7 +263,7 @@ function send(port: number, method: string, target: string, { token, key, nonce,
   if (nonce === undefined ? NEEDS_NONCE.has(method) : nonce !== null) fields['X-DCS-Nonce'] = nonce ?? randomUUID();
   if (payload !== undefined) {
     fields['Content-Type'] = 'application/json';
-    fields['Content-Length'] = String(Buffer.byteLength(payload));
+    if (headers?.['Transfer-Encoding'] === undefined) fields['Content-Length'] = String(Buffer.byteLength(payload));
   }
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest({ host: '127.0.0.1', port, method, path: target, headers: { ...fields, ...headers }, agent: false }, (incoming) => {

@@ -1,0 +1,266 @@
+/**
+ * One accepted request for every row that changes something, in an order that works on the demonstration plant. A new
+ * mutating route needs its request here (D-AUDIT-02): add it where its resource exists.
+ */
+import type { Answer, Client, RequestOptions } from '../support/gateway.js';
+import { PASSWORD } from '../support/gateway.js';
+import { type ApplianceTest, AT, SITE } from './appliance.js';
+
+const REASON = { reason: 'walked by the release test' };
+const CRUD = '/api/v1';
+const S = '/api/v1/sites/{site}';
+const MASTER = `${S}/recipes/master`;
+
+/** Names of what the story leaves behind, for the walk. */
+export interface Left {
+  readonly batch: string;
+  readonly phase: string;
+  readonly operation: string;
+  readonly unitProcedure: string;
+  readonly procedure: string;
+  readonly workOrder: string;
+  readonly record: string;
+  readonly session: string;
+  readonly correlationID: string;
+  readonly auditName: string;
+}
+
+export interface Done {
+  readonly row: string;
+  readonly answer: Answer;
+}
+
+/** Sends one request per row and remembers the answer under its row. */
+export class Story {
+  readonly done: Done[] = [];
+  readonly #test: ApplianceTest;
+
+  constructor(test: ApplianceTest) {
+    this.#test = test;
+  }
+
+  get test(): ApplianceTest {
+    return this.#test;
+  }
+
+  /** @param row `POST /api/v1/...` as in the table; `{site}` is the demonstration site. */
+  async send(
+    row: string,
+    params: Readonly<Record<string, string>>,
+    options: RequestOptions & { readonly query?: string } = {},
+    client: Client = this.#test.admin,
+  ): Promise<Answer> {
+    const [method, pattern] = row.split(' ');
+    const given: Record<string, string> = { site: SITE, ...params };
+    const path = pattern.replace(/\{(\w+)(?:\.\.\.)?\}/g, (_: string, name: string) => encodeURIComponent(given[name]));
+    const { query, ...rest } = options;
+    const credentials = rest.key === undefined && rest.token === undefined ? { token: client.token } : {};
+    const answer = await this.#test.request(method, query === undefined ? path : `${path}?${query}`, { ...credentials, ...rest });
+    this.record(row, answer);
+    return answer;
+  }
+
+  record(row: string, answer: Answer): void {
+    this.done.push({ row, answer });
+  }
+}
+
+interface Family {
+  readonly path: string;
+  readonly create: object;
+  readonly change?: object;
+  readonly name?: string;
+}
+
+const PROGRAM = {
+  unitRef: 'walk',
+  scanInterval: '1s',
+  blocks: [{ name: 'a', type: 'MUL', params: { IN2: 2 } }],
+  variables: [],
+  variableBindings: [],
+};
+
+/** Created, changed; deleted in the opposite order. */
+const FAMILIES: readonly Family[] = [
+  { path: `${CRUD}/enterprises`, create: { name: 'walk' } },
+  { path: `${CRUD}/sites`, create: { name: 'walk', enterpriseName: 'walk' } },
+  { path: `${S}/areas`, create: { name: 'walk' } },
+  { path: `${S}/processcells`, create: { name: 'walk', areaName: 'walk' } },
+  { path: `${S}/controllers`, create: { name: 'walk', simulation: true }, change: { displayName: 'Walk' } },
+  { path: `${S}/units`, create: { name: 'walk', processCellName: 'walk' } },
+  { path: `${S}/simulationpresets`, create: { name: 'walk', behaviors: [{ address: 'a', type: 'NoisyConstant', params: { value: '1', noise: '0' } }] } },
+  { path: `${S}/iomodules`, create: { name: 'walk', controllerRef: 'walk', protocol: 'simulation' }, change: { channels: [] } },
+  {
+    path: `${CRUD}/fbblocktypes`,
+    create: {
+      name: 'walk',
+      inputs: [{ name: 'IN', dataType: 'REAL' }],
+      outputs: [{ name: 'OUT', dataType: 'BOOL' }],
+      blocks: [{ name: 'a', type: 'GE', params: { IN2: 1 } }],
+      inputBindings: [{ port: 'IN', blockRef: 'a', portRef: 'IN1' }],
+      outputBindings: [{ port: 'OUT', blockRef: 'a', portRef: 'OUT' }],
+    },
+  },
+  { path: `${CRUD}/controlmoduletemplates`, create: { name: 'walk', blocks: [{ name: 'a', type: 'MUL', params: { IN2: 2 } }] }, change: { moduleType: 'other' } },
+  { path: `${S}/controlmodules`, create: { name: 'walk', parentName: 'walk', parentKind: 'Unit', templateRef: 'walk' } },
+  { path: `${S}/fbnetworks`, name: 'walk-program', create: { metadata: { name: 'walk-program' }, spec: PROGRAM }, change: { spec: { ...PROGRAM, scanInterval: '2s' } } },
+  {
+    path: `${S}/alarmdefinitions`,
+    create: { name: 'walk', sourceKind: 'Unit', sourceName: 'walk', conditionType: 'StateEquals', stateValue: 'Held', type: 'System', severity: 'Low', message: 'walked' },
+    change: { message: 'walked again' },
+  },
+  { path: `${S}/phasetemplates`, create: { name: 'walk' } },
+  { path: `${S}/operationtemplates`, create: { name: 'walk' } },
+  { path: `${S}/unitproceduretemplates`, create: { name: 'walk' } },
+  { path: `${S}/proceduretemplates`, create: { name: 'walk' } },
+  { path: `${S}/phases`, create: { name: 'walk', templateRef: 'walk' } },
+  { path: `${S}/operations`, create: { name: 'walk', templateRef: 'walk' } },
+  { path: `${S}/unitprocedures`, create: { name: 'walk', templateRef: 'walk' } },
+  { path: `${S}/procedures`, create: { name: 'walk', templateRef: 'walk' } },
+];
+
+export async function tellStory(story: Story): Promise<Left> {
+  const { test } = story;
+  story.record('POST /api/v1/auth/first-admin', test.firstAdmin);
+  await engineering(story);
+  await recipes(story);
+  await plantFloor(story);
+  const left = await production(story);
+  await story.send(`POST ${S}/mode`, {}, { body: { kind: 'ControlModule', name: 'xv101', mode: 'Manual' } });
+  await access(story);
+  await story.send('POST /api/v1/demo/provision', {}, { body: {} });
+  await story.send('POST /api/v1/demo/timescale', {}, { body: { timeScale: 10 } });
+  const { body: audit } = await test.admin.get(`${AT}/audit?limit=1`);
+  return { ...left, correlationID: audit.items[0].correlationID, auditName: audit.items[0].name };
+}
+
+async function engineering(story: Story): Promise<void> {
+  for (const { path, create, change, name = 'walk' } of FAMILIES) {
+    await story.send(`POST ${path}`, {}, { body: create });
+    await story.send(`PUT ${path}/{name}`, { name }, { body: change ?? { description: 'walked' } });
+  }
+  await story.send(`POST ${S}/fbnetworks/{name}/override-hot-swap`, { name: 'walk-program' }, { body: REASON });
+  for (const { path, name = 'walk' } of [...FAMILIES].reverse()) await story.send(`DELETE ${path}/{name}`, { name });
+  await story.send(`POST ${S}/simulationpresets/seed`, {}, { body: {} });
+  const manifest = { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Area', metadata: { name: 'applied', namespace: `site-${SITE}` }, spec: { description: 'applied' } };
+  await story.send('POST /api/v1/apply', {}, { body: manifest });
+}
+
+async function recipes(story: Story): Promise<void> {
+  const name = 'walk';
+  await story.send(`POST ${MASTER}`, {}, { body: { name, spec: { productID: 'W' } } });
+  await story.send(`PUT ${MASTER}/{name}`, { name }, { body: { spec: { description: 'walked' } } });
+  await story.send(`POST ${MASTER}/{name}/formulas`, { name }, { body: { name: 'half' } });
+  await story.send(`PUT ${MASTER}/{name}/formulas/{formulaName}`, { name, formulaName: 'half' }, { body: { description: 'half of it' } });
+  await story.send(`DELETE ${MASTER}/{name}/formulas/{formulaName}`, { name, formulaName: 'half' });
+  await story.send(`POST ${MASTER}/{name}/revisions/{revision}/revert`, { name, revision: '1' }, { body: REASON });
+  for (const step of ['approve', 'release', 'activate', 'withdraw']) await story.send(`POST ${MASTER}/{name}/${step}`, { name }, { body: REASON });
+  const next = await story.send(`POST ${MASTER}/{name}/new-version`, { name }, { body: { bump: 'minor' } });
+  await story.send(`POST ${MASTER}/{name}/reject`, { name: next.body.name }, { body: REASON });
+  await story.send(`DELETE ${MASTER}/{name}`, { name: next.body.name });
+}
+
+async function plantFloor(story: Story): Promise<void> {
+  await story.send(`POST ${S}/mode`, {}, { body: { kind: 'ControlModule', name: 'xv101', mode: 'Manual' } });
+  await story.send(`POST ${S}/controlmodules/{cm}/tags/{tag}`, { cm: 'xv101', tag: 'reset' }, { body: { value: true } });
+  await story.send(`POST ${S}/units/{unit}/tags/{address...}`, { unit: 'rx101', address: 'xv101.reset' }, { body: { value: false } });
+  await story.send(`POST ${S}/mode`, {}, { body: { kind: 'ControlModule', name: 'xv101', mode: 'Automatic' } });
+  await story.send(`POST ${S}/units/{name}/runtime/restart`, { name: 'mx101' }, { body: REASON });
+  await story.test.until('the runtime is back', `${AT}/units/mx101`, (unit) => unit.runtimeReady);
+}
+
+/** A batch from Start to its sealed record, with the operator's and the laboratory's answers. */
+async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'auditName'>> {
+  const { test } = story;
+  const key = (await story.send('POST /api/v1/mes/apikeys', {}, { body: { name: 'walk-mes', site: SITE } })).body.key as string;
+  const order = (id: string) => ({ key, query: 'dispatch=immediate', body: { workOrderID: id, productDefinition: 'resin-a' } });
+  const work = await story.send('POST /api/v1/mes/sites/{site}/work-orders', {}, order('walk-1'));
+  await story.send('POST /api/v1/mes/sites/{site}/work-orders', {}, order('walk-2'));
+  await story.send('DELETE /api/v1/mes/sites/{site}/work-orders/{id}', { id: 'walk-2' }, { key });
+
+  const create = async (batchID: string): Promise<string> => (await story.send(`POST ${S}/batches`, {}, { body: { batchID, masterRecipeRef: 'resin-a' } })).body.name;
+  const command = (name: string, word: string) => story.send(`POST ${S}/command`, {}, { body: { kind: 'Batch', name, command: word, ...REASON } });
+  const reached = (name: string, state: string) => test.until(`batch ${name} is ${state}`, `${AT}/batches/${name}`, ({ phase }) => phase === state);
+  const pending = await create('WALK-A');
+  await story.send(`PUT ${S}/batches/{name}`, { name: pending }, { body: { description: 'walked' } });
+  await story.send(`DELETE ${S}/batches/{name}`, { name: pending });
+
+  const aborted = await create('WALK-B');
+  for (const [word, state] of [
+    ['Start', 'Running'],
+    ['Abort', 'Aborted'],
+  ]) {
+    await command(aborted, word);
+    await reached(aborted, state);
+  }
+  await story.send(`DELETE ${S}/recipes/control/{name}`, { name: aborted });
+
+  const batch = await create('WALK-C');
+  for (const [word, state] of [
+    ['Start', 'Running'],
+    ['Hold', 'Held'],
+    ['Restart', 'Running'],
+  ]) {
+    await command(batch, word);
+    await reached(batch, state);
+  }
+  const ask = async (what: string, wanted: (prompt: Answer['body']) => boolean): Promise<Answer['body']> => {
+    const asked = await test
+      .until(what, `${AT}/prompts`, (list) => list.some(wanted))
+      .catch(async (fault: Error) => {
+        throw new Error(`${fault.message}; the batch is ${(await test.admin.get(`${AT}/batches/${batch}`)).text}`);
+      });
+    return asked.find(wanted);
+  };
+  const ph = await ask('the pH is asked for', (prompt) => !prompt.resultKey);
+  await story.send(`POST ${S}/phases/{name}/prompt-response`, { name: ph.phase }, { body: { promptID: ph.id, response: '7.2', ...REASON } });
+  const lab = await ask('the laboratory is asked', (prompt) => prompt.resultKey === 'viscosity');
+  await story.send(
+    'POST /api/v1/mes/sites/{site}/phases/{name}/external-result',
+    { name: lab.phase },
+    { key, body: { resultID: lab.id, resultKey: lab.resultKey, value: '420', externalSystem: 'LIMS' } },
+  );
+  await test.until('the batch is complete', `${AT}/batches/${batch}`, ({ phase }) => phase === 'Complete');
+  const { recordRef: record } = await test.until('the record is made', `${AT}/batches/${batch}`, ({ recordRef }) => Boolean(recordRef));
+  await test.until('the record is ready', `${AT}/batchrecords/${record}`, ({ phase }) => phase !== undefined && phase !== 'Pending');
+  await story.send(`POST ${S}/batchrecords/{name}/comments`, { name: record }, { body: { text: 'walked' } });
+  await story.send(`POST ${S}/batchrecords/{name}/review`, { name: record }, { body: { outcome: 'Accepted', comment: 'walked' } });
+  await story.send(`POST ${S}/batchrecords/{name}/finalize`, { name: record }, { body: REASON });
+  const first = async (family: string): Promise<string> => (await test.admin.get(`${AT}/${family}`)).body[0].name;
+  return {
+    batch,
+    record,
+    workOrder: work.body.workOrderID,
+    phase: lab.phase,
+    operation: await first('operations'),
+    unitProcedure: await first('unitprocedures'),
+    procedure: await first('procedures'),
+    session: test.admin.sessionId,
+  };
+}
+
+async function access(story: Story): Promise<void> {
+  const { test } = story;
+  const username = 'walk';
+  const login = (password: string) => test.request('POST', '/api/v1/auth/login', { body: { username, password } });
+  const token = (answer: Answer) => ({ token: answer.body.accessToken as string });
+  await story.send('POST /api/v1/auth/users', {}, { body: { username, password: PASSWORD, displayName: 'Walk', groups: ['lineside-viewer'], mustChangePassword: false } });
+  await story.send('PUT /api/v1/auth/users/{username}', { username }, { body: { displayName: 'Walker' } });
+  const cookie = await test.request('POST', '/api/v1/auth/login', { body: { username, password: PASSWORD, useCookie: true } });
+  story.record('POST /api/v1/auth/login', cookie);
+  const refreshed = await test.request('POST', '/api/v1/auth/refresh', { headers: { Cookie: String(cookie.headers['set-cookie']).split(';')[0] } });
+  story.record('POST /api/v1/auth/refresh', refreshed);
+  await story.send('POST /api/v1/auth/reauthenticate', {}, { ...token(refreshed), body: { password: PASSWORD } });
+  await story.send('POST /api/v1/auth/password', {}, { ...token(refreshed), body: { currentPassword: PASSWORD, newPassword: `${PASSWORD} again` } });
+  await story.send('POST /api/v1/auth/logout', {}, token(refreshed));
+  await story.send('POST /api/v1/auth/users/{username}/password', { username }, { body: { newPassword: PASSWORD, mustChangePassword: false } });
+  const session = await login(PASSWORD);
+  await story.send('DELETE /api/v1/auth/sessions/{id}', { id: session.body.sessionId });
+  for (const name of ['locked', 'locked-too']) {
+    for (let i = 0; i < 5; i += 1) await test.request('POST', '/api/v1/auth/login', { body: { username: name, password: 'guessed wrong' } });
+  }
+  await story.send('DELETE /api/v1/auth/lockouts/{username}', { username: 'locked-too' });
+  await story.send('DELETE /api/v1/auth/users/{username}', { username });
+  await story.send('POST /api/v1/mes/apikeys', {}, { body: { name: 'walk-unused', site: SITE } });
+  await story.send('DELETE /api/v1/mes/apikeys/{name}', { name: 'walk-unused' });
+}
