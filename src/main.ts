@@ -279,6 +279,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     routes,
     siteExists,
     ready: () => ready && store.accepting,
+    started: () => ready,
     consoleFolder: fileURLToPath(new URL('../console/', import.meta.url)),
     census: hub,
   });

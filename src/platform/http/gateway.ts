@@ -43,7 +43,10 @@ export interface GatewayOptions {
   /** Rows of the domains with what they work on; probes and pages are added here. */
   readonly routes: readonly RouteSet[];
   readonly siteExists: (site: string) => boolean;
+  /** `/readyz`: everything is up and writes are accepted. */
   readonly ready: () => boolean;
+  /** Requests are served; a full disk ends `ready`, not this. As `ready` when left out. */
+  readonly started?: () => boolean;
   /** Folder of the built consoles. */
   readonly consoleFolder: string;
   readonly census?: StreamCensus;
@@ -75,7 +78,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       nonces,
       store: options.store,
       siteExists: options.siteExists,
-      ready: options.ready,
+      ready: options.started ?? options.ready,
       bodyBytesMax: settings.bodyBytesMax,
       reasonLengthMin: settings.reasonLengthMin,
     },
