@@ -36,7 +36,8 @@ class Node {
   rest: Leaf | undefined;
 }
 
-const RECENT_MAX = 4096; // paths are at most some hundred bytes: about 1 MB
+const RECENT_MAX = 4096;
+const RECENT_LENGTH_MAX = 256; // with it the memory of recent paths stays below some MB, whoever asks for what
 const NO_PARAMS: Params = Object.freeze({}) as Params;
 const NOTHING: Match = { found: 'nothing' };
 const MALFORMED: Match = { found: 'malformed' };
@@ -61,7 +62,7 @@ export class Router {
     const known = this.#recent.get(path) ?? this.#fixed.get(path);
     if (known) return known;
     const match = this.#find(path);
-    if (match.found !== 'target') return match;
+    if (match.found !== 'target' || path.length > RECENT_LENGTH_MAX) return match;
     if (this.#recent.size >= RECENT_MAX) this.#recent.clear();
     this.#recent.set(path, match);
     return match;
