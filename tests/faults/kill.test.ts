@@ -1,0 +1,199 @@
+/** SIGKILL of the whole appliance at random moments of a batch: what was acknowledged is there, Restart finishes it (decisions 3.8, 8.7). */
+import { setTimeout as pause } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { type ApiClient, eventually } from '../support/api-client.js';
+import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
+import { ANSWERS, answerTo, outputOf, type Prompt, SITE } from '../support/plant.js';
+
+const MES = '/api/v1/mes/sites/demo';
+const PASSWORD = 'correct horse battery';
+const KILLS = 6;
+/** A demonstration batch takes about 6 s at time scale 10. */
+const MOMENT_MAX_MS = 6500;
+const SEED = Number(process.env.KILL_SEED ?? 20261121);
+
+const ENVIRONMENT = {
+  NODE_OPTIONS: '', // the test runner's loaders re-raise signals in its children
+  LINESIDE_DEMO__ENABLED: 'true',
+  LINESIDE_GATEWAY__OPERATINGMODE: 'development',
+  LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
+  LINESIDE_RUNTIME__TIMESCALE: '10',
+  LINESIDE_LOG_LEVEL: 'warn',
+};
+
+/** mulberry32: the same moments in every run with the same seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+interface Event {
+  readonly id: number;
+  readonly eventType: string;
+  readonly eventSubType: string;
+  readonly value: string;
+  readonly message: string;
+}
+
+/** What the outside has been told before the kill. */
+interface Told {
+  readonly answered: Map<string, string>;
+  delivered: string;
+  events: readonly Event[];
+  phase: string;
+}
+
+class Story {
+  readonly box: ApplianceProcess;
+  admin!: ApiClient;
+  mes!: ApiClient;
+
+  constructor(box: ApplianceProcess) {
+    this.box = box;
+  }
+
+  async commission(): Promise<void> {
+    const code = /commissioning code\s+(\S+)/.exec(this.box.output)?.[1] ?? '';
+    const first = await this.box.api.post('/api/v1/auth/first-admin', { code, username: 'anna', password: PASSWORD });
+    if (first.status !== 201) throw new Error(first.text);
+    await this.signIn();
+    const key = await this.admin.post('/api/v1/mes/apikeys', { name: 'erp', site: 'demo' });
+    this.mes = this.box.api.with(`ApiKey ${key.body.key}`);
+  }
+
+  async signIn(): Promise<void> {
+    const login = await this.box.api.post('/api/v1/auth/login', { username: 'anna', password: PASSWORD });
+    if (login.status !== 200) throw new Error(login.text);
+    this.admin = this.box.api.with(`Bearer ${login.body.accessToken}`);
+  }
+
+  async order(workOrderID: string): Promise<string> {
+    const made = await this.mes.post(`${MES}/work-orders?dispatch=immediate`, { workOrderID, productDefinition: 'resin-a', quantity: '28' });
+    if (made.status !== 201) throw new Error(made.text);
+    return made.body.batchName as string;
+  }
+
+  command(name: string, command: string) {
+    return this.admin.post(`${SITE}/command`, { kind: 'Batch', name, command });
+  }
+
+  async batch(name: string) {
+    return (await this.admin.get(`${SITE}/batches/${name}`)).body;
+  }
+
+  async events(name: string): Promise<Event[]> {
+    return (await this.admin.get(`${SITE}/batches/${name}/events?limit=1000&order=asc`)).body.items;
+  }
+
+  /** Answers what is open and notes what was acknowledged; a refused or cut connection notes nothing. */
+  async serve(name: string, told: Told): Promise<void> {
+    for (const prompt of (await this.admin.get(`${SITE}/prompts`)).body as Prompt[]) {
+      if (prompt.batch !== name) continue;
+      if (prompt.resultKey) {
+        const delivery = { resultID: prompt.id, resultKey: prompt.resultKey, value: ANSWERS.viscosity, externalSystem: 'LIMS', sampleID: `S-${name}` };
+        if ((await this.mes.post(`${MES}/phases/${prompt.phase}/external-result`, delivery)).status === 200) told.delivered = prompt.id;
+      } else {
+        const answer = await this.admin.post(`${SITE}/phases/${prompt.phase}/prompt-response`, { promptID: prompt.id, response: answerTo(prompt, ANSWERS), reason: 'measured at the bench' });
+        if (answer.status === 200) told.answered.set(prompt.id, answer.body.auditRecordRef);
+      }
+    }
+  }
+
+  inState(name: string, ...states: string[]) {
+    let seen = '';
+    return eventually(`batch ${name} is ${states.join(' or ')}`, async () => {
+      const body = await this.batch(name);
+      seen = `${body.phase}: ${body.blockedBecause}`;
+      return states.includes(body.phase) ? body : undefined;
+    }, 60_000).catch((fault: Error) => {
+      throw new Error(`${fault.message}; it is ${seen}`);
+    });
+  }
+}
+
+/** Serves the batch until the appliance is killed after the given time. */
+async function runUntilKilled(story: Story, name: string, afterMs: number): Promise<Told> {
+  const told: Told = { answered: new Map(), delivered: '', events: [], phase: 'Pending' };
+  let alive = true;
+  const killed = pause(afterMs).then(async () => {
+    await story.box.end('SIGKILL');
+    alive = false;
+  });
+  while (alive) {
+    try {
+      await story.serve(name, told);
+      told.events = await story.events(name);
+      told.phase = (await story.batch(name)).phase;
+      await pause(20);
+    } catch {
+      break; // the appliance is gone in the middle of a request
+    }
+  }
+  await killed;
+  return told;
+}
+
+t.test('promise 1: killed at six random moments of a batch, nothing acknowledged is lost or doubled, and Restart finishes it', { timeout: 115_000 }, async (t) => {
+  const box = await applianceProcess({ environment: ENVIRONMENT });
+  t.teardown(async () => {
+    await box.end('SIGKILL');
+    box.remove();
+  });
+  const story = new Story(box);
+  await box.start();
+  await story.commission();
+  const random = randomFrom(SEED);
+  for (let round = 1; round <= KILLS; round += 1) {
+    const afterMs = Math.round(random() * MOMENT_MAX_MS);
+    const name = await story.order(`WO-${round}`);
+    await eventually('the units are ready', async () => (await story.command(name, 'Start')).status === 200);
+    const told = await runUntilKilled(story, name, afterMs);
+    await box.start();
+    await story.signIn();
+    await t.test(`round ${round}: killed after ${afterMs} ms, when it was ${told.phase} with ${told.events.length} events (seed ${SEED})`, async (t) => afterKill(t, story, name, told, round));
+  }
+});
+
+async function afterKill(t: Test, story: Story, name: string, told: Told, round: number): Promise<void> {
+  const orders = (await story.mes.get(`${MES}/work-orders`)).body as { workOrderID: string }[];
+  t.equal(orders.length, round, 'every order is there, and the key');
+  const found = await story.inState(name, 'Held', 'Pending', 'Complete');
+  if (told.phase === 'Complete') t.equal(found.phase, 'Complete', 'it stays as it was');
+  const recovered = await story.events(name);
+  t.same(recovered.slice(0, told.events.length), told.events, 'every event that was served is there, as it was');
+  t.same(recovered.map((event) => event.id), recovered.map((_, index) => index + 1), 'numbered without a gap');
+  const verified = (await story.admin.get('/api/v1/audit/verify')).body;
+  t.match(verified, { ok: true, problems: [] }, 'the audit chain verifies');
+
+  await eventually('the units are ready', async () => ((await story.admin.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
+  if (found.phase !== 'Complete') {
+    if (found.phase === 'Held') t.ok(recovered.some((event) => event.value === 'RuntimeRestart'), 'the gap is on record');
+    const go = await story.command(name, found.phase === 'Pending' ? 'Start' : 'Restart');
+    t.equal(go.status, 200, go.text);
+    await story.inState(name, 'Running', 'Complete');
+    await eventually('it is served to its end', async () => {
+      await story.serve(name, told);
+      return (await story.batch(name)).phase === 'Complete';
+    }, 60_000).catch(async (fault: Error) => {
+      throw new Error(`${fault.message}; it is ${JSON.stringify(await story.batch(name)).slice(0, 600)}`);
+    });
+  }
+
+  const done = await story.batch(name);
+  t.equal(outputOf(done, 'ph'), 7.2);
+  t.equal(outputOf(done, 'viscosity'), 420);
+  const trail = (await story.admin.get(`${SITE}/audit?action=PromptAcknowledge&limit=1000`)).body.items as { name: string; details: { promptID: string; batch: string } }[];
+  const own = trail.filter((record) => record.details.batch === name);
+  t.equal(new Set(own.map((record) => record.details.promptID)).size, own.length, 'no prompt was answered twice');
+  for (const [id, ref] of told.answered) t.equal(own.find((record) => record.details.promptID === id)?.name, ref, 'an acknowledged answer is on record');
+  const record = (await story.admin.get(`${SITE}/batches/${name}/record`)).body as { externalResults: { sampleID: string; value: string }[]; executionEvents: Event[] };
+  t.match(record.externalResults, [{ sampleID: `S-${name}`, value: '420' }], 'the result of the laboratory, once');
+  t.equal(record.externalResults.length, 1);
+  t.equal(record.executionEvents.filter((event) => event.eventSubType === 'Prompt Response').length, own.length, 'each answer is one event');
+}
+
