@@ -3,9 +3,7 @@
  * change of the store (decisions 3.3, 3.4). Nothing is written but through `change()`, so a pass either happens whole or
  * not at all.
  */
-import { parseCondition } from '../../../runtime/language/parser.js';
 import { evaluateCondition } from '../../../runtime/language/evaluate.js';
-import type { Expression } from '../../../runtime/language/ast.js';
 import type { ChartTransition } from '../../../runtime/vocabulary/chart.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { BatchState, Command, State } from '../../../runtime/vocabulary/states.js';
@@ -18,6 +16,7 @@ import type { Change, Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { Unit, type UnitStatus } from '../plant/kind.js';
 import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpec, Procedure, type ProcedureSpec, UnitProcedure } from '../procedures/kind.js';
+import { conditionOf } from '../units/conditions.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
@@ -354,17 +353,4 @@ function valueOf(spec: ElementResource['spec'], name: string): Value | undefined
   const type = spec.parameters.find((parameter) => parameter.name.toLowerCase() === name.toLowerCase())?.type ?? (Number.isFinite(Number(at.value)) && at.value !== '' ? 'REAL' : 'STRING');
   if (type === 'REAL' || type === 'INT') return Number(at.value);
   return type === 'BOOL' ? at.value.toUpperCase() === 'TRUE' : at.value;
-}
-
-const CONDITIONS = new Map<string, Expression | null>();
-const CONDITIONS_MAX = 1000;
-
-/** Parsed once; the cache is dropped when it has grown out of proportion. */
-function conditionOf(text: string): Expression | null {
-  const known = CONDITIONS.get(text);
-  if (known !== undefined) return known;
-  if (CONDITIONS.size >= CONDITIONS_MAX) CONDITIONS.clear();
-  const { expression } = parseCondition(text);
-  CONDITIONS.set(text, expression);
-  return expression;
 }

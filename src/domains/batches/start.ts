@@ -15,6 +15,7 @@ import { bindRecipe, unitForCapability } from '../recipes/bindings.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { ControlRecipe, type ControlRecipeSpec, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
 import { siteUnits } from '../recipes/site-units.js';
+import { missingPermissive } from '../units/conditions.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { coordinationCopy, type ElementDraft, instantiate, type Templates } from './instantiation.js';
 import type { BatchSpec, BatchStatus, ParameterValue } from './kind.js';
@@ -82,6 +83,10 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     checkQuantity(recipe.spec, batch.spec.quantity);
     const parameters = batchParameters(recipe.spec, batch.spec);
     if ((recipe.spec.procedure.chart.steps ?? []).length === 0) return refuse('chart-invalid', 'the procedure of the recipe has no steps');
+    for (const name of units) {
+      const missing = permissiveOf(facts, site, name);
+      if (missing) return refuse(`permissive-${missing.name}`, `unit ${name}: ${missing.message || missing.conditionST}`, [name]);
+    }
     const manual = units.filter((name) => isManual(store, site, name));
     if (manual.length > 0 || batch.spec.mode === 'Manual') return refuse('mode-manual', `${manual[0] ? `unit ${manual[0]}` : 'the batch'} is in Manual`, manual);
     if (facts.storageLow()) return refuse('storage-low', 'the storage of the appliance is nearly full');
@@ -90,6 +95,12 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     if (!(fault instanceof Refusal)) throw fault;
     return refuse(fault.context.code === 'chart_invalid' ? 'chart-invalid' : 'formula-out-of-range', fault.message);
   }
+}
+
+function permissiveOf({ store, runtimes }: StartFacts, site: string, name: string) {
+  const unit = store.get(Unit, site, name);
+  const link = runtimes.link(site, name);
+  return unit && link && missingPermissive(unit.spec, link);
 }
 
 function isManual(store: Store, site: string, name: string): boolean {

@@ -1,4 +1,6 @@
 /** Rules of the physical hierarchy: references that must exist and what a delete would leave dangling (decisions Q-ERR-11, D-UNIT-02). */
+import { checkCondition } from '../../../runtime/language/checker.js';
+import { parseCondition } from '../../../runtime/language/parser.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { isResourceName } from '../../platform/base/resource-name.js';
@@ -116,6 +118,13 @@ export function admitUnit(spec: UnitSpec, { read, site }: Admission<UnitSpec, Un
     const key = role.toLowerCase();
     if (roles.has(key)) throw invalid('invalid_field', `roleBindings[${index}].role`, `role ${role} is bound twice`);
     roles.add(key);
+  });
+  spec.permissives.forEach(({ name, conditionST }, index) => {
+    if (spec.permissives.findIndex((other) => other.name === name) < index) throw invalid('invalid_field', `permissives[${index}].name`, `permissive ${name} stands twice`);
+    const { expression, diagnostics } = parseCondition(conditionST);
+    const scope = { names: new Map(), member: () => undefined, tag: () => ({ found: 'unresolved' as const }) };
+    const fault = [...diagnostics, ...(expression ? checkCondition(expression, scope) : [])].find(({ severity }) => severity === 'error');
+    if (fault) throw invalid('st_invalid', `permissives[${index}].conditionST`, `line ${fault.line}: ${fault.message}`);
   });
   if (spec.scanInterval !== '') {
     const ms = parseDuration(spec.scanInterval) ?? 0;

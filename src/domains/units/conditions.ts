@@ -1,0 +1,40 @@
+/**
+ * Conditions that the gateway judges itself: transitions of procedural charts and permissives of units. Their text is
+ * parsed once.
+ */
+import type { Expression } from '../../../runtime/language/ast.js';
+import { evaluateCondition } from '../../../runtime/language/evaluate.js';
+import { parseCondition } from '../../../runtime/language/parser.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import type { UnitSpec } from '../plant/kind.js';
+import type { UnitLink } from './runtimes.js';
+
+const CONDITIONS = new Map<string, Expression | null>();
+const CONDITIONS_MAX = 1000;
+
+/** Null when the text is not a condition. The cache is dropped when it has grown out of proportion. */
+export function conditionOf(text: string): Expression | null {
+  const known = CONDITIONS.get(text);
+  if (known !== undefined) return known;
+  if (CONDITIONS.size >= CONDITIONS_MAX) CONDITIONS.clear();
+  const { expression } = parseCondition(text);
+  CONDITIONS.set(text, expression);
+  return expression;
+}
+
+/** The first permissive of a unit that is not TRUE now; a value that is bad or was never read does not permit (decisions 1.5, 3.2). */
+export function missingPermissive({ permissives }: UnitSpec, link: UnitLink): UnitSpec['permissives'][number] | undefined {
+  if (permissives.length === 0) return undefined;
+  link.refresh();
+  const read = (address: string): Value | undefined => {
+    const index = link.tagIndex(address);
+    if (index < 0) return undefined;
+    const { value, quality, atMs } = link.reading(index);
+    return atMs === 0 || quality === QUALITY.Bad ? undefined : value;
+  };
+  return permissives.find(({ conditionST }) => {
+    const expression = conditionOf(conditionST);
+    return !expression || evaluateCondition(expression, { name: () => undefined, member: () => undefined, read }).result !== 'TRUE';
+  });
+}
