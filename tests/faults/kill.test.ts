@@ -98,7 +98,11 @@ class Story {
         const delivery = { resultID: prompt.id, resultKey: prompt.resultKey, value: ANSWERS.viscosity, externalSystem: 'LIMS', sampleID: `S-${name}` };
         if ((await this.mes.post(`${MES}/phases/${prompt.phase}/external-result`, delivery)).status === 200) told.delivered = prompt.id;
       } else {
-        const answer = await this.admin.post(`${SITE}/phases/${prompt.phase}/prompt-response`, { promptID: prompt.id, response: answerTo(prompt, ANSWERS), reason: 'measured at the bench' });
+        const answer = await this.admin.post(`${SITE}/phases/${prompt.phase}/prompt-response`, {
+          promptID: prompt.id,
+          response: answerTo(prompt, ANSWERS),
+          reason: 'measured at the bench',
+        });
         if (answer.status === 200) told.answered.set(prompt.id, answer.body.auditRecordRef);
       }
     }
@@ -106,11 +110,15 @@ class Story {
 
   inState(name: string, ...states: string[]) {
     let seen = '';
-    return eventually(`batch ${name} is ${states.join(' or ')}`, async () => {
-      const body = await this.batch(name);
-      seen = `${body.phase}: ${body.blockedBecause}`;
-      return states.includes(body.phase) ? body : undefined;
-    }, 60_000).catch((fault: Error) => {
+    return eventually(
+      `batch ${name} is ${states.join(' or ')}`,
+      async () => {
+        const body = await this.batch(name);
+        seen = `${body.phase}: ${body.blockedBecause}`;
+        return states.includes(body.phase) ? body : undefined;
+      },
+      60_000,
+    ).catch((fault: Error) => {
       throw new Error(`${fault.message}; it is ${seen}`);
     });
   }
@@ -155,7 +163,9 @@ t.test('promise 1: killed at six random moments of a batch, nothing acknowledged
     const told = await runUntilKilled(story, name, afterMs);
     await box.start();
     await story.signIn();
-    await t.test(`round ${round}: killed after ${afterMs} ms, when it was ${told.phase} with ${told.events.length} events (seed ${SEED})`, async (t) => afterKill(t, story, name, told, round));
+    await t.test(`round ${round}: killed after ${afterMs} ms, when it was ${told.phase} with ${told.events.length} events (seed ${SEED})`, async (t) =>
+      afterKill(t, story, name, told, round),
+    );
   }
 });
 
@@ -166,20 +176,32 @@ async function afterKill(t: Test, story: Story, name: string, told: Told, round:
   if (told.phase === 'Complete') t.equal(found.phase, 'Complete', 'it stays as it was');
   const recovered = await story.events(name);
   t.same(recovered.slice(0, told.events.length), told.events, 'every event that was served is there, as it was');
-  t.same(recovered.map((event) => event.id), recovered.map((_, index) => index + 1), 'numbered without a gap');
+  t.same(
+    recovered.map((event) => event.id),
+    recovered.map((_, index) => index + 1),
+    'numbered without a gap',
+  );
   const verified = (await story.admin.get('/api/v1/audit/verify')).body;
   t.match(verified, { ok: true, problems: [] }, 'the audit chain verifies');
 
   await eventually('the units are ready', async () => ((await story.admin.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
   if (found.phase !== 'Complete') {
-    if (found.phase === 'Held') t.ok(recovered.some((event) => event.value === 'RuntimeRestart'), 'the gap is on record');
+    if (found.phase === 'Held')
+      t.ok(
+        recovered.some((event) => event.value === 'RuntimeRestart'),
+        'the gap is on record',
+      );
     const go = await story.command(name, found.phase === 'Pending' ? 'Start' : 'Restart');
     t.equal(go.status, 200, go.text);
     await story.inState(name, 'Running', 'Complete');
-    await eventually('it is served to its end', async () => {
-      await story.serve(name, told);
-      return (await story.batch(name)).phase === 'Complete';
-    }, 60_000).catch(async (fault: Error) => {
+    await eventually(
+      'it is served to its end',
+      async () => {
+        await story.serve(name, told);
+        return (await story.batch(name)).phase === 'Complete';
+      },
+      60_000,
+    ).catch(async (fault: Error) => {
       throw new Error(`${fault.message}; it is ${JSON.stringify(await story.batch(name)).slice(0, 600)}`);
     });
   }
@@ -196,4 +218,3 @@ async function afterKill(t: Test, story: Story, name: string, told: Told, round:
   t.equal(record.externalResults.length, 1);
   t.equal(record.executionEvents.filter((event) => event.eventSubType === 'Prompt Response').length, own.length, 'each answer is one event');
 }
-

@@ -23,7 +23,8 @@ function writable(box: ApplianceProcess, is: boolean): void {
 
 const create = (box: ApplianceProcess, batchID: string): Promise<ApiAnswer> => box.api.post(`${SITE}/batches`, { batchID, masterRecipeRef: 'resin-a' });
 const scans = async (box: ApplianceProcess): Promise<number> => (await box.api.get(`${SITE}/units/rx101/runtime/status`)).body.scanCount;
-const unitsReady = (box: ApplianceProcess) => eventually('the units are ready', async () => ((await box.api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
+const unitsReady = (box: ApplianceProcess) =>
+  eventually('the units are ready', async () => ((await box.api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
 
 async function serve(box: ApplianceProcess): Promise<void> {
   for (const prompt of (await box.api.get(`${SITE}/prompts`)).body as Prompt[]) {
@@ -47,7 +48,11 @@ t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and 
   await unitsReady(box);
   const batch = (await create(box, 'before')).body.name as string;
   t.equal((await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' })).status, 200);
-  const charging = (await eventually('a phase charges', async () => ((await box.api.get(`${SITE}/phases`)).body as { templateRef: string; state: string; name: string }[]).find((phase) => phase.templateRef === 'charge' && phase.state === 'Running')));
+  const charging = await eventually('a phase charges', async () =>
+    ((await box.api.get(`${SITE}/phases`)).body as { templateRef: string; state: string; name: string }[]).find(
+      (phase) => phase.templateRef === 'charge' && phase.state === 'Running',
+    ),
+  );
   const pid = box.pid;
   const eventsBefore = (await box.api.get(`${SITE}/batches/${batch}/events?limit=1000&order=asc`)).body.items;
 
@@ -55,7 +60,10 @@ t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and 
   const refused = await create(box, 'refused');
   t.match(refused, { status: 503, body: { code: 'storage_unavailable' } });
   t.match(await create(box, 'refused-again'), { status: 503, body: { code: 'storage_unavailable' } });
-  t.match(await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Hold', reason: 'the disk is full' }), { status: 503, body: { code: 'storage_unavailable' } });
+  t.match(await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Hold', reason: 'the disk is full' }), {
+    status: 503,
+    body: { code: 'storage_unavailable' },
+  });
   t.equal((await box.api.get('/readyz')).status, 503);
   t.equal((await box.api.get('/healthz')).status, 200);
   const before = await scans(box);
@@ -70,19 +78,33 @@ t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and 
   t.equal((await box.api.get('/readyz')).status, 200);
   t.equal(box.pid, pid, 'it is the same process');
   t.match((await box.api.get(`${SITE}/batches/${batch}`)).body, { phase: 'Running' }, 'the batch was not touched');
-  await eventually('the batch is Complete', async () => {
-    await serve(box);
-    return (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Complete';
-  }, 60_000).catch(async (fault: Error) => {
-    const phases = ((await box.api.get(`${SITE}/phases`)).body as { name: string; state: string }[]).filter((phase) => phase.state !== 'Idle').map((phase) => `${phase.name} ${phase.state}`);
+  await eventually(
+    'the batch is Complete',
+    async () => {
+      await serve(box);
+      return (await box.api.get(`${SITE}/batches/${batch}`)).body.phase === 'Complete';
+    },
+    60_000,
+  ).catch(async (fault: Error) => {
+    const phases = ((await box.api.get(`${SITE}/phases`)).body as { name: string; state: string }[])
+      .filter((phase) => phase.state !== 'Idle')
+      .map((phase) => `${phase.name} ${phase.state}`);
     throw new Error(`${fault.message}; ${JSON.stringify((await box.api.get(`${SITE}/batches/${batch}`)).body.blockedBecause)} ${phases.join(', ')}`);
   });
   const done = (await box.api.get(`${SITE}/batches/${batch}`)).body;
   t.equal(outputOf(done, 'ph'), 7.2);
   const events = (await box.api.get(`${SITE}/batches/${batch}/events?limit=1000&order=asc`)).body.items as { id: number; value: string; element: { name: string } }[];
   t.same(events.slice(0, eventsBefore.length), eventsBefore);
-  t.same(events.map((event) => event.id), events.map((_, index) => index + 1), 'no event was lost or doubled');
-  t.same(events.filter((event) => event.element.name === charging.name && ['Running', 'Complete'].includes(event.value)).map((event) => event.value), ['Running', 'Complete'], 'what happened meanwhile is on record');
+  t.same(
+    events.map((event) => event.id),
+    events.map((_, index) => index + 1),
+    'no event was lost or doubled',
+  );
+  t.same(
+    events.filter((event) => event.element.name === charging.name && ['Running', 'Complete'].includes(event.value)).map((event) => event.value),
+    ['Running', 'Complete'],
+    'what happened meanwhile is on record',
+  );
   t.match((await box.api.get('/api/v1/audit/verify')).body, { ok: true, problems: [] });
   t.equal(await box.end('SIGTERM'), 0);
 });

@@ -46,10 +46,15 @@ t.test('PROG-14, PROG-15: a block that divides by zero marks itself, the scan go
   const made = await plant.api.post(`${SITE}/fbnetworks`, { metadata: { name: 'divider' }, spec: program });
   t.equal(made.status, 201, made.text);
   const read = async () => (await plant.api.get(`${SITE}/fbnetworks/divider`)).body;
-  const inState = (state: string) => plant.look(`the program is ${state}`, async () => {
-    const body = await read();
-    return { done: body.state === state ? body : undefined, seen: `it is ${body.state} ${body.message}` };
-  }, 10_000);
+  const inState = (state: string) =>
+    plant.look(
+      `the program is ${state}`,
+      async () => {
+        const body = await read();
+        return { done: body.state === state ? body : undefined, seen: `it is ${body.state} ${body.message}` };
+      },
+      10_000,
+    );
   const tag = async (name: string) => (await plant.api.get(`${SITE}/units/tk201/tags/divider.${name}`)).body;
 
   t.same((await inState('Degraded')).faultedBlocks, ['ratio']);
@@ -59,10 +64,17 @@ t.test('PROG-14, PROG-15: a block that divides by zero marks itself, the scan go
 
   t.equal((await plant.api.post(`${SITE}/units/tk201/tags/divider.divisor`, { value: 4 })).status, 200);
   t.same((await inState('Running')).faultedBlocks, []);
-  t.match(await plant.look('the quotient is good', async () => {
-    const value = await tag('quotient');
-    return { done: value.quality === 'Good' ? value : undefined, seen: JSON.stringify(value) };
-  }, 5000), { value: 2.5 });
+  t.match(
+    await plant.look(
+      'the quotient is good',
+      async () => {
+        const value = await tag('quotient');
+        return { done: value.quality === 'Good' ? value : undefined, seen: JSON.stringify(value) };
+      },
+      5000,
+    ),
+    { value: 2.5 },
+  );
 
   t.equal((await plant.api.post(`${SITE}/units/tk201/tags/divider.divisor`, { value: 0 })).status, 200);
   t.same((await inState('Degraded')).faultedBlocks, ['ratio'], 'and again');
@@ -87,11 +99,15 @@ t.test('D-UNIT-04, 3.8: a unit worker that dies is started again; its phase come
 
 t.test('D-UNIT-04: after three restarts within 60 s the runtime stays down and its unit says so; runtime/restart brings it back', async (t) => {
   const message = 'the runtime stopped 3 times within 60 s; restart it when the cause is found';
-  await plant.look('the runtime of tk201 is given up', async () => {
-    const unit = await plant.unit('tk201');
-    if (unit.runtimeReady) await threads.get('tk201')?.terminate();
-    return { done: unit.runtimeMessage === message || undefined, seen: unit.runtimeMessage };
-  }, 30_000);
+  await plant.look(
+    'the runtime of tk201 is given up',
+    async () => {
+      const unit = await plant.unit('tk201');
+      if (unit.runtimeReady) await threads.get('tk201')?.terminate();
+      return { done: unit.runtimeMessage === message || undefined, seen: unit.runtimeMessage };
+    },
+    30_000,
+  );
   t.match(await plant.unit('tk201'), { runtimeReady: false, runtimeMessage: message });
   t.match((await plant.api.get(`${SITE}/units/tk201/runtime/status`)).body, { ready: false, message, epoch: 4 });
   t.match(await plant.api.get(`${SITE}/units/tk201/runtime/diagnostics`), { status: 503, body: { code: 'runtime_unreachable' } });

@@ -12,12 +12,20 @@ t.test('ACCEPT-09: a batch of resin-a with a batchID alone ends Complete with th
   t.match(await plant.batch(batch), { phase: 'Pending', quantity: '28', validCommands: ['Start'], allocations: [], blockedBecause: /operator/ });
   t.equal((await plant.command(batch, 'Start')).status, 200);
   const running = await plant.until(batch, 'Running');
-  t.same(running.allocations.map((allocation: { unit: string; state: string }) => [allocation.unit, allocation.state]).sort(), [['mx101', 'Granted'], ['rx101', 'Granted'], ['tk201', 'Granted']]);
+  t.same(running.allocations.map((allocation: { unit: string; state: string }) => [allocation.unit, allocation.state]).sort(), [
+    ['mx101', 'Granted'],
+    ['rx101', 'Granted'],
+    ['tk201', 'Granted'],
+  ]);
   t.match(running, { validCommands: ['Pause', 'Hold', 'Stop', 'Abort'], controlRecipe: undefined, recipe: { name: 'resin-a', version: '1.0.0', controlRecipe: batch } });
 
   await plant.untilPhase(batch, 'charge', 'Running');
   const unit = await plant.unit('rx101');
-  t.match(unit, { state: 'Running', allocatedTo: batch, progression: 'acting', activeWork: { kind: 'UnitProcedure', state: 'Running', batchRef: batch } }, 'UNIT-03: the unit shows its unit procedure');
+  t.match(
+    unit,
+    { state: 'Running', allocatedTo: batch, progression: 'acting', activeWork: { kind: 'UnitProcedure', state: 'Running', batchRef: batch } },
+    'UNIT-03: the unit shows its unit procedure',
+  );
   const procedures = (await plant.api.get(`${SITE}/unitprocedures/${unit.activeWork.name}`)).body;
   t.equal(procedures.unit, 'rx101');
 
@@ -40,7 +48,11 @@ t.test('ACCEPT-09: a batch of resin-a with a batchID alone ends Complete with th
 
   const before = await plant.batch(batch);
   const reset = await plant.command(batch, 'Reset');
-  t.match((await plant.audit(reset)).map((record) => record.result), ['Accepted', 'Success'], 'Reset of a final batch is accepted');
+  t.match(
+    (await plant.audit(reset)).map((record) => record.result),
+    ['Accepted', 'Success'],
+    'Reset of a final batch is accepted',
+  );
   const after = await plant.batch(batch);
   t.same([after.phase, after.outputs, after.endedAt], [before.phase, before.outputs, before.endedAt], 'and leaves the batch as it was');
   for (const name of ['mx101', 'rx101', 'tk201']) t.equal((await plant.unit(name)).state, 'Idle', `${name} is reset`);
@@ -54,7 +66,10 @@ t.test('CMD-16: Hold and Restart, Pause and Resume reach every level and lead to
   const held = await plant.until(batch, 'Held');
   t.match(held, { validCommands: ['Restart', 'Stop', 'Abort'], heldInside: false, procedure: { state: 'Held' }, blockedBecause: /Restart/ });
   for (const name of ['mx101', 'rx101', 'tk201']) t.match(await plant.unit(name), { state: 'Held', allocatedTo: batch, progression: 'waiting' });
-  t.notOk((await plant.phases(batch)).some((phase) => phase.progression === 'acting'), 'nothing acts any more');
+  t.notOk(
+    (await plant.phases(batch)).some((phase) => phase.progression === 'acting'),
+    'nothing acts any more',
+  );
   t.match(await verdict(plant, batch, 'Hold'), { result: 'Rejected', rule: 'already-held' });
   t.match(await verdict(plant, batch, 'Resume'), { result: 'Rejected', rule: 'not-paused' });
   t.equal((await plant.command(batch, 'Restart')).status, 200);
@@ -65,7 +80,11 @@ t.test('CMD-16: Hold and Restart, Pause and Resume reach every level and lead to
   t.match(await plant.until(batch, 'Paused'), { validCommands: ['Resume', 'Hold', 'Stop', 'Abort'] });
   t.match(await plant.unit('rx101'), { state: 'Paused' });
   t.match(await verdict(plant, batch, 'Restart'), { result: 'Rejected', rule: 'not-held' });
-  t.match(await plant.batch(batch), { commandRejection: { command: 'Restart', state: 'Paused', rule: 'not-held' }, conditions: [{ type: 'CommandRejected', status: 'True', reason: 'not-held' }] }, 'CMD-17: the refusal is shown');
+  t.match(
+    await plant.batch(batch),
+    { commandRejection: { command: 'Restart', state: 'Paused', rule: 'not-held' }, conditions: [{ type: 'CommandRejected', status: 'True', reason: 'not-held' }] },
+    'CMD-17: the refusal is shown',
+  );
   t.equal((await plant.command(batch, 'Resume')).status, 200);
   const resumed = await plant.until(batch, 'Running');
   t.notOk(resumed.commandRejection, 'CMD-17: the next accepted command removes it');
@@ -119,7 +138,14 @@ t.test('ALLOC-01: a second batch for the same units is refused at Start and runs
   t.equal(start.status, 200, 'CMD-14: 200 means that it was recorded');
   const [accepted, rejected] = await plant.audit(start);
   t.match(accepted, { action: 'Command', result: 'Accepted', target: { kind: 'Batch', name: second } });
-  t.match(rejected, { action: 'Command', result: 'Rejected', rule: 'allocation-unavailable', correlationID: accepted.correlationID, actorType: 'component', component: 'batch-controller' });
+  t.match(rejected, {
+    action: 'Command',
+    result: 'Rejected',
+    rule: 'allocation-unavailable',
+    correlationID: accepted.correlationID,
+    actorType: 'component',
+    component: 'batch-controller',
+  });
   t.match(await plant.batch(second), {
     phase: 'Pending',
     commandRejection: { command: 'Start', state: 'Pending', rule: 'allocation-unavailable', message: new RegExp(`held by ${first}`), correlationID: accepted.correlationID },
@@ -138,7 +164,10 @@ t.test('ALLOC-01: a second batch for the same units is refused at Start and runs
 t.test('ALLOC-02: clean-train runs to Complete; OnDemand batches queue for a unit by priority, then by age', async (t) => {
   const clean = await plant.runBatch({ masterRecipeRef: 'clean-train' });
   const done = await plant.finish(clean);
-  t.same(done.allocations.map((allocation: { unit: string }) => allocation.unit), ['rx101']);
+  t.same(
+    done.allocations.map((allocation: { unit: string }) => allocation.unit),
+    ['rx101'],
+  );
   t.equal((await plant.unit('rx101')).state, 'Complete');
 
   const { spec } = (await plant.api.get(`${MASTER}/clean-train`)).body;
@@ -156,7 +185,11 @@ t.test('ALLOC-02: clean-train runs to Complete; OnDemand batches queue for a uni
   }
   const waits = (await plant.api.get(`${SITE}/unitprocedures`)).body.find((item: { batch: string }) => item.batch === second);
   t.match(waits, { state: 'Idle', conditions: [{ type: 'WaitingForAllocation', status: 'True' }], blockedBecause: /rx101/ });
-  t.match((await plant.unit('rx101')).allocationQueue.map((entry: { batch: string }) => entry.batch), [third, second], 'larger priority first');
+  t.match(
+    (await plant.unit('rx101')).allocationQueue.map((entry: { batch: string }) => entry.batch),
+    [third, second],
+    'larger priority first',
+  );
   await plant.until(first, 'Held');
   await plant.command(first, 'Restart');
   await Promise.all([first, second, third].map((name) => plant.finish(name)));

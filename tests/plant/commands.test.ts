@@ -17,8 +17,16 @@ const mode = (kind: string, name: string, word: string) => plant.api.post(`${SIT
 
 t.test('CMD-01, CMD-02, CMD-06, CMD-08, CMD-14: only a Batch and ad-hoc roots take one of the eight commands', async (t) => {
   const name = await plant.createBatch();
-  t.match((await send({ kind: 'Batch', name, command: 'Resume' })).body, { ok: true, kind: 'Batch', name, command: 'Resume', message: `Resume recorded for Batch ${name}` }, 'recorded, whatever the state machine makes of it');
-  t.match(await send({ kind: 'Batch', name, command: 'start' }), { status: 400, body: { code: 'invalid_field', field: 'command', allowed: ['Start', 'Pause', 'Resume', 'Hold', 'Restart', 'Stop', 'Abort', 'Reset'] } }, 'case counts');
+  t.match(
+    (await send({ kind: 'Batch', name, command: 'Resume' })).body,
+    { ok: true, kind: 'Batch', name, command: 'Resume', message: `Resume recorded for Batch ${name}` },
+    'recorded, whatever the state machine makes of it',
+  );
+  t.match(
+    await send({ kind: 'Batch', name, command: 'start' }),
+    { status: 400, body: { code: 'invalid_field', field: 'command', allowed: ['Start', 'Pause', 'Resume', 'Hold', 'Restart', 'Stop', 'Abort', 'Reset'] } },
+    'case counts',
+  );
   t.match(await send({ kind: 'batch', name, command: 'Start' }), { status: 400, body: { code: 'invalid_field', field: 'kind' } });
   t.match(await send({ kind: 'Recipe', name, command: 'Start' }), { status: 400, body: { field: 'kind', error: /command the Batch or the root of the ad-hoc execution instead/ } });
   t.match(await send({ kind: 'Unit', name: 'rx101', command: 'Start' }), { status: 400, body: { code: 'wrong_command_target', commandInstead: null } });
@@ -32,7 +40,8 @@ t.test('CMD-01, CMD-02, CMD-06, CMD-08, CMD-14: only a Batch and ad-hoc roots ta
 t.test('CMD-09, CMD-10, CMD-11: a reason is mandatory for Abort, Stop, Hold and Reset, and at most 1024 characters', async (t) => {
   const name = await plant.createBatch();
   for (const command of ['Abort', 'Stop', 'Hold', 'Reset']) {
-    for (const reason of [undefined, '   ', 'too short']) t.match(await send({ kind: 'Batch', name, command, reason }), { status: 400, body: { code: 'reason_too_short', field: 'reason' } }, `${command} with ${reason}`);
+    for (const reason of [undefined, '   ', 'too short'])
+      t.match(await send({ kind: 'Batch', name, command, reason }), { status: 400, body: { code: 'reason_too_short', field: 'reason' } }, `${command} with ${reason}`);
     t.equal((await send({ kind: 'Batch', name, command, reason: REASON })).status, 200);
   }
   for (const command of ['Pause', 'Resume', 'Restart']) t.equal((await send({ kind: 'Batch', name, command })).status, 200);
@@ -41,11 +50,18 @@ t.test('CMD-09, CMD-10, CMD-11: a reason is mandatory for Abort, Stop, Hold and 
   const [accepted, judged] = await plant.audit(kept);
   t.match(accepted, { action: 'Command', category: 'command', result: 'Accepted', operatorReason: REASON, details: { command: 'Hold' } }, 'CMD-15');
   t.match(judged, { action: 'Command', result: 'Rejected', rule: 'not-running', correlationID: accepted.correlationID }, 'CMD-16');
-  t.match(await plant.batch(name), { commandRejection: { command: 'Hold', state: 'Pending', rule: 'not-running' }, conditions: [{ type: 'CommandRejected', reason: 'not-running' }] }, 'CMD-17');
+  t.match(
+    await plant.batch(name),
+    { commandRejection: { command: 'Hold', state: 'Pending', rule: 'not-running' }, conditions: [{ type: 'CommandRejected', reason: 'not-running' }] },
+    'CMD-17',
+  );
 });
 
 t.test('CMD-12: Start is refused with the rule of what it lacks', async (t) => {
-  const draft = await plant.api.post(`${SITE}/recipes/master`, { name: 'gone', spec: { ...(await plant.api.get(`${SITE}/recipes/master/clean-train`)).body.spec, productID: 'GONE' } });
+  const draft = await plant.api.post(`${SITE}/recipes/master`, {
+    name: 'gone',
+    spec: { ...(await plant.api.get(`${SITE}/recipes/master/clean-train`)).body.spec, productID: 'GONE' },
+  });
   t.equal(draft.status, 201, draft.text);
   const withdrawn = await plant.createBatch({ masterRecipeRef: 'gone' });
   for (const action of ['approve', 'release', 'activate', 'withdraw']) {
@@ -67,7 +83,12 @@ t.test('CMD-12: Start is refused with the rule of what it lacks', async (t) => {
 });
 
 t.test('MODE-01, MODE-04, MODE-05: any mode is set from any other, answered with the former one, and audited', async (t) => {
-  for (const [word, before] of [['Manual', 'Automatic'], ['Semi-Automatic', 'Manual'], ['Semi-Automatic', 'Semi-Automatic'], ['Automatic', 'Semi-Automatic']]) {
+  for (const [word, before] of [
+    ['Manual', 'Automatic'],
+    ['Semi-Automatic', 'Manual'],
+    ['Semi-Automatic', 'Semi-Automatic'],
+    ['Automatic', 'Semi-Automatic'],
+  ]) {
     const answer = await mode('ControlModule', 'xv105', word);
     t.match(answer, { status: 200, body: { ok: true, kind: 'ControlModule', name: 'xv105', mode: word, previousMode: before } });
     t.match((await plant.audit(answer, 1))[0], { action: 'Update', category: 'mode', result: 'Success', before: { mode: before }, after: { mode: word } });
@@ -93,7 +114,11 @@ t.test('MODE-10: Semi-Automatic stops before each transition of the procedure, R
   });
   t.match(paused.pausedAt, /->/, 'it names the transition');
   await mode('Phase', phase.name, 'Automatic');
-  await plant.look('the batch has something to resume', async () => ({ done: (await plant.batch(batch)).validCommands.includes('Resume') || undefined, seen: JSON.stringify((await plant.batch(batch)).validCommands) }), 5000);
+  await plant.look(
+    'the batch has something to resume',
+    async () => ({ done: (await plant.batch(batch)).validCommands.includes('Resume') || undefined, seen: JSON.stringify((await plant.batch(batch)).validCommands) }),
+    5000,
+  );
   t.equal((await plant.command(batch, 'Resume')).status, 200);
   await plant.finish(batch);
 });
@@ -102,12 +127,21 @@ t.test('CMD-03, CMD-04, CMD-06: elements of a batch name the batch to command in
   const batch = await plant.runBatch();
   const phase = await plant.untilPhase(batch, 'charge', 'Running');
   const instead = { code: 'wrong_command_target', commandInstead: { kind: 'Batch', name: batch } };
-  t.match(await send({ kind: 'Phase', name: phase.name, command: 'Hold', reason: REASON }), { status: 400, body: { ...instead, error: `Phase ${phase.name} belongs to batch ${batch}; command Batch ${batch} instead` } });
-  for (const [kind, list] of [['Operation', 'operations'], ['UnitProcedure', 'unitprocedures']]) {
+  t.match(await send({ kind: 'Phase', name: phase.name, command: 'Hold', reason: REASON }), {
+    status: 400,
+    body: { ...instead, error: `Phase ${phase.name} belongs to batch ${batch}; command Batch ${batch} instead` },
+  });
+  for (const [kind, list] of [
+    ['Operation', 'operations'],
+    ['UnitProcedure', 'unitprocedures'],
+  ]) {
     const own = (await plant.api.get(`${SITE}/${list}`)).body.find((item: { batch: string }) => item.batch === batch);
     t.match(await send({ kind, name: own.name, command: 'Hold', reason: REASON }), { status: 400, body: instead }, kind);
   }
-  t.match(await send({ kind: 'Unit', name: 'rx101', command: 'Hold', reason: REASON }), { status: 400, body: { ...instead, error: `kind Unit cannot be commanded; command Batch ${batch} instead` } });
+  t.match(await send({ kind: 'Unit', name: 'rx101', command: 'Hold', reason: REASON }), {
+    status: 400,
+    body: { ...instead, error: `kind Unit cannot be commanded; command Batch ${batch} instead` },
+  });
   t.match(await send({ kind: 'Procedure', name: batch, command: 'Hold', reason: REASON }), { status: 400, body: instead });
   t.match(await send({ kind: 'Phase', name: 'nothing', command: 'Hold', reason: REASON }), { status: 404 });
   t.match(await plant.api.post(`${SITE}/units/rx101/runtime/restart`, { reason: REASON }), { status: 409, body: { code: 'active_batch', batch } }, 'RUNTIME-05');
@@ -144,11 +178,19 @@ t.test('PHASE-01, PHASE-06 to PHASE-15: prompts are answered once, by type, sign
   t.match(prompt, { type: 'value', min: '0', max: '14', unit: 'pH', stepName: 'measure', batch, text: /pH/ });
   const detail = (await plant.api.get(`${SITE}/phases/${prompt.phase}`)).body;
   t.match(detail, { pendingPrompt: { id: prompt.id, type: 'value' }, state: 'Running', sfcStatus: { activeSteps: ['measure'] } });
-  t.match(detail.sfcStatus.transitionStates.map((entry: { index: number }) => entry.index), [0, 1], 'PHASE-05: transitions are known by their index');
+  t.match(
+    detail.sfcStatus.transitionStates.map((entry: { index: number }) => entry.index),
+    [0, 1],
+    'PHASE-05: transitions are known by their index',
+  );
   const route = `${SITE}/phases/${prompt.phase}/prompt-response`;
   t.match(await plant.api.post(`${SITE}/phases/nothing/prompt-response`, { promptID: prompt.id, response: '7', reason: REASON }), { status: 404 });
   for (const reason of [undefined, '', '   ']) t.match(await plant.api.post(route, { promptID: prompt.id, response: '7', reason }), { status: 400 }, `PHASE-13: reason ${reason}`);
-  t.match(await plant.api.post(route, { promptID: randomUUID(), response: 'nonsense', reason: 'x' }), { status: 409, body: { code: 'prompt_not_pending' } }, 'the id is judged before the value');
+  t.match(
+    await plant.api.post(route, { promptID: randomUUID(), response: 'nonsense', reason: 'x' }),
+    { status: 409, body: { code: 'prompt_not_pending' } },
+    'the id is judged before the value',
+  );
   for (const response of ['15', '-0.1', 'Infinity']) t.match(await plant.answer(prompt, response), { status: 400 }, response);
   t.match(await plant.answer(prompt, '14.1'), { status: 400, body: { code: 'out_of_range', min: '0', max: '14' } });
   for (const response of ['', 'seven', '7,2', '0x7']) t.match(await plant.answer(prompt, response), { status: 400, body: { code: 'invalid_value', field: 'response' } }, response);
@@ -168,7 +210,8 @@ t.test('PHASE-01, PHASE-06 to PHASE-15: prompts are answered once, by type, sign
 
   const choice = await plant.untilPrompt(batch);
   t.match(choice, { type: 'choice', choices: ['Accept', 'Repeat'] }, 'outside the limits the operator decides');
-  for (const response of ['accept', 'Maybe', '']) t.match(await plant.answer(choice, response), { status: 400, body: { code: 'invalid_value', allowed: ['Accept', 'Repeat'] } }, 'PHASE-09');
+  for (const response of ['accept', 'Maybe', ''])
+    t.match(await plant.answer(choice, response), { status: 400, body: { code: 'invalid_value', allowed: ['Accept', 'Repeat'] } }, 'PHASE-09');
   t.equal((await plant.answer(choice, 'Repeat')).status, 200);
   const again = await plant.untilPrompt(batch);
   t.match(again, { type: 'value' });
@@ -189,19 +232,29 @@ t.test('PHASE-01, PHASE-06 to PHASE-15: prompts are answered once, by type, sign
   const events = await plant.events(batch);
   t.equal(events.filter((event) => event.eventSubType === 'Prompt Response').length, 4, 'each answer once');
   const messages = (await plant.api.get(`${SITE}/batches/${batch}/messages?order=asc&limit=1000`)).body.items as { type: string; text: string }[];
-  t.ok(messages.some((message) => message.type === 'Message' && /^Charged /.test(message.text)), 'BATCH-01: messages of the charts');
+  t.ok(
+    messages.some((message) => message.type === 'Message' && /^Charged /.test(message.text)),
+    'BATCH-01: messages of the charts',
+  );
   t.equal(messages.filter((message) => message.type === 'Prompt').length, 4);
 });
 
 t.test('BATCH-01, BATCH-03, BATCH-05, Q-RECIPE-28 to 33: batches are made, changed, withdrawn; their log is served', async (t) => {
   const batchID = `Ä Batch/No. 7 ${process.pid}`;
-  const made = await plant.api.post(`${SITE}/batches`, { spec: { batchID, masterRecipeRef: 'resin-a', parameters: [{ name: 'reactTemp', value: '75' }] }, labels: { 'plant.example/line': 'a' } });
+  const made = await plant.api.post(`${SITE}/batches`, {
+    spec: { batchID, masterRecipeRef: 'resin-a', parameters: [{ name: 'reactTemp', value: '75' }] },
+    labels: { 'plant.example/line': 'a' },
+  });
   t.match(made, { status: 201, body: { batchID, phase: 'Pending', quantity: '28', engineeringUnit: 'kg', lotID: batchID, priority: 100, labels: { 'plant.example/line': 'a' } } });
   const { name } = made.body;
   t.equal(name, batchName('demo', batchID));
   t.match(name, /^b-batch-no-7-\d+-[0-9a-f]{8}$/);
   t.equal(made.headers.get('location'), `${SITE}/batches/${name}`);
-  t.match(await plant.api.post(`${SITE}/batches`, { name: 'other', batchID, masterRecipeRef: 'resin-a' }), { status: 409, body: { code: 'batch_id_in_use', batch: name } }, 'BATCH-05');
+  t.match(
+    await plant.api.post(`${SITE}/batches`, { name: 'other', batchID, masterRecipeRef: 'resin-a' }),
+    { status: 409, body: { code: 'batch_id_in_use', batch: name } },
+    'BATCH-05',
+  );
   t.match(await plant.api.post(`${SITE}/batches`, { name, batchID: 'other', masterRecipeRef: 'resin-a' }), { status: 409, body: { code: 'already_exists' } });
   const refused: [string, object, string][] = [
     ['no batchID', { masterRecipeRef: 'resin-a' }, 'missing_field'],
@@ -215,23 +268,46 @@ t.test('BATCH-01, BATCH-03, BATCH-05, Q-RECIPE-28 to 33: batches are made, chang
   for (const parameters of [[{ name: 'colour', value: '1' }], [{ name: 'reactTemp', value: '95' }], [{ name: 'reactTemp', value: 'hot' }]]) {
     t.equal((await plant.api.post(`${SITE}/batches`, { batchID: 'x', masterRecipeRef: 'resin-a', parameters })).status, 400, JSON.stringify(parameters));
   }
-  t.match(await plant.api.put(`${SITE}/batches/${name}`, { description: 'a change', quantity: '30' }), { status: 200, body: { description: 'a change', quantity: '30', spec: { batchID } } });
+  t.match(await plant.api.put(`${SITE}/batches/${name}`, { description: 'a change', quantity: '30' }), {
+    status: 200,
+    body: { description: 'a change', quantity: '30', spec: { batchID } },
+  });
   t.match(await plant.api.put(`${SITE}/batches/${name}`, { batchID: 'other' }), { status: 409, body: { field: 'batchID' } });
   t.ok((await plant.api.get(`${SITE}/batches`)).body.some((item: { name: string; spec?: object }) => item.name === name && item.spec === undefined));
 
   const preflight = (body: object) => plant.api.post(`${SITE}/batches/preflight`, body);
   const good = await preflight({ batch: name });
   t.match(good, { status: 200, body: { ok: true, bindings: { violations: 0 } } }, 'BATCH-02');
-  t.same(good.body.allocations.map((entry: { unit: string; available: boolean }) => [entry.unit, entry.available]).sort(), [['mx101', true], ['rx101', true], ['tk201', true]]);
-  t.match(good.body.parameters.find((value: { name: string }) => value.name === 'reactTemp'), { value: '75', source: 'override' });
-  t.match(good.body.parameters.find((value: { name: string }) => value.name === 'monomerAmount'), { source: 'formula-scaled', value: /^21\.428/ });
+  t.same(good.body.allocations.map((entry: { unit: string; available: boolean }) => [entry.unit, entry.available]).sort(), [
+    ['mx101', true],
+    ['rx101', true],
+    ['tk201', true],
+  ]);
+  t.match(
+    good.body.parameters.find((value: { name: string }) => value.name === 'reactTemp'),
+    { value: '75', source: 'override' },
+  );
+  t.match(
+    good.body.parameters.find((value: { name: string }) => value.name === 'monomerAmount'),
+    { source: 'formula-scaled', value: /^21\.428/ },
+  );
   for (const check of ['recipe-effective', 'batch-id', 'formula-limits', 'batch-size', 'equipment', 'bindings', 'charts', 'runtime-ready', 'storage', 'coordination']) {
-    t.match(good.body.checks.find((entry: { check: string }) => entry.check === check), { ok: true, message: '' }, check);
+    t.match(
+      good.body.checks.find((entry: { check: string }) => entry.check === check),
+      { ok: true, message: '' },
+      check,
+    );
   }
   const bad = await preflight({ batchID: 'y', masterRecipeRef: 'resin-a', parameters: [{ name: 'reactTemp', value: '95' }], quantity: '99' });
   t.match(bad, { status: 200, body: { ok: false } });
-  t.match(bad.body.checks.find((entry: { check: string }) => entry.check === 'formula-limits'), { ok: false, severity: 'error' });
-  t.match(bad.body.checks.find((entry: { check: string }) => entry.check === 'batch-size'), { ok: false });
+  t.match(
+    bad.body.checks.find((entry: { check: string }) => entry.check === 'formula-limits'),
+    { ok: false, severity: 'error' },
+  );
+  t.match(
+    bad.body.checks.find((entry: { check: string }) => entry.check === 'batch-size'),
+    { ok: false },
+  );
   t.match(await preflight({ batch: 'nothing' }), { status: 404 });
 
   const batch = await plant.runBatch();
@@ -240,30 +316,55 @@ t.test('BATCH-01, BATCH-03, BATCH-05, Q-RECIPE-28 to 33: batches are made, chang
   t.match(await plant.api.delete(`${SITE}/batches/${batch}`), { status: 409, body: { phase: 'Running' } });
   const busy = await preflight({ batch: name });
   t.match(busy.body, { ok: false });
-  t.match(busy.body.checks.find((entry: { check: string }) => entry.check === 'equipment'), { ok: false, message: new RegExp(`held by ${batch}`) });
+  t.match(
+    busy.body.checks.find((entry: { check: string }) => entry.check === 'equipment'),
+    { ok: false, message: new RegExp(`held by ${batch}`) },
+  );
   await plant.untilPhase(batch, 'charge', 'Running');
   await plant.command(batch, 'Stop');
   await plant.until(batch, 'Stopped');
 
   const events = await plant.events(batch);
-  t.same(events.map((event) => event.id), events.map((_, index) => index + 1), 'numbered from 1 without a gap');
+  t.same(
+    events.map((event) => event.id),
+    events.map((_, index) => index + 1),
+    'numbered from 1 without a gap',
+  );
   const page = (await plant.api.get(`${SITE}/batches/${batch}/events?limit=3`)).body;
-  t.same(page.items.map((event: { id: number }) => event.id), [events.length, events.length - 1, events.length - 2], 'newest first');
+  t.same(
+    page.items.map((event: { id: number }) => event.id),
+    [events.length, events.length - 1, events.length - 2],
+    'newest first',
+  );
   const next = (await plant.api.get(`${SITE}/batches/${batch}/events?limit=3&cursor=${encodeURIComponent(page.nextCursor)}`)).body;
   t.equal(next.items[0].id, events.length - 3);
   const states = events.filter((event) => event.eventSubType === 'State Change' && event.element.kind === 'Batch').map((event) => event.value);
   t.same(states, ['Running', 'Stopping', 'Stopped']);
   t.ok(events.some((event) => event.eventSubType === 'State Command' && event.value === 'Stop' && event.message === REASON && event.auditRecordRef !== ''));
-  for (const subType of ['Allocation', 'Deallocation']) t.same(events.filter((event) => event.eventSubType === subType).map((event) => event.unit).sort(), ['mx101', 'rx101', 'tk201'], subType);
+  for (const subType of ['Allocation', 'Deallocation'])
+    t.same(
+      events
+        .filter((event) => event.eventSubType === subType)
+        .map((event) => event.unit)
+        .sort(),
+      ['mx101', 'rx101', 'tk201'],
+      subType,
+    );
   t.match(await plant.api.get(`${SITE}/batches/${batch}/events?limit=0`), { status: 400 });
   t.match(await plant.api.get(`${SITE}/batches/nothing/events`), { status: 404 });
 
   const timeline = (await plant.api.get(`${SITE}/batches/${batch}/timeline`)).body;
   t.match(timeline, { batch, from: (await plant.batch(batch)).startedAt, to: (await plant.batch(batch)).endedAt });
   const lane = timeline.lanes.find((entry: { kind: string }) => entry.kind === 'Batch');
-  t.same(lane.spans.map((span: { state: string }) => span.state), ['Running', 'Stopping', 'Stopped']);
+  t.same(
+    lane.spans.map((span: { state: string }) => span.state),
+    ['Running', 'Stopping', 'Stopped'],
+  );
   t.ok(timeline.lanes.filter((entry: { kind: string }) => entry.kind === 'Phase').length >= 2, 'a lane per phase that ran');
-  t.ok(timeline.markers.some((marker: { type: string; label: string }) => marker.type === 'Command' && /Stop/.test(marker.label)), 'commands are marked');
+  t.ok(
+    timeline.markers.some((marker: { type: string; label: string }) => marker.type === 'Command' && /Stop/.test(marker.label)),
+    'commands are marked',
+  );
 
   t.match(await plant.api.delete(`${SITE}/batches/${batch}`), { status: 204 }, 'development: a final batch may go');
   t.match(await plant.api.get(`${SITE}/batches/${batch}`), { status: 404 });

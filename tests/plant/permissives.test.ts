@@ -21,7 +21,11 @@ t.test('a batch starts once the permissives of its units are TRUE; until then it
   const batch = await plant.createBatch();
   const answer = await plant.command(batch, 'Start');
   t.match((await plant.audit(answer))[1], { result: 'Rejected', rule: 'permissive-hot' });
-  t.match(await plant.batch(batch), { phase: 'Pending', commandRejection: { rule: 'permissive-hot', message: 'unit rx101: preheat the reactor' }, blockedBecause: /preheat the reactor/ });
+  t.match(await plant.batch(batch), {
+    phase: 'Pending',
+    commandRejection: { rule: 'permissive-hot', message: 'unit rx101: preheat the reactor' },
+    blockedBecause: /preheat the reactor/,
+  });
   t.equal((await plant.unit('mx101')).allocatedTo, '', 'no unit is taken');
 
   t.equal((await permit([{ name: 'known', conditionST: "READ('nobody.pv') < 1.0", message: '' }])).status, 200);
@@ -38,7 +42,14 @@ t.test('a permissive that is no condition is refused with its place', async (t) 
   for (const [permissives, code, field] of [
     [[{ name: 'a', conditionST: "READ('li101.pv') <", message: '' }], 'st_invalid', 'permissives[0].conditionST'],
     [[{ name: 'a', conditionST: '1.0 + 2.0', message: '' }], 'st_invalid', 'permissives[0].conditionST'],
-    [[{ name: 'a', conditionST: 'TRUE' }, { name: 'a', conditionST: 'level > 3.0' }], 'invalid_field', 'permissives[1].name'],
+    [
+      [
+        { name: 'a', conditionST: 'TRUE' },
+        { name: 'a', conditionST: 'level > 3.0' },
+      ],
+      'invalid_field',
+      'permissives[1].name',
+    ],
     [[{ name: 'a', conditionST: 'level > 3.0', message: '' }], 'st_invalid', 'permissives[0].conditionST'],
   ] as const) {
     const answer = await permit(permissives);

@@ -86,18 +86,26 @@ export class Plant {
 
   /** A batch that starts before the probes have read their inputs would wait for valves that nobody has looked at. */
   #inputsMeasured(): Promise<unknown> {
-    return this.look('the inputs are measured', async () => {
-      const modules = (await this.api.get(`${SITE}/iomodules`)).body as { name: string; connectivity: { verdict: string } }[];
-      const silent = modules.filter((module) => module.connectivity.verdict !== 'measured');
-      return { done: silent.length === 0 || undefined, seen: silent.map((module) => `${module.name} ${module.connectivity.verdict}`).join(', ') };
-    }, 20_000);
+    return this.look(
+      'the inputs are measured',
+      async () => {
+        const modules = (await this.api.get(`${SITE}/iomodules`)).body as { name: string; connectivity: { verdict: string } }[];
+        const silent = modules.filter((module) => module.connectivity.verdict !== 'measured');
+        return { done: silent.length === 0 || undefined, seen: silent.map((module) => `${module.name} ${module.connectivity.verdict}`).join(', ') };
+      },
+      20_000,
+    );
   }
 
   runtimesReady(units: readonly string[] = UNITS): Promise<unknown> {
-    return this.look(`the runtimes of ${units.join(', ')} are ready`, async () => {
-      const waiting = (await Promise.all(units.map((unit) => this.unit(unit)))).filter((unit) => !unit?.runtimeReady);
-      return { done: waiting.length === 0 || undefined, seen: `waiting for ${waiting.map((unit) => unit?.name).join(', ')}` };
-    }, 20_000);
+    return this.look(
+      `the runtimes of ${units.join(', ')} are ready`,
+      async () => {
+        const waiting = (await Promise.all(units.map((unit) => this.unit(unit)))).filter((unit) => !unit?.runtimeReady);
+        return { done: waiting.length === 0 || undefined, seen: `waiting for ${waiting.map((unit) => unit?.name).join(', ')}` };
+      },
+      20_000,
+    );
   }
 
   /** Ends the appliance; the data directory stays for another start. */
@@ -148,10 +156,14 @@ export class Plant {
   /** Waits until the batch is in the state; @returns its body. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   until(batch: string, state: string, timeoutMs = 60_000): Promise<any> {
-    return this.look(`batch ${batch} is ${state}`, async () => {
-      const body = await this.batch(batch);
-      return { done: body.phase === state ? body : undefined, seen: `it is ${body.phase}: ${body.blockedBecause}` };
-    }, timeoutMs);
+    return this.look(
+      `batch ${batch} is ${state}`,
+      async () => {
+        const body = await this.batch(batch);
+        return { done: body.phase === state ? body : undefined, seen: `it is ${body.phase}: ${body.blockedBecause}` };
+      },
+      timeoutMs,
+    );
   }
 
   /** Waits for what the probe calls done; a failure tells what was seen last. */
@@ -181,10 +193,14 @@ export class Plant {
   /** Waits until a phase made from the template is in the state; @returns its list item. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   untilPhase(batch: string, templateRef: string, state: string, timeoutMs = 60_000): Promise<any> {
-    return this.look(`phase ${templateRef} of ${batch} is ${state}`, async () => {
-      const own = (await this.phases(batch)).filter((phase) => phase.templateRef === templateRef);
-      return { done: own.find((phase) => phase.state === state), seen: `its states are ${own.map((phase) => phase.state).join(', ')}` };
-    }, timeoutMs);
+    return this.look(
+      `phase ${templateRef} of ${batch} is ${state}`,
+      async () => {
+        const own = (await this.phases(batch)).filter((phase) => phase.templateRef === templateRef);
+        return { done: own.find((phase) => phase.state === state), seen: `its states are ${own.map((phase) => phase.state).join(', ')}` };
+      },
+      timeoutMs,
+    );
   }
 
   async prompts(batch: string): Promise<Prompt[]> {
@@ -192,10 +208,14 @@ export class Plant {
   }
 
   untilPrompt(batch: string, timeoutMs = 60_000): Promise<Prompt> {
-    return this.look(`batch ${batch} asks something`, async () => {
-      const [prompt] = await this.prompts(batch);
-      return { done: prompt, seen: `it is ${(await this.batch(batch)).blockedBecause}` };
-    }, timeoutMs);
+    return this.look(
+      `batch ${batch} asks something`,
+      async () => {
+        const [prompt] = await this.prompts(batch);
+        return { done: prompt, seen: `it is ${(await this.batch(batch)).blockedBecause}` };
+      },
+      timeoutMs,
+    );
   }
 
   answer(prompt: Prompt, response: string, reason = 'measured at the bench'): Promise<ApiAnswer> {
@@ -205,11 +225,15 @@ export class Plant {
   /** Answers whatever the batch asks until it is in the state. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   async finish(batch: string, state = 'Complete', answers: Readonly<Record<string, string>> = ANSWERS, timeoutMs = 90_000): Promise<any> {
-    return this.look(`batch ${batch} is ${state}`, async () => {
-      for (const prompt of await this.prompts(batch)) await this.answer(prompt, answerTo(prompt, answers));
-      const body = await this.batch(batch);
-      return { done: body.phase === state ? body : undefined, seen: `it is ${body.phase}: ${body.blockedBecause}` };
-    }, timeoutMs);
+    return this.look(
+      `batch ${batch} is ${state}`,
+      async () => {
+        for (const prompt of await this.prompts(batch)) await this.answer(prompt, answerTo(prompt, answers));
+        const body = await this.batch(batch);
+        return { done: body.phase === state ? body : undefined, seen: `it is ${body.phase}: ${body.blockedBecause}` };
+      },
+      timeoutMs,
+    );
   }
 
   // ------------------------------------------------------------ facts
@@ -223,10 +247,14 @@ export class Plant {
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   audit(answer: ApiAnswer, count = 2): Promise<any[]> {
     const id = answer.headers.get('x-correlation-id');
-    return this.look(`${count} audit records under ${id}`, async () => {
-      const { body } = await this.api.get(`${SITE}/audit/correlation/${id}`);
-      return { done: body?.length >= count ? body : undefined, seen: `there are ${body?.length}` };
-    }, 10_000);
+    return this.look(
+      `${count} audit records under ${id}`,
+      async () => {
+        const { body } = await this.api.get(`${SITE}/audit/correlation/${id}`);
+        return { done: body?.length >= count ? body : undefined, seen: `there are ${body?.length}` };
+      },
+      10_000,
+    );
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape

@@ -91,7 +91,18 @@ export class BatchPass {
     if (isFinalBatch(phase)) this.#finish();
     const element = { kind: 'Batch', name: this.batch.metadata.name, path: '' };
     this.event({ eventType: 'Procedural Execution', eventSubType: 'State Change', element, value: phase, previousValue: from, message: cause });
-    this.facts.push(stateEntry(this.site, this.batch.metadata.name, { ts: this.at, ...element, unit: '', templateRef: this.batch.spec.masterRecipeRef, run: 1, state: phase, previousState: from, cause }));
+    this.facts.push(
+      stateEntry(this.site, this.batch.metadata.name, {
+        ts: this.at,
+        ...element,
+        unit: '',
+        templateRef: this.batch.spec.masterRecipeRef,
+        run: 1,
+        state: phase,
+        previousState: from,
+        cause,
+      }),
+    );
   }
 
   unit(name: string): UnitStatus | undefined {
@@ -235,7 +246,16 @@ export class BatchPass {
     const element = { kind: node.kind, name: node.name, path: node.path };
     this.event({ eventType: 'Procedural Execution', eventSubType: 'State Change', element, unit: node.unit, value: node.state, previousValue: from, message: cause });
     this.facts.push(
-      stateEntry(this.site, this.batch.metadata.name, { ts: this.at, ...element, unit: node.unit, templateRef: spec.templateRef, run: node.runCount, state: node.state, previousState: from, cause }),
+      stateEntry(this.site, this.batch.metadata.name, {
+        ts: this.at,
+        ...element,
+        unit: node.unit,
+        templateRef: spec.templateRef,
+        run: node.runCount,
+        state: node.state,
+        previousState: from,
+        cause,
+      }),
     );
   }
 
@@ -266,7 +286,13 @@ export class BatchPass {
       let next: UnitStatus = unit;
       if (active) {
         const since = unit.activeWork?.name === active.name && unit.activeWork.state === active.state ? unit.activeWork.since : this.at;
-        next = { ...unit, state: active.state, mode: active.mode, heldInside: hasInside(active, 'Held'), activeWork: { kind: active.kind, name: active.name, state: active.state, batchRef: batch, since } };
+        next = {
+          ...unit,
+          state: active.state,
+          mode: active.mode,
+          heldInside: hasInside(active, 'Held'),
+          activeWork: { kind: active.kind, name: active.name, state: active.state, batchRef: batch, since },
+        };
       }
       if (over || nodes.every((node) => isFinal(node.state))) next = this.#release(name, next);
       if (JSON.stringify(next) !== JSON.stringify(unit)) this.setUnit(name, next);
@@ -276,7 +302,9 @@ export class BatchPass {
   #release(name: string, unit: UnitStatus): UnitStatus {
     this.status = {
       ...this.status,
-      allocations: this.status.allocations.map((allocation): Allocation => (allocation.unit === name && allocation.state === 'Granted' ? { ...allocation, state: 'Released', since: this.at } : allocation)),
+      allocations: this.status.allocations.map(
+        (allocation): Allocation => (allocation.unit === name && allocation.state === 'Granted' ? { ...allocation, state: 'Released', since: this.at } : allocation),
+      ),
     };
     this.event({ eventType: 'Equipment', eventSubType: 'Deallocation', unit: name, equipment: name, value: name });
     const work = unit.activeWork;
@@ -295,7 +323,18 @@ export class BatchPass {
       ...resource.status,
       blockedBecause,
       conditions: this.#conditions(node, resource.status.conditions, blockedBecause),
-      ...(node.kind === 'Phase' ? {} : { state: node.state, mode: node.mode, progress: node.progress, runCount: node.runCount, startedAt: node.startedAt, endedAt: node.endedAt, pausedAt: node.pausedAt, failure: node.failure }),
+      ...(node.kind === 'Phase'
+        ? {}
+        : {
+            state: node.state,
+            mode: node.mode,
+            progress: node.progress,
+            runCount: node.runCount,
+            startedAt: node.startedAt,
+            endedAt: node.endedAt,
+            pausedAt: node.pausedAt,
+            failure: node.failure,
+          }),
       escalated: node.escalated,
       heldInside: hasInside(node, 'Held'),
       pausedInside: hasInside(node, 'Paused'),
@@ -350,7 +389,8 @@ function failureBelow(node: TreeNode): TreeNode['failure'] {
 function valueOf(spec: ElementResource['spec'], name: string): Value | undefined {
   const at = spec.parameterValues.find((parameter) => parameter.name.toLowerCase() === name.toLowerCase());
   if (!at) return undefined;
-  const type = spec.parameters.find((parameter) => parameter.name.toLowerCase() === name.toLowerCase())?.type ?? (Number.isFinite(Number(at.value)) && at.value !== '' ? 'REAL' : 'STRING');
+  const type =
+    spec.parameters.find((parameter) => parameter.name.toLowerCase() === name.toLowerCase())?.type ?? (Number.isFinite(Number(at.value)) && at.value !== '' ? 'REAL' : 'STRING');
   if (type === 'REAL' || type === 'INT') return Number(at.value);
   return type === 'BOOL' ? at.value.toUpperCase() === 'TRUE' : at.value;
 }

@@ -120,7 +120,12 @@ export class BatchController implements Reconciler {
       .list(CoordinationBlock, site)
       .filter((block) => block.spec.batchRef === scope && block.status.signalRaised)
       .map((block) => block.spec.signal?.signalName ?? '');
-    const units = new Set(this.#store.list(Phase, site).filter((phase) => phase.spec.batchRef === scope).map((phase) => phase.spec.unitRef));
+    const units = new Set(
+      this.#store
+        .list(Phase, site)
+        .filter((phase) => phase.spec.batchRef === scope)
+        .map((phase) => phase.spec.unitRef),
+    );
     for (const unit of units) this.#runtimes.link(site, unit)?.send({ type: 'signals', scope, raised });
   }
 
@@ -141,7 +146,11 @@ export class BatchController implements Reconciler {
     if (pass.status.phase === 'Pending' && pending.command === 'Start') return this.#start(pass, pending);
     const root = pass.tree?.root;
     const phase = pass.status.phase;
-    const verdict = judgeBatch(phase, pending.command, { heldInside: pass.status.heldInside, pausedInside: pass.status.pausedInside === true, failureActive: pass.status.failure?.active ?? false });
+    const verdict = judgeBatch(phase, pending.command, {
+      heldInside: pass.status.heldInside,
+      pausedInside: pass.status.pausedInside === true,
+      failureActive: pass.status.failure?.active ?? false,
+    });
     if (!verdict.accepted) {
       this.#rejected(pass, pending, verdict.rule, `${pending.command} is not possible while the batch is ${phase}`);
       return [];
@@ -169,7 +178,15 @@ export class BatchController implements Reconciler {
     const atStart = check.plan.recipe.spec.allocation === 'AtStart';
     const allocations = Object.entries(check.plan.allocation).map(([capability, unit]): Allocation => ({ capability, unit, state: atStart ? 'Granted' : 'Requested', since: now }));
     const { commandRejection: _gone, ...status } = pass.status;
-    pass.status = { ...status, allocations, parameterValues: check.plan.parameters, controlRecipe: pass.batch.metadata.name, procedure: pass.batch.metadata.name, startedAt: now, conditions: [] };
+    pass.status = {
+      ...status,
+      allocations,
+      parameterValues: check.plan.parameters,
+      controlRecipe: pass.batch.metadata.name,
+      procedure: pass.batch.metadata.name,
+      startedAt: now,
+      conditions: [],
+    };
     if (atStart) for (const { unit } of allocations) this.#grant(pass, unit);
     pass.event({ eventType: 'Control Recipe', eventSubType: 'System', value: pass.batch.metadata.name, message: `control recipe made from ${check.plan.recipe.metadata.name}` });
     for (const parameter of check.plan.parameters) {
@@ -244,7 +261,10 @@ export class BatchController implements Reconciler {
     for (const node of wanted) {
       if (!isAvailable(pass.unit(node.unit)) || this.#outranked(pass, node.unit)) continue;
       this.#grant(pass, node.unit);
-      pass.status = { ...pass.status, allocations: pass.status.allocations.map((allocation): Allocation => (allocation.unit === node.unit ? { ...allocation, state: 'Granted', since: pass.at } : allocation)) };
+      pass.status = {
+        ...pass.status,
+        allocations: pass.status.allocations.map((allocation): Allocation => (allocation.unit === node.unit ? { ...allocation, state: 'Granted', since: pass.at } : allocation)),
+      };
     }
   }
 
@@ -267,7 +287,10 @@ export class BatchController implements Reconciler {
     pass.tree.command('Hold', 'runtime-restart');
     const message = `the appliance was restarted; control gap from ${lastSeen || 'unknown'} to ${pass.at}`;
     pass.event({ eventType: 'General', eventSubType: 'System', value: 'RuntimeRestart', previousValue: lastSeen, message });
-    pass.status = { ...pass.status, conditions: [...pass.status.conditions.filter((condition) => condition.type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }] };
+    pass.status = {
+      ...pass.status,
+      conditions: [...pass.status.conditions.filter((condition) => condition.type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }],
+    };
     pass.audits.push({
       site: pass.site,
       actor: CONTROLLER,
@@ -298,7 +321,12 @@ export class BatchController implements Reconciler {
       const signal = block.spec.signal;
       if (block.spec.batchRef !== pass.batch.metadata.name || block.status.signalRaised || !signal || signal.condition.trim() !== '') continue;
       if (!complete.has(`${signal.producer.kind}/${signal.producer.name}`)) continue;
-      extra.push({ kind: CoordinationBlock, site: pass.site, name: block.metadata.name, status: { ...block.status, phase: 'Active', signalRaised: true, signalRaisedAt: pass.at } } as Put);
+      extra.push({
+        kind: CoordinationBlock,
+        site: pass.site,
+        name: block.metadata.name,
+        status: { ...block.status, phase: 'Active', signalRaised: true, signalRaisedAt: pass.at },
+      } as Put);
     }
   }
 
@@ -356,4 +384,3 @@ function lookOf(phase: Resource<PhaseSpec, ElementStatus>): string {
   const { state, failure } = phase.status;
   return `${state as State}|${failure?.since ?? ''}|${failure?.active ?? false}`;
 }
-

@@ -17,7 +17,12 @@ export function batchDto(batch: BatchResource, read: StoreReader): Record<string
   const control = read.get(ControlRecipe, site, status.controlRecipe)?.spec;
   return {
     ...batchItem(batch, read),
-    recipe: { name: spec.masterRecipeRef, version: control?.version ?? recipe?.spec.version ?? '', productID: control?.productID ?? recipe?.spec.productID ?? '', controlRecipe: status.controlRecipe },
+    recipe: {
+      name: spec.masterRecipeRef,
+      version: control?.version ?? recipe?.spec.version ?? '',
+      productID: control?.productID ?? recipe?.spec.productID ?? '',
+      controlRecipe: status.controlRecipe,
+    },
     allocations: status.allocations,
     parameterValues: status.parameterValues,
     outputs: batchOutputs(read, site, name),

@@ -56,12 +56,18 @@ export interface InstantiationInput {
 export function elementName(batch: string, path: readonly string[]): string {
   const full = [batch, ...path].join('-').toLowerCase().replaceAll('_', '-');
   if (full.length <= NAME_LENGTH_MAX) return full;
-  const digest = createHash('sha256').update([batch, ...path].join('/')).digest('hex').slice(0, 8);
+  const digest = createHash('sha256')
+    .update([batch, ...path].join('/'))
+    .digest('hex')
+    .slice(0, 8);
   return `${full.slice(0, NAME_CUT).replace(/-+$/, '')}-${digest}`;
 }
 
 /** The chart that the recipe runs: its own, or that of the single procedure template it names. */
-export function procedureChart(recipe: Pick<MasterRecipeSpec, 'procedure'>, templates: Templates): { chart: ProceduralChart; parameters: readonly ParameterSpec[]; bindings: readonly ParameterBinding[]; templateRef: string } {
+export function procedureChart(
+  recipe: Pick<MasterRecipeSpec, 'procedure'>,
+  templates: Templates,
+): { chart: ProceduralChart; parameters: readonly ParameterSpec[]; bindings: readonly ParameterBinding[]; templateRef: string } {
   const chart = recipe.procedure.chart;
   const only = chart.steps?.length === 1 ? chart.steps[0] : undefined;
   if (only?.templateKind !== 'ProcedureTemplate') return { chart, parameters: [], bindings: [], templateRef: '' };
@@ -128,7 +134,15 @@ function addSequence(
   }
 }
 
-function addPhase(elements: ElementDraft[], input: InstantiationInput, step: ProceduralStep, parent: Parent, path: readonly string[], unit: string, enclosing: readonly ParameterValue[]): void {
+function addPhase(
+  elements: ElementDraft[],
+  input: InstantiationInput,
+  step: ProceduralStep,
+  parent: Parent,
+  path: readonly string[],
+  unit: string,
+  enclosing: readonly ParameterValue[],
+): void {
   const template = input.templates.get('PhaseTemplate', step.templateRef ?? '');
   if (!template) throw unknownTemplate('PhaseTemplate', step);
   const parameterValues = bindParameters(template.parameters, step.parameterBindings ?? [], enclosing);
@@ -166,8 +180,14 @@ function unknownTemplate(kind: string, step: ProceduralStep): Error {
 }
 
 /** Patterns become blocks of the batch: step paths become element names (decisions 2.7). */
-export function coordinationCopy(batch: string, pattern: { readonly name: string; readonly spec: CoordinationBlockSpec }): { readonly kind: typeof CoordinationBlock; readonly name: string; readonly spec: CoordinationBlockSpec };
-export function coordinationCopy(batch: string, pattern: { readonly name: string; readonly spec: SyncBarrierSpec }): { readonly kind: typeof SyncBarrier; readonly name: string; readonly spec: SyncBarrierSpec };
+export function coordinationCopy(
+  batch: string,
+  pattern: { readonly name: string; readonly spec: CoordinationBlockSpec },
+): { readonly kind: typeof CoordinationBlock; readonly name: string; readonly spec: CoordinationBlockSpec };
+export function coordinationCopy(
+  batch: string,
+  pattern: { readonly name: string; readonly spec: SyncBarrierSpec },
+): { readonly kind: typeof SyncBarrier; readonly name: string; readonly spec: SyncBarrierSpec };
 export function coordinationCopy(batch: string, pattern: { readonly name: string; readonly spec: CoordinationBlockSpec | SyncBarrierSpec }): unknown {
   const name = elementName(batch, [pattern.name]);
   const at = <E extends { readonly name: string }>(endpoint: E): E => ({ ...endpoint, name: elementName(batch, endpoint.name.split('/')) });

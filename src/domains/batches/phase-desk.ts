@@ -134,9 +134,18 @@ export class PhaseDesk {
         this.#wake(link.site, phase.spec.batchRef);
         return;
       case 'message':
-        this.#tell(phase, [
-          { eventType: 'Message', eventSubType: 'Message', message: message.text, value: message.severity, at: message.atMs },
-        ], batchMessage(link.site, phase.spec.batchRef, { ts: timestamp(message.atMs), severity: message.severity, type: 'Message', text: message.text, element: elementOf(phase), stepName: message.step }));
+        this.#tell(
+          phase,
+          [{ eventType: 'Message', eventSubType: 'Message', message: message.text, value: message.severity, at: message.atMs }],
+          batchMessage(link.site, phase.spec.batchRef, {
+            ts: timestamp(message.atMs),
+            severity: message.severity,
+            type: 'Message',
+            text: message.text,
+            element: elementOf(phase),
+            stepName: message.step,
+          }),
+        );
         return;
       case 'prompt-cancelled':
         this.#tell(phase, [{ eventType: 'General', eventSubType: 'System', value: 'PromptCancelled', message: `prompt ${message.waitId} was cancelled`, at: message.atMs }]);
@@ -182,8 +191,25 @@ export class PhaseDesk {
     const failure = report.checkpoint.failure;
     const message = failure && report.cause === 'failure' ? `${failure.rule}: ${failure.message}` : report.cause;
     return [
-      executionEvent(site, phase.spec.batchRef, ts, { eventType: 'Procedural Execution', eventSubType: 'State Change', element, unit, value: report.state, previousValue: phase.status.state, message }),
-      stateEntry(site, phase.spec.batchRef, { ts, ...element, unit, templateRef: phase.spec.templateRef, run: report.checkpoint.runCount, state: report.state, previousState: phase.status.state, cause: report.rule ?? report.cause }),
+      executionEvent(site, phase.spec.batchRef, ts, {
+        eventType: 'Procedural Execution',
+        eventSubType: 'State Change',
+        element,
+        unit,
+        value: report.state,
+        previousValue: phase.status.state,
+        message,
+      }),
+      stateEntry(site, phase.spec.batchRef, {
+        ts,
+        ...element,
+        unit,
+        templateRef: phase.spec.templateRef,
+        run: report.checkpoint.runCount,
+        state: report.state,
+        previousState: phase.status.state,
+        cause: report.rule ?? report.cause,
+      }),
     ];
   }
 
@@ -192,7 +218,14 @@ export class PhaseDesk {
     const ts = timestamp(prompt.openedAtMs);
     const element = elementOf(phase);
     return [
-      executionEvent(site, phase.spec.batchRef, ts, { eventType: 'Operator', eventSubType: 'Prompt', element, unit: phase.spec.unitRef, value: prompt.text, message: prompt.resultKey ?? prompt.kind }),
+      executionEvent(site, phase.spec.batchRef, ts, {
+        eventType: 'Operator',
+        eventSubType: 'Prompt',
+        element,
+        unit: phase.spec.unitRef,
+        value: prompt.text,
+        message: prompt.resultKey ?? prompt.kind,
+      }),
       batchMessage(site, phase.spec.batchRef, { ts, severity: 'Info', type: 'Prompt', text: prompt.text, element, stepName: prompt.stepName }),
     ];
   }
@@ -211,12 +244,23 @@ export class PhaseDesk {
   }
 
   #refused(phase: PhaseResource, message: Extract<UnitOutbound, { type: 'command-result' }>): void {
-    this.#tell(phase, [{ eventType: 'Procedural Execution', eventSubType: 'State Command', value: message.command, previousValue: message.rule ?? '', message: message.message ?? 'rejected', at: 0 }]);
+    this.#tell(phase, [
+      {
+        eventType: 'Procedural Execution',
+        eventSubType: 'State Command',
+        value: message.command,
+        previousValue: message.rule ?? '',
+        message: message.message ?? 'rejected',
+        at: 0,
+      },
+    ]);
   }
 
   #tell(phase: PhaseResource, events: readonly (Parameters<typeof executionEvent>[3] & { readonly at: number })[], ...more: readonly PendingFact[]): void {
     const { site } = phase.metadata;
-    const facts = events.map(({ at, ...event }) => executionEvent(site, phase.spec.batchRef, timestamp(at === 0 ? Date.now() : at), { element: elementOf(phase), unit: phase.spec.unitRef, ...event }));
+    const facts = events.map(({ at, ...event }) =>
+      executionEvent(site, phase.spec.batchRef, timestamp(at === 0 ? Date.now() : at), { element: elementOf(phase), unit: phase.spec.unitRef, ...event }),
+    );
     this.#apply({ facts: [...facts, ...more] });
   }
 
@@ -225,7 +269,12 @@ export class PhaseDesk {
   #raised(site: string, scope: string, signal: string, atMs: number): void {
     for (const block of this.#store.list(CoordinationBlock, site)) {
       if (block.spec.batchRef !== scope || block.spec.signal?.signalName !== signal || block.status.signalRaised) continue;
-      const status: CoordinationBlockStatus = { ...block.status, phase: block.status.phase === 'Idle' ? 'Active' : block.status.phase, signalRaised: true, signalRaisedAt: timestamp(atMs) };
+      const status: CoordinationBlockStatus = {
+        ...block.status,
+        phase: block.status.phase === 'Idle' ? 'Active' : block.status.phase,
+        signalRaised: true,
+        signalRaisedAt: timestamp(atMs),
+      };
       this.#apply({ puts: [{ kind: CoordinationBlock, site, name: block.metadata.name, status } as Put] });
     }
     this.#signalsChanged(site, scope);
@@ -246,7 +295,16 @@ export class PhaseDesk {
       const arrivals = [...barrier.status.arrivals, { kind: 'Phase', name, arrivedAt: at }];
       const needed = barrier.spec.count || barrier.spec.participants.length;
       const satisfied = arrivals.length >= needed;
-      this.#apply({ puts: [{ kind: SyncBarrier, site, name: barrier.metadata.name, status: { ...barrier.status, arrivals, phase: satisfied ? 'Satisfied' : 'Active', satisfiedAt: satisfied ? at : '' } } as Put] });
+      this.#apply({
+        puts: [
+          {
+            kind: SyncBarrier,
+            site,
+            name: barrier.metadata.name,
+            status: { ...barrier.status, arrivals, phase: satisfied ? 'Satisfied' : 'Active', satisfiedAt: satisfied ? at : '' },
+          } as Put,
+        ],
+      });
       if (satisfied) this.#signalsChanged(site, message.scope);
     }
   }
@@ -333,7 +391,13 @@ function servedPrompt(prompt: PromptWait): PendingPrompt {
 }
 
 /** Undefined when nothing changes: the consumer is already noted that way. */
-function consumed(consumers: readonly { readonly kind: string; readonly name: string }[], status: CoordinationBlockStatus, name: string, isConsumed: boolean, at: string): CoordinationBlockStatus | undefined {
+function consumed(
+  consumers: readonly { readonly kind: string; readonly name: string }[],
+  status: CoordinationBlockStatus,
+  name: string,
+  isConsumed: boolean,
+  at: string,
+): CoordinationBlockStatus | undefined {
   const consumer = consumers.find((candidate) => candidate.name === name);
   if (!consumer) return undefined;
   const known = status.consumerStatuses.find((entry) => entry.name === name);

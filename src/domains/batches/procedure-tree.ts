@@ -159,7 +159,14 @@ export class ProcedureTree {
     if (!passedOn) return;
     for (const child of node.children) if (childTakes(passedOn, child.state)) this.#order(child, passedOn, passedOn);
     const settled = SETTLES_IN[node.state];
-    if (settled && childrenSettled(node.state, node.children.map((child) => child.state))) this.#enter(node, settled, 'complete');
+    if (
+      settled &&
+      childrenSettled(
+        node.state,
+        node.children.map((child) => child.state),
+      )
+    )
+      this.#enter(node, settled, 'complete');
   }
 
   #run(node: TreeNode): void {
@@ -208,7 +215,14 @@ export class ProcedureTree {
       if (child.state === 'Held') this.#order(child, 'Restart', 'Restart');
       else if (aborted(child)) this.#order(child, 'Reset', 'Restart');
     }
-    if (node.children.some((child) => aborted(child)) || !childrenSettled('Restarting', node.children.map((child) => child.state))) return;
+    if (
+      node.children.some((child) => aborted(child)) ||
+      !childrenSettled(
+        'Restarting',
+        node.children.map((child) => child.state),
+      )
+    )
+      return;
     this.#enter(node, 'Running', 'complete');
   }
 
@@ -236,7 +250,15 @@ export class ProcedureTree {
 
   /** A failure that the batch cannot go on from: everything aborts, and the outcome will be Failed. */
   #fail(node: TreeNode, rule: string, message: string, auditRecordRef = ''): void {
-    this.root.failure = { class: 'fail', rule, message: node === this.root ? message : `${node.path}: ${message}`, step: node.step, since: this.#world.nowText, active: false, auditRecordRef };
+    this.root.failure = {
+      class: 'fail',
+      rule,
+      message: node === this.root ? message : `${node.path}: ${message}`,
+      step: node.step,
+      since: this.#world.nowText,
+      active: false,
+      auditRecordRef,
+    };
     this.#order(this.root, 'Abort', rule);
   }
 }

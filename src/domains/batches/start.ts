@@ -72,7 +72,12 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
   try {
     const allocation = resolveEquipment(store, site, recipe.spec, batch.spec.equipment);
     const taken = recipe.spec.allocation === 'AtStart' ? Object.entries(allocation).filter(([, unit]) => !isAvailable(store.get(Unit, site, unit)?.status)) : [];
-    if (taken.length > 0) return refuse('allocation-unavailable', taken.map(([capability, unit]) => unavailableText(store, site, capability, unit)).join('; '), taken.map(([, unit]) => unit));
+    if (taken.length > 0)
+      return refuse(
+        'allocation-unavailable',
+        taken.map(([capability, unit]) => unavailableText(store, site, capability, unit)).join('; '),
+        taken.map(([, unit]) => unit),
+      );
     const units = [...new Set(Object.values(allocation))].sort();
     const notReady = units.filter((unit) => !facts.runtimes.link(site, unit)?.ready);
     if (notReady.length > 0) return refuse('runtime-not-ready', `the runtime of ${notReady.join(', ')} is not ready`, notReady);
@@ -120,7 +125,14 @@ export function startPuts(batch: BatchResource, plan: StartPlan, store: Store): 
   const site = batch.metadata.site;
   const name = batch.metadata.name;
   const used = recordingTemplates(plan.templates);
-  const elements = instantiate({ batch: name, mode: batch.spec.mode === '' ? 'Automatic' : batch.spec.mode, recipe: plan.recipe.spec, parameters: plan.parameters, allocation: plan.allocation, templates: used.templates });
+  const elements = instantiate({
+    batch: name,
+    mode: batch.spec.mode === '' ? 'Automatic' : batch.spec.mode,
+    recipe: plan.recipe.spec,
+    parameters: plan.parameters,
+    allocation: plan.allocation,
+    templates: used.templates,
+  });
   const labels = { 'lineside.io/batch': name, 'lineside.io/managed-by': 'batch-controller' };
   const ownerReferences = [{ kind: 'Batch', name, uid: batch.metadata.uid }];
   const owned = { site, labels, ownerReferences };
@@ -172,4 +184,3 @@ function recordingTemplates(templates: Templates): { templates: Templates; seen(
   };
   return { templates: { get } as Templates, seen: () => [...seen.values()] };
 }
-

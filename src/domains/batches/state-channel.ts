@@ -46,7 +46,18 @@ function announce({ hub, listener }: { readonly hub: Pick<Hub, 'publish'>; reado
     key,
     site,
     unit: now.unit ?? '',
-    frame: { type: 'state', site, kind, name, state: now.state, previousState, mode: now.mode, ...(now.unit ? { unit: now.unit } : {}), ...(now.batchRef ? { batchRef: now.batchRef } : {}), ts: updatedAt },
+    frame: {
+      type: 'state',
+      site,
+      kind,
+      name,
+      state: now.state,
+      previousState,
+      mode: now.mode,
+      ...(now.unit ? { unit: now.unit } : {}),
+      ...(now.batchRef ? { batchRef: now.batchRef } : {}),
+      ts: updatedAt,
+    },
     ...(kind === 'Batch' && isFinalBatch(now.state as BatchState) ? { forget: true } : {}),
   });
   if (previous?.state !== now.state) listener?.({ ...now, site, kind, name, previousState, ts: updatedAt });
@@ -56,6 +67,7 @@ function statedOf(resource: Resource): Stated {
   const spec = resource.spec as { readonly unitRef?: string; readonly batchRef?: string; readonly mode?: string };
   const status = resource.status as { readonly state?: string; readonly phase?: string; readonly mode?: string; readonly allocatedTo?: string };
   if (resource.kind === 'Batch') return { state: status.phase ?? '', mode: spec.mode || 'Automatic', batchRef: resource.metadata.name };
-  if (resource.kind === 'Unit') return { state: status.state ?? '', mode: status.mode ?? 'Automatic', unit: resource.metadata.name, ...(status.allocatedTo ? { batchRef: status.allocatedTo } : {}) };
+  if (resource.kind === 'Unit')
+    return { state: status.state ?? '', mode: status.mode ?? 'Automatic', unit: resource.metadata.name, ...(status.allocatedTo ? { batchRef: status.allocatedTo } : {}) };
   return { state: status.state ?? '', mode: status.mode ?? 'Automatic', ...(spec.unitRef ? { unit: spec.unitRef } : {}), ...(spec.batchRef ? { batchRef: spec.batchRef } : {}) };
 }
