@@ -26,7 +26,7 @@ import { LocalProbes } from './domains/placement/local-probes.js';
 import { LocalRuntimes } from './domains/placement/local-runtimes.js';
 import { Site, Unit } from './domains/plant/kind.js';
 import { RecordReconciler } from './domains/records/reconciler.js';
-import { routeGroups } from './domains/index.js';
+import { KINDS, routeGroups } from './domains/index.js';
 import type { SystemView } from './domains/system/routes.js';
 import { alarmView } from './domains/alarms/counts.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
@@ -232,6 +232,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const deps: { readonly [Group in keyof typeof groups]: unknown } = {
     access: { access, siteExists },
     system: { system },
+    signatures: { store, clock, keys: signingKeys, kinds: KINDS },
     plant: common,
     controlModules: common,
     ioModules: { ...common, probes, ioModules },

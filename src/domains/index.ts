@@ -34,6 +34,7 @@ import { ControlRecipe, MasterRecipe, RecipeRevision } from './recipes/kind.js';
 import { recipeRoutes } from './recipes/routes.js';
 import { BatchRecord } from './records/kind.js';
 import { recordRoutes } from './records/routes.js';
+import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
 import { tagRoutes } from './tags/routes.js';
 import { streamRoutes } from './tags/stream-routes.js';
@@ -77,6 +78,7 @@ export function routeGroups(secrets: Secrets) {
   return {
     access: ACCESS_ROUTES,
     system: SYSTEM_ROUTES,
+    signatures: signatureRoutes,
     plant: plantRoutes,
     controlModules: controlModuleRoutes,
     ioModules: ioModuleRoutes(secrets),

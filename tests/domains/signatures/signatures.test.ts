@@ -1,0 +1,78 @@
+/** Signatures over the content of resources (decisions Q-AUTH-04, 8.6). */
+import t from 'tap';
+import type { SigningKeys } from '../../../src/domains/recipes/signature.js';
+import { isSignatureValid } from '../../../src/domains/recipes/signature.js';
+import { Site, Unit } from '../../../src/domains/plant/kind.js';
+import { SignatureRecord } from '../../../src/domains/signatures/kind.js';
+import { type SignatureDeps, signatureRoutes } from '../../../src/domains/signatures/routes.js';
+import { canonicalDigest } from '../../../src/platform/ledger/canonical-json.js';
+import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
+import type { Kind } from '../../../src/platform/store/kind.js';
+import { startGatewayTest } from '../../support/gateway.js';
+import { PLANT } from '../tags/plant.js';
+
+const TARGET = { kind: 'Unit', name: 'rx101', site: 'north' };
+const GOOD = { target: TARGET, meaning: 'calibration reviewed', reason: 'checked against protocol 7' };
+
+async function start() {
+  let deps: SignatureDeps | undefined;
+  const test = await startGatewayTest({
+    routes: ({ store, clock }) => {
+      deps = { store, clock, kinds: [Site, Unit] as unknown as Kind[], keys: undefined as unknown as SigningKeys };
+      return [{ rows: signatureRoutes, deps }];
+    },
+  });
+  const keys: SigningKeys = { ...openDeviceKeys(test.dataDir), algorithm: 'HMAC-SHA256', authMode: 'local' };
+  Object.assign(deps as object, { keys });
+  await test.store.write({ puts: PLANT });
+  return { test, keys };
+}
+
+t.test('AUTH-31 Q-AUTH-04: a signature states content, meaning and signer, is audited as Sign, and changes nothing', async (t) => {
+  const { test, keys } = await start();
+  t.teardown(() => test.stop());
+  const viewer = await test.as('viewer');
+  const unit = test.store.get(Unit, 'north', 'rx101');
+  const answer = await viewer.post('/api/v1/signatures', GOOD);
+  t.equal(answer.status, 201);
+  t.equal(answer.headers.location, `/api/v1/signatures/${answer.body.id}`);
+  t.match(answer.body, { ...GOOD, digest: canonicalDigest(unit?.spec), signature: /^[0-9a-f]{64}$/, keyId: keys.auditKeyId, signedBy: { displayName: viewer.username } });
+  t.same(Object.keys(answer.body), ['id', 'target', 'meaning', 'reason', 'digest', 'signature', 'keyId', 'signedBy', 'signedAt', 'correlationID']);
+  t.equal(answer.body.correlationID, answer.headers['x-correlation-id']);
+  t.equal(test.store.get(Unit, 'north', 'rx101'), unit, 'the unit is the same object still');
+  const stored = test.store.get(SignatureRecord, '', answer.body.id);
+  t.ok(stored && isSignatureValid(stored.spec.record, keys));
+  const { value: _value, ...base } = stored?.spec.record as NonNullable<typeof stored>['spec']['record'];
+  t.equal(answer.body.signature, canonicalDigest(base));
+  t.match(test.audits.at(-1), { action: 'Sign', category: 'signature', result: 'Success', site: 'north', target: TARGET, operatorReason: GOOD.reason, signature: { id: answer.body.id, digest: answer.body.signature } });
+  t.same((await viewer.get(`/api/v1/signatures/${answer.body.id}`)).body, answer.body);
+  const second = await test.restart();
+  t.teardown(() => second.stop());
+  t.same((await second.request('GET', `/api/v1/signatures/${answer.body.id}`, { token: viewer.token })).body, answer.body, 'a restart keeps it');
+});
+
+t.test('Q-AUTH-04 Q-AUTH-06: what is refused', async (t) => {
+  const { test } = await start();
+  t.teardown(() => test.stop());
+  const viewer = await test.as('viewer');
+  const confined = await test.as('viewer', 'site-south');
+  const post = async (body: unknown, client = viewer) => {
+    const { status, body: answer } = await client.post('/api/v1/signatures', body);
+    return [status, answer.code];
+  };
+  t.same(await post({ ...GOOD, target: { ...TARGET, name: 'rx999' } }), [404, 'not_found']);
+  t.same(await post({ ...GOOD, target: { ...TARGET, kind: 'Account' } }), [404, 'not_found'], 'internal kinds cannot be signed');
+  t.same(await post({ ...GOOD, target: { kind: 'Unit', name: 'rx101' } }), [400, 'missing_field']);
+  t.same(await post({ ...GOOD, target: { kind: 'Site', name: 'north', site: 'north' } }), [400, 'invalid_field']);
+  t.same(await post({ ...GOOD, meaning: '' }), [400, 'invalid_field']);
+  t.same(await post({ ...GOOD, meaning: 'x'.repeat(65) }), [400, 'invalid_field']);
+  t.same(await post({ ...GOOD, reason: '  ' }), [400, 'reason_too_short']);
+  t.same(await post({ ...GOOD, more: 1 }), [400, 'unknown_field']);
+  t.same(await post(GOOD, confined), [403, 'site_scope']);
+  t.same(await post({ ...GOOD, target: { kind: 'Site', name: 'north' } }, confined), [403, 'site_scope'], 'a site lies in its own scope');
+  const { id } = (await viewer.post('/api/v1/signatures', GOOD)).body;
+  t.match(await confined.get(`/api/v1/signatures/${id}`), { status: 403, body: { code: 'site_scope' } });
+  t.match(await viewer.get('/api/v1/signatures/none'), { status: 404 });
+  test.clock.advance(300_001);
+  t.same(await post(GOOD), [401, 'reauthentication_required']);
+});
