@@ -2,7 +2,7 @@
 import { auditSequence } from '../../platform/base/audit-name.js';
 import { missing } from '../../platform/base/refusal.js';
 import { readLogQuery, readTime } from '../../platform/http/log-query.js';
-import { ok, type Query, Reply, type Route, routesFor } from '../../platform/http/route.js';
+import { ok, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
 import type { AuditFilter } from '../../platform/ledger/audit-filter.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 
@@ -11,7 +11,6 @@ export interface AuditRouteDeps {
 }
 
 const FILTERS = ['action', 'category', 'result', 'kind', 'name', 'accountId', 'correlationID'] as const;
-const JSON_MEDIA = 'application/json; charset=utf-8';
 const route = routesFor<AuditRouteDeps>();
 
 export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
@@ -22,7 +21,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     tier: 'read',
     summary: 'Audit trail of a site, newest first',
     reply: '{items: AuditRecord[], nextCursor}',
-    handle: async ({ params, query }, { queries }) => json(await queries.auditPageJson({ ...filterOf(query), ...readLogQuery(query), site: params.site })),
+    handle: async ({ params, query }, { queries }) => rendered(await queries.auditPageJson({ ...filterOf(query), ...readLogQuery(query), site: params.site })),
   }),
   route({
     method: 'GET',
@@ -56,7 +55,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     reply: '{items: AuditRecord[], nextCursor}',
     async handle({ query, caller }, { queries }) {
       const site = query.get('site');
-      return json(await queries.auditPageJson({ ...filterOf(query), ...readLogQuery(query), ...(site ? { site } : {}), sites: caller.sites }));
+      return rendered(await queries.auditPageJson({ ...filterOf(query), ...readLogQuery(query), ...(site ? { site } : {}), sites: caller.sites }));
     },
   }),
   route({
@@ -76,8 +75,4 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
 
 function filterOf(query: Query): AuditFilter {
   return Object.fromEntries(FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
-}
-
-function json(bytes: Uint8Array): Reply {
-  return new Reply('ok', bytes, {}, JSON_MEDIA);
 }

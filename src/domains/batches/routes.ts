@@ -5,7 +5,8 @@ import { checkResourceName } from '../../platform/base/resource-name.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
-import { created, done, ok, type Query, routesFor } from '../../platform/http/route.js';
+import { readLogQuery } from '../../platform/http/log-query.js';
+import { created, done, ok, rendered, routesFor } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { requireSite } from '../plant/kind.js';
@@ -112,7 +113,10 @@ export const batchRoutes = [
       const fixed = batch.status.phase === 'Pending' ? changed.filter((member) => member === 'batchID') : changed.filter((member) => member !== 'description');
       if (fixed.length > 0) throw conflict('batch_started', `${fixed[0]} of batch ${params.name} cannot be changed while it is ${batch.status.phase}`, { field: fixed[0] });
       if (batch.status.phase === 'Pending') checkBatch(store, params.site, params.name, spec, production);
-      await store.write({ puts: [{ kind: Batch, site: params.site, name: params.name, spec } as Put], audits: [audit({ result: 'Success', target: target(params), before: batch.spec, after: spec })] });
+      await store.write({
+        puts: [{ kind: Batch, site: params.site, name: params.name, spec } as Put],
+        audits: [audit({ result: 'Success', target: target(params), before: batch.spec, after: spec })],
+      });
       const stored = requireBatch(store, params.site, params.name);
       return ok(batchDto(stored, store), { ETag: etagOf(stored.metadata.resourceVersion) });
     },
@@ -129,7 +133,8 @@ export const batchRoutes = [
       const batch = requireBatch(store, params.site, params.name);
       checkIfMatch(header('if-match'), batch.metadata.resourceVersion);
       const { phase } = batch.status;
-      if (phase !== 'Pending' && (production || !isFinalBatch(phase))) throw conflict('batch_started', `batch ${params.name} is ${phase}: it is the production record; end it with Stop or Abort`, { phase });
+      if (phase !== 'Pending' && (production || !isFinalBatch(phase)))
+        throw conflict('batch_started', `batch ${params.name} is ${phase}: it is the production record; end it with Stop or Abort`, { phase });
       await store.write({ removes: removals(store, batch), audits: [audit({ result: 'Success', target: target(params), before: batch.spec })] });
       return done();
     },
@@ -139,7 +144,10 @@ export const batchRoutes = [
     path: '/api/v1/sites/{site}/batches/preflight',
     action: 'batch:preflight',
     tier: 'read',
-    body: v.lazy((input) => (typeof input === 'object' && input !== null && 'batch' in input ? v.strictObject({ batch: v.string() }) : BatchBody)) as unknown as v.GenericSchema<unknown, Record<string, unknown>>,
+    body: v.lazy((input) => (typeof input === 'object' && input !== null && 'batch' in input ? v.strictObject({ batch: v.string() }) : BatchBody)) as unknown as v.GenericSchema<
+      unknown,
+      Record<string, unknown>
+    >,
     summary: 'What would keep a batch from starting',
     computes: true,
     exists: ({ site }, { store }) => void requireSite(store, site),
@@ -154,9 +162,9 @@ export const batchRoutes = [
       reply: '{items, nextCursor}',
       summary: `The ${stream} of a batch, newest first`,
       exists: here as never,
-      handle: ({ params, query }, { facts }) => {
+      handle: async ({ params, query }, { facts }) => {
         const { site, name } = params as { site: string; name: string };
-        return facts.factPage(streamOf(stream as FactStream, site, name), { ...page(query), timeMember: 'ts' });
+        return rendered(await facts.factPageJson(streamOf(stream as FactStream, site, name), { ...readLogQuery(query), timeMember: 'ts' }));
       },
     }),
   ),
@@ -174,16 +182,6 @@ export const batchRoutes = [
     },
   }),
 ];
-
-/** `limit`, `cursor`, `order`, `from`, `to` of a log (decisions, conventions). */
-export function page(query: Query, limitMax = 1000): { limit: number; cursor?: string; order: 'asc' | 'desc'; from?: string; to?: string } {
-  const limit = query.get('limit') === undefined ? 100 : Number(query.get('limit'));
-  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) throw invalid('invalid_query', 'limit', `limit must be an integer from 1 to ${limitMax}`);
-  const order = query.get('order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc') throw invalid('invalid_query', 'order', 'order must be asc or desc');
-  const optional = Object.fromEntries((['cursor', 'from', 'to'] as const).flatMap((name) => (query.get(name) === undefined ? [] : [[name, query.get(name) as string]])));
-  return { limit, order, ...optional };
-}
 
 function decodeSpec(spec: Record<string, unknown>): BatchSpec {
   for (const field of ['batchID', 'masterRecipeRef']) if (spec[field] === undefined || spec[field] === '') throw invalid('missing_field', field, `field ${field} is required`);
@@ -211,7 +209,8 @@ function preflight(deps: BatchRouteDeps, site: string, body: Record<string, unkn
   const { store } = deps;
   const named = typeof body.batch === 'string' ? requireBatch(store, site, body.batch) : undefined;
   const spec = named?.spec ?? withRecipeDefaults(store, site, decodeSpec(split(body).spec));
-  const draft: BatchResource = named ?? ({ kind: 'Batch', metadata: { name: batchName(site, spec.batchID), site }, spec, status: Batch.initialStatus(spec) } as unknown as BatchResource);
+  const draft: BatchResource =
+    named ?? ({ kind: 'Batch', metadata: { name: batchName(site, spec.batchID), site }, spec, status: Batch.initialStatus(spec) } as unknown as BatchResource);
   const recipe = store.get(MasterRecipe, site, spec.masterRecipeRef);
   const checks: { check: string; ok: boolean; severity: 'error' | 'warning'; message: string; element: string }[] = [];
   const note = (check: string, test: () => string): void => {
@@ -226,7 +225,9 @@ function preflight(deps: BatchRouteDeps, site: string, body: Record<string, unkn
   };
   note('recipe-effective', () => (!recipe ? `recipe ${spec.masterRecipeRef} does not exist` : recipe.status.phase === 'Effective' ? '' : `recipe is ${recipe.status.phase}`));
   if (!recipe) return { ok: false, checks, parameters: [], allocations: [], bindings: { violations: 0 } };
-  note('batch-id', () => (store.list(Batch, site).some((other) => other.spec.batchID === spec.batchID && other.metadata.name !== draft.metadata.name) ? `batchID ${spec.batchID} is in use` : ''));
+  note('batch-id', () =>
+    store.list(Batch, site).some((other) => other.spec.batchID === spec.batchID && other.metadata.name !== draft.metadata.name) ? `batchID ${spec.batchID} is in use` : '',
+  );
   note('formula-limits', () => {
     batchParameters(recipe.spec, spec);
     return '';

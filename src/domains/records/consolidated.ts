@@ -19,7 +19,7 @@ import { readFacts } from './reconciler.js';
 
 export interface RecordSources {
   readonly store: StoreReader;
-  readonly queries: Pick<LedgerQueries, 'facts' | 'factPage' | 'auditOf'>;
+  readonly queries: Pick<LedgerQueries, 'facts' | 'factPageJson' | 'auditOf'>;
   /** Absent when `historian.enabled` is false. */
   readonly history?: BatchHistorian | null | undefined;
 }

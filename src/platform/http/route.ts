@@ -73,8 +73,8 @@ export function ok(body: unknown, headers: Readonly<Record<string, string>> = NO
   return new Reply('ok', body, headers);
 }
 
-/** 200 with a body that is JSON text already: for hot reads that keep the unchanging part of their answer rendered. */
-export function rendered(json: string): Reply {
+/** 200 with a body that is JSON already: of a hot read that keeps the unchanging part of its answer, or of the query thread. */
+export function rendered(json: string | Uint8Array): Reply {
   return new Reply('ok', json, NO_HEADERS, JSON_MEDIA_TYPE);
 }
 

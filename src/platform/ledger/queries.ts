@@ -3,7 +3,6 @@
  * without it with objects.
  */
 import { decodeCursor } from '../base/cursor.js';
-import { invalid } from '../base/refusal.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { AuditRecord } from '../store/audit-record.js';
 import type { AuditFilter } from './audit-filter.js';
@@ -28,10 +27,10 @@ export interface Page<Item> {
 export type AuditQuery = AuditFilter & Paging;
 
 export interface FactQuery extends Paging {
-  /** RFC 3339 with any offset: from inclusive, to exclusive. */
-  readonly from?: string;
-  readonly to?: string;
-  /** Member of the body that `from` and `to` bound; `timestamp` when absent. */
+  /** Wall ms: from inclusive, to exclusive. */
+  readonly fromMs?: number;
+  readonly toMs?: number;
+  /** Member of the body that `fromMs` and `toMs` bound; `timestamp` when absent. */
   readonly timeMember?: string;
   readonly equals?: Readonly<Record<string, string>>;
 }
@@ -97,9 +96,9 @@ class ThreadQueries implements LedgerQueries {
     }
   }
 
-  async factPageJson(stream: string, { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, from, to }: FactQuery = {}): Promise<Uint8Array> {
+  async factPageJson(stream: string, { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, fromMs, toMs }: FactQuery = {}): Promise<Uint8Array> {
     const beyond = cursor === undefined ? undefined : decodeCursor(FACT_CURSOR, cursor, 1)[0];
-    return this.#calls.call('factPage', { stream, order, limit, timeMember, equals, beyond, from: utc('from', from), to: utc('to', to) } satisfies FactPageRequest);
+    return this.#calls.call('factPage', { stream, order, limit, timeMember, equals, beyond, from: utc(fromMs), to: utc(toMs) } satisfies FactPageRequest);
   }
 
   async factPage<Body>(stream: string, query: FactQuery = {}): Promise<Page<Body>> {
@@ -123,11 +122,8 @@ class ThreadQueries implements LedgerQueries {
 }
 
 /** In the form in which bodies hold times, so that text compares as time does. */
-function utc(name: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined;
-  const atMs = Date.parse(text);
-  if (Number.isNaN(atMs)) throw invalid('invalid_query', name, `${name} must be a time such as 2026-01-31T09:05:07.123Z`);
-  return new Date(atMs).toISOString();
+function utc(atMs: number | undefined): string | undefined {
+  return atMs === undefined ? undefined : new Date(atMs).toISOString();
 }
 
 function parsed<T>(bytes: Uint8Array): T {

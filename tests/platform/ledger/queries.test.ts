@@ -92,7 +92,7 @@ t.test('facts: pages of a stream, filtered by time and members', async (t) => {
   t.same(page.items.map((fact) => fact.sequence), [119, 113]);
   const next = await queries.factPage<{ sequence: number }>('alarms/north', { limit: 2, equals: { alarm: 'a1', severity: '2' }, cursor: page.nextCursor ?? '' });
   t.same(next.items.map((fact) => fact.sequence), [107, 101]);
-  const range = await queries.factPage<{ sequence: number }>('alarms/north', { order: 'asc', from: '2026-01-31T00:00:05.000Z', to: '2026-01-31T00:00:08.000Z' });
+  const range = await queries.factPage<{ sequence: number }>('alarms/north', { order: 'asc', fromMs: Date.parse('2026-01-31T00:00:05.000Z'), toMs: Date.parse('2026-01-31T00:00:08.000Z') });
   t.same(range.items.map((fact) => fact.sequence), [5, 6, 7]);
   t.equal((await queries.facts('alarms/north')).length, 120);
   t.same(await queries.facts('none'), []);
