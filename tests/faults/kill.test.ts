@@ -13,7 +13,6 @@ const MOMENT_MAX_MS = 6500;
 const SEED = Number(process.env.KILL_SEED ?? 20261121);
 
 const ENVIRONMENT = {
-  NODE_OPTIONS: '', // the test runner's loaders re-raise signals in its children
   LINESIDE_DEMO__ENABLED: 'true',
   LINESIDE_GATEWAY__OPERATINGMODE: 'development',
   LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
@@ -147,7 +146,7 @@ async function runUntilKilled(story: Story, name: string, afterMs: number): Prom
 }
 
 t.test('promise 1: killed at six random moments of a batch, nothing acknowledged is lost or doubled, and Restart finishes it', { timeout: 115_000 }, async (t) => {
-  const box = await applianceProcess({ environment: ENVIRONMENT });
+  const box = await applianceProcess({ environment: ENVIRONMENT, bare: true });
   t.teardown(async () => {
     await box.end('SIGKILL');
     box.remove();

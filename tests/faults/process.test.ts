@@ -6,7 +6,6 @@ import { type ApplianceProcess, applianceProcess } from '../support/appliance-pr
 import { ANSWERS, answerTo, outputOf, type Prompt, SITE } from '../support/plant.js';
 
 const ENVIRONMENT = {
-  NODE_OPTIONS: '', // the test runner's loaders re-raise the signal of a full disk
   LINESIDE_AUTH__MODE: 'none',
   LINESIDE_DEMO__ENABLED: 'true',
   LINESIDE_GATEWAY__OPERATINGMODE: 'development',
@@ -39,7 +38,7 @@ t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and 
     t.pass('prlimit is not installed: not tried here');
     return;
   }
-  const box = await applianceProcess({ environment: ENVIRONMENT });
+  const box = await applianceProcess({ environment: ENVIRONMENT, bare: true });
   t.teardown(async () => {
     await box.end('SIGKILL');
     box.remove();
@@ -110,7 +109,7 @@ t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and 
 });
 
 t.test('D-CFG: a second instance on the same data directory is refused; SIGTERM ends with 0 within 3 s in the middle of a batch', async (t) => {
-  const box = await applianceProcess({ environment: ENVIRONMENT });
+  const box = await applianceProcess({ environment: ENVIRONMENT, bare: true });
   t.teardown(async () => {
     await box.end('SIGKILL');
     box.remove();

@@ -175,9 +175,9 @@ t.test('CMD-WS: a command frame obeys the rules of the route', async (t) => {
 t.test('PHASE-01, PHASE-06 to PHASE-15: prompts are answered once, by type, signed and audited', async (t) => {
   const batch = await plant.runBatch();
   const prompt = await plant.untilPrompt(batch);
-  t.match(prompt, { type: 'value', min: '0', max: '14', unit: 'pH', stepName: 'measure', batch, text: /pH/ });
+  t.match(prompt, { type: 'value', min: '0', max: '14', unit: 'rx101', stepName: 'measure', batch, text: /pH/ });
   const detail = (await plant.api.get(`${SITE}/phases/${prompt.phase}`)).body;
-  t.match(detail, { pendingPrompt: { id: prompt.id, type: 'value' }, state: 'Running', sfcStatus: { activeSteps: ['measure'] } });
+  t.match(detail, { pendingPrompt: { id: prompt.id, type: 'value', unit: 'pH' }, state: 'Running', sfcStatus: { activeSteps: ['measure'] } });
   t.match(
     detail.sfcStatus.transitionStates.map((entry: { index: number }) => entry.index),
     [0, 1],

@@ -13,6 +13,8 @@ export interface ApplianceOptions {
   readonly dataDir?: string;
   readonly port?: number;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Nothing of the test runner in the process: its loaders re-raise signals that the product ignores. */
+  readonly bare?: boolean;
 }
 
 export class ApplianceProcess {
@@ -20,10 +22,12 @@ export class ApplianceProcess {
   readonly port: number;
   readonly base: string;
   readonly environment: Readonly<Record<string, string>>;
+  readonly #bare: boolean;
   #child: ChildProcess | undefined;
   #output = '';
 
-  constructor(dataDir: string, port: number, environment: Readonly<Record<string, string>>) {
+  constructor(dataDir: string, port: number, environment: Readonly<Record<string, string>>, bare = false) {
+    this.#bare = bare;
     this.dataDir = dataDir;
     this.port = port;
     this.base = `http://127.0.0.1:${port}`;
@@ -46,10 +50,11 @@ export class ApplianceProcess {
   async start(): Promise<number> {
     const startedAt = performance.now();
     this.#output = '';
-    const child = spawn(process.execPath, [COMMAND, 'start', '--data-dir', this.dataDir], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...this.environment },
-    });
+    const settings = { LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...this.environment };
+    const command = [process.execPath, COMMAND, 'start', '--data-dir', this.dataDir];
+    const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
+    const [program, ...args] = this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command;
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...settings } });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (this.#output += chunk.toString()));
     await eventually(
@@ -89,7 +94,7 @@ export class ApplianceProcess {
 
 export async function applianceProcess(options: ApplianceOptions = {}): Promise<ApplianceProcess> {
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'lineside-'));
-  return new ApplianceProcess(dataDir, options.port ?? (await freePort()), options.environment ?? {});
+  return new ApplianceProcess(dataDir, options.port ?? (await freePort()), options.environment ?? {}, options.bare);
 }
 
 export function freePort(): Promise<number> {
