@@ -5,6 +5,7 @@
  */
 import type { DataType } from '../vocabulary/data-types.js';
 import type { BinaryOperator, CallExpression, Expression, Statement } from '../language/ast.js';
+import { bodiesOf, callsIn, ownExpressions } from '../language/walk.js';
 import { COMPARISONS, CONNECTIVES } from './value.js';
 
 /** ANY: the type is known at run time only (READ, CALL_SERVICE). */
@@ -41,63 +42,18 @@ const UNSETTING = new Set(['PROMPT', 'PROMPT_CHOICE', 'PROMPT_VALUE', 'AWAIT_RES
 /** Calls with an effect outside the phase; an action without one can be repeated after a crash without harm. */
 const EFFECTS = new Set(['WRITE', 'MESSAGE', ...SUSPENDING.keys()]);
 
-export function someCall(expression: Expression, test: (call: CallExpression) => boolean): boolean {
-  switch (expression.kind) {
-    case 'call':
-      return test(expression) || expression.args.some((argument) => someCall(argument.value, test));
-    case 'unary':
-      return someCall(expression.operand, test);
-    case 'binary':
-      return someCall(expression.left, test) || someCall(expression.right, test);
-    default:
-      return false;
-  }
+function someCall(expression: Expression, test: (call: CallExpression) => boolean): boolean {
+  for (const call of callsIn(expression)) if (test(call)) return true;
+  return false;
 }
 
 export function suspends(expression: Expression): boolean {
   return someCall(expression, (call) => SUSPENDING.has(call.callee.toUpperCase()));
 }
 
-/** Every expression that stands directly in a statement, bodies of compound statements left out. */
-function ownExpressions(statement: Statement): readonly Expression[] {
-  switch (statement.kind) {
-    case 'assign':
-      return [statement.value];
-    case 'call':
-      return [statement.call];
-    case 'if':
-      return statement.branches.map((branch) => branch.condition);
-    case 'case':
-      return [statement.selector];
-    case 'for':
-      return [statement.from, statement.to, ...(statement.by ? [statement.by] : [])];
-    case 'while':
-      return [statement.condition];
-    case 'repeat':
-      return [statement.until];
-    default:
-      return [];
-  }
-}
-
-function bodies(statement: Statement): readonly (readonly Statement[])[] {
-  switch (statement.kind) {
-    case 'if':
-      return [...statement.branches.map((branch) => branch.body), statement.otherwise ?? []];
-    case 'case':
-      return [...statement.cases.map((row) => row.body), statement.otherwise ?? []];
-    case 'for':
-    case 'while':
-    case 'repeat':
-      return [statement.body];
-    default:
-      return [];
-  }
-}
-
 /** True when the statement or one inside it satisfies the test. */
 export function someStatement(statement: Statement, test: (statement: Statement) => boolean): boolean {
-  return test(statement) || bodies(statement).some((body) => body.some((inner) => someStatement(inner, test)));
+  return test(statement) || bodiesOf(statement).some((body) => body.some((inner) => someStatement(inner, test)));
 }
 
 export function statementSuspends(statement: Statement): boolean {
@@ -129,7 +85,7 @@ export class Layout {
     for (const statement of statements) {
       if (statement.kind === 'assign' && !this.find(statement.target)) this.declare(statement.target, this.typeOf(statement.value), 'variable');
       if (statement.kind === 'for' && !this.find(statement.variable)) this.declare(statement.variable, 'INT', 'variable');
-      for (const body of bodies(statement)) this.declareImplicit(body);
+      for (const body of bodiesOf(statement)) this.declareImplicit(body);
     }
   }
 

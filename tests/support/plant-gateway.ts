@@ -29,7 +29,7 @@ export interface PlantGateway extends GatewayTest {
 }
 
 export async function startPlantGateway(options: PlantOptions = {}): Promise<PlantGateway> {
-  let keys: SigningKeys | undefined;
+  const opened: { keys?: SigningKeys } = {};
   let timeScale = 1;
   const test = await startGatewayTest({
     sites: [],
@@ -37,8 +37,8 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
       const production = options.production ?? false;
       const signing = {
         get keys(): SigningKeys {
-          if (!keys) throw new Error('the gateway is not open yet');
-          return keys;
+          if (!opened.keys) throw new Error('the gateway is not open yet');
+          return opened.keys;
         },
       };
       const parts = { store, clock, production, enabled: options.demoEnabled ?? true, folder: DEMO_DIR };
@@ -72,6 +72,7 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
       return [{ rows, deps }];
     },
   });
-  keys = { algorithm: 'HMAC-SHA256', authMode: 'local', ...openDeviceKeys(test.dataDir) };
+  const keys: SigningKeys = { algorithm: 'HMAC-SHA256', authMode: 'local', ...openDeviceKeys(test.dataDir) };
+  opened.keys = keys;
   return Object.assign(test, { keys });
 }

@@ -6,8 +6,9 @@
  * A sample's number is the base of its file (in the name) plus its index. A file is removed when all of its samples are in
  * blocks. A record with tag 0 ends a file: that is what an unsynced page reads as after a power cut.
  */
-import { closeSync, fdatasyncSync, fsyncSync, ftruncateSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, ftruncateSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { syncFolder } from '../base/sync-folder.js';
 import { SLOT_BYTES } from './sample-ring.js';
 
 const NAME = /^historian-journal-(\d{16})\.bin$/;
@@ -124,14 +125,5 @@ export class Journal {
     const part: Part = { file, base, end: base };
     this.#parts.push(part);
     return part;
-  }
-}
-
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }

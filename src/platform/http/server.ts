@@ -394,18 +394,16 @@ class Exchange implements Incoming {
     res.writeHeader('X-Accel-Buffering', 'no');
     res.write(': open\n\n'); // sends the head at once
     const wire = new UwsSseWire(res, this.sourceIP);
-    let session: SseSession | undefined;
     this.#deferred = true;
     res.onAborted(() => {
       this.#ended = true;
       wire.close();
     });
-    wire.onClose = () => session?.onClose();
-    session = open(wire);
-    const listening = session;
-    if (wire.closed) return listening.onClose();
+    const session = open(wire);
+    if (wire.closed) return session.onClose();
+    wire.onClose = () => session.onClose();
     res.onWritable(() => {
-      listening.onWritable();
+      session.onWritable();
       return true;
     });
   }

@@ -5,6 +5,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { syncFolder } from '../base/sync-folder.js';
 
 const HMAC_KEY_BYTES = 32; // decisions 8.6
 
@@ -64,15 +65,6 @@ function readOrMake(file: string, make: () => Buffer): Buffer {
     syncFolder(path.dirname(file));
   }
   return readFileSync(file);
-}
-
-function syncFolder(folder: string): void {
-  const fd = openSync(folder, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 function sha256(bytes: Buffer): string {

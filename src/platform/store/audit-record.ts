@@ -33,9 +33,9 @@ export interface Actor {
   readonly sourceIP?: string;
 }
 
-export interface AuditDraft {
+/** What happened, as whoever did it tells it. */
+interface AuditEvent {
   readonly site: string;
-  readonly actor: Actor;
   readonly action: AuditAction;
   readonly category: string;
   readonly target: AuditTarget;
@@ -51,29 +51,15 @@ export interface AuditDraft {
   readonly correlationID: string;
 }
 
+export interface AuditDraft extends AuditEvent {
+  readonly actor: Actor;
+}
+
 /** The served form. */
-export interface AuditRecord {
+export interface AuditRecord extends AuditEvent, Actor {
   readonly name: string;
   readonly sequence: number;
   readonly timestamp: string;
-  readonly site: string;
-  readonly accountId: string;
-  readonly displayName: string;
-  readonly actorType: Actor['actorType'];
-  readonly component?: string;
-  readonly sourceIP?: string;
-  readonly action: AuditAction;
-  readonly category: string;
-  readonly target: AuditTarget;
-  readonly result: AuditResult;
-  readonly reason?: string;
-  readonly operatorReason?: string;
-  readonly rule?: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-  readonly details?: Readonly<Record<string, unknown>>;
-  readonly signature?: Readonly<Record<string, unknown>>;
-  readonly correlationID: string;
   readonly previousHash: string;
   readonly hash: string;
 }

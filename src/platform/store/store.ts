@@ -288,7 +288,7 @@ export class Store implements StoreReader {
   }
 
   #sendAdmitted(): void {
-    if (this.#admitted.length > 0) this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted() });
+    if (this.#admitted.length > 0) void this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted() });
   }
 
   #commit(transaction: LedgerTransaction): Promise<void> {
