@@ -21,6 +21,7 @@ export interface Left {
   readonly workOrder: string;
   readonly record: string;
   readonly session: string;
+  readonly signature: string;
   readonly correlationID: string;
   readonly auditName: string;
 }
@@ -227,9 +228,11 @@ async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'a
   await story.send(`POST ${S}/batchrecords/{name}/review`, { name: record }, { body: { outcome: 'Accepted', comment: 'walked' } });
   await story.send(`POST ${S}/batchrecords/{name}/finalize`, { name: record }, { body: REASON });
   const first = async (family: string): Promise<string> => (await test.admin.get(`${AT}/${family}`)).body[0].name;
+  const { body: signed } = await story.send('POST /api/v1/signatures', {}, { body: { target: { kind: 'BatchRecord', name: record, site: SITE }, meaning: 'walked', ...REASON } });
   return {
     batch,
     record,
+    signature: signed.id,
     workOrder: work.body.workOrderID,
     phase: lab.phase,
     operation: await first('operations'),
