@@ -308,16 +308,38 @@ export type UnitOutbound =
   /** A text value: its id stands in the tag table for the text from now on. */
   | { readonly type: 'text'; readonly id: number; readonly text: string }
   | PhaseReport
-  | { readonly type: 'command-result'; readonly id: number; readonly phase: string; readonly command: Command; readonly accepted: boolean; readonly rule?: string; readonly message?: string; readonly state: State }
+  | {
+      readonly type: 'command-result';
+      readonly id: number;
+      readonly phase: string;
+      readonly command: Command;
+      readonly accepted: boolean;
+      readonly rule?: string;
+      readonly message?: string;
+      readonly state: State;
+    }
   | { readonly type: 'message'; readonly phase: string; readonly step: string; readonly severity: 'Info' | 'Warning' | 'Error'; readonly text: string; readonly atMs: number }
   | { readonly type: 'prompt-cancelled'; readonly phase: string; readonly waitId: string; readonly atMs: number }
   /** A builtin that only the gateway can carry out. Suspending ones wait for `request-result`. */
-  | { readonly type: 'request'; readonly id: number; readonly phase: string; readonly step: string; readonly builtin: 'COMMAND' | 'MODE' | 'CALL_SERVICE' | 'MTP_COMMAND' | 'MTP_STATE' | 'MTP_COMMAND_ENABLED'; readonly args: readonly Value[] }
+  | {
+      readonly type: 'request';
+      readonly id: number;
+      readonly phase: string;
+      readonly step: string;
+      readonly builtin: 'COMMAND' | 'MODE' | 'CALL_SERVICE' | 'MTP_COMMAND' | 'MTP_STATE' | 'MTP_COMMAND_ENABLED';
+      readonly args: readonly Value[];
+    }
   | { readonly type: 'signal-raised'; readonly phase: string; readonly scope: string; readonly signal: string; readonly atMs: number }
   | { readonly type: 'signal-read'; readonly phase: string; readonly scope: string; readonly name: string; readonly consumed: boolean; readonly atMs: number }
   | { readonly type: 'alarm'; readonly phase: string; readonly severity: 'Medium' | 'High'; readonly message: string; readonly atMs: number }
   | { readonly type: 'event'; readonly phase: string; readonly text: string; readonly atMs: number }
-  | { readonly type: 'write-result'; readonly id: number; readonly ok: boolean; readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed'; readonly message: string }
+  | {
+      readonly type: 'write-result';
+      readonly id: number;
+      readonly ok: boolean;
+      readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed';
+      readonly message: string;
+    }
   | { readonly type: 'inspect-result'; readonly id: number; readonly result: unknown }
   /** A bypassed interlock would have tripped (D-PROG-03). */
   | { readonly type: 'shadow-trip'; readonly module: string; readonly block: string; readonly atMs: number }
@@ -341,7 +363,12 @@ export interface ProbeModule {
   readonly options: Readonly<Record<string, string | number | boolean>>;
   readonly channels: readonly ProbeChannel[];
   readonly simulation?: SimulationSpec;
-  readonly failSafe?: { readonly posture?: string; readonly timeoutMs: number; readonly heartbeatChannel?: string; readonly outputs: readonly { readonly channel: string; readonly value: Value }[] };
+  readonly failSafe?: {
+    readonly posture?: string;
+    readonly timeoutMs: number;
+    readonly heartbeatChannel?: string;
+    readonly outputs: readonly { readonly channel: string; readonly value: Value }[];
+  };
   readonly image: SharedArrayBuffer;
 }
 
@@ -420,6 +447,14 @@ export type ProbeOutbound =
       readonly atMs: number;
     }
   | { readonly type: 'read-result'; readonly id: number; readonly values: readonly ChannelSample[] }
-  | { readonly type: 'write-result'; readonly id: number; readonly ok: boolean; readonly code?: 'unknown_channel' | 'device_unreachable' | 'device_write_failed' | 'invalid_value'; readonly message: string; readonly forced: boolean; readonly readback: Value }
+  | {
+      readonly type: 'write-result';
+      readonly id: number;
+      readonly ok: boolean;
+      readonly code?: 'unknown_channel' | 'device_unreachable' | 'device_write_failed' | 'invalid_value';
+      readonly message: string;
+      readonly forced: boolean;
+      readonly readback: Value;
+    }
   | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
   | { readonly type: 'stopped' };

@@ -24,7 +24,11 @@ function files(folder, found = []) {
 /** SHA-256 over names, sizes and contents: stale means that any of them changed since the last build. */
 function fingerprint(names) {
   const hash = createHash('sha256').update(process.version);
-  for (const name of names.sort()) hash.update(name).update('\0').update(readFileSync(path.join(root, name)));
+  for (const name of names.sort())
+    hash
+      .update(name)
+      .update('\0')
+      .update(readFileSync(path.join(root, name)));
   return hash.digest('hex');
 }
 
@@ -81,7 +85,9 @@ export async function build({ log = console.log } = {}) {
 /** Installs node_modules when they were not installed from this lock file; needs nothing but Node and npm. */
 export async function install({ log = console.log } = {}) {
   const mark = path.join(root, 'node_modules', '.lineside-lock');
-  const print = createHash('sha256').update(readFileSync(path.join(root, 'package-lock.json'))).digest('hex');
+  const print = createHash('sha256')
+    .update(readFileSync(path.join(root, 'package-lock.json')))
+    .digest('hex');
   if (isFresh(mark, print)) return;
   log('installing dependencies (once; SQLite is compiled, which takes about a minute)');
   const { execFileSync } = await import('node:child_process');

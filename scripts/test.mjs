@@ -27,7 +27,11 @@ const WHOLE_APPLIANCE = /tests\/(contract|faults|plant|domains\/records)\//;
 mkdirSync(path.join(root, '.tap'), { recursive: true });
 const alone = chosen.filter((name) => WHOLE_APPLIANCE.test(name));
 const totals = { pass: 0, fail: 0, skip: 0, todo: 0 };
-run('side-by-side', 2, chosen.filter((name) => !alone.includes(name)));
+run(
+  'side-by-side',
+  2,
+  chosen.filter((name) => !alone.includes(name)),
+);
 run('alone', 1, alone);
 console.log(`${totals.pass} passed, ${totals.fail} failed, ${totals.skip + totals.todo} skipped`);
 process.exit(totals.fail > 0 || totals.pass === 0 ? 1 : 0);

@@ -89,7 +89,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
 
   // ------------------------------------------------------------ runtimes and probes
   const runtimes = new LocalRuntimes({ clock, log, heapMb: settings.runtimeHeapMaxMb });
-  const probes = new LocalProbes({ clock, log, settings: { reconnectMinMs: settings.ioReconnectMinMs, reconnectMaxMs: settings.ioReconnectMaxMs, readbackTimeoutMs: settings.readbackTimeoutMs } });
+  const probes = new LocalProbes({
+    clock,
+    log,
+    settings: { reconnectMinMs: settings.ioReconnectMinMs, reconnectMaxMs: settings.ioReconnectMaxMs, readbackTimeoutMs: settings.readbackTimeoutMs },
+  });
   const contents = new ContentsKeeper({ store, probes, clock });
   const ioModules = new IOModuleReconciler({ store, probes, clock, contents });
   const scale = { value: production ? 1 : settings.timeScale };
@@ -145,7 +149,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // what wakes whom
   store.watch(Unit, ({ resource, configuration }) => {
     if (configuration) unitLoop.wake(resource.metadata.site, resource.metadata.name);
-    if (resource.metadata.site) for (const batch of store.list(Batch, resource.metadata.site)) if (!isFinalBatch(batch.status.phase) && batch.status.phase !== 'Pending') batchLoop.wake(batch.metadata.site, batch.metadata.name);
+    if (resource.metadata.site)
+      for (const batch of store.list(Batch, resource.metadata.site))
+        if (!isFinalBatch(batch.status.phase) && batch.status.phase !== 'Pending') batchLoop.wake(batch.metadata.site, batch.metadata.name);
   });
   for (const kind of [ControlModule, ControlProgram]) {
     store.watch(kind, ({ resource, before, configuration }) => {
@@ -291,7 +297,10 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, recordLoop]) loop.start();
   contents.start();
   ready = true;
-  log.info({ port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId }, 'lineside is ready');
+  log.info(
+    { port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId },
+    'lineside is ready',
+  );
 
   return {
     port: gateway.server.port,

@@ -104,7 +104,13 @@ function oneOf<const Word extends string>(...words: Word[]): Type<Word> {
 
 function textList(expects: string, accept: (entry: string) => boolean = () => true): Type<readonly string[]> {
   return asIs(expects, (input) => {
-    const list = typeof input === 'string' ? input.split(',').map((entry) => entry.trim()).filter((entry) => entry !== '') : input;
+    const list =
+      typeof input === 'string'
+        ? input
+            .split(',')
+            .map((entry) => entry.trim())
+            .filter((entry) => entry !== '')
+        : input;
     return Array.isArray(list) && list.every((entry): entry is string => typeof entry === 'string' && accept(entry)) ? list : undefined;
   });
 }
@@ -156,7 +162,12 @@ function readJson(input: string): unknown {
 }
 
 export function showDuration(ms: number): string {
-  for (const [unit, size] of [['d', 86_400_000], ['h', 3_600_000], ['m', 60_000], ['s', 1000]] as const) {
+  for (const [unit, size] of [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+    ['s', 1000],
+  ] as const) {
     if (ms >= size && ms % size === 0) return `${ms / size}${unit}`;
   }
   return `${ms}ms`;
@@ -164,7 +175,13 @@ export function showDuration(ms: number): string {
 
 // ---------------------------------------------------------------- the rows
 
-function row<T>(key: string, type: Type<T>, value: T | ((context: Defaults) => T), meaning: string, more: Pick<Row<T>, 'flag' | 'environment' | 'secret' | 'defaultText'> = {}): Row<T> {
+function row<T>(
+  key: string,
+  type: Type<T>,
+  value: T | ((context: Defaults) => T),
+  meaning: string,
+  more: Pick<Row<T>, 'flag' | 'environment' | 'secret' | 'defaultText'> = {},
+): Row<T> {
   return { key, type, default: value, meaning, ...more };
 }
 
@@ -175,13 +192,18 @@ const DAY = 24 * HOUR;
 
 export const SETTINGS = {
   httpPort: row('gateway.httpPort', integer(0, 65535), 8090, 'port of the gateway; 0 takes a free one'),
-  listen: row('gateway.listen', text, ({ authMode }) => (authMode === 'none' ? '127.0.0.1' : '0.0.0.0'), 'address the gateway listens on', { defaultText: '0.0.0.0; with auth.mode none 127.0.0.1' }),
+  listen: row('gateway.listen', text, ({ authMode }) => (authMode === 'none' ? '127.0.0.1' : '0.0.0.0'), 'address the gateway listens on', {
+    defaultText: '0.0.0.0; with auth.mode none 127.0.0.1',
+  }),
   operatingMode: row('gateway.operatingMode', oneOf('production', 'development'), 'production', 'development allows what a running plant must not'),
   tlsCertFile: row('gateway.tls.certFile', maybeText, null, 'PEM certificate; with keyFile the gateway speaks TLS'),
   tlsKeyFile: row('gateway.tls.keyFile', maybeText, null, 'PEM key of the certificate'),
   trustedProxies: row('gateway.trustedProxies', textList('must be a list of addresses or CIDR ranges', isCidr), [], 'peers whose X-Forwarded-For is believed'),
   bodyBytesMax: row('gateway.maxBodyBytes', integer(1024, 1024 ** 3), 1024 ** 2, 'largest request body'),
-  reasonLengthMin: row('gateway.policy.reasonMinLength', integer(1, 1024), 10, 'shortest operator reason, in characters', { flag: 'reason-min-length', environment: 'REASON_MIN_LENGTH' }),
+  reasonLengthMin: row('gateway.policy.reasonMinLength', integer(1, 1024), 10, 'shortest operator reason, in characters', {
+    flag: 'reason-min-length',
+    environment: 'REASON_MIN_LENGTH',
+  }),
   antiReplayEnabled: row('gateway.antiReplay.enabled', flag, true, 'writes need a nonce'),
   antiReplayWindowMs: row('gateway.antiReplay.window', duration(SECOND), 10 * MINUTE, 'how long a nonce is remembered'),
   antiReplayEntriesMax: row('gateway.antiReplay.maxEntries', integer(1000, 10_000_000), 500_000, 'nonces kept; beyond it writes answer 503'),
@@ -189,10 +211,20 @@ export const SETTINGS = {
   rateLimitPerSecond: row('gateway.rateLimit.requestsPerSecond', decimal(0.1, 1_000_000), 500, 'sustained requests per source address'),
   rateLimitBurst: row('gateway.rateLimit.burst', integer(1, 10_000_000), 2000, 'requests at once per source address'),
   streamsPerSourceMax: row('gateway.streams.maxPerSourceIP', integer(1, 100_000), 10, 'live streams per source address'),
-  allowedOrigins: row('gateway.cors.allowedOrigins', textList('must be a list of origins such as https://panel.example', (entry) => /^https?:\/\/[^/]+$/.test(entry)), [], 'other origins whose pages may call the API'),
+  allowedOrigins: row(
+    'gateway.cors.allowedOrigins',
+    textList('must be a list of origins such as https://panel.example', (entry) => /^https?:\/\/[^/]+$/.test(entry)),
+    [],
+    'other origins whose pages may call the API',
+  ),
   modeCheckDeviceTags: row('gateway.tagWrite.modeCheckDeviceTags', flag, false, 'a device tag write also obeys the mode of its module'),
   authMode: row('auth.mode', oneOf('local', 'oidc', 'none'), 'local', 'who may sign in', { flag: 'auth-mode' }),
-  groupPrefix: row('auth.groupPrefix', asIs('must be a lower-case label', (input) => (typeof input === 'string' && isResourceName(input) ? input : undefined)), 'lineside', 'prefix of the role and site groups'),
+  groupPrefix: row(
+    'auth.groupPrefix',
+    asIs('must be a lower-case label', (input) => (typeof input === 'string' && isResourceName(input) ? input : undefined)),
+    'lineside',
+    'prefix of the role and site groups',
+  ),
   roles: row('auth.roles', roles, [], 'role table entries: {group, tier, grant, deny}'),
   rolesMode: row('auth.rolesMode', oneOf('merge', 'replace'), 'merge', 'replace drops the shipped role table'),
   accessTokenLifetimeMs: row('auth.session.accessTokenLifetime', duration(MINUTE, HOUR), 15 * MINUTE, 'life of an access token'),
@@ -407,7 +439,12 @@ function refuseUnknownVariables(env: Readonly<Record<string, string | undefined>
   }
 }
 
-function choose(setting: AnyRow, flags: Map<string, string>, env: Readonly<Record<string, string | undefined>>, file: Map<string, unknown>): { value: unknown; from: string } | undefined {
+function choose(
+  setting: AnyRow,
+  flags: Map<string, string>,
+  env: Readonly<Record<string, string | undefined>>,
+  file: Map<string, unknown>,
+): { value: unknown; from: string } | undefined {
   if (setting.flag !== undefined && flags.has(setting.flag)) return { value: flags.get(setting.flag), from: `--${setting.flag}` };
   for (const name of [environmentName(setting.key), setting.environment]) {
     if (name !== undefined && env[name] !== undefined) return { value: env[name], from: name };
@@ -427,12 +464,16 @@ const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 function checkTogether(settings: Settings): void {
   if (settings.authMode === 'none' && !LOOPBACK.test(settings.listen) && !settings.insecureAllowRemote) {
-    throw new SettingsError('gateway.listen', `gateway.listen ${settings.listen} would open a gateway without authentication to the network; use 127.0.0.1, or give --insecure-allow-remote`);
+    throw new SettingsError(
+      'gateway.listen',
+      `gateway.listen ${settings.listen} would open a gateway without authentication to the network; use 127.0.0.1, or give --insecure-allow-remote`,
+    );
   }
   if ((settings.tlsCertFile === null) !== (settings.tlsKeyFile === null)) {
     throw new SettingsError('gateway.tls', 'gateway.tls.certFile and gateway.tls.keyFile are given together or not at all');
   }
-  if (settings.bypassDefaultMs > settings.bypassMaxMs) throw new SettingsError('interlock.bypass.defaultDuration', 'interlock.bypass.defaultDuration must not be longer than interlock.bypass.maxDuration');
+  if (settings.bypassDefaultMs > settings.bypassMaxMs)
+    throw new SettingsError('interlock.bypass.defaultDuration', 'interlock.bypass.defaultDuration must not be longer than interlock.bypass.maxDuration');
   if (settings.ioReconnectMinMs > settings.ioReconnectMaxMs) throw new SettingsError('io.reconnect.min', 'io.reconnect.min must not be longer than io.reconnect.max');
   if (settings.authMode === 'oidc' && (settings.oidcIssuer === null || settings.oidcClientId === null)) {
     throw new SettingsError('auth.oidc.issuer', 'auth.mode oidc needs auth.oidc.issuer and auth.oidc.clientId');

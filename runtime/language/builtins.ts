@@ -68,14 +68,30 @@ const ROWS: readonly Builtin[] = [
   { name: 'AWAIT_RESULT', parameters: [{ name: 'resultKey', type: 'STRING' }, ...BOUNDS], result: 'REAL', suspends: true, prompting: true, sideEffect: true },
   {
     name: 'COMMAND',
-    parameters: [{ name: 'target', type: 'STRING' }, { name: 'command', type: 'STRING', words: COMMANDS }, { name: 'reason', type: 'STRING', optional: true }],
+    parameters: [
+      { name: 'target', type: 'STRING' },
+      { name: 'command', type: 'STRING', words: COMMANDS },
+      { name: 'reason', type: 'STRING', optional: true },
+    ],
     result: 'BOOL',
     sideEffect: true,
   },
-  { name: 'MODE', parameters: [{ name: 'module', type: 'STRING' }, { name: 'mode', type: 'STRING', words: MODES }], result: 'BOOL', sideEffect: true },
+  {
+    name: 'MODE',
+    parameters: [
+      { name: 'module', type: 'STRING' },
+      { name: 'mode', type: 'STRING', words: MODES },
+    ],
+    result: 'BOOL',
+    sideEffect: true,
+  },
   {
     name: 'CALL_SERVICE',
-    parameters: [{ name: 'ioModule', type: 'STRING' }, { name: 'objectId', type: 'STRING' }, { name: 'methodId', type: 'STRING' }],
+    parameters: [
+      { name: 'ioModule', type: 'STRING' },
+      { name: 'objectId', type: 'STRING' },
+      { name: 'methodId', type: 'STRING' },
+    ],
     rest: { type: 'ANY', max: SERVICE_ARGUMENTS_MAX },
     result: 'ANY',
     suspends: true,

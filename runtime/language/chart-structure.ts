@@ -77,9 +77,12 @@ function checkEnds({ steps, transitions, divergences }: ChartShape): ChartDiagno
   const found: ChartDiagnostic[] = [];
   transitions.forEach(({ from, to }, transition) => {
     const place = { transition };
-    if (types.get(from) === 'SimultaneousDiverge') found.push(chartFault('diverge-direction', `a transition cannot leave the SimultaneousDiverge ${from}; it leaves the steps of its branches`, place));
-    else if (!known.has(from) && types.get(from) !== 'SimultaneousConverge') found.push(chartFault('unknown-step', `the transition leaves ${from}, which is no step of the chart`, place));
-    if (types.get(to) === 'SimultaneousConverge') found.push(chartFault('diverge-direction', `a transition cannot enter the SimultaneousConverge ${to}; its branches end there by themselves`, place));
+    if (types.get(from) === 'SimultaneousDiverge')
+      found.push(chartFault('diverge-direction', `a transition cannot leave the SimultaneousDiverge ${from}; it leaves the steps of its branches`, place));
+    else if (!known.has(from) && types.get(from) !== 'SimultaneousConverge')
+      found.push(chartFault('unknown-step', `the transition leaves ${from}, which is no step of the chart`, place));
+    if (types.get(to) === 'SimultaneousConverge')
+      found.push(chartFault('diverge-direction', `a transition cannot enter the SimultaneousConverge ${to}; its branches end there by themselves`, place));
     else if (!known.has(to) && types.get(to) !== 'SimultaneousDiverge') found.push(chartFault('unknown-step', `the transition enters ${to}, which is no step of the chart`, place));
   });
   return found;
@@ -95,7 +98,12 @@ function entryDiverges({ transitions, divergences }: ChartShape): readonly Chart
 function checkInitial(shape: ChartShape): ChartDiagnostic[] {
   const marked = shape.steps.filter(({ initial }) => initial);
   const starts = marked.length + entryDiverges(shape).length;
-  if (starts > 1) return [chartFault('several-initial', 'the chart has more than one beginning: exactly one initial step, or one SimultaneousDiverge without a transition into it', { step: (marked[1] ?? marked[0])?.name })];
+  if (starts > 1)
+    return [
+      chartFault('several-initial', 'the chart has more than one beginning: exactly one initial step, or one SimultaneousDiverge without a transition into it', {
+        step: (marked[1] ?? marked[0])?.name,
+      }),
+    ];
   if (starts === 0 && shape.transitions.length > 0) return [chartFault('no-initial', 'the chart has transitions but no initial step')];
   return [];
 }

@@ -62,7 +62,10 @@ const TIMEOUT_ACTIONS: readonly string[] = ['Hold', 'Stop', 'Abort', 'Alarm'];
 export function checkPhaseCharts(spec: PhaseText, environment: PhaseEnvironment): ChartDiagnostic[] {
   const charts = readCharts(spec);
   const { names, diagnostics } = declareNames(spec);
-  declareAssigned(names, charts.flatMap(({ steps, member }) => steps.map(({ statements }) => ({ statements, member }))));
+  declareAssigned(
+    names,
+    charts.flatMap(({ steps, member }) => steps.map(({ statements }) => ({ statements, member }))),
+  );
   const tag = tagFinder(spec, environment);
   return [
     ...diagnostics,
@@ -148,7 +151,9 @@ function unusedVariables(charts: readonly ReadChart[], names: ReadonlyMap<string
     for (const { statements } of steps) for (const statement of statementsIn(statements)) ownExpressions(statement).forEach(note);
     for (const { expression } of conditions) if (expression) note(expression);
   }
-  const counters = new Set(charts.flatMap(({ steps }) => steps.flatMap(({ statements }) => [...statementsIn(statements)].flatMap((s) => (s.kind === 'for' ? [s.variable.toLowerCase()] : [])))));
+  const counters = new Set(
+    charts.flatMap(({ steps }) => steps.flatMap(({ statements }) => [...statementsIn(statements)].flatMap((s) => (s.kind === 'for' ? [s.variable.toLowerCase()] : [])))),
+  );
   const declared = new Set((spec.variables ?? []).map(({ name }) => name.toLowerCase()));
   return [...names].flatMap(([key, { name, kind }]) => {
     if (kind !== 'variable' || read.has(key) || counters.has(key)) return [];
@@ -159,7 +164,9 @@ function unusedVariables(charts: readonly ReadChart[], names: ReadonlyMap<string
 // ---------------------------------------------------------------- one chart
 
 function checkOne(chart: ReadChart, scope: TextScope): ChartDiagnostic[] {
-  const at = (place: Place) => (diagnostic: Diagnostic): ChartDiagnostic => ({ ...diagnostic, ...place, chart: chart.name });
+  const at =
+    (place: Place) =>
+    (diagnostic: Diagnostic): ChartDiagnostic => ({ ...diagnostic, ...place, chart: chart.name });
   return [
     ...checkStructure(chart.shape, false).map((diagnostic) => ({ ...diagnostic, chart: chart.name })),
     ...chart.steps.flatMap((read) => checkStep(read, scope).map(at({ step: read.step.name }))),
@@ -198,7 +205,9 @@ function checkPromptTested(chart: ReadChart, { step, statements }: ReadStep): Ch
     if (expression === null && diagnostics.length > 0) return [];
     return captured
       .filter((name) => expression === null || isTrueLiteral(expression) || !namesVariable(expression, name))
-      .map((name) => chartFault('prompt-not-tested', `this transition leaves step ${step.name} and must test its answer ${name}`, { chart: chart.name, step: step.name, transition: index }));
+      .map((name) =>
+        chartFault('prompt-not-tested', `this transition leaves step ${step.name} and must test its answer ${name}`, { chart: chart.name, step: step.name, transition: index }),
+      );
   });
 }
 

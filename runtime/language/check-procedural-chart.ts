@@ -122,7 +122,8 @@ class ChartCheck {
     }
     const child = CHILD_LEVEL[this.#level];
     if (stepLevel !== child) this.#fail('level', `step ${name}: a chart of this level holds steps of level ${child}, not ${stepLevel ?? 'none'}`, place);
-    if (templateKind !== undefined && templateKind !== LEVEL_TEMPLATE[child]) this.#fail('level', `step ${name}: a step of level ${child} uses a ${LEVEL_TEMPLATE[child]}, not a ${templateKind}`, place);
+    if (templateKind !== undefined && templateKind !== LEVEL_TEMPLATE[child])
+      this.#fail('level', `step ${name}: a step of level ${child} uses a ${LEVEL_TEMPLATE[child]}, not a ${templateKind}`, place);
     if (templateRef !== '' && templateKind === undefined) this.#fail('level', `step ${name}: templateRef needs templateKind`, place);
     if ((templateRef === '') === (subChart === undefined)) this.#fail('binding', `step ${name} needs a templateRef or a subChart, one of them`, place);
     if ((step.targetCapability ?? '') !== '' && child !== 'UnitProcedure') this.#fail('level', `step ${name}: targetCapability belongs to unit-procedure steps`, place);
@@ -144,7 +145,8 @@ class ChartCheck {
       if (formals && !formal) this.#fail('binding', `${step.templateRef} of step ${step.name} has no parameter ${name}`, place);
       if ((from === undefined) === (value === undefined)) this.#fail('binding', `parameter ${name} of step ${step.name} is bound to a source or to a value, one of them`, place);
       if (from !== undefined) this.#source(from, name, formal, place);
-      else if (value !== undefined && formal && parseValueText(formal.type ?? 'REAL', value.trim()) === null) this.#fail('type', `"${value}" for parameter ${name} of step ${step.name} is no value of type ${formal.type ?? 'REAL'}`, place);
+      else if (value !== undefined && formal && parseValueText(formal.type ?? 'REAL', value.trim()) === null)
+        this.#fail('type', `"${value}" for parameter ${name} of step ${step.name} is no value of type ${formal.type ?? 'REAL'}`, place);
     }
     for (const formal of template?.parameters ?? []) {
       const given = bound.has(formal.name.toLowerCase()) || this.#enclosing.has(formal.name.toLowerCase()) || (formal.defaultValue ?? '') !== '';
@@ -158,8 +160,10 @@ class ChartCheck {
 
   #source(from: string, name: string, formal: FormalName | undefined, place: Place): void {
     const type = from.includes('.') ? this.#outputType(from) : this.#enclosing.get(from.toLowerCase())?.type;
-    if (type === undefined) this.#fail('binding', `parameter ${name} of step ${place.step} is bound to ${from}, which is no parameter of the element and no output of a step`, place);
-    else if (formal && !isAssignable(formal.type ?? 'REAL', type)) this.#fail('type', `${from} is ${type} and cannot go to parameter ${name} of type ${formal.type ?? 'REAL'}`, place);
+    if (type === undefined)
+      this.#fail('binding', `parameter ${name} of step ${place.step} is bound to ${from}, which is no parameter of the element and no output of a step`, place);
+    else if (formal && !isAssignable(formal.type ?? 'REAL', type))
+      this.#fail('type', `${from} is ${type} and cannot go to parameter ${name} of type ${formal.type ?? 'REAL'}`, place);
   }
 
   /** Type of `<step>.<output>`; ANY when the template of the step is not known. */

@@ -249,8 +249,10 @@ class Checker {
   #place(row: Builtin, { at }: CallExpression, captured: boolean): void {
     const { chart, edgeLocalHold, cyclic, timeout } = this.#scope;
     if (row.deprecated) this.warning('deprecated', at, `${row.name} is deprecated; use ${row.deprecated}`);
-    if (this.#inCondition && (row.sideEffect || row.suspends)) this.warning('side-effect-in-condition', at, `${row.name} runs once per activation of the step; better call it in the action`);
-    if (!this.#inCondition && row.prompting && !captured) this.error('prompt-not-captured', at, `the answer of ${row.name} must be kept by a statement of its own: <variable> := ${row.name}(...)`);
+    if (this.#inCondition && (row.sideEffect || row.suspends))
+      this.warning('side-effect-in-condition', at, `${row.name} runs once per activation of the step; better call it in the action`);
+    if (!this.#inCondition && row.prompting && !captured)
+      this.error('prompt-not-captured', at, `the answer of ${row.name} must be kept by a statement of its own: <variable> := ${row.name}(...)`);
     if (cyclic && row.suspends && !this.#inCondition) this.error('prompt-cyclic', at, `a cyclic action must not wait, and ${row.name} does`);
     if (row.name === 'AWAIT_RESULT' && timeout !== true) this.error('await-timeout', at, 'a step that calls AWAIT_RESULT must declare a timeout');
     if (chart !== 'holding' || edgeLocalHold === false) return;
@@ -300,7 +302,10 @@ class Checker {
       if (min !== null && max !== null && min > max) this.error('bounds', at, `the lower bound ${min} is above the upper bound ${max}`);
     }
     if (row.name === 'PROMPT_CHOICE') {
-      const options = args.slice(1).map(({ value }) => textLiteral(value)).filter((text) => text !== null);
+      const options = args
+        .slice(1)
+        .map(({ value }) => textLiteral(value))
+        .filter((text) => text !== null);
       const twice = options.find((option, index) => options.indexOf(option) !== index);
       if (twice !== undefined) this.error('enum', at, `the option '${twice}' stands twice`);
     }

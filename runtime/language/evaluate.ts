@@ -50,7 +50,11 @@ function evaluate(expression: Expression, scope: EvaluationScope): number | bool
     case 'binary':
       return binary(expression.operator, expression.left, expression.right, scope);
     case 'call':
-      return call(expression.callee.toUpperCase(), expression.args.map((argument) => evaluate(argument.value, scope)), scope);
+      return call(
+        expression.callee.toUpperCase(),
+        expression.args.map((argument) => evaluate(argument.value, scope)),
+        scope,
+      );
   }
 }
 

@@ -23,7 +23,8 @@ export function checkFormals(list: readonly FormalName[], kind: NameKind, names:
     const { name, type = 'REAL' } = formal;
     const key = name.toLowerCase();
     if (names.has(key)) found.push(chartFault('duplicate-name', `${kind} ${name}: the name is taken by another parameter, output or variable`));
-    else if (!isIdentifier(name) || builtin(name)) found.push(chartFault('duplicate-name', `${kind} ${name}: a keyword, a builtin or a text that is no identifier cannot be a name`));
+    else if (!isIdentifier(name) || builtin(name))
+      found.push(chartFault('duplicate-name', `${kind} ${name}: a keyword, a builtin or a text that is no identifier cannot be a name`));
     else names.set(key, { name, type, kind });
     found.push(...checkTexts(formal, kind, type));
   }

@@ -199,8 +199,15 @@ class Lexer {
     const base = this.#source.slice(this.#at, hash);
     const end = skipWhile(this.#source, hash + 1, isIdentifierPart);
     const text = this.#source.slice(this.#at, end);
-    const digits = this.#source.slice(hash + 1, end).split('_').join('');
-    const prefix = new Map([['2', '0b'], ['8', '0o'], ['16', '0x']]).get(base);
+    const digits = this.#source
+      .slice(hash + 1, end)
+      .split('_')
+      .join('');
+    const prefix = new Map([
+      ['2', '0b'],
+      ['8', '0o'],
+      ['16', '0x'],
+    ]).get(base);
     const highest = base === '2' ? '1' : base === '8' ? '7' : 'f';
     const readable = isHex(digits) && ![...digits.toLowerCase().slice(0, INT_TEXT_MAX)].some((digit) => digit > highest);
     this.#at = end;

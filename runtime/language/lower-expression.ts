@@ -27,10 +27,35 @@ const BLOCK_OF: Readonly<Record<BinaryOperator, string>> = {
 
 /** Arguments of the I/O builtins in order; the one called `value` is an expression, the others are literals (contract 3). */
 const IO_BUILTINS = new Map<string, readonly (readonly [name: string, type: StType])[]>([
-  ['AI', [['addr', 'STRING'], ['rawMin', 'REAL'], ['rawMax', 'REAL'], ['engMin', 'REAL'], ['engMax', 'REAL']]],
-  ['AO', [['addr', 'STRING'], ['value', 'REAL'], ['outMin', 'REAL'], ['outMax', 'REAL'], ['rawMin', 'REAL'], ['rawMax', 'REAL']]],
+  [
+    'AI',
+    [
+      ['addr', 'STRING'],
+      ['rawMin', 'REAL'],
+      ['rawMax', 'REAL'],
+      ['engMin', 'REAL'],
+      ['engMax', 'REAL'],
+    ],
+  ],
+  [
+    'AO',
+    [
+      ['addr', 'STRING'],
+      ['value', 'REAL'],
+      ['outMin', 'REAL'],
+      ['outMax', 'REAL'],
+      ['rawMin', 'REAL'],
+      ['rawMax', 'REAL'],
+    ],
+  ],
   ['DI', [['addr', 'STRING']]],
-  ['DO', [['addr', 'STRING'], ['value', 'BOOL']]],
+  [
+    'DO',
+    [
+      ['addr', 'STRING'],
+      ['value', 'BOOL'],
+    ],
+  ],
 ]);
 
 export function isIoBuiltin(name: string): boolean {
@@ -86,11 +111,26 @@ export function combine(operator: BinaryOperator, first: Operand, second: Operan
   const type = binaryType(operator, first.type, second.type);
   if (type === null) return scope.fail('type', `${operator} does not apply to ${first.type} and ${second.type}`, at);
   const arithmetic = ['+', '-', '*', '/', 'MOD'].includes(operator);
-  if (!arithmetic) return scope.builder.apply(BLOCK_OF[operator], [['IN1', first], ['IN2', second]], { port: 'OUT', type: 'BOOL', network: 'BOOL' });
+  if (!arithmetic)
+    return scope.builder.apply(
+      BLOCK_OF[operator],
+      [
+        ['IN1', first],
+        ['IN2', second],
+      ],
+      { port: 'OUT', type: 'BOOL', network: 'BOOL' },
+    );
   const odd = [first.type, second.type].find((operand) => operand === 'TIME' || operand === 'STRING');
   if (odd) return scope.fail('dataflow', `no block computes ${operator} with ${odd}`, at);
   if (operator === '/' && (type === 'REAL' || isRealLiteral(first) || isRealLiteral(second))) return divide(first, second, scope);
-  return scope.builder.apply(BLOCK_OF[operator], [['IN1', first], ['IN2', second]], { port: 'OUT', type, network: widest([first, second]) });
+  return scope.builder.apply(
+    BLOCK_OF[operator],
+    [
+      ['IN1', first],
+      ['IN2', second],
+    ],
+    { port: 'OUT', type, network: widest([first, second]) },
+  );
 }
 
 function isRealLiteral(operand: Operand): boolean {
@@ -103,10 +143,29 @@ function isRealLiteral(operand: Operand): boolean {
  */
 function divide(first: Operand, second: Operand, { builder }: ExpressionScope): Operand {
   const output = { port: 'OUT', type: 'REAL', network: 'REAL' } as const;
-  if (networkType(first) === 'REAL' || networkType(second) === 'REAL') return builder.apply('DIV', [['IN1', first], ['IN2', second]], output);
-  const ports = [['IN1', first], ['IN2', second]] as const;
+  if (networkType(first) === 'REAL' || networkType(second) === 'REAL')
+    return builder.apply(
+      'DIV',
+      [
+        ['IN1', first],
+        ['IN2', second],
+      ],
+      output,
+    );
+  const ports = [
+    ['IN1', first],
+    ['IN2', second],
+  ] as const;
   const literal = ports.find(([, operand]) => isRealLiteral(operand));
-  if (!literal) return builder.apply('DIV', [['IN1', toReal(first, builder)], ['IN2', second]], output);
+  if (!literal)
+    return builder.apply(
+      'DIV',
+      [
+        ['IN1', toReal(first, builder)],
+        ['IN2', second],
+      ],
+      output,
+    );
   const quotient = builder.generate('DIV');
   for (const [port, operand] of ports) {
     if (port === literal[0] && operand.kind === 'literal') builder.setParam(quotient, port, `${literalParam(operand.literal)}.0`);
@@ -129,7 +188,15 @@ function widest(operands: readonly Operand[]): StType {
 
 /** SEL(G, IN0, IN1) of a variable of type `type`. */
 export function select(condition: Operand, otherwise: Operand, chosen: Operand, type: StType, builder: NetworkBuilder): Operand {
-  return builder.apply('SEL', [['G', condition], ['IN0', otherwise], ['IN1', chosen]], { port: 'OUT', type, network: widest([otherwise, chosen]) });
+  return builder.apply(
+    'SEL',
+    [
+      ['G', condition],
+      ['IN0', otherwise],
+      ['IN1', chosen],
+    ],
+    { port: 'OUT', type, network: widest([otherwise, chosen]) },
+  );
 }
 
 // ---------------------------------------------------------------- calls
@@ -156,7 +223,8 @@ export function lowerIo(call: CallExpression, statement: boolean, scope: Express
   if (writes && !statement) return scope.fail('dataflow', `${type} has no value; it is a statement of its own`, call.at);
   const named = call.args.find(({ name }) => name !== undefined);
   if (named) return scope.fail('dataflow', `the arguments of ${type} are given by position: ${row.map(([name]) => name).join(', ')}`, named.value.at);
-  if (call.args.length !== row.length) return scope.fail('argument-count', `${type} takes ${row.length} argument${row.length === 1 ? '' : 's'}: ${row.map(([name]) => name).join(', ')}`, call.at);
+  if (call.args.length !== row.length)
+    return scope.fail('argument-count', `${type} takes ${row.length} argument${row.length === 1 ? '' : 's'}: ${row.map(([name]) => name).join(', ')}`, call.at);
   let value: Operand | null = null;
   const params: (readonly [string, Literal])[] = [];
   for (const [index, [name, wanted]] of row.entries()) {
@@ -190,14 +258,23 @@ function lowerFunction(block: FoundBlock, { callee, args, at }: CallExpression, 
   const missing = block.params.find(({ required }) => required);
   if (missing) return scope.fail('dataflow', `${callee} needs the parameter ${missing.name}; declare an instance of it`, at);
   const least = leastArguments(block.inputs);
-  if (args.length < least || args.length > block.inputs.length) return scope.fail('argument-count', `${callee} takes ${least} to ${block.inputs.length} arguments, not ${args.length}`, at);
+  if (args.length < least || args.length > block.inputs.length)
+    return scope.fail('argument-count', `${callee} takes ${least} to ${block.inputs.length} arguments, not ${args.length}`, at);
   const operands: Operand[] = [];
   for (const { value } of args) {
     const operand = lowerExpression(value, scope);
     if (operand === null) return null;
     operands.push(operand);
   }
-  if (!fitPorts(block, operands, args.map(({ value }) => value.at), scope)) return null;
+  if (
+    !fitPorts(
+      block,
+      operands,
+      args.map(({ value }) => value.at),
+      scope,
+    )
+  )
+    return null;
   const generic = operands.filter((_, index) => isGeneric(block.inputs[index]));
   const declared = genericType(output.type);
   const open = isGeneric(output);

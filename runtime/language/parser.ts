@@ -61,9 +61,7 @@ export function parseProgram(source: string): ParsedProgram {
 
 function readProgram(tokens: TokenStream): Program {
   const { at } = tokens.token;
-  const header = tokens.comments
-    .filter((comment) => comment.at.line < at.line || (comment.at.line === at.line && comment.at.column < at.column))
-    .map((comment) => comment.text);
+  const header = tokens.comments.filter((comment) => comment.at.line < at.line || (comment.at.line === at.line && comment.at.column < at.column)).map((comment) => comment.text);
   tokens.expect('PROGRAM', 'at the beginning');
   const { name } = tokens.identifier('the name of the program');
   const variables: VariableDeclaration[] = [];

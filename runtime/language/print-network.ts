@@ -116,7 +116,9 @@ function callLines({ name, comment = '' }: BlockSpec, incoming: readonly Connect
     const index = inputs.findIndex((input) => input.name.toLowerCase() === port.toLowerCase());
     return index < 0 ? inputs.length : index;
   };
-  const args = incoming.toSorted((a, b) => order(a.destPort) - order(b.destPort)).map(({ destPort, sourceBlock, sourcePort }) => `${destPort} := ${names.get(sourceBlock) ?? sourceBlock}.${sourcePort}`);
+  const args = incoming
+    .toSorted((a, b) => order(a.destPort) - order(b.destPort))
+    .map(({ destPort, sourceBlock, sourcePort }) => `${destPort} := ${names.get(sourceBlock) ?? sourceBlock}.${sourcePort}`);
   const call = `  ${names.get(name) ?? name}(${args.join(', ')});`;
   if (comment === '') return [call];
   const [first, ...further] = comment.split('\r\n').join('\n').split('\r').join('\n').split('\n');

@@ -16,8 +16,18 @@ const PAIRS: readonly (readonly [TagType, DataType])[] = [
 export const DATA_TYPES: readonly DataType[] = PAIRS.map((pair) => pair[1]);
 export const TAG_TYPES: readonly TagType[] = PAIRS.map((pair) => pair[0]);
 
-const TO_IEC = new Map<string, DataType>(PAIRS.flatMap(([tag, iec]) => [[tag, iec], [iec, iec]]));
-const TO_TAG = new Map<string, TagType>(PAIRS.flatMap(([tag, iec]) => [[tag, tag], [iec, tag]]));
+const TO_IEC = new Map<string, DataType>(
+  PAIRS.flatMap(([tag, iec]) => [
+    [tag, iec],
+    [iec, iec],
+  ]),
+);
+const TO_TAG = new Map<string, TagType>(
+  PAIRS.flatMap(([tag, iec]) => [
+    [tag, tag],
+    [iec, tag],
+  ]),
+);
 
 /** IEC 61131-3 name of a type written in either form; undefined for any other word. */
 export function iecType(word: string): DataType | undefined {

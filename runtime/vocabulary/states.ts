@@ -1,19 +1,5 @@
 /** States and commands of ISA-88 procedural elements (contract 3, States and transitions; decisions 3.1). */
-export const STATES = [
-  'Idle',
-  'Running',
-  'Pausing',
-  'Paused',
-  'Holding',
-  'Held',
-  'Restarting',
-  'Stopping',
-  'Stopped',
-  'Aborting',
-  'Aborted',
-  'Complete',
-  'Resetting',
-] as const;
+export const STATES = ['Idle', 'Running', 'Pausing', 'Paused', 'Holding', 'Held', 'Restarting', 'Stopping', 'Stopped', 'Aborting', 'Aborted', 'Complete', 'Resetting'] as const;
 export type State = (typeof STATES)[number];
 
 /** In the order in which `validCommands` lists them. */

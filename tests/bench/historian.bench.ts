@@ -90,7 +90,7 @@ for (let from = 0; from < SECONDS; from += SLICE_SECONDS) {
 const rowsNs = ((performance.now() - rowsStarted) * 1e6) / (peerTags * SECONDS);
 const select = rows.prepare('SELECT ts, value, quality FROM samples WHERE tag = ? AND ts >= ? AND ts < ?').raw();
 const rowDayMs = millis(() => void select.all(2, T0, T0 + SECONDS * 1000));
-const rowBytes = (rows.pragma('page_count', { simple: true }) as number) * 4096 / (peerTags * SECONDS);
+const rowBytes = ((rows.pragma('page_count', { simple: true }) as number) * 4096) / (peerTags * SECONDS);
 
 const ingestNs = (ingestMs * 1e6) / samples;
 console.log(`ingest        blocks ${ingestNs.toFixed(0)} ns/sample   raw append ${((rawMs * 1e6) / samples).toFixed(0)}   row store ${rowsNs.toFixed(0)}`);

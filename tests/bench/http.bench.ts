@@ -124,7 +124,11 @@ async function main(): Promise<void> {
   const get = `GET ${tagPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
   const post = (path: string, body: unknown) => {
     const text = JSON.stringify(body);
-    return { head: `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n`, body: text, nonce: true };
+    return {
+      head: `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n`,
+      body: text,
+      nonce: true,
+    };
   };
   const note = { batch: 'B-2026-000117', text: 'sample taken at the manhole', weight: 12.5 };
   const loads: { readonly name: string; readonly load: Load }[] = [
@@ -156,7 +160,9 @@ function report(figures: ReadonlyMap<string, readonly number[]>): void {
     const ratio = base ? median(values.map((ns, round) => ns / base[round])) : Number.NaN;
     const bound = LIMITS[name];
     const verdict = bound ? ` (goal ${bound.goal}, limit ${bound.limit})` : '';
-    console.log(`${name.padEnd(26)} ${(median(values) / 1000).toFixed(1).padStart(6)}  (${(Math.min(...values) / 1000).toFixed(1)}..${(Math.max(...values) / 1000).toFixed(1)})  x${ratio.toFixed(2)}${verdict}`);
+    console.log(
+      `${name.padEnd(26)} ${(median(values) / 1000).toFixed(1).padStart(6)}  (${(Math.min(...values) / 1000).toFixed(1)}..${(Math.max(...values) / 1000).toFixed(1)})  x${ratio.toFixed(2)}${verdict}`,
+    );
     if (bound && ratio > bound.limit) process.exitCode = 1;
   }
 }

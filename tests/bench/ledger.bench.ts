@@ -84,14 +84,28 @@ const variants: readonly { readonly name: string; readonly callers: number; read
 const results = variants.map((): Measured[] => []);
 for (let round = 0; round < ROUNDS; round += 1) for (const [index, { callers, commit }] of variants.entries()) results[index].push(await measure(callers, commit));
 const medians = results.map((runs) => ({
-  perSecond: quantile(runs.map((run) => run.perSecond), 0.5),
-  p50Us: quantile(runs.map((run) => run.p50Us), 0.5),
-  p99Us: quantile(runs.map((run) => run.p99Us), 0.5),
-  loopP99Ms: quantile(runs.map((run) => run.loopP99Ms), 0.5),
+  perSecond: quantile(
+    runs.map((run) => run.perSecond),
+    0.5,
+  ),
+  p50Us: quantile(
+    runs.map((run) => run.p50Us),
+    0.5,
+  ),
+  p99Us: quantile(
+    runs.map((run) => run.p99Us),
+    0.5,
+  ),
+  loopP99Ms: quantile(
+    runs.map((run) => run.loopP99Ms),
+    0.5,
+  ),
 }));
 for (const [index, { name, callers }] of variants.entries()) {
   const { perSecond, p50Us, p99Us, loopP99Ms } = medians[index];
-  console.log(`${name.padEnd(28)} ${String(callers).padStart(4)} callers ${perSecond.toFixed(0).padStart(8)}/s  p50 ${p50Us.toFixed(0).padStart(6)} us  p99 ${p99Us.toFixed(0).padStart(6)} us  loop p99 ${loopP99Ms.toFixed(1)} ms`);
+  console.log(
+    `${name.padEnd(28)} ${String(callers).padStart(4)} callers ${perSecond.toFixed(0).padStart(8)}/s  p50 ${p50Us.toFixed(0).padStart(6)} us  p99 ${p99Us.toFixed(0).padStart(6)} us  loop p99 ${loopP99Ms.toFixed(1)} ms`,
+  );
 }
 await ledger.close();
 peer.close();

@@ -269,7 +269,11 @@ if (process.argv[2] === 'sink') {
   process.on('message', ({ port, path, count, hello }: { port: number; path: string; count: number; hello: string }) => {
     let open = 0;
     for (let n = 0; n < count; n += 1) {
-      const socket = net.connect(port, '127.0.0.1', () => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`));
+      const socket = net.connect(port, '127.0.0.1', () =>
+        socket.write(
+          `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+        ),
+      );
       socket.once('data', () => {
         if (hello !== '') socket.write(maskedText(hello));
         open += 1;

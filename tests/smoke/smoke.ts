@@ -116,7 +116,10 @@ async function workOrder({ mes, operator }: People): Promise<void> {
     const trail = await operator.get(`${SITE}/audit/correlation/${correlation}`);
     return trail.body?.length >= 2 ? (trail.body as { result: string }[]) : undefined;
   });
-  assert.deepEqual(records.map((record) => record.result), ['Accepted', 'Success']);
+  assert.deepEqual(
+    records.map((record) => record.result),
+    ['Accepted', 'Success'],
+  );
 }
 
 /** Listens to the live stream and remembers what came. */
@@ -151,16 +154,27 @@ async function stateOf(client: ApiClient, batch: string): Promise<string> {
 
 async function inState(client: ApiClient, batch: string, state: string, timeoutMs = 60_000): Promise<void> {
   let seen = '';
-  await eventually(`batch ${batch} is ${state}`, async () => {
-    seen = await stateOf(client, batch);
-    return seen === state;
-  }, timeoutMs).catch((fault: Error) => {
+  await eventually(
+    `batch ${batch} is ${state}`,
+    async () => {
+      seen = await stateOf(client, batch);
+      return seen === state;
+    },
+    timeoutMs,
+  ).catch((fault: Error) => {
     throw new Error(`${fault.message}; it is ${seen}`);
   });
 }
 
 async function answerPh(client: ApiClient, batch: string): Promise<void> {
-  const prompt = await eventually('the pH prompt is open', async () => (await client.get(`${SITE}/prompts`)).body.find((item: { batch: string; type: string; resultKey?: string }) => item.batch === batch && item.type === 'value' && !item.resultKey), 90_000);
+  const prompt = await eventually(
+    'the pH prompt is open',
+    async () =>
+      (await client.get(`${SITE}/prompts`)).body.find(
+        (item: { batch: string; type: string; resultKey?: string }) => item.batch === batch && item.type === 'value' && !item.resultKey,
+      ),
+    90_000,
+  );
   const respond = (response: string) => client.post(`${SITE}/phases/${prompt.phase}/prompt-response`, { promptID: prompt.id, response, reason: 'measured at the bench' });
   assert.equal((await respond('15')).status, 400, 'outside the bounds');
   const answered = await respond('7.2');
@@ -169,7 +183,11 @@ async function answerPh(client: ApiClient, batch: string): Promise<void> {
 }
 
 async function deliverViscosity({ mes, operator }: People, batch: string): Promise<void> {
-  const wait = await eventually('the laboratory value is awaited', async () => (await mes.get(`${MES}/external-results/pending`)).body.items.find((item: { phaseName: string }) => item.phaseName.startsWith(batch.slice(0, 20))), 90_000);
+  const wait = await eventually(
+    'the laboratory value is awaited',
+    async () => (await mes.get(`${MES}/external-results/pending`)).body.items.find((item: { phaseName: string }) => item.phaseName.startsWith(batch.slice(0, 20))),
+    90_000,
+  );
   const delivery = { resultID: wait.id, resultKey: 'viscosity', value: '420', externalSystem: 'LIMS', sampleID: 'S-77' };
   const deliver = (change: object, client = mes) => client.post(`${MES}/phases/${wait.phaseName}/external-result`, { ...delivery, ...change });
   assert.equal((await deliver({ value: '5000' })).status, 400, 'outside the bounds');
@@ -226,7 +244,10 @@ function checkStream(stream: Stream): void {
   const numbers = stream.frames.map((frame) => frame.seq as number);
   const dropped = stream.frames.reduce((sum, frame) => sum + (frame.type === 'gap' ? (frame.dropped as number) : 0), 0);
   assert.equal(numbers.at(-1), numbers.length + dropped, 'every number is accounted for');
-  assert.ok(stream.frames.some((frame) => frame.type === 'tag' && frame.replay === true), 'snapshot of tags');
+  assert.ok(
+    stream.frames.some((frame) => frame.type === 'tag' && frame.replay === true),
+    'snapshot of tags',
+  );
   const states = stream.frames.filter((frame) => frame.type === 'state' && frame.kind === 'Batch').map((frame) => frame.state);
   for (const state of ['Held', 'Running', 'Complete']) assert.ok(states.includes(state), `state ${state} was announced`);
   const one = stream.frames.filter((frame) => frame.type === 'tag' && frame.replay !== true && frame.address === 'tic101.pv');
@@ -238,9 +259,43 @@ async function modbusDevice({ admin, operator }: People): Promise<void> {
   const peer = await startModbusPeer(port);
   try {
     const manifests = [
-      { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'IOModule', metadata: { name: 'io-skid', namespace: 'site-demo' }, spec: { protocol: 'modbus', address: `127.0.0.1:${port}`, options: { pollInterval: '200ms', timeout: '500ms' }, channels: [{ name: 'flow', address: 'holding:0:uint16' }, { name: 'valve', address: 'coil:0', direction: 'output', dataType: 'bool' }] } },
-      { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'ControlModule', metadata: { name: 'fi901', namespace: 'site-demo' }, spec: { parentKind: 'Unit', parentName: 'tk201', templateRef: 'analog-tx', tags: [{ name: 'pv', channel: 'io-skid:flow' }], paramOverrides: [{ blockRef: 'ai', param: 'rawMin', value: 0 }, { blockRef: 'ai', param: 'rawMax', value: 1000 }, { blockRef: 'ai', param: 'faultLow', value: -1 }, { blockRef: 'ai', param: 'faultHigh', value: 2000 }] } },
-      { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'ControlModule', metadata: { name: 'xv901', namespace: 'site-demo' }, spec: { parentKind: 'Unit', parentName: 'tk201', templateRef: 'on-off-valve', tags: [{ name: 'out', channel: 'io-skid:valve' }] } },
+      {
+        apiVersion: 'physical.lineside.io/v1alpha1',
+        kind: 'IOModule',
+        metadata: { name: 'io-skid', namespace: 'site-demo' },
+        spec: {
+          protocol: 'modbus',
+          address: `127.0.0.1:${port}`,
+          options: { pollInterval: '200ms', timeout: '500ms' },
+          channels: [
+            { name: 'flow', address: 'holding:0:uint16' },
+            { name: 'valve', address: 'coil:0', direction: 'output', dataType: 'bool' },
+          ],
+        },
+      },
+      {
+        apiVersion: 'physical.lineside.io/v1alpha1',
+        kind: 'ControlModule',
+        metadata: { name: 'fi901', namespace: 'site-demo' },
+        spec: {
+          parentKind: 'Unit',
+          parentName: 'tk201',
+          templateRef: 'analog-tx',
+          tags: [{ name: 'pv', channel: 'io-skid:flow' }],
+          paramOverrides: [
+            { blockRef: 'ai', param: 'rawMin', value: 0 },
+            { blockRef: 'ai', param: 'rawMax', value: 1000 },
+            { blockRef: 'ai', param: 'faultLow', value: -1 },
+            { blockRef: 'ai', param: 'faultHigh', value: 2000 },
+          ],
+        },
+      },
+      {
+        apiVersion: 'physical.lineside.io/v1alpha1',
+        kind: 'ControlModule',
+        metadata: { name: 'xv901', namespace: 'site-demo' },
+        spec: { parentKind: 'Unit', parentName: 'tk201', templateRef: 'on-off-valve', tags: [{ name: 'out', channel: 'io-skid:valve' }] },
+      },
     ];
     const applied = await admin.post('/api/v1/apply', manifests);
     assert.equal(applied.status, 200, applied.text);
@@ -256,10 +311,14 @@ async function modbusDevice({ admin, operator }: People): Promise<void> {
     await eventually('the output reaches the device', async () => (await peer.get('coil', 0)) === 1);
     peer.unplug();
     const pulledAt = performance.now();
-    await eventually('the value is Bad and the module lost', async () => {
-      const module = (await operator.get(`${SITE}/iomodules/io-skid`)).body;
-      return (await tag('fi901.pv')).quality === 'Bad' && module.connectivity.verdict === 'lost';
-    }, 10_000);
+    await eventually(
+      'the value is Bad and the module lost',
+      async () => {
+        const module = (await operator.get(`${SITE}/iomodules/io-skid`)).body;
+        return (await tag('fi901.pv')).quality === 'Bad' && module.connectivity.verdict === 'lost';
+      },
+      10_000,
+    );
     assert.ok(performance.now() - pulledAt < 3000, `noticed after ${Math.round(performance.now() - pulledAt)} ms`);
     await peer.plugIn();
     await peer.set('holding', 0, 250);
@@ -296,7 +355,10 @@ async function killed(box: ApplianceProcess, people: People): Promise<void> {
   assert.equal((await people.mes.get(`${MES}/work-orders`)).body.length, 2, 'both orders are there, and so is the key');
   await inState(people.operator, batch, 'Held');
   const events = (await people.operator.get(`${SITE}/batches/${batch}/events?limit=1000`)).body.items as { value: string; message: string }[];
-  assert.ok(events.some((event) => event.value === 'RuntimeRestart' && /control gap from/.test(event.message)), 'the gap is recorded');
+  assert.ok(
+    events.some((event) => event.value === 'RuntimeRestart' && /control gap from/.test(event.message)),
+    'the gap is recorded',
+  );
   const supervisor = people.admin;
   const verified = await supervisor.get('/api/v1/audit/verify');
   assert.equal(verified.body.ok, true, verified.text);

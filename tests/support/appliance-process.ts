@@ -61,7 +61,10 @@ export class ApplianceProcess {
       'the appliance is ready',
       async () => {
         if (child.exitCode !== null) throw new Error(`the appliance ended with ${child.exitCode}:\n${this.#output}`);
-        return fetch(`${this.base}/readyz`).then((response) => response.status === 200, () => false);
+        return fetch(`${this.base}/readyz`).then(
+          (response) => response.status === 200,
+          () => false,
+        );
       },
       60_000,
       20,

@@ -43,7 +43,10 @@ interface Rule {
 }
 
 const isNode = (to: string): boolean => to.startsWith('node:');
-const within = (...folders: string[]) => (to: string): boolean => folders.some((folder) => to.startsWith(folder));
+const within =
+  (...folders: string[]) =>
+  (to: string): boolean =>
+    folders.some((folder) => to.startsWith(folder));
 const domainOf = (file: string): string => file.split('/')[2] ?? '';
 
 const RULES: readonly Rule[] = [
@@ -92,7 +95,8 @@ const RULES: readonly Rule[] = [
   {
     name: 'no barrels but the registry',
     why: 'a barrel hides what depends on what; import the file itself',
-    applies: (file) => path.basename(file) === 'index.ts' && file !== 'src/domains/index.ts' && file !== 'runtime/blocks/index.ts' && file !== 'src/platform/http/barriers/index.ts',
+    applies: (file) =>
+      path.basename(file) === 'index.ts' && file !== 'src/domains/index.ts' && file !== 'runtime/blocks/index.ts' && file !== 'src/platform/http/barriers/index.ts',
     allows: () => false,
   },
 ];

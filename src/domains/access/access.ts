@@ -150,7 +150,11 @@ export class Access {
     this.lockOuts.refuseLocked(name); // several attempts may have waited for their hash together
     const renewed = this.#hasher.isOutdated(account.spec.passwordHash) ? { ...account.spec, passwordHash: await this.#hasher.hash(password) } : account.spec;
     const puts: Put<AccountSpec, AccountStatus>[] = [{ kind: Account, site: '', name, spec: renewed, status: { lastLoginAt: timestamp(this.clock.wallMs()) } }];
-    const audit = this.#draft(context, { action: 'Login', target: { kind: 'Account', name: account.spec.username, site: '' }, details: { method: 'password' } }, actorOfAccount(account.spec, context.sourceIP));
+    const audit = this.#draft(
+      context,
+      { action: 'Login', target: { kind: 'Account', name: account.spec.username, site: '' }, details: { method: 'password' } },
+      actorOfAccount(account.spec, context.sourceIP),
+    );
     const { session, refreshToken } = await this.sessions.open(account, this.settings.authMode, context.sourceIP, context.header('user-agent') ?? '', audit, puts);
     await this.#clearFailures(name);
     return { body: this.#sessionBody(session, account.spec, useCookie ? undefined : refreshToken), refreshToken };
@@ -172,7 +176,10 @@ export class Access {
     this.lockOuts.refuseSource(context.sourceIP);
     this.lockOuts.refuseLocked(name);
     if (!(await this.#hasher.verify(password, account.spec.passwordHash))) return this.#failLogin(context, account.spec.username, 'reauthenticate');
-    await this.sessions.renew(session, context.audit({ action: 'Login', category: 'auth', target: { kind: 'Account', name: account.spec.username, site: '' }, details: { method: 'reauthenticate' } }));
+    await this.sessions.renew(
+      session,
+      context.audit({ action: 'Login', category: 'auth', target: { kind: 'Account', name: account.spec.username, site: '' }, details: { method: 'reauthenticate' } }),
+    );
     await this.#clearFailures(name);
     return this.#sessionBody(session, account.spec, undefined);
   }
@@ -203,7 +210,15 @@ export class Access {
     this.#code.check(body.code);
     const created = await this.#create(
       context,
-      { username: body.username, password: body.password, displayName: body.displayName ?? body.username, email: '', groups: [this.#roles.adminGroup], enabled: true, mustChangePassword: false },
+      {
+        username: body.username,
+        password: body.password,
+        displayName: body.displayName ?? body.username,
+        email: '',
+        groups: [this.#roles.adminGroup],
+        enabled: true,
+        mustChangePassword: false,
+      },
       component('commissioning'),
     );
     this.#code.remove();
@@ -225,7 +240,15 @@ export class Access {
 
   createUser(
     context: Context,
-    body: { username: string; password: string; displayName: string; email?: string | undefined; groups?: readonly string[] | undefined; enabled?: boolean | undefined; mustChangePassword?: boolean | undefined },
+    body: {
+      username: string;
+      password: string;
+      displayName: string;
+      email?: string | undefined;
+      groups?: readonly string[] | undefined;
+      enabled?: boolean | undefined;
+      mustChangePassword?: boolean | undefined;
+    },
   ): Promise<AccountResource> {
     const { username, password, displayName, email = '', groups = [], enabled = true, mustChangePassword = true } = body;
     return this.#create(context, { username, password, displayName, email, groups, enabled, mustChangePassword });
@@ -260,7 +283,11 @@ export class Access {
 
   // -------------------------------------------------------------- inside
 
-  async #create(context: Context, user: { username: string; password: string; displayName: string; email: string; groups: readonly string[]; enabled: boolean; mustChangePassword: boolean }, actor?: Actor): Promise<AccountResource> {
+  async #create(
+    context: Context,
+    user: { username: string; password: string; displayName: string; email: string; groups: readonly string[]; enabled: boolean; mustChangePassword: boolean },
+    actor?: Actor,
+  ): Promise<AccountResource> {
     const { password, ...rest } = user;
     if (!USERNAME.test(user.username)) throw invalid('invalid_name', 'username', 'username must have 1 to 64 letters, digits or . _ @ -');
     checkPassword(password, user.username, this.settings.passwordLengthMin);
@@ -325,7 +352,11 @@ export class Access {
   /** Counts the failure, records it and refuses: one text whether the name is known or not. */
   async #failLogin(context: Context, username: string, method: string): Promise<never> {
     const target = { kind: 'Account', name: username.slice(0, 64), site: '' };
-    const lockOut = this.#draft(context, { action: 'Update', category: 'auth', target: { ...target, kind: 'LockOut' }, details: { locked: true, durationSeconds: this.settings.lockoutDurationMs / 1000 } }, component('access'));
+    const lockOut = this.#draft(
+      context,
+      { action: 'Update', category: 'auth', target: { ...target, kind: 'LockOut' }, details: { locked: true, durationSeconds: this.settings.lockoutDurationMs / 1000 } },
+      component('access'),
+    );
     // last, so that the request counts as one whose refusal is recorded
     const failure = context.audit({ action: 'Login', category: 'auth', target, result: 'Rejected', reason: 'InvalidCredentials', details: { method } });
     await this.lockOuts.fail(username.toLowerCase().slice(0, 64), context.sourceIP, failure, lockOut);

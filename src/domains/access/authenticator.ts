@@ -132,7 +132,11 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
       const account = this.#accountOf(known.session.account);
       if (account !== known.account) {
         known.account = account;
-        known.caller = this.#humanCaller(account, known.session, { issuedAtMs: known.claims.iat * 1000, authTimeMs: known.claims.auth_time * 1000, expiresAtMs: known.expiresAtMs });
+        known.caller = this.#humanCaller(account, known.session, {
+          issuedAtMs: known.claims.iat * 1000,
+          authTimeMs: known.claims.auth_time * 1000,
+          expiresAtMs: known.expiresAtMs,
+        });
       }
       return known.caller;
     } catch (refusal) {

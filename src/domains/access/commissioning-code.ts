@@ -61,7 +61,12 @@ export class CommissioningCode {
 
 /** Without case and hyphens; the letters that Crockford reads as digits. Non-ASCII never equals a code. */
 function normalise(text: string): string {
-  return text.replace(/[-\s]/g, '').toUpperCase().replace(/O/g, '0').replace(/[IL]/g, '1').replace(/[^\x20-\x7e]/g, '?');
+  return text
+    .replace(/[-\s]/g, '')
+    .toUpperCase()
+    .replace(/O/g, '0')
+    .replace(/[IL]/g, '1')
+    .replace(/[^\x20-\x7e]/g, '?');
 }
 
 function isCode(text: string): boolean {

@@ -431,4 +431,3 @@ function readInstant(text: string): number {
   if (Number.isNaN(ms)) throw invalid('invalid_field', 'expiresAt', 'expiresAt must be an RFC 3339 time');
   return ms;
 }
-

@@ -78,7 +78,14 @@ export class Sessions {
   }
 
   /** Opens a session together with the audit record of its login. The refresh token is 256 random bits, kept as its hash. */
-  async open(account: AccountResource, authMode: string, sourceIP: string, userAgent: string, audit: AuditDraft, also: Parameters<Store['apply']>[0]['puts'] = []): Promise<{ session: LiveSession; refreshToken: string }> {
+  async open(
+    account: AccountResource,
+    authMode: string,
+    sourceIP: string,
+    userAgent: string,
+    audit: AuditDraft,
+    also: Parameters<Store['apply']>[0]['puts'] = [],
+  ): Promise<{ session: LiveSession; refreshToken: string }> {
     const nowMs = this.#clock.wallMs();
     const id = randomUUID();
     const refreshToken = randomBytes(32).toString('base64url');
@@ -221,4 +228,3 @@ function endedRefusal(reason: EndReason): Refusal {
     ? new Refusal('unauthenticated', 'the session was ended after inactivity; sign in again', { code: 'session_inactive' })
     : new Refusal('unauthenticated', 'the session has ended; sign in again', { code: 'session_ended' });
 }
-

@@ -17,7 +17,14 @@ export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, '
     if (before && JSON.stringify(frameOf(before, clock.wallMs())) === JSON.stringify(frame) && before.status.shelvedUntil === alarm.status.shelvedUntil) return;
     const resolvedMs = alarm.status.state === 'ClearedAcknowledged' ? clock.wallMs() - Date.parse(resolvedAt(alarm)) : undefined;
     if (resolvedMs !== undefined && resolvedMs >= RESOLVED_REPLAY_MS) return; // resolved before this process began
-    hub.publish({ channel: 'alarms', key: name, site, unit: alarm.status.unit, frame, ...(resolvedMs === undefined ? {} : { retainMs: RESOLVED_REPLAY_MS - Math.max(0, resolvedMs) }) });
+    hub.publish({
+      channel: 'alarms',
+      key: name,
+      site,
+      unit: alarm.status.unit,
+      frame,
+      ...(resolvedMs === undefined ? {} : { retainMs: RESOLVED_REPLAY_MS - Math.max(0, resolvedMs) }),
+    });
   };
   store.watch(Alarm, ({ type, resource, before }) => {
     const alarm = resource as Resource<AlarmSpec, AlarmStatus>;

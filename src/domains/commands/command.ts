@@ -115,7 +115,10 @@ function owned(store: Store, kind: string, element: Element): Resource {
   const { name, site, labels } = element.metadata;
   const { batchRef } = element.spec;
   if (batchRef) {
-    throw new Refusal('invalid', `${kind} ${name} belongs to batch ${batchRef}; command Batch ${batchRef} instead`, { code: 'wrong_command_target', commandInstead: { kind: 'Batch', name: batchRef } });
+    throw new Refusal('invalid', `${kind} ${name} belongs to batch ${batchRef}; command Batch ${batchRef} instead`, {
+      code: 'wrong_command_target',
+      commandInstead: { kind: 'Batch', name: batchRef },
+    });
   }
   if (element.spec.parentRef) {
     const root = rootOf(store, site, element);
@@ -151,7 +154,9 @@ function refuseUnready({ store, runtimes }: CommandDeps, site: string, batch: Re
   const recipe = store.get(MasterRecipe, site, batch.spec.masterRecipeRef);
   if (!recipe) return;
   const units = siteUnits(store, site);
-  const wanted = expandRecipe(recipe.spec.procedure.chart, templatesOf(store, site)).capabilities.map((capability) => batch.spec.equipment[capability] || unitForCapability(recipe.spec, capability, units));
+  const wanted = expandRecipe(recipe.spec.procedure.chart, templatesOf(store, site)).capabilities.map(
+    (capability) => batch.spec.equipment[capability] || unitForCapability(recipe.spec, capability, units),
+  );
   const unready = [...new Set(wanted)].filter((unit) => unit !== '' && store.get(Unit, site, unit) && !runtimes.link(site, unit)?.ready).sort();
   if (unready.length > 0) throw new Refusal('conflict', `the runtime of ${unready.join(', ')} is not ready`, { code: 'runtime_not_ready', units: unready });
 }

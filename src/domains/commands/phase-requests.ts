@@ -16,13 +16,30 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
       const actor = chartActor(name);
       const correlationID = randomUUID();
       const [kind, named] = targetOf(target, phase.spec.batchRef);
-      const audit = (entry: Partial<AuditDraft>): AuditDraft => ({ site, action: 'Command', category: 'command', target: { kind, name: named, site }, result: 'Accepted', ...entry, actor, correlationID });
+      const audit = (entry: Partial<AuditDraft>): AuditDraft => ({
+        site,
+        action: 'Command',
+        category: 'command',
+        target: { kind, name: named, site },
+        result: 'Accepted',
+        ...entry,
+        actor,
+        correlationID,
+      });
       return permitted(sendCommand(deps, site, { kind, name: named, command, reason: reason || `commanded by phase ${name}` }, { actor, correlationID, audit }));
     },
     async mode(phase, module, mode) {
       const { site, name } = phase.metadata;
       const bound = phase.spec.roleMap[module] ?? module;
-      const audit = (entry: Pick<AuditDraft, 'target' | 'before' | 'after'>): AuditDraft => ({ site, action: 'Update', category: 'mode', result: 'Success', ...entry, actor: chartActor(name), correlationID: randomUUID() });
+      const audit = (entry: Pick<AuditDraft, 'target' | 'before' | 'after'>): AuditDraft => ({
+        site,
+        action: 'Update',
+        category: 'mode',
+        result: 'Success',
+        ...entry,
+        actor: chartActor(name),
+        correlationID: randomUUID(),
+      });
       return permitted(setMode(deps, site, { kind: 'ControlModule', name: bound, mode }, audit));
     },
     async callService(phase, args) {

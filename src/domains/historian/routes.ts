@@ -152,7 +152,13 @@ interface Bounds {
 }
 
 /** The units and the time of a batch, narrowed by `from` and `to` of the query. @throws Refusal 404 for an unknown batch. */
-function ofBatch({ store }: HistorianRouteDeps, batchID: string, query: Query, caller: Caller, bounds: Bounds): Bounds & { readonly span: { readonly site: string; readonly units: readonly string[] } } {
+function ofBatch(
+  { store }: HistorianRouteDeps,
+  batchID: string,
+  query: Query,
+  caller: Caller,
+  bounds: Bounds,
+): Bounds & { readonly span: { readonly site: string; readonly units: readonly string[] } } {
   const site = query.get('site');
   const spans = batchSpans(store, batchID).filter((span) => mayVisit(caller, span.site) && (!site || span.site === site));
   if (spans.length === 0) throw missing('batch', batchID);

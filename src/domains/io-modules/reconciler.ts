@@ -72,7 +72,11 @@ export class IOModuleReconciler implements Reconciler {
     const channels = channelsOf(resource.spec);
     return {
       module,
-      buffer: this.#probes.image(site, module, channels.map((channel) => channel.address)).buffer,
+      buffer: this.#probes.image(
+        site,
+        module,
+        channels.map((channel) => channel.address),
+      ).buffer,
       staleAfterMs: staleAfterMs(resource.spec.protocol, resource.spec.options),
       channels: channels.map(({ name, address, direction, dataType, readbackAddress }) => ({ name, address, direction, dataType, hasReadback: readbackAddress !== '' })),
     };
@@ -98,7 +102,11 @@ export class IOModuleReconciler implements Reconciler {
   connectivity(site: string, module: string, { state, message }: ModuleState): IOModuleStatus['connectivity'] {
     const resource = this.#store.get(IOModule, site, module);
     if (!resource || resource.spec.channels.length === 0) return { verdict: 'none', summary: 'the module has no channels' };
-    const image = this.#probes.image(site, module, channelsOf(resource.spec).map((channel) => channel.address));
+    const image = this.#probes.image(
+      site,
+      module,
+      channelsOf(resource.spec).map((channel) => channel.address),
+    );
     const connection = Atomics.load(image.header, IMAGE_HEADER.connection);
     if (state === 'Pending') return { verdict: 'none', summary: 'not connected yet' };
     if (connection === CONNECTION.never || state === 'Disconnected' || state === 'Failed') return { verdict: 'lost', summary: message || 'no connection' };
@@ -135,7 +143,11 @@ export class IOModuleReconciler implements Reconciler {
             },
           }
         : {}),
-      image: this.#probes.image(metadata.site, metadata.name, channels.map((channel) => channel.address)).buffer,
+      image: this.#probes.image(
+        metadata.site,
+        metadata.name,
+        channels.map((channel) => channel.address),
+      ).buffer,
     };
   }
 

@@ -52,7 +52,9 @@ export class ContentsKeeper {
   restore(site: string, module: string, behaviors: readonly Behavior[]): readonly Behavior[] {
     const values = this.#found.get(`${site}/${module}`);
     if (!values) return behaviors;
-    return behaviors.map((behavior) => (isCumulative(behavior) && behavior.address in values ? { ...behavior, params: { ...behavior.params, initial: values[behavior.address] } } : behavior));
+    return behaviors.map((behavior) =>
+      isCumulative(behavior) && behavior.address in values ? { ...behavior, params: { ...behavior.params, initial: values[behavior.address] } } : behavior,
+    );
   }
 
   start(): void {

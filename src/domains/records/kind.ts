@@ -56,7 +56,15 @@ export interface BatchRecordSpec {
   };
   readonly equipment: readonly { readonly capability: string; readonly unit: string; readonly allocatedAt: string; readonly releasedAt: string }[];
   readonly parameterValues: readonly (ParameterValue & { readonly element: string })[];
-  readonly outputs: readonly { readonly element: string; readonly name: string; readonly type: string; readonly unit: string; readonly value: string; readonly at: string; readonly quality: string }[];
+  readonly outputs: readonly {
+    readonly element: string;
+    readonly name: string;
+    readonly type: string;
+    readonly unit: string;
+    readonly value: string;
+    readonly at: string;
+    readonly quality: string;
+  }[];
   readonly materials: { readonly inputs: readonly MaterialUse[]; readonly outputs: readonly MaterialUse[] };
   readonly operatorActions: readonly OperatorAction[];
   readonly externalResults: readonly ExternalResultFact[];
@@ -88,4 +96,3 @@ export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
   apply: { how: 'no', reason: 'a batch record is the evidence of an execution; it is made when its batch ends' },
   initialStatus: () => ({ phase: 'Open', outcome: 'Complete', digest: '', conditions: [], comments: [] }),
 };
-

@@ -91,7 +91,15 @@ export class ModuleHealths {
       key: module,
       site,
       unit: unitOf(store, site, resource.spec),
-      frame: { type: 'cmhealth', site, kind: 'ControlModule', name: module, state: health.state, ...(health.message === '' ? {} : { message: health.message }), ts: timestamp(clock.wallMs()) },
+      frame: {
+        type: 'cmhealth',
+        site,
+        kind: 'ControlModule',
+        name: module,
+        state: health.state,
+        ...(health.message === '' ? {} : { message: health.message }),
+        ts: timestamp(clock.wallMs()),
+      },
     });
   }
 

@@ -60,7 +60,10 @@ export function findTag(deps: TagDeps, site: string, unit: string, address: stri
 export function checkTagBarriers(deps: TagDeps, tag: TagEntry, address: string, throughModule = false): void {
   const module = throughModule ? tag.descriptor.controlModule : moduleInWay(deps, tag, address);
   if (module !== undefined && moduleMode(deps.store, tag.site, module) === 'Automatic') {
-    throw new Refusal('forbidden', `control module ${module} is in Automatic; set it to Manual or Semi-Automatic before writing ${address}`, { code: 'automatic_mode', controlModule: module });
+    throw new Refusal('forbidden', `control module ${module} is in Automatic; set it to Manual or Semi-Automatic before writing ${address}`, {
+      code: 'automatic_mode',
+      controlModule: module,
+    });
   }
   if (tag.descriptor.accessLevel === 'read') throw new Refusal('forbidden', `tag ${address} can only be read`, { code: 'read_only_tag', tag: address });
 }
@@ -87,7 +90,8 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
     checkTagBarriers(deps, tag, address, attempt.throughModule);
     value = decodeWrite({ address, type: tag.type, dataType: tag.descriptor.dataType, min: tag.min, max: tag.max }, attempt.value);
   } catch (fault) {
-    if (fault instanceof Refusal) await deps.store.write({ audits: [record({ result: 'Rejected', reason: auditReason(fault.context.code ?? fault.kind), after: auditable(attempt.value) })] });
+    if (fault instanceof Refusal)
+      await deps.store.write({ audits: [record({ result: 'Rejected', reason: auditReason(fault.context.code ?? fault.kind), after: auditable(attempt.value) })] });
     throw fault;
   }
   const link = deps.runtimes.link(tag.site, tag.descriptor.unit);
@@ -106,7 +110,9 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
   }
   const refusal = refusalOf(result);
   const reason = result.code === 'runtime_unreachable' ? 'RuntimeUnreachable' : 'RuntimeRefused';
-  await deps.store.write({ audits: [record({ result: 'Failed', reason, before, after, details: { ...detailsOf(tag, address), code: result.code ?? 'write_failed', message: result.message } })] });
+  await deps.store.write({
+    audits: [record({ result: 'Failed', reason, before, after, details: { ...detailsOf(tag, address), code: result.code ?? 'write_failed', message: result.message } })],
+  });
   return { ok: false, message: result.message, refusal };
 }
 

@@ -43,7 +43,9 @@ export function planContent(site: string, unit: string, sources: PlanSources): P
   if (!resource) return undefined;
   const scanIntervalMs = parseDuration(resource.spec.scanInterval || UNIT_SCAN_INTERVAL_DEFAULT) ?? 100;
   const modules = sourcesFirst(unitModules(sources.read, site, unit));
-  const programs = sources.read.list(ControlProgram, site).filter((program) => program.spec.unitRef === unit && program.metadata.labels['lineside.io/managed-by'] !== 'control-module');
+  const programs = sources.read
+    .list(ControlProgram, site)
+    .filter((program) => program.spec.unitRef === unit && program.metadata.labels['lineside.io/managed-by'] !== 'control-module');
   const images = new ImageList(sources.image);
   const tags = [
     ...modules.flatMap((module) => module.resolved.tags.map((tag) => moduleTag(module.name, tag, images))),
@@ -85,7 +87,9 @@ function sourcesFirst(modules: readonly NamedModule[]): NamedModule[] {
   const ordered: NamedModule[] = [];
   while (waiting.length > 0) {
     const names = new Set(waiting.map((module) => module.name));
-    const at = waiting.findIndex((module) => module.resolved.inputs.every((input) => input.source === undefined || !names.has(ownerOf(input.source)) || ownerOf(input.source) === module.name));
+    const at = waiting.findIndex((module) =>
+      module.resolved.inputs.every((input) => input.source === undefined || !names.has(ownerOf(input.source)) || ownerOf(input.source) === module.name),
+    );
     ordered.push(...waiting.splice(Math.max(at, 0), 1));
   }
   return ordered;

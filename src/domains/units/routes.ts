@@ -101,11 +101,23 @@ export const unitRoutes = [
     exists: here,
     handle: ({ params }, { store, runtimes }) => {
       const link = runtimes.link(params.site, params.name);
-      const modules = modulesOf(store, params.site, params.name).map((module) => ({ name: module.metadata.name, controlModule: module.metadata.name, state: link?.ready ? 'Running' : 'Stopped', faultedBlocks: [] as readonly string[] }));
+      const modules = modulesOf(store, params.site, params.name).map((module) => ({
+        name: module.metadata.name,
+        controlModule: module.metadata.name,
+        state: link?.ready ? 'Running' : 'Stopped',
+        faultedBlocks: [] as readonly string[],
+      }));
       const programs = store
         .list(ControlProgram, params.site)
         .filter((program) => program.spec.unitRef === params.name)
-        .map((program) => ({ name: program.metadata.name, controlModule: '', state: link?.ready ? program.status.state : 'Stopped', faultedBlocks: program.status.faultedBlocks, blockCount: program.spec.blocks.length, loadedAt: program.status.loadedAt }));
+        .map((program) => ({
+          name: program.metadata.name,
+          controlModule: '',
+          state: link?.ready ? program.status.state : 'Stopped',
+          faultedBlocks: program.status.faultedBlocks,
+          blockCount: program.spec.blocks.length,
+          loadedAt: program.status.loadedAt,
+        }));
       return [...modules, ...programs];
     },
   }),

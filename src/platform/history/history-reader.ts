@@ -69,10 +69,14 @@ export class HistoryReader {
       rows.push(row);
       if (rows.length > filter.limit) break;
     }
-    return pageText(rows.map((row) => row.text), filter.limit, () => {
-      const last = rows[filter.limit - 1];
-      return encodeCursor('tags', last.at, last.rank);
-    });
+    return pageText(
+      rows.map((row) => row.text),
+      filter.limit,
+      () => {
+        const last = rows[filter.limit - 1];
+        return encodeCursor('tags', last.at, last.rank);
+      },
+    );
   }
 
   tagsDistinct(filter: TagFilter): string {
@@ -80,9 +84,9 @@ export class HistoryReader {
     const chosen = this.#chosen(filter)
       .filter((state) => (filter.fromMs === undefined || (state.lastTs ?? 0) >= filter.fromMs) && (filter.toMs === undefined || (state.firstTs ?? 0) < filter.toMs))
       .sort((a, b) => compare(`${a.tag.site}/${a.tag.unit}/${a.tag.address}`, `${b.tag.site}/${b.tag.unit}/${b.tag.address}`));
-    const items = chosen.slice(offset, offset + filter.limit + 1).map(({ tag: { id: _id, ...tag }, firstTs, lastTs, samples }) =>
-      JSON.stringify({ ...tag, firstTs: iso(firstTs), lastTs: iso(lastTs), samples }),
-    );
+    const items = chosen
+      .slice(offset, offset + filter.limit + 1)
+      .map(({ tag: { id: _id, ...tag }, firstTs, lastTs, samples }) => JSON.stringify({ ...tag, firstTs: iso(firstTs), lastTs: iso(lastTs), samples }));
     return pageText(items, filter.limit, () => encodeCursor('distinct', offset + filter.limit));
   }
 
@@ -93,7 +97,11 @@ export class HistoryReader {
     if (filter.fromMs !== undefined) add(texts, values, 'at >= ?', filter.fromMs);
     if (filter.toMs !== undefined) add(texts, values, 'at < ?', filter.toMs);
     const rows = this.#page(`SELECT id, at, body FROM events`, 'at', texts, values, filter) as { id: number; at: number; body: string }[];
-    return pageText(rows.map((row) => row.body), filter.limit, () => encodeCursor(list, rows[filter.limit - 1].at, rows[filter.limit - 1].id));
+    return pageText(
+      rows.map((row) => row.body),
+      filter.limit,
+      () => encodeCursor(list, rows[filter.limit - 1].at, rows[filter.limit - 1].id),
+    );
   }
 
   gaps(filter: TagFilter): string {
@@ -215,7 +223,11 @@ export class HistoryReader {
       const ordered = range.descending ? pieces.toReversed() : pieces;
       const at = pieces[0].bucket * intervalMs;
       const quality = good === 0 ? 'Bad' : good < samples ? 'Uncertain' : this.#qualityWord(0);
-      return { at, rank: state.tag.id, text: `${prefix}"ts":"${new Date(at).toISOString()}","value":${this.#aggregateText(state, aggregate, ordered, good)},"quality":"${quality}"}` };
+      return {
+        at,
+        rank: state.tag.id,
+        text: `${prefix}"ts":"${new Date(at).toISOString()}","value":${this.#aggregateText(state, aggregate, ordered, good)},"quality":"${quality}"}`,
+      };
     };
     let current: Piece[] = [];
     for (const block of this.#blocks(state, range)) {
@@ -325,7 +337,11 @@ function firstAtOrAfter({ times, count }: Samples, atMs: number): number {
   return low;
 }
 
-function isInPlace(filter: { readonly site?: string; readonly sites?: readonly string[] | null; readonly unit?: string; readonly span?: Span }, site: string, unit: string): boolean {
+function isInPlace(
+  filter: { readonly site?: string; readonly sites?: readonly string[] | null; readonly unit?: string; readonly span?: Span },
+  site: string,
+  unit: string,
+): boolean {
   if (filter.site !== undefined && site !== filter.site) return false;
   if (filter.sites && !filter.sites.includes(site)) return false;
   if (filter.unit !== undefined && unit !== filter.unit) return false;

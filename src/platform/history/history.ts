@@ -7,7 +7,21 @@ import { decodeCursor } from '../base/cursor.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { Scaling } from './block-codec.js';
 import { RING_FAULT, SampleRing, SLOT_BYTES } from './sample-ring.js';
-import type { Aggregate, Gap, HistoryEvent, HistoryFilter, HistoryLimits, HistoryOpened, HistoryStart, KnownTag, Span, TagFilter, TagIdentity, TagValuesFilter, ToHistory } from './words.js';
+import type {
+  Aggregate,
+  Gap,
+  HistoryEvent,
+  HistoryFilter,
+  HistoryLimits,
+  HistoryOpened,
+  HistoryStart,
+  KnownTag,
+  Span,
+  TagFilter,
+  TagIdentity,
+  TagValuesFilter,
+  ToHistory,
+} from './words.js';
 
 const RING_CAPACITY = 65_536; // slots: 13 s of 5,000 samples a second
 const TEXTS_MAX = 10_000; // distinct texts the gateway remembers; older ones get a new number when they come again
@@ -248,7 +262,14 @@ export class History {
     const units = new Map(this.#tags.flatMap((tag) => (tag ? [[`${tag.site}/${tag.unit}`, tag]] : [])));
     return [...units].map(([unit, { site, unit: name }]) => {
       const queue = waiting.get(unit);
-      return { site, unit: name, depth: queue?.depth ?? 0, capacity: this.#ring.capacity, oldestTs: queue ? new Date(queue.oldestMs).toISOString() : null, dropped: this.#losses.get(unit)?.dropped ?? 0 };
+      return {
+        site,
+        unit: name,
+        depth: queue?.depth ?? 0,
+        capacity: this.#ring.capacity,
+        oldestTs: queue ? new Date(queue.oldestMs).toISOString() : null,
+        dropped: this.#losses.get(unit)?.dropped ?? 0,
+      };
     });
   }
 }

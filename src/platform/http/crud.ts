@@ -187,7 +187,9 @@ class Family<Spec extends object, Status> {
     const audit = context.audit({ target: { kind: this.#kind.kind, name, site: site || this.#ownSite(name) }, after: shown(this.#kind, spec) });
     const resource = await this.#write(store, event, audit, written);
     const body = (this.#options.createdBody ?? this.#options.dto)(resource, store);
-    const base = this.#path.replace('{site}', encodeURIComponent(site)).replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent((context.params as Record<string, string>)[key]));
+    const base = this.#path
+      .replace('{site}', encodeURIComponent(site))
+      .replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent((context.params as Record<string, string>)[key]));
     return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body) });
   }
 
@@ -299,10 +301,14 @@ export function refuseDelete<Spec, Status>(kind: Kind<Spec, Status>, resource: R
   if (dependents.length === 0) return;
   const first = dependents.slice(0, 20);
   const named = first.slice(0, 3).map((dependent) => `${dependent.kind} ${dependent.name}`);
-  throw conflict('has_dependents', `${kind.kind} ${resource.metadata.name} is still used by ${named.join(', ')}${dependents.length > 3 ? ` and ${dependents.length - 3} more` : ''}`, {
-    dependents: first,
-    dependentCount: dependents.length,
-  });
+  throw conflict(
+    'has_dependents',
+    `${kind.kind} ${resource.metadata.name} is still used by ${named.join(', ')}${dependents.length > 3 ? ` and ${dependents.length - 3} more` : ''}`,
+    {
+      dependents: first,
+      dependentCount: dependents.length,
+    },
+  );
 }
 
 /** A spec as audit records show it. */

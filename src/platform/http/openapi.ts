@@ -38,7 +38,13 @@ export function openApiDocument(rows: readonly Route[], info: OpenApiInfo): Json
         },
       },
       parameters: {
-        Nonce: { name: 'X-DCS-Nonce', in: 'header', required: true, schema: { type: 'string', minLength: 8, maxLength: 128 }, description: 'Unique per request; a UUID is recommended' },
+        Nonce: {
+          name: 'X-DCS-Nonce',
+          in: 'header',
+          required: true,
+          schema: { type: 'string', minLength: 8, maxLength: 128 },
+          description: 'Unique per request; a UUID is recommended',
+        },
       },
     },
   };

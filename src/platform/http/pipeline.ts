@@ -32,7 +32,11 @@ export class Pipeline {
     try {
       for (const barrier of BARRIERS) {
         const wait = barrier(exchange, this.#guard);
-        if (wait) return wait.then(() => this.#serve(exchange)).then(expectAnswer).catch((fault: unknown) => this.#refuse(exchange, fault));
+        if (wait)
+          return wait
+            .then(() => this.#serve(exchange))
+            .then(expectAnswer)
+            .catch((fault: unknown) => this.#refuse(exchange, fault));
       }
       const served = this.#serve(exchange);
       return served instanceof Promise ? served.then(expectAnswer).catch((fault: unknown) => this.#refuse(exchange, fault)) : served;

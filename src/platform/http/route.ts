@@ -126,10 +126,7 @@ export interface RouteRow<Path extends string, Schema extends GenericSchema | un
   readonly barrier?: (params: PathParams<Path>, deps: Deps, caller: Caller, query: Query) => void;
   /** Step 11, after size and media type and before the syntax of the body: throws when the query is not as the route needs it. */
   readonly query?: (query: Query) => void;
-  readonly handle: (
-    context: RequestContext<PathParams<Path>, Schema extends GenericSchema ? InferOutput<Schema> : undefined>,
-    deps: Deps,
-  ) => unknown;
+  readonly handle: (context: RequestContext<PathParams<Path>, Schema extends GenericSchema ? InferOutput<Schema> : undefined>, deps: Deps) => unknown;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table holds rows of every path and body

@@ -302,7 +302,10 @@ class Exchange implements Incoming {
     const encoding = this.headers.get('transfer-encoding');
     const length = this.headers.get('content-length');
     if (length === undefined && encoding === undefined) return undefined;
-    const odd = this.headers.repeats('content-length') || (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || length !== undefined)) || (length !== undefined && !/^\d{1,15}$/.test(length));
+    const odd =
+      this.headers.repeats('content-length') ||
+      (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || length !== undefined)) ||
+      (length !== undefined && !/^\d{1,15}$/.test(length));
     if (!odd) return undefined;
     const refusal = answerRefusal(new Refusal('invalid', 'the request states its length in a way that is not accepted', { code: 'malformed_request' }));
     return new Answer(refusal.status, refusal.body, refusal.headers, refusal.mediaType, true);
@@ -361,7 +364,9 @@ class Exchange implements Incoming {
   #write(answer: Answer): void {
     const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status)); // the library's own default
-    this.#writeCommonHeaders(answer.body === undefined ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : `${NO_SNIFFING}\r\nContent-Type: ${answer.mediaType}`);
+    this.#writeCommonHeaders(
+      answer.body === undefined ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : `${NO_SNIFFING}\r\nContent-Type: ${answer.mediaType}`,
+    );
     if (answer.headers !== NO_HEADERS) for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
     if (answer.body === undefined) {
       if (answer.status === 204 || answer.status === 304) res.endWithoutBody();

@@ -8,7 +8,7 @@ const texts = new Map<number | string, string>();
 /** Address text of the 4 or 16 bytes of a socket; an IPv4-mapped IPv6 address reads as IPv4. Called for every request. */
 export function addressText(buffer: ArrayBuffer): string {
   const bytes = new Uint8Array(buffer);
-  const key = bytes.length === 4 ? ((bytes[0] << 24) | (bytes[1] << 16) | (bytes[2] << 8) | bytes[3]) : String.fromCharCode(...bytes);
+  const key = bytes.length === 4 ? (bytes[0] << 24) | (bytes[1] << 16) | (bytes[2] << 8) | bytes[3] : String.fromCharCode(...bytes);
   let text = texts.get(key);
   if (text === undefined) {
     if (texts.size >= TEXTS_MAX) texts.clear();

@@ -27,9 +27,7 @@ export interface DeviceKeys {
 export function openDeviceKeys(dataDir: string): DeviceKeys {
   const folder = path.join(dataDir, 'keys');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const pem = readOrMake(path.join(folder, 'device-ed25519.pem'), () =>
-    Buffer.from(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })),
-  );
+  const pem = readOrMake(path.join(folder, 'device-ed25519.pem'), () => Buffer.from(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })));
   const auditHmac = readOrMake(path.join(folder, 'audit-hmac'), () => randomBytes(HMAC_KEY_BYTES));
   if (auditHmac.length !== HMAC_KEY_BYTES) throw new Error(`the audit key must have ${HMAC_KEY_BYTES} bytes but has ${auditHmac.length}; restore it or move it away`);
   const privateKey = createPrivateKey(pem);

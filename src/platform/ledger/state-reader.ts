@@ -66,12 +66,17 @@ export class StateReader {
     const { text, values } = auditCondition(request);
     const down = request.order === 'desc';
     const beyond = request.beyond ?? (down ? Number.MAX_SAFE_INTEGER : 0);
-    const rows = this.#prepare(
-      `SELECT sequence, body, hash FROM audit WHERE ${text} AND sequence ${down ? '<' : '>'} ? ORDER BY sequence ${down ? 'DESC' : 'ASC'} LIMIT ?`,
-    ).all(...values, beyond, request.limit + 1) as AuditRow[];
+    const rows = this.#prepare(`SELECT sequence, body, hash FROM audit WHERE ${text} AND sequence ${down ? '<' : '>'} ? ORDER BY sequence ${down ? 'DESC' : 'ASC'} LIMIT ?`).all(
+      ...values,
+      beyond,
+      request.limit + 1,
+    ) as AuditRow[];
     const page = rows.slice(0, request.limit);
     const last = page.at(-1);
-    return pageText(page.map((row) => servedAudit(row.body, row.hash)), rows.length > page.length && last ? encodeCursor(AUDIT_CURSOR, last.sequence) : null);
+    return pageText(
+      page.map((row) => servedAudit(row.body, row.hash)),
+      rows.length > page.length && last ? encodeCursor(AUDIT_CURSOR, last.sequence) : null,
+    );
   }
 
   /** One record as JSON text; null when there is none that the filter admits. */
@@ -121,7 +126,10 @@ export class StateReader {
     ) as { sequence: number; body: string }[];
     const page = rows.slice(0, request.limit);
     const last = page.at(-1);
-    return pageText(page.map((row) => row.body), rows.length > page.length && last ? encodeCursor(FACT_CURSOR, last.sequence) : null);
+    return pageText(
+      page.map((row) => row.body),
+      rows.length > page.length && last ? encodeCursor(FACT_CURSOR, last.sequence) : null,
+    );
   }
 
   verify(range: { readonly fromMs?: number; readonly toMs?: number }): Promise<Verification> {
@@ -141,7 +149,10 @@ export class StateReader {
 }
 
 function memberPath(member: string): string {
-  return `$.${member.split('.').map((part) => JSON.stringify(part)).join('.')}`;
+  return `$.${member
+    .split('.')
+    .map((part) => JSON.stringify(part))
+    .join('.')}`;
 }
 
 function pageText(items: readonly string[], nextCursor: string | null): string {

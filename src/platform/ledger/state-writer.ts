@@ -266,7 +266,9 @@ export class StateWriter {
       return;
     }
     if (head.sequence > this.#tail.auditSequence) {
-      this.#findings.push(`the audit trail ends at ${this.#tail.auditSequence} but had reached ${head.sequence}: ${head.sequence - this.#tail.auditSequence} records were removed, or an older copy was put in place`);
+      this.#findings.push(
+        `the audit trail ends at ${this.#tail.auditSequence} but had reached ${head.sequence}: ${head.sequence - this.#tail.auditSequence} records were removed, or an older copy was put in place`,
+      );
       this.#tail.auditSequence = head.sequence;
       this.#tail.auditHead = head.hash;
       return;

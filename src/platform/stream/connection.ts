@@ -105,9 +105,13 @@ export class Connection {
    * @throws Refusal, and then nothing is registered.
    */
   subscribe(id: string, channel: ChannelName, request: FilterRequest): void {
-    if (this.#subscriptions.has(id)) throw new Refusal('conflict', `subscription ${id} is active; unsubscribe it first or choose another id`, { code: 'already_subscribed', field: 'id' });
+    if (this.#subscriptions.has(id))
+      throw new Refusal('conflict', `subscription ${id} is active; unsubscribe it first or choose another id`, { code: 'already_subscribed', field: 'id' });
     if (this.#subscriptions.size >= SUBSCRIPTIONS_MAX) {
-      throw new Refusal('limited', `this connection has ${SUBSCRIPTIONS_MAX} subscriptions, the most allowed; unsubscribe one first`, { code: 'too_many_subscriptions', limit: SUBSCRIPTIONS_MAX });
+      throw new Refusal('limited', `this connection has ${SUBSCRIPTIONS_MAX} subscriptions, the most allowed; unsubscribe one first`, {
+        code: 'too_many_subscriptions',
+        limit: SUBSCRIPTIONS_MAX,
+      });
     }
     const filter = this.#filterOf(channel, request);
     const items = this.#parts.snapshot(channel, filter, 0);

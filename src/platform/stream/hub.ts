@@ -269,4 +269,3 @@ export class Hub {
     for (const connection of [...this.#connections]) if (connection.caller.sessionId === sessionId) connection.sessionEnded(reason);
   }
 }
-

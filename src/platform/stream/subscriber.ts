@@ -29,7 +29,10 @@ export interface Wire {
 /** The frames of one snapshot, in order; undefined at its end. */
 export type SnapshotCursor = () => Frame | undefined;
 
-type Waiting = { readonly is: 'frame'; readonly frame: Frame; readonly live: boolean } | { readonly is: 'gap'; readonly dropped: number } | { readonly is: 'snapshot'; readonly next: SnapshotCursor };
+type Waiting =
+  | { readonly is: 'frame'; readonly frame: Frame; readonly live: boolean }
+  | { readonly is: 'gap'; readonly dropped: number }
+  | { readonly is: 'snapshot'; readonly next: SnapshotCursor };
 
 export class Subscriber {
   readonly #wire: Wire;

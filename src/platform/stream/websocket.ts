@@ -283,7 +283,8 @@ function needText(frame: Members, name: string, lengthMax?: number): string {
 /** Only a correlation: it need not be there, be unique, or be anything but short text. */
 function checkRequestId(frame: Members): void {
   const { requestId } = frame;
-  if (requestId !== undefined && (typeof requestId !== 'string' || requestId.length > 128)) throw invalid('invalid_field', 'requestId', 'requestId must be text of at most 128 characters');
+  if (requestId !== undefined && (typeof requestId !== 'string' || requestId.length > 128))
+    throw invalid('invalid_field', 'requestId', 'requestId must be text of at most 128 characters');
 }
 
 function requestIdOf({ requestId }: Members): { readonly requestId?: string } {

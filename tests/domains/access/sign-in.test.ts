@@ -49,10 +49,17 @@ t.test('Q-AUTH-01: login gives a session token; wrong user and wrong password an
   t.match(login, {
     status: 200,
     headers: { 'cache-control': 'no-store' },
-    body: { tokenType: 'Bearer', expiresIn: 900, user: { username: 'Bob', groups: ['lineside-operator', 'lineside-site-north'], tiers: ['read', 'operate'], sites: ['north'], authMode: 'local' } },
+    body: {
+      tokenType: 'Bearer',
+      expiresIn: 900,
+      user: { username: 'Bob', groups: ['lineside-operator', 'lineside-site-north'], tiers: ['read', 'operate'], sites: ['north'], authMode: 'local' },
+    },
   });
   t.match(login.body.refreshToken, /^[\w-]{43}$/);
-  const [header, claims] = login.body.accessToken.split('.').slice(0, 2).map((part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()));
+  const [header, claims] = login.body.accessToken
+    .split('.')
+    .slice(0, 2)
+    .map((part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()));
   t.match(header, { alg: 'EdDSA', kid: /^[0-9a-f]{16}$/ });
   t.match(claims, { iss: /^lineside:[0-9a-f]{32}$/, aud: 'lineside', preferred_username: 'Bob', sid: login.body.sessionId, exp: claims.iat + 900, auth_time: claims.iat });
 
@@ -61,7 +68,10 @@ t.test('Q-AUTH-01: login gives a session token; wrong user and wrong password an
   t.match(wrongPassword, { status: 401, body: { code: 'invalid_credentials' } });
   t.same(wrongUser.body, wrongPassword.body);
   const failures = test.audits.filter((record) => record.action === 'Login' && record.result === 'Rejected');
-  t.same(failures.map((record) => record.target.name), ['bob', 'nobody']);
+  t.same(
+    failures.map((record) => record.target.name),
+    ['bob', 'nobody'],
+  );
   t.notMatch(JSON.stringify(test.audits), /not the password|correct horse/);
   t.ok(test.audits.some((record) => record.action === 'Login' && record.result === 'Success' && record.displayName === 'Bob'));
 });
@@ -147,7 +157,10 @@ t.test('AUTH-29, STREAM-19: an administrator sees and ends sessions; a logout en
   const operator = await test.as('operator');
   t.equal((await operator.get('/api/v1/auth/sessions')).status, 403);
   const sessions = await admin.get('/api/v1/auth/sessions');
-  t.match(sessions.body.find((session: { current: boolean }) => session.current), { id: admin.sessionId, username: admin.username, sourceIP: '127.0.0.1', streams: 0, authMode: 'local' });
+  t.match(
+    sessions.body.find((session: { current: boolean }) => session.current),
+    { id: admin.sessionId, username: admin.username, sourceIP: '127.0.0.1', streams: 0, authMode: 'local' },
+  );
   t.equal((await admin.delete(`/api/v1/auth/sessions/${operator.sessionId}`)).status, 204);
   t.equal((await admin.delete(`/api/v1/auth/sessions/${operator.sessionId}`)).status, 404);
   t.match(await operator.get('/api/v1/auth/me'), { status: 401, body: { code: 'session_ended' } });
@@ -182,7 +195,10 @@ t.test('Q-ERR-05: twenty failed logins of one address within five minutes answer
   t.teardown(() => test.stop());
   for (let i = 0; i < 20; i += 1) await test.request('POST', '/api/v1/auth/login', { body: { username: `u${i}`, password: 'wrong wrong wrong' } });
   await makeAccount(test, 'bob', ['operator']);
-  t.match(await test.request('POST', '/api/v1/auth/login', { body: { username: 'bob', password: PASSWORD } }), { status: 429, body: { code: 'rate_limited', retryAfterSeconds: 300 } });
+  t.match(await test.request('POST', '/api/v1/auth/login', { body: { username: 'bob', password: PASSWORD } }), {
+    status: 429,
+    body: { code: 'rate_limited', retryAfterSeconds: 300 },
+  });
   test.clock.advance(5 * MINUTE);
   t.equal((await test.request('POST', '/api/v1/auth/login', { body: { username: 'bob', password: PASSWORD } })).status, 200);
 });
@@ -250,7 +266,12 @@ t.test('AUTH-02, Q-AUTH-10, Q-AUTH-08: in mode none every request is an administ
     sessionId: null,
   });
   for (const route of ['login', 'refresh', 'logout', 'reauthenticate', 'password', 'first-admin']) {
-    const body = { login: { username: 'a', password: 'b' }, reauthenticate: { password: 'b' }, password: { currentPassword: 'a', newPassword: 'b' }, 'first-admin': { code: 'a', username: 'a', password: 'b' } }[route];
+    const body = {
+      login: { username: 'a', password: 'b' },
+      reauthenticate: { password: 'b' },
+      password: { currentPassword: 'a', newPassword: 'b' },
+      'first-admin': { code: 'a', username: 'a', password: 'b' },
+    }[route];
     t.match(await test.request('POST', `/api/v1/auth/${route}`, { body }), { status: 404, body: { code: 'not_in_auth_mode' } }, route);
   }
   const made = await test.request('POST', '/api/v1/mes/apikeys', { body: { name: 'mes', site: 'north' } });

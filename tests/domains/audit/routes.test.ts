@@ -19,7 +19,17 @@ t.teardown(async () => {
 for (let index = 1; index <= 25; index += 1) {
   const site = index % 5 === 0 ? 'south' : 'north';
   await gateway.store.write({
-    audits: [{ site, actor: component('test'), action: index % 2 ? 'Update' : 'Command', category: 'routes-test', target: { kind: 'Unit', name: `u${index}`, site }, result: 'Success', correlationID: `corr-${Math.ceil(index / 2)}` }],
+    audits: [
+      {
+        site,
+        actor: component('test'),
+        action: index % 2 ? 'Update' : 'Command',
+        category: 'routes-test',
+        target: { kind: 'Unit', name: `u${index}`, site },
+        result: 'Success',
+        correlationID: `corr-${Math.ceil(index / 2)}`,
+      },
+    ],
   });
 }
 const reader = await gateway.as('viewer');
@@ -52,7 +62,15 @@ t.test('AUDIT-01: the audit trail of a site, newest first, with filters and page
 });
 
 t.test('Q-ERR-15: limit, order, times and cursor that do not read are 400 invalid_query', async (t) => {
-  for (const [query, field] of [['limit=0', 'limit'], ['limit=1001', 'limit'], ['limit=ten', 'limit'], ['order=up', 'order'], ['from=yesterday', 'from'], ['to=2026-13-01T00:00:00Z', 'to'], ['cursor=abc', 'cursor']]) {
+  for (const [query, field] of [
+    ['limit=0', 'limit'],
+    ['limit=1001', 'limit'],
+    ['limit=ten', 'limit'],
+    ['order=up', 'order'],
+    ['from=yesterday', 'from'],
+    ['to=2026-13-01T00:00:00Z', 'to'],
+    ['cursor=abc', 'cursor'],
+  ]) {
     const answer = await reader.get(`/api/v1/sites/north/audit?${query}`);
     t.equal(answer.status, 400, query);
     t.match(answer.body, { code: 'invalid_query', field, status: 400 }, query);

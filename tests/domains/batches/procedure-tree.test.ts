@@ -15,7 +15,10 @@ class Bench {
   readonly falseConditions = new Set<string>();
   nowMs = 1000;
 
-  constructor(root: TreeNode, options: { readonly holdPropagation?: HoldPropagation; readonly onPhaseFailure?: 'Hold' | 'Fail'; readonly blocked?: (node: TreeNode) => string } = {}) {
+  constructor(
+    root: TreeNode,
+    options: { readonly holdPropagation?: HoldPropagation; readonly onPhaseFailure?: 'Hold' | 'Fail'; readonly blocked?: (node: TreeNode) => string } = {},
+  ) {
     const bench = this;
     const world: TreeWorld = {
       get nowMs() {
@@ -96,7 +99,10 @@ function node(kind: TreeNode['kind'], name: string, children: TreeNode[] = [], c
 }
 
 const phase = (name: string): TreeNode => node('Phase', name);
-const TOGETHER = (...branches: string[]): ProceduralChart => ({ steps: branches.map((name) => ({ name })), divergences: [{ name: 'start', type: 'SimultaneousDiverge', branches }] });
+const TOGETHER = (...branches: string[]): ProceduralChart => ({
+  steps: branches.map((name) => ({ name })),
+  divergences: [{ name: 'start', type: 'SimultaneousDiverge', branches }],
+});
 
 /** Two units at once: a (p1, p2 in sequence) and b (p3). */
 function plant(): TreeNode {
@@ -156,7 +162,10 @@ t.test('decisions 3.4: Pause waits for its phases, Resume starts them again', as
   t.equal(bench.states().p1, 'Running');
 });
 
-for (const [command, end] of [['Stop', 'Stopped'], ['Abort', 'Aborted']] as const) {
+for (const [command, end] of [
+  ['Stop', 'Stopped'],
+  ['Abort', 'Aborted'],
+] as const) {
   t.test(`decisions 3.4: ${command} ends every element that is not final; Idle children stay Idle`, async (t) => {
     const bench = started();
     bench.complete('p3');

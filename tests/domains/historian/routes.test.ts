@@ -19,7 +19,11 @@ t.teardown(async () => {
 });
 const reader = await gateway.as('viewer');
 
-for (const [site, unit] of [['north', 'rx101'], ['north', 'mx101'], ['south', 'rx201']]) {
+for (const [site, unit] of [
+  ['north', 'rx101'],
+  ['north', 'mx101'],
+  ['south', 'rx201'],
+]) {
   const id = history.tag({ site, unit, address: `tic-${unit}.PV`, tag: 'PV', dataType: 'Float' });
   for (let index = 0; index < 120; index += 1) history.push(id, 0, T0 + index * 1000, index);
 }
@@ -59,24 +63,46 @@ t.test('ROUTE-02, 8.9 tags: values by site, unit, address and time, and aggregat
   t.equal(page.body.items.length, 360);
   t.same(page.body.items[0], { site: 'north', unit: 'rx101', address: 'tic-rx101.PV', tag: 'PV', ts: '2026-01-31T09:01:59.000Z', value: 119, quality: 'Good' });
   const two = await reader.get('/api/v1/historian/tags?address=tic-rx101.PV&tag=tic-mx101.PV&from=2026-01-31T09:00:10Z&to=2026-01-31T09:00:12Z&order=asc');
-  t.same(two.body.items.map((item: { address: string; value: number }) => `${item.address}=${item.value}`), ['tic-rx101.PV=10', 'tic-mx101.PV=10', 'tic-rx101.PV=11', 'tic-mx101.PV=11']);
+  t.same(
+    two.body.items.map((item: { address: string; value: number }) => `${item.address}=${item.value}`),
+    ['tic-rx101.PV=10', 'tic-mx101.PV=10', 'tic-rx101.PV=11', 'tic-mx101.PV=11'],
+  );
   const average = await reader.get('/api/v1/historian/tags?unit=rx201&aggregate=avg&interval=1m');
-  t.same(average.body.items.map((item: { value: number }) => item.value), [89.5, 29.5]);
-  for (const [query, field] of [['limit=10001', 'limit'], ['aggregate=median', 'aggregate'], ['interval=soon', 'interval'], ['cursor=xx', 'cursor']]) {
+  t.same(
+    average.body.items.map((item: { value: number }) => item.value),
+    [89.5, 29.5],
+  );
+  for (const [query, field] of [
+    ['limit=10001', 'limit'],
+    ['aggregate=median', 'aggregate'],
+    ['interval=soon', 'interval'],
+    ['cursor=xx', 'cursor'],
+  ]) {
     t.match((await reader.get(`/api/v1/historian/tags?${query}`)).body, { status: 400, code: 'invalid_query', field }, query);
   }
 });
 
 t.test('ROUTE-02, 8.9: distinct, states, alarms, gaps, status, ingest', async (t) => {
   const distinct = await reader.get('/api/v1/historian/tags/distinct?site=south');
-  t.same(distinct.body.items, [{ site: 'south', unit: 'rx201', address: 'tic-rx201.PV', tag: 'PV', dataType: 'Float', firstTs: '2026-01-31T09:00:00.000Z', lastTs: '2026-01-31T09:01:59.000Z', samples: 120 }]);
+  t.same(distinct.body.items, [
+    { site: 'south', unit: 'rx201', address: 'tic-rx201.PV', tag: 'PV', dataType: 'Float', firstTs: '2026-01-31T09:00:00.000Z', lastTs: '2026-01-31T09:01:59.000Z', samples: 120 },
+  ]);
   const states = await reader.get('/api/v1/historian/states?unit=rx101&limit=1');
-  t.same(states.body.items, [{ site: 'north', ts: '2026-01-31T09:01:30.000Z', kind: 'Unit', name: 'rx101', unit: 'rx101', from: 'Idle', to: 'Running', cause: '', actor: '', batchID: 'B1' }]);
+  t.same(states.body.items, [
+    { site: 'north', ts: '2026-01-31T09:01:30.000Z', kind: 'Unit', name: 'rx101', unit: 'rx101', from: 'Idle', to: 'Running', cause: '', actor: '', batchID: 'B1' },
+  ]);
   t.type(states.body.nextCursor, 'string');
   t.same((await reader.get('/api/v1/historian/states?unit=mx101')).body.items, []);
   t.match((await reader.get('/api/v1/historian/alarms')).body.items, [{ alarm: 'a1' }]);
   t.match((await reader.get('/api/v1/historian/gaps')).body, { configured: true, items: [], nextCursor: null });
-  t.match((await reader.get('/api/v1/historian/status')).body, { configured: true, backend: 'sqlite', samples: 360, retention: '400d', oldest: '2026-01-31T09:00:00.000Z', error: '' });
+  t.match((await reader.get('/api/v1/historian/status')).body, {
+    configured: true,
+    backend: 'sqlite',
+    samples: 360,
+    retention: '400d',
+    oldest: '2026-01-31T09:00:00.000Z',
+    error: '',
+  });
   const ingest = await reader.get('/api/v1/historian/ingest?site=south');
   t.match(ingest.body, { configured: true, writtenTotal: 360, droppedTotal: 0, queues: [{ unit: 'rx201', depth: 0, dropped: 0, oldestTs: null }] });
 });
@@ -87,7 +113,10 @@ t.test('ROUTE-02, 8.9: batch routes are restricted to the units and time of the 
   t.ok(tags.body.items.every((item: { unit: string }) => item.unit === 'rx101'));
   t.equal((await reader.get('/api/v1/historian/batch/B1/states')).body.items.length, 1);
   t.equal((await reader.get('/api/v1/historian/batch/B1/alarms')).body.items.length, 1);
-  t.same((await reader.get('/api/v1/historian/batch/B1/tags?from=2026-01-31T09:00:49Z')).body.items.map((item: { value: number }) => item.value), [50, 49]);
+  t.same(
+    (await reader.get('/api/v1/historian/batch/B1/tags?from=2026-01-31T09:00:49Z')).body.items.map((item: { value: number }) => item.value),
+    [50, 49],
+  );
   t.match((await reader.get('/api/v1/historian/batch/none/tags')).body, { status: 404, code: 'not_found' });
   t.match((await reader.get('/api/v1/historian/batch/B2/tags')).body, { status: 400, code: 'invalid_query', field: 'site', allowed: ['north', 'south'] });
   t.equal((await reader.get('/api/v1/historian/batch/B2/tags?site=south&limit=1000')).body.items.length, 31);
@@ -143,12 +172,15 @@ t.test('8.9: the tags of a running unit are sampled, a restart of its runtime is
   stop();
   t.equal(timers.length, 0);
   const items = (await reader.get('/api/v1/historian/tags?unit=tk201&order=asc')).body.items;
-  t.same(items.slice(0, 4).map((item: { address: string; value: unknown; quality: string }) => [item.address, item.value, item.quality]), [
-    ['lic.PV', 42.5, 'Good'],
-    ['lic.T', 'T#1m30s', 'Good'],
-    ['lic.MSG', 'full', 'Good'],
-    ['lic.ON', true, 'Uncertain'],
-  ]);
+  t.same(
+    items.slice(0, 4).map((item: { address: string; value: unknown; quality: string }) => [item.address, item.value, item.quality]),
+    [
+      ['lic.PV', 42.5, 'Good'],
+      ['lic.T', 'T#1m30s', 'Good'],
+      ['lic.MSG', 'full', 'Good'],
+      ['lic.ON', true, 'Uncertain'],
+    ],
+  );
   t.equal(items.length, 8);
   t.match((await reader.get('/api/v1/historian/gaps?unit=tk201')).body.items, [{ from: '2026-01-31T10:00:00.000Z', to: '2026-01-31T10:00:05.000Z', cause: 'RuntimeRestart' }]);
 });

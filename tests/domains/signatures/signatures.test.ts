@@ -44,7 +44,15 @@ t.test('AUTH-31 Q-AUTH-04: a signature states content, meaning and signer, is au
   t.ok(stored && isSignatureValid(stored.spec.record, keys));
   const { value: _value, ...base } = stored?.spec.record as NonNullable<typeof stored>['spec']['record'];
   t.equal(answer.body.signature, canonicalDigest(base));
-  t.match(test.audits.at(-1), { action: 'Sign', category: 'signature', result: 'Success', site: 'north', target: TARGET, operatorReason: GOOD.reason, signature: { id: answer.body.id, digest: answer.body.signature } });
+  t.match(test.audits.at(-1), {
+    action: 'Sign',
+    category: 'signature',
+    result: 'Success',
+    site: 'north',
+    target: TARGET,
+    operatorReason: GOOD.reason,
+    signature: { id: answer.body.id, digest: answer.body.signature },
+  });
   t.same((await viewer.get(`/api/v1/signatures/${answer.body.id}`)).body, answer.body);
   const second = await test.restart();
   t.teardown(() => second.stop());

@@ -20,10 +20,21 @@ t.test('HEALTH-01 HEALTH-02 EVT-04 STREAM-09: module health follows the reports 
   t.teardown(() => plant.stop());
   await plant.store.recorded;
   const { client, snapshot } = await subscribed(t, plant, 'cmhealth');
-  t.match(snapshot.map(({ name, state }) => [name, state]).sort(), [['v101', 'Running'], ['v102', 'Running'], ['v900', 'Unknown']]);
+  t.match(snapshot.map(({ name, state }) => [name, state]).sort(), [
+    ['v101', 'Running'],
+    ['v102', 'Running'],
+    ['v900', 'Unknown'],
+  ]);
   t.match(snapshot[0], { type: 'cmhealth', site: 'north', kind: 'ControlModule', replay: true, ts: /Z$/ });
   t.equal(snapshot[0].message, undefined);
-  plant.runtimes.say({ type: 'plan-loaded', revision: 1, networks: [{ network: 'v101', state: 'Running', message: '', faultedBlocks: [] }, { network: 'v102', state: 'Running', message: '', faultedBlocks: [] }] });
+  plant.runtimes.say({
+    type: 'plan-loaded',
+    revision: 1,
+    networks: [
+      { network: 'v101', state: 'Running', message: '', faultedBlocks: [] },
+      { network: 'v102', state: 'Running', message: '', faultedBlocks: [] },
+    ],
+  });
   plant.runtimes.say({ type: 'network', network: 'v101', state: 'Error', message: 'block pid has no type', faultedBlocks: [] });
   t.match(await client.next(), { type: 'cmhealth', name: 'v101', state: 'CompileError', message: 'block pid has no type' });
   plant.runtimes.say({ type: 'network', network: 'v101', state: 'Degraded', message: 'block ai is faulted', faultedBlocks: ['ai'] });
@@ -37,8 +48,30 @@ t.test('EVT-02 EVT-09 EVT-10 STREAM-08 EVT-16: alarms are announced per transiti
   const clock = new ScriptedClock();
   const plant = await startPlant({ clock });
   t.teardown(() => plant.stop());
-  const spec = { source: 'ControlModule/v101', type: 'Process', severity: 'High', message: 'too hot', definitionRef: '', conditionType: 'TagHigh', setpoint: '80', value: '81' } as const;
-  const status: AlarmStatus = { state: 'ActiveUnacknowledged', unit: 'rx101', value: '81', priority: 500, occurrences: 1, activatedAt: '', clearedAt: '', acknowledgedAt: '', acknowledgedBy: '', shelvedUntil: '', shelvedBy: '', origin: 'definition' };
+  const spec = {
+    source: 'ControlModule/v101',
+    type: 'Process',
+    severity: 'High',
+    message: 'too hot',
+    definitionRef: '',
+    conditionType: 'TagHigh',
+    setpoint: '80',
+    value: '81',
+  } as const;
+  const status: AlarmStatus = {
+    state: 'ActiveUnacknowledged',
+    unit: 'rx101',
+    value: '81',
+    priority: 500,
+    occurrences: 1,
+    activatedAt: '',
+    clearedAt: '',
+    acknowledgedAt: '',
+    acknowledgedBy: '',
+    shelvedUntil: '',
+    shelvedBy: '',
+    origin: 'definition',
+  };
   const set = (more: Partial<AlarmStatus>) => plant.store.apply({ puts: [{ kind: Alarm, site: 'north', name: 'hot-1', spec, status: { ...status, ...more } }] });
   const { client } = await subscribed(t, plant, 'alarms');
   const raised = set({});
@@ -68,8 +101,14 @@ t.test('TAG-15 TAG-16: descriptors follow the engineering: a new tag appears, a 
   const plant = await startPlant();
   t.teardown(() => plant.stop());
   const module = plant.store.get(ControlModule, 'north', 'v101');
-  await plant.store.write({ puts: [{ kind: ControlModule, site: 'north', name: 'v101', spec: { ...module!.spec, tags: [{ name: 'extra', dataType: 'Float' }] } }], removes: [{ kind: 'ControlModule', site: 'north', name: 'v102' }] });
+  await plant.store.write({
+    puts: [{ kind: ControlModule, site: 'north', name: 'v101', spec: { ...module!.spec, tags: [{ name: 'extra', dataType: 'Float' }] } }],
+    removes: [{ kind: 'ControlModule', site: 'north', name: 'v102' }],
+  });
   const { body } = await plant.request('GET', '/api/v1/sites/north/tags/browse?unit=rx101');
-  t.match(body.find(({ name }: { name: string }) => name === 'extra'), { address: 'v101.extra', value: null, quality: 'Uncertain' });
+  t.match(
+    body.find(({ name }: { name: string }) => name === 'extra'),
+    { address: 'v101.extra', value: null, quality: 'Uncertain' },
+  );
   t.notOk(body.some(({ controlModule }: { controlModule: string }) => controlModule === 'v102'));
 });

@@ -204,7 +204,14 @@ export const PLANT = [
   put(ControlModule, 'v101', { templateRef: 'valve', parentName: 'rx101', mode: 'Manual' }, 'north', { 'lineside.io/equipment-module': 'dosing' }),
   put(ControlModule, 'v102', { templateRef: 'valve', parentName: 'rx101', tags: [{ name: 'raw', channel: 'io-1:4x00003' }] }),
   put(ControlModule, 'v900', { templateRef: 'valve', parentName: 'away' }),
-  put(ControlProgram, 'mix', { unitRef: 'rx101', scanInterval: '100ms', variables: [{ name: 'level', dataType: 'REAL', direction: 'output' }, { name: 'target', dataType: 'REAL', direction: 'input' }] }),
+  put(ControlProgram, 'mix', {
+    unitRef: 'rx101',
+    scanInterval: '100ms',
+    variables: [
+      { name: 'level', dataType: 'REAL', direction: 'output' },
+      { name: 'target', dataType: 'REAL', direction: 'input' },
+    ],
+  }),
 ];
 
 export interface Plant {
@@ -217,7 +224,11 @@ export interface Plant {
   readonly callers: NamedCallers;
   readonly audits: UnchainedAudit[];
   readonly url: string;
-  request(method: string, route: string, options?: { readonly token?: string; readonly body?: unknown; readonly headers?: Record<string, string> }): Promise<{ readonly status: number; readonly body: any; readonly headers: Headers }>;
+  request(
+    method: string,
+    route: string,
+    options?: { readonly token?: string; readonly body?: unknown; readonly headers?: Record<string, string> },
+  ): Promise<{ readonly status: number; readonly body: any; readonly headers: Headers }>;
   stop(): Promise<void>;
 }
 
@@ -292,7 +303,15 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
     },
     pino({ level: 'silent' }),
   );
-  const server = await startServer({ host: '127.0.0.1', port: 0, pipeline, trustedProxies: new TrustedProxies([]), allowedOrigins: [], census: hub, log: pino({ level: 'silent' }) });
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    pipeline,
+    trustedProxies: new TrustedProxies([]),
+    allowedOrigins: [],
+    census: hub,
+    log: pino({ level: 'silent' }),
+  });
   const url = `http://127.0.0.1:${server.port}`;
   let nonce = 0;
   return {

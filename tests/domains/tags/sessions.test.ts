@@ -9,7 +9,9 @@ import { everywhere } from '../../platform/stream/scripted.js';
 import { startGatewayTest } from '../../support/gateway.js';
 
 /** What a role may follows from the route table: the REST equivalents of the channels bring their actions. */
-const REST_TWINS = Object.values(CHANNEL_ACTION).map((action, index) => routesFor<object>()({ method: 'GET', path: `/api/v1/twin${index}`, action, tier: 'read', handle: () => [] }));
+const REST_TWINS = Object.values(CHANNEL_ACTION).map((action, index) =>
+  routesFor<object>()({ method: 'GET', path: `/api/v1/twin${index}`, action, tier: 'read', handle: () => [] }),
+);
 
 /** Both transports behind the real accounts, sessions and tokens. */
 async function gateway(t: { teardown(call: () => unknown): void }) {
@@ -72,6 +74,9 @@ t.test('WS-16 SSE-11 STREAM-17: tiers and keys on the live transports', async (t
   const south = await SocketClient.open(server.url, confined.token);
   t.match(await south.ask({ type: 'subscribe', id: 'a', channel: 'alarms', filter: { site: 'north' } }), { code: 'site_scope' });
   south.close();
-  t.match(await refusal(EventClient.open(server.url, '/api/v1/sites/north/events/sse', { Authorization: `Bearer ${confined.token}` })), { status: 403, body: { code: 'site_scope' } });
+  t.match(await refusal(EventClient.open(server.url, '/api/v1/sites/north/events/sse', { Authorization: `Bearer ${confined.token}` })), {
+    status: 403,
+    body: { code: 'site_scope' },
+  });
   t.match(await refusal(SocketClient.open(server.url, 'lsk_unknown', { query: true })), { status: 401 });
 });

@@ -86,7 +86,15 @@ t.test('TAG-19 TAG-21 TAG-29 MODE-07: a write in Manual proceeds and is on recor
     { address: 'v101.raw', value: 5 },
   ]);
   t.match(plant.audits.slice(0, 2), [
-    { action: 'Update', category: 'tag-write', target: { kind: 'Tag', name: 'v101.sp', site: 'north' }, result: 'Accepted', before: 20, after: '42.5', details: { unit: 'rx101', controlModule: 'v101' } },
+    {
+      action: 'Update',
+      category: 'tag-write',
+      target: { kind: 'Tag', name: 'v101.sp', site: 'north' },
+      result: 'Accepted',
+      before: 20,
+      after: '42.5',
+      details: { unit: 'rx101', controlModule: 'v101' },
+    },
     { action: 'Update', category: 'tag-write', result: 'Success', before: 20, after: '42.5' },
   ]);
   t.equal(plant.audits[0].correlationID, plant.audits[1].correlationID);
@@ -118,7 +126,10 @@ t.test('TAG-23 TAG-24 TAG-22 TAG-29 MODE-02 MODE-06: refusals of the gateway, in
   plant.audits.length = 0;
   t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { token: 'reader', body: { value: 1 } }), { status: 403, body: { code: 'action_missing', action: 'tag:write' } });
   t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { token: 'south', body: { value: 1 } }), { status: 403, body: { code: 'site_scope' } });
-  t.match(plant.audits.map(({ reason }) => reason), ['ActionMissing', 'SiteScope']);
+  t.match(
+    plant.audits.map(({ reason }) => reason),
+    ['ActionMissing', 'SiteScope'],
+  );
   t.same(plant.link.written, []);
 });
 
@@ -141,7 +152,11 @@ t.test('TAG-27: a refusal of the runtime is passed through with its reason', asy
   ] as const) {
     plant.link.answer = { ok: false, code, message: `the device said no (${code})` };
     t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 1 } }), { status, body: { code, error: `the device said no (${code})` } });
-    t.match(plant.audits.at(-1), { result: 'Failed', reason: code === 'runtime_unreachable' ? 'RuntimeUnreachable' : 'RuntimeRefused', details: { message: `the device said no (${code})` } });
+    t.match(plant.audits.at(-1), {
+      result: 'Failed',
+      reason: code === 'runtime_unreachable' ? 'RuntimeUnreachable' : 'RuntimeRefused',
+      details: { message: `the device said no (${code})` },
+    });
     t.match(plant.audits.at(-2), { result: 'Accepted' });
   }
   plant.link.ready = false;
@@ -183,7 +198,8 @@ t.test('TAG-29 EVT-16 D-NONCE-01: the nonce and the record are on disk before th
 });
 
 t.test('TAG-05 (decisions Q-TAG-01): native values, and text that converts', async (t) => {
-  const decode = (type: 'BOOL' | 'INT' | 'REAL' | 'STRING' | 'TIME', value: unknown) => decodeWrite({ address: 'a', type, dataType: 'Float', min: undefined, max: undefined }, value);
+  const decode = (type: 'BOOL' | 'INT' | 'REAL' | 'STRING' | 'TIME', value: unknown) =>
+    decodeWrite({ address: 'a', type, dataType: 'Float', min: undefined, max: undefined }, value);
   t.equal(decode('BOOL', 'true'), true);
   t.equal(decode('BOOL', '0'), false);
   t.equal(decode('REAL', '42.5'), 42.5);
@@ -194,8 +210,21 @@ t.test('TAG-05 (decisions Q-TAG-01): native values, and text that converts', asy
   t.equal(decode('TIME', 'T#1m30s'), 90_000);
   t.equal(decode('STRING', ''), '');
   for (const [type, value] of [
-    ['BOOL', 1], ['BOOL', 'TRUE '], ['BOOL', null], ['REAL', ''], ['REAL', 'NaN'], ['REAL', '1,5'], ['REAL', true], ['REAL', [1]],
-    ['INT', 1.5], ['INT', '1.0'], ['INT', 2 ** 53], ['INT', '9223372036854775808'], ['STRING', 1], ['TIME', 90_000], ['TIME', '90 seconds'],
+    ['BOOL', 1],
+    ['BOOL', 'TRUE '],
+    ['BOOL', null],
+    ['REAL', ''],
+    ['REAL', 'NaN'],
+    ['REAL', '1,5'],
+    ['REAL', true],
+    ['REAL', [1]],
+    ['INT', 1.5],
+    ['INT', '1.0'],
+    ['INT', 2 ** 53],
+    ['INT', '9223372036854775808'],
+    ['STRING', 1],
+    ['TIME', 90_000],
+    ['TIME', '90 seconds'],
   ] as const) {
     t.throws(() => decode(type, value), { name: 'Refusal', context: { code: 'invalid_value', field: 'value' } }, `${type} ${JSON.stringify(value)}`);
   }

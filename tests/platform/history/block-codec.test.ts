@@ -39,15 +39,30 @@ const value = fc.oneof(
   fc.integer({ min: -100_000, max: 100_000 }).map((whole) => whole / 100),
   fc.constantFrom(0, 1, -0, 0.1, 1e300, Number.MIN_VALUE, Number.MAX_SAFE_INTEGER, 2 ** 52 + 1),
 );
-const row = fc.record({ value, step: fc.oneof(fc.constant(1000), fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 990, max: 1010 })), code: fc.integer({ min: 0, max: 7 }) });
+const row = fc.record({
+  value,
+  step: fc.oneof(fc.constant(1000), fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 990, max: 1010 })),
+  code: fc.integer({ min: 0, max: 7 }),
+});
 
 t.test('decisions 8.9: what comes out of a block is what went in, bit for bit', async (t) => {
   fc.assert(
-    fc.property(fc.array(row, { minLength: 1, maxLength: 700 }), fc.option(fc.record({ offset: fc.double({ noNaN: true, min: -100, max: 100 }), slope: fc.double({ noNaN: true, min: 1e-6, max: 10 }) })), (rows, scaling) => {
-      let at = T0;
-      const times = rows.map((each) => (at += each.step));
-      return roundTrips(samplesOf(rows.map((each) => each.value), times, rows.map((each) => each.code)), scaling ?? undefined);
-    }),
+    fc.property(
+      fc.array(row, { minLength: 1, maxLength: 700 }),
+      fc.option(fc.record({ offset: fc.double({ noNaN: true, min: -100, max: 100 }), slope: fc.double({ noNaN: true, min: 1e-6, max: 10 }) })),
+      (rows, scaling) => {
+        let at = T0;
+        const times = rows.map((each) => (at += each.step));
+        return roundTrips(
+          samplesOf(
+            rows.map((each) => each.value),
+            times,
+            rows.map((each) => each.code),
+          ),
+          scaling ?? undefined,
+        );
+      },
+    ),
     { numRuns: 300 },
   );
   fc.assert(
@@ -63,7 +78,10 @@ t.test('performance C1: at most 2 bytes per sample for converter counts and for 
   const wave = (index: number): number => 2048 + 1500 * Math.sin(index / 200) + (random() - 0.5) * 8;
   const counts = samplesOf(Array.from({ length: 600 }, (_, index) => scaling.offset + Math.round(wave(index)) * scaling.slope));
   const decimals = samplesOf(Array.from({ length: 600 }, (_, index) => Math.round((wave(index) / 30) * 100) / 100));
-  const jittered = samplesOf([...decimals.values], Array.from({ length: 600 }, (_, index) => T0 + index * 1000 + Math.floor(random() * 4)));
+  const jittered = samplesOf(
+    [...decimals.values],
+    Array.from({ length: 600 }, (_, index) => T0 + index * 1000 + Math.floor(random() * 4)),
+  );
   const bits = samplesOf(Array.from({ length: 600 }, (_, index) => Number(index % 50 > 25)));
   const constant = samplesOf(Array.from({ length: 600 }, () => 21.5));
   for (const [name, samples, bytesMax, by] of [

@@ -67,10 +67,15 @@ t.test('8.9 tags: newest first, in pages that neither repeat nor lose a sample, 
     seen.push(...page.items.map((item) => `${item.ts} ${item.address} ${item.value}`));
     cursor = page.nextCursor ?? undefined;
   } while (cursor);
-  const expected = Array.from({ length: 1500 }, (_, index) => 1499 - index).flatMap((second) => ['t1.pv', 't2.pv'].map((address) => `${new Date(T0 + second * 1000).toISOString()} ${address} ${second}`));
+  const expected = Array.from({ length: 1500 }, (_, index) => 1499 - index).flatMap((second) =>
+    ['t1.pv', 't2.pv'].map((address) => `${new Date(T0 + second * 1000).toISOString()} ${address} ${second}`),
+  );
   t.same(seen, expected);
   const range = await read(history.tagsJson({ addresses: ['t2.pv'], fromMs: T0 + 595_000, toMs: T0 + 605_000, order: 'asc' }));
-  t.same(range.items.map((item) => item.value), [595, 596, 597, 598, 599, 600, 601, 602, 603, 604]);
+  t.same(
+    range.items.map((item) => item.value),
+    [595, 596, 597, 598, 599, 600, 601, 602, 603, 604],
+  );
   t.match(range.items[0], { site: 'north', unit: 'u1', address: 't2.pv', tag: 'pv', quality: 'Good' });
 });
 
@@ -86,16 +91,29 @@ t.test('8.9 tags: filters by site, unit and address; a confined caller sees its 
   t.same(await addresses({ sites: ['south'] }), ['c.pv']);
   t.same(await addresses({ span: { site: 'north', units: ['u2'] } }), ['b.pv']);
   const distinct = await read<Record<string, unknown>>(history.distinctJson({ limit: 2 }));
-  t.same(distinct.items[0], { site: 'north', unit: 'u1', address: 'a.pv', tag: 'pv', dataType: 'Float', firstTs: '2026-01-31T09:00:00.000Z', lastTs: '2026-01-31T09:00:02.000Z', samples: 3 });
+  t.same(distinct.items[0], {
+    site: 'north',
+    unit: 'u1',
+    address: 'a.pv',
+    tag: 'pv',
+    dataType: 'Float',
+    firstTs: '2026-01-31T09:00:00.000Z',
+    lastTs: '2026-01-31T09:00:02.000Z',
+    samples: 3,
+  });
   const rest = await read<Record<string, unknown>>(history.distinctJson({ limit: 2, cursor: distinct.nextCursor ?? '' }));
-  t.same(rest.items.map((item) => item.address), ['c.pv']);
+  t.same(
+    rest.items.map((item) => item.address),
+    ['c.pv'],
+  );
   const refusal: unknown = await history.tagsJson({ cursor: distinct.nextCursor ?? '' }).catch((fault: unknown) => fault);
   t.match(refusal, { kind: 'invalid', context: { code: 'invalid_query', field: 'cursor' } });
 });
 
 t.test('Q-TAG-01: values keep their type, and a value that is none is null', async (t) => {
   const history = await open(t);
-  const put = (address: string, dataType: TagIdentity['dataType'], value: number | null, quality = 0) => history.push(history.tag(tagOf(address, { dataType })), quality, T0, value);
+  const put = (address: string, dataType: TagIdentity['dataType'], value: number | null, quality = 0) =>
+    history.push(history.tag(tagOf(address, { dataType })), quality, T0, value);
   put('b.x', 'Boolean', 1);
   put('i.x', 'Integer', -7);
   put('f.x', 'Float', 0.1);
@@ -103,7 +121,17 @@ t.test('Q-TAG-01: values keep their type, and a value that is none is null', asy
   put('t.x', 'Time', 90_000);
   put('n.x', 'Float', Number.NaN, 3);
   const items = (await read(history.tagsJson({}))).items;
-  t.same(items.map((item) => [item.value, item.quality]), [[true, 'Good'], [-7, 'Good'], [0.1, 'Good'], ['filling "A"', 'Good'], ['T#1m30s', 'Good'], [null, 'Bad']]);
+  t.same(
+    items.map((item) => [item.value, item.quality]),
+    [
+      [true, 'Good'],
+      [-7, 'Good'],
+      [0.1, 'Good'],
+      ['filling "A"', 'Good'],
+      ['T#1m30s', 'Good'],
+      [null, 'Bad'],
+    ],
+  );
 });
 
 t.test('8.9 aggregate: of the Good samples of each interval, from whole blocks and from parts of them', async (t) => {
@@ -134,14 +162,25 @@ t.test('8.9 states, alarms, gaps: pages by time and place', async (t) => {
   const history = await open(t);
   for (let index = 0; index < 10; index += 1) {
     const unit = index % 2 ? 'u1' : 'u2';
-    history.recordState({ atMs: T0 + index * 1000, site: 'north', unit, body: { site: 'north', ts: new Date(T0 + index * 1000).toISOString(), kind: 'Unit', name: unit, unit, from: 'Idle', to: 'Running', cause: 'Start', actor: '', batchID: '' } });
+    history.recordState({
+      atMs: T0 + index * 1000,
+      site: 'north',
+      unit,
+      body: { site: 'north', ts: new Date(T0 + index * 1000).toISOString(), kind: 'Unit', name: unit, unit, from: 'Idle', to: 'Running', cause: 'Start', actor: '', batchID: '' },
+    });
     history.recordAlarm({ atMs: T0 + index * 1000, site: 'north', unit, body: { sequence: index, event: 'Activated' } });
   }
   const first = await read<{ ts: string }>(history.eventsJson('states', { limit: 4 }));
   const second = await read<{ ts: string }>(history.eventsJson('states', { limit: 4, cursor: first.nextCursor ?? '' }));
-  t.same([...first.items, ...second.items].map((item) => item.ts.slice(17, 19)), ['09', '08', '07', '06', '05', '04', '03', '02']);
+  t.same(
+    [...first.items, ...second.items].map((item) => item.ts.slice(17, 19)),
+    ['09', '08', '07', '06', '05', '04', '03', '02'],
+  );
   const alarms = await read<{ sequence: number }>(history.eventsJson('alarms', { unit: 'u1', fromMs: T0 + 2000, toMs: T0 + 8000, order: 'asc' }));
-  t.same(alarms.items.map((item) => item.sequence), [3, 5, 7]);
+  t.same(
+    alarms.items.map((item) => item.sequence),
+    [3, 5, 7],
+  );
   t.same((await read(history.eventsJson('states', { sites: ['south'] }))).items, []);
   history.recordGap({ site: 'north', unit: 'u1', address: 'a.pv', fromMs: T0, toMs: T0 + 5000, cause: 'DriverLost', bounds: 'Exact' });
   t.same((await read<object>(history.gapsJson({ fromMs: T0 + 4000, toMs: T0 + 9000 }))).items, [
@@ -162,8 +201,13 @@ t.test('8.9: a restart keeps every sample, and the time in between is a declared
   const { times, values } = (await history.series('north', 'a.pv', T0, T0 + 10_000_000)) ?? { times: [], values: [] };
   t.equal(times.length, 1010);
   t.ok(values.every((value, index) => value === (index < 1000 ? index : 1000 + index)));
-  t.same((await read(history.tagsJson({ addresses: ['s.x'] }))).items.map((item) => item.value), ['second', 'first']);
-  t.match((await read<object>(history.gapsJson({}))).items, [{ unit: 'u1', address: '', from: '2026-01-31T09:16:39.000Z', to: '2026-01-31T09:33:20.000Z', cause: 'RuntimeRestart', bounds: 'Containing' }]);
+  t.same(
+    (await read(history.tagsJson({ addresses: ['s.x'] }))).items.map((item) => item.value),
+    ['second', 'first'],
+  );
+  t.match((await read<object>(history.gapsJson({}))).items, [
+    { unit: 'u1', address: '', from: '2026-01-31T09:16:39.000Z', to: '2026-01-31T09:33:20.000Z', cause: 'RuntimeRestart', bounds: 'Containing' },
+  ]);
 });
 
 t.test('8.7: a kill loses nothing that was flushed, also when journal files were changed in between', async (t) => {
@@ -182,7 +226,10 @@ t.test('8.7: a kill loses nothing that was flushed, also when journal files were
     const series = await history.series('north', 'a.pv', 0, T0 * 2);
     recorded = series?.times.length ?? 0;
     t.ok(recorded >= flushed, `round ${round}: ${flushed} flushed, ${recorded} found`);
-    t.ok(series?.values.every((value, index) => value === index), 'each sample once, in order');
+    t.ok(
+      series?.values.every((value, index) => value === index),
+      'each sample once, in order',
+    );
     t.equal((await history.status()).samples, recorded);
     await history.close();
   }
@@ -191,12 +238,18 @@ t.test('8.7: a kill loses nothing that was flushed, also when journal files were
 
 t.test('8.9: a full ring drops, counts and declares what it dropped', async (t) => {
   const ring = new SampleRing(4);
-  t.same([1, 2, 3, 4, 5].map((index) => ring.push(1, 0, index, index)), [true, true, true, true, false]);
+  t.same(
+    [1, 2, 3, 4, 5].map((index) => ring.push(1, 0, index, index)),
+    [true, true, true, true, false],
+  );
   t.equal(ring.depth, 4);
   ring.advance(3);
   t.equal(ring.push(1, 0, 6, 6), true);
   t.equal(ring.oldestMs, 4);
-  t.equal(ring.pieces().reduce((sum, piece) => sum + piece.length / 24, 0), 2);
+  t.equal(
+    ring.pieces().reduce((sum, piece) => sum + piece.length / 24, 0),
+    2,
+  );
 
   const history = await open(t, folder(t), { ringCapacity: 1024 });
   const id = history.tag(tagOf('a.pv'));

@@ -63,7 +63,13 @@ t.test('8.9: a change by more than 0.1 % of the range is recorded, a smaller one
   bench.run(2000, 50.1);
   bench.run(2000, 50.11);
   bench.run(2000, 50.05);
-  t.same(bench.taken.map(([at, value]) => [at, value]), [[0, 50], [4000, 50.11]]);
+  t.same(
+    bench.taken.map(([at, value]) => [at, value]),
+    [
+      [0, 50],
+      [4000, 50.11],
+    ],
+  );
   t.ok(bench.refreshes > 10);
 });
 
@@ -80,13 +86,22 @@ t.test('8.9: at most every minInterval; the value that stayed is recorded when t
   bench.run(200, 60);
   bench.run(200, 70);
   bench.run(2000, 80);
-  t.same(bench.taken.map(([at, value]) => [at, value]), [[0, 50], [1000, 80]]);
+  t.same(
+    bench.taken.map(([at, value]) => [at, value]),
+    [
+      [0, 50],
+      [1000, 80],
+    ],
+  );
 });
 
 t.test('8.9: at least every 60 s', async (t) => {
   const bench = new Bench();
   bench.run(180_000);
-  t.same(bench.taken.map(([at]) => at), [0, 60_000, 120_000]);
+  t.same(
+    bench.taken.map(([at]) => at),
+    [0, 60_000, 120_000],
+  );
 });
 
 t.test('8.9: a change of quality is a change, and so is the loss of the value', async (t) => {
@@ -95,14 +110,21 @@ t.test('8.9: a change of quality is a change, and so is the loss of the value', 
   bench.quality = 3;
   bench.run(2000);
   bench.run(2000, Number.NaN);
-  t.same(bench.taken, [[0, 50, 0], [2000, 50, 3], [4000, null, 3]]);
+  t.same(bench.taken, [
+    [0, 50, 0],
+    [2000, 50, 3],
+    [4000, null, 3],
+  ]);
 });
 
 t.test('8.9: booleans and texts are samples, too', async (t) => {
   const flag = new Bench({ dataType: 'Boolean', range: 0 });
   flag.run(2000, true);
   flag.run(2000, false);
-  t.same(flag.taken.map(([, value]) => value), [1, 0]);
+  t.same(
+    flag.taken.map(([, value]) => value),
+    [1, 0],
+  );
   const text = new Bench({ dataType: 'String', range: 0 });
   text.run(1000, 'filling');
   t.equal(text.texts[0], 'filling');

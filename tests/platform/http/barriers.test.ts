@@ -15,7 +15,12 @@ interface Deps {
 }
 
 const route = routesFor<Deps>();
-const Item = v.strictObject({ name: v.string(), size: v.optional(v.pipe(v.number(), v.integer())), kind: v.optional(v.picklist(['A', 'B'])), parts: v.optional(v.array(v.strictObject({ id: v.string() }))) });
+const Item = v.strictObject({
+  name: v.string(),
+  size: v.optional(v.pipe(v.number(), v.integer())),
+  kind: v.optional(v.picklist(['A', 'B'])),
+  parts: v.optional(v.array(v.strictObject({ id: v.string() }))),
+});
 
 function rows(): { rows: ReturnType<typeof route>[]; deps: Deps } {
   return {
@@ -68,7 +73,15 @@ function rows(): { rows: ReturnType<typeof route>[]; deps: Deps } {
       route({ method: 'POST', path: '/api/v1/mes/sites/{site}/deliver', action: 'mes:deliver', tier: 'operate', apiKey: 'only', handle: () => ({ ok: true }) }),
       route({ method: 'GET', path: '/api/v1/mes/sites/{site}/orders', action: 'mes:read', tier: 'read', formats: ['b2mml', 'xml'], handle: ({ format }) => ({ format }) }),
       route({ method: 'GET', path: '/api/v1/broken', action: 'thing:list', tier: 'read', handle: () => Promise.reject(new Error('secret detail')) }),
-      route({ method: 'POST', path: '/api/v1/upload', action: 'thing:create', tier: 'engineer', bodyMedia: ['application/aml'], bodyBytesMax: 4096, handle: ({ body }) => ({ bytes: (body as unknown as Uint8Array).length }) }),
+      route({
+        method: 'POST',
+        path: '/api/v1/upload',
+        action: 'thing:create',
+        tier: 'engineer',
+        bodyMedia: ['application/aml'],
+        bodyBytesMax: 4096,
+        handle: ({ body }) => ({ bytes: (body as unknown as Uint8Array).length }),
+      }),
     ],
   };
 }
@@ -98,7 +111,11 @@ t.test('NONCE-01, NONCE-05, NONCE-08, D-NONCE-02: a write without nonce is refus
   for (const method of ['POST', 'PUT', 'DELETE'] as const) {
     const path = method === 'POST' ? '/api/v1/auth/users' : '/api/v1/auth/users/nobody';
     t.match((await (await test.as('admin')).get('/api/v1/auth/users')).status, 200);
-    t.match(await test.request(method, path, { token: (await test.as('admin')).token, nonce: null }), { status: 400, body: { error: 'missing required X-DCS-Nonce header' } }, method);
+    t.match(
+      await test.request(method, path, { token: (await test.as('admin')).token, nonce: null }),
+      { status: 400, body: { error: 'missing required X-DCS-Nonce header' } },
+      method,
+    );
   }
   t.equal(deps.acted, 0);
   t.equal((await engineer.get('/api/v1/sites/north/things')).status, 200, 'NONCE-03: GET is exempt');
@@ -199,7 +216,8 @@ t.test('ERR-01, Q-ERR-06: the first barrier of the order answers', async (t) => 
   const supervisor = await test.as('supervisor');
   const sign = '/api/v1/sites/north/things/gone/sign';
   const bad = { raw: '{broken', headers: { 'Content-Type': 'text/plain' } };
-  const post = (path: string, token: string | undefined, nonce: string | null | undefined) => test.request('POST', path, { token, ...(nonce === undefined ? {} : { nonce }), ...bad });
+  const post = (path: string, token: string | undefined, nonce: string | null | undefined) =>
+    test.request('POST', path, { token, ...(nonce === undefined ? {} : { nonce }), ...bad });
   t.match(await post(sign, undefined, null), { status: 401 }, 'authentication before the nonce');
   t.match(await post(sign, confined.token, null), { status: 403, body: { code: 'site_scope' } }, 'site scope before the nonce');
   t.match(await post(sign, viewer.token, null), { status: 400, body: { error: /missing required/ } }, 'nonce before permission');
@@ -211,8 +229,16 @@ t.test('ERR-01, Q-ERR-06: the first barrier of the order answers', async (t) => 
   t.match(await post(sign.replace('gone', 'auto'), fresh, undefined), { status: 403, body: { code: 'automatic_mode' } }, 'mode before media type');
   t.match(await post(sign.replace('gone', 'busy'), fresh, undefined), { status: 415 }, 'media type before syntax');
   t.match(await test.request('POST', sign.replace('gone', 'busy'), { token: fresh, raw: '{broken' }), { status: 400, body: { code: 'invalid_json' } }, 'syntax before fields');
-  t.match(await test.request('POST', sign.replace('gone', 'busy'), { token: fresh, body: { reason: 'short', x: 1 } }), { status: 400, body: { code: 'unknown_field', field: 'x' } }, 'unknown field before the reason');
-  t.match(await test.request('POST', sign.replace('gone', 'busy'), { token: fresh, body: { reason: 'short' } }), { status: 400, body: { code: 'reason_too_short', minLength: 10 } }, 'reason before conflicts');
+  t.match(
+    await test.request('POST', sign.replace('gone', 'busy'), { token: fresh, body: { reason: 'short', x: 1 } }),
+    { status: 400, body: { code: 'unknown_field', field: 'x' } },
+    'unknown field before the reason',
+  );
+  t.match(
+    await test.request('POST', sign.replace('gone', 'busy'), { token: fresh, body: { reason: 'short' } }),
+    { status: 400, body: { code: 'reason_too_short', minLength: 10 } },
+    'reason before conflicts',
+  );
   t.match(await test.request('POST', sign.replace('gone', 'busy'), { token: fresh, body: { reason: 'long enough reason' } }), { status: 409, body: { code: 'thing_busy' } });
   t.match(await test.request('POST', sign.replace('gone', 'calm'), { token: fresh, body: { reason: '  trimmed reason  ' } }), { status: 200, body: { reason: 'trimmed reason' } });
 });
@@ -256,8 +282,15 @@ t.test('ERR-06, Q-ERR-04, Q-ERR-07, Q-ERR-08: bodies are refused with the field 
   t.match((await raw(Buffer.from([0x22, 0xff, 0x22]))).body, { code: 'invalid_json' });
   t.match((await raw(`${'['.repeat(65)}${']'.repeat(65)}`)).body, { code: 'invalid_json', error: /64/ });
   t.match(await raw(`{"name":"${'x'.repeat(2000)}"}`), { status: 413, body: { code: 'payload_too_large', limitBytes: 2000 } });
-  t.match(await engineer.post('/api/v1/sites/north/things', undefined, { raw: `{"name":"${'x'.repeat(2000)}"}`, headers: { 'Transfer-Encoding': 'chunked', 'Content-Length': [] } }), { status: 413 }, 'without an announced length');
-  t.match(await engineer.post('/api/v1/sites/north/things', { name: 'a' }, { headers: { 'Content-Type': 'application/json; charset=latin1' } }), { status: 415, body: { code: 'unsupported_media_type' } });
+  t.match(
+    await engineer.post('/api/v1/sites/north/things', undefined, { raw: `{"name":"${'x'.repeat(2000)}"}`, headers: { 'Transfer-Encoding': 'chunked', 'Content-Length': [] } }),
+    { status: 413 },
+    'without an announced length',
+  );
+  t.match(await engineer.post('/api/v1/sites/north/things', { name: 'a' }, { headers: { 'Content-Type': 'application/json; charset=latin1' } }), {
+    status: 415,
+    body: { code: 'unsupported_media_type' },
+  });
   t.equal((await engineer.post('/api/v1/sites/north/things', { name: 'a' }, { headers: { 'Content-Type': 'application/json; charset=UTF-8' } })).status, 201);
   t.equal((await engineer.post('/api/v1/compute')).status, 200, 'no body');
   t.equal((await engineer.post('/api/v1/compute', {})).status, 200, 'an empty object');
@@ -312,7 +345,10 @@ t.test('AUTH-10, AUTH-12, AUTH-14 to AUTH-21: shipped roles, tiers and the role 
   t.equal((await (await test.as('operator')).get('/api/v1/sites/north/things/x')).status, 200);
   t.equal((await (await test.as('viewer', 'operator')).get('/api/v1/sites/north/things')).status, 200, 'the union over the groups');
   const policy = await (await test.as('supervisor')).get('/api/v1/auth/policy');
-  t.match(policy.body.roles.find((role: { group: string }) => role.group === 'plant-guests'), { tier: null, grant: ['thing:*'], deny: ['thing:sign'], shipped: false });
+  t.match(
+    policy.body.roles.find((role: { group: string }) => role.group === 'plant-guests'),
+    { tier: null, grant: ['thing:*'], deny: ['thing:sign'], shipped: false },
+  );
   t.equal((await (await test.as('engineer')).get('/api/v1/auth/policy')).status, 403, 'AUTH-28');
   await t.rejects(startGatewayTest({ settings: { roles: [{ group: 'x', grant: ['no:such'], deny: [] }] } }), { message: /unknown action no:such/ });
 });
@@ -365,7 +401,10 @@ t.test('D-ERR-01, D-ERR-05: correlation id, security headers, CORS only for the 
   t.equal(test.audits.at(-1)?.correlationID, 'my-request.1');
   t.match((await engineer.get('/api/v1/version', { headers: { 'X-Correlation-ID': 'no good!' } })).headers['x-correlation-id'], /^[0-9a-f-]{36}$/);
   t.equal((await engineer.get('/api/v1/version', { headers: { Origin: 'https://evil.example' } })).headers['access-control-allow-origin'], undefined);
-  t.match((await test.request('OPTIONS', '/api/v1/version', { headers: { Origin: 'https://panel.example' } })).headers, { 'access-control-allow-origin': 'https://panel.example', 'access-control-allow-headers': /X-DCS-Nonce/ });
+  t.match((await test.request('OPTIONS', '/api/v1/version', { headers: { Origin: 'https://panel.example' } })).headers, {
+    'access-control-allow-origin': 'https://panel.example',
+    'access-control-allow-headers': /X-DCS-Nonce/,
+  });
 });
 
 t.test('D-AUDIT-02: every admitted write leaves a record, refusals included; reads and computing do not', async (t) => {
@@ -454,7 +493,11 @@ t.test('a client that goes away in the middle of its body harms nobody', async (
   const { test } = await start(t);
   const engineer = await test.as('engineer');
   for (let i = 0; i < 20; i += 1) {
-    await raw(test.port, `POST /api/v1/sites/north/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${engineer.token}\r\nX-DCS-Nonce: ${randomUUID()}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":`, 20);
+    await raw(
+      test.port,
+      `POST /api/v1/sites/north/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${engineer.token}\r\nX-DCS-Nonce: ${randomUUID()}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name":`,
+      20,
+    );
   }
   t.equal((await engineer.post('/api/v1/sites/north/things', { name: 'a' })).status, 201);
 });

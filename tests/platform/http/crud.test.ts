@@ -31,7 +31,16 @@ const PlanSpec = v.strictObject({ description: Text, steps: v.optional(v.array(v
 const Plan: Kind<v.InferOutput<typeof PlanSpec>, object> = { ...none, kind: 'Plan', scope: 'cluster', action: 'plan', path: 'plans', spec: PlanSpec, body: 'spec' };
 
 const CodeSpec = v.strictObject({ source: v.string(), blocks: v.optional(v.array(v.string()), []) });
-const Code: Kind<v.InferOutput<typeof CodeSpec>, object> = { ...none, kind: 'Code', scope: 'site', action: 'code', path: 'codes', spec: CodeSpec, body: 'document', required: ['source'] };
+const Code: Kind<v.InferOutput<typeof CodeSpec>, object> = {
+  ...none,
+  kind: 'Code',
+  scope: 'site',
+  action: 'code',
+  path: 'codes',
+  spec: CodeSpec,
+  body: 'document',
+  required: ['source'],
+};
 
 async function start(): Promise<GatewayTest> {
   return startGatewayTest({
@@ -48,8 +57,20 @@ async function start(): Promise<GatewayTest> {
             },
             also: ({ verb, name }) => (verb === 'delete' ? { puts: [{ kind: Plan, site: '', name: `after-${name}`, spec: { description: 'left behind', steps: [] } }] } : {}),
           }),
-          ...crudRoutes(Plan, { read: 'read', write: 'engineer', dto: ({ metadata, spec }) => ({ name: metadata.name, labels: metadata.labels, spec }), item: ({ metadata }) => metadata.name, derives: true }),
-          ...crudRoutes(Code, { read: 'read', write: 'engineer', put: 'replace', dto: ({ metadata, spec }) => ({ name: metadata.name, ...spec }), createdBody: ({ metadata }) => ({ name: metadata.name }) }),
+          ...crudRoutes(Plan, {
+            read: 'read',
+            write: 'engineer',
+            dto: ({ metadata, spec }) => ({ name: metadata.name, labels: metadata.labels, spec }),
+            item: ({ metadata }) => metadata.name,
+            derives: true,
+          }),
+          ...crudRoutes(Code, {
+            read: 'read',
+            write: 'engineer',
+            put: 'replace',
+            dto: ({ metadata, spec }) => ({ name: metadata.name, ...spec }),
+            createdBody: ({ metadata }) => ({ name: metadata.name }),
+          }),
         ],
       },
     ],
@@ -95,7 +116,11 @@ t.test('Q-ERR-14, Q-ERR-16: update merges by top-level field under If-Match', as
   t.match(await engineer.put(path, { name: 't-9' }), { status: 400, body: { code: 'invalid_field', field: 'name' } });
   const { etag } = (await engineer.get(path)).headers;
   t.equal((await engineer.put(path, { description: 'frozen' }, { headers: { 'If-Match': String(etag) } })).status, 200);
-  t.match(await engineer.put(path, { description: 'g' }, { headers: { 'If-Match': String(etag) } }), { status: 412, body: { code: 'precondition_failed', currentETag: /^"\d+"$/ } }, '412 before the conflict');
+  t.match(
+    await engineer.put(path, { description: 'g' }, { headers: { 'If-Match': String(etag) } }),
+    { status: 412, body: { code: 'precondition_failed', currentETag: /^"\d+"$/ } },
+    '412 before the conflict',
+  );
   t.match(await engineer.put(path, { description: 'g' }), { status: 409, body: { code: 'frozen' } });
   t.match(test.audits.at(-1), { action: 'Update', result: 'Rejected', reason: 'Frozen', target: { kind: 'Tank', name: 't-1' } });
   t.equal((await engineer.put(path, { description: 'thawed' }, { headers: { 'If-Match': '*' } })).status, 200);
@@ -122,7 +147,10 @@ t.test('D-RECIPE-01: the body forms {name, labels, spec}, flat, and {metadata, s
   const test = await start();
   t.teardown(() => test.stop());
   const engineer = await test.as('engineer');
-  t.match(await engineer.post('/api/v1/plans', { name: 'p1', labels: { a: 'b' }, spec: { steps: ['x'] } }), { status: 201, body: { name: 'p1', labels: { a: 'b' }, spec: { steps: ['x'], description: '' } } });
+  t.match(await engineer.post('/api/v1/plans', { name: 'p1', labels: { a: 'b' }, spec: { steps: ['x'] } }), {
+    status: 201,
+    body: { name: 'p1', labels: { a: 'b' }, spec: { steps: ['x'], description: '' } },
+  });
   t.match(await engineer.post('/api/v1/plans', { name: 'p2', steps: ['y'] }), { status: 201, body: { spec: { steps: ['y'] } } });
   t.match(await engineer.put('/api/v1/plans/p1', { spec: { description: 'd' } }), { status: 200, body: { labels: { a: 'b' }, spec: { steps: ['x'], description: 'd' } } });
   t.match(await engineer.put('/api/v1/plans/p1', { steps: [] }), { status: 200, body: { spec: { steps: [], description: 'd' } } });
@@ -133,8 +161,16 @@ t.test('D-RECIPE-01: the body forms {name, labels, spec}, flat, and {metadata, s
   t.match(etag, /^"\d+-[0-9a-f]{12}"$/, 'a body that shows other resources too is covered whole');
   t.equal((await engineer.put('/api/v1/plans/p1', { steps: ['z'] }, { headers: { 'If-Match': String(etag) } })).status, 200);
 
-  t.match(await engineer.post('/api/v1/sites/north/codes', { metadata: { name: 'c1', labels: { l: '1' } }, spec: { source: 's', blocks: ['b'] } }), { status: 201, body: { name: 'c1' }, headers: { location: '/api/v1/sites/north/codes/c1' } });
-  t.match(await engineer.put('/api/v1/sites/north/codes/c1', { metadata: { name: 'c1' }, spec: { source: 't' } }), { status: 200, body: { source: 't', blocks: [] } }, 'replaces the whole spec');
+  t.match(await engineer.post('/api/v1/sites/north/codes', { metadata: { name: 'c1', labels: { l: '1' } }, spec: { source: 's', blocks: ['b'] } }), {
+    status: 201,
+    body: { name: 'c1' },
+    headers: { location: '/api/v1/sites/north/codes/c1' },
+  });
+  t.match(
+    await engineer.put('/api/v1/sites/north/codes/c1', { metadata: { name: 'c1' }, spec: { source: 't' } }),
+    { status: 200, body: { source: 't', blocks: [] } },
+    'replaces the whole spec',
+  );
   t.match((await engineer.put('/api/v1/sites/north/codes/c1', { spec: {} })).body, { code: 'missing_field', field: 'spec.source' });
   t.match((await engineer.post('/api/v1/sites/north/codes', { metadata: {}, spec: { source: 's' } })).body, { code: 'missing_field', field: 'metadata.name' });
   t.match((await engineer.post('/api/v1/sites/north/codes', { name: 'c2', source: 's' })).body, { code: 'unknown_field' });

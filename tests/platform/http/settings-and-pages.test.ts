@@ -32,7 +32,10 @@ t.test('GEN-07, AUTH-03, REASON-02, NONCE-04, NONCE-14: the defaults', async (t)
 });
 
 t.test('D-CFG: flag over environment over file over default; nested keys or dotted names', async (t) => {
-  const dir = folder(t, 'gateway:\n  policy:\n    reasonMinLength: 20\n  httpPort: 9000\nauth.session.maxLifetime: 8h\nruntime: {timeScale: 2}\nauth:\n  roles:\n    - {group: "{prefix}-operator", deny: ["tag:write"]}\n');
+  const dir = folder(
+    t,
+    'gateway:\n  policy:\n    reasonMinLength: 20\n  httpPort: 9000\nauth.session.maxLifetime: 8h\nruntime: {timeScale: 2}\nauth:\n  roles:\n    - {group: "{prefix}-operator", deny: ["tag:write"]}\n',
+  );
   t.match(readSettings([], {}, dir), { reasonLengthMin: 20, httpPort: 9000, sessionLifetimeMs: 8 * 3_600_000, timeScale: 2, roles: [{ deny: ['tag:write'], grant: [] }] });
   t.equal(readSettings([], { REASON_MIN_LENGTH: '30' }, dir).reasonLengthMin, 30);
   t.equal(readSettings(['--reason-min-length', '40'], { REASON_MIN_LENGTH: '30' }, dir).reasonLengthMin, 40);

@@ -44,18 +44,12 @@ t.test('8.6: the sample object of RFC 8785, section 3.2.3', async (t) => {
   const input = JSON.parse(
     '{"numbers":[333333333.33333329,1E30,4.50,2e-3,0.000000000000000000000000001],"string":"\\u20ac$\\u000F\\u000aA\'\\u0042\\u0022\\u005c\\\\\\"\\/","literals":[null,true,false]}',
   ) as unknown;
-  t.equal(
-    canonicalJson(input),
-    '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}',
-  );
+  t.equal(canonicalJson(input), '{"literals":[null,true,false],"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27],"string":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"}');
 });
 
 t.test('8.6: members are sorted by UTF-16 code units, at every depth', async (t) => {
   const members = { '\u20ac': 'Euro Sign', '\r': 'Carriage Return', '\ufb33': 'Hebrew', '1': 'One', '\u{1f600}': 'Emoji', '\u0080': 'Control', '\u00f6': 'Latin' };
-  t.equal(
-    canonicalJson(members),
-    '{"\\r":"Carriage Return","1":"One","\u0080":"Control","\u00f6":"Latin","\u20ac":"Euro Sign","\u{1f600}":"Emoji","\ufb33":"Hebrew"}',
-  );
+  t.equal(canonicalJson(members), '{"\\r":"Carriage Return","1":"One","\u0080":"Control","\u00f6":"Latin","\u20ac":"Euro Sign","\u{1f600}":"Emoji","\ufb33":"Hebrew"}');
   t.equal(canonicalJson({ b: [{ d: 1, c: undefined, a: 2 }], a: {} }), '{"a":{},"b":[{"a":2,"d":1}]}');
   t.equal(canonicalDigest({}), '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a');
 });

@@ -101,7 +101,11 @@ t.test('promise 2, G4: a full disk refuses with storage_unavailable, changes not
   const output = lines(child);
   const code = await new Promise((resolve) => child.once('close', (exit, signal) => resolve(exit ?? signal)));
   t.equal(code, 0);
-  const [full, again] = output.text().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+  const [full, again] = output
+    .text()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
   t.match(full, { kind: 'unavailable', code: 'storage_unavailable', unchanged: true, accepting: false, refusedAgain: 'storage_unavailable' });
   t.ok(Number(full.acknowledged) > 3);
   t.match(again, { after: 'written again', kept: true });
@@ -127,14 +131,47 @@ const EDITS: readonly { readonly what: string; readonly sql: string; readonly fo
   { what: 'a changed body', sql: `UPDATE audit SET body = replace(body, '"Ann Op"', '"Eve"') WHERE sequence = 7`, found: [[7, 'hash']] },
   { what: 'a changed column', sql: `UPDATE audit SET result = 'Rejected' WHERE sequence = 7`, found: [[7, 'hash']] },
   { what: 'a changed time', sql: 'UPDATE audit SET at = at + 1 WHERE sequence = 7', found: [[7, 'hash']] },
-  { what: 'a changed hash', sql: `UPDATE audit SET hash = zeroblob(32) WHERE sequence = 7`, found: [[7, 'hash'], [7, 'signature'], [8, 'link']] },
+  {
+    what: 'a changed hash',
+    sql: `UPDATE audit SET hash = zeroblob(32) WHERE sequence = 7`,
+    found: [
+      [7, 'hash'],
+      [7, 'signature'],
+      [8, 'link'],
+    ],
+  },
   { what: 'a changed mac', sql: `UPDATE audit SET mac = zeroblob(32) WHERE sequence = 7`, found: [[7, 'signature']] },
   { what: 'a deleted record', sql: 'DELETE FROM audit WHERE sequence = 7', found: [[7, 'missing']] },
-  { what: 'the first records deleted', sql: 'DELETE FROM audit WHERE sequence <= 2', found: [[1, 'missing'], [2, 'missing']] },
-  { what: 'the last records deleted', sql: 'DELETE FROM audit WHERE sequence > 28', found: [[29, 'missing'], [30, 'missing']] },
+  {
+    what: 'the first records deleted',
+    sql: 'DELETE FROM audit WHERE sequence <= 2',
+    found: [
+      [1, 'missing'],
+      [2, 'missing'],
+    ],
+  },
+  {
+    what: 'the last records deleted',
+    sql: 'DELETE FROM audit WHERE sequence > 28',
+    found: [
+      [29, 'missing'],
+      [30, 'missing'],
+    ],
+  },
   { what: 'a record deleted and the rest moved up', sql: 'DELETE FROM audit WHERE sequence = 7; UPDATE audit SET sequence = sequence - 1 WHERE sequence > 7', found: [] },
-  { what: 'a copied record inserted', sql: `INSERT INTO audit SELECT 31, at, site, action, category, result, kind, name, account, correlation, body, hash, mac, key_id FROM audit WHERE sequence = 5`, found: [[31, 'hash'], [31, 'link']] },
-  { what: 'two records swapped', sql: 'UPDATE audit SET sequence = -1 WHERE sequence = 7; UPDATE audit SET sequence = 7 WHERE sequence = 8; UPDATE audit SET sequence = 8 WHERE sequence = -1', found: [] },
+  {
+    what: 'a copied record inserted',
+    sql: `INSERT INTO audit SELECT 31, at, site, action, category, result, kind, name, account, correlation, body, hash, mac, key_id FROM audit WHERE sequence = 5`,
+    found: [
+      [31, 'hash'],
+      [31, 'link'],
+    ],
+  },
+  {
+    what: 'two records swapped',
+    sql: 'UPDATE audit SET sequence = -1 WHERE sequence = 7; UPDATE audit SET sequence = 7 WHERE sequence = 8; UPDATE audit SET sequence = 8 WHERE sequence = -1',
+    found: [],
+  },
   { what: 'a changed signed head', sql: 'UPDATE audit_heads SET hash = upper(hash)', found: [[30, 'signature']] },
 ];
 
@@ -150,7 +187,12 @@ t.test('promise 7, G16: verification finds every edit of the audit trail, and no
     edit(dir, sql);
     const { ok, problems } = await verify(dir);
     t.equal(ok, false, what);
-    if (found.length > 0) t.same(problems.map(({ sequence, problem }) => [sequence, problem]), found, what);
+    if (found.length > 0)
+      t.same(
+        problems.map(({ sequence, problem }) => [sequence, problem]),
+        found,
+        what,
+      );
   }
 });
 
@@ -161,7 +203,10 @@ t.test('promise 7, G16: an older copy of the database is found at start, and its
   copyFileSync(path.join(dir, 'state.db'), copy);
   await trail(dir, 11, 20);
   copyFileSync(copy, path.join(dir, 'state.db'));
-  t.same((await verify(dir)).problems.map((one) => [one.sequence, one.problem]), Array.from({ length: 10 }, (_, index) => [11 + index, 'missing']));
+  t.same(
+    (await verify(dir)).problems.map((one) => [one.sequence, one.problem]),
+    Array.from({ length: 10 }, (_, index) => [11 + index, 'missing']),
+  );
   const ledger = await openLedger(dir);
   t.match(ledger.findings[0], /ends at 10 but had reached 20/);
   const image = await ledger.load(0);
@@ -175,7 +220,10 @@ t.test('G16: a head file that is gone or forged is found', async (t) => {
   const dir = dataDir(t);
   await trail(dir);
   writeFileSync(path.join(dir, 'audit-head'), JSON.stringify({ sequence: 3, hash: 'f'.repeat(64), mac: '' }));
-  t.same((await verify(dir)).problems.map((one) => [one.sequence, one.problem]), [[30, 'signature']]);
+  t.same(
+    (await verify(dir)).problems.map((one) => [one.sequence, one.problem]),
+    [[30, 'signature']],
+  );
   const ledger = await openLedger(dir);
   t.match(ledger.findings[0], /missing or not genuine/);
   await ledger.close();

@@ -46,7 +46,11 @@ t.test('design 3: what was committed is there after a restart, in the order of t
         .then(() => settled.push(index)),
     ),
   );
-  t.same(settled, [...settled].sort((a, b) => a - b), 'answered in order');
+  t.same(
+    settled,
+    [...settled].sort((a, b) => a - b),
+    'answered in order',
+  );
   await first.commit(transaction({ removes: [{ kind: 'Unit', site: 'north', name: 'u0' }] }));
   await first.close();
 
@@ -79,7 +83,10 @@ t.test('a transaction whose audit sequence is not the next one is refused, and s
     transaction({ puts: [resource('Unit', 'north', 'late', 1)] }),
   ];
   const outcomes = await Promise.allSettled(tries.map((one) => ledger.commit(one)));
-  t.same(outcomes.map((one) => one.status), ['fulfilled', 'rejected', 'rejected']);
+  t.same(
+    outcomes.map((one) => one.status),
+    ['fulfilled', 'rejected', 'rejected'],
+  );
   await t.rejects(ledger.commit(transaction({ audits: [auditDraft(2)] })));
   await ledger.probe();
   const image = await ledger.load(0);
@@ -91,7 +98,14 @@ t.test('a transaction whose audit sequence is not the next one is refused, and s
 t.test('entries of a stream have no gap, and resource versions rise', async (t) => {
   const { ledger } = await open(t);
   await ledger.load(0);
-  await ledger.commit(transaction({ facts: [{ stream: 's', sequence: 1, body: 1 }, { stream: 's', sequence: 2, body: 2 }] }));
+  await ledger.commit(
+    transaction({
+      facts: [
+        { stream: 's', sequence: 1, body: 1 },
+        { stream: 's', sequence: 2, body: 2 },
+      ],
+    }),
+  );
   await t.rejects(ledger.commit(transaction({ facts: [{ stream: 's', sequence: 4, body: 4 }] })), /entry 4 of s came where 3/);
   await ledger.load(0);
   await ledger.commit(transaction({ puts: [resource('Unit', '', 'a', 5)] }));
@@ -107,8 +121,18 @@ t.test('D-NONCE-01: nonces younger than the window come back, a clock that was s
   const { ledger } = await open(t);
   await ledger.load(WINDOW_MS);
   const now = Date.now();
-  await ledger.commit(transaction({ nonces: [{ hash: 'old', atMs: now - WINDOW_MS - 1000 }, { hash: 'young', atMs: now - 1000 }] }));
-  t.same((await ledger.load(WINDOW_MS)).nonces.map((nonce) => nonce.hash), ['young']);
+  await ledger.commit(
+    transaction({
+      nonces: [
+        { hash: 'old', atMs: now - WINDOW_MS - 1000 },
+        { hash: 'young', atMs: now - 1000 },
+      ],
+    }),
+  );
+  t.same(
+    (await ledger.load(WINDOW_MS)).nonces.map((nonce) => nonce.hash),
+    ['young'],
+  );
   await ledger.commit(transaction({ nonces: [{ hash: 'future', atMs: now + 3_600_000 }] }));
   t.ok((await ledger.load(WINDOW_MS)).nonces.some((nonce) => nonce.hash === 'young'));
   t.ok((await ledger.load(WINDOW_MS)).nonces.some((nonce) => nonce.hash === 'future'));

@@ -23,8 +23,21 @@ for (let sequence = 1; sequence <= 120; sequence += 1) {
   const site = SITES[sequence % 3];
   await ledger.commit(
     transaction({
-      audits: [auditDraft(sequence, { site, action: sequence % 4 === 0 ? 'Command' : 'Update', result: sequence % 5 === 0 ? 'Rejected' : 'Success', target: { kind: 'Unit', name: `u${sequence % 10}`, site } })],
-      facts: [{ stream: 'alarms/north', sequence, body: { sequence, timestamp: new Date(Date.UTC(2026, 0, 31) + sequence * 1000).toISOString(), alarm: `a${sequence % 2}`, severity: sequence % 3 } }],
+      audits: [
+        auditDraft(sequence, {
+          site,
+          action: sequence % 4 === 0 ? 'Command' : 'Update',
+          result: sequence % 5 === 0 ? 'Rejected' : 'Success',
+          target: { kind: 'Unit', name: `u${sequence % 10}`, site },
+        }),
+      ],
+      facts: [
+        {
+          stream: 'alarms/north',
+          sequence,
+          body: { sequence, timestamp: new Date(Date.UTC(2026, 0, 31) + sequence * 1000).toISOString(), alarm: `a${sequence % 2}`, severity: sequence % 3 },
+        },
+      ],
     }),
   );
 }
@@ -43,7 +56,10 @@ t.test('Q-TAG-16: newest first, in pages that neither repeat nor lose a record',
     seen.push(...page.items.map((record) => record.sequence));
     cursor = page.nextCursor ?? undefined;
   } while (cursor);
-  t.same(seen, Array.from({ length: 120 }, (_, index) => 120 - index));
+  t.same(
+    seen,
+    Array.from({ length: 120 }, (_, index) => 120 - index),
+  );
   t.same(await sequences({ limit: 3, order: 'asc' }), [1, 2, 3]);
   const exact = await queries.auditPage({ limit: 120 });
   t.equal(exact.nextCursor, null, 'no cursor when nothing follows');
@@ -84,16 +100,32 @@ t.test('D-AUDIT-01: the served record, without hash, in canonical form, is what 
 
 t.test('8.3: the audit records of a thing, oldest first, by target or correlation', async (t) => {
   const records = await queries.auditOf({ site: 'north', targets: [{ kind: 'Unit', name: 'u3' }], correlationIDs: ['corr-3', 'corr-4'] });
-  t.same(records.map((record) => record.sequence), [3, 6, 9, 33, 63, 93]);
+  t.same(
+    records.map((record) => record.sequence),
+    [3, 6, 9, 33, 63, 93],
+  );
 });
 
 t.test('facts: pages of a stream, filtered by time and members', async (t) => {
   const page = await queries.factPage<{ sequence: number }>('alarms/north', { limit: 2, equals: { alarm: 'a1', severity: '2' } });
-  t.same(page.items.map((fact) => fact.sequence), [119, 113]);
+  t.same(
+    page.items.map((fact) => fact.sequence),
+    [119, 113],
+  );
   const next = await queries.factPage<{ sequence: number }>('alarms/north', { limit: 2, equals: { alarm: 'a1', severity: '2' }, cursor: page.nextCursor ?? '' });
-  t.same(next.items.map((fact) => fact.sequence), [107, 101]);
-  const range = await queries.factPage<{ sequence: number }>('alarms/north', { order: 'asc', fromMs: Date.parse('2026-01-31T00:00:05.000Z'), toMs: Date.parse('2026-01-31T00:00:08.000Z') });
-  t.same(range.items.map((fact) => fact.sequence), [5, 6, 7]);
+  t.same(
+    next.items.map((fact) => fact.sequence),
+    [107, 101],
+  );
+  const range = await queries.factPage<{ sequence: number }>('alarms/north', {
+    order: 'asc',
+    fromMs: Date.parse('2026-01-31T00:00:05.000Z'),
+    toMs: Date.parse('2026-01-31T00:00:08.000Z'),
+  });
+  t.same(
+    range.items.map((fact) => fact.sequence),
+    [5, 6, 7],
+  );
   t.equal((await queries.facts('alarms/north')).length, 120);
   t.same(await queries.facts('none'), []);
 });
@@ -101,8 +133,14 @@ t.test('facts: pages of a stream, filtered by time and members', async (t) => {
 t.test('8.6: the export carries mac and keyId, one record per line', async (t) => {
   let text = '';
   for await (const chunk of queries.auditLines(100)) text += new TextDecoder().decode(chunk);
-  const records = text.trim().split('\n').map((line) => JSON.parse(line) as Record<string, string | number>);
-  t.same(records.map((record) => record.sequence), Array.from({ length: 20 }, (_, index) => 101 + index));
+  const records = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, string | number>);
+  t.same(
+    records.map((record) => record.sequence),
+    Array.from({ length: 20 }, (_, index) => 101 + index),
+  );
   t.match(records[0], { keyId: /^[0-9a-f]{16}$/, mac: /^[A-Za-z0-9+/]{43}=$/, hash: /^[0-9a-f]{64}$/ });
 });
 

@@ -75,7 +75,12 @@ t.test('design 3: watchers see each change after it is in memory, and whether it
   store.apply({ puts: [{ ...put, status: { seen: 1 } }] });
   store.apply({ puts: [{ ...put, labels: { x: 'y' } }] });
   store.apply({ puts: [{ ...put, labels: { x: 'z' } }] });
-  store.apply({ removes: [{ kind: 'Note', site: 'north', name: 'a' }, { kind: 'Note', site: 'north', name: 'never' }] });
+  store.apply({
+    removes: [
+      { kind: 'Note', site: 'north', name: 'a' },
+      { kind: 'Note', site: 'north', name: 'never' },
+    ],
+  });
   t.same(events, [
     ['put', 'a', true, true],
     ['put', 'a', false, true],
@@ -87,7 +92,12 @@ t.test('design 3: watchers see each change after it is in memory, and whether it
 
 t.test('design 3: lists are sorted by name and follow changes', async (t) => {
   const { store } = await openStore(t);
-  for (const [site, name] of [['north', 'b'], ['south', 'a'], ['north', 'a']]) store.apply({ puts: [{ kind: Note, site, name, spec: { text: '' } }] });
+  for (const [site, name] of [
+    ['north', 'b'],
+    ['south', 'a'],
+    ['north', 'a'],
+  ])
+    store.apply({ puts: [{ kind: Note, site, name, spec: { text: '' } }] });
   const names = (site?: string) => store.list(Note, site).map((note) => `${note.metadata.site}/${note.metadata.name}`);
   t.same(names(), ['north/a', 'south/a', 'north/b']);
   t.same(names('north'), ['north/a', 'north/b']);
@@ -129,7 +139,20 @@ t.test('G4: after a refused commit memory is what is on disk, and every refused 
     reloads += 1;
   });
   // somebody else used the next audit number: the ledger refuses what does not follow
-  const foreign = { name: 'audit-000000000002', sequence: 2, timestamp: '2026-01-31T09:00:00.000Z', site: '', accountId: '', displayName: '', actorType: 'component' as const, action: 'Create' as const, category: '', target: { kind: '', name: '', site: '' }, result: 'Success' as const, correlationID: '' };
+  const foreign = {
+    name: 'audit-000000000002',
+    sequence: 2,
+    timestamp: '2026-01-31T09:00:00.000Z',
+    site: '',
+    accountId: '',
+    displayName: '',
+    actorType: 'component' as const,
+    action: 'Create' as const,
+    category: '',
+    target: { kind: '', name: '', site: '' },
+    result: 'Success' as const,
+    correlationID: '',
+  };
   await ledger.commit({ puts: [], removes: [], audits: [foreign], facts: [], nonces: [] });
   const refused = [store.write(noteChange('a', 'never')), store.write(noteChange('b', 'never'))];
   for (const each of refused) {

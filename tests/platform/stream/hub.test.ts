@@ -82,7 +82,8 @@ t.test('WS-07 WS-08 WS-09 WS-10 WS-11: addressPattern is a glob over the whole a
 });
 
 t.test('WS-12: an unparsable pattern is refused', async (t) => {
-  for (const pattern of ['[abc', '[', '[^', '[z-a]', '[]', '[!]', 'x[0-', 'a'.repeat(2000)]) t.throws(() => parseGlob(pattern), { name: 'Refusal', context: { code: 'invalid_field' } }, pattern);
+  for (const pattern of ['[abc', '[', '[^', '[z-a]', '[]', '[!]', 'x[0-', 'a'.repeat(2000)])
+    t.throws(() => parseGlob(pattern), { name: 'Refusal', context: { code: 'invalid_field' } }, pattern);
 });
 
 t.test('WS-08: hostile patterns cost no more than 5 ms an address', async (t) => {
@@ -227,7 +228,10 @@ t.test('EVT-01 STREAM-01 STREAM-02 STREAM-04 STREAM-07: every tag is published e
   );
   clock.advance(200);
   const second = a.wire.take();
-  t.same(second.map(({ address }) => address), first.map(({ address }) => address));
+  t.same(
+    second.map(({ address }) => address),
+    first.map(({ address }) => address),
+  );
   t.ok(second[0].eventId > first.at(-1).eventId);
 });
 
@@ -307,7 +311,10 @@ t.test('EVT-06 EVT-07: a full buffer pauses the snapshot; live frames meanwhile 
   const frames = wire.take();
   accountsForAll(frames);
   t.equal(frames.filter(({ replay }) => replay === true).length, 1000, 'the snapshot came whole');
-  t.ok(frames.slice(1, 1001).every(({ replay }) => replay === true), 'and before any live frame');
+  t.ok(
+    frames.slice(1, 1001).every(({ replay }) => replay === true),
+    'and before any live frame',
+  );
   t.match(frames.at(-1), { type: 'gap', dropped: 744 });
 });
 
@@ -355,7 +362,13 @@ t.test('EVT-02 EVT-03 EVT-04 STREAM-08: events leave in the turn they were publi
   wire.take();
   hub.publish(alarm('a1', 'ActiveUnacknowledged'));
   hub.publish({ channel: 'states', key: 'Unit/rx1', site: 'north', unit: 'rx1', frame: { type: 'state', kind: 'Unit', name: 'rx1', state: 'Running' } });
-  hub.publish({ channel: 'cmhealth', key: 'tic1', site: 'north', unit: 'rx1', frame: { type: 'cmhealth', site: 'north', kind: 'ControlModule', name: 'tic1', state: 'Down', ts: '' } });
+  hub.publish({
+    channel: 'cmhealth',
+    key: 'tic1',
+    site: 'north',
+    unit: 'rx1',
+    frame: { type: 'cmhealth', site: 'north', kind: 'ControlModule', name: 'tic1', state: 'Down', ts: '' },
+  });
   await settled();
   t.equal(wire.corks, corks + 1);
   t.match(wire.take(), [
@@ -371,7 +384,10 @@ t.test('EVT-09 EVT-10: a resolved alarm is replayed for 15 minutes, a deleted on
     const { wire, connection } = open();
     connection.subscribe('a', 'alarms', {});
     connection.closed();
-    return wire.take().slice(1).map(({ name }) => name);
+    return wire
+      .take()
+      .slice(1)
+      .map(({ name }) => name);
   };
   hub.publish({ ...alarm('resolved', 'ClearedAcknowledged'), retainMs: 15 * 60_000 });
   hub.publish(alarm('deleted', 'ClearedAcknowledged'));
@@ -406,7 +422,10 @@ t.test('WS-13 WS-14 WS-15 WS-16: sites and actions of a subscription', async (t)
   const names = (caller: Caller, filter: object) => {
     const { wire, connection } = open('websocket', caller);
     connection.subscribe('a', 'alarms', filter);
-    return wire.take().slice(1).map(({ name }) => name);
+    return wire
+      .take()
+      .slice(1)
+      .map(({ name }) => name);
   };
   t.same(names(person(), {}), ['n', 's', 'e'], 'an unrestricted caller receives the whole plant');
   t.same(names(person({ sites: ['south', 'north'] }), {}), ['n', 's'], 'a confined one the union of its sites');
@@ -454,7 +473,10 @@ t.test('STREAM-04: subscriptions of one connection each get their frames, under 
   clock.advance(200);
   const frames = wire.take();
   t.equal(frames.filter(({ subscriptionId }) => subscriptionId === 'all').length, 20);
-  t.match(frames.filter(({ subscriptionId }) => subscriptionId === 'sonderzeichen "ä"'), [{ address: 'm1.pv' }]);
+  t.match(
+    frames.filter(({ subscriptionId }) => subscriptionId === 'sonderzeichen "ä"'),
+    [{ address: 'm1.pv' }],
+  );
   connection.unsubscribe('all');
   t.match(wire.take(), [{ type: 'unsubscribed', subscriptionId: 'all' }]);
   clock.advance(200);
@@ -494,7 +516,10 @@ t.test('SSE-08 SSE-07 SSE-09: events carry id, event name and the frame; gap and
   clock.advance(200);
   connection.sayLast({ type: 'session-ended', reason: 'x' });
   const last = wire.takeEvents();
-  t.match(last, [{ event: 'gap', data: { dropped: 1000 } }, { event: 'session-ended', data: { type: 'session-ended', reason: 'x' } }]);
+  t.match(last, [
+    { event: 'gap', data: { dropped: 1000 } },
+    { event: 'session-ended', data: { type: 'session-ended', reason: 'x' } },
+  ]);
   t.equal(last[1].id, undefined);
   t.equal(last[1].data.seq, last[0].data.seq + 1);
 });
@@ -514,7 +539,10 @@ t.test('SSE-12 SSE-14 SSE-15: a resume replays what changed while away, and the 
   t.equal(whole.length, 22);
   t.ok(whole.slice(0, -1).every(({ id }) => id === '3f9c0a11d2e4-0'));
   t.equal(whole.at(-1)?.id, `3f9c0a11d2e4-${hub.eventId}`);
-  t.ok(whole.every(({ data }) => data.replay === true && data.eventId <= 42), 'the frames keep the number of their last change');
+  t.ok(
+    whole.every(({ data }) => data.replay === true && data.eventId <= 42),
+    'the frames keep the number of their last change',
+  );
   first.connection.closed();
   const leftAt = hub.eventId;
 
@@ -528,13 +556,20 @@ t.test('SSE-12 SSE-14 SSE-15: a resume replays what changed while away, and the 
   const again = open('sse');
   again.connection.openChannels(['tags', 'alarms'], { site: 'north' }, resumePoint(`3f9c0a11d2e4-${leftAt}`, hub.instance, hub.eventId));
   const resumed = again.wire.takeEvents();
-  t.match(resumed.map(({ data }) => data.address ?? data.name), ['m3.pv', 'm7.pv', 'new']);
-  t.same(resumed.slice(0, 2).map(({ id }) => id), [`3f9c0a11d2e4-${leftAt}`, `3f9c0a11d2e4-${leftAt}`]);
+  t.match(
+    resumed.map(({ data }) => data.address ?? data.name),
+    ['m3.pv', 'm7.pv', 'new'],
+  );
+  t.same(
+    resumed.slice(0, 2).map(({ id }) => id),
+    [`3f9c0a11d2e4-${leftAt}`, `3f9c0a11d2e4-${leftAt}`],
+  );
   t.equal(resumed[2].id, `3f9c0a11d2e4-${hub.eventId}`);
 });
 
 t.test('SSE-13: an id of another instance, an unreadable one or one from the future gets the full snapshot', async (t) => {
-  for (const id of [undefined, '', '42', '3f9c0a11d2e5-42', '3f9c0a11d2e4-', '3f9c0a11d2e4-x', '3f9c0a11d2e4-101', '3f9c0a11d2e4--1']) t.equal(resumePoint(id, '3f9c0a11d2e4', 100), 0, String(id));
+  for (const id of [undefined, '', '42', '3f9c0a11d2e5-42', '3f9c0a11d2e4-', '3f9c0a11d2e4-x', '3f9c0a11d2e4-101', '3f9c0a11d2e4--1'])
+    t.equal(resumePoint(id, '3f9c0a11d2e4', 100), 0, String(id));
   t.equal(resumePoint('3f9c0a11d2e4-100', '3f9c0a11d2e4', 100), 100);
 });
 
@@ -545,7 +580,10 @@ t.test('SSE-12: a new plan keeps the change numbers of tags that stayed the same
   hub.placeTags(tagSource('north', 'rx1', [...tagsNamed(5, (index) => (index === 2 ? 'other' : index)), { address: 'added.pv', value: 1, quality: 'Good', atMs: 0 }]));
   const { wire, connection } = open('sse');
   connection.openChannels(['tags'], { site: 'north' }, since);
-  t.same(wire.takeEvents().map(({ data }) => data.address), ['m2.pv', 'added.pv']);
+  t.same(
+    wire.takeEvents().map(({ data }) => data.address),
+    ['m2.pv', 'added.pv'],
+  );
 });
 
 t.test('STREAM-13 STREAM-19 STREAM-20: expiry and inactivity are noticed within 50 seconds, revocation at once', async (t) => {
@@ -610,7 +648,10 @@ t.test('STREAM-03: broker status goes to WebSockets only, on change, without eve
   hub.setBroker('disconnected');
   hub.setBroker('connected');
   const frames = socket.wire.take();
-  t.match(frames, [{ type: 'broker-status', seq: 1, status: 'disconnected' }, { type: 'broker-status', seq: 2, status: 'connected' }]);
+  t.match(frames, [
+    { type: 'broker-status', seq: 1, status: 'disconnected' },
+    { type: 'broker-status', seq: 2, status: 'connected' },
+  ]);
   t.equal(frames[0].eventId, undefined);
   t.same(events.wire.texts, []);
 });

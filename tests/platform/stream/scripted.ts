@@ -160,7 +160,9 @@ export class ScriptedSessions implements SessionWatch {
   }
 }
 
-export function person(options: { readonly sites?: readonly string[] | null; readonly actions?: readonly string[]; readonly expiresAtMs?: number | null; readonly sessionId?: string } = {}): Caller {
+export function person(
+  options: { readonly sites?: readonly string[] | null; readonly actions?: readonly string[]; readonly expiresAtMs?: number | null; readonly sessionId?: string } = {},
+): Caller {
   const actions = options.actions;
   return {
     kind: 'human',

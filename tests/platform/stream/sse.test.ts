@@ -19,9 +19,24 @@ async function gateway(t: { teardown(call: () => unknown): void }, options: Plan
     return client;
   };
   const published = () => new Promise<void>((resolve) => setImmediate(resolve));
-  const alarm = (name: string, unit = 'rx101', site = 'north') => plant.hub.publish({ channel: 'alarms', key: name, site, unit, frame: { type: 'alarm', site, name, severity: 'High', state: 'ActiveUnacknowledged', message: 'x', shelved: false, shelvedUntil: '' } });
-  const health = (name: string) => plant.hub.publish({ channel: 'cmhealth', key: name, site: 'north', unit: 'rx101', frame: { type: 'cmhealth', site: 'north', kind: 'ControlModule', name, state: 'Down', ts: '' } });
-  const state = (name: string) => plant.hub.publish({ channel: 'states', key: `Unit/${name}`, site: 'north', unit: name, frame: { type: 'state', site: 'north', kind: 'Unit', name, state: 'Idle' } });
+  const alarm = (name: string, unit = 'rx101', site = 'north') =>
+    plant.hub.publish({
+      channel: 'alarms',
+      key: name,
+      site,
+      unit,
+      frame: { type: 'alarm', site, name, severity: 'High', state: 'ActiveUnacknowledged', message: 'x', shelved: false, shelvedUntil: '' },
+    });
+  const health = (name: string) =>
+    plant.hub.publish({
+      channel: 'cmhealth',
+      key: name,
+      site: 'north',
+      unit: 'rx101',
+      frame: { type: 'cmhealth', site: 'north', kind: 'ControlModule', name, state: 'Down', ts: '' },
+    });
+  const state = (name: string) =>
+    plant.hub.publish({ channel: 'states', key: `Unit/${name}`, site: 'north', unit: name, frame: { type: 'state', site: 'north', kind: 'Unit', name, state: 'Idle' } });
   return { clock, plant, open, alarm, health, state, published };
 }
 
@@ -44,7 +59,10 @@ t.test('SSE-01 SSE-04 SSE-07 SSE-08 EVT-05: the default channels, as a snapshot 
   clock.advance(200);
   const tags = await client.take(16);
   t.ok(tags.every(({ event, id, data }) => event === 'tag' && id === `${plant.hub.instance}-${data.eventId}`));
-  t.same(tags.map(({ data }) => data.seq), Array.from({ length: 16 }, (_, index) => 20 + index));
+  t.same(
+    tags.map(({ data }) => data.seq),
+    Array.from({ length: 16 }, (_, index) => 20 + index),
+  );
   t.match(plant.hub.instance, /^[0-9a-f]{12}$/);
 });
 
@@ -58,7 +76,8 @@ t.test('SSE-02 SSE-03 SSE-05: query unit and channel', async (t) => {
   const unit = await open('?unit=away&channel=tags,alarms');
   alarm('a2', 'away');
   t.match(await unit.next(), { event: 'alarm', data: { name: 'a2' } });
-  for (const query of ['?channel=news', '?channel=', '?channel=tags,', '?channel=Tags']) t.match(await refusal(open(query)), { status: 400, body: { code: 'invalid_query', field: 'channel' } }, query);
+  for (const query of ['?channel=news', '?channel=', '?channel=tags,', '?channel=Tags'])
+    t.match(await refusal(open(query)), { status: 400, body: { code: 'invalid_query', field: 'channel' } }, query);
   t.match(await refusal(open('?unit=nope')), { status: 404, body: { code: 'not_found' } });
 });
 

@@ -37,11 +37,17 @@ t.test('WS-01 WS-02 EVT-01 EVT-05 STREAM-07: subscribe, snapshot and live tags o
   t.match(await client.next(), { type: 'subscribed', seq: 1, subscriptionId: 'mine', channel: 'tags', filter: { site: 'north', unit: 'rx101', addressPattern: 'v101.*' } });
   const snapshot = await client.take(6);
   t.ok(snapshot.every(({ replay, type }) => replay === true && type === 'tag'));
-  t.match(snapshot.find(({ address }) => address === 'v101.sp'), { value: 20, quality: 'Good', ts: '2026-01-31T00:00:00.000Z' });
+  t.match(
+    snapshot.find(({ address }) => address === 'v101.sp'),
+    { value: 20, quality: 'Good', ts: '2026-01-31T00:00:00.000Z' },
+  );
   plant.link.set('v101.sp', 21);
   clock.advance(200);
   const live = await client.take(6);
-  t.match(live.find(({ address }) => address === 'v101.sp'), { value: 21, site: 'north', unit: 'rx101' });
+  t.match(
+    live.find(({ address }) => address === 'v101.sp'),
+    { value: 21, site: 'north', unit: 'rx101' },
+  );
   t.same(
     live.map(({ seq }) => seq),
     [8, 9, 10, 11, 12, 13],
@@ -73,7 +79,10 @@ t.test('WS-03 WS-04 WS-06 WS-17 WS-18 WS-19 WS-22 STREAM-12: write frames', asyn
   const client = await open();
   const write = (address: string, value: unknown, more: object = {}) => client.ask({ type: 'write', requestId: 'r1', site: 'north', unit: 'rx101', address, value, ...more });
   t.match(await write('v101.sp', 33), { type: 'result', seq: 1, requestId: 'r1', ok: true, message: 'written' });
-  t.match(plant.audits.map(({ result }) => result), ['Accepted', 'Success']);
+  t.match(
+    plant.audits.map(({ result }) => result),
+    ['Accepted', 'Success'],
+  );
   t.equal(plant.audits[0].sourceIP, '127.0.0.1');
   t.equal(plant.sessions.touched, 1, 'a write frame is activity');
   const rows: [Promise<Received> | (() => Promise<Received>), object, string][] = [
@@ -102,7 +111,13 @@ t.test('WS-17 TAG-22: a caller without the action or the site gets an error fram
   const frame = { type: 'write', requestId: 'r', site: 'north', unit: 'rx101', address: 'v101.sp', value: 1 };
   t.match(await (await open('reader')).ask(frame), { type: 'error', code: 'action_missing', action: 'tag:write', requestId: 'r' });
   t.match(await (await open('south')).ask(frame), { type: 'error', code: 'site_scope', requestId: 'r' });
-  t.match(plant.audits.map(({ reason, result }) => [reason, result]), [['ActionMissing', 'Rejected'], ['SiteScope', 'Rejected']]);
+  t.match(
+    plant.audits.map(({ reason, result }) => [reason, result]),
+    [
+      ['ActionMissing', 'Rejected'],
+      ['SiteScope', 'Rejected'],
+    ],
+  );
   t.same(plant.link.written, []);
 });
 
@@ -118,10 +133,25 @@ t.test('WS-05 WS-20 WS-21: command frames go to the commands domain with reason,
     },
   });
   const client = await open();
-  t.match(await client.ask({ type: 'command', requestId: 'c1', site: 'north', kind: 'Batch', name: 'b-1', command: 'Hold', reason: 'pump is leaking' }), { type: 'result', requestId: 'c1', ok: true, message: 'Hold recorded' });
-  t.match(await client.ask({ type: 'command', requestId: 'c1', site: 'north', kind: 'Batch', name: 'b-1', command: 'Abort' }), { type: 'error', requestId: 'c1', code: 'reason_too_short', minLength: 10 });
+  t.match(await client.ask({ type: 'command', requestId: 'c1', site: 'north', kind: 'Batch', name: 'b-1', command: 'Hold', reason: 'pump is leaking' }), {
+    type: 'result',
+    requestId: 'c1',
+    ok: true,
+    message: 'Hold recorded',
+  });
+  t.match(await client.ask({ type: 'command', requestId: 'c1', site: 'north', kind: 'Batch', name: 'b-1', command: 'Abort' }), {
+    type: 'error',
+    requestId: 'c1',
+    code: 'reason_too_short',
+    minLength: 10,
+  });
   t.match(seen[0], [{ site: 'north', kind: 'Batch', name: 'b-1', command: 'Hold', reason: 'pump is leaking' }, 'a1', '127.0.0.1']);
-  t.match(await client.ask({ type: 'command', requestId: 'c1', site: 'north', kind: 'Batch', command: 'Hold' }), { type: 'error', code: 'missing_field', field: 'name', requestId: 'c1' });
+  t.match(await client.ask({ type: 'command', requestId: 'c1', site: 'north', kind: 'Batch', command: 'Hold' }), {
+    type: 'error',
+    code: 'missing_field',
+    field: 'name',
+    requestId: 'c1',
+  });
 });
 
 t.test('WS-12 WS-13 WS-16 STREAM-11: what is wrong with a frame gets an error frame, and the connection stays', async (t) => {
@@ -133,16 +163,43 @@ t.test('WS-12 WS-13 WS-16 STREAM-11: what is wrong with a frame gets an error fr
     ['7', { code: 'malformed_frame' }],
     [{ id: 'x' }, { code: 'malformed_frame' }],
     [{ type: 'shout' }, { code: 'unknown_type' }],
-    [{ type: 'subscribe', id: 'a', channel: 'news' }, { code: 'unknown_channel', subscriptionId: 'a' }],
-    [{ type: 'subscribe', channel: 'tags' }, { code: 'invalid_field', field: 'id' }],
-    [{ type: 'subscribe', id: '', channel: 'tags' }, { code: 'invalid_field', field: 'id' }],
-    [{ type: 'subscribe', id: 'x'.repeat(65), channel: 'tags' }, { code: 'invalid_field', field: 'id' }],
-    [{ type: 'subscribe', id: 'a', channel: 'tags', filter: { pattern: 'x' } }, { code: 'unknown_field', field: 'filter.pattern' }],
-    [{ type: 'subscribe', id: 'a', channel: 'tags', filter: { addressPattern: '[z-a]' } }, { code: 'invalid_field', subscriptionId: 'a' }],
-    [{ type: 'subscribe', id: 'a', channel: 'alarms', filter: { addressPattern: '[' } }, { code: 'action_missing', action: 'alarm:list' }],
+    [
+      { type: 'subscribe', id: 'a', channel: 'news' },
+      { code: 'unknown_channel', subscriptionId: 'a' },
+    ],
+    [
+      { type: 'subscribe', channel: 'tags' },
+      { code: 'invalid_field', field: 'id' },
+    ],
+    [
+      { type: 'subscribe', id: '', channel: 'tags' },
+      { code: 'invalid_field', field: 'id' },
+    ],
+    [
+      { type: 'subscribe', id: 'x'.repeat(65), channel: 'tags' },
+      { code: 'invalid_field', field: 'id' },
+    ],
+    [
+      { type: 'subscribe', id: 'a', channel: 'tags', filter: { pattern: 'x' } },
+      { code: 'unknown_field', field: 'filter.pattern' },
+    ],
+    [
+      { type: 'subscribe', id: 'a', channel: 'tags', filter: { addressPattern: '[z-a]' } },
+      { code: 'invalid_field', subscriptionId: 'a' },
+    ],
+    [
+      { type: 'subscribe', id: 'a', channel: 'alarms', filter: { addressPattern: '[' } },
+      { code: 'action_missing', action: 'alarm:list' },
+    ],
     [{ type: 'subscribe', id: 'a', channel: 'tags', filter: { site: 'nowhere' } }, { code: 'not_found' }],
-    [{ type: 'unsubscribe', id: 'a' }, { code: 'not_found', subscriptionId: 'a' }],
-    [{ type: 'write', requestId: 'r', site: 'north', unit: 'rx101', address: 'v101.sp' }, { code: 'missing_field', field: 'value', requestId: 'r' }],
+    [
+      { type: 'unsubscribe', id: 'a' },
+      { code: 'not_found', subscriptionId: 'a' },
+    ],
+    [
+      { type: 'write', requestId: 'r', site: 'north', unit: 'rx101', address: 'v101.sp' },
+      { code: 'missing_field', field: 'value', requestId: 'r' },
+    ],
   ];
   for (const [frame, expected] of rows) t.match(await client.ask(frame), { type: 'error', ...expected }, JSON.stringify(frame));
   client.socket.send(Buffer.from('{}'));

@@ -30,7 +30,9 @@ const BASE: PhaseText = {
 
 /** `severity code` of everything found, sorted. */
 function codes(spec: PhaseText): string[] {
-  return checkPhaseCharts({ ...BASE, ...spec }, ENVIRONMENT).map(({ severity, code }) => `${severity === 'error' ? '' : 'warning '}${code}`).toSorted();
+  return checkPhaseCharts({ ...BASE, ...spec }, ENVIRONMENT)
+    .map(({ severity, code }) => `${severity === 'error' ? '' : 'warning '}${code}`)
+    .toSorted();
 }
 
 /** Codes for one action in the initial step of a chart without transitions. */
@@ -66,11 +68,11 @@ t.test('ST-02 ST-05: types fit as in the table of operators', async (t) => {
     "b := 'a' - 'b'; result := 1; MESSAGE('' + b);",
     'IF count THEN result := 1; END_IF',
     'IF TRUE < FALSE THEN result := 1; END_IF',
-    "IF who = 1 THEN result := 1; END_IF",
+    'IF who = 1 THEN result := 1; END_IF',
     'result := -TRUE;',
     'IF NOT count THEN result := 1; END_IF',
     'WHILE 1 DO EXIT; END_WHILE',
-    "FOR i := 1 TO 2.5 DO result := i; END_FOR",
+    'FOR i := 1 TO 2.5 DO result := i; END_FOR',
     'FOR i := 1 TO 3 DO i := 2; END_FOR',
     'amount := 2.0;',
     'CASE amount OF 1: result := 1; END_CASE',
@@ -86,7 +88,11 @@ t.test('ST-02 ST-05: types fit as in the table of operators', async (t) => {
 t.test('D-ST-02: an assigned name is declared by its first assignment in document order', async (t) => {
   t.same(action('n := 1; n := n + 1; result := n;'), []);
   t.same(action('result := m;'), ['unknown-name']);
-  t.same(codes({ steps: [{ name: 'a', initial: true, actionST: 'result := later;' }], charts: { stopping: { steps: [{ name: 'x', actionST: 'later := 2.5;' }] } } }), [], 'all charts of the phase share their names');
+  t.same(
+    codes({ steps: [{ name: 'a', initial: true, actionST: 'result := later;' }], charts: { stopping: { steps: [{ name: 'x', actionST: 'later := 2.5;' }] } } }),
+    [],
+    'all charts of the phase share their names',
+  );
   t.same(codes({ variables: [{ name: 'n', type: 'BOOL' }], steps: [{ name: 'a', actionST: 'n := 1;' }] }), ['type', 'warning unused-variable'].toSorted());
   t.same(action('Amount2 := 1.0; result := AMOUNT2;'), [], 'without regard to case');
   t.same(action('ABS := 1;'), ['duplicate-name']);
@@ -112,10 +118,11 @@ t.test('SFC-01 SFC-03: builtins are known with their arguments', async (t) => {
   t.same(action('FOO(1);'), ['unknown-function']);
   t.same(action("AI('x', 1, 2, 3, 4);"), ['unknown-function']);
   t.same(action("WRITE('v.cmd');"), ['argument-count']);
-  t.same(action("WRITE(value := TRUE);").includes('argument-count'), true);
+  t.same(action('WRITE(value := TRUE);').includes('argument-count'), true);
   t.same(action("read('v.sp'); Message('a', 'Warning'); COMMAND('self', 'Hold', 'why'); MODE('v', 'Manual'); CALL_SERVICE('io', 'o', 'm', 1, TRUE);"), []);
   t.same(action("MTP_COMMAND('io/s', 'Start', procedure := 2); IF MTP_COMMAND_ENABLED('io/s', 'Hold') AND MTP_STATE('io/s') = 'Idle' THEN RETURN; END_IF"), []);
-  for (const text of ["MESSAGE('a', 'Loud');", "MODE('v', 'Auto');", "COMMAND('self', 'Go');", "MTP_COMMAND('io/s', 'Go');", "MTP_COMMAND('io/s', 'Hold', procedure := 2);"]) t.same(action(text), ['enum'], text);
+  for (const text of ["MESSAGE('a', 'Loud');", "MODE('v', 'Auto');", "COMMAND('self', 'Go');", "MTP_COMMAND('io/s', 'Go');", "MTP_COMMAND('io/s', 'Hold', procedure := 2);"])
+    t.same(action(text), ['enum'], text);
 });
 
 t.test('SFC-04: WAIT and WaitSeconds are deprecated', async (t) => {
@@ -150,7 +157,10 @@ t.test('SFC-11: an answer is captured and every outgoing transition tests it', a
   t.same(condition('', `${ask} MESSAGE(a);`), ['prompt-not-tested']);
   t.same(condition('TRUE', `${ask} MESSAGE(a);`), ['prompt-not-tested', 'warning literal-true']);
   t.same(condition('count > 1', `${ask} MESSAGE(a);`), ['prompt-not-tested']);
-  const found = checkPhaseCharts({ ...BASE, steps: [{ name: 'one', initial: true, actionST: `${ask} MESSAGE(a);` }, { name: 'two' }], transitions: [{ from: 'one', to: 'two' }] }, ENVIRONMENT);
+  const found = checkPhaseCharts(
+    { ...BASE, steps: [{ name: 'one', initial: true, actionST: `${ask} MESSAGE(a);` }, { name: 'two' }], transitions: [{ from: 'one', to: 'two' }] },
+    ENVIRONMENT,
+  );
   t.match(found, [{ chart: 'running', step: 'one', transition: 0, line: 1 }]);
 });
 
@@ -172,7 +182,10 @@ t.test('SFC-16: words compared with a device state are its words', async (t) => 
   t.same(condition("READ('v.state') = 'open'"), ['state-word']);
   t.same(action("CASE READ('v.state') OF 'Ajar': RETURN; END_CASE"), ['state-word']);
   t.same(condition("READ('v.mood') = 'Good'"), ['warning state-word-unresolved']);
-  t.same(condition("READ('other.state') = 'Open'").filter((code) => !code.startsWith('warning')), []);
+  t.same(
+    condition("READ('other.state') = 'Open'").filter((code) => !code.startsWith('warning')),
+    [],
+  );
   t.ok(condition("READ('other.state') = 'Open'").includes('warning state-word-unresolved'));
 });
 
@@ -190,7 +203,14 @@ t.test('SFC-17: the shape of a chart is checked', async (t) => {
     [['unreachable-step'], { steps: [step('a', true), step('b'), step('c')], transitions: [way('a', 'b')] }],
     [['warning no-exit'], { steps: [step('a', true), step('b')], transitions: [way('a', 'b'), way('b', 'a')] }],
     [['branch-count'], { steps: [step('a', true), step('b')], transitions: [way('a', 'd')], divergences: [{ name: 'd', type: 'SimultaneousDiverge', branches: ['b'] }] }],
-    [['duplicate-divergence'], { steps: [step('a', true), step('b'), step('c')], transitions: [way('a', 'b'), way('a', 'c')], divergences: [{ name: 'a', type: 'SelectionDiverge', branches: ['b', 'c'], from: 'a' }] }],
+    [
+      ['duplicate-divergence'],
+      {
+        steps: [step('a', true), step('b'), step('c')],
+        transitions: [way('a', 'b'), way('a', 'c')],
+        divergences: [{ name: 'a', type: 'SelectionDiverge', branches: ['b', 'c'], from: 'a' }],
+      },
+    ],
     [['several-initial'], { steps: [step('a', true), step('b'), step('c')], divergences: [{ name: 'd', type: 'SimultaneousDiverge', branches: ['b', 'c'] }] }],
     [['unknown-step'], { restartStep: 'gone', steps: [step('a', true)] }],
     [['enum'], { steps: [{ ...step('a', true), onTimeout: 'Explode' as 'Hold' }] }],
@@ -207,7 +227,11 @@ t.test('SFC-17: the shape of a chart is checked', async (t) => {
   t.same(codes(parallel), []);
   t.same(codes({ ...parallel, transitions: [...(parallel.transitions ?? []), way('d', 'end')] }), ['diverge-direction']);
   t.same(codes({ ...parallel, transitions: [...(parallel.transitions ?? []), way('b', 'j')] }), ['diverge-direction']);
-  t.same(codes({ ...parallel, steps: (parallel.steps ?? []).map(({ name }) => step(name)), transitions: [way('j', 'end')] }), ['unreachable-step'], 'an entry divergence needs no initial step, but start is then left over');
+  t.same(
+    codes({ ...parallel, steps: (parallel.steps ?? []).map(({ name }) => step(name)), transitions: [way('j', 'end')] }),
+    ['unreachable-step'],
+    'an entry divergence needs no initial step, but start is then left over',
+  );
 });
 
 t.test('SFC-11: behind a converge the answer must be tested too', async (t) => {
@@ -271,17 +295,32 @@ t.test('SFC-17: all messages of all charts come at once, with their place', asyn
 
 // ---------------------------------------------------------------- procedural charts
 
-const PHASE = { parameters: [{ name: 'amount', type: 'REAL', required: true }, { name: 'text', type: 'STRING', defaultValue: 'x' }], outputs: [{ name: 'done', type: 'REAL' }], roles: ['inlet'] } as const;
+const PHASE = {
+  parameters: [
+    { name: 'amount', type: 'REAL', required: true },
+    { name: 'text', type: 'STRING', defaultValue: 'x' },
+  ],
+  outputs: [{ name: 'done', type: 'REAL' }],
+  roles: ['inlet'],
+} as const;
 
 function procedural(chart: ProceduralChart, level: ChartLevel = 'Operation', environment: Partial<ProceduralEnvironment> = {}): string[] {
   const template = (kind: TemplateKind, name: string) => (name === 'gone' ? null : kind === 'PhaseTemplate' ? PHASE : { parameters: [], outputs: [] });
-  return checkProceduralChart(chart, level, { parameters: [{ name: 'total', type: 'REAL' }, { name: 'label', type: 'STRING' }], template, ...environment })
+  return checkProceduralChart(chart, level, {
+    parameters: [
+      { name: 'total', type: 'REAL' },
+      { name: 'label', type: 'STRING' },
+    ],
+    template,
+    ...environment,
+  })
     .map(({ severity, code }) => `${severity === 'error' ? '' : 'warning '}${code}`)
     .toSorted();
 }
 
 t.test('PROC: procedural charts are checked for levels and bindings', async (t) => {
-  const phase = (extra: object = {}) => ({ name: 'p', templateRef: 'charge', templateKind: 'PhaseTemplate', stepLevel: 'Phase', parameterBindings: [{ name: 'amount', from: 'total' }], ...extra }) as const;
+  const phase = (extra: object = {}) =>
+    ({ name: 'p', templateRef: 'charge', templateKind: 'PhaseTemplate', stepLevel: 'Phase', parameterBindings: [{ name: 'amount', from: 'total' }], ...extra }) as const;
   t.same(procedural({ steps: [phase()] }), []);
   t.same(procedural({ steps: [phase({ roleMap: { inlet: 'a' }, parameterBindings: [{ name: 'amount', value: '5.5' }] })] }), []);
   const bad: [string[], object][] = [
@@ -292,19 +331,49 @@ t.test('PROC: procedural charts are checked for levels and bindings', async (t) 
     [['binding'], { templateRef: '' }],
     [['binding'], { parameterBindings: [] }],
     [['binding'], { parameterBindings: [{ name: 'amount', from: 'nothing' }] }],
-    [['binding'], { parameterBindings: [{ name: 'amount', value: '1' }, { name: 'other', value: '1' }] }],
+    [
+      ['binding'],
+      {
+        parameterBindings: [
+          { name: 'amount', value: '1' },
+          { name: 'other', value: '1' },
+        ],
+      },
+    ],
     [['binding'], { parameterBindings: [{ name: 'amount' }] }],
     [['binding'], { roleMap: { outlet: 'x' } }],
     [['type'], { parameterBindings: [{ name: 'amount', value: 'much' }] }],
     [['type'], { parameterBindings: [{ name: 'amount', from: 'label' }] }],
-    [['duplicate-name'], { parameterBindings: [{ name: 'amount', value: '1' }, { name: 'Amount', value: '2' }] }],
+    [
+      ['duplicate-name'],
+      {
+        parameterBindings: [
+          { name: 'amount', value: '1' },
+          { name: 'Amount', value: '2' },
+        ],
+      },
+    ],
   ];
   for (const [wanted, extra] of bad) t.same(procedural({ steps: [phase(extra)] }), wanted, JSON.stringify(extra));
   const chained = { steps: [phase(), phase({ name: 'q', parameterBindings: [{ name: 'amount', from: 'p.done' }] })] };
   t.same(procedural(chained), []);
   t.same(procedural({ steps: [phase(), phase({ name: 'q', parameterBindings: [{ name: 'amount', from: 'p.lost' }] })] }), ['binding']);
-  t.same(procedural(chained, 'Operation', { outputs: [{ name: 'o', type: 'REAL', from: 'q.done' }, { name: 'w', type: 'REAL', from: 'q.lost' }] }), ['binding']);
-  t.same(procedural({ steps: [{ name: 'u', stepLevel: 'UnitProcedure', targetCapability: 'mix', subChart: { steps: [{ name: 'o', stepLevel: 'Operation', subChart: { steps: [phase()] } }] } }] }, 'Recipe'), []);
+  t.same(
+    procedural(chained, 'Operation', {
+      outputs: [
+        { name: 'o', type: 'REAL', from: 'q.done' },
+        { name: 'w', type: 'REAL', from: 'q.lost' },
+      ],
+    }),
+    ['binding'],
+  );
+  t.same(
+    procedural(
+      { steps: [{ name: 'u', stepLevel: 'UnitProcedure', targetCapability: 'mix', subChart: { steps: [{ name: 'o', stepLevel: 'Operation', subChart: { steps: [phase()] } }] } }] },
+      'Recipe',
+    ),
+    [],
+  );
   t.same(procedural({ steps: [{ name: 'u', stepLevel: 'UnitProcedure', subChart: { steps: [phase()] } }] }, 'Procedure'), ['level', 'level']);
   t.same(procedural({ steps: [{ name: 'all', templateRef: 'x', templateKind: 'ProcedureTemplate' }] }, 'Recipe'), []);
 });
@@ -329,10 +398,16 @@ t.test('every chart of the demonstration plant is free of errors', async (t) => 
     JSON.parse(readFileSync(new URL(`../../../demo/${file}.json`, import.meta.url), 'utf8'));
   const phases = load('60-phase-templates');
   const procedures = load('70-procedure-templates');
-  for (const { metadata, spec } of phases) t.same(checkPhaseCharts(spec, ENVIRONMENT).filter(({ code }) => !code.endsWith('unresolved')), [], metadata.name);
+  for (const { metadata, spec } of phases)
+    t.same(
+      checkPhaseCharts(spec, ENVIRONMENT).filter(({ code }) => !code.endsWith('unresolved')),
+      [],
+      metadata.name,
+    );
   const template: ProceduralEnvironment['template'] = (kind, name) => {
     const found = [...phases, ...procedures].find((document) => document.kind === kind && document.metadata.name === name)?.spec;
     return found ? { parameters: found.parameters ?? [], outputs: found.outputs ?? [], roles: (found.roles ?? []).map((role) => role.name) } : null;
   };
-  for (const { kind, metadata, spec } of procedures) t.same(checkProceduralChart(spec.chart, kind.replace('Template', '') as ChartLevel, { parameters: spec.parameters, outputs: spec.outputs, template }), [], metadata.name);
+  for (const { kind, metadata, spec } of procedures)
+    t.same(checkProceduralChart(spec.chart, kind.replace('Template', '') as ChartLevel, { parameters: spec.parameters, outputs: spec.outputs, template }), [], metadata.name);
 });

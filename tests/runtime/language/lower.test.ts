@@ -27,7 +27,11 @@ const catalog: BlockCatalog = (type) => {
 /** The network in a form that reads well in a test; it must also be one that the runtime can load. */
 function network(text: string) {
   const { blocks, connections, variables, variableBindings, diagnostics } = lowerProgram(text, catalog);
-  t.same(diagnostics.filter(({ severity }) => severity === 'error'), [], text);
+  t.same(
+    diagnostics.filter(({ severity }) => severity === 'error'),
+    [],
+    text,
+  );
   t.same(validateNetwork(blocks, connections, variables, variableBindings, COMPOSITES), [], text);
   return {
     blocks: blocks.map(({ name }) => name).join(' '),
@@ -72,7 +76,13 @@ t.test('ST-14 ST-15 ST-16: AI, AO, DI, DO become blocks of their names', async (
 t.test('operators nest left first, operands before the operator, counted per type', async (t) => {
   const { blocks, wires, params, bindings } = network(program(IN, `y := a + b + 2.0 * -c; ${OUT} q := a > 1.5 AND NOT (b <> c) OR g XOR h;`));
   t.equal(blocks, 'add_1 neg_1 mul_1 add_2 gt_1 ne_1 not_1 and_1 xor_1 or_1');
-  t.equal(wires, 'add_1.OUT>add_2.IN1 neg_1.OUT>mul_1.IN2 mul_1.OUT>add_2.IN2 gt_1.OUT>and_1.IN1 ne_1.OUT>not_1.IN not_1.OUT>and_1.IN2 and_1.OUT>or_1.IN1 xor_1.OUT>or_1.IN2'.split(' ').toSorted((one, two) => wires.indexOf(one) - wires.indexOf(two)).join(' '));
+  t.equal(
+    wires,
+    'add_1.OUT>add_2.IN1 neg_1.OUT>mul_1.IN2 mul_1.OUT>add_2.IN2 gt_1.OUT>and_1.IN1 ne_1.OUT>not_1.IN not_1.OUT>and_1.IN2 and_1.OUT>or_1.IN1 xor_1.OUT>or_1.IN2'
+      .split(' ')
+      .toSorted((one, two) => wires.indexOf(one) - wires.indexOf(two))
+      .join(' '),
+  );
   t.equal(params, 'mul_1.IN1=2 gt_1.IN2=1.5');
   t.ok(bindings.startsWith('a:add_1.IN1 b:add_1.IN2 c:neg_1.IN'));
   t.ok(bindings.endsWith('y:add_2.OUT q:or_1.OUT'));
@@ -81,7 +91,10 @@ t.test('operators nest left first, operands before the operator, counted per typ
 t.test('functions take their arguments in catalogue order', async (t) => {
   const { blocks, bindings, params } = network(program(IN, `y := LIMIT(0.0, SEL(g, a, b), MAX(a, b, c, 9.5)); q := AND(g, h, TRUE); x := SQRT(a); z := MUX(k, a, b);`));
   t.equal(blocks, 'sel_1 max_1 limit_1 and_1 sqrt_1 mux_1');
-  t.equal(bindings, 'g:sel_1.G a:sel_1.IN0 b:sel_1.IN1 a:max_1.IN1 b:max_1.IN2 c:max_1.IN3 g:and_1.IN1 h:and_1.IN2 a:sqrt_1.IN k:mux_1.K a:mux_1.IN0 b:mux_1.IN1 y:limit_1.OUT q:and_1.OUT');
+  t.equal(
+    bindings,
+    'g:sel_1.G a:sel_1.IN0 b:sel_1.IN1 a:max_1.IN1 b:max_1.IN2 c:max_1.IN3 g:and_1.IN1 h:and_1.IN2 a:sqrt_1.IN k:mux_1.K a:mux_1.IN0 b:mux_1.IN1 y:limit_1.OUT q:and_1.OUT',
+  );
   t.equal(params, 'max_1.IN4=9.5 limit_1.MN=0 and_1.IN3=true');
 });
 
@@ -93,17 +106,26 @@ t.test('an assignment names a port; a later one replaces it, a literal inserts C
     bindings: 'a:add_1.IN1 b:add_1.IN2 g:move_1.IN y:mul_1.OUT q:move_1.OUT',
   });
   t.match(network(program(IN, `x := 2.5; y := x + a; ${OUT}`)), { blocks: 'const_1 add_1 move_1', params: 'const_1.value=2.5', wires: 'const_1.OUT>add_1.IN1' });
-  t.match(network(program('VAR f : REAL := 3; END_VAR VAR_INPUT a : REAL; END_VAR VAR_OUTPUT y : REAL; END_VAR', 'y := a * f;')), { blocks: 'mul_1', params: 'mul_1.IN2=3' }, 'a variable that is never assigned is a constant');
+  t.match(
+    network(program('VAR f : REAL := 3; END_VAR VAR_INPUT a : REAL; END_VAR VAR_OUTPUT y : REAL; END_VAR', 'y := a * f;')),
+    { blocks: 'mul_1', params: 'mul_1.IN2=3' },
+    'a variable that is never assigned is a constant',
+  );
 });
 
 t.test('a read before the first assignment takes the value of the previous scan', async (t) => {
   t.match(network(program('VAR n : INT; END_VAR VAR_OUTPUT m : INT; END_VAR', 'n := n + 1; m := n;')), { blocks: 'add_1', wires: 'add_1.OUT>add_1.IN1', bindings: 'm:add_1.OUT' });
   t.match(network(program(IN, `y := x + a; x := b * c; ${OUT}`)), { blocks: 'add_1 mul_1 move_1', wires: 'mul_1.OUT>add_1.IN1' });
-  t.same(refusals('VAR p1, p2 : REAL; END_VAR', 'p1 := p2; p2 := p1; AO(\'\', p1, 0, 1, 0, 1);'), ['dataflow']);
+  t.same(refusals('VAR p1, p2 : REAL; END_VAR', "p1 := p2; p2 := p1; AO('', p1, 0, 1, 0, 1);"), ['dataflow']);
 });
 
 t.test('IF becomes one SEL per assigned variable; a missing branch keeps the definition before', async (t) => {
-  t.same(network(program(IN, `IF g THEN y := a; ELSE y := b; END_IF ${OUT}`)), { blocks: 'sel_1 move_1', params: '', wires: '', bindings: 'g:sel_1.G b:sel_1.IN0 a:sel_1.IN1 g:move_1.IN y:sel_1.OUT q:move_1.OUT' });
+  t.same(network(program(IN, `IF g THEN y := a; ELSE y := b; END_IF ${OUT}`)), {
+    blocks: 'sel_1 move_1',
+    params: '',
+    wires: '',
+    bindings: 'g:sel_1.G b:sel_1.IN0 a:sel_1.IN1 g:move_1.IN y:sel_1.OUT q:move_1.OUT',
+  });
   t.match(network(program(IN, `y := c; IF g THEN y := 1.5; END_IF ${OUT}`)), { bindings: 'g:sel_1.G c:sel_1.IN0 g:move_1.IN y:sel_1.OUT q:move_1.OUT', params: 'sel_1.IN1=1.5' });
   t.match(network(program(IN, `IF g THEN y := a; END_IF ${OUT}`)), { wires: 'sel_1.OUT>sel_1.IN0' }, 'else the value of the previous scan');
   const nested = network(program(IN, `IF a > b THEN y := a; ELSIF h THEN y := b + c; x := c; ELSE y := c; END_IF z := x; ${OUT}`));
@@ -120,11 +142,22 @@ t.test('CASE becomes a chain of SEL, the first label outermost', async (t) => {
   const { blocks, wires, params } = network(program(IN, `CASE k OF 1: y := a; 2, 4..6: y := b; ELSE y := c; END_CASE ${OUT}`));
   t.equal(blocks, 'eq_1 eq_2 ge_1 le_1 and_1 or_1 sel_1 sel_2 move_1');
   t.equal(params, 'eq_1.IN2=1 eq_2.IN2=2 ge_1.IN2=4 le_1.IN2=6');
-  t.equal(wires, 'eq_2.OUT>or_1.IN1 ge_1.OUT>and_1.IN1 le_1.OUT>and_1.IN2 and_1.OUT>or_1.IN2 or_1.OUT>sel_1.G eq_1.OUT>sel_2.G sel_1.OUT>sel_2.IN0'.split(' ').toSorted((one, two) => wires.indexOf(one) - wires.indexOf(two)).join(' '));
+  t.equal(
+    wires,
+    'eq_2.OUT>or_1.IN1 ge_1.OUT>and_1.IN1 le_1.OUT>and_1.IN2 and_1.OUT>or_1.IN2 or_1.OUT>sel_1.G eq_1.OUT>sel_2.G sel_1.OUT>sel_2.IN0'
+      .split(' ')
+      .toSorted((one, two) => wires.indexOf(one) - wires.indexOf(two))
+      .join(' '),
+  );
 });
 
 t.test('ST-17: instances keep their name; presets are literals from the declaration or the call', async (t) => {
-  const { blocks, params, wires, bindings } = network(program('VAR_INPUT g : BOOL; END_VAR VAR t : TON := (PT := T#5s); u : TOF; spare : R_TRIG; END_VAR VAR_OUTPUT q : BOOL; END_VAR', 'u(IN := t.Q AND g, pt := T#100ms); t(in := NOT u.q); q := u.Q;'));
+  const { blocks, params, wires, bindings } = network(
+    program(
+      'VAR_INPUT g : BOOL; END_VAR VAR t : TON := (PT := T#5s); u : TOF; spare : R_TRIG; END_VAR VAR_OUTPUT q : BOOL; END_VAR',
+      'u(IN := t.Q AND g, pt := T#100ms); t(in := NOT u.q); q := u.Q;',
+    ),
+  );
   t.equal(blocks, 'and_1 u not_1 t spare');
   t.equal(params, 'u.PT=T#100ms t.PT=T#5s');
   t.equal(wires, 't.Q>and_1.IN1 and_1.OUT>u.IN u.Q>not_1.IN not_1.OUT>t.IN');
@@ -134,9 +167,13 @@ t.test('ST-17: instances keep their name; presets are literals from the declarat
 });
 
 t.test('LOGIC: an instance may have the name of a builtin, a variable may not', async (t) => {
-  t.match(network(program('VAR ai : AI := (addr := \'io:x\'); END_VAR VAR_OUTPUT y : REAL; END_VAR', "ai(); y := ai.OUT + AI('io:y', 0, 1, 0, 1);")), { blocks: 'ai ai_1 add_1' });
+  t.match(network(program("VAR ai : AI := (addr := 'io:x'); END_VAR VAR_OUTPUT y : REAL; END_VAR", "ai(); y := ai.OUT + AI('io:y', 0, 1, 0, 1);")), { blocks: 'ai ai_1 add_1' });
   t.same(refusals('VAR ao : REAL; END_VAR', 'ao := 1.0;'), ['duplicate-name']);
-  t.match(network(program('VAR add_1 : ADD; END_VAR VAR_OUTPUT y : REAL; END_VAR VAR_INPUT a : REAL; END_VAR', 'add_1(IN1 := a); y := add_1.OUT + a;')), { blocks: 'add_1 add_2' }, 'generated names step around declared ones');
+  t.match(
+    network(program('VAR add_1 : ADD; END_VAR VAR_OUTPUT y : REAL; END_VAR VAR_INPUT a : REAL; END_VAR', 'add_1(IN1 := a); y := add_1.OUT + a;')),
+    { blocks: 'add_1 add_2' },
+    'generated names step around declared ones',
+  );
 });
 
 t.test('a whole-numbered REAL divides as REAL', async (t) => {
@@ -180,7 +217,10 @@ t.test('LOGIC-03 ST-18: what is outside the dataflow subset is refused with its 
   ];
   for (const [code, declarations, body] of rows) t.same(refusals(declarations, body), [code], `${declarations} ${body}`);
   const { diagnostics } = lowerProgram('PROGRAM p\n  EXIT;\n  RETURN;\nEND_PROGRAM', catalog);
-  t.match(diagnostics, [{ line: 2, column: 3 }, { line: 3, column: 3 }]);
+  t.match(diagnostics, [
+    { line: 2, column: 3 },
+    { line: 3, column: 3 },
+  ]);
 });
 
 t.test('PROG: a program that would grow beyond measure is refused', async (t) => {
@@ -211,13 +251,21 @@ END_VAR
 END_PROGRAM
 `,
   );
-  t.match(printNetwork({ name: '7-up', description: 'a *) b\nc', blocks: [], connections: [] }, catalog), /description: a \* \) b c \*\)\n\(\* scanInterval: 100ms \*\)\nPROGRAM p_7_up\n/);
+  t.match(
+    printNetwork({ name: '7-up', description: 'a *) b\nc', blocks: [], connections: [] }, catalog),
+    /description: a \* \) b c \*\)\n\(\* scanInterval: 100ms \*\)\nPROGRAM p_7_up\n/,
+  );
 });
 
 /** The parts of a network that the text carries, in one order. */
 function canonical(blocks: readonly BlockSpec[], connections: readonly Connection[]): unknown {
   return {
-    blocks: blocks.map(({ name, type, params = {}, comment = '' }) => ({ name, type, params: Object.fromEntries(Object.entries(params).toSorted(([a], [b]) => (a < b ? -1 : 1))), comment })),
+    blocks: blocks.map(({ name, type, params = {}, comment = '' }) => ({
+      name,
+      type,
+      params: Object.fromEntries(Object.entries(params).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+      comment,
+    })),
     connections: connections.map((row) => `${row.sourceBlock}.${row.sourcePort}>${row.destBlock}.${row.destPort}`).toSorted(),
   };
 }
@@ -256,7 +304,10 @@ function aParam(type: string): fc.Arbitrary<ParamValue> {
   }
 }
 
-const aBlockName = fc.oneof(fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,8}$/), fc.constantFrom('if', 'of', 'ai', 'constructor', '__proto__', 'to_real_1', 'v-1', '9x', 'b_v_1', 'Ai'));
+const aBlockName = fc.oneof(
+  fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,8}$/),
+  fc.constantFrom('if', 'of', 'ai', 'constructor', '__proto__', 'to_real_1', 'v-1', '9x', 'b_v_1', 'Ai'),
+);
 
 /** Networks of every catalog block with parameters, constants, comments and connections between ports of equal type. */
 const aNetwork = fc
@@ -266,9 +317,21 @@ const aNetwork = fc
 
 function aBlock(name: string, type: string): fc.Arbitrary<BlockSpec> {
   const ports = [...(catalog(type)?.params ?? []), ...(catalog(type)?.inputs ?? [])];
-  const params = fc.tuple(...ports.map((port) => fc.option(aParam(port.type).map((value) => [port.name, value] as const), { nil: undefined, freq: 2 })));
-  const comment = fc.oneof(fc.constant(''), fc.array(aText, { minLength: 1, maxLength: 3 }).map((lines) => lines.join('\n')));
-  return fc.tuple(params, comment).map(([given, text]) => ({ name, type, params: Object.fromEntries(given.filter((entry) => entry !== undefined)), ...(text !== '' && { comment: text }) }));
+  const params = fc.tuple(
+    ...ports.map((port) =>
+      fc.option(
+        aParam(port.type).map((value) => [port.name, value] as const),
+        { nil: undefined, freq: 2 },
+      ),
+    ),
+  );
+  const comment = fc.oneof(
+    fc.constant(''),
+    fc.array(aText, { minLength: 1, maxLength: 3 }).map((lines) => lines.join('\n')),
+  );
+  return fc
+    .tuple(params, comment)
+    .map(([given, text]) => ({ name, type, params: Object.fromEntries(given.filter((entry) => entry !== undefined)), ...(text !== '' && { comment: text }) }));
 }
 
 function aWiring(blocks: readonly BlockSpec[]): fc.Arbitrary<Connection[]> {
@@ -278,7 +341,10 @@ function aWiring(blocks: readonly BlockSpec[]): fc.Arbitrary<Connection[]> {
   const wires = inputs.map(({ name, port }) => {
     const fitting = sources.filter((source) => source.port.type === port.type || (open(source.port.type) && !open(port.type)));
     if (fitting.length === 0) return fc.constant(undefined);
-    return fc.option(fc.constantFrom(...fitting).map((source): Connection => ({ sourceBlock: source.name, sourcePort: source.port.name, destBlock: name, destPort: port.name })), { nil: undefined });
+    return fc.option(
+      fc.constantFrom(...fitting).map((source): Connection => ({ sourceBlock: source.name, sourcePort: source.port.name, destBlock: name, destPort: port.name })),
+      { nil: undefined },
+    );
   });
   return fc.tuple(...wires).map((list) => list.filter((wire) => wire !== undefined));
 }
@@ -298,7 +364,10 @@ t.test('LOGIC-02: to-network of to-st gives every network of catalog blocks back
 });
 
 t.test('LOGIC-02: what lowering makes of a program can be printed and read again', async (t) => {
-  const first = lowerProgram(program('VAR t : TON := (PT := T#5s); x : REAL; END_VAR', "t(IN := DI('io:d')); // wait\nIF t.Q THEN x := 1.5; ELSE x := x + 1.0; END_IF AO('io:o', x, 0, 1, 0, 1);"), catalog);
+  const first = lowerProgram(
+    program('VAR t : TON := (PT := T#5s); x : REAL; END_VAR', "t(IN := DI('io:d')); // wait\nIF t.Q THEN x := 1.5; ELSE x := x + 1.0; END_IF AO('io:o', x, 0, 1, 0, 1);"),
+    catalog,
+  );
   t.same(first.diagnostics, []);
   t.equal(first.blocks.find(({ name }) => name === 't')?.comment, 'wait');
   const second = lowerProgram(printNetwork(first, catalog), catalog);

@@ -56,7 +56,25 @@ t.test('ST-01: the five types have literals', async (t) => {
 });
 
 t.test('ST-01: texts that are no literal are refused where they stand', async (t) => {
-  for (const text of ['9223372036854775808', '-9223372036854775809', '2#12', '7#1', '1_0.5', '12abc', "'open", "'a\nb'", "'$q'", 'T#5', 'T#1s1m', 'T#1s1s', 'T#', '1e999', '(* open', 'a # b', `${'x'.repeat(64)} = 1`]) {
+  for (const text of [
+    '9223372036854775808',
+    '-9223372036854775809',
+    '2#12',
+    '7#1',
+    '1_0.5',
+    '12abc',
+    "'open",
+    "'a\nb'",
+    "'$q'",
+    'T#5',
+    'T#1s1m',
+    'T#1s1s',
+    'T#',
+    '1e999',
+    '(* open',
+    'a # b',
+    `${'x'.repeat(64)} = 1`,
+  ]) {
     const { diagnostics } = parseCondition(text);
     t.ok(diagnostics.length > 0 && diagnostics.every(({ code, line, column }) => code === 'parse' && line >= 1 && column >= 1), text);
   }
@@ -90,9 +108,22 @@ t.test('ST-03 ST-06 ST-07: every statement is read, with and without the semicol
     REPEAT a := a - 1 UNTIL a = 0; END_REPEAT;
     RETURN`;
   const list = statements(text);
-  t.same(list.map(({ kind }) => kind), ['assign', 'if', 'case', 'case', 'for', 'for', 'while', 'repeat', 'return']);
+  t.same(
+    list.map(({ kind }) => kind),
+    ['assign', 'if', 'case', 'case', 'for', 'for', 'while', 'repeat', 'return'],
+  );
   const [, , ints, words, up, down] = list;
-  t.match(ints, { cases: [{ labels: [{ from: 1n, to: 1n }, { from: 3n, to: 5n }] }, { labels: [{ from: -2n, to: -2n }] }] });
+  t.match(ints, {
+    cases: [
+      {
+        labels: [
+          { from: 1n, to: 1n },
+          { from: 3n, to: 5n },
+        ],
+      },
+      { labels: [{ from: -2n, to: -2n }] },
+    ],
+  });
   t.match(words, { cases: [{ labels: [{ value: 'x' }, { value: 'y' }] }, { labels: [{ value: 'z' }] }], otherwise: null });
   t.equal(up.kind === 'for' && up.by, null, 'the default step is left out of the tree');
   t.match(down, { by: { literal: { value: -2n } } });
@@ -100,7 +131,10 @@ t.test('ST-03 ST-06 ST-07: every statement is read, with and without the semicol
 });
 
 t.test('ST-08: EXIT outside a loop is no parse error', async (t) => {
-  t.same(statements('EXIT;').map(({ kind }) => kind), ['exit']);
+  t.same(
+    statements('EXIT;').map(({ kind }) => kind),
+    ['exit'],
+  );
 });
 
 t.test('ST-10: comments in both forms count as white space and do not nest', async (t) => {
@@ -109,13 +143,26 @@ t.test('ST-10: comments in both forms count as white space and do not nest', asy
 });
 
 t.test('ST-11: what is not supported gives a diagnostic', async (t) => {
-  for (const text of ['GOTO x;', 'a[1] := 2;', 'a.b := 1;', 'x^ := 1;', 'a := b & c;', 'FUNCTION f : INT', 'a = 1;', 'a := &b;', 'STRUCT a']) t.ok(parseAction(text).diagnostics.length > 0, text);
+  for (const text of ['GOTO x;', 'a[1] := 2;', 'a.b := 1;', 'x^ := 1;', 'a := b & c;', 'FUNCTION f : INT', 'a = 1;', 'a := &b;', 'STRUCT a'])
+    t.ok(parseAction(text).diagnostics.length > 0, text);
 });
 
 t.test('SFC-18: several mistakes are found in one pass, each at its line and column', async (t) => {
   const { diagnostics, statements } = parseAction('a := 1 +;\nb = 2;\nIF a THEN\n  c := ;\nEND_IF;\nd := 4;\nEND_FOR;');
-  t.same(diagnostics.map(({ line, column }) => [line, column]), [[1, 9], [2, 3], [4, 8], [7, 1]]);
-  t.same(statements.filter(({ kind }) => kind === 'assign').map((row) => row.kind === 'assign' && row.target), ['d'], 'what can be read is read');
+  t.same(
+    diagnostics.map(({ line, column }) => [line, column]),
+    [
+      [1, 9],
+      [2, 3],
+      [4, 8],
+      [7, 1],
+    ],
+  );
+  t.same(
+    statements.filter(({ kind }) => kind === 'assign').map((row) => row.kind === 'assign' && row.target),
+    ['d'],
+    'what can be read is read',
+  );
   t.match(parseAction('IF a THEN\n b := 1;').diagnostics, [{ line: 1, column: 1, message: /END_IF/ }]);
 });
 
@@ -134,15 +181,21 @@ VAR t1 : ton := (pt := T#5s); g : AND; END_VAR
   t1(IN := a > b); y := AND(t1.Q, TRUE); DO('io:1', y);
 END_PROGRAM`);
   t.same(diagnostics, []);
-  t.same(program?.variables.map(({ name, type, section }) => [name, type, section]), [
-    ['a', 'REAL', 'VAR_INPUT'],
-    ['b', 'REAL', 'VAR_INPUT'],
-    ['y', 'BOOL', 'VAR_OUTPUT'],
-    ['t1', { block: 'TON' }, 'VAR'],
-    ['g', { block: 'AND' }, 'VAR'],
-  ]);
+  t.same(
+    program?.variables.map(({ name, type, section }) => [name, type, section]),
+    [
+      ['a', 'REAL', 'VAR_INPUT'],
+      ['b', 'REAL', 'VAR_INPUT'],
+      ['y', 'BOOL', 'VAR_OUTPUT'],
+      ['t1', { block: 'TON' }, 'VAR'],
+      ['g', { block: 'AND' }, 'VAR'],
+    ],
+  );
   t.same(program?.header, [' name: loop-1 ', ' scanInterval: 50ms']);
-  t.same(program?.body.map(({ kind }) => kind), ['call', 'assign', 'call']);
+  t.same(
+    program?.body.map(({ kind }) => kind),
+    ['call', 'assign', 'call'],
+  );
   t.equal(isProgramText('(* x *) program p END_PROGRAM'), true);
   t.equal(isProgramText('programs := 1;'), false);
   t.match(parseProgram('PROGRAM p x := 1;').diagnostics, [{ message: /END_PROGRAM/ }]);
@@ -150,7 +203,14 @@ END_PROGRAM`);
 });
 
 t.test('texts of TIME have the fewest parts and read back', async (t) => {
-  const rows: [number, string][] = [[0, 'T#0s'], [90_000, 'T#1m30s'], [1500, 'T#1s500ms'], [-5000, 'T#-5s'], [86_400_000, 'T#1d'], [1, 'T#1ms']];
+  const rows: [number, string][] = [
+    [0, 'T#0s'],
+    [90_000, 'T#1m30s'],
+    [1500, 'T#1s500ms'],
+    [-5000, 'T#-5s'],
+    [86_400_000, 'T#1d'],
+    [1, 'T#1ms'],
+  ];
   for (const [ms, text] of rows) t.equal(printTime(ms), text);
   fc.assert(fc.property(fc.maxSafeInteger(), (ms) => parseTimeText(printTime(ms)) === (ms === 0 ? 0 : ms)));
   t.equal(parseDuration('30m'), 1_800_000);
@@ -200,6 +260,7 @@ t.test('every text of the demonstration plant is readable', async (t) => {
       texts += 1;
     }
   };
-  for (const file of ['30-control-templates', '60-phase-templates', '70-procedure-templates', '80-recipes']) walk(JSON.parse(readFileSync(new URL(`../../../demo/${file}.json`, import.meta.url), 'utf8')));
+  for (const file of ['30-control-templates', '60-phase-templates', '70-procedure-templates', '80-recipes'])
+    walk(JSON.parse(readFileSync(new URL(`../../../demo/${file}.json`, import.meta.url), 'utf8')));
   t.ok(texts > 100, `${texts} texts`);
 });

@@ -32,9 +32,48 @@ function everything(text: string): void {
 }
 
 const WORDS = [
-  ...'IF THEN ELSIF ELSE END_IF CASE OF END_CASE FOR TO BY DO END_FOR WHILE END_WHILE REPEAT UNTIL END_REPEAT EXIT RETURN AND OR XOR NOT MOD TRUE FALSE PROGRAM END_PROGRAM VAR VAR_INPUT VAR_OUTPUT END_VAR BOOL INT REAL STRING TIME'.split(' '),
+  ...'IF THEN ELSIF ELSE END_IF CASE OF END_CASE FOR TO BY DO END_FOR WHILE END_WHILE REPEAT UNTIL END_REPEAT EXIT RETURN AND OR XOR NOT MOD TRUE FALSE PROGRAM END_PROGRAM VAR VAR_INPUT VAR_OUTPUT END_VAR BOOL INT REAL STRING TIME'.split(
+    ' ',
+  ),
   ...AWKWARD_NAMES,
-  ...['x', 'y', 'TON', 'LIMIT', 'AI', 'READ', 'PROMPT', 'a.b', "'text'", "'", '1', '2.5', '1..2', 'T#5s', '16#F', ':=', ';', ':', ',', '(', ')', '+', '-', '*', '/', '=', '<>', '<=', '..', '.', '(*', '*)', '//', '\n', '$', 'ä'],
+  ...[
+    'x',
+    'y',
+    'TON',
+    'LIMIT',
+    'AI',
+    'READ',
+    'PROMPT',
+    'a.b',
+    "'text'",
+    "'",
+    '1',
+    '2.5',
+    '1..2',
+    'T#5s',
+    '16#F',
+    ':=',
+    ';',
+    ':',
+    ',',
+    '(',
+    ')',
+    '+',
+    '-',
+    '*',
+    '/',
+    '=',
+    '<>',
+    '<=',
+    '..',
+    '.',
+    '(*',
+    '*)',
+    '//',
+    '\n',
+    '$',
+    'ä',
+  ],
 ];
 
 const aTokenSoup = fc.array(fc.constantFrom(...WORDS), { maxLength: 60 }).map((words) => words.join(' '));
@@ -46,11 +85,15 @@ const PROGRAMS = [
 
 /** A valid program with a few places cut out, doubled or replaced. */
 const aMutation = fc
-  .tuple(fc.constantFrom(...PROGRAMS), fc.array(fc.tuple(fc.nat(400), fc.nat(20), fc.oneof(fc.constantFrom(...WORDS), fc.string({ maxLength: 4 }), fc.constant(''))), { minLength: 1, maxLength: 5 }))
+  .tuple(
+    fc.constantFrom(...PROGRAMS),
+    fc.array(fc.tuple(fc.nat(400), fc.nat(20), fc.oneof(fc.constantFrom(...WORDS), fc.string({ maxLength: 4 }), fc.constant(''))), { minLength: 1, maxLength: 5 }),
+  )
   .map(([program, edits]) => edits.reduce((text, [at, cut, put]) => text.slice(0, at % text.length) + put + text.slice((at % text.length) + cut) || ' ', program));
 
 t.test('SFC-18: random text, token soup and mutated programs give diagnostics, never an exception', async (t) => {
-  for (const texts of [fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ maxLength: 200 }), aTokenSoup, aMutation]) fc.assert(fc.property(texts, everything), { numRuns: 400 });
+  for (const texts of [fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ maxLength: 200 }), aTokenSoup, aMutation])
+    fc.assert(fc.property(texts, everything), { numRuns: 400 });
   t.pass();
 });
 
@@ -113,7 +156,10 @@ t.test('names of JavaScript objects are ordinary names of variables, instances a
     const instance = lowerProgram(`PROGRAM p VAR ${name} : TON; END_VAR VAR_OUTPUT q : BOOL; END_VAR ${name}(IN := TRUE); q := ${name}.Q; END_PROGRAM`, blockType);
     t.same([instance.diagnostics, instance.blocks[0]?.name, instance.variableBindings[0]?.blockRef], [[], name, name]);
     t.equal(lowerProgram(`PROGRAM p VAR x : ${name}; END_VAR END_PROGRAM`, blockType).diagnostics[0]?.code, 'unknown-type');
-    const chart = { steps: [{ name, initial: true, actionST: `${name} := 1.0;` }, { name: 'end' }], transitions: [{ from: name, to: 'end', conditionST: `${name} > 0.5 AND ${name}.T > T#1s` }] };
+    const chart = {
+      steps: [{ name, initial: true, actionST: `${name} := 1.0;` }, { name: 'end' }],
+      transitions: [{ from: name, to: 'end', conditionST: `${name} > 0.5 AND ${name}.T > T#1s` }],
+    };
     t.same(checkPhaseCharts(chart, { tagsOfType: () => undefined }), []);
   }
 });
