@@ -280,7 +280,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
   const callers = new NamedCallers();
   callers.callers.set('all', person());
   callers.callers.set('south', person({ sites: ['south'] }));
-  callers.callers.set('reader', person({ actions: ['tag:read', 'tag:browse', 'controlmodule:read-tag'] }));
+  callers.callers.set('reader', person({ actions: ['stream:connect', 'tag:read', 'tag:browse', 'controlmodule:read-tag'] }));
   callers.callers.set('lsk_key', { ...person(), kind: 'apiKey', sessionId: null });
   const faults: unknown[] = [];
   const streamDeps = { webSocket: { hub, clock, sessions, frames, onFault: (fault: unknown) => faults.push(fault) }, sse: { hub, clock, places }, places };
