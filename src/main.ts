@@ -68,7 +68,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // ------------------------------------------------------------ storage
   const keys = openDeviceKeys(settings.dataDir);
   const ledger = await openLedger(settings.dataDir);
-  const queries = openQueries(settings.dataDir);
+  const queries = openQueries(settings.dataDir, () => store.recorded);
   const store = new Store(ledger, clock, witnessOf(clock));
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
 

@@ -17,7 +17,7 @@ export const FOREIGN_SITE = 'south';
 export const AT = `/api/v1/sites/${SITE}`;
 /** Small enough that a body beyond it costs nothing, large enough for every body of these tests. */
 export const BODY_BYTES_MAX = 16_384;
-const TIME_SCALE = 20;
+const TIME_SCALE = 5;
 const WAIT_MS = 60_000;
 
 /** Real time with a wall clock that can be put forward. */

@@ -108,10 +108,14 @@ t.test('MODE-10: Semi-Automatic stops before each transition of the procedure, R
   await plant.command(batch, 'Start');
   const phase = await plant.untilPhase(batch, 'cip', 'Running');
   t.match((await mode('Phase', phase.name, 'Semi-Automatic')).body, { ok: true, previousMode: 'Automatic' });
-  const paused = await plant.look('the phase waits before a transition', async () => {
-    const body = (await plant.api.get(`${SITE}/phases/${phase.name}`)).body;
-    return { done: body.state === 'Paused' ? body : undefined, seen: body.state };
-  });
+  const paused = await plant.look(
+    'the phase waits before a transition',
+    async () => {
+      const body = (await plant.api.get(`${SITE}/phases/${phase.name}`)).body;
+      return { done: body.state === 'Paused' ? body : undefined, seen: `${body.state} ${body.mode}, ${body.blockedBecause}` };
+    },
+    20_000,
+  );
   t.match(paused.pausedAt, /->/, 'it names the transition');
   await mode('Phase', phase.name, 'Automatic');
   await plant.look(

@@ -1,7 +1,7 @@
 /**
  * The whole appliance in this process: demonstration plant, real unit and probe threads, real ledger, REST on a free port.
- * Plant time runs 10 times as fast as wall time: a demonstration batch takes about 6 s, and a machine that is busy with other
- * tests still keeps the time-outs of the charts (10 s of plant time are 1 s).
+ * Plant time runs 5 times as fast as wall time: a demonstration batch takes about 12 s, and a machine that is busy with other
+ * tests still keeps the time-outs of the charts (10 s of plant time are 2 s).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,7 +63,7 @@ export class Plant {
 
   async start(): Promise<void> {
     process.env.LINESIDE_LOG_LEVEL ??= 'silent';
-    const { authMode = 'none', timeScale = 10, production = false, environment = {} } = this.#options;
+    const { authMode = 'none', timeScale = 5, production = false, environment = {} } = this.#options;
     const settings = readSettings(
       [],
       {

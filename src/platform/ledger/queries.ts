@@ -53,21 +53,26 @@ export interface LedgerQueries {
   close(): Promise<void>;
 }
 
-/** The ledger of the same data directory has to be open: it makes and migrates the database. */
-export function openQueries(dataDir: string): LedgerQueries {
-  return new ThreadQueries(dataDir);
+/**
+ * The ledger of the same data directory has to be open: it makes and migrates the database. `recorded` settles when all
+ * that was written before is on disk: every answer waits for it, so that a log never lags behind the state it explains.
+ */
+export function openQueries(dataDir: string, recorded: () => Promise<void> = () => Promise.resolve()): LedgerQueries {
+  return new ThreadQueries(dataDir, recorded);
 }
 
 class ThreadQueries implements LedgerQueries {
   readonly #calls: WorkerCalls;
+  readonly #recorded: () => Promise<void>;
 
-  constructor(dataDir: string) {
+  constructor(dataDir: string, recorded: () => Promise<void>) {
+    this.#recorded = recorded;
     this.#calls = new WorkerCalls({ url: new URL('./query-thread.js', import.meta.url), name: 'query', data: { dataDir } });
   }
 
   async auditPageJson({ cursor, order = 'desc', limit = LIMIT_DEFAULT, ...filter }: AuditQuery): Promise<Uint8Array> {
     const beyond = cursor === undefined ? undefined : decodeCursor(AUDIT_CURSOR, cursor, 1)[0];
-    return this.#calls.call('auditPage', { ...filter, order, limit, beyond } satisfies AuditPageRequest);
+    return this.#call('auditPage', { ...filter, order, limit, beyond } satisfies AuditPageRequest);
   }
 
   async auditPage(query: AuditQuery): Promise<Page<AuditRecord>> {
@@ -75,21 +80,21 @@ class ThreadQueries implements LedgerQueries {
   }
 
   async auditRecord(sequence: number, filter: AuditFilter): Promise<AuditRecord | undefined> {
-    const text = await this.#calls.call<string | null>('auditRecord', { sequence, filter });
+    const text = await this.#call<string | null>('auditRecord', { sequence, filter });
     return text === null ? undefined : (JSON.parse(text) as AuditRecord);
   }
 
   async auditOf({ limit = 100_000, ...request }: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<readonly AuditRecord[]> {
-    return parsed(await this.#calls.call<Uint8Array>('auditOf', { ...request, limit }));
+    return parsed(await this.#call<Uint8Array>('auditOf', { ...request, limit }));
   }
 
   verify(range: { readonly fromMs?: number; readonly toMs?: number } = {}): Promise<Verification> {
-    return this.#calls.call('verify', range);
+    return this.#call('verify', range);
   }
 
   async *auditLines(after = 0): AsyncIterable<Uint8Array> {
     for (let from = after; ; ) {
-      const { bytes, last, count } = await this.#calls.call<{ bytes: Uint8Array; last: number; count: number }>('auditLines', { after: from, limit: LINES_PER_CHUNK });
+      const { bytes, last, count } = await this.#call<{ bytes: Uint8Array; last: number; count: number }>('auditLines', { after: from, limit: LINES_PER_CHUNK });
       if (count > 0) yield bytes;
       if (count < LINES_PER_CHUNK) return;
       from = last;
@@ -98,7 +103,7 @@ class ThreadQueries implements LedgerQueries {
 
   async factPageJson(stream: string, { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, fromMs, toMs }: FactQuery = {}): Promise<Uint8Array> {
     const beyond = cursor === undefined ? undefined : decodeCursor(FACT_CURSOR, cursor, 1)[0];
-    return this.#calls.call('factPage', { stream, order, limit, timeMember, equals, beyond, from: utc(fromMs), to: utc(toMs) } satisfies FactPageRequest);
+    return this.#call('factPage', { stream, order, limit, timeMember, equals, beyond, from: utc(fromMs), to: utc(toMs) } satisfies FactPageRequest);
   }
 
   async factPage<Body>(stream: string, query: FactQuery = {}): Promise<Page<Body>> {
@@ -118,6 +123,11 @@ class ThreadQueries implements LedgerQueries {
 
   close(): Promise<void> {
     return this.#calls.close();
+  }
+
+  async #call<Result>(name: string, request: unknown): Promise<Result> {
+    await this.#recorded().catch(() => undefined); // a full disk keeps nothing from being read
+    return this.#calls.call<Result>(name, request);
   }
 }
 
