@@ -2,33 +2,22 @@
 import { useState } from 'preact/hooks';
 import { alarms } from '../data/plant.js';
 import type { Alarm } from '../data/types.js';
-import { t, word } from '../shared/strings.js';
-import { momentText } from '../shared/text.js';
+import { t } from '../common/strings.js';
+import { momentText } from '../common/text.js';
+import { isUnacknowledged, SeverityMark } from './alarm.js';
 import { AlarmList } from './alarm-list.js';
 
 const SEVERITIES = ['Critical', 'High', 'Medium', 'Low'];
 
 /** Annunciated: active or not acknowledged, and not shelved (contract 2, Alarm). */
-export function annunciated(found: readonly Alarm[]): Alarm[] {
+function annunciated(found: readonly Alarm[]): Alarm[] {
   return found
     .filter((alarm) => !alarm.shelved && alarm.state !== 'ClearedAcknowledged')
     .sort((a, b) => rank(a) - rank(b) || (b.activatedAt ?? '').localeCompare(a.activatedAt ?? ''));
 }
 
-export function isUnacknowledged({ state }: Alarm): boolean {
-  return state.endsWith('Unacknowledged');
-}
-
 function rank(alarm: Alarm): number {
   return SEVERITIES.indexOf(alarm.severity) * 2 + (isUnacknowledged(alarm) ? 0 : 1);
-}
-
-export function SeverityMark({ severity }: { readonly severity: string }) {
-  return (
-    <span class={`severity severity-${severity.toLowerCase()}`}>
-      <span aria-hidden="true">{{ Critical: '■', High: '▲', Medium: '◆' }[severity] ?? '●'}</span> {word(severity)}
-    </span>
-  );
 }
 
 export function AlarmBanner() {

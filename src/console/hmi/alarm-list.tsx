@@ -1,11 +1,11 @@
 import { acknowledgeAlarm } from '../data/desk.js';
 import { can } from '../data/session.js';
 import type { Alarm } from '../data/types.js';
-import { Dialog } from '../shared/dialog.js';
-import { t, word } from '../shared/strings.js';
-import { momentText } from '../shared/text.js';
-import { useSend } from '../shared/use-send.js';
-import { isUnacknowledged, SeverityMark } from './alarm-banner.js';
+import { Dialog } from '../common/dialog.js';
+import { t, word } from '../common/strings.js';
+import { momentText } from '../common/text.js';
+import { useSend } from '../common/use-send.js';
+import { isUnacknowledged, SeverityMark } from './alarm.js';
 
 export function AlarmList({ alarms, onClose }: { readonly alarms: readonly Alarm[]; readonly onClose: () => void }) {
   const sending = useSend();

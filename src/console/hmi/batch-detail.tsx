@@ -1,7 +1,7 @@
 import { detail, messages } from '../data/batch.js';
 import type { BatchDetail, BatchMessage } from '../data/types.js';
-import { t, word } from '../shared/strings.js';
-import { momentText, unitText } from '../shared/text.js';
+import { t, word } from '../common/strings.js';
+import { momentText, unitText } from '../common/text.js';
 import { CommandBar } from './command-bar.js';
 import { StateBadge } from './state-badge.js';
 

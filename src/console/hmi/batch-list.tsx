@@ -1,8 +1,8 @@
 import { select, selected } from '../data/batch.js';
 import { batches } from '../data/plant.js';
 import type { BatchItem } from '../data/types.js';
-import { t } from '../shared/strings.js';
-import { momentText } from '../shared/text.js';
+import { t } from '../common/strings.js';
+import { momentText } from '../common/text.js';
 import { StateBadge } from './state-badge.js';
 
 /** Older ones are in the batch records. */

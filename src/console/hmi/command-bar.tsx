@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { can } from '../data/session.js';
 import { COMMANDS } from '../data/states.js';
 import type { BatchDetail, Command } from '../data/types.js';
-import { t, word } from '../shared/strings.js';
+import { t, word } from '../common/strings.js';
 import { CommandDialog } from './command-dialog.js';
 
 export function CommandBar({ batch }: { readonly batch: BatchDetail }) {

@@ -4,10 +4,10 @@ import { command as send, type PreflightCheck, preflight } from '../data/batch.j
 import { config } from '../data/session.js';
 import { needsReason } from '../data/states.js';
 import type { BatchDetail, Command } from '../data/types.js';
-import { Dialog } from '../shared/dialog.js';
-import { ReasonField, reasonLength } from '../shared/reason-field.js';
-import { t, word } from '../shared/strings.js';
-import { useSend } from '../shared/use-send.js';
+import { Dialog } from '../common/dialog.js';
+import { ReasonField, reasonLength } from '../common/reason-field.js';
+import { t, word } from '../common/strings.js';
+import { useSend } from '../common/use-send.js';
 
 export interface CommandDialogProps {
   readonly batch: BatchDetail;

@@ -1,7 +1,7 @@
 /** Valves and motors as small words: filled while they are open, run or move, in colour only at fault. */
 import type { Device } from '../data/key-tags.js';
 import { tagValue } from '../data/plant.js';
-import { t, word } from '../shared/strings.js';
+import { t, word } from '../common/strings.js';
 
 const ACTIVE = /^(open|opened|opening|closing|running|starting|stopping|on)$/i;
 const FAULT = /fault|fail|trip|alarm|error/i;

@@ -1,7 +1,7 @@
 import { brokerConnected, showSite, site, sites, stream } from '../data/plant.js';
-import { nowMs } from '../shared/clock.js';
-import { t } from '../shared/strings.js';
-import { clockText } from '../shared/text.js';
+import { nowMs } from '../common/clock.js';
+import { t } from '../common/strings.js';
+import { clockText } from '../common/text.js';
 import { UserMenu } from './user-menu.js';
 
 export function Header() {

@@ -1,5 +1,5 @@
 /** Digits for gloved hands: a panel has no keyboard. */
-import { t } from '../shared/strings.js';
+import { t } from '../common/strings.js';
 
 const KEYS = ['7', '8', '9', '4', '5', '6', '1', '2', '3', '±', '0', '.'];
 

@@ -1,4 +1,4 @@
-import '../shared/theme.css';
+import '../common/theme.css';
 import './layout.css';
 import './tiles.css';
 import './batches.css';

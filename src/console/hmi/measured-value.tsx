@@ -1,8 +1,8 @@
 import type { Measurement } from '../data/key-tags.js';
 import { stale, tagValue } from '../data/plant.js';
 import type { TagValue } from '../data/types.js';
-import { t } from '../shared/strings.js';
-import { numberText, unitText } from '../shared/text.js';
+import { t } from '../common/strings.js';
+import { numberText, unitText } from '../common/text.js';
 
 const BAR = { width: 100, height: 8 } as const;
 

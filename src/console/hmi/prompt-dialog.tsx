@@ -3,11 +3,11 @@ import { useState } from 'preact/hooks';
 import { answerPrompt } from '../data/desk.js';
 import { config } from '../data/session.js';
 import type { Prompt } from '../data/types.js';
-import { Dialog } from '../shared/dialog.js';
-import { ReasonField, reasonLength } from '../shared/reason-field.js';
-import { t } from '../shared/strings.js';
-import { typedNumber, unitText } from '../shared/text.js';
-import { useSend } from '../shared/use-send.js';
+import { Dialog } from '../common/dialog.js';
+import { ReasonField, reasonLength } from '../common/reason-field.js';
+import { t } from '../common/strings.js';
+import { typedNumber, unitText } from '../common/text.js';
+import { useSend } from '../common/use-send.js';
 import { Keypad } from './keypad.js';
 
 export function PromptDialog({ prompt, onClose }: { readonly prompt: Prompt; readonly onClose: () => void }) {

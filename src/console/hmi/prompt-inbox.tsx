@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 import { prompts } from '../data/plant.js';
 import { can } from '../data/session.js';
 import type { Prompt } from '../data/types.js';
-import { nowMs } from '../shared/clock.js';
-import { t } from '../shared/strings.js';
-import { ageText } from '../shared/text.js';
+import { nowMs } from '../common/clock.js';
+import { t } from '../common/strings.js';
+import { ageText } from '../common/text.js';
 import { PromptDialog } from './prompt-dialog.js';
 
 export function PromptInbox() {

@@ -1,5 +1,5 @@
 import { severityOf } from '../data/states.js';
-import { word } from '../shared/strings.js';
+import { word } from '../common/strings.js';
 
 export function StateBadge({ state, testid }: { readonly state: string; readonly testid?: string }) {
   return (

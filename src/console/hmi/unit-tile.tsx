@@ -1,9 +1,9 @@
 /** One unit: what it is, what it does, and the values that tell whether it goes well. */
 import { batches, keyTags, phases, unitInfo } from '../data/plant.js';
 import type { OverviewUnit, PhaseDetail } from '../data/types.js';
-import { nowMs } from '../shared/clock.js';
-import { t, word } from '../shared/strings.js';
-import { ageText } from '../shared/text.js';
+import { nowMs } from '../common/clock.js';
+import { t, word } from '../common/strings.js';
+import { ageText } from '../common/text.js';
 import { DeviceRow } from './device-row.js';
 import { MeasuredValue } from './measured-value.js';
 import { StateBadge } from './state-badge.js';

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { config, logout, me } from '../data/session.js';
-import { t } from '../shared/strings.js';
+import { t } from '../common/strings.js';
 
 export function UserMenu() {
   const [open, setOpen] = useState(false);

@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { ApiError, post } from '../data/api.js';
 import type { Session } from '../data/types.js';
-import { Field } from '../shared/field.js';
-import { t } from '../shared/strings.js';
-import { useSend } from '../shared/use-send.js';
+import { Field } from '../common/field.js';
+import { t } from '../common/strings.js';
+import { useSend } from '../common/use-send.js';
 import { FormFault } from './form-fault.js';
 import { signIn } from './sign-in.js';
 

@@ -3,8 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { get } from '../data/api.js';
 import { localTarget } from '../data/login-address.js';
 import type { AuthConfig, Session } from '../data/types.js';
-import { faultText } from '../shared/fault-text.js';
-import { t } from '../shared/strings.js';
+import { faultText } from '../common/fault-text.js';
+import { t } from '../common/strings.js';
+import { Ended } from './ended.js';
 import { FirstAdminForm } from './first-admin-form.js';
 import { NewPasswordForm } from './new-password-form.js';
 import { SignInForm } from './sign-in-form.js';
@@ -95,13 +96,4 @@ function endedText(): string {
   const ended = query.get('ended');
   if (ended === null || ended === '') return '';
   return t.endedReasons[ended] ?? t.endedReasons.session;
-}
-
-export function Ended({ text }: { readonly text: string }) {
-  if (text === '') return null;
-  return (
-    <p class="note" role="status" data-testid="login-ended">
-      {text}
-    </p>
-  );
 }

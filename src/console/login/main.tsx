@@ -1,4 +1,4 @@
-import '../shared/theme.css';
+import '../common/theme.css';
 import './login.css';
 import { render } from 'preact';
 import { LoginPage } from './login-page.js';

@@ -1,9 +1,9 @@
 /** A password that an administrator set opens nothing but this form (D-AUTH-02). */
 import { useState } from 'preact/hooks';
 import { post, useCredential } from '../data/api.js';
-import { Field } from '../shared/field.js';
-import { t } from '../shared/strings.js';
-import { useSend } from '../shared/use-send.js';
+import { Field } from '../common/field.js';
+import { t } from '../common/strings.js';
+import { useSend } from '../common/use-send.js';
 import { FormFault } from './form-fault.js';
 
 export interface NewPasswordFormProps {

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Session } from '../data/types.js';
-import { Field } from '../shared/field.js';
-import { t } from '../shared/strings.js';
-import { useSend } from '../shared/use-send.js';
+import { Field } from '../common/field.js';
+import { t } from '../common/strings.js';
+import { useSend } from '../common/use-send.js';
+import { Ended } from './ended.js';
 import { FormFault } from './form-fault.js';
-import { Ended } from './login-page.js';
 import { signIn } from './sign-in.js';
 
 export function SignInForm({ ended, onSignedIn }: { readonly ended: string; readonly onSignedIn: (session: Session, password: string) => void }) {
