@@ -199,8 +199,6 @@ async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'a
   const batch = await create('WALK-C');
   await command(batch, 'Start');
   await reached(batch, 'Running');
-  // Every unit is at work before the Hold: a phase whose Start is still on its way may miss the Restart after it.
-  await test.until('each unit runs a phase', `${AT}/phases`, (list) => list.filter((phase: Answer['body']) => phase.batch === batch && phase.state === 'Running').length === 3);
   for (const [word, state] of [
     ['Hold', 'Held'],
     ['Restart', 'Running'],

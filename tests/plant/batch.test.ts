@@ -180,8 +180,11 @@ t.test('ALLOC-02: clean-train runs to Complete; OnDemand batches queue for a uni
   const second = await plant.runBatch({ masterRecipeRef });
   const third = await plant.runBatch({ masterRecipeRef, priority: 500 });
   for (const waits of [second, third]) {
-    const body = await plant.batch(waits);
-    t.match(body, { phase: 'Running', allocations: [{ unit: 'rx101', state: 'Requested' }], blockedBecause: new RegExp(`rx101.*${first}`) });
+    await plant.look(`${waits} waits`, async () => {
+      const { blockedBecause } = await plant.batch(waits);
+      return { done: blockedBecause || undefined, seen: 'nothing blocks it' };
+    });
+    t.match(await plant.batch(waits), { phase: 'Running', allocations: [{ unit: 'rx101', state: 'Requested' }], blockedBecause: new RegExp(`rx101.*${first}`) });
   }
   const waits = (await plant.api.get(`${SITE}/unitprocedures`)).body.find((item: { batch: string }) => item.batch === second);
   t.match(waits, { state: 'Idle', conditions: [{ type: 'WaitingForAllocation', status: 'True' }], blockedBecause: /rx101/ });

@@ -41,6 +41,7 @@ export interface PassWorld {
   readonly onPhaseFailure: 'Hold' | 'Fail';
   readonly settleDeadlineMs: number;
   commandPhase(phase: Resource<PhaseSpec, ElementStatus>, command: Command): void;
+  awaitsAnswer(unit: string, phase: string): boolean;
 }
 
 export class BatchPass {
@@ -165,6 +166,7 @@ export class BatchPass {
       isTrue: (node, transition) => this.#isTrue(node, transition),
       startBlockedBy: (node) => this.startBlockedBy(node),
       commandPhase: (node, command) => this.#world.commandPhase(this.element(node) as Resource<PhaseSpec, ElementStatus>, command),
+      awaitsAnswer: (node) => this.#world.awaitsAnswer(node.unit, node.name),
       stateChanged: (node, from, cause) => this.#stateChanged(node, from, cause),
     };
   }

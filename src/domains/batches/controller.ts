@@ -83,6 +83,7 @@ export class BatchController implements Reconciler {
       onPhaseFailure: recipe?.onPhaseFailure ?? 'Hold',
       settleDeadlineMs: this.#settings.settleDeadlineMs,
       commandPhase: (phase, command) => this.#commandPhase(phase, command),
+      awaitsAnswer: (unit, phase) => this.#awaitsAnswer(site, unit, phase),
     });
     // A batch that says Running has a procedure that runs: started before a command is judged, or one that comes in this
     // very moment would find the procedure Idle and be refused.
@@ -337,6 +338,11 @@ export class BatchController implements Reconciler {
     if (!link?.ready) return;
     if (command === 'Start') this.#load(link, this.#bound(phase), false);
     this.#orders.send(link, phase.metadata.name, command, lookOf(phase));
+  }
+
+  #awaitsAnswer(site: string, unit: string, phase: string): boolean {
+    const link = this.#runtimes.link(site, unit);
+    return link !== undefined && link.ready && this.#orders.awaitsAnswer(link, phase);
   }
 
   #load(link: UnitLink, phase: Resource<PhaseSpec, ElementStatus>, recovering: boolean): void {

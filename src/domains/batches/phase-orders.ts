@@ -37,6 +37,12 @@ export class PhaseOrders {
     return true;
   }
 
+  /** Sent to the worker that runs now and not answered; what an earlier worker was sent is gone with it. */
+  awaitsAnswer(link: UnitLink, phase: string): boolean {
+    const order = this.#orders.get(`${link.site}/${phase}`);
+    return order !== undefined && order.epoch === link.epoch && order.refusedAt === '';
+  }
+
   forget(site: string, phase: string): void {
     this.#orders.delete(`${site}/${phase}`);
   }

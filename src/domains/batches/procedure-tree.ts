@@ -48,6 +48,8 @@ export interface TreeWorld {
   startBlockedBy(node: TreeNode): string;
   /** Asks the unit worker; asking again while the request is outstanding does nothing. */
   commandPhase(node: TreeNode, command: Command): void;
+  /** A command is on its way to the phase: the state it is seen in is about to change. */
+  awaitsAnswer(node: TreeNode): boolean;
   stateChanged(node: TreeNode, from: State, cause: string): void;
 }
 
@@ -159,14 +161,16 @@ export class ProcedureTree {
     if (!passedOn) return;
     for (const child of node.children) if (childTakes(passedOn, child.state)) this.#order(child, passedOn, passedOn);
     const settled = SETTLES_IN[node.state];
-    if (
-      settled &&
-      childrenSettled(
-        node.state,
-        node.children.map((child) => child.state),
-      )
-    )
-      this.#enter(node, settled, 'complete');
+    if (settled && this.#childrenSettled(node)) this.#enter(node, settled, 'complete');
+  }
+
+  /** A phase that a command is still on its way to is not at rest, whatever state it is seen in. */
+  #childrenSettled(node: TreeNode): boolean {
+    if (node.children.some((child) => child.kind === 'Phase' && this.#world.awaitsAnswer(child))) return false;
+    return childrenSettled(
+      node.state,
+      node.children.map((child) => child.state),
+    );
   }
 
   #run(node: TreeNode): void {
@@ -215,15 +219,7 @@ export class ProcedureTree {
       if (child.state === 'Held') this.#order(child, 'Restart', 'Restart');
       else if (aborted(child)) this.#order(child, 'Reset', 'Restart');
     }
-    if (
-      node.children.some((child) => aborted(child)) ||
-      !childrenSettled(
-        'Restarting',
-        node.children.map((child) => child.state),
-      )
-    )
-      return;
-    this.#enter(node, 'Running', 'complete');
+    if (!node.children.some((child) => aborted(child)) && this.#childrenSettled(node)) this.#enter(node, 'Running', 'complete');
   }
 
   /** A phase failure reaches its ancestors once: hold-class by the propagation level, fail-class by onPhaseFailure. */

@@ -7,10 +7,13 @@ import type { ElementFailure } from '../../../src/domains/batches/kind.js';
 import { type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from '../../../src/domains/batches/procedure-tree.js';
 import { NO_PROGRESS } from '../../../src/domains/batches/rules.js';
 
-/** Phases that follow their commands at once, as a unit worker would within a scan or two. */
+/** Phases that follow their commands at once, as a unit worker would within a scan or two; or, while `late`, when asked to. */
 class Bench {
   readonly tree: ProcedureTree;
   readonly commands: string[] = [];
+  /** Orders on their way, as `PhaseOrders` keeps them: one a phase, the last one counts. */
+  readonly onTheirWay = new Map<TreeNode, Command>();
+  late = false;
   readonly changes: string[] = [];
   readonly falseConditions = new Set<string>();
   nowMs = 1000;
@@ -29,7 +32,8 @@ class Bench {
       onPhaseFailure: options.onPhaseFailure ?? 'Hold',
       isTrue: (_, transition) => !this.falseConditions.has(transition.to),
       startBlockedBy: options.blocked ?? (() => ''),
-      commandPhase: (node, command) => this.#obey(node, command),
+      commandPhase: (node, command) => (this.late ? this.onTheirWay.set(node, command) : this.#obey(node, command)),
+      awaitsAnswer: (node) => this.onTheirWay.has(node),
       stateChanged: (node, from) => this.changes.push(`${node.name} ${from}>${node.state}`),
     };
     this.tree = new ProcedureTree(root, world);
@@ -42,6 +46,14 @@ class Bench {
     node.state = verdict.next;
     if (command === 'Start') node.runCount += 1;
     if (command === 'Restart') node.failure = undefined;
+  }
+
+  /** The orders arrive, and whatever follows from them arrives at once. */
+  arrive(): void {
+    this.late = false;
+    for (const [node, command] of this.onTheirWay) this.#obey(node, command);
+    this.onTheirWay.clear();
+    this.settle();
   }
 
   /** The acting phases come to rest, then the tree settles; repeated until nothing moves. */
@@ -180,6 +192,43 @@ for (const [command, end] of [
     t.equal(bench.states().root, 'Idle');
   });
 }
+
+const BEFORE_THE_START_ARRIVES: readonly (readonly [Command, State])[] = [
+  ['Hold', 'Held'],
+  ['Pause', 'Paused'],
+  ['Stop', 'Stopped'],
+  ['Abort', 'Aborted'],
+];
+for (const [command, end] of BEFORE_THE_START_ARRIVES) {
+  t.test(`decisions 3.4: ${command} given while the Start of a phase is on its way waits for it and reaches it`, async (t) => {
+    const bench = new Bench(plant());
+    bench.late = true;
+    bench.tree.command('Start');
+    bench.settle();
+    t.ok(bench.tree.command(command).accepted);
+    bench.settle();
+    t.notMatch(bench.states(), { root: end }, 'nothing is at rest while a phase is about to start');
+    bench.arrive();
+    t.match(bench.states(), { p1: end, 'a-op': end, a: end, p3: end, root: end });
+  });
+}
+
+t.test('decisions 3.4: Hold given while the Restart of a phase is on its way holds it again', async (t) => {
+  const bench = started();
+  bench.tree.command('Hold');
+  bench.settle();
+  bench.late = true;
+  bench.tree.command('Restart');
+  bench.settle();
+  t.ok(bench.tree.command('Hold').accepted);
+  bench.settle();
+  t.equal(bench.states().root, 'Holding');
+  bench.arrive();
+  t.match(bench.states(), { p1: 'Held', p3: 'Held', root: 'Held' });
+  bench.tree.command('Restart');
+  bench.settle();
+  t.match(bench.states(), { p1: 'Running', p3: 'Running', root: 'Running' });
+});
 
 t.test('decisions 3.4: a held phase holds its ancestors up to the propagation level, once', async (t) => {
   const held = (level: HoldPropagation): Record<string, State> => {
