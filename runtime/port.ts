@@ -42,6 +42,8 @@ export interface RuntimeSettings {
   readonly retainIntervalMs: number;
   readonly readbackTimeoutMs: number;
   readonly ioLostHoldDelayMs: number;
+  /** Resume takes a phase that is Pausing back to Running (decisions 3.2). */
+  readonly resumeCancelsPause: boolean;
 }
 
 export interface NetworkPlan {

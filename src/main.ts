@@ -110,6 +110,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       retainIntervalMs: settings.retainIntervalMs,
       readbackTimeoutMs: settings.readbackTimeoutMs,
       ioLostHoldDelayMs: settings.lostHoldDelayMs,
+      resumeCancelsPause: settings.resumeCancelsPause,
     },
     timeScale,
   });
@@ -119,7 +120,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
 
   // ------------------------------------------------------------ batches and records
   const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
-  const batches = new BatchController({ store, runtimes, clock, settings: { production, settleDeadlineMs: settings.settleDeadlineMs, storageLow } });
+  const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
+  const batches = new BatchController({ store, runtimes, clock, settings: { production, settleDeadlineMs, holdPropagation, resumeCancelsPause, storageLow } });
   const batchLoop = new ReconcileLoop(batches, clock, log);
   const records = new RecordReconciler({ store, facts: queries });
   const recordLoop = new ReconcileLoop(records, clock, log);

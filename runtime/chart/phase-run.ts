@@ -253,7 +253,7 @@ export class PhaseRun implements ChartOwner, FrameOwner {
 
   #facts(command: Command) {
     const startRule = command !== 'Start' ? '' : this.#invalid !== '' ? this.#invalidRule : this.#mode === 'Manual' ? 'mode-manual' : '';
-    return { failureActive: this.#failure?.active ?? false, startRule };
+    return { failureActive: this.#failure?.active ?? false, resumeCancelsPause: this.#context.settings.resumeCancelsPause, startRule };
   }
 
   get #invalidRule(): string {

@@ -39,6 +39,7 @@ export interface PassWorld {
   readonly nowMs: number;
   readonly holdPropagation: HoldPropagation;
   readonly onPhaseFailure: 'Hold' | 'Fail';
+  readonly resumeCancelsPause: boolean;
   readonly settleDeadlineMs: number;
   commandPhase(phase: Resource<PhaseSpec, ElementStatus>, command: Command): void;
   awaitsAnswer(unit: string, phase: string): boolean;
@@ -163,6 +164,7 @@ export class BatchPass {
       nowText: this.at,
       holdPropagation: this.#world.holdPropagation,
       onPhaseFailure: this.#world.onPhaseFailure,
+      resumeCancelsPause: this.#world.resumeCancelsPause,
       isTrue: (node, transition) => this.#isTrue(node, transition),
       startBlockedBy: (node) => this.startBlockedBy(node),
       commandPhase: (node, command) => this.#world.commandPhase(this.element(node) as Resource<PhaseSpec, ElementStatus>, command),
@@ -331,6 +333,7 @@ export class BatchPass {
             state: node.state,
             mode: node.mode,
             progress: node.progress,
+            budgetSinceMs: node.budgetSinceMs,
             runCount: node.runCount,
             startedAt: node.startedAt,
             endedAt: node.endedAt,
@@ -361,11 +364,13 @@ function readNode(kind: ElementKind, resource: ElementResource): TreeNode {
     path: spec.stepPath,
     unit: 'unitRef' in spec ? spec.unitRef : '',
     chart: 'chart' in spec ? spec.chart : null,
+    timeoutMs: kind !== 'Phase' && 'timeoutSeconds' in spec ? spec.timeoutSeconds * 1000 : 0,
     children: [],
     parent: null,
     state: status.state,
     mode: status.mode,
     progress: status.progress ?? NO_PROGRESS,
+    budgetSinceMs: status.budgetSinceMs ?? 0,
     runCount: status.runCount,
     pausedAt: status.pausedAt ?? '',
     failure: status.failure,
@@ -377,7 +382,18 @@ function readNode(kind: ElementKind, resource: ElementResource): TreeNode {
 
 /** What is persisted of a node, as one comparable text. */
 function lookOf(node: TreeNode): string {
-  return JSON.stringify([node.state, node.mode, node.progress, node.runCount, node.pausedAt, node.failure, node.escalated, hasInside(node, 'Held'), hasInside(node, 'Paused')]);
+  return JSON.stringify([
+    node.state,
+    node.mode,
+    node.progress,
+    node.budgetSinceMs,
+    node.runCount,
+    node.pausedAt,
+    node.failure,
+    node.escalated,
+    hasInside(node, 'Held'),
+    hasInside(node, 'Paused'),
+  ]);
 }
 
 function failureBelow(node: TreeNode): TreeNode['failure'] {

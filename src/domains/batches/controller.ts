@@ -10,7 +10,7 @@ import type { BatchState, Command, State } from '../../../runtime/vocabulary/sta
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
-import type { Actor } from '../../platform/store/audit-record.js';
+import { type Actor, component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock } from '../coordination/kind.js';
@@ -23,7 +23,7 @@ import { type Allocation, Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOT
 import { bindParameters } from './parameters.js';
 import { PhaseOrders } from './phase-orders.js';
 import { phasePlan } from './phase-plan.js';
-import { type TreeNode, walk } from './procedure-tree.js';
+import { type HoldPropagation, type TreeNode, walk } from './procedure-tree.js';
 import { checkStart, isAvailable, startPuts } from './start.js';
 
 export interface PendingCommand {
@@ -37,9 +37,14 @@ export interface PendingCommand {
 export interface ControllerSettings {
   readonly production: boolean;
   readonly settleDeadlineMs: number;
+  /** `batch.holdPropagation`, where the recipe is silent. */
+  readonly holdPropagation: HoldPropagation;
+  readonly resumeCancelsPause: boolean;
   storageLow(): boolean;
 }
 
+/** A deadline that has just passed is looked at once more in a moment, not in the same turn. */
+const LOOK_AGAIN_MIN_MS = 10;
 const RECOVERABLE: readonly BatchState[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
@@ -79,8 +84,9 @@ export class BatchController implements Reconciler {
     const recipe = this.#store.get(ControlRecipe, site, batch.status.controlRecipe)?.spec.recipe;
     const pass = new BatchPass(batch, this.#store, {
       nowMs: this.#clock.wallMs(),
-      holdPropagation: recipe?.holdPropagation ?? 'batch',
+      holdPropagation: recipe?.holdPropagation ?? this.#settings.holdPropagation,
       onPhaseFailure: recipe?.onPhaseFailure ?? 'Hold',
+      resumeCancelsPause: this.#settings.resumeCancelsPause,
       settleDeadlineMs: this.#settings.settleDeadlineMs,
       commandPhase: (phase, command) => this.#commandPhase(phase, command),
       awaitsAnswer: (unit, phase) => this.#awaitsAnswer(site, unit, phase),
@@ -93,6 +99,7 @@ export class BatchController implements Reconciler {
     if (!isFinalBatch(pass.status.phase) && pass.status.phase !== 'Pending' && pass.tree) {
       this.#allocateOnDemand(pass, recipe?.allocationPolicy === 'OnDemand');
       pass.settle();
+      this.#restartByItself(pass);
       this.#raiseOnComplete(pass, extra);
     }
     const change = pass.change();
@@ -151,6 +158,7 @@ export class BatchController implements Reconciler {
       heldInside: pass.status.heldInside,
       pausedInside: pass.status.pausedInside === true,
       failureActive: pass.status.failure?.active ?? false,
+      resumeCancelsPause: this.#settings.resumeCancelsPause,
     });
     if (!verdict.accepted) {
       this.#rejected(pass, pending, verdict.rule, `${pending.command} is not possible while the batch is ${phase}`);
@@ -290,6 +298,7 @@ export class BatchController implements Reconciler {
     pass.event({ eventType: 'General', eventSubType: 'System', value: 'RuntimeRestart', previousValue: lastSeen, message });
     pass.status = {
       ...pass.status,
+      gapMs: this.#clock.wallMs() - Date.parse(lastSeen),
       conditions: [...pass.status.conditions.filter((condition) => condition.type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }],
     };
     pass.audits.push({
@@ -303,6 +312,33 @@ export class BatchController implements Reconciler {
       details: { from: lastSeen, to: pass.at },
       correlationID: `recovery-${pass.batch.metadata.name}-${this.#clock.wallMs()}`,
     });
+  }
+
+  /**
+   * The one Restart that the system gives: every phase that the restart of the appliance has held allows it for a gap of
+   * that length, and no failure is active (decisions 3.8). Judged once, when the batch has come to rest.
+   */
+  #restartByItself(pass: BatchPass): void {
+    const { gapMs, phase } = pass.status;
+    if (gapMs === undefined || phase === 'Holding' || !pass.tree) return;
+    const { gapMs: _judged, ...status } = pass.status;
+    pass.status = status;
+    if (phase !== 'Held') return; // an operator was faster
+    const held = [...walk(pass.tree.root)].filter((node) => node.kind === 'Phase' && node.failure?.rule === 'runtime-restart');
+    const mayRestart = held.every((node) => gapMs < (pass.element(node).spec as PhaseSpec).autoRestartWithinSeconds * 1000 && node.failure?.active !== true);
+    if (held.length === 0 || !mayRestart || !pass.tree.command('Restart', 'auto-restart').accepted) return;
+    pass.audits.push({
+      site: pass.site,
+      actor: component('system'),
+      action: 'Command',
+      category: 'command',
+      target: { kind: 'Batch', name: pass.batch.metadata.name, site: pass.site },
+      result: 'Success',
+      rule: 'auto-restart',
+      details: { command: 'Restart', state: 'Held', gapMs },
+      correlationID: `recovery-${pass.batch.metadata.name}-${this.#clock.wallMs()}`,
+    });
+    pass.settle();
   }
 
   /** Wall time of the last durable record of any of its phases. */
@@ -376,8 +412,10 @@ export class BatchController implements Reconciler {
 
   #again(pass: BatchPass): Outcome {
     const { settleBy, phase } = pass.status;
-    if (settleBy !== '' && (phase === 'Stopping' || phase === 'Aborting')) return { lookAgainMs: Math.max(10, Date.parse(settleBy) - this.#clock.wallMs()) };
-    return 'settled';
+    const deadlines = settleBy !== '' && (phase === 'Stopping' || phase === 'Aborting') ? [Date.parse(settleBy)] : [];
+    for (const node of pass.tree ? walk(pass.tree.root) : []) if (node.timeoutMs > 0 && node.budgetSinceMs > 0) deadlines.push(node.budgetSinceMs + node.timeoutMs);
+    if (deadlines.length === 0) return 'settled';
+    return { lookAgainMs: Math.max(LOOK_AGAIN_MIN_MS, Math.min(...deadlines) - this.#clock.wallMs()) };
   }
 }
 

@@ -93,6 +93,8 @@ export interface BatchStatus {
   readonly commandRejection?: CommandRejection;
   readonly conditions: readonly Condition[];
   readonly workOrder?: WorkOrderOrigin;
+  /** Length of the control gap that the batch is being held for, until an automatic Restart has been judged (decisions 3.8). */
+  readonly gapMs?: number;
   /** Wall time by which Stop and Abort must have settled. */
   readonly settleBy: string;
 }

@@ -23,11 +23,15 @@ export interface TreeNode {
   readonly path: string;
   readonly unit: string;
   readonly chart: ProceduralChart | null;
+  /** Time budget of one run, from entering Running; 0 for none. A phase watches its own. */
+  readonly timeoutMs: number;
   readonly children: TreeNode[];
   parent: TreeNode | null;
   state: State;
   mode: Mode;
   progress: ChartProgress;
+  /** Since when the budget is spent, in wall ms; 0 when none is. */
+  budgetSinceMs: number;
   runCount: number;
   pausedAt: string;
   failure: ElementFailure | undefined;
@@ -42,6 +46,8 @@ export interface TreeWorld {
   readonly nowText: string;
   readonly holdPropagation: HoldPropagation;
   readonly onPhaseFailure: 'Hold' | 'Fail';
+  /** Setting `batch.resumeCancelsPause`. */
+  readonly resumeCancelsPause: boolean;
   /** Condition of a procedural transition of the node's chart. */
   isTrue(node: TreeNode, transition: ChartTransition): boolean;
   /** '' when the element may start, else what it waits for (allocation, signal, barrier). */
@@ -108,7 +114,10 @@ export class ProcedureTree {
       this.#moving = false;
       for (const node of walk(this.root)) {
         if (node.kind === 'Phase') this.#escalate(node);
-        else this.#advance(node);
+        else {
+          this.#watchBudget(node);
+          this.#advance(node);
+        }
       }
       rounds += 1;
     } while (this.#moving && rounds < SETTLE_ROUNDS_MAX);
@@ -119,7 +128,12 @@ export class ProcedureTree {
       this.#world.commandPhase(node, command);
       return { accepted: true, next: node.state };
     }
-    const facts = { failureActive: node.failure?.active ?? false, heldInside: hasInside(node, 'Held'), pausedInside: hasInside(node, 'Paused') };
+    const facts = {
+      failureActive: node.failure?.active ?? false,
+      heldInside: hasInside(node, 'Held'),
+      pausedInside: hasInside(node, 'Paused'),
+      resumeCancelsPause: this.#world.resumeCancelsPause,
+    };
     const verdict = judge(node.state, command, facts);
     if (!verdict.accepted) return verdict;
     if (node.state === 'Running' && (command === 'Restart' || command === 'Resume')) {
@@ -146,12 +160,41 @@ export class ProcedureTree {
       this.#released.set(node.name, node.pausedAt);
       node.pausedAt = '';
     }
-    if (next === 'Running' && from === 'Paused') for (const child of node.children) if (child.state === 'Paused') this.#order(child, 'Resume', cause);
+    if (next === 'Running' && (from === 'Paused' || from === 'Pausing')) this.#resumeChildren(node, cause);
+    if (next === 'Running' && (from === 'Idle' || from === 'Restarting')) node.budgetSinceMs = this.#world.nowMs;
     if (next === 'Restarting') node.failure = undefined;
     if (next === 'Idle') node.progress = NO_PROGRESS;
-    if (isFinal(next)) node.endedAt = this.#world.nowText;
+    if (isFinal(next)) {
+      node.endedAt = this.#world.nowText;
+      node.budgetSinceMs = 0;
+    }
     this.#moving = true;
     this.#world.stateChanged(node, from, cause);
+  }
+
+  /** Those that have paused, and with `batch.resumeCancelsPause` those that are about to. */
+  #resumeChildren(node: TreeNode, cause: string): void {
+    for (const child of node.children) {
+      if (child.state === 'Paused' || (child.state === 'Pausing' && this.#world.resumeCancelsPause)) this.#order(child, 'Resume', cause);
+    }
+  }
+
+  /** Time in Held and Paused counts too, and a Restart begins anew (decisions 1.5); the failure is of class hold (3.5). */
+  #watchBudget(node: TreeNode): void {
+    if (node.timeoutMs === 0 || node.budgetSinceMs === 0 || this.#world.nowMs - node.budgetSinceMs < node.timeoutMs) return;
+    node.budgetSinceMs = 0;
+    this.#moving = true;
+    const message = `${node.path}: not done within ${node.timeoutMs / 1000} s`;
+    node.failure = { class: 'hold', rule: 'element-timeout', message, step: node.step, since: this.#world.nowText, active: false, auditRecordRef: '' };
+    this.#holdFrom(node, 'element-timeout');
+  }
+
+  /** Holds the highest element of the propagation level above `node`, or `node` itself; what is below follows. False when it needs none. */
+  #holdFrom(node: TreeNode | null, rule: string): boolean {
+    const levels = LEVELS[rule === 'runtime-restart' ? 'batch' : this.#world.holdPropagation];
+    let top = node;
+    for (let above = node; above; above = above.parent) if (levels.includes(above.kind)) top = above;
+    return top !== null && HOLDABLE.includes(top.state) && this.#order(top, 'Hold', rule).accepted;
   }
 
   #advance(node: TreeNode): void {
@@ -236,12 +279,8 @@ export class ProcedureTree {
       this.#fail(phase.parent ?? phase, failure.rule, text, failure.auditRecordRef);
       return;
     }
-    const levels = LEVELS[failure.rule === 'runtime-restart' ? 'batch' : this.#world.holdPropagation];
-    let top: TreeNode | null = fail ? phase.parent : null;
-    for (let node = phase.parent; node; node = node.parent) if (levels.includes(node.kind)) top = node;
-    if (!top || !HOLDABLE.includes(top.state)) return;
-    this.#order(top, 'Hold', fail ? 'child-failed' : failure.rule);
-    if (fail && phase.parent) phase.parent.failure = { ...failure, class: 'hold', rule: 'child-failed', message: text, active: false };
+    const held = this.#holdFrom(fail ? phase.parent : phase, fail ? 'child-failed' : failure.rule);
+    if (held && fail && phase.parent) phase.parent.failure = { ...failure, class: 'hold', rule: 'child-failed', message: text, active: false };
   }
 
   /** A failure that the batch cannot go on from: everything aborts, and the outcome will be Failed. */

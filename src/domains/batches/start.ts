@@ -157,7 +157,7 @@ function controlRecipe(batch: BatchResource, plan: StartPlan, templates: Control
     allocation: plan.allocation,
     batchSize: recipe.spec.batchSize,
     coordinationRefs: recipe.spec.coordinationRefs,
-    holdPropagation: recipe.spec.holdPropagation,
+    ...(recipe.spec.holdPropagation ? { holdPropagation: recipe.spec.holdPropagation } : {}),
     onPhaseFailure: recipe.spec.onPhaseFailure,
     allocationPolicy: recipe.spec.allocation,
   };

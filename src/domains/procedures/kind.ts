@@ -262,6 +262,8 @@ export interface ElementStatus {
   readonly conditions: readonly Condition[];
   /** Where the procedural chart stands (not on phases). */
   readonly progress?: ChartProgress;
+  /** Start of the running time budget in wall ms (decisions, `timeoutSeconds`); absent or 0 when none runs (not on phases). */
+  readonly budgetSinceMs?: number;
   /** `since` of the phase failure that its ancestors have already followed. */
   readonly escalated?: string;
   /** Start of the wait for a prompt answer that is stored but not yet seen by the unit worker. */

@@ -53,7 +53,8 @@ export const MasterRecipeSpec = v.strictObject({
   procedure: v.optional(v.strictObject({ chart: v.optional(ProceduralChartField, {}) }), {}),
   coordinationRefs: v.optional(v.array(v.strictObject({ kind: v.picklist(['CoordinationBlock', 'SyncBarrier']), name: Required })), []),
   allocation: v.optional(v.picklist(['AtStart', 'OnDemand']), 'AtStart'),
-  holdPropagation: v.optional(v.picklist(['batch', 'unitProcedure', 'operation', 'phase']), 'batch'),
+  /** Where it is silent, the setting `batch.holdPropagation` speaks (decisions 3.4). */
+  holdPropagation: v.optional(v.picklist(['batch', 'unitProcedure', 'operation', 'phase'])),
   onPhaseFailure: v.optional(v.picklist(['Hold', 'Fail']), 'Hold'),
   otherInformation: v.optional(
     v.strictObject({
@@ -146,7 +147,7 @@ export interface ControlRecipeSpec {
     readonly allocation: Readonly<Record<string, string>>;
     readonly batchSize: { readonly nominal: string; readonly min: string; readonly max: string; readonly engineeringUnit: string };
     readonly coordinationRefs: readonly { readonly kind: string; readonly name: string }[];
-    readonly holdPropagation: MasterRecipeSpec['holdPropagation'];
+    readonly holdPropagation?: MasterRecipeSpec['holdPropagation'];
     readonly onPhaseFailure: MasterRecipeSpec['onPhaseFailure'];
     readonly allocationPolicy: MasterRecipeSpec['allocation'];
   };

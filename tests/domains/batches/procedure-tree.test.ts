@@ -14,15 +14,22 @@ class Bench {
   /** Orders on their way, as `PhaseOrders` keeps them: one a phase, the last one counts. */
   readonly onTheirWay = new Map<TreeNode, Command>();
   late = false;
+  readonly resumeCancelsPause: boolean;
   readonly changes: string[] = [];
   readonly falseConditions = new Set<string>();
   nowMs = 1000;
 
   constructor(
     root: TreeNode,
-    options: { readonly holdPropagation?: HoldPropagation; readonly onPhaseFailure?: 'Hold' | 'Fail'; readonly blocked?: (node: TreeNode) => string } = {},
+    options: {
+      readonly holdPropagation?: HoldPropagation;
+      readonly onPhaseFailure?: 'Hold' | 'Fail';
+      readonly resumeCancelsPause?: boolean;
+      readonly blocked?: (node: TreeNode) => string;
+    } = {},
   ) {
     const bench = this;
+    this.resumeCancelsPause = options.resumeCancelsPause ?? false;
     const world: TreeWorld = {
       get nowMs() {
         return bench.nowMs;
@@ -30,6 +37,7 @@ class Bench {
       nowText: '2026-01-01T00:00:00.000Z',
       holdPropagation: options.holdPropagation ?? 'batch',
       onPhaseFailure: options.onPhaseFailure ?? 'Hold',
+      resumeCancelsPause: options.resumeCancelsPause ?? false,
       isTrue: (_, transition) => !this.falseConditions.has(transition.to),
       startBlockedBy: options.blocked ?? (() => ''),
       commandPhase: (node, command) => (this.late ? this.onTheirWay.set(node, command) : this.#obey(node, command)),
@@ -40,7 +48,7 @@ class Bench {
   }
 
   #obey(node: TreeNode, command: Command): void {
-    const verdict = judge(node.state, command, { failureActive: node.failure?.active ?? false });
+    const verdict = judge(node.state, command, { failureActive: node.failure?.active ?? false, resumeCancelsPause: this.resumeCancelsPause });
     if (!verdict.accepted) return;
     this.commands.push(`${command} ${node.name}`);
     node.state = verdict.next;
@@ -98,7 +106,9 @@ function node(kind: TreeNode['kind'], name: string, children: TreeNode[] = [], c
     parent: null,
     state: 'Idle',
     mode: 'Automatic',
+    timeoutMs: 0,
     progress: NO_PROGRESS,
+    budgetSinceMs: 0,
     runCount: 0,
     pausedAt: '',
     failure: undefined,
@@ -172,6 +182,46 @@ t.test('decisions 3.4: Pause waits for its phases, Resume starts them again', as
   bench.settle();
   t.equal(bench.states().root, 'Running');
   t.equal(bench.states().p1, 'Running');
+});
+
+t.test('decisions 3.2: with batch.resumeCancelsPause Resume takes what is Pausing back to Running', async (t) => {
+  const bench = started({ resumeCancelsPause: true });
+  bench.tree.command('Pause');
+  bench.tree.settle(); // the phases have not reached their safe points
+  t.match(bench.states(), { root: 'Pausing', 'a-op': 'Pausing', p1: 'Pausing' });
+  t.ok(bench.tree.command('Resume').accepted);
+  bench.settle();
+  t.match(bench.states(), { root: 'Running', 'a-op': 'Running', p1: 'Running', p3: 'Running' });
+  const strict = started();
+  strict.tree.command('Pause');
+  strict.tree.settle();
+  t.same(strict.tree.command('Resume'), { accepted: false, rule: 'not-paused' });
+});
+
+t.test('decisions 3.5: an operation that is over its budget holds up to the propagation level, once; Restart gives it a new budget', async (t) => {
+  const root = plant();
+  const timed: TreeNode = { ...root.children[0].children[0], timeoutMs: 5000 };
+  for (const child of timed.children) child.parent = timed;
+  root.children[0].children[0] = timed;
+  const bench = new Bench(root, { holdPropagation: 'unitProcedure' });
+  bench.tree.command('Start');
+  bench.settle();
+  bench.nowMs += 4999;
+  bench.settle();
+  t.equal(bench.states()['a-op'], 'Running');
+  bench.nowMs += 1;
+  bench.settle();
+  t.match(bench.states(), { p1: 'Held', 'a-op': 'Held', a: 'Held', root: 'Running', p3: 'Running' });
+  t.match(bench.node('a-op').failure, { rule: 'element-timeout', class: 'hold', message: 'a-op: not done within 5 s' });
+  bench.nowMs += 60_000;
+  bench.settle();
+  t.ok(bench.tree.command('Restart').accepted, 'what is held inside');
+  bench.settle();
+  t.match(bench.states(), { p1: 'Running', 'a-op': 'Running', a: 'Running' });
+  t.notOk(bench.node('a-op').failure);
+  bench.nowMs += 5000;
+  bench.settle();
+  t.equal(bench.states()['a-op'], 'Held', 'the new budget is spent too');
 });
 
 for (const [command, end] of [

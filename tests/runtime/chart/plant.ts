@@ -19,6 +19,7 @@ export const SETTINGS: RuntimeSettings = {
   retainIntervalMs: 1000,
   readbackTimeoutMs: 5000,
   ioLostHoldDelayMs: 10_000,
+  resumeCancelsPause: false,
 };
 
 export const SCAN_MS = 100;

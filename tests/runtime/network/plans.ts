@@ -10,6 +10,7 @@ export const SETTINGS = {
   retainIntervalMs: 1000,
   readbackTimeoutMs: 5000,
   ioLostHoldDelayMs: 10_000,
+  resumeCancelsPause: false,
 };
 
 export function unitPlan(part: Partial<UnitPlan> & { readonly networks: readonly NetworkPlan[] }): UnitPlan {

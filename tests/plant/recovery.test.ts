@@ -1,0 +1,41 @@
+/** What a batch does after its appliance was away, on the demonstration plant (decisions 3.8). */
+import t from 'tap';
+import { type Plant, SITE, startPlant } from '../support/plant.js';
+
+const plant = await startPlant();
+t.teardown(() => plant.end());
+
+const TEMPLATE = `${SITE}/phasetemplates/cip`;
+
+/** Lets the rinsing phase restart by itself after so many seconds at most; 0: never. */
+async function allow(autoRestartWithinSeconds: number): Promise<void> {
+  const { name, spec } = (await plant.api.get(TEMPLATE)).body;
+  const answer = await plant.api.put(TEMPLATE, { name, spec: { ...spec, autoRestartWithinSeconds } });
+  if (answer.status !== 200) throw new Error(answer.text);
+}
+
+async function interrupted(plant: Plant): Promise<string> {
+  const batch = await plant.runBatch({ masterRecipeRef: 'clean-train' });
+  await plant.untilPhase(batch, 'cip', 'Running');
+  await plant.restart();
+  return batch;
+}
+
+t.test('decisions 3.8: a batch that ran when the appliance went down is held with the gap recorded, and waits for an operator', async (t) => {
+  const batch = await interrupted(plant);
+  const held = await plant.until(batch, 'Held');
+  t.match(held.conditions, [{ type: 'Recovered', reason: 'RuntimeRestart', message: /control gap from/ }]);
+  t.equal((await plant.command(batch, 'Restart')).status, 200);
+  await plant.finish(batch);
+  t.notOk((await plant.events(batch)).some((event) => event.eventSubType === 'State Command' && event.message === 'auto-restart'));
+});
+
+t.test('decisions 3.8: the system restarts it once when every held phase allows that for a gap of this length', async (t) => {
+  await allow(300);
+  const batch = await interrupted(plant);
+  await plant.finish(batch);
+  const { items } = (await plant.api.get(`/api/v1/audit?site=demo&resource=${batch}&limit=1000`)).body;
+  const restarts = items.filter((record: { rule?: string }) => record.rule === 'auto-restart');
+  t.match(restarts, [{ action: 'Command', result: 'Success', component: 'system', details: { command: 'Restart', state: 'Held' } }]);
+  t.equal(restarts.length, 1);
+});
