@@ -27,9 +27,13 @@ export interface UnitPlan {
   /** Slot of a tag in the tag table = its index here. */
   readonly tags: readonly TagPlan[];
   readonly table: SharedArrayBuffer;
+  /** One Float64 per network, in the order of `networks`: how often it was scanned. */
+  readonly scans?: SharedArrayBuffer;
   readonly images: readonly ImagePlan[];
   /** Modules of the unit that are not in Automatic when the plan is loaded. */
   readonly moduleModes: Readonly<Record<string, Mode>>;
+  /** Interlock bypasses in force (D-PROG-03); when given, no other one stays. Without `blocks` all interlocks of the module. */
+  readonly bypasses?: readonly { readonly module: string; readonly blocks?: readonly string[] }[];
   readonly settings: RuntimeSettings;
   /** Retained values saved by an earlier epoch (`retained` messages), by network. */
   readonly retained: Readonly<Record<string, RetainedNetwork>>;

@@ -35,15 +35,19 @@ export class IoLink {
   readonly quality: Uint8Array;
   readonly ack: Float64Array;
   readonly readback: Float64Array;
+  /** 1 where the probe has dealt with every write of an output. */
+  readonly answered: Uint8Array;
+  /** When each image was last seen connected and fresh. */
+  readonly aliveAtMs: Float64Array;
   readonly #plans: readonly ImagePlan[];
   readonly #isInput: Uint8Array;
+  /** 1 where samples arrive on change only, so that their age says nothing (contract 3, Control-module template). */
+  readonly #ageless: Uint8Array;
   readonly #lastOut: Float64Array;
   readonly #writtenAtMs: Float64Array;
   readonly #touched: Uint8Array;
   readonly #views: readonly { readonly value: Float64Array; readonly sampledAtMs: Float64Array; readonly quality: Uint8Array }[];
   readonly #texts: readonly TextChannel[];
-  /** When the image was last seen connected and fresh. */
-  readonly #aliveAtMs: Float64Array;
   readonly #samples: Int32Array;
   readonly #sampleAtMs: Float64Array;
 
@@ -61,7 +65,9 @@ export class IoLink {
     this.quality = new Uint8Array(count + 1).fill(QUALITY.Bad);
     this.ack = new Float64Array(count + 1);
     this.readback = new Float64Array(count + 1);
+    this.answered = new Uint8Array(count + 1).fill(1);
     this.#isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
+    this.#ageless = new Uint8Array(count);
     this.#lastOut = new Float64Array(count).fill(Number.NaN);
     this.#writtenAtMs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
     this.#touched = new Uint8Array(plans.length);
@@ -73,9 +79,14 @@ export class IoLink {
     this.#texts = plans.flatMap((plan, image) =>
       plan.channels.flatMap((entry, channel) => (entry.dataType === 'string' ? [{ image, channel, seen: new Uint8Array(TEXT_BYTES).fill(255) }] : [])),
     );
-    this.#aliveAtMs = new Float64Array(plans.length).fill(Number.NaN);
+    this.aliveAtMs = new Float64Array(plans.length).fill(Number.NaN);
     this.#samples = new Int32Array(plans.length).fill(-1);
     this.#sampleAtMs = new Float64Array(plans.length);
+  }
+
+  /** The channel of an on-change tag: its samples are not judged by their age. */
+  ignoreAge(image: number, channel: number): void {
+    this.#ageless[this.first[image] + channel] = 1;
   }
 
   /** Takes over all inputs; called once at the start of a scan, with the wall clock. */
@@ -99,7 +110,7 @@ export class IoLink {
     const { staleAfterMs } = this.#plans[image];
     const silent = staleAfterMs > 0 && nowMs - this.#sampleAtMs[image] > 2 * staleAfterMs;
     const connected = Atomics.load(header, IMAGE_HEADER.connection) === CONNECTION.connected;
-    if ((connected && !silent) || Number.isNaN(this.#aliveAtMs[image])) this.#aliveAtMs[image] = nowMs;
+    if ((connected && !silent) || Number.isNaN(this.aliveAtMs[image])) this.aliveAtMs[image] = nowMs;
   }
 
   /** Age of inputs (decisions 7.2): older than `staleAfter` is Uncertain, twice that Bad. Outputs show their own state. */
@@ -112,7 +123,7 @@ export class IoLink {
       if (this.#isInput[at] === 1) {
         if (!Number.isFinite(this.value[at])) this.quality[at] = QUALITY.Bad;
         const ageMs = nowMs - this.sampledAtMs[at];
-        if (staleAfterMs > 0 && ageMs > staleAfterMs) {
+        if (staleAfterMs > 0 && ageMs > staleAfterMs && this.#ageless[at] === 0) {
           const worst = ageMs > 2 * staleAfterMs ? QUALITY.Bad : QUALITY.Uncertain;
           if (this.quality[at] < worst) this.quality[at] = worst;
         }
@@ -122,8 +133,10 @@ export class IoLink {
       this.value[at] = out[channel];
       this.readback[at] = readback[channel];
       const sequence = Atomics.load(outSeq, channel);
+      const answered = Atomics.load(outDone, channel) === sequence;
+      this.answered[at] = answered ? 1 : 0;
       if (sequence === 0) this.quality[at] = QUALITY.Uncertain;
-      else if (Atomics.load(outDone, channel) === sequence) {
+      else if (answered) {
         const status = outStatus[channel];
         this.ack[at] = status === WRITE_STATUS.done ? ACK.done : status === WRITE_STATUS.mismatch ? ACK.mismatch : ACK.failed;
         this.quality[at] = status === WRITE_STATUS.failed ? QUALITY.Bad : status === WRITE_STATUS.mismatch ? QUALITY.Uncertain : QUALITY.Good;
@@ -177,17 +190,30 @@ export class IoLink {
     }
   }
 
+  /** What has been latched and driven, for a replay that goes on from here. */
+  snapshot(): IoState {
+    const { value, sampledAtMs, quality, ack, readback, answered, aliveAtMs } = this;
+    return structuredCopy({ value, sampledAtMs, quality, ack, readback, answered, aliveAtMs, lastOut: this.#lastOut, writtenAtMs: this.#writtenAtMs });
+  }
+
+  restore(state: IoState): void {
+    for (const name of ['value', 'sampledAtMs', 'ack', 'readback', 'aliveAtMs'] as const) this[name].set(state[name]);
+    for (const name of ['quality', 'answered'] as const) this[name].set(state[name]);
+    this.#lastOut.set(state.lastOut);
+    this.#writtenAtMs.set(state.writtenAtMs);
+  }
+
   /** How long an I/O module has been without connection or samples; 0 while it is well, -1 for an unknown module. */
   lostForMs(module: string, nowMs: number): number {
     const image = this.#plans.findIndex((plan) => plan.module === module);
     if (image < 0) return -1;
-    return Math.max(0, nowMs - this.#aliveAtMs[image]);
+    return Math.max(0, nowMs - this.aliveAtMs[image]);
   }
 
   isStale(image: number, channel: number, nowMs: number): boolean {
     const { staleAfterMs } = this.#plans[image];
     const at = this.first[image] + channel;
-    return staleAfterMs > 0 && this.#isInput[at] === 1 && nowMs - this.sampledAtMs[at] > staleAfterMs;
+    return staleAfterMs > 0 && this.#isInput[at] === 1 && this.#ageless[at] === 0 && nowMs - this.sampledAtMs[at] > staleAfterMs;
   }
 
   /** What `inspect diagnostics` shows of the drivers. */

@@ -103,6 +103,8 @@ export class NetworkSet {
     this.#retained = new RetainedValues(memory, this.#instances, this.#tags, this.#texts);
     this.#retained.restore(plan.retained);
     if (options.previous) this.#takeOver(options.previous);
+    if (plan.bypasses) this.#bypassExactly(plan.bypasses);
+    for (const tag of this.#tags) if (!tag.plan.cyclic && tag.image >= 0) this.io.ignoreAge(tag.image, tag.channel);
     this.#retained.settle(renewedNetworks(plan, options.previous?.plan));
     for (const instance of this.#instances) this.#showMode(instance);
     this.#warmUp();
@@ -205,6 +207,11 @@ export class NetworkSet {
         timestamps[n] = nowMs;
       }
     }
+  }
+
+  /** How often each network was scanned, in the order of the plan. */
+  countScans(counts: Float64Array): void {
+    for (let n = 0; n < counts.length; n += 1) counts[n] = this.#instances[n].loaded?.run?.scanCount ?? 0;
   }
 
   // ---------------------------------------------------------------- faults
@@ -396,6 +403,12 @@ export class NetworkSet {
   setBypass(module: string, active: boolean, blocks?: readonly string[]): void {
     const instance = this.#instances.find((entry) => entry.plan.name === module);
     if (instance) this.#bypasses.set(instance, active, blocks);
+  }
+
+  /** The bypasses of a plan; what an earlier plan or message had set ends. */
+  #bypassExactly(bypasses: NonNullable<UnitPlan['bypasses']>): void {
+    for (const instance of this.#instances) this.#bypasses.set(instance, false);
+    for (const { module, blocks } of bypasses) this.setBypass(module, true, blocks);
   }
 
   /** Interlocks that would have tripped while bypassed, since the last call. */

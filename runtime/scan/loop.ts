@@ -43,6 +43,8 @@ export class UnitLoop {
   readonly #retained: RetainedSaver;
   readonly #signals = new Map<string, ReadonlySet<string>>();
   readonly #early: UnitInbound[] = [];
+  /** Answered when the scan has run, so that an answer shows one scan and nothing of the next (Q-UNIT-07). */
+  readonly #inspections: Extract<UnitInbound, { type: 'inspect' }>[] = [];
   readonly #host: ChartHost;
   #networks: NetworkSet | undefined;
   #phases: PhaseEngine | undefined;
@@ -50,6 +52,8 @@ export class UnitLoop {
   #values = new Float64Array(0);
   #timestamps = new Float64Array(0);
   #quality = new Uint8Array(0);
+  /** Scans of each network, where the gateway reads them. */
+  #scans: Float64Array = new Float64Array(0);
   #timeScale = 1;
   #plantMs = 0;
   #stopped = false;
@@ -114,7 +118,8 @@ export class UnitLoop {
       case 'write':
         return this.#write(message, networks);
       case 'inspect':
-        return this.#parts.post({ type: 'inspect-result', id: message.id, result: this.#inspect(message, networks, phases) ?? null });
+        this.#inspections.push(message);
+        return;
       case 'time-scale':
         this.#timeScale = message.timeScale;
         return this.#parts.clock.setPeriod(networks.plan.scanIntervalMs, this.#timeScale);
@@ -133,7 +138,17 @@ export class UnitLoop {
   #inspect(message: Extract<UnitInbound, { type: 'inspect' }>, networks: NetworkSet, phases: PhaseEngine): unknown {
     if (message.what === 'network') return networks.inspect(message.name);
     if (message.what === 'phase') return phases.inspect(message.name);
-    return this.#stats.inspect(networks.plan.unit, this.#parts.clock.missed, networks.io.inspect(this.#parts.wallMs()));
+    const faulted = networks.reports().filter((report) => report.faultedBlocks.length > 0);
+    return {
+      ...this.#stats.inspect(networks.plan.unit, this.#parts.clock.missed, networks.io.inspect(this.#parts.wallMs())),
+      faultedBlocks: faulted.flatMap(({ network, faultedBlocks }) => faultedBlocks.map((block) => ({ network, block }))),
+    };
+  }
+
+  #answerInspections(networks: NetworkSet, phases: PhaseEngine): void {
+    for (const message of this.#inspections.splice(0)) {
+      this.#parts.post({ type: 'inspect-result', id: message.id, result: this.#inspect(message, networks, phases) ?? null });
+    }
   }
 
   /** Hot swap: the old networks are asked for their retained values, then hand their state to the new ones. */
@@ -146,6 +161,7 @@ export class UnitLoop {
     this.#values = new Float64Array(plan.tags.length);
     this.#timestamps = new Float64Array(plan.tags.length);
     this.#quality = new Uint8Array(plan.tags.length);
+    this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
     this.#timeScale = plan.timeScale;
     this.#parts.clock.setPeriod(plan.scanIntervalMs, plan.timeScale);
     if (this.#phases) this.#phases.rebind();
@@ -156,6 +172,7 @@ export class UnitLoop {
 
   #stop(): void {
     this.#stopped = true;
+    if (this.#networks && this.#phases) this.#answerInspections(this.#networks, this.#phases);
     if (this.#networks) this.#retained.flush(this.#networks);
     this.#parts.post({ type: 'stopped' });
   }
@@ -178,6 +195,7 @@ export class UnitLoop {
     networks.scan(elapsed);
     networks.drive(nowMs);
     networks.publish(this.#values, this.#timestamps, this.#quality, nowMs);
+    networks.countScans(this.#scans);
     this.#stats.publish(this.#table, { nowMs, missed: clock.missed, plantMs: this.#plantMs, timeScale: this.#timeScale, latenessMs });
     this.#table.publish(this.#values, this.#timestamps, this.#quality);
     if (networks.hasReports) for (const report of networks.takeReports()) this.#parts.post({ type: 'network', ...report });
@@ -185,6 +203,7 @@ export class UnitLoop {
     const ended = monoMs();
     this.#retained.run(networks, ended);
     this.#stats.note(latenessMs, ended - began, networks.plan.scanIntervalMs / this.#timeScale, elapsed, ended);
+    if (this.#inspections.length > 0) this.#answerInspections(networks, phases);
   }
 
   // ---------------------------------------------------------------- what charts may ask

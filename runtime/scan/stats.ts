@@ -4,40 +4,32 @@
  */
 import { getHeapStatistics } from 'node:v8';
 import { STAT, type TagTable } from '../vocabulary/tag-table.js';
+import { type GcReport, GcPauses } from './gc-pauses.js';
 import { Histogram } from './histogram.js';
 
-const HEAP_LOOK_MS = 1000;
+const GC_LOOK_MS = 1000;
 
 export class ScanStats {
   readonly #lateness = new Histogram();
   readonly #scan = new Histogram();
   #lastUs = 0;
   #overruns = 0;
-  #heapLookedAtMs = Number.NEGATIVE_INFINITY;
-  #heapUsed = 0;
-  /** Collections seen as a fall of the used heap between two looks: a lower bound, an event loop would count them all. */
-  #collections = 0;
-  #longestCollectionScanUs = 0;
+  #lastLatenessUs = 0;
+  readonly #gc = new GcPauses();
+  #gcLookedAtMs = Number.NEGATIVE_INFINITY;
   stateWrites = 0;
   stateWriteMs = 0;
 
   /** One finished scan. `periodMs` is its wall period; `elapsed` above ten counts as an overrun (decisions 5.1 rule 4). */
   note(latenessMs: number, tookMs: number, periodMs: number, elapsed: number, nowMs: number): void {
-    this.#lateness.add(latenessMs * 1000);
+    this.#lastLatenessUs = latenessMs * 1000;
+    this.#lateness.add(this.#lastLatenessUs);
     this.#lastUs = tookMs * 1000;
     this.#scan.add(this.#lastUs);
     if (tookMs > periodMs || elapsed > 10) this.#overruns += 1;
-    if (nowMs - this.#heapLookedAtMs >= HEAP_LOOK_MS) this.#lookAtHeap(nowMs);
-  }
-
-  #lookAtHeap(nowMs: number): void {
-    const used = getHeapStatistics().used_heap_size;
-    if (used < this.#heapUsed) {
-      this.#collections += 1;
-      this.#longestCollectionScanUs = Math.max(this.#longestCollectionScanUs, this.#scan.maxUs);
-    }
-    this.#heapUsed = used;
-    this.#heapLookedAtMs = nowMs;
+    if (nowMs - this.#gcLookedAtMs < GC_LOOK_MS) return;
+    this.#gcLookedAtMs = nowMs;
+    this.#gc.look();
   }
 
   publish(table: TagTable, part: { readonly nowMs: number; readonly missed: number; readonly plantMs: number; readonly timeScale: number; readonly latenessMs: number }): void {
@@ -61,6 +53,8 @@ export class ScanStats {
   inspect(unit: string, missed: number, drivers: readonly unknown[]): ScanDiagnostics {
     const heap = getHeapStatistics();
     const scan = this.#scan;
+    const lateness = this.#lateness;
+    this.#gc.look();
     return {
       unit,
       scan: {
@@ -72,15 +66,28 @@ export class ScanStats {
         p95Ms: scan.quantileUs(0.95) / 1000,
         p99Ms: scan.quantileUs(0.99) / 1000,
         maxMs: scan.maxUs / 1000,
-        jitter: this.#lateness.coarse(),
+        durations: scan.coarse(),
+        jitter: lateness.coarse(),
+      },
+      lateness: {
+        lastMs: this.#lastLatenessUs / 1000,
+        p50Ms: lateness.quantileUs(0.5) / 1000,
+        p99Ms: lateness.quantileUs(0.99) / 1000,
+        maxMs: lateness.maxUs / 1000,
       },
       heapUsedBytes: heap.used_heap_size,
       heapLimitBytes: heap.heap_size_limit,
-      gc: { count: this.#collections, maxMs: this.#longestCollectionScanUs / 1000 },
+      gc: this.#gc.report(),
       drivers,
       stateWrites: { count: this.stateWrites, lastMs: this.stateWriteMs },
     };
   }
+}
+
+/** Count up to a bound; the last bound is null. */
+interface Step {
+  readonly leMs: number | null;
+  readonly count: number;
 }
 
 export interface ScanDiagnostics {
@@ -94,11 +101,15 @@ export interface ScanDiagnostics {
     readonly p95Ms: number;
     readonly p99Ms: number;
     readonly maxMs: number;
-    readonly jitter: readonly { readonly leMs: number | null; readonly count: number }[];
+    /** How long scans took. */
+    readonly durations: readonly Step[];
+    /** How late they began; the quantiles stand under `lateness`. */
+    readonly jitter: readonly Step[];
   };
+  readonly lateness: { readonly lastMs: number; readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
   readonly heapUsedBytes: number;
   readonly heapLimitBytes: number;
-  readonly gc: { readonly count: number; readonly maxMs: number };
+  readonly gc: GcReport;
   readonly drivers: readonly unknown[];
   readonly stateWrites: { readonly count: number; readonly lastMs: number };
 }
