@@ -11,7 +11,7 @@ function limit(output: string, beyond: string, back: string): string {
       } else if (${back}) { ${on} = 0; ${forMs} = -1; }`;
 }
 
-/** Decisions 5.2: a bad input holds the outputs, EN FALSE clears them. */
+/** Decisions 5.2, Alarm (limits as ISA-18.2): a bad input holds the outputs, EN FALSE clears them. */
 export const ALM_ANALOG = block({
   name: 'ALM_ANALOG',
   family: 'alarms',

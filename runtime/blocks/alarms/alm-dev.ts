@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Alarm; a bad input or set-point holds the state, so that a lost signal neither raises nor clears. */
 export const ALM_DEV = block({
   name: 'ALM_DEV',
   family: 'alarms',

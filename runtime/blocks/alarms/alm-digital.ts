@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Alarm: the delay counts from the scan in which the condition comes; a latched alarm needs EN to go FALSE. */
 export const ALM_DIGITAL = block({
   name: 'ALM_DIGITAL',
   family: 'alarms',

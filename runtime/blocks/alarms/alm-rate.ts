@@ -1,6 +1,6 @@
 import { block, DELAY_SCANS_MAX, scansOf } from '../block.js';
 
-/** Compares with the input of one window ago; 0 until a window has passed (decisions 5.2). */
+/** Decisions 5.2, Alarm: compares with the input of one window ago; 0 until a window has passed. */
 export const ALM_RATE = block({
   name: 'ALM_RATE',
   family: 'alarms',

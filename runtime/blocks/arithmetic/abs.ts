@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** IEC 61131-3:2013, Table 28 (ABS); decisions 5.2, Arithmetic. */
 export const ABS = block({
   name: 'ABS',
   family: 'arithmetic',

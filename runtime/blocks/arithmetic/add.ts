@@ -1,16 +1,10 @@
-import { block } from '../block.js';
+import { extensible } from '../extensible.js';
 
-export const ADD = block({
+/** IEC 61131-3:2013, Table 29 (ADD); decisions 5.2, Arithmetic. */
+export const ADD = extensible({
   name: 'ADD',
   family: 'arithmetic',
   description: 'Sum of the connected and constant inputs',
-  inputs: 'IN1:NUM, IN2:NUM, IN3..IN8:NUM?',
-  outputs: 'OUT:NUM',
-  code: (form) =>
-    `$OUT = ${
-      form
-        .used()
-        .map((port) => `$${port}`)
-        .join(' + ') || '0'
-    };`,
+  type: 'NUM',
+  combine: (terms) => terms.join(' + '),
 });

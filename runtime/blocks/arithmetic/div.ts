@@ -1,6 +1,6 @@
 import { block } from '../block.js';
 
-/** Both INT: truncates toward zero; adding zero turns the -0 of a truncation into 0. */
+/** IEC 61131-3:2013, Table 29 (DIV); decisions 5.2, Arithmetic. Both INT: truncates toward zero; adding zero turns the -0 of a truncation into 0. */
 export const DIV = block({
   name: 'DIV',
   family: 'arithmetic',

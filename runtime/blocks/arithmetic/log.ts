@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** IEC 61131-3:2013, Table 28 (LOG, base 10); decisions 5.2, Arithmetic. Zero and less give no finite number, which is a block error (5.1 rule 6). */
 export const LOG = block({
   name: 'LOG',
   family: 'arithmetic',

@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** IEC 61131-3:2013, Table 29 (MOD); decisions 5.2, Arithmetic: sign of IN1. Adding zero turns the -0 of a remainder into 0. */
 export const MOD = block({
   name: 'MOD',
   family: 'arithmetic',

@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Arithmetic. Subtracted from zero, because the unary minus would make a -0 of an INT. */
 export const NEG = block({
   name: 'NEG',
   family: 'arithmetic',

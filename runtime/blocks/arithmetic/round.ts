@@ -1,5 +1,6 @@
 import { block, ROUND_HALF_EVEN } from '../block.js';
 
+/** Decisions 5.2, Arithmetic: nearest INT, halves to even (IEEE 754 roundTiesToEven). */
 export const ROUND = block({
   name: 'ROUND',
   family: 'arithmetic',

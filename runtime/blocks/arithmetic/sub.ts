@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** IEC 61131-3:2013, Table 29 (SUB); decisions 5.2, Arithmetic. */
 export const SUB = block({
   name: 'SUB',
   family: 'arithmetic',

@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** IEC 61131-3:2013, 6.6.2.5.4 (TRUNC: toward zero); decisions 5.2, Arithmetic. Adding zero turns -0 into 0. */
 export const TRUNC = block({
   name: 'TRUNC',
   family: 'arithmetic',

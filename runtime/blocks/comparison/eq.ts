@@ -1,6 +1,6 @@
 import { block } from '../block.js';
 
-/** Equal texts have equal ids, so one comparison serves every type. */
+/** IEC 61131-3:2013, Table 33 (EQ); decisions 5.2, Comparison. Equal texts have equal ids, so one comparison serves every type. */
 export const EQ = block({
   name: 'EQ',
   family: 'comparison',

@@ -1,5 +1,6 @@
 import { block, comparison } from '../block.js';
 
+/** IEC 61131-3:2013, Table 33 (LT); decisions 5.2, Comparison: BOOL has no order. */
 export const LT = block({
   name: 'LT',
   family: 'comparison',

@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** IEC 61131-3:2013, Table 33 (NE); decisions 5.2, Comparison. Equal texts have equal ids, so one comparison serves every type. */
 export const NE = block({
   name: 'NE',
   family: 'comparison',

@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Control. */
 export const RATIO = block({
   name: 'RATIO',
   family: 'control',

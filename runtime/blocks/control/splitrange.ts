@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Control: the gap lies half on either side of the split. */
 export const SPLITRANGE = block({
   name: 'SPLITRANGE',
   family: 'control',

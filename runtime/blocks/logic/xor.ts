@@ -1,17 +1,11 @@
-import { block } from '../block.js';
+import { extensible } from '../extensible.js';
 
-export const XOR = block({
+/** IEC 61131-3:2013, Table 31 (XOR); decisions 5.2, Logic. */
+export const XOR = extensible({
   name: 'XOR',
   family: 'logic',
   description: 'TRUE when an odd number of inputs is TRUE',
-  inputs: 'IN1:BOOL, IN2:BOOL, IN3..IN8:BOOL?',
-  outputs: 'OUT:BOOL',
+  type: 'BOOL',
   total: true,
-  code: (form) =>
-    `$OUT = ${
-      form
-        .used()
-        .map((port) => `$${port}`)
-        .join(' ^ ') || '0'
-    };`,
+  combine: (terms) => terms.join(' ^ '),
 });

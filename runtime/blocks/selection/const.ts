@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Selection and conversion: a number with a decimal point is REAL. */
 export const CONST = block({
   name: 'CONST',
   family: 'selection',

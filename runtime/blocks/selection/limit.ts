@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** IEC 61131-3:2013, Table 32 (LIMIT); decisions 5.2, Selection and conversion. */
 export const LIMIT = block({
   name: 'LIMIT',
   family: 'selection',

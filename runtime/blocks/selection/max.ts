@@ -1,17 +1,11 @@
-import { block } from '../block.js';
+import { extensible } from '../extensible.js';
 
-export const MAX = block({
+/** IEC 61131-3:2013, Table 32 (MAX); decisions 5.2, Selection and conversion. */
+export const MAX = extensible({
   name: 'MAX',
   family: 'selection',
   description: 'Largest of the connected and constant inputs',
-  inputs: 'IN1:NUM, IN2:NUM, IN3..IN8:NUM?',
-  outputs: 'OUT:NUM',
+  type: 'NUM',
   total: true,
-  code: (form) =>
-    form.used().length === 0
-      ? '$OUT = 0;'
-      : `$OUT = Math.max(${form
-          .used()
-          .map((port) => `$${port}`)
-          .join(', ')});`,
+  combine: (terms) => `Math.max(${terms.join(', ')})`,
 });

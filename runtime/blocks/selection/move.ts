@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Selection and conversion. */
 export const MOVE = block({
   name: 'MOVE',
   family: 'selection',

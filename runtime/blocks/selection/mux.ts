@@ -1,6 +1,6 @@
 import { block } from '../block.js';
 
-/** K is limited to 0 .. highest connected index; quality as SEL (decisions 5.2). */
+/** IEC 61131-3:2013, Table 32 (MUX); decisions 5.2, Selection and conversion: K is limited to 0 .. highest connected index, quality as SEL. */
 export const MUX = block({
   name: 'MUX',
   family: 'selection',

@@ -1,6 +1,6 @@
 import { block } from '../block.js';
 
-/** Quality is the worst of G and the selected input (decisions 5.2). */
+/** IEC 61131-3:2013, Table 32 (SEL); decisions 5.2, Selection and conversion: quality is the worst of G and the selected input. */
 export const SEL = block({
   name: 'SEL',
   family: 'selection',

@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Selection and conversion. */
 export const TO_BOOL = block({
   name: 'TO_BOOL',
   family: 'selection',

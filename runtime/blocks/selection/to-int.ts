@@ -1,6 +1,6 @@
 import { block, ROUND_HALF_EVEN } from '../block.js';
 
-/** REAL rounds as ROUND; TIME gives milliseconds. */
+/** Decisions 5.2, Selection and conversion: REAL rounds as ROUND; TIME gives milliseconds. */
 export const TO_INT = block({
   name: 'TO_INT',
   family: 'selection',

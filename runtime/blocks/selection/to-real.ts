@@ -1,6 +1,6 @@
 import { block } from '../block.js';
 
-/** TIME gives seconds; a text that is no decimal number reads as NaN, which is a block error. */
+/** Decisions 5.2, Selection and conversion: TIME gives seconds; a text that is no decimal number reads as NaN, which is a block error. */
 export const TO_REAL = block({
   name: 'TO_REAL',
   family: 'selection',

@@ -9,7 +9,7 @@ function numbers(text: number | string): number[] {
     .map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
 }
 
-/** The table lies in `X`: all x, then all y. */
+/** Decisions 5.2, Signal processing. The table lies in `X`: all x, then all y. */
 export const CHARACTERIZER = block({
   name: 'CHARACTERIZER',
   family: 'signal',

@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Signal processing: a change of exactly the band does not pass. */
 export const DEADBAND = block({
   name: 'DEADBAND',
   family: 'signal',

@@ -1,6 +1,6 @@
 import { block } from '../block.js';
 
-/** Change per second, filtered by a first-order lag that starts with the first value, 0. */
+/** Decisions 5.2, Signal processing: change per second, filtered by a first-order lag that starts with the first value, 0. */
 export const DERIV = block({
   name: 'DERIV',
   family: 'signal',

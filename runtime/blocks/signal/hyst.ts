@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Signal processing: both bounds belong to the range that switches. */
 export const HYST = block({
   name: 'HYST',
   family: 'signal',

@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Signal processing: the integral itself is limited, so it comes back at once when the input turns round. */
 export const INTEG = block({
   name: 'INTEG',
   family: 'signal',

@@ -1,6 +1,6 @@
 import { block } from '../block.js';
 
-/** First-order lag; the factor is kept as long as the scan time does not change. */
+/** Decisions 5.2, Signal processing; the factor is kept as long as the scan time does not change. */
 export const LAG = block({
   name: 'LAG',
   family: 'signal',

@@ -1,6 +1,6 @@
 import { block, DELAY_SCANS_MAX, scansOf } from '../block.js';
 
-/** The sum is made anew each time the ring is full once more, so that rounding does not add up over months. */
+/** Decisions 5.2, Signal processing. The sum is made anew each time the ring is full once more, so that rounding does not add up over months. */
 export const MAVG = block({
   name: 'MAVG',
   family: 'signal',

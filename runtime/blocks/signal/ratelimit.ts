@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Signal processing. */
 export const RATELIMIT = block({
   name: 'RATELIMIT',
   family: 'signal',

@@ -1,5 +1,6 @@
 import { block } from '../block.js';
 
+/** Decisions 5.2, Signal processing. Equal input bounds give no finite number, which is a block error (5.1 rule 6). */
 export const SCALE = block({
   name: 'SCALE',
   family: 'signal',
