@@ -42,6 +42,16 @@ export class Bypasses {
     });
   }
 
+  /** What `watch` knows of the active ones, for a replay that goes on from here. */
+  snapshot(): readonly (ShadowTrip & { readonly seen: number })[] {
+    return this.#active.map(({ module, block, seen }) => ({ module, block, seen }));
+  }
+
+  /** After the same bypasses were set. */
+  restore(saved: readonly (ShadowTrip & { readonly seen: number })[]): void {
+    for (const entry of this.#active) entry.seen = saved.find((other) => other.module === entry.module && other.block === entry.block)?.seen ?? entry.seen;
+  }
+
   /** Looks for new shadow trips; once per scan. */
   watch(): void {
     for (const entry of this.#active) {

@@ -24,6 +24,19 @@ interface TextChannel {
   readonly seen: Uint8Array;
 }
 
+/** Channels as a scan has left them. */
+export interface IoState {
+  readonly value: Float64Array;
+  readonly sampledAtMs: Float64Array;
+  readonly quality: Uint8Array;
+  readonly ack: Float64Array;
+  readonly readback: Float64Array;
+  readonly answered: Uint8Array;
+  readonly aliveAtMs: Float64Array;
+  readonly lastOut: Float64Array;
+  readonly writtenAtMs: Float64Array;
+}
+
 export class IoLink {
   readonly images: readonly ProcessImage[];
   /** First channel of each image; the last entry is the number of channels. */
@@ -192,13 +205,27 @@ export class IoLink {
 
   /** What has been latched and driven, for a replay that goes on from here. */
   snapshot(): IoState {
-    const { value, sampledAtMs, quality, ack, readback, answered, aliveAtMs } = this;
-    return structuredCopy({ value, sampledAtMs, quality, ack, readback, answered, aliveAtMs, lastOut: this.#lastOut, writtenAtMs: this.#writtenAtMs });
+    return {
+      value: this.value.slice(),
+      sampledAtMs: this.sampledAtMs.slice(),
+      quality: this.quality.slice(),
+      ack: this.ack.slice(),
+      readback: this.readback.slice(),
+      answered: this.answered.slice(),
+      aliveAtMs: this.aliveAtMs.slice(),
+      lastOut: this.#lastOut.slice(),
+      writtenAtMs: this.#writtenAtMs.slice(),
+    };
   }
 
   restore(state: IoState): void {
-    for (const name of ['value', 'sampledAtMs', 'ack', 'readback', 'aliveAtMs'] as const) this[name].set(state[name]);
-    for (const name of ['quality', 'answered'] as const) this[name].set(state[name]);
+    this.value.set(state.value);
+    this.sampledAtMs.set(state.sampledAtMs);
+    this.quality.set(state.quality);
+    this.ack.set(state.ack);
+    this.readback.set(state.readback);
+    this.answered.set(state.answered);
+    this.aliveAtMs.set(state.aliveAtMs);
     this.#lastOut.set(state.lastOut);
     this.#writtenAtMs.set(state.writtenAtMs);
   }

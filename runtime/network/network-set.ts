@@ -9,6 +9,7 @@
 import type { NetworkReport, RetainedNetwork, UnitPlan } from '../port.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
+import type { Checksum } from '../vocabulary/checksum.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
 import { Bypasses, type ShadowTrip } from './bypass.js';
 import { INSTANCE_SLOT } from './compile.js';
@@ -17,6 +18,7 @@ import { takeOverNetwork } from './hot-swap.js';
 import { inspectNetwork, type NetworkInspection } from './inspect.js';
 import type { Instance, Memory, Run } from './instance.js';
 import { IoLink } from './io-link.js';
+import { copyMemory, type NetworkState, restoreMemory } from './network-state.js';
 import { allocate, arrangeRuns, fillMemory, loadNetwork, wireRuns } from './load.js';
 import { RetainedValues } from './retained-values.js';
 import { type Settlement, SettlingWrites } from './settling.js';
@@ -63,6 +65,8 @@ export class NetworkSet {
   readonly #instances: readonly Instance[];
   readonly #runs: readonly Run[];
   readonly #memory: Memory;
+  /** The bits of `S`. */
+  readonly #words: Uint32Array;
   readonly #tags: readonly TagSlot[];
   readonly #slots: ReadonlyMap<string, number>;
   /** Per tag: its slot, or -1 and its channel number, or -1. */
@@ -90,6 +94,7 @@ export class NetworkSet {
     this.#runs = arrangeRuns(this.#instances, plan);
     const { memory, stored } = allocate(this.#runs, plan, this.io.none);
     this.#memory = memory;
+    this.#words = new Uint32Array(memory.S.buffer);
     fillMemory(memory, this.#instances, plan, stored, this.#texts);
     const byName = new Map(this.#instances.map((instance) => [instance.plan.name, instance]));
     this.#tags = plan.tags.map((tag, index) => bindTag(tag, byName.get(tag.network), stored + index, plan.images.length));
@@ -122,10 +127,11 @@ export class NetworkSet {
 
   // ---------------------------------------------------------------- scanning
 
-  /** Start of a scan: inputs of all images, with the wall clock. */
-  latch(nowMs: number): void {
+  /** Start of a scan: inputs of all images, with the wall clock; a replay gives what was latched then (`inputs`). */
+  latch(nowMs: number, inputs?: (io: IoLink) => void): void {
     this.#nowMs = nowMs;
-    this.io.latch(nowMs, this.#texts);
+    if (inputs) inputs(this.io);
+    else this.io.latch(nowMs, this.#texts);
   }
 
   /** Runs every network whose period is over. `elapsed` is the number of unit scan periods since the last call. */
@@ -452,6 +458,49 @@ export class NetworkSet {
   inspect(network: string): NetworkInspection | undefined {
     const instance = this.#instances.find((entry) => entry.plan.name === network);
     return instance && inspectNetwork(instance, this.plan.unit, this.#memory, this.#texts);
+  }
+
+  /** Where a replay goes on from; taken between two scans. */
+  snapshot(): NetworkState {
+    return {
+      ...copyMemory(this.#memory, this.#runs, this.#instances),
+      modes: [...this.#modes],
+      bypasses: this.#bypasses.snapshot(),
+      settling: this.#settling.snapshot(),
+      io: this.io.snapshot(),
+      writesChanged: this.writesChanged,
+      mark: this.#mark,
+      nowMs: this.#nowMs,
+    };
+  }
+
+  /** Goes on from a snapshot of the same plan; the texts must have their ids of then. */
+  restore(saved: NetworkState): void {
+    for (const { module, block } of saved.bypasses) this.setBypass(module, true, [block]);
+    restoreMemory(saved, this.#memory, this.#runs, this.#instances);
+    this.#bypasses.restore(saved.bypasses);
+    this.#settling.restore(saved.settling);
+    this.io.restore(saved.io);
+    this.#modes.clear();
+    for (const [module, mode] of saved.modes) this.#modes.set(module, mode);
+    this.writesChanged = saved.writesChanged;
+    this.#mark = saved.mark;
+    this.#nowMs = saved.nowMs;
+  }
+
+  /** Adds every port and state word with its quality; once in some scans, allocates nothing. */
+  sum(checksum: Checksum): void {
+    checksum.floats(this.#words);
+    checksum.bytes(this.#memory.Q);
+  }
+
+  /** The networks in place, and the arrays they live in: for reading only. */
+  get instances(): readonly Instance[] {
+    return this.#instances;
+  }
+
+  get memory(): Memory {
+    return this.#memory;
   }
 
   get blockCount(): number {

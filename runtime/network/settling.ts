@@ -26,19 +26,27 @@ export class SettlingWrites {
     this.#since.set(slot, nowMs);
   }
 
-  /** The scan of the write sends it; from the next scan on the acknowledgement of the channel counts. */
+  snapshot(): readonly (readonly [number, number])[] {
+    return [...this.#since];
+  }
+
+  restore(saved: readonly (readonly [number, number])[]): void {
+    this.#since.clear();
+    for (const [slot, sinceMs] of saved) this.#since.set(slot, sinceMs);
+  }
+
+  /** The scan of the write sends it; from the next scan on the acknowledgement that was latched with the inputs counts. */
   look(slot: number, image: number, channel: number, nowMs: number): Settlement {
     const sinceMs = this.#since.get(slot);
     if (sinceMs === undefined) return SETTLED;
     if (nowMs <= sinceMs) return OUTSTANDING;
-    const { outSeq, outDone } = this.#io.images[image];
-    const answered = Atomics.load(outDone, channel) === Atomics.load(outSeq, channel);
+    const at = this.#io.first[image] + channel;
+    const answered = this.#io.answered[at] === 1;
     const { readbackTimeoutMs } = this.#plan.settings;
     if (!answered && nowMs - sinceMs < readbackTimeoutMs) return OUTSTANDING;
     this.#since.delete(slot);
     const plan = this.#plan.images[image];
     const name = `${plan.module}:${plan.channels[channel].name}`;
-    const at = this.#io.first[image] + channel;
     if (!answered) return { settled: true, rule: 'write-failed', message: `${name}: the device has not answered within ${readbackTimeoutMs} ms` };
     if (this.#io.ack[at] === ACK.done) return SETTLED;
     if (this.#io.ack[at] === ACK.failed) return { settled: true, rule: 'write-failed', message: `${name}: the device refused the write` };

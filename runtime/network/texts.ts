@@ -12,6 +12,9 @@ import { parseDecimal, parseInteger } from '../language/value-text.js';
 const FIXED_TEXTS: readonly string[] = [...new Set(['', ...BLOCK_TYPES.flatMap((type) => [...(type.stateWords ?? []), ...type.fixedTexts])])];
 const FIXED_IDS = new Map(FIXED_TEXTS.map((text, id) => [text, id]));
 
+/** Number of texts that every table has under the same ids. */
+export const FIXED_COUNT = FIXED_TEXTS.length;
+
 /** Id of a word of the block library. */
 export function fixedText(word: string): number {
   const id = FIXED_IDS.get(word);
@@ -44,6 +47,16 @@ export class TextTable {
     this.#ids.set(text, id);
     this.#announce(id, text);
     return id;
+  }
+
+  /** Number of texts, which is the id of the next new one. */
+  get count(): number {
+    return this.#texts.length;
+  }
+
+  /** Texts in the order of their ids, from one on; those before `FIXED_COUNT` are the same in every table. */
+  from(id: number): string[] {
+    return this.#texts.slice(id);
   }
 
   text(id: number): string {
