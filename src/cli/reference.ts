@@ -6,6 +6,7 @@ import { routeGroups } from '../domains/index.js';
 import { PAGE_ROUTES } from '../platform/http/pages.js';
 import { printRoutes } from '../platform/http/route-table.js';
 import { describeSettings, type SettingWords } from '../settings.js';
+import { blocksText } from './block-reference.js';
 
 /** Every row that is served: method, path, action, tier, tab-separated and sorted. */
 export function routesText(): string {
@@ -39,4 +40,4 @@ function code(text: string): string {
 }
 
 /** File below `docs/reference` -> its text. */
-export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = { 'routes.txt': routesText, 'settings.md': settingsText };
+export const REFERENCE_PAGES: Readonly<Record<string, () => string>> = { 'routes.txt': routesText, 'settings.md': settingsText, 'blocks.md': blocksText };
