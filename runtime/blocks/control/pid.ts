@@ -4,6 +4,10 @@ import { block } from '../block.js';
  * Decisions 5.4, step by step. The mode is settled first, because leaving CAS and set-point tracking write the SP port
  * before SPW is made from it. Quality: a mode answers for the inputs it uses, so that an output block goes on in MAN, TRK
  * or with a substitute value while PV is Bad.
+ *
+ * A measurement that is Bad may stand anywhere. So that the return to AUTO is bumpless (step 4), neither the derivative nor
+ * the integral follows it: the integral is made from OUT in the scan of the return, when P is known again. A controller that
+ * holds before its first good measurement has not begun yet, and keeps a restored integral for its first scan (step 7).
  */
 export const PID = block({
   name: 'PID',
@@ -21,6 +25,7 @@ export const PID = block({
   selfWritten: ['SP', 'MAN'],
   code: (form) => `
     const mode = $TRK !== 0 ? 1 : $PV.q >= RAW ? 2 : $AUTO === 0 || $manual !== 0 ? 3 : $CAS !== 0 ? 4 : 5;
+    const returns = $mode === 2;
     if (mode !== $mode) {
       ${form.off('CAS') ? '' : 'if ($mode === 4) $put(SP, $working);'}
       if ($mode !== 0 && (mode === 3 || (mode === 2 && $onBadPV === 1))) $put(MAN, $out);
@@ -41,12 +46,13 @@ export const PID = block({
       form.off('td')
         ? '$derivative = 0;'
         : `const change = $before === $before ? $PV - $before : 0;
-    $derivative = $kd * ($derivative - $kp * $n * ($action === 0 ? change : -change));
-    $before = $PV;`
+    $derivative = mode === 2 ? 0 : $kd * ($derivative - $kp * $n * ($action === 0 ? change : -change));
+    $before = mode === 2 ? NaN : $PV;`
     }
     const rest = proportional + $derivative + $FF;
     let u = 0;
     if (mode >= 4) {
+      if (returns) $integral = $out - rest;
       const integral = $integral + $ki * ${form.off('deadband') ? 'signed' : '(Math.abs(error) <= $deadband ? 0 : signed)'};
       u = rest + integral;
       if ((u > $outMax && proportional > 0) || (u < $outMin && proportional < 0)) u = rest + $integral;
@@ -60,10 +66,10 @@ export const PID = block({
       else if ($onBadPV === 1) { u = $free(MAN) ? $MAN : $out; $OUT.q = $MAN.q; }
       else { u = $badValue; $OUT.q = 0; }
       $out = Math.min(Math.max(u, $outMin), $outMax);
-      $integral = $out - rest;
+      if (mode !== 2) $integral = $out - rest;
     }
     if (!(u - u === 0)) $fail;
-    $mode = mode;
+    if (mode !== 2 || $mode !== 0 || $onBadPV !== 0) $mode = mode;
     $OUT = $out;
     $SAT = $out !== u ? 1 : 0;
     $SAT.q = $OUT.q;
