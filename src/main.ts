@@ -35,9 +35,12 @@ import { ModuleHealths } from './domains/tags/module-health.js';
 import type { StreamDeps } from './domains/tags/stream-routes.js';
 import { publishTags } from './domains/tags/tag-sources.js';
 import { writeFrame } from './domains/tags/write-frame.js';
+import { UnitJournal, unitOfLogLine } from './domains/units/journal.js';
+import { touchesPlan } from './domains/units/plan.js';
 import { UnitReconciler } from './domains/units/reconciler.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
 import { createLog } from './platform/base/log.js';
+import { LogLines } from './platform/base/log-lines.js';
 import { type Gateway, startGateway } from './platform/http/gateway.js';
 import type { Route } from './platform/http/route.js';
 import type { RouteSet } from './platform/http/router.js';
@@ -59,7 +62,9 @@ export interface Appliance {
 }
 
 export async function startAppliance(settings: Settings, product: SystemView['product'], clock: Clock = systemClock): Promise<Appliance> {
-  const log = createLog();
+  const logLines = new LogLines(unitOfLogLine);
+  const log = createLog(logLines);
+  const build = `lineside ${product.version}`;
   const startedAtMs = clock.wallMs();
   const production = settings.operatingMode === 'production';
   mkdirSync(settings.dataDir, { recursive: true, mode: 0o750 });
@@ -113,7 +118,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       resumeCancelsPause: settings.resumeCancelsPause,
     },
     timeScale,
+    build,
   });
+  const journal = new UnitJournal({ store, runtimes, clock, log });
   const unitLoop = new ReconcileLoop(units, clock, log);
   const ioLoop = new ReconcileLoop(ioModules, clock, log);
   const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store }), clock, log);
@@ -140,7 +147,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     desk.take(link, message);
   });
   runtimes.onChange((link, what) => {
-    units.linkChanged(link);
+    units.linkChanged(link, what);
     if (what === 'ready') {
       batches.reload(link);
       batchLoop.wakeAll();
@@ -156,8 +163,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
         if (!isFinalBatch(batch.status.phase) && batch.status.phase !== 'Pending') batchLoop.wake(batch.metadata.site, batch.metadata.name);
   });
   for (const kind of [ControlModule, ControlProgram]) {
-    store.watch(kind, ({ resource, before, configuration }) => {
-      if (!configuration) return;
+    store.watch(kind, (event) => {
+      if (!touchesPlan(event)) return;
+      const { resource, before } = event;
       for (const version of [resource, before]) {
         const spec = version?.spec as { unitRef?: string } | undefined;
         const unit = spec ? (spec.unitRef ?? unitOf(store, resource.metadata.site, spec as never)) : '';
@@ -268,7 +276,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       places,
     } satisfies StreamDeps,
     commands: commandDeps,
-    units: { ...common, alarms, nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: `lineside ${product.version}` },
+    units: { ...common, alarms, nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: build, tags: tagDeps, journal, logLines },
     batches: { ...common, facts: queries, storageLow },
     records: { ...common, queries, history, keys: signingKeys },
     mes: { ...common, queries, history },
@@ -298,6 +306,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   if (settings.demoEnabled && !production) await demo.provision();
   for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, recordLoop]) loop.start();
   contents.start();
+  journal.start();
   ready = true;
   log.info(
     { port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId },
@@ -316,6 +325,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       hub.stop();
       access.stop();
       for (const loop of [batchLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
+      journal.stop();
       await contents.stop();
       await runtimes.stop();
       await probes.stop();

@@ -65,7 +65,6 @@ export type ControlProgramSpec = Omit<ProgramInput, 'scanInterval'> & { scanInte
 
 export interface ControlProgramStatus {
   readonly state: 'Pending' | 'Running' | 'Degraded' | 'Error' | 'Stopped';
-  readonly scanCount: number;
   readonly faultedBlocks: readonly string[];
   readonly message: string;
   readonly networkHash: string;
@@ -86,7 +85,7 @@ export const ControlProgram: Kind<ControlProgramSpec, ControlProgramStatus> = {
   body: 'document',
   apply: { how: 'yes' },
   required: ['unitRef', 'scanInterval', 'blocks'],
-  initialStatus: () => ({ state: 'Pending', scanCount: 0, faultedBlocks: [], message: '', networkHash: '', loadedAt: '' }),
+  initialStatus: () => ({ state: 'Pending', faultedBlocks: [], message: '', networkHash: '', loadedAt: '' }),
   admit: admitProgram,
   refuseDelete: refuseProgramDelete,
 };

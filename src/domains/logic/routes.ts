@@ -11,13 +11,13 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { Block, BlockConnection, BlockVariableBinding } from '../control-modules/kind.js';
 import { compositesOf } from './composites.js';
-import { blockTypeBody, programBody } from './dto.js';
+import { blockTypeBody, programBody, type ScanCounts } from './dto.js';
 import { armOverride, passGate } from './hot-swap.js';
 import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, FunctionBlockType, ProgramVariable } from './kind.js';
 import { transformRoutes } from './transform-routes.js';
 import { admitProgram } from './rules.js';
 
-export interface LogicDeps {
+export interface LogicDeps extends ScanCounts {
   readonly store: Store;
   readonly clock: Clock;
 }
@@ -68,7 +68,8 @@ const replaceProgram = route({
   body: PutBody,
   audit: { action: 'Update', category: 'controlprogram', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
   exists,
-  async handle(context, { store, clock }) {
+  async handle(context, deps) {
+    const { store, clock } = deps;
     const { site, name } = context.params;
     const { metadata, spec } = context.body;
     const before = requireProgram(context.params, store);
@@ -103,7 +104,7 @@ const replaceProgram = route({
       ],
     });
     const program = applied.resources[0] as Program;
-    return withRevision(programBody(program), program.metadata.resourceVersion);
+    return withRevision(programBody(program, store, deps), program.metadata.resourceVersion);
   },
 });
 
@@ -165,7 +166,7 @@ function shownEntry(entry: ReturnType<typeof blockTypeEntries>[number]): unknown
 
 /** Needs LogicDeps. */
 export const logicRoutes: readonly Route[] = [
-  ...crudRoutes(ControlProgram, { ...TIERS, dto: programBody, only: ['list', 'create', 'read', 'delete'] }),
+  ...crudRoutes(ControlProgram, { ...TIERS, dto: (program, read, deps) => programBody(program, read, deps as LogicDeps), only: ['list', 'create', 'read', 'delete'] }),
   replaceProgram,
   overrideHotSwap,
   ...crudRoutes(FunctionBlockType, { ...TIERS, dto: blockTypeBody }),

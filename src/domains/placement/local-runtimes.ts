@@ -126,6 +126,11 @@ class LocalLink implements UnitLink {
   #plan: UnitPlan;
   #loadedPlan: UnitPlan | undefined;
   #table: TagTable | undefined;
+  /** Scans of each network of the loaded plan, and their places. */
+  #scans: Float64Array = new Float64Array(0);
+  #networks = new Map<string, number>();
+  /** What the worker asked to be kept: a restarted one begins with this, not with what its plan once carried (decisions 3.8). */
+  #retained: UnitPlan['retained'];
   #index = new Map<string, number>();
   #values = new Float64Array(0);
   #timestamps = new Float64Array(0);
@@ -139,6 +144,7 @@ class LocalLink implements UnitLink {
     this.site = plan.site;
     this.unit = plan.unit;
     this.#plan = plan;
+    this.#retained = plan.retained;
     this.#parts = parts;
   }
 
@@ -154,13 +160,15 @@ class LocalLink implements UnitLink {
     this.#worker = worker;
     this.startedAtMs = this.#parts.clock.wallMs();
     worker.on('message', (message: UnitOutbound) => this.#take(message));
-    worker.on('error', (fault) => this.#parts.log.error({ unit: this.unit, site: this.site, fault: fault.message }, 'unit runtime failed'));
-    worker.on('exit', () => this.#exited(worker));
-    worker.postMessage({ type: 'plan', plan: this.#plan } satisfies UnitInbound);
+    worker.on('error', (fault) => this.#parts.log.error({ unit: this.unit, site: this.site, fault: fault.stack ?? fault.message }, 'unit runtime failed'));
+    worker.on('exit', (code) => this.#exited(worker, code));
+    this.#parts.log.info({ unit: this.unit, site: this.site, epoch: this.epoch, threadId: worker.threadId }, 'unit runtime started');
+    worker.postMessage({ type: 'plan', plan: { ...this.#plan, retained: this.#retained } } satisfies UnitInbound);
   }
 
   load(plan: UnitPlan): void {
     this.#plan = plan;
+    this.#retained = { ...plan.retained, ...this.#retained };
     this.send({ type: 'plan', plan });
   }
 
@@ -226,6 +234,10 @@ class LocalLink implements UnitLink {
     };
   }
 
+  networkScans(network: string): number {
+    return this.#scans[this.#networks.get(network) ?? -1] ?? 0;
+  }
+
   async write(address: string, value: Value): Promise<WriteResult> {
     const reply = await this.#request((id) => ({ type: 'write', id, address, value }));
     if (reply?.type !== 'write-result') return { ok: false, code: 'runtime_unreachable', message: `the runtime of unit ${this.unit} does not answer` };
@@ -269,6 +281,9 @@ class LocalLink implements UnitLink {
       case 'plan-loaded':
         this.#adopt(message.revision);
         break;
+      case 'retained':
+        this.#retained = { ...this.#retained, ...message.networks };
+        break;
       case 'write-result':
       case 'inspect-result':
         this.#settle(message.id, message);
@@ -289,6 +304,8 @@ class LocalLink implements UnitLink {
     this.planRevision = revision;
     this.#index = new Map(plan.tags.map((tag, index) => [tag.address, index]));
     this.#table = new TagTable(plan.tags.length, plan.table);
+    this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
+    this.#networks = new Map(plan.networks.map((network, index) => [network.name, index]));
     this.#values = new Float64Array(plan.tags.length);
     this.#timestamps = new Float64Array(plan.tags.length);
     this.#quality = new Uint8Array(plan.tags.length);
@@ -307,7 +324,7 @@ class LocalLink implements UnitLink {
     waiting.resolve(message);
   }
 
-  #exited(worker: Worker): void {
+  #exited(worker: Worker, code: number): void {
     if (worker !== this.#worker) return;
     this.#worker = undefined;
     this.ready = false;
@@ -317,6 +334,7 @@ class LocalLink implements UnitLink {
     }
     this.#pending.clear();
     if (this.#stopping) return;
+    this.#parts.log.warn({ unit: this.unit, site: this.site, epoch: this.epoch, code }, 'unit runtime ended');
     const now = this.#parts.clock.monoMs();
     this.#restartsAtMs = this.#restartsAtMs.filter((at) => now - at < RESTART_WINDOW_MS);
     const again = this.#restartsAtMs.length < RESTARTS_MAX;

@@ -81,6 +81,30 @@ function isDeviceAddress(address: string): boolean {
   return colon >= 0 && (dot < 0 || colon < dot);
 }
 
+export interface AddressedWrite {
+  readonly site: string;
+  readonly unit: string;
+  readonly address: string;
+  readonly value: unknown;
+  readonly audit: (entry: AuditEntry) => AuditDraft;
+}
+
+/** Writes to an address of a unit; one that names no tag is on record too. @throws Refusal of the gateway's own barriers. */
+export async function writeAddress(deps: TagDeps, { site, unit, address, value, audit }: AddressedWrite): Promise<WriteOutcome> {
+  let tag: TagEntry;
+  try {
+    tag = findTag(deps, site, unit, address);
+  } catch (fault) {
+    const target = { kind: 'Tag', name: address, site };
+    if (fault instanceof Refusal)
+      await deps.store.write({
+        audits: [audit({ target, details: { unit }, result: 'Rejected', reason: auditReason(fault.context.code ?? fault.kind), after: auditable(value) })],
+      });
+    throw fault;
+  }
+  return writeTag(deps, { tag, address, value, audit });
+}
+
 /** Writes, with its audit records on disk before it settles. @throws Refusal of the gateway's own barriers. */
 export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<WriteOutcome> {
   const { tag, address } = attempt;

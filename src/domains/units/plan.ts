@@ -13,6 +13,8 @@ import { TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { StoreReader } from '../../platform/store/kind.js';
+import type { StoreEvent } from '../../platform/store/store.js';
+import type { InterlockBypass } from '../control-modules/kind.js';
 import { CHANNEL_BLOCKS, type EffectiveTag, ioModuleOf, type ResolvedModule } from '../control-modules/merge.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
 import { ControlProgram, type ControlProgramSpec, FunctionBlockType } from '../logic/kind.js';
@@ -30,12 +32,13 @@ export interface PlanSources {
 }
 
 /** Everything but the shared memory: two equal contents need no new plan. */
-export interface PlanContent extends Omit<UnitPlan, 'revision' | 'table' | 'retained'> {}
+export interface PlanContent extends Omit<UnitPlan, 'revision' | 'table' | 'scans' | 'retained'> {}
 
 interface NamedModule {
   readonly name: string;
   readonly mode: Mode;
   readonly resolved: ResolvedModule;
+  readonly bypass: InterlockBypass | undefined;
 }
 
 export function planContent(site: string, unit: string, sources: PlanSources): PlanContent | undefined {
@@ -66,18 +69,27 @@ export function planContent(site: string, unit: string, sources: PlanSources): P
     tags,
     images: images.plans,
     moduleModes: Object.fromEntries(modules.filter((module) => module.mode !== 'Automatic').map((module) => [module.name, module.mode])),
+    bypasses: modules.flatMap(({ name, bypass }) => (bypass?.active ? [{ module: name, ...(bypass.interlocks.length > 0 ? { blocks: bypass.interlocks } : {}) }] : [])),
     settings: sources.settings,
   };
 }
 
 export function withTable(content: PlanContent, revision: number, retained: PlanSources['retained']): UnitPlan {
-  return { ...content, revision, table: new TagTable(content.tags.length).buffer, retained };
+  const scans = new SharedArrayBuffer(content.networks.length * Float64Array.BYTES_PER_ELEMENT);
+  return { ...content, revision, table: new TagTable(content.tags.length).buffer, scans, retained };
+}
+
+/** Whether a change of a module may change the plan of its unit: its configuration, or its interlock bypass. */
+export function touchesPlan({ configuration, resource, before }: StoreEvent): boolean {
+  const bypass = (version: StoreEvent['before']): unknown => (version?.status as { readonly interlockBypass?: unknown } | undefined)?.interlockBypass;
+  return configuration || bypass(resource) !== bypass(before);
 }
 
 function unitModules(read: StoreReader, site: string, unit: string): NamedModule[] {
   return modulesOf(read, site, unit).flatMap((module) => {
     const resolved = resolvedModuleOf(read, module);
-    return resolved ? [{ name: module.metadata.name, mode: module.spec.mode === '' ? 'Automatic' : module.spec.mode, resolved }] : [];
+    if (!resolved) return [];
+    return [{ name: module.metadata.name, mode: module.spec.mode === '' ? 'Automatic' : module.spec.mode, resolved, bypass: module.status.interlockBypass }];
   });
 }
 

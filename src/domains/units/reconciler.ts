@@ -7,12 +7,14 @@ import type { NetworkReport, RetainedNetwork, RuntimeSettings, UnitOutbound } fr
 import { systemClock, timestamp } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Kind } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import * as v from 'valibot';
-import { ControlProgram } from '../logic/kind.js';
+import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
 import { type ImageSource, type PlanContent, planContent, withTable } from './plan.js';
+import { unitConditions } from './unit-conditions.js';
 import type { UnitLink } from './runtimes.js';
 
 /** What a worker asked to be kept over restarts (decisions 3.8); written by the gateway, never served. */
@@ -37,7 +39,11 @@ export interface UnitReconcilerParts {
   readonly image: (site: string) => ImageSource;
   readonly settings: RuntimeSettings;
   readonly timeScale: () => number;
+  /** Build that the unit runtimes of this appliance run. */
+  readonly build: string;
 }
+
+type Program = Resource<ControlProgramSpec, ControlProgramStatus>;
 
 export class UnitReconciler implements Reconciler {
   readonly name = 'unit';
@@ -67,43 +73,106 @@ export class UnitReconciler implements Reconciler {
       return 'settled';
     }
     const before = this.#sent.get(key);
-    if (before && isDeepStrictEqual(before, content)) return 'settled';
+    if (before && isDeepStrictEqual(before, content)) {
+      const link = runtimes.link(site, name);
+      if (link) this.#unitStatus(link); // the pin of its build may have changed
+      return 'settled';
+    }
     this.#sent.set(key, content);
     this.#revision += 1;
     runtimes.run(withTable(content, this.#revision, retained));
     return 'settled';
   }
 
-  /** Readiness of the worker as the unit's status shows it. */
-  linkChanged(link: UnitLink): void {
-    const { store } = this.#parts;
-    const unit = store.get(Unit, link.site, link.unit);
-    if (!unit || !store.accepting) return;
-    const runtime = { ready: link.ready, message: link.message, podName: `${link.unit}-runtime`, node: '', epoch: link.epoch };
-    const state = unit.status.state === '' && link.ready ? 'Idle' : unit.status.state;
-    if (isDeepStrictEqual(runtime, unit.status.runtime) && state === unit.status.state) return;
-    store.apply({ puts: [{ kind: Unit, site: link.site, name: link.unit, status: { ...unit.status, runtime, state } } as Put] });
+  /** Readiness of the worker as the unit and its programs show it. */
+  linkChanged(link: UnitLink, what: 'ready' | 'down' | 'plan'): void {
+    if (!this.#parts.store.accepting) return;
+    if (what === 'down') this.#stopPrograms(link);
+    this.#unitStatus(link);
   }
 
   take(link: UnitLink, message: UnitOutbound): void {
     if (message.type === 'retained') this.#retain(link, message.networks);
-    if (message.type === 'network') this.#reported(link, message);
-    if (message.type === 'plan-loaded') for (const report of message.networks) this.#reported(link, report);
+    if (message.type === 'network') this.#reported(link, [message]);
+    if (message.type === 'plan-loaded') {
+      for (const [key, { link: owner }] of this.#reports) if (owner === link) this.#reports.delete(key);
+      this.#reported(link, message.networks);
+    }
   }
 
   /** What could not be written while the disk was full. */
   catchUp(): void {
     const { store, runtimes } = this.#parts;
     if (!store.accepting) return;
-    for (const link of runtimes.links()) this.linkChanged(link);
-    for (const { link, report } of this.#reports.values()) this.#programState(link, report);
+    for (const link of runtimes.links()) {
+      if (link.ready) this.#programStates(link, this.#reportsOf(link));
+      this.linkChanged(link, link.ready ? 'ready' : 'down');
+    }
     for (const { link, networks } of [...this.#unsaved.values()]) this.#retain(link, networks);
   }
 
-  #reported(link: UnitLink, report: NetworkReport): void {
-    this.#reports.set(`${link.site}/${report.network}`, { link, report });
-    if (this.#parts.store.accepting) this.#programState(link, report);
+  // ---------------------------------------------------------------- unit
+
+  #unitStatus(link: UnitLink): void {
+    const { store, build } = this.#parts;
+    const unit = store.get(Unit, link.site, link.unit);
+    if (!unit) return;
+    const { status, spec } = unit;
+    const runtime = { ready: link.ready, message: link.message, podName: `${link.unit}-runtime`, node: '', epoch: link.epoch };
+    const state = status.state === '' && link.ready ? 'Idle' : status.state;
+    const conditions = unitConditions(status.conditions, { link, image: build, pinnedImage: spec.runtimeImage, networks: this.#reportsOf(link) });
+    const next = { ...status, runtime, state, conditions };
+    if (isDeepStrictEqual(next, status)) return;
+    store.apply({ puts: [{ kind: Unit, site: link.site, name: link.unit, status: next } as Put] });
   }
+
+  // ---------------------------------------------------------------- programs
+
+  #reported(link: UnitLink, reports: readonly NetworkReport[]): void {
+    for (const report of reports) this.#reports.set(`${link.site}/${report.network}`, { link, report });
+    if (!this.#parts.store.accepting) return;
+    this.#programStates(link, reports);
+    if (link.ready) this.#unitStatus(link);
+  }
+
+  #reportsOf(link: UnitLink): NetworkReport[] {
+    return [...this.#reports.values()].filter((entry) => entry.link === link).map((entry) => entry.report);
+  }
+
+  /** Programs as the worker reported them. A module without blocks has no network: its program runs while the unit does. */
+  #programStates(link: UnitLink, reports: readonly NetworkReport[]): void {
+    const known = new Map(reports.map((report) => [report.network, report]));
+    this.#putPrograms(link, (program) => {
+      const { name } = program.metadata;
+      const report = known.get(name) ?? (program.spec.blocks.length === 0 ? { state: 'Running' as const, message: '', faultedBlocks: [] } : undefined);
+      if (!report) return program.status;
+      const { state, message, faultedBlocks } = report;
+      const networkHash = this.#sent.get(`${link.site}/${link.unit}`)?.networks.find((network) => network.name === name)?.hash ?? '';
+      const isNew = program.status.state === 'Pending' || program.status.state === 'Stopped' || program.status.networkHash !== networkHash;
+      const loadedAt = isNew || program.status.loadedAt === '' ? timestamp(systemClock.wallMs()) : program.status.loadedAt;
+      return { ...program.status, state, message, faultedBlocks, networkHash, loadedAt };
+    });
+  }
+
+  /** Whatever they were, they are not executed now (decisions Q-PROG-02). */
+  #stopPrograms(link: UnitLink): void {
+    this.#putPrograms(link, ({ status }) => ({ ...status, state: 'Stopped', message: link.message, faultedBlocks: [] }));
+  }
+
+  /** Gives the programs of a unit new states, all in one change. */
+  #putPrograms(link: UnitLink, statusOf: (program: Program) => ControlProgramStatus): void {
+    const { store } = this.#parts;
+    const puts = store
+      .list(ControlProgram, link.site)
+      .filter((program) => program.spec.unitRef === link.unit)
+      .flatMap((program) => {
+        const status = statusOf(program);
+        return isDeepStrictEqual(status, program.status) ? [] : [{ kind: ControlProgram, site: link.site, name: program.metadata.name, status } as Put];
+      });
+    if (puts.length > 0) store.apply({ puts });
+  }
+
+  // ---------------------------------------------------------------- retained values
 
   #retain(link: UnitLink, networks: RetainedSpec['networks']): void {
     const { store } = this.#parts;
@@ -115,15 +184,5 @@ export class UnitReconciler implements Reconciler {
     this.#unsaved.delete(key);
     const known = store.get(RetainedValues, link.site, link.unit)?.spec.networks ?? {};
     store.apply({ puts: [{ kind: RetainedValues, site: link.site, name: link.unit, spec: { networks: { ...known, ...networks } } } as Put] });
-  }
-
-  #programState(link: UnitLink, report: NetworkReport): void {
-    const { store } = this.#parts;
-    const program = store.get(ControlProgram, link.site, report.network);
-    if (!program || program.spec.unitRef !== link.unit) return;
-    const { state, message, faultedBlocks } = report;
-    if (program.status.state === state && program.status.message === message && isDeepStrictEqual(program.status.faultedBlocks, faultedBlocks)) return;
-    const loadedAt = program.status.loadedAt || timestamp(systemClock.wallMs());
-    store.apply({ puts: [{ kind: ControlProgram, site: link.site, name: report.network, status: { ...program.status, state, message, faultedBlocks, loadedAt } } as Put] });
   }
 }

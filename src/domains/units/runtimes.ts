@@ -49,6 +49,8 @@ export interface UnitLink {
   /** Reading of the last snapshot. */
   reading(index: number): TagReading;
   statistics(): ScanStatistics;
+  /** How often the network was scanned since its plan was loaded; 0 while it is not in the plan. */
+  networkScans(network: string): number;
   write(address: string, value: Value): Promise<WriteResult>;
   inspect(what: 'network' | 'diagnostics' | 'phase', name: string): Promise<unknown>;
   loadPhase(plan: PhasePlan): void;

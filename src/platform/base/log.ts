@@ -1,12 +1,20 @@
-import { pino, type Logger } from 'pino';
+import { type DestinationStream, destination, multistream, pino, type Logger } from 'pino';
 
 export type Log = Logger;
 
-/** One JSON line per entry on stdout for the journal; `LINESIDE_LOG_LEVEL=silent` in tests. */
-export function createLog(): Log {
-  return pino({
-    level: process.env.LINESIDE_LOG_LEVEL ?? 'info',
-    base: null,
-    redact: ['password', 'token', 'key', 'authorization', '*.password', '*.token'],
-  });
+/** What `kept` is told at least, whatever goes to stdout. */
+const KEPT_LEVEL = 'info';
+
+/**
+ * One JSON line per entry on stdout for the journal; `LINESIDE_LOG_LEVEL=silent` in tests.
+ * @param kept a second destination, which sees the same lines from level `info` on.
+ */
+export function createLog(kept?: DestinationStream): Log {
+  const level = process.env.LINESIDE_LOG_LEVEL ?? 'info';
+  const options = { base: null, redact: ['password', 'token', 'key', 'authorization', '*.password', '*.token'] };
+  if (!kept) return pino({ ...options, level });
+  const shown = level === 'silent' ? [] : [{ level: level as 'info', stream: destination(1) }];
+  const { values } = pino.levels;
+  const lowest = level !== 'silent' && values[level] < values[KEPT_LEVEL] ? level : KEPT_LEVEL;
+  return pino({ ...options, level: lowest }, multistream([...shown, { level: KEPT_LEVEL, stream: kept }]));
 }

@@ -39,10 +39,10 @@ export interface CrudEvent<Spec, Status> {
 export interface CrudOptions<Spec, Status> {
   readonly read: Tier;
   readonly write: Tier;
-  /** Served body of one resource. */
-  readonly dto: (resource: Resource<Spec, Status>, read: StoreReader) => unknown;
+  /** Served body of one resource; `deps` are those of the rows, for what lives outside the store. */
+  readonly dto: (resource: Resource<Spec, Status>, read: StoreReader, deps: CrudDeps) => unknown;
   /** Item of the list; the body of one resource when absent. */
-  readonly item?: (resource: Resource<Spec, Status>, read: StoreReader) => unknown;
+  readonly item?: (resource: Resource<Spec, Status>, read: StoreReader, deps: CrudDeps) => unknown;
   /** Path of the family; derived from scope and `kind.path` when absent. */
   readonly path?: string;
   readonly only?: readonly Verb[];
@@ -104,9 +104,9 @@ class Family<Spec extends object, Status> {
       reply: 'array, sorted by name',
       summary: `List ${this.#kind.kind} resources`,
       barrier: this.#barrier('list'),
-      handle: (context, { store }) => {
-        const resources = store.list(this.#kind, this.#siteOf(context.params));
-        return resources.filter((resource) => this.#visible(resource, context.caller)).map((resource) => render(resource, store));
+      handle: (context, deps) => {
+        const resources = deps.store.list(this.#kind, this.#siteOf(context.params));
+        return resources.filter((resource) => this.#visible(resource, context.caller)).map((resource) => render(resource, deps.store, deps));
       },
     });
   }
@@ -121,7 +121,7 @@ class Family<Spec extends object, Status> {
       summary: `Read one ${this.#kind.kind}`,
       exists: (params, deps) => void this.#find(params, deps),
       barrier: this.#barrier('read'),
-      handle: ({ params }, deps) => this.#served(this.#find(params, deps), deps.store),
+      handle: ({ params }, deps) => this.#served(this.#find(params, deps), deps),
     });
   }
 
@@ -136,7 +136,7 @@ class Family<Spec extends object, Status> {
       summary: `Create a ${this.#kind.kind}`,
       audit: { action: 'Create', category: this.#kind.action },
       barrier: this.#barrier('create'),
-      handle: (context, { store }) => this.#create(context as Context, store),
+      handle: (context, deps) => this.#create(context as Context, deps),
     });
   }
 
@@ -152,7 +152,7 @@ class Family<Spec extends object, Status> {
       audit: { action: 'Update', category: this.#kind.action, target: (params) => this.#target(params) },
       exists: (params, deps) => void this.#find(params, deps),
       barrier: this.#barrier('update'),
-      handle: (context, deps) => this.#update(context as Context, this.#find(context.params, deps), deps.store),
+      handle: (context, deps) => this.#update(context as Context, this.#find(context.params, deps), deps),
     });
   }
 
@@ -170,7 +170,8 @@ class Family<Spec extends object, Status> {
     });
   }
 
-  async #create(context: Context, store: Store): Promise<Reply> {
+  async #create(context: Context, deps: CrudDeps): Promise<Reply> {
+    const { store } = deps;
     const site = this.#siteOf(context.params) ?? '';
     const written = split(this.#kind, context.body);
     const name = written.name;
@@ -186,14 +187,15 @@ class Family<Spec extends object, Status> {
     this.#options.refuse?.(event);
     const audit = context.audit({ target: { kind: this.#kind.kind, name, site: site || this.#ownSite(name) }, after: shown(this.#kind, spec) });
     const resource = await this.#write(store, event, audit, written);
-    const body = (this.#options.createdBody ?? this.#options.dto)(resource, store);
+    const body = this.#options.createdBody ? this.#options.createdBody(resource, store) : this.#options.dto(resource, store, deps);
     const base = this.#path
       .replace('{site}', encodeURIComponent(site))
       .replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent((context.params as Record<string, string>)[key]));
     return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body) });
   }
 
-  async #update(context: Context, before: Resource<Spec, Status>, store: Store): Promise<Reply> {
+  async #update(context: Context, before: Resource<Spec, Status>, deps: CrudDeps): Promise<Reply> {
+    const { store } = deps;
     const { name, site } = before.metadata;
     const written = split(this.#kind, context.body);
     if (written.name !== undefined && written.name !== name) {
@@ -205,7 +207,7 @@ class Family<Spec extends object, Status> {
     const event: CrudEvent<Spec, Status> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, correlationID: context.correlationID };
     this.#options.refuse?.(event);
     const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec), after: shown(this.#kind, spec) });
-    return this.#served(await this.#write(store, event, audit, written), store);
+    return this.#served(await this.#write(store, event, audit, written), deps);
   }
 
   async #delete(context: Context, before: Resource<Spec, Status>, store: Store): Promise<Reply> {
@@ -249,8 +251,8 @@ class Family<Spec extends object, Status> {
     return prefix === '' ? decode(this.#kind.spec, spec) : decode(v.strictObject({ spec: this.#kind.spec }), { spec }).spec;
   }
 
-  #served(resource: Resource<Spec, Status>, store: StoreReader): Reply {
-    const body = this.#options.dto(resource, store);
+  #served(resource: Resource<Spec, Status>, deps: CrudDeps): Reply {
+    const body = this.#options.dto(resource, deps.store, deps);
     return ok(body, { ETag: this.#etag(resource, body) });
   }
 

@@ -110,6 +110,10 @@ export class BoardLink implements UnitLink {
     return { scanCount: 0, heartbeatAtMs: 0, lastScanUs: 0, maxScanUs: 0, latenessUs: 0, maxLatenessUs: 0, missed: 0, overruns: 0 };
   }
 
+  networkScans(): number {
+    return 0;
+  }
+
   async write(address: string, value: Value): Promise<WriteResult> {
     this.onWrite?.();
     this.written.push({ address, value });

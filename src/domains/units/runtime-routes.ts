@@ -1,0 +1,305 @@
+/**
+ * The runtime of a unit from outside (contract 3, Physical model and logic; decisions Q-UNIT-07, Q-UNIT-08). `status` and
+ * `programs` answer from what the gateway knows, so that they answer while the runtime is away; the others need it.
+ */
+import * as v from 'valibot';
+import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
+import type { BoundedLog } from '../../platform/base/bounded-log.js';
+import { timestamp } from '../../platform/base/clock.js';
+import { LOG_LEVELS, type LogLines } from '../../platform/base/log-lines.js';
+import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
+import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
+import { type Query, rendered, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus } from '../logic/kind.js';
+import type { LocalRuntimes } from '../placement/local-runtimes.js';
+import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
+import { Phase } from '../procedures/kind.js';
+import { reachable, unreachable, withValues } from '../tags/live.js';
+import { servedValue } from '../tags/values.js';
+import { TAG_WRITE_CATEGORY, type TagDeps, writeAddress } from '../tags/write.js';
+import type { UnitJournal } from './journal.js';
+import type { UnitLink } from './runtimes.js';
+
+export interface RuntimeRouteDeps {
+  readonly store: Store;
+  readonly runtimes: LocalRuntimes;
+  readonly tags: TagDeps;
+  readonly journal: UnitJournal;
+  readonly logLines: LogLines;
+  readonly timeScale: () => number;
+  readonly nodeName: string;
+  readonly image: string;
+}
+
+const READS_MAX = 500;
+const WRITES_MAX = 100;
+const UNIT_PATH = '/api/v1/sites/{site}/units/{name}/runtime';
+const LOG = '{items, nextCursor}; query from, to, order, limit, cursor';
+
+type Named = { readonly site: string; readonly name: string };
+
+const route = routesFor<RuntimeRouteDeps>();
+const here = ({ site, name }: Named, { store }: RuntimeRouteDeps): void => {
+  if (!store.get(Unit, site, name)) throw missing('Unit', name);
+};
+const running = ({ site, name }: Named, { runtimes }: RuntimeRouteDeps): UnitLink => reachable(runtimes, site, name);
+
+/** What the worker itself knows. @throws Refusal `runtime_unreachable` when it does not answer. */
+async function inspected(params: Named, deps: RuntimeRouteDeps, what: 'network' | 'diagnostics', name: string): Promise<object | null> {
+  const result = await running(params, deps).inspect(what, name);
+  if (result === undefined) throw unreachable(params.name, 'it does not answer');
+  return result as object | null;
+}
+
+const OneWrite = v.strictObject({ address: v.string(), value: v.unknown() });
+const ManyWrites = v.strictObject({ writes: v.pipe(v.array(OneWrite), v.minLength(1), v.maxLength(WRITES_MAX)) });
+type WriteBody = v.InferOutput<typeof OneWrite> | v.InferOutput<typeof ManyWrites>;
+/** Chosen by the member `writes`, so that an unknown field is named; a union could only say that nothing fits. */
+const WriteBody: v.GenericSchema<unknown, WriteBody> = v.lazy((input) => (typeof input === 'object' && input !== null && 'writes' in input ? ManyWrites : OneWrite));
+
+export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
+  route({
+    method: 'GET',
+    path: `${UNIT_PATH}/status`,
+    action: 'unit:runtime-status',
+    tier: 'read',
+    summary: 'The unit runtime: ready, scans, networks, elements',
+    exists: here,
+    handle: ({ params }, deps) => runtimeStatus(params, deps),
+  }),
+  route({
+    method: 'GET',
+    path: `${UNIT_PATH}/tags`,
+    action: 'unit:runtime-tags',
+    tier: 'read',
+    reply: 'array of TagValue (descriptor, value, quality, timestamp), sorted by address',
+    summary: 'All live tag values of the unit runtime',
+    exists: here,
+    handle: ({ params }, deps) => {
+      running(params, deps);
+      return rendered(withValues(deps.tags.catalogue.ofUnit(params.site, params.name), deps.runtimes));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${UNIT_PATH}/fbnetwork/{network}`,
+    action: 'unit:runtime-fbnetwork',
+    tier: 'read',
+    summary: 'Port values of one network after one scan, which scanCount names',
+    exists: here,
+    handle: async ({ params }, deps) => {
+      const network = await inspected(params, deps, 'network', params.network);
+      if (network === null) throw missing('network', params.network);
+      return { ...network, unit: params.name };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${UNIT_PATH}/diagnostics`,
+    action: 'unit:runtime-diagnostics',
+    tier: 'engineer',
+    summary: 'Scan times, lateness, overruns, garbage collections, memory, faulted blocks, age of the I/O',
+    exists: here,
+    handle: async ({ params }, deps) => ({ ...(await inspected(params, deps, 'diagnostics', '')), unit: params.name }),
+  }),
+  route({
+    method: 'GET',
+    path: `${UNIT_PATH}/programs`,
+    action: 'unit:runtime-programs',
+    tier: 'engineer',
+    reply: 'array, sorted by name',
+    summary: 'Networks of the unit: control programs and the logic of its control modules',
+    exists: here,
+    handle: ({ params }, deps) => {
+      const link = deps.runtimes.link(params.site, params.name);
+      return programsOf(params, deps.store).map((program) => shownProgram(program, link));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${UNIT_PATH}/events`,
+    action: 'unit:runtime-events',
+    tier: 'engineer',
+    reply: LOG,
+    summary: 'What happened to the runtime: plans, faulted blocks, late scans, modes, restarts',
+    exists: here,
+    query: (query) => void readLogQuery(query),
+    handle: ({ params, query }, deps) => {
+      running(params, deps);
+      return pageOf(deps.journal.events(params.site, params.name), query, ({ atMs, ...event }) => ({ ts: timestamp(atMs), ...event }));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${UNIT_PATH}/logs`,
+    action: 'unit:runtime-logs',
+    tier: 'engineer',
+    reply: `${LOG}, level`,
+    summary: 'Log lines about the unit, of a level or worse',
+    exists: here,
+    query: (query) => void (readLogQuery(query) && readChoice(query, 'level', LOG_LEVELS)),
+    handle: ({ params, query }, deps) => {
+      running(params, deps);
+      const least = LOG_LEVELS.indexOf(readChoice(query, 'level', LOG_LEVELS));
+      return pageOf(
+        deps.logLines.of(`${params.site}/${params.name}`),
+        query,
+        ({ atMs, ...line }) => ({ ts: timestamp(atMs), ...line }),
+        ({ level }) => LOG_LEVELS.indexOf(level) >= least,
+      );
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${UNIT_PATH}/read`,
+    action: 'unit:runtime-read',
+    tier: 'operate',
+    body: v.strictObject({ addresses: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(READS_MAX)) }),
+    computes: true,
+    summary: 'Values of some tags, all of one scan',
+    exists: here,
+    handle: ({ params, body }, deps) => {
+      const link = running(params, deps);
+      link.refresh();
+      return { values: body.addresses.map((address) => readTag(params, address, link, deps.tags)) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${UNIT_PATH}/write`,
+    action: 'unit:runtime-write',
+    tier: 'operate',
+    body: WriteBody,
+    reply: '{ok, address, message}; for {writes}: {ok, results: [{address, ok, message, code?}]}',
+    summary: 'Write one tag, or some of them with a verdict each, under the rules of a tag write',
+    audit: { action: 'Update', category: TAG_WRITE_CATEGORY, target: ({ site, name }) => ({ kind: 'Unit', name, site }) },
+    exists: here,
+    handle: (context, deps) => ('writes' in context.body ? writeSome(context, context.body.writes, deps) : writeOne(context, context.body, deps)),
+  }),
+  route({
+    method: 'POST',
+    path: `${UNIT_PATH}/restart`,
+    action: 'unit:runtime-restart',
+    tier: 'engineer',
+    reason: 'policy',
+    body: v.strictObject({ reason: v.string() }),
+    summary: 'Restart the unit runtime; refused while a batch holds the unit',
+    audit: { action: 'Request', category: 'runtime', target: ({ site, name }) => ({ kind: 'Unit', name, site }) },
+    exists: here,
+    handle: async (context, deps) => {
+      const { site, name } = context.params;
+      const { store, runtimes, journal, image } = deps;
+      const unit = store.get(Unit, site, name);
+      const holder = unit?.status.allocatedTo ?? '';
+      if (holder !== '') throw conflict('active_batch', `unit ${name} is held by ${holder}`, { batch: holder, unit: name });
+      const link = runtimes.link(site, name);
+      if (!link) throw unreachable(name, 'it was never started');
+      await store.write({ audits: [context.audit({ result: 'Success', operatorReason: context.body.reason })] });
+      journal.tell(site, name, 'Normal', { reason: 'RestartRequested', message: `${context.caller.displayName}: ${context.body.reason}`, object: `Unit/${name}` });
+      await link.restart();
+      return { unit: name, podName: unit?.status.runtime.podName ?? '', oldImage: image, newImage: image, status: 'Restarting' };
+    },
+  }),
+];
+
+// ---------------------------------------------------------------- status, programs
+
+type Program = Resource<ControlProgramSpec, ControlProgramStatus>;
+
+function programsOf({ site, name }: Named, store: Store): readonly Program[] {
+  return store.list(ControlProgram, site).filter((program) => program.spec.unitRef === name);
+}
+
+function runtimeStatus(params: Named, deps: RuntimeRouteDeps) {
+  const { site, name } = params;
+  const { store, runtimes, timeScale, nodeName, image } = deps;
+  const link = runtimes.link(site, name);
+  const unit = store.get(Unit, site, name);
+  const scan = link?.statistics();
+  return {
+    unit: name,
+    ready: link?.ready ?? false,
+    message: link?.message ?? 'not started',
+    node: nodeName,
+    podName: unit?.status.runtime.podName ?? '',
+    image,
+    epoch: link?.epoch ?? 0,
+    startedAt: link ? timestamp(link.startedAtMs) : '',
+    scanInterval: unit?.spec.scanInterval || UNIT_SCAN_INTERVAL_DEFAULT,
+    timeScale: timeScale(),
+    scanCount: scan?.scanCount ?? 0,
+    lastScanAt: scan && scan.heartbeatAtMs > 0 ? timestamp(scan.heartbeatAtMs) : '',
+    overruns: scan?.overruns ?? 0,
+    missed: scan?.missed ?? 0,
+    maxLatenessMs: (scan?.maxLatenessUs ?? 0) / 1000,
+    networks: programsOf(params, store).map((program) => {
+      const { name: network, state, scanCount } = shownProgram(program, link);
+      return { name: network, state, scanCount };
+    }),
+    elements: store
+      .list(Phase, site)
+      .filter((phase) => phase.spec.unitRef === name && phase.status.state !== 'Idle')
+      .map((phase) => ({ kind: 'Phase', name: phase.metadata.name, state: phase.status.state })),
+  };
+}
+
+function shownProgram({ metadata, spec, status }: Program, link: UnitLink | undefined) {
+  return {
+    name: metadata.name,
+    controlModule: metadata.ownerReferences.find((owner) => owner.kind === 'ControlModule')?.name ?? '',
+    state: link?.ready ? status.state : 'Stopped',
+    scanInterval: spec.scanInterval,
+    scanCount: link?.networkScans(metadata.name) ?? 0,
+    blockCount: spec.blocks.length,
+    faultedBlocks: link?.ready ? status.faultedBlocks : [],
+    message: status.message,
+    networkHash: status.networkHash,
+    loadedAt: status.loadedAt,
+  };
+}
+
+function pageOf<Entry extends { readonly atMs: number }>(log: BoundedLog<Entry>, query: Query, show: (entry: Entry) => unknown, fits?: (entry: Entry) => boolean) {
+  return log.page(readLogQuery(query), show, fits);
+}
+
+// ---------------------------------------------------------------- values
+
+function readTag({ site, name }: Named, address: string, link: UnitLink, { catalogue }: TagDeps) {
+  const at = link.tagIndex(catalogue.find(site, name, address)?.path ?? address);
+  if (at < 0) return { address, value: null, quality: 'Bad', ts: '', error: `unit ${name} has no tag ${address}` };
+  const { value, quality, atMs } = link.reading(at);
+  return { address, value: servedValue(value), quality: QUALITY_WORDS[quality], ts: atMs === 0 ? '' : timestamp(atMs), error: '' };
+}
+
+type WriteContext = RequestContext<Named, WriteBody>;
+type OneWrite = v.InferOutput<typeof OneWrite>;
+
+function written({ params: { site, name }, audit }: WriteContext, { address, value }: OneWrite, { tags }: RuntimeRouteDeps) {
+  return writeAddress(tags, { site, unit: name, address, value, audit });
+}
+
+async function writeOne(context: WriteContext, write: OneWrite, deps: RuntimeRouteDeps) {
+  const { ok, message, refusal } = await written(context, write, deps);
+  if (refusal) throw refusal;
+  return { ok, address: write.address, message };
+}
+
+/** Each write stands for itself: one that is refused keeps no other from being done. They reach the worker in their order. */
+async function writeSome(context: WriteContext, writes: readonly OneWrite[], deps: RuntimeRouteDeps) {
+  running(context.params, deps);
+  const results = await Promise.all(writes.map((write) => verdict(context, write, deps)));
+  return { ok: results.every((result) => result.ok), results };
+}
+
+async function verdict(context: WriteContext, write: OneWrite, deps: RuntimeRouteDeps) {
+  const { address } = write;
+  try {
+    const { ok, message, refusal } = await written(context, write, deps);
+    return { address, ok, message, ...(refusal ? { code: refusal.context.code } : {}) };
+  } catch (fault) {
+    if (!(fault instanceof Refusal) || fault.context.code === 'storage_unavailable') throw fault;
+    return { address, ok: false, message: fault.message, code: fault.context.code };
+  }
+}
