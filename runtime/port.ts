@@ -284,6 +284,9 @@ export type UnitInbound =
   /** Answer to a `request`. */
   | { readonly type: 'request-result'; readonly id: number; readonly ok: boolean; readonly value?: Value; readonly rule?: string; readonly message?: string }
   | { readonly type: 'time-scale'; readonly timeScale: number }
+  /** Begins a recording of the scan inputs (ADR 0005), until a limit is reached or `record-stop`; one at a time. */
+  | { readonly type: 'record'; readonly recording: string; readonly durationMaxMs: number; readonly bytesMax: number }
+  | { readonly type: 'record-stop'; readonly recording: string }
   | { readonly type: 'stop' };
 
 // ---------------------------------------------------------------- unit worker -> gateway
@@ -350,6 +353,8 @@ export type UnitOutbound =
   /** A bypassed interlock would have tripped (D-PROG-03). */
   | { readonly type: 'shadow-trip'; readonly module: string; readonly block: string; readonly atMs: number }
   | { readonly type: 'retained'; readonly networks: Readonly<Record<string, RetainedNetwork>> }
+  /** One part of a recording, in the order of the parts. */
+  | { readonly type: 'recording'; readonly recording: string; readonly part: RecordingPart }
   | { readonly type: 'stopped' };
 
 export interface NetworkReport {
@@ -358,6 +363,102 @@ export interface NetworkReport {
   readonly message: string;
   readonly faultedBlocks: readonly string[];
 }
+
+// ---------------------------------------------------------------- recordings (ADR 0005)
+
+/** A plan without its shared memory: each buffer is replaced by its number of bytes. */
+export interface RecordedPlan extends Omit<UnitPlan, 'table' | 'scans' | 'images'> {
+  readonly table: number;
+  readonly scans?: number;
+  readonly images: readonly (Omit<ImagePlan, 'buffer'> & { readonly buffer: number })[];
+}
+
+export type RecordedMessage =
+  | Exclude<UnitInbound, { readonly type: 'plan' | 'inspect' | 'record' | 'record-stop' | 'stop' }>
+  | { readonly type: 'plan'; readonly plan: RecordedPlan };
+
+export interface RecordingStart {
+  /** Version of this form. */
+  readonly form: number;
+  readonly site: string;
+  readonly unit: string;
+  /** Number of the last scan before the recording; the first one recorded follows it. */
+  readonly scan: number;
+  readonly wallMs: number;
+  /** Scans between two checksums. */
+  readonly checksumEvery: number;
+  readonly plan: RecordedPlan;
+  /** State of the worker; opaque to everyone but the replay of the same version of the product. */
+  readonly state: unknown;
+}
+
+/** Why a recording ended; without `fault` its state at the end is there. */
+export type RecordingEnding = 'stopped' | 'duration' | 'bytes' | 'runtime-stopped' | 'fault';
+
+export type RecordingPart =
+  | { readonly kind: 'start'; readonly start: RecordingStart }
+  /** Scans `first` to `last` (runtime/replay/inputs.ts). */
+  | { readonly kind: 'scans'; readonly first: number; readonly last: number; readonly bytes: Uint8Array }
+  /** A message taken before scan `scan`, with the clocks of that moment. */
+  | { readonly kind: 'message'; readonly scan: number; readonly wallMs: number; readonly monoMs: number; readonly message: RecordedMessage }
+  /** Texts that got their ids before scan `scan`. */
+  | { readonly kind: 'texts'; readonly scan: number; readonly texts: readonly string[] }
+  | { readonly kind: 'end'; readonly scan: number; readonly wallMs: number; readonly ending: RecordingEnding; readonly state?: unknown }
+  /** The recording was refused: there is no plan, or another one is under way. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** A scan by its number, or the first one at or after a wall time. */
+export type ReplayBound = { readonly scan: number } | { readonly atMs: number };
+
+/** What a replay thread is started with. */
+export interface ReplayRequest {
+  readonly file: string;
+  /** `<network>.<block>.<port>`, or the address of a tag. */
+  readonly ports: readonly string[];
+  readonly from?: ReplayBound;
+  /** Last scan, inclusive. */
+  readonly to?: ReplayBound;
+  /** A row for every scan; else only where a value or quality changed. */
+  readonly everyScan: boolean;
+  /** Only tell the ports there are. */
+  readonly list: boolean;
+}
+
+export interface ReplayPort {
+  readonly name: string;
+  readonly type: DataType;
+}
+
+export interface ReplayRow {
+  readonly scan: number;
+  readonly atMs: number;
+  readonly values: readonly Value[];
+  readonly qualities: readonly string[];
+}
+
+export type ReplayOutbound =
+  | {
+      readonly type: 'opened';
+      readonly site: string;
+      readonly unit: string;
+      readonly scan: number;
+      readonly atMs: number;
+      readonly ports: readonly ReplayPort[];
+      /** Ports asked for that the plan at the start does not have; a hot swap may bring them. */
+      readonly unknown: readonly string[];
+    }
+  | { readonly type: 'rows'; readonly rows: readonly ReplayRow[] }
+  | {
+      readonly type: 'verdict';
+      readonly outcome: 'identical' | 'different' | 'damaged' | 'unusable';
+      /** Scan of the difference or damage; the last one when there is none. */
+      readonly scan: number;
+      readonly scans: number;
+      readonly checksums: number;
+      /** The recording has its end: it was not cut off. */
+      readonly ended: boolean;
+      readonly message: string;
+    };
 
 // ---------------------------------------------------------------- gateway <-> probe
 

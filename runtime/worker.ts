@@ -24,8 +24,8 @@ function osThreadId(): number {
 }
 
 const link = port;
-const post = (message: UnitOutbound): void => {
-  link.postMessage(message);
+const post = (message: UnitOutbound, transfer: readonly ArrayBuffer[] = []): void => {
+  link.postMessage(message, transfer);
 };
 const monoMs = (): number => performance.now();
 

@@ -7,7 +7,9 @@ import type { ChartRecord, StepRecord, TransitionReport } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { printValue } from '../language/value-text.js';
 import type { CompiledChart, CompiledStep, CompiledTransition, Slots, SubCondition } from './compile.js';
+import type { Checksum } from '../vocabulary/checksum.js';
 import { decodeSlot, encodeSlot } from './codec.js';
+import { type ChartState, restoreStep, saveStep, sumStep } from './snapshot.js';
 import { Any, Invalid, type Raw, StError } from './value.js';
 import type { Wait } from './wait.js';
 import { restoreWait } from './wait.js';
@@ -416,6 +418,28 @@ export class ChartRun {
       ...(step.wait ? step.wait.record() : {}),
       ...(kept.length > 0 ? { kept } : {}),
     };
+  }
+
+  /** All of it, for a replay; `record` is for restarts. */
+  snapshot(): ChartState {
+    const { chart, steps } = this;
+    return { name: chart.name, steps: steps.map(saveStep), completed: [...this.#completed], fired: [...this.#fired], scanCount: this.#scanCount, started: this.#started };
+  }
+
+  resume(saved: ChartState): void {
+    saved.steps.forEach((step, index) => {
+      this.steps[index] = restoreStep(step);
+    });
+    this.#completed = [...saved.completed];
+    this.#fired = [...saved.fired];
+    this.#scanCount = saved.scanCount;
+    this.#started = saved.started;
+  }
+
+  /** Adds where the chart stands. */
+  sum(checksum: Checksum): void {
+    checksum.number(this.#scanCount);
+    for (const step of this.steps) sumStep(step, checksum);
   }
 
   /** Rebuilds the run from its record; names of steps whose outcome is unknown (decisions 2.6) are returned. */

@@ -10,6 +10,7 @@ import type { CompiledPhase, CompiledTransition, Frame } from './compile.js';
 import type { Site } from './emit-expression.js';
 import type { ChartHost } from './host.js';
 import { Any, coerceAny, fromValue, invalid, type Raw, StError, stError, toValue } from './value.js';
+import type { FrameState } from './snapshot.js';
 import { Wait } from './wait.js';
 
 export type RequestBuiltin = Extract<UnitOutbound, { readonly type: 'request' }>['builtin'];
@@ -78,6 +79,20 @@ export class PhaseFrame implements Frame {
   refreshSignals(): void {
     const { host, plan } = this.#owner;
     for (const name of this.#signals.values()) this.#raised.set(name, host.signal(plan.scope, name));
+  }
+
+  snapshot(): FrameState {
+    return { assigned: this.assigned.slice(), lastGood: [...this.#lastGood], raised: [...this.#raised], warned: [...this.#warned] };
+  }
+
+  restore(saved: FrameState): void {
+    this.assigned.set(saved.assigned);
+    this.#lastGood.clear();
+    for (const [slot, value] of saved.lastGood) this.#lastGood.set(slot, value);
+    this.#raised.clear();
+    for (const [name, value] of saved.raised) this.#raised.set(name, value);
+    this.#warned.clear();
+    for (const address of saved.warned) this.#warned.add(address);
   }
 
   /** Keeps the last good value of every tag the texts name, for charts that must go on without it (decisions 3.5). */

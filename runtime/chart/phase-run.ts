@@ -6,6 +6,7 @@
 import { parseDecimal, parseValueText, printValue } from '../language/value-text.js';
 import type { ChartRecord, Failure, FailureClass, PhaseCheckpoint, PhasePlan, PhaseReport, PromptWait, RuntimeSettings, SfcStatus, UnitInbound } from '../port.js';
 import type { ChartName, ExceptionChartName } from '../vocabulary/chart.js';
+import type { Checksum } from '../vocabulary/checksum.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { Command, State } from '../vocabulary/states.js';
@@ -15,13 +16,11 @@ import { decodeSlot, encodeSlot } from './codec.js';
 import type { CompiledPhase, CompiledStep, CompiledTransition, Slots, SubCondition } from './compile.js';
 import { PhaseFrame, type FrameOwner, type RequestBuiltin } from './frame.js';
 import type { ChartHost } from './host.js';
+import { type ChartState, type Pending, type PhaseState, restoreSlots, saveSlots } from './snapshot.js';
 import { type Any, fromValue, Invalid, invalid, type Raw, StError, toValue, zeroValue } from './value.js';
 import type { Wait } from './wait.js';
 
 type CommandMessage = Extract<UnitInbound, { readonly type: 'command' }>;
-
-/** What one scan judges: a command, or a failure that arose outside the charts. */
-type Pending = { readonly kind: 'command'; readonly message: CommandMessage } | { readonly kind: 'failure'; readonly failure: Failure };
 
 /** The chart a state executes; Running and Pausing execute the running chart. */
 const CHART_OF: Readonly<Partial<Record<State, ChartName>>> = {
@@ -668,6 +667,88 @@ export class PhaseRun implements ChartOwner, FrameOwner {
     this.#failure = failure;
     if (next === 'Held') this.#report('', 'chart-changed');
     else this.#enter(next, 'restart', 'chart-changed');
+  }
+
+  // -------------------------------------------------------------- replay
+
+  /** All of it; a checkpoint is for restarts and holds less. */
+  snapshot(): PhaseState {
+    const { checkpoint: _, ...plan } = this.plan;
+    return {
+      plan,
+      state: this.#state,
+      previous: this.#previous,
+      mode: this.#mode,
+      variables: saveSlots(this.variables),
+      frame: this.#frame.snapshot(),
+      running: this.#running.snapshot(),
+      exception: this.#exception && this.#exception.snapshot(),
+      exceptionMs: this.#exceptionMs,
+      incomplete: this.#incomplete,
+      runCount: this.#runCount,
+      runElapsedMs: this.#runElapsedMs,
+      failure: this.#failure,
+      holdIncomplete: this.#holdIncomplete,
+      pausedAt: this.#pausedAt,
+      forced: this.#forced,
+      returnTo: this.#returnTo,
+      raised: [...this.#raised],
+      consumed: [...this.#consumed],
+      pending: [...this.#pending],
+      faults: [...this.#faults],
+      stepCommands: [...this.#stepCommands],
+      writes: [...this.#writes],
+      dirty: this.#dirty,
+      enteredInScan: this.#enteredInScan,
+    };
+  }
+
+  /** Goes on from a snapshot of the same plan; says nothing. */
+  resume(saved: PhaseState): void {
+    this.#state = saved.state;
+    this.#previous = saved.previous;
+    this.#mode = saved.mode;
+    this.variables = restoreSlots(saved.variables);
+    this.#frame.restore(saved.frame);
+    this.#running = this.#resumedRun(saved.running);
+    this.#exception = saved.exception && this.#resumedRun(saved.exception);
+    this.#exceptionMs = saved.exceptionMs;
+    this.#incomplete = saved.incomplete;
+    this.#runCount = saved.runCount;
+    this.#runElapsedMs = saved.runElapsedMs;
+    this.#failure = saved.failure;
+    this.#holdIncomplete = saved.holdIncomplete;
+    this.#pausedAt = saved.pausedAt;
+    this.#forced = saved.forced;
+    this.#returnTo = saved.returnTo;
+    this.#raised = new Set(saved.raised);
+    this.#consumed = new Set(saved.consumed);
+    this.#pending = [...saved.pending];
+    this.#faults = [...saved.faults];
+    this.#stepCommands = [...saved.stepCommands];
+    this.#writes = new Map(saved.writes);
+    this.#dirty = saved.dirty;
+    this.#enteredInScan = saved.enteredInScan;
+  }
+
+  /** An exception chart that the template does not have is the empty one, which is named as the running chart. */
+  #resumedRun(saved: ChartState): ChartRun {
+    const run = saved.steps.length === 0 && saved.name === 'running' ? new ChartRun(EMPTY_CHART, this) : this.#newRun(saved.name);
+    run.resume(saved);
+    return run;
+  }
+
+  /** Adds where the phase stands. */
+  sum(checksum: Checksum): void {
+    checksum.text(this.#state);
+    checksum.number(this.#runElapsedMs);
+    this.#running.sum(checksum);
+    this.#exception?.sum(checksum);
+  }
+
+  /** Every wait of a step that was started and not left. */
+  waits(): Iterable<Wait> {
+    return this.#openWaits();
   }
 
   // -------------------------------------------------------------- what leaves

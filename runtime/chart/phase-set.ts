@@ -8,8 +8,10 @@ import { CompileError } from './emit-expression.js';
 import type { RequestBuiltin } from './frame.js';
 import type { ChartHost } from './host.js';
 import { type PhaseContext, PhaseRun } from './phase-run.js';
+import { orphanWait, type PhasesState } from './snapshot.js';
 import { Any, type Raw, toValue } from './value.js';
 import type { Wait } from './wait.js';
+import type { Checksum } from '../vocabulary/checksum.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
 
@@ -126,6 +128,35 @@ export class PhaseSet implements PhaseContext {
 
   inspect(name: string): unknown {
     return this.#phases.get(name)?.inspect() ?? null;
+  }
+
+  /** All phases with everything they carry from scan to scan. */
+  snapshot(): PhasesState {
+    return {
+      settings: this.settings,
+      phases: [...this.#phases.values()].map((phase) => phase.snapshot()),
+      requests: [...this.#requests].map(([id, { phase, wait }]) => ({ id, phase: phase.name, builtin: wait.builtin })),
+      lastRequest: this.#lastRequest,
+      lastWallMs: this.#lastWallMs,
+    };
+  }
+
+  restore(saved: PhasesState): void {
+    for (const phase of saved.phases) {
+      this.load(phase.plan);
+      this.#phases.get(phase.plan.name)?.resume(phase);
+    }
+    for (const { id, phase: name, builtin } of saved.requests) {
+      const phase = this.#phases.get(name);
+      if (phase) this.#requests.set(id, { phase, wait: [...phase.waits()].find((wait) => wait.requestId === id) ?? orphanWait(builtin) });
+    }
+    this.#lastRequest = saved.lastRequest;
+    this.#lastWallMs = saved.lastWallMs;
+  }
+
+  /** Adds where every phase stands; once in some scans. */
+  sum(checksum: Checksum): void {
+    for (const phase of this.#order) phase.sum(checksum);
   }
 
   #wallMs(): number {

@@ -4,28 +4,36 @@
  *
  * The loop knows no thread: `worker.ts` gives it a port and a clock, tests give it arrays and a clock of their own.
  */
-import { randomUUID } from 'node:crypto';
 import type { ChartHost } from '../chart/host.js';
 import { NetworkSet, type WriteRefusal } from '../network/network-set.js';
-import { TextTable } from '../network/texts.js';
-import type { UnitInbound, UnitOutbound, UnitPlan } from '../port.js';
+import type { IoLink } from '../network/io-link.js';
+import { FIXED_COUNT, TextTable } from '../network/texts.js';
+import type { RecordingEnding, UnitInbound, UnitOutbound, UnitPlan } from '../port.js';
+import { CHECKSUM_EVERY, Recorder, RECORDING_FORM } from '../replay/recorder.js';
+import { withoutMemory } from '../replay/shared-memory.js';
+import type { UnitState } from '../replay/unit-state.js';
 import { TagTable } from '../vocabulary/tag-table.js';
 import type { ScanClock } from './clock.js';
 import type { PhaseEngine, PhaseEngineFactory } from './phase-engine.js';
 import { RetainedSaver } from './retained.js';
 import { ScanStats } from './stats.js';
+import { Uuids } from './uuids.js';
 
 /** Elapsed periods the charts and the plant clock see at most, as the blocks do (decisions 5.1 rule 4). */
 const ELAPSED_PERIODS_MAX = 10;
 
 export interface LoopParts {
   readonly receive: () => UnitInbound | undefined;
-  readonly post: (message: UnitOutbound) => void;
+  readonly post: (message: UnitOutbound, transfer?: readonly ArrayBuffer[]) => void;
   readonly clock: ScanClock;
   readonly monoMs: () => number;
   readonly wallMs: () => number;
   readonly phases: PhaseEngineFactory;
+  /** A replay: gives the channels what was latched then. */
+  readonly inputs?: (io: IoLink) => void;
 }
+
+type Message<Type extends UnitInbound['type']> = Extract<UnitInbound, { readonly type: Type }>;
 
 /** Rule of decisions 3.5 for a refused write of a chart. */
 const WRITE_RULES: Readonly<Record<WriteRefusal['code'], string>> = {
@@ -44,7 +52,12 @@ export class UnitLoop {
   readonly #signals = new Map<string, ReadonlySet<string>>();
   readonly #early: UnitInbound[] = [];
   /** Answered when the scan has run, so that an answer shows one scan and nothing of the next (Q-UNIT-07). */
-  readonly #inspections: Extract<UnitInbound, { type: 'inspect' }>[] = [];
+  readonly #inspections: Message<'inspect'>[] = [];
+  readonly #uuids = new Uuids();
+  /** The clocks as one scan or message sees them, however long it takes: read once, so that a replay can say the same. */
+  readonly #now = { wallMs: 0, monoMs: 0 };
+  #recorder: Recorder | undefined;
+  #recording = '';
   readonly #host: ChartHost;
   #networks: NetworkSet | undefined;
   #phases: PhaseEngine | undefined;
@@ -69,10 +82,15 @@ export class UnitLoop {
 
   /** Runs until `stop`; there is nothing to scan until the first plan is there. */
   run(): void {
-    while (!this.#stopped) {
-      const elapsed = this.#parts.clock.wait();
-      this.receive();
-      if (!this.#stopped) this.scan(elapsed);
+    try {
+      while (!this.#stopped) {
+        const elapsed = this.#parts.clock.wait();
+        this.receive();
+        if (!this.#stopped) this.scan(elapsed);
+      }
+    } catch (fault) {
+      this.#recorder?.end('fault', this.#now);
+      throw fault;
     }
   }
 
@@ -84,7 +102,19 @@ export class UnitLoop {
 
   /** Takes over everything that has arrived. */
   receive(): void {
-    for (let message = this.#parts.receive(); message && !this.#stopped; message = this.#parts.receive()) this.#handle(message);
+    for (let message = this.#parts.receive(); message && !this.#stopped; message = this.#parts.receive()) this.#take(message);
+  }
+
+  #readClocks(): void {
+    this.#now.wallMs = this.#parts.wallMs();
+    this.#now.monoMs = this.#parts.monoMs();
+  }
+
+  #take(message: UnitInbound): void {
+    this.#readClocks();
+    this.#recorder?.message(message, this.#now);
+    this.#handle(message);
+    if (this.#networks) this.#recorder?.handled(this.#networks.io, message.type === 'plan', this.#now.monoMs);
   }
 
   #handle(message: UnitInbound): void {
@@ -123,19 +153,23 @@ export class UnitLoop {
       case 'time-scale':
         this.#timeScale = message.timeScale;
         return this.#parts.clock.setPeriod(networks.plan.scanIntervalMs, this.#timeScale);
+      case 'record':
+        return this.#record(message, networks, phases);
+      case 'record-stop':
+        return message.recording === this.#recording ? this.#endRecording('stopped') : undefined;
       case 'plan':
       case 'stop':
         return;
     }
   }
 
-  #write(message: Extract<UnitInbound, { type: 'write' }>, networks: NetworkSet): void {
+  #write(message: Message<'write'>, networks: NetworkSet): void {
     const slot = networks.slot(message.address);
     const refusal: WriteRefusal | null = slot < 0 ? { code: 'unknown_tag', message: `there is no tag ${message.address}` } : networks.write(slot, message.value);
     this.#parts.post({ type: 'write-result', id: message.id, ok: refusal === null, ...(refusal && { code: refusal.code }), message: refusal?.message ?? '' });
   }
 
-  #inspect(message: Extract<UnitInbound, { type: 'inspect' }>, networks: NetworkSet, phases: PhaseEngine): unknown {
+  #inspect(message: Message<'inspect'>, networks: NetworkSet, phases: PhaseEngine): unknown {
     if (message.what === 'network') return networks.inspect(message.name);
     if (message.what === 'phase') return phases.inspect(message.name);
     const faulted = networks.reports().filter((report) => report.faultedBlocks.length > 0);
@@ -157,11 +191,7 @@ export class UnitLoop {
     if (previous) this.#retained.flush(previous);
     const networks = new NetworkSet(plan, { texts: this.#texts, clockMs: this.#parts.monoMs, ...(previous && { previous }) });
     this.#networks = networks;
-    this.#table = new TagTable(plan.tags.length, plan.table);
-    this.#values = new Float64Array(plan.tags.length);
-    this.#timestamps = new Float64Array(plan.tags.length);
-    this.#quality = new Uint8Array(plan.tags.length);
-    this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
+    this.#openTable(plan);
     this.#timeScale = plan.timeScale;
     this.#parts.clock.setPeriod(plan.scanIntervalMs, plan.timeScale);
     if (this.#phases) this.#phases.rebind();
@@ -170,8 +200,17 @@ export class UnitLoop {
     for (const message of this.#early.splice(0)) this.#dispatch(message, networks, this.#phases);
   }
 
+  #openTable(plan: UnitPlan): void {
+    this.#table = new TagTable(plan.tags.length, plan.table);
+    this.#values = new Float64Array(plan.tags.length);
+    this.#timestamps = new Float64Array(plan.tags.length);
+    this.#quality = new Uint8Array(plan.tags.length);
+    this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
+  }
+
   #stop(): void {
     this.#stopped = true;
+    this.#endRecording('runtime-stopped');
     if (this.#networks && this.#phases) this.#answerInspections(this.#networks, this.#phases);
     if (this.#networks) this.#retained.flush(this.#networks);
     this.#parts.post({ type: 'stopped' });
@@ -184,13 +223,14 @@ export class UnitLoop {
     const networks = this.#networks;
     const phases = this.#phases;
     if (!networks || !phases) return;
-    const { clock, monoMs, wallMs } = this.#parts;
-    const began = monoMs();
+    const { clock, monoMs, inputs } = this.#parts;
+    this.#readClocks();
+    const { wallMs: nowMs, monoMs: began } = this.#now;
     const latenessMs = clock.latenessMs;
-    const nowMs = wallMs();
     const dtMs = networks.plan.scanIntervalMs * Math.min(elapsed, ELAPSED_PERIODS_MAX);
     this.#plantMs += dtMs;
-    networks.latch(nowMs);
+    networks.latch(nowMs, inputs);
+    this.#recorder?.latched(elapsed, this.#now);
     phases.scan(dtMs);
     networks.scan(elapsed);
     networks.drive(nowMs);
@@ -204,6 +244,87 @@ export class UnitLoop {
     this.#retained.run(networks, ended);
     this.#stats.note(latenessMs, ended - began, networks.plan.scanIntervalMs / this.#timeScale, elapsed, ended);
     if (this.#inspections.length > 0) this.#answerInspections(networks, phases);
+    const ending = this.#recorder?.scanned(networks, phases, began);
+    if (ending) this.#endRecording(ending);
+  }
+
+  // ---------------------------------------------------------------- recording and replay (ADR 0005)
+
+  #record({ recording, durationMaxMs, bytesMax }: Message<'record'>, networks: NetworkSet, phases: PhaseEngine): void {
+    const { post } = this.#parts;
+    if (this.#recorder) return post({ type: 'recording', recording, part: { kind: 'refused', message: `recording ${this.#recording} is under way` } });
+    const { site, unit } = networks.plan;
+    const start = {
+      form: RECORDING_FORM,
+      site,
+      unit,
+      scan: this.#stats.scanCount,
+      wallMs: this.#now.wallMs,
+      checksumEvery: CHECKSUM_EVERY,
+      plan: withoutMemory(networks.plan),
+      state: this.#snapshot(networks, phases),
+    };
+    this.#recording = recording;
+    this.#recorder = new Recorder(
+      { post: (part, transfer) => post({ type: 'recording', recording, part }, transfer), texts: this.#texts, durationMaxMs, bytesMax },
+      start,
+      networks.io,
+      this.#now,
+    );
+  }
+
+  #endRecording(ending: RecordingEnding): void {
+    this.#recorder?.end(ending, this.#now, this.snapshot());
+    this.#recorder = undefined;
+    this.#recording = '';
+  }
+
+  /** Undefined before the first plan; taken between two scans. */
+  snapshot(): UnitState | undefined {
+    return this.#networks && this.#phases && this.#snapshot(this.#networks, this.#phases);
+  }
+
+  #snapshot(networks: NetworkSet, phases: PhaseEngine): UnitState {
+    return {
+      texts: this.#texts.from(FIXED_COUNT),
+      uuids: this.#uuids.snapshot(),
+      signals: [...this.#signals].map(([scope, raised]) => [scope, [...raised]]),
+      timeScale: this.#timeScale,
+      plantMs: this.#plantMs,
+      networks: networks.snapshot(),
+      phases: phases.snapshot(),
+      published: { values: this.#values.slice(), timestamps: this.#timestamps.slice(), quality: this.#quality.slice() },
+    };
+  }
+
+  /** A loop that has done nothing yet goes on from a snapshot; `plan` is the one that was loaded then. */
+  restore(plan: UnitPlan, saved: UnitState): void {
+    for (const text of saved.texts) this.#texts.intern(text);
+    this.#uuids.restore(saved.uuids);
+    for (const [scope, raised] of saved.signals) this.#signals.set(scope, new Set(raised));
+    this.#networks = new NetworkSet({ ...plan, retained: {} }, { texts: this.#texts, clockMs: this.#parts.monoMs });
+    this.#networks.restore(saved.networks);
+    this.#openTable(plan);
+    this.#values.set(saved.published.values);
+    this.#timestamps.set(saved.published.timestamps);
+    this.#quality.set(saved.published.quality);
+    this.#timeScale = saved.timeScale;
+    this.#plantMs = saved.plantMs;
+    this.#phases = this.#parts.phases(this.#host, saved.phases.settings);
+    this.#phases.restore(saved.phases);
+  }
+
+  /** For reading only. */
+  get networks(): NetworkSet | undefined {
+    return this.#networks;
+  }
+
+  get phases(): PhaseEngine | undefined {
+    return this.#phases;
+  }
+
+  get texts(): TextTable {
+    return this.#texts;
   }
 
   // ---------------------------------------------------------------- what charts may ask
@@ -225,12 +346,12 @@ export class UnitLoop {
         return refusal && { rule: WRITE_RULES[refusal.code], message: refusal.message };
       },
       writeSettled: (slot) => networks().writeSettled(slot),
-      ioLost: (module) => networks().io.lostForMs(module, this.#parts.wallMs()) > networks().plan.settings.ioLostHoldDelayMs,
+      ioLost: (module) => networks().io.lostForMs(module, this.#now.wallMs) > networks().plan.settings.ioLostHoldDelayMs,
       signal: (scope, name) => this.#signals.get(scope)?.has(name) ?? false,
       emit: this.#parts.post,
-      nowMs: this.#parts.wallMs,
-      monoMs: this.#parts.monoMs,
-      uuid: randomUUID,
+      nowMs: () => this.#now.wallMs,
+      monoMs: () => this.#now.monoMs,
+      uuid: () => this.#uuids.next(),
     };
   }
 }

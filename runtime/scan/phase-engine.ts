@@ -1,6 +1,8 @@
 /** The chart engine as the scan drives it; `runtime/chart/phase-set.ts` is the one there is. */
 import type { ChartHost } from '../chart/host.js';
+import type { PhasesState } from '../chart/snapshot.js';
 import type { PhasePlan, RuntimeSettings, UnitInbound } from '../port.js';
+import type { Checksum } from '../vocabulary/checksum.js';
 import type { Mode } from '../vocabulary/modes.js';
 
 export interface PhaseEngine {
@@ -15,6 +17,10 @@ export interface PhaseEngine {
   signalsChanged(): void;
   scan(dtMs: number): void;
   inspect(name: string): unknown;
+  /** Everything it carries from scan to scan, and the way back (deterministic replay). */
+  snapshot(): PhasesState;
+  restore(saved: PhasesState): void;
+  sum(checksum: Checksum): void;
 }
 
 export type PhaseEngineFactory = (host: ChartHost, settings: RuntimeSettings) => PhaseEngine;

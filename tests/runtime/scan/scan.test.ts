@@ -80,6 +80,9 @@ t.test('Decisions 2.4: a write of a chart is seen by the networks in the same sc
     requestResult: () => {},
     signalsChanged: () => seen.push('signals'),
     inspect: () => 'a phase',
+    snapshot: () => t.fail('nothing is recorded here') as never,
+    restore: () => {},
+    sum: () => {},
     scan: (dtMs) => {
       if (!host) return;
       seen.push(

@@ -1,0 +1,46 @@
+/** The parts of a recording file, one by one; says which frame is damaged, with its scans (form: runtime/vocabulary/recording-file.ts). */
+import { deserialize } from 'node:v8';
+import { crc32, inflateRawSync } from 'node:zlib';
+import type { RecordingPart } from '../port.js';
+import { FRAME_HEAD_BYTES, type FrameHead, RECORDING_MAGIC, readFrameHead, setCrc } from '../vocabulary/recording-file.js';
+
+/** The file is no recording, or not as it was written. */
+export class RecordingDamage extends Error {
+  /** First and last scan of the frame; 0 where no scan can be named. */
+  readonly first: number;
+  readonly last: number;
+
+  constructor(message: string, first = 0, last = 0) {
+    super(message);
+    this.first = first;
+    this.last = last;
+  }
+}
+
+/** Ends silently after the last whole frame: a power cut leaves a file without end. */
+export function* recordingParts(file: Uint8Array): Generator<RecordingPart> {
+  const magic = String.fromCharCode(...file.subarray(0, RECORDING_MAGIC.length));
+  if (magic !== RECORDING_MAGIC) throw new RecordingDamage('the file is no recording');
+  let at = RECORDING_MAGIC.length;
+  for (let frame = 1; at + FRAME_HEAD_BYTES <= file.length; frame += 1) {
+    const head = readFrameHead(file.subarray(at, at + FRAME_HEAD_BYTES));
+    if (!head) throw new RecordingDamage(`frame ${frame} at byte ${at} is damaged`);
+    const end = at + FRAME_HEAD_BYTES + head.storedBytes;
+    if (end > file.length) return;
+    const bytes = file.slice(at, at + FRAME_HEAD_BYTES);
+    setCrc(bytes, 0);
+    const stored = file.subarray(at + FRAME_HEAD_BYTES, end);
+    if (crc32(stored, crc32(bytes)) !== head.crc) throw damagedFrame(frame, at, head);
+    yield readPart(head, inflateRawSync(stored, { maxOutputLength: Math.max(1, head.plainBytes) }));
+    at = end;
+  }
+}
+
+function damagedFrame(frame: number, at: number, { kind, first, last }: FrameHead): RecordingDamage {
+  const scans = kind === 'scans' ? ` with scans ${first} to ${last}` : ` (${kind}, scan ${first})`;
+  return new RecordingDamage(`frame ${frame} at byte ${at}${scans} is damaged: its CRC differs`, first, last);
+}
+
+function readPart({ kind, first, last }: FrameHead, content: Uint8Array): RecordingPart {
+  return kind === 'scans' ? { kind, first, last, bytes: content } : (deserialize(content) as RecordingPart);
+}
