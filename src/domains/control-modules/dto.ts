@@ -2,6 +2,7 @@
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
+import type { Condition } from '../batches/kind.js';
 import { PROGRAM } from '../logic/rules.js';
 import { type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
 import { mergeTags, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
@@ -46,9 +47,15 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
     program: read.get(PROGRAM, metadata.site, metadata.name) ? metadata.name : '',
     interlockBypass: status.interlockBypass ?? { active: false, until: '', by: '', reason: '', interlocks: [] },
     overrides: status.overrides,
-    conditions: status.conditions,
+    conditions: [...status.conditions, ...degraded(read, metadata.site, metadata.name)],
     ...metadataBody(resource),
   };
+}
+
+/** Blocks of the module that were skipped in the last scan, while there are any (contract 3, Control program). */
+function degraded(read: StoreReader, site: string, name: string): readonly Condition[] {
+  const program = read.get(PROGRAM, site, name);
+  return program?.status.state === 'Degraded' ? [{ type: 'Degraded', status: 'True', reason: 'BlockFaulted', message: program.status.message }] : [];
 }
 
 /** Bounds are text on the wire; empty when absent. */

@@ -1,0 +1,228 @@
+/** What can be seen and done inside a running unit, on the whole appliance (contract 3, Physical model and logic; decisions Q-UNIT-07, Q-UNIT-08). */
+import t from 'tap';
+import { AT, LOOP, startSmallPlant } from './small-plant.js';
+
+const plant = await startSmallPlant();
+t.teardown(() => plant.end());
+const { api } = plant;
+const RUNTIME = `${AT}/units/r1/runtime`;
+const REASON = 'asked for by the test';
+// biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
+type Body = any;
+
+const eventsOf = async (): Promise<Body[]> => (await api.get(`${RUNTIME}/events?limit=1000&order=asc`)).body.items;
+const networkOf = (body: Body[], name: string): Body => body.find((entry) => entry.name === name);
+
+t.test('UNIT-10: the runtime runs as soon as a control module refers to an I/O module; nobody starts it', async (t) => {
+  await plant.did(api.post('/api/v1/controlmoduletemplates', LOOP));
+  await plant.did(api.post(`${AT}/controlmodules`, { name: 'tic1', parentName: 'r1', templateRef: 'loop', tags: [{ name: 'pv', channel: 'io-1:tt' }] }));
+  await plant.until('units/r1', (unit) => unit.runtimeReady);
+  t.match(await plant.until('units/r1/tags/tic1.pv', (tag) => tag.quality === 'Good'), { value: 42 });
+});
+
+t.test('Q-UNIT-07: status and programs tell what each network really does', async (t) => {
+  const { body: status } = await api.get(`${RUNTIME}/status`);
+  t.match(status, { unit: 'r1', ready: true, image: 'lineside 1.2.3', epoch: 1, scanInterval: '20ms', networks: [{ name: 'tic1', state: 'Running' }] });
+  t.ok(status.networks[0].scanCount > 0, 'scans of the network are counted by the worker');
+  await plant.until('units/r1/runtime/status', (later) => later.networks[0].scanCount > status.networks[0].scanCount);
+  const [module] = (await api.get(`${RUNTIME}/programs`)).body;
+  t.match(module, {
+    name: 'tic1',
+    controlModule: 'tic1',
+    state: 'Running',
+    scanInterval: '20ms',
+    blockCount: 4,
+    faultedBlocks: [],
+    networkHash: /^[0-9a-f]{16}$/,
+    loadedAt: /^20/,
+  });
+  t.ok((await api.get(`${AT}/fbnetworks/tic1`)).body.scanCount > 0, 'PROG-03: so does the program itself');
+});
+
+t.test('Q-UNIT-07: fbnetwork shows the ports after one scan, which its number names', async (t) => {
+  const { body } = await api.get(`${RUNTIME}/fbnetwork/tic1`);
+  t.match(body, { name: 'tic1', unit: 'r1', state: 'Running', scanInterval: '20ms', executionOrder: ['ai', 'ratio', 'ctu', 'gain'] });
+  const block = (name: string): Body => networkOf(body.blocks, name);
+  t.same([block('gain').inputs.IN1.value, block('gain').outputs.OUT.value], [block('ai').outputs.OUT.value, 84], 'input and output belong to one scan');
+  t.ok((await api.get(`${RUNTIME}/fbnetwork/tic1`)).body.scanCount > body.scanCount);
+  t.match(await api.get(`${RUNTIME}/fbnetwork/none`), { status: 404 });
+});
+
+t.test('Q-UNIT-07: diagnostics are measured in the worker', async (t) => {
+  const { body } = await api.get(`${RUNTIME}/diagnostics`);
+  t.match(body, {
+    unit: 'r1',
+    scan: { count: Number, overruns: Number, missed: Number, p99Ms: Number, durations: [{ leMs: Number, count: Number }], jitter: Array },
+    lateness: { lastMs: Number, p50Ms: Number, p99Ms: Number, maxMs: Number },
+    gc: { count: Number, totalMs: Number, maxMs: Number },
+    faultedBlocks: [],
+    drivers: [{ ioModule: 'io-1', reads: Number, errors: 0 }],
+    stateWrites: { count: Number },
+  });
+  t.ok(body.scan.durations.reduce((sum: number, step: Body) => sum + step.count, 0) === body.scan.count, 'every scan is in the histogram');
+  t.ok(body.drivers[0].ageMs < 2000, 'the probe has measured just now');
+  t.ok(body.heapUsedBytes > 0 && body.heapLimitBytes > body.heapUsedBytes);
+});
+
+t.test('RUNTIME-02, Q-UNIT-07: tags are the tags of the unit', async (t) => {
+  const live = (await api.get(`${RUNTIME}/tags`)).body;
+  t.same(
+    live.map((tag: Body) => tag.address),
+    (await api.get(`${AT}/units/r1/tags`)).body.map((tag: Body) => tag.address),
+  );
+  t.match(networkOf(live, 'pv'), { address: 'tic1.pv', value: 42, quality: 'Good', timestamp: /^20/ });
+});
+
+t.test('RUNTIME-04, Q-UNIT-08: write has the barriers of a tag write, one by one and together; each attempt is on record', async (t) => {
+  const write = (address: string, value: unknown) => api.post(`${RUNTIME}/write`, { address, value });
+  t.match(await write('tic1.divisor', 2), { status: 403, body: { code: 'automatic_mode', controlModule: 'tic1' } });
+  await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'tic1', mode: 'Manual' }));
+  t.match(await write('tic1.divisor', 2), { status: 200, body: { ok: true, address: 'tic1.divisor', message: String } });
+  t.match(await write('tic1.pv', 2), { status: 403, body: { code: 'read_only_tag' } });
+  t.match(await write('tic1.divisor', 'two'), { status: 400, body: { code: 'invalid_value' } });
+  t.match(await write('tic1.divisor', 50.5), { status: 400, body: { code: 'out_of_range', tag: 'tic1.divisor', engMin: 0, engMax: 50 } });
+  t.match(await write('tic1.none', 1), { status: 404, body: { code: 'unknown_tag' } });
+  t.match(await api.post(`${RUNTIME}/write`, { address: 'tic1.limit' }), { status: 400, body: { code: 'missing_field', field: 'value' } });
+  t.match(await api.post(`${RUNTIME}/write`, { writes: [] }), { status: 400, body: { field: 'writes' } });
+  t.match(await api.post(`${RUNTIME}/write`, { writes: [{ address: 'tic1.limit', value: 1 }], force: true }), { status: 400, body: { code: 'unknown_field', field: 'force' } });
+
+  const some = await api.post(`${RUNTIME}/write`, {
+    writes: [
+      { address: 'tic1.limit', value: 70 },
+      { address: 'tic1.limit', value: 101 },
+      { address: 'tic1.pv', value: 1 },
+      { address: 'tic1.none', value: 1 },
+      { address: 'tic1.divisor', value: '4' },
+    ],
+  });
+  t.equal(some.status, 200, some.text);
+  t.match(some.body, {
+    ok: false,
+    results: [
+      { address: 'tic1.limit', ok: true },
+      { ok: false, code: 'out_of_range' },
+      { ok: false, code: 'read_only_tag' },
+      { ok: false, code: 'unknown_tag' },
+      { address: 'tic1.divisor', ok: true },
+    ],
+  });
+  const read = (await api.post(`${RUNTIME}/read`, { addresses: ['tic1.limit', 'tic1.divisor', 'tic1.none'] })).body.values;
+  t.match(read, [{ value: 70, quality: 'Good', error: '' }, { value: 4 }, { value: null, error: /no tag/ }]);
+  const { body: records } = await api.get(`${AT}/audit?category=tag-write&limit=100`);
+  const verdicts = records.items.map((record: Body) => `${record.target.name} ${record.result} ${record.reason ?? ''}`.trim());
+  for (const wanted of [
+    'tic1.divisor Rejected AutomaticMode',
+    'tic1.divisor Accepted',
+    'tic1.divisor Success',
+    'tic1.limit Rejected OutOfRange',
+    'tic1.pv Rejected ReadOnlyTag',
+    'tic1.none Rejected UnknownTag',
+  ]) {
+    t.ok(verdicts.includes(wanted), wanted);
+  }
+});
+
+t.test('CMT-06, CMT-07: a declared range holds on every write path; an absent or not numeric bound is none', async (t) => {
+  t.match(await api.post(`${AT}/units/r1/tags/tic1.limit`, { value: 101 }), { status: 400, body: { code: 'out_of_range', engMin: 0, engMax: 100 } });
+  t.match(await api.post(`${AT}/units/r1/tags/tic1.limit`, { value: '-0.1' }), { status: 400, body: { code: 'out_of_range' } }, 'as text too');
+  t.match(await api.post(`${AT}/controlmodules/tic1/tags/limit`, { value: 101 }), { status: 400, body: { code: 'out_of_range' } });
+  t.match(await api.post(`${RUNTIME}/write`, { address: 'tic1.limit', value: 101 }), { status: 400, body: { code: 'out_of_range' } });
+  t.equal((await api.post(`${AT}/units/r1/tags/tic1.limit`, { value: 100 })).status, 200, 'the bound itself is inside');
+  t.match(await plant.tag('tic1.free'), { engMin: '', engMax: '' }, '10 / 0 is no number');
+  t.equal((await api.post(`${RUNTIME}/write`, { address: 'tic1.free', value: -1e9 })).status, 200);
+});
+
+t.test('PROG-15: a block that divides by zero is skipped and named everywhere, and recovers by itself', async (t) => {
+  await plant.did(api.post(`${RUNTIME}/write`, { address: 'tic1.divisor', value: 0 }));
+  t.match(await plant.until('fbnetworks/tic1', (program) => program.state === 'Degraded'), { faultedBlocks: ['ratio'] });
+  t.match(await plant.tag('tic1.quotient'), { quality: 'Bad', value: 3.125 }, 'the last good value stays, and is called bad');
+  t.match(await plant.tag('tic1.doubled'), { quality: 'Good', value: 84 }, 'the blocks beside it run on');
+  const degraded = (body: Body): Body => body.conditions.find((condition: Body) => condition.type === 'Degraded');
+  t.match(degraded((await api.get(`${AT}/controlmodules/tic1`)).body), { status: 'True', reason: 'BlockFaulted', message: /ratio/ });
+  t.match(
+    (await api.get(`${AT}/units/r1`)).body.conditions.find((condition: Body) => condition.type === 'ProgramsHealthy'),
+    {
+      status: 'False',
+      reason: 'BlockFaulted',
+      message: /tic1: .*ratio/,
+    },
+  );
+  t.match((await api.get(`${RUNTIME}/programs`)).body, [{ name: 'tic1', state: 'Degraded', faultedBlocks: ['ratio'] }]);
+  t.match((await api.get(`${RUNTIME}/status`)).body.networks, [{ name: 'tic1', state: 'Degraded' }]);
+  t.match((await api.get(`${RUNTIME}/fbnetwork/tic1`)).body.blocks[1], { name: 'ratio', error: /skipped/, outputs: { OUT: { quality: 'Bad' } } });
+  t.same((await api.get(`${RUNTIME}/diagnostics`)).body.faultedBlocks, [{ network: 'tic1', block: 'ratio' }]);
+  t.match((await api.get(`${RUNTIME}/logs?level=warn`)).body.items[0], { level: 'warn', message: /ratio/, fields: { unit: 'r1', reason: 'BlockFaulted' } });
+
+  await plant.did(api.post(`${RUNTIME}/write`, { address: 'tic1.divisor', value: 5 }));
+  t.match(await plant.until('fbnetworks/tic1', (program) => program.state === 'Running'), { faultedBlocks: [] });
+  await plant.until('units/r1/tags/tic1.quotient', (tag) => tag.quality === 'Good' && tag.value === 2.5);
+  t.equal(degraded((await api.get(`${AT}/controlmodules/tic1`)).body), undefined);
+  const told = (await eventsOf()).filter((event) => event.object === 'ControlProgram/tic1').map(({ type, reason }) => `${type} ${reason}`);
+  t.same(told.slice(-2), ['Warning BlockFaulted', 'Normal Recovered']);
+});
+
+t.test('CMT, Q-PROG-03: an edit of the template reaches its modules by a hot swap that keeps their state', async (t) => {
+  for (const value of [true, false, true]) {
+    await plant.did(api.post(`${RUNTIME}/write`, { address: 'tic1.pulse', value }));
+    await plant.until('units/r1/tags/tic1.pulse', (tag) => tag.value === value);
+  }
+  await plant.until('units/r1/tags/tic1.count', (tag) => tag.value === 2);
+  const { epoch } = (await api.get(`${RUNTIME}/status`)).body;
+  const { networkHash } = (await api.get(`${AT}/fbnetworks/tic1`)).body;
+  const blocks = [...LOOP.blocks.map((block) => (block.name === 'gain' ? { ...block, params: { IN2: 3 } } : block)), { name: 'more', type: 'CONST', params: { value: 7 } }];
+  await plant.did(api.put('/api/v1/controlmoduletemplates/loop', { blocks }));
+  await plant.until('units/r1/tags/tic1.doubled', (tag) => tag.value === 126);
+  t.match(await plant.tag('tic1.count'), { value: 2 }, 'the counter goes on');
+  t.match(await plant.tag('tic1.divisor'), { value: 5 }, 'what was written stands');
+  t.equal((await api.get(`${RUNTIME}/status`)).body.epoch, epoch, 'in the same worker');
+  t.not((await plant.until('fbnetworks/tic1', (program) => program.networkHash !== networkHash && program.state === 'Running')).blockCount, 4);
+  t.match((await eventsOf()).at(-1), { type: 'Normal', reason: 'HotSwapped' });
+  await plant.did(api.put('/api/v1/controlmoduletemplates/loop', { tags: LOOP.tags.map((tag) => (tag.name === 'limit' ? { ...tag, engMax: '60' } : tag)) }));
+  t.match(await api.post(`${RUNTIME}/write`, { address: 'tic1.limit', value: 61 }), { status: 400, body: { engMax: 60 } }, 'and so does its range');
+});
+
+t.test('PROG-07, decisions 2.4: programs of one unit keep their own scan intervals', async (t) => {
+  const program = (scanInterval: string) => ({ unitRef: 'r1', scanInterval, blocks: [{ name: 'tot', type: 'TOTALIZER', params: { IN: 1 } }] });
+  for (const [name, interval] of [
+    ['fast', '20ms'],
+    ['slow', '100ms'],
+  ])
+    await plant.did(api.post(`${AT}/fbnetworks`, { metadata: { name }, spec: program(interval) }));
+  const both = (status: Body): number[] => ['fast', 'slow'].map((name) => networkOf(status.networks, name)?.scanCount ?? 0);
+  const [fast, slow] = both(await plant.until('units/r1/runtime/status', (status) => both(status)[1] >= 5));
+  t.ok(Math.abs(fast / 5 - slow) <= 2, `${fast} scans of 20 ms while ${slow} of 100 ms`);
+  t.match((await api.get(`${RUNTIME}/programs`)).body, [
+    { name: 'fast', scanInterval: '20ms', controlModule: '' },
+    { name: 'slow', scanInterval: '100ms' },
+    { name: 'tic1', controlModule: 'tic1' },
+  ]);
+});
+
+t.test('RUNTIME-03, RUNTIME-05, decisions 3.8: after a restart the newest written values are there, and events and logs tell of it', async (t) => {
+  await plant.did(api.post(`${RUNTIME}/write`, { address: 'tic1.limit', value: 33 }));
+  await plant.until('units/r1/tags/tic1.limit', (tag) => tag.value === 33);
+  t.match(await api.post(`${RUNTIME}/restart`, { reason: REASON }), { status: 200, body: { unit: 'r1', status: 'Restarting', oldImage: 'lineside 1.2.3' } });
+  await plant.until('units/r1/runtime/status', (status) => status.ready && status.epoch === 2);
+  t.match(await plant.until('units/r1/tags/tic1.limit', (tag) => tag.value !== null), { value: 33 }, 'not what its plan was made with');
+  await plant.until('fbnetworks/fast', (program) => program.state === 'Running');
+  t.match(await api.get(`${AT}/units/r1`), { body: { runtimeReady: true, runtimeBuild: { verdict: 'current' } } });
+
+  const events = await eventsOf();
+  const reasons = events.map((event) => event.reason);
+  for (const reason of ['RuntimeReady', 'PlanLoaded', 'HotSwapped', 'ModeChanged', 'RestartRequested', 'RuntimeDown']) t.ok(reasons.includes(reason), reason);
+  t.match(
+    events.find((event) => event.reason === 'ModeChanged'),
+    { ts: /^20.*Z$/, type: 'Normal', message: 'Automatic to Manual', object: 'ControlModule/tic1' },
+  );
+  const first = (await api.get(`${RUNTIME}/events?limit=3`)).body;
+  const second = (await api.get(`${RUNTIME}/events?limit=3&cursor=${first.nextCursor}`)).body;
+  t.same([...first.items, ...second.items], events.slice(-6).reverse(), 'newest first, page by page');
+  t.match(await api.get(`${RUNTIME}/events?limit=0`), { status: 400, body: { field: 'limit' } });
+  t.match(await api.get(`${RUNTIME}/logs?level=loud`), { status: 400, body: { field: 'level' } });
+  const lines = (await api.get(`${RUNTIME}/logs?order=asc`)).body.items;
+  t.match(lines[0], { ts: /^20/, level: 'info', message: 'unit runtime started', fields: { unit: 'r1', epoch: 1 } });
+  t.ok(
+    lines.some((line: Body) => line.message === 'unit runtime ended' && line.level === 'warn'),
+    'the end of the worker is logged',
+  );
+});
