@@ -3,7 +3,9 @@
  * the record before as previousHash; one chain per appliance. A record is stored as exactly the bytes that were hashed,
  * so verifying needs no second writing of the record.
  */
-import { createHash, createHmac, type KeyObject, sign, verify } from 'node:crypto';
+import { createHash, createHmac, hash as digest, type KeyObject, sign, verify } from 'node:crypto';
+import { assert } from '../base/assert.js';
+import type { AuditText } from './audit-text.js';
 import { canonicalJson } from './canonical-json.js';
 
 /** previousHash of record 1 (decisions 8.6). */
@@ -12,15 +14,17 @@ export const GENESIS_HASH = '0'.repeat(64);
 export interface SealedAudit {
   /** Canonical JSON of the record without `hash`. */
   readonly body: string;
-  readonly hash: Buffer;
+  /** Lower-case hex. */
+  readonly hash: string;
+  readonly hashBytes: Buffer;
   /** HMAC-SHA256 over the 32 bytes of the hash. */
   readonly mac: Buffer;
 }
 
-export function sealAudit(record: Readonly<Record<string, unknown>>, previousHash: string, key: Buffer): SealedAudit {
-  const body = canonicalJson({ ...record, previousHash });
-  const hash = hashOf(body);
-  return { body, hash, mac: macOf(hash, key) };
+export function sealAudit({ head, tail }: AuditText, previousHash: string, key: HashMac): SealedAudit {
+  const body = head + previousHash + tail;
+  const hash = digest('sha256', body, 'hex');
+  return { body, hash, hashBytes: Buffer.from(hash, 'hex'), mac: key.macOf(hash) };
 }
 
 export function hashOf(body: string): Buffer {
@@ -29,6 +33,33 @@ export function hashOf(body: string): Buffer {
 
 export function macOf(hash: Buffer, key: Buffer): Buffer {
   return createHmac('sha256', key).update(hash).digest();
+}
+
+const BLOCK_BYTES = 64; // of SHA-256
+const HASH_BYTES = 32;
+
+/**
+ * HMAC-SHA256 (RFC 2104) with one key over one hash after the other: what `macOf` gives, from two one-shot digests, which
+ * cost a third of the object that `createHmac` makes for each record.
+ */
+export class HashMac {
+  readonly #inner = Buffer.alloc(BLOCK_BYTES + HASH_BYTES, 0x36);
+  readonly #outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES, 0x5c);
+
+  constructor(key: Buffer) {
+    assert(key.length <= BLOCK_BYTES, 'a longer key would have to be hashed first');
+    for (let at = 0; at < key.length; at += 1) {
+      this.#inner[at] ^= key[at];
+      this.#outer[at] ^= key[at];
+    }
+  }
+
+  /** @param hash 32 bytes in hex. */
+  macOf(hash: string): Buffer {
+    this.#inner.write(hash, BLOCK_BYTES, 'hex');
+    this.#outer.write(digest('sha256', this.#inner, 'hex'), BLOCK_BYTES, 'hex');
+    return Buffer.from(digest('sha256', this.#outer, 'hex'), 'hex');
+  }
 }
 
 /** The served record: the hashed bytes with `hash` as the last member. */

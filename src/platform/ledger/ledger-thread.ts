@@ -7,7 +7,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { assert } from '../base/assert.js';
 import { openDeviceKeys } from './keys.js';
 import { StateWriter } from './state-writer.js';
-import type { FromLedger, ToLedger, WireTransaction } from './wire.js';
+import { decode, type FromLedger, type ToLedger, type WireTransaction } from './wire.js';
 
 const GROUP_MAX = 4096; // transactions per commit: bounds how long the first caller waits
 const GATHER_MAX_MS = 1;
@@ -42,28 +42,26 @@ function drain(first: ToLedger): ToLedger[] {
   return inbox;
 }
 
-function commitGroup(first: number, group: readonly WireTransaction[]): void {
+function commitGroup(group: readonly WireTransaction[]): void {
   const started = performance.now();
   const answers = writer.commit(group);
   commitMs += AVERAGE_WEIGHT * (performance.now() - started - commitMs);
   lastGroup = group.length;
-  const refused = answers.flatMap((reason, index): [number, string][] => (reason === null ? [] : [[first + index, reason]]));
-  answer({ type: 'settled', first, count: group.length, refused });
+  const refused = answers.flatMap((reason, index): [number, string][] => (reason === null ? [] : [[index, reason]]));
+  answer({ type: 'settled', count: group.length, refused });
   writer.restIfOverfull();
 }
 
 function serve(first: ToLedger): void {
   if (first.type === 'commit') gather();
   let group: WireTransaction[] = [];
-  let groupFirst = 0;
   const flush = (): void => {
-    if (group.length > 0) commitGroup(groupFirst, group);
+    if (group.length > 0) commitGroup(group);
     group = [];
   };
   for (const message of drain(first)) {
     if (message.type === 'commit') {
-      if (group.length === 0) groupFirst = message.first;
-      group.push(...message.transactions);
+      group.push(...decode(message.fields));
       if (group.length >= GROUP_MAX) flush();
       continue;
     }

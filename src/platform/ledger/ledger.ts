@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads';
 import type { Resource } from '../store/resource.js';
 import { openDeviceKeys } from './keys.js';
 import type { Ledger, LedgerImage, LedgerTransaction } from './protocol.js';
-import { type FromLedger, type ToLedger, toWire, type WireImage, type WireTransaction } from './wire.js';
+import { encode, type FromLedger, type ToLedger, type WireField, type WireImage } from './wire.js';
 
 /** The transaction is not on disk and never will be. */
 export class LedgerFault extends Error {
@@ -40,13 +40,14 @@ export async function openLedger(dataDir: string): Promise<ThreadLedger> {
 
 export class ThreadLedger implements Ledger {
   readonly #dataDir: string;
-  readonly #commits = new Map<number, Waiting<void>>();
+  /** Transactions on their way, in the order in which they are settled. */
+  readonly #commits: Waiting<void>[] = [];
   readonly #requests = new Map<number, Waiting<WireImage | undefined>>();
   #worker: Worker | null = null;
   #ready: Promise<void> | null = null;
-  #outbox: WireTransaction[] = [];
-  #outboxFirst = 0;
-  #nextCommit = 1;
+  /** Transactions of this turn, not sent yet. */
+  #outbox: WireField[] = [];
+  #outboxCount = 0;
   #nextRequest = 1;
   #closed = false;
   #findings: readonly string[] = [];
@@ -62,7 +63,7 @@ export class ThreadLedger implements Ledger {
 
   /** Transactions that are not yet known to be on disk. */
   get waiting(): number {
-    return this.#commits.size;
+    return this.#commits.length;
   }
 
   async load(nonceWindowMs: number, nowMs: number = Date.now()): Promise<LedgerImage> {
@@ -73,15 +74,8 @@ export class ThreadLedger implements Ledger {
 
   commit(transaction: LedgerTransaction): Promise<void> {
     if (this.#closed || !this.#worker) return Promise.reject(new LedgerFault('the ledger is not running'));
-    const wire = toWire(transaction);
-    if (this.#outbox.length === 0) {
-      this.#outboxFirst = this.#nextCommit;
-      setImmediate(() => this.#send());
-    }
-    this.#outbox.push(wire);
-    const id = this.#nextCommit;
-    this.#nextCommit += 1;
-    return new Promise((resolve, reject) => this.#commits.set(id, { resolve, reject }));
+    this.#enclose(transaction);
+    return new Promise((resolve, reject) => this.#commits.push({ resolve, reject }));
   }
 
   async probe(): Promise<void> {
@@ -129,10 +123,25 @@ export class ThreadLedger implements Ledger {
     });
   }
 
+  #enclose(transaction: LedgerTransaction): void {
+    const before = this.#outbox.length;
+    try {
+      encode(transaction, this.#outbox);
+    } catch (fault) {
+      this.#outbox.length = before; // half a transaction must not travel with the others
+      throw fault;
+    }
+    if (this.#outboxCount === 0) setImmediate(() => this.#send());
+    this.#outboxCount += 1;
+  }
+
   #send(): void {
-    const transactions = this.#outbox;
+    if (this.#outboxCount === 0) return;
+    const fields = this.#outbox;
+    const count = this.#outboxCount;
     this.#outbox = [];
-    if (transactions.length > 0) this.#post({ type: 'commit', first: this.#outboxFirst, transactions });
+    this.#outboxCount = 0;
+    this.#post({ type: 'commit', count, fields });
   }
 
   async #request(body: { readonly type: 'load'; readonly nonceWindowMs: number; readonly nowMs: number } | { readonly type: 'probe' | 'close' }): Promise<WireImage | undefined> {
@@ -158,21 +167,20 @@ export class ThreadLedger implements Ledger {
       else waiting?.reject(new LedgerFault(message.fault));
       return;
     }
+    const settled = this.#commits.splice(0, message.count);
     const refused = new Map(message.refused);
-    for (let id = message.first; id < message.first + message.count; id += 1) {
-      const waiting = this.#commits.get(id);
-      this.#commits.delete(id);
-      const reason = refused.get(id);
-      if (reason === undefined) waiting?.resolve();
-      else waiting?.reject(new LedgerFault(reason));
+    for (const [index, waiting] of settled.entries()) {
+      const reason = refused.get(index);
+      if (reason === undefined) waiting.resolve();
+      else waiting.reject(new LedgerFault(reason));
     }
   }
 
   #refuseAll(fault: LedgerFault): void {
-    const waiting = [...this.#commits.values(), ...this.#requests.values()];
-    this.#commits.clear();
+    const waiting = [...this.#commits.splice(0), ...this.#requests.values()];
     this.#requests.clear();
     this.#outbox = [];
+    this.#outboxCount = 0;
     for (const each of waiting) each.reject(fault);
   }
 }

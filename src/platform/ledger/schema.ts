@@ -21,6 +21,22 @@ const MIGRATIONS: readonly string[] = [
    CREATE TABLE facts (stream TEXT NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL);
    CREATE UNIQUE INDEX facts_key ON facts (stream, sequence);
    CREATE TABLE nonces (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, at INTEGER NOT NULL);`,
+  // an index entry per record costs more than the record: audit-index.ts; the nonces of a commit are one row
+  `DROP INDEX audit_at;
+   DROP INDEX audit_site;
+   DROP INDEX audit_target;
+   DROP INDEX audit_correlation;
+   CREATE TABLE audit_spans (last INTEGER PRIMARY KEY, first INTEGER NOT NULL, from_at INTEGER NOT NULL, to_at INTEGER NOT NULL);
+   CREATE TABLE audit_sites (site TEXT NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (site, last)) WITHOUT ROWID;
+   CREATE TABLE audit_targets (kind TEXT NOT NULL, name TEXT NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (kind, name, sequence)) WITHOUT ROWID;
+   CREATE TABLE audit_correlations (correlation TEXT NOT NULL, sequence INTEGER NOT NULL, PRIMARY KEY (correlation, sequence)) WITHOUT ROWID;
+   INSERT INTO audit_spans (last, first, from_at, to_at) SELECT MAX(sequence), MIN(sequence), MIN(at), MAX(at) FROM audit GROUP BY (sequence - 1) / 512;
+   INSERT INTO audit_sites (site, last) SELECT DISTINCT a.site, s.last FROM audit_spans s CROSS JOIN audit a ON a.sequence BETWEEN s.first AND s.last;
+   INSERT INTO audit_targets (kind, name, sequence) SELECT kind, name, sequence FROM audit ORDER BY kind, name, sequence;
+   INSERT INTO audit_correlations (correlation, sequence) SELECT correlation, sequence FROM audit ORDER BY correlation, sequence;
+   CREATE TABLE nonce_groups (id INTEGER PRIMARY KEY, newest INTEGER NOT NULL, entries TEXT NOT NULL);
+   INSERT INTO nonce_groups (newest, entries) SELECT MAX(at), group_concat(hash || ' ' || at, char(10)) FROM nonces GROUP BY id / 512 ORDER BY id / 512;
+   DROP TABLE nonces;`,
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

@@ -5,7 +5,8 @@
 import path from 'node:path';
 import Database from '../base/sqlite.js';
 import { encodeCursor } from '../base/cursor.js';
-import { type AuditFilter, auditCondition } from './audit-filter.js';
+import type { AuditFilter } from './audit-filter.js';
+import { type AuditOfRequest, type AuditRow, AuditSearch } from './audit-search.js';
 import { servedAudit } from './chain.js';
 import { headFileOf } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
@@ -31,19 +32,7 @@ export interface FactPageRequest {
   readonly equals: Readonly<Record<string, string>>;
 }
 
-/** Which audit records belong to a thing: those that name a target, and those of a correlation. */
-export interface AuditOfRequest {
-  readonly site: string;
-  readonly targets: readonly { readonly kind: string; readonly name: string }[];
-  readonly correlationIDs: readonly string[];
-  readonly limit: number;
-}
-
-interface AuditRow {
-  readonly sequence: number;
-  readonly body: string;
-  readonly hash: Buffer;
-}
+export type { AuditOfRequest } from './audit-search.js';
 
 export const AUDIT_CURSOR = 'audit';
 export const FACT_CURSOR = 'fact';
@@ -52,6 +41,7 @@ export class StateReader {
   readonly #database: Database.Database;
   readonly #keys: DeviceKeys;
   readonly #dataDir: string;
+  readonly #search: AuditSearch;
   readonly #statements = new Map<string, Database.Statement>();
 
   constructor(dataDir: string, keys: DeviceKeys) {
@@ -59,19 +49,13 @@ export class StateReader {
     this.#keys = keys;
     this.#database = new Database(path.join(dataDir, 'state.db'), { readonly: true, timeout: 5000 });
     this.#database.pragma('cache_size = -8192');
+    this.#search = new AuditSearch(this.#database);
   }
 
   /** `{items, nextCursor}` as JSON text. */
-  auditPage(request: AuditPageRequest): string {
-    const { text, values } = auditCondition(request);
-    const down = request.order === 'desc';
-    const beyond = request.beyond ?? (down ? Number.MAX_SAFE_INTEGER : 0);
-    const rows = this.#prepare(`SELECT sequence, body, hash FROM audit WHERE ${text} AND sequence ${down ? '<' : '>'} ? ORDER BY sequence ${down ? 'DESC' : 'ASC'} LIMIT ?`).all(
-      ...values,
-      beyond,
-      request.limit + 1,
-    ) as AuditRow[];
-    const page = rows.slice(0, request.limit);
+  auditPage({ order, limit, beyond, ...filter }: AuditPageRequest): string {
+    const rows = this.#search.rows(filter, { order, limit: limit + 1, beyond });
+    const page = rows.slice(0, limit);
     const last = page.at(-1);
     return pageText(
       page.map((row) => servedAudit(row.body, row.hash)),
@@ -81,19 +65,13 @@ export class StateReader {
 
   /** One record as JSON text; null when there is none that the filter admits. */
   auditRecord(sequence: number, filter: AuditFilter): string | null {
-    const { text, values } = auditCondition(filter);
-    const row = this.#prepare(`SELECT sequence, body, hash FROM audit WHERE ${text} AND sequence = ?`).get(...values, sequence) as AuditRow | undefined;
+    const row = this.#search.row(sequence, filter);
     return row ? servedAudit(row.body, row.hash) : null;
   }
 
   /** Oldest first, as a JSON array. */
-  auditOf({ site, targets, correlationIDs, limit }: AuditOfRequest): string {
-    const rows = this.#prepare(
-      `SELECT sequence, body, hash FROM audit WHERE sequence IN (
-         SELECT a.sequence FROM json_each(?) t JOIN audit a ON a.kind = t.value ->> 'kind' AND a.name = t.value ->> 'name'
-         UNION SELECT a.sequence FROM json_each(?) c JOIN audit a ON a.correlation = c.value)
-       AND site = ? ORDER BY sequence LIMIT ?`,
-    ).all(JSON.stringify(targets), JSON.stringify(correlationIDs), site, limit) as AuditRow[];
+  auditOf(request: AuditOfRequest): string {
+    const rows = this.#search.of(request);
     return `[${rows.map((row) => servedAudit(row.body, row.hash)).join(',')}]`;
   }
 

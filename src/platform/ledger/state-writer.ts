@@ -7,17 +7,19 @@
  */
 import path from 'node:path';
 import type Database from '../base/sqlite.js';
-import type { UnchainedAudit } from './protocol.js';
-import { GENESIS_HASH, sealAudit, signHead } from './chain.js';
+import { AuditIndex } from './audit-index.js';
+import { GENESIS_HASH, HashMac, sealAudit, signHead } from './chain.js';
 import { HeadFile, headFileOf, readHeadFile } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
 import { openStateDatabase } from './schema.js';
-import type { WireImage, WireTransaction } from './wire.js';
+import type { WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
-const PRUNE_ROWS = 5000; // nonces forgotten per idle moment
+const PRUNE_ROWS = 500; // groups of nonces forgotten per idle moment
 const CHECKPOINT_WAL_PAGES = 4000; // a busy ledger checkpoints itself past 16 MB of WAL
 const NOT_LOADED = 'the ledger has to be loaded before it commits';
+
+type WireNonce = WireTransaction['nonces'][number];
 
 interface Tail {
   resourceVersion: number;
@@ -29,7 +31,9 @@ interface Tail {
 export class StateWriter {
   readonly #database: Database.Database;
   readonly #keys: DeviceKeys;
+  readonly #mac: HashMac;
   readonly #headFile: HeadFile;
+  readonly #index: AuditIndex;
   readonly #findings: string[] = [];
   readonly #sql: ReturnType<typeof prepareAll>;
   #tail: Tail;
@@ -42,6 +46,8 @@ export class StateWriter {
   constructor(dataDir: string, keys: DeviceKeys) {
     this.#keys = keys;
     this.#database = openStateDatabase(path.join(dataDir, 'state.db'));
+    this.#mac = new HashMac(keys.auditHmac);
+    this.#index = new AuditIndex(this.#database);
     this.#sql = prepareAll(this.#database);
     const headFile = headFileOf(dataDir);
     this.#tail = this.#readTail();
@@ -61,6 +67,7 @@ export class StateWriter {
 
   load(nonceWindowMs: number, nowMs: number): WireImage {
     this.#tail = { ...this.#readTail(), ...this.#chainEnd() };
+    this.#index.reload();
     this.#nonceWindowMs = Math.max(this.#nonceWindowMs, nonceWindowMs);
     const image: WireImage = {
       resources: this.#sql.allResources.all() as string[],
@@ -79,15 +86,17 @@ export class StateWriter {
     if (this.#latched !== null) return group.map(() => this.#latched);
     const tail: Tail = { ...this.#tail, streams: new Map() };
     const answers: (string | null)[] = [];
+    const nonces: WireNonce[] = [];
     let refusal: string | null = null;
     try {
       this.#sql.begin.run();
       for (const transaction of group) {
-        const records = transaction.audits.map((text) => JSON.parse(text) as UnchainedAudit);
-        refusal ??= this.#objection(transaction, records, tail);
-        if (refusal === null) this.#write(transaction, records, tail);
+        refusal ??= this.#objection(transaction, tail);
+        if (refusal === null) this.#write(transaction, tail, nonces);
         answers.push(refusal);
       }
+      this.#writeNonces(nonces);
+      this.#index.extend(tail.auditSequence);
       if (tail.resourceVersion !== this.#tail.resourceVersion) this.#sql.setMeta.run('resourceVersion', String(tail.resourceVersion));
       this.#signSegment(tail);
       this.#sql.commit.run();
@@ -146,9 +155,9 @@ export class StateWriter {
     this.#database.close();
   }
 
-  #objection({ puts, facts }: WireTransaction, records: readonly UnchainedAudit[], tail: Tail): string | null {
+  #objection({ puts, audits, facts }: WireTransaction, tail: Tail): string | null {
     let expected = tail.auditSequence;
-    for (const { sequence } of records) {
+    for (const { sequence } of audits) {
       expected += 1;
       if (sequence !== expected) return `audit record ${sequence} came where ${expected} was expected`;
     }
@@ -157,6 +166,7 @@ export class StateWriter {
       if (put.version <= version) return `resource version ${put.version} came after ${version}`;
       version = put.version;
     }
+    if (facts.length === 0) return null;
     const last = new Map<string, number>();
     for (const fact of facts) {
       const next = (last.get(fact.stream) ?? this.#lastFact(fact.stream, tail)) + 1;
@@ -166,42 +176,53 @@ export class StateWriter {
     return null;
   }
 
-  #write(transaction: WireTransaction, records: readonly UnchainedAudit[], tail: Tail): void {
+  #write(transaction: WireTransaction, tail: Tail, nonces: WireNonce[]): void {
     for (const put of transaction.puts) {
       this.#sql.putResource.run(put.kind, put.site, put.name, put.version, put.body);
       tail.resourceVersion = put.version;
     }
     for (const ref of transaction.removes) this.#sql.removeResource.run(ref.kind, ref.site, ref.name);
-    for (const record of records) this.#writeAudit(record, tail);
+    for (const record of transaction.audits) this.#writeAudit(record, tail);
     for (const fact of transaction.facts) {
       this.#sql.putFact.run(fact.stream, fact.sequence, fact.body);
       this.#sql.setStream.run(fact.stream, fact.sequence);
       tail.streams.set(fact.stream, fact.sequence);
     }
-    for (const nonce of transaction.nonces) this.#sql.putNonce.run(nonce.hash, nonce.atMs);
+    for (const nonce of transaction.nonces) nonces.push(nonce);
   }
 
-  #writeAudit(record: UnchainedAudit, tail: Tail): void {
-    const { body, hash, mac } = sealAudit(record as unknown as Record<string, unknown>, tail.auditHead, this.#keys.auditHmac);
-    const { target } = record;
+  #writeAudit(record: WireAudit, tail: Tail): void {
+    const { body, hash, hashBytes, mac } = sealAudit(record, tail.auditHead, this.#mac);
     this.#sql.putAudit.run(
       record.sequence,
-      Date.parse(record.timestamp),
+      record.at,
       record.site,
       record.action,
       record.category,
       record.result,
-      target.kind,
-      target.name,
-      record.accountId,
-      record.correlationID,
+      record.kind,
+      record.name,
+      record.account,
+      record.correlation,
       body,
-      hash,
+      hashBytes,
       mac,
       this.#keys.auditKeyId,
     );
     tail.auditSequence = record.sequence;
-    tail.auditHead = hash.toString('hex');
+    tail.auditHead = hash;
+  }
+
+  /** The nonces of a group are one row: nobody asks for a single one. */
+  #writeNonces(nonces: readonly WireNonce[]): void {
+    if (nonces.length === 0) return;
+    let newest = 0;
+    let entries = '';
+    for (const { hash, atMs } of nonces) {
+      entries += entries === '' ? `${hash} ${atMs}` : `\n${hash} ${atMs}`;
+      if (atMs > newest) newest = atMs;
+    }
+    this.#sql.putNonces.run(newest, entries);
   }
 
   #signSegment(tail: Tail): void {
@@ -282,7 +303,8 @@ export class StateWriter {
     const newest = this.#sql.newestNonce.get() as number | undefined;
     // decisions D-NONCE-01: a clock that was set back keeps every entry for one full window
     const since = newest !== undefined && newest > nowMs ? 0 : nowMs - windowMs;
-    return this.#sql.nonces.all(since) as { hash: string; atMs: number }[];
+    const groups = this.#sql.nonces.all(since) as string[];
+    return groups.flatMap((entries) => entries.split('\n').map(readNonce)).filter(({ atMs }) => atMs > since);
   }
 
   #pruneNonces(): void {
@@ -307,6 +329,12 @@ export class StateWriter {
   }
 }
 
+/** `<hash> <wall ms>`. */
+function readNonce(entry: string): WireNonce {
+  const at = entry.indexOf(' ');
+  return { hash: entry.slice(0, at), atMs: Number(entry.slice(at + 1)) };
+}
+
 function prepareAll(database: Database.Database) {
   return {
     begin: database.prepare('BEGIN IMMEDIATE'),
@@ -328,9 +356,9 @@ function prepareAll(database: Database.Database) {
     allStreams: database.prepare('SELECT stream, last FROM streams'),
     setStream: database.prepare('INSERT INTO streams (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last'),
     putFact: database.prepare('INSERT INTO facts (stream, sequence, body) VALUES (?, ?, ?)'),
-    putNonce: database.prepare('INSERT INTO nonces (hash, at) VALUES (?, ?)'),
-    nonces: database.prepare('SELECT hash, at AS atMs FROM nonces WHERE at > ? ORDER BY id'),
-    newestNonce: database.prepare('SELECT at FROM nonces ORDER BY id DESC LIMIT 1').pluck(),
-    pruneNonces: database.prepare('DELETE FROM nonces WHERE id IN (SELECT id FROM nonces ORDER BY id LIMIT ?) AND at <= ?'),
+    putNonces: database.prepare('INSERT INTO nonce_groups (newest, entries) VALUES (?, ?)'),
+    nonces: database.prepare('SELECT entries FROM nonce_groups WHERE newest > ? ORDER BY id').pluck(),
+    newestNonce: database.prepare('SELECT newest FROM nonce_groups ORDER BY id DESC LIMIT 1').pluck(),
+    pruneNonces: database.prepare('DELETE FROM nonce_groups WHERE id IN (SELECT id FROM nonce_groups ORDER BY id LIMIT ?) AND newest <= ?'),
   };
 }

@@ -5,6 +5,7 @@
  */
 import type Database from '../base/sqlite.js';
 import { auditName } from '../base/audit-name.js';
+import { AuditSearch } from './audit-search.js';
 import { GENESIS_HASH, hashOf, isHeadGenuine, macOf, type SignedHead } from './chain.js';
 import { type ChainEnd, readHeadFile } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
@@ -41,6 +42,14 @@ interface Row {
   readonly key_id: string;
 }
 
+/** Records that the index would not find by their target, correlation, site or time, though it claims to cover them. */
+const UNFINDABLE = `
+  SELECT sequence FROM audit a WHERE sequence BETWEEN ? AND ? AND sequence <= (SELECT COALESCE(MAX(last), 0) FROM audit_spans) AND NOT (
+    EXISTS (SELECT 1 FROM audit_targets WHERE kind = a.kind AND name = a.name AND sequence = a.sequence)
+    AND EXISTS (SELECT 1 FROM audit_correlations WHERE correlation = a.correlation AND sequence = a.sequence)
+    AND EXISTS (SELECT 1 FROM audit_spans s JOIN audit_sites i ON i.last = s.last AND i.site = a.site
+      WHERE s.last = (SELECT MIN(last) FROM audit_spans WHERE last >= a.sequence) AND s.first <= a.sequence AND a.at BETWEEN s.from_at AND s.to_at))`;
+
 interface Span {
   /** First and last sequence that must be there; last < first when nothing is in the range. */
   readonly first: number;
@@ -65,18 +74,20 @@ export class ChainVerifier {
     const span = this.#span(range, end);
     const slice = this.#database.prepare('SELECT * FROM audit WHERE sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?');
     const before = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck();
+    const unfindable = this.#database.prepare(UNFINDABLE).pluck();
     let next = span.first;
     let previous: string | null = span.first <= 1 ? GENESIS_HASH : ((before.get(span.first - 1) as Buffer | undefined)?.toString('hex') ?? null);
     let checked = 0;
     let headHash = previous ?? GENESIS_HASH;
     while (next <= span.last) {
       const rows = slice.all(next, span.last, SLICE_RECORDS) as Row[];
+      const lost = new Set(unfindable.all(rows.at(0)?.sequence ?? 0, rows.at(-1)?.sequence ?? 0) as number[]);
       for (const row of rows) {
         if (row.sequence > next) {
           this.#reportMissing(next, row.sequence - 1);
           previous = null; // what the missing record's hash was, nobody can say
         }
-        this.#checkRow(row, previous);
+        this.#checkRow(row, previous, !lost.has(row.sequence));
         previous = row.hash.toString('hex');
         headHash = previous;
         next = row.sequence + 1;
@@ -104,16 +115,16 @@ export class ChainVerifier {
     const last = (this.#database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit').pluck().get() as number) ?? 0;
     const first = 1 + Number(this.#database.prepare("SELECT COALESCE((SELECT value FROM meta WHERE key = 'auditArchivedTo'), 0)").pluck().get());
     if (range.fromMs === undefined && range.toMs === undefined) return { first, last: Math.max(last, end?.sequence ?? 0) };
-    const found = this.#database
-      .prepare('SELECT MIN(sequence) AS first, MAX(sequence) AS last FROM audit WHERE at >= ? AND at < ?')
-      .get(range.fromMs ?? Number.MIN_SAFE_INTEGER, range.toMs ?? Number.MAX_SAFE_INTEGER) as { first: number | null; last: number | null };
-    if (found.first === null || found.last === null) return { first: 1, last: 0 };
-    return { first: range.fromMs === undefined ? first : found.first, last: range.toMs === undefined ? Math.max(last, end?.sequence ?? 0) : found.last };
+    const search = new AuditSearch(this.#database);
+    const [oldest] = search.rows(range, { order: 'asc', limit: 1 });
+    const [newest] = search.rows(range, { order: 'desc', limit: 1 });
+    if (!oldest || !newest) return { first: 1, last: 0 };
+    return { first: range.fromMs === undefined ? first : oldest.sequence, last: range.toMs === undefined ? Math.max(last, end?.sequence ?? 0) : newest.sequence };
   }
 
-  #checkRow(row: Row, previous: string | null): void {
+  #checkRow(row: Row, previous: string | null, found: boolean): void {
     const record = parse(row.body);
-    if (!hashOf(row.body).equals(row.hash) || !record || !agrees(row, record)) this.#report(row.sequence, 'hash');
+    if (!found || !hashOf(row.body).equals(row.hash) || !record || !agrees(row, record)) this.#report(row.sequence, 'hash');
     if (previous !== null && record?.previousHash !== previous) this.#report(row.sequence, 'link');
     if (row.key_id !== this.#keys.auditKeyId || !macOf(row.hash, this.#keys.auditHmac).equals(row.mac)) this.#report(row.sequence, 'signature');
   }

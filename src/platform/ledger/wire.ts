@@ -1,28 +1,49 @@
 /**
- * The messages between the gateway thread and the ledger thread. Bodies travel as JSON text: text crosses threads as one
- * copy, and the ledger stores most of it as it is.
+ * The messages between the gateway thread and the ledger thread. The transactions of a message travel as one flat list of
+ * texts and numbers: what the structured clone costs is the objects, not the bytes, so there are none. Bodies are JSON
+ * text, which the ledger stores as it is.
  */
+import { auditText } from './audit-text.js';
 import type { LedgerTransaction } from './protocol.js';
+
+export type WireField = string | number;
+
+/** An audit record as the ledger stores it: what finds it, and its canonical text around previousHash. */
+export interface WireAudit {
+  readonly sequence: number;
+  /** Wall ms. */
+  readonly at: number;
+  readonly site: string;
+  readonly action: string;
+  readonly category: string;
+  readonly result: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly account: string;
+  readonly correlation: string;
+  readonly head: string;
+  readonly tail: string;
+}
 
 export interface WireTransaction {
   readonly puts: readonly { readonly kind: string; readonly site: string; readonly name: string; readonly version: number; readonly body: string }[];
   readonly removes: LedgerTransaction['removes'];
-  readonly audits: readonly string[];
+  readonly audits: readonly WireAudit[];
   readonly facts: readonly { readonly stream: string; readonly sequence: number; readonly body: string }[];
   readonly nonces: LedgerTransaction['nonces'];
 }
 
 export type ToLedger =
-  /** Transactions `first`, `first + 1`, ... in the order of the calls. */
-  | { readonly type: 'commit'; readonly first: number; readonly transactions: readonly WireTransaction[] }
+  /** Transactions in the order of the calls. */
+  | { readonly type: 'commit'; readonly count: number; readonly fields: readonly WireField[] }
   | { readonly type: 'load'; readonly id: number; readonly nonceWindowMs: number; readonly nowMs: number }
   | { readonly type: 'probe'; readonly id: number }
   | { readonly type: 'close'; readonly id: number };
 
 export type FromLedger =
   | { readonly type: 'ready'; readonly findings: readonly string[] }
-  /** `count` transactions from `first` are settled; those named in `refused` are not on disk and never will be. */
-  | { readonly type: 'settled'; readonly first: number; readonly count: number; readonly refused: readonly (readonly [number, string])[] }
+  /** The next `count` transactions are settled; those named in `refused`, from 0, are not on disk and never will be. */
+  | { readonly type: 'settled'; readonly count: number; readonly refused: readonly (readonly [number, string])[] }
   | { readonly type: 'answer'; readonly id: number; readonly image?: WireImage; readonly fault?: string };
 
 export interface WireImage {
@@ -34,18 +55,89 @@ export interface WireImage {
   readonly nonces: readonly { readonly hash: string; readonly atMs: number }[];
 }
 
-export function toWire(transaction: LedgerTransaction): WireTransaction {
-  return {
-    puts: transaction.puts.map((resource) => ({
-      kind: resource.kind,
-      site: resource.metadata.site,
-      name: resource.metadata.name,
-      version: resource.metadata.resourceVersion,
-      body: JSON.stringify(resource),
-    })),
-    removes: transaction.removes.map(({ kind, site, name }) => ({ kind, site, name })),
-    audits: transaction.audits.map((record) => JSON.stringify(record)),
-    facts: transaction.facts.map(({ stream, sequence, body }) => ({ stream, sequence, body: JSON.stringify(body) ?? 'null' })),
-    nonces: transaction.nonces,
-  };
+/** What the fields that follow are; `END` closes a transaction. */
+const END = 0;
+const PUT = 1;
+const REMOVE = 2;
+const AUDIT = 3;
+const FACT = 4;
+const NONCE = 5;
+
+/** Appends a transaction to the fields of a message. */
+export function encode({ puts, removes, audits, facts, nonces }: LedgerTransaction, fields: WireField[]): void {
+  for (const resource of puts) {
+    const { site, name, resourceVersion } = resource.metadata;
+    fields.push(PUT, resource.kind, site, name, resourceVersion, JSON.stringify(resource));
+  }
+  for (const { kind, site, name } of removes) fields.push(REMOVE, kind, site, name);
+  for (const record of audits) {
+    const { head, tail } = auditText(record);
+    const { sequence, timestamp, site, action, category, result, target, accountId, correlationID } = record;
+    fields.push(AUDIT, sequence, Date.parse(timestamp), site, action, category, result, target.kind, target.name, accountId, correlationID, head, tail);
+  }
+  for (const { stream, sequence, body } of facts) fields.push(FACT, stream, sequence, JSON.stringify(body) ?? 'null');
+  for (const { hash, atMs } of nonces) fields.push(NONCE, hash, atMs);
+  fields.push(END);
+}
+
+/** The transactions of a message. */
+export function decode(fields: readonly WireField[]): WireTransaction[] {
+  const reader = new Reader(fields);
+  const transactions: WireTransaction[] = [];
+  while (!reader.done) transactions.push(reader.transaction());
+  return transactions;
+}
+
+class Reader {
+  readonly #fields: readonly WireField[];
+  #at = 0;
+
+  constructor(fields: readonly WireField[]) {
+    this.#fields = fields;
+  }
+
+  get done(): boolean {
+    return this.#at >= this.#fields.length;
+  }
+
+  transaction(): WireTransaction {
+    const puts: WireTransaction['puts'][number][] = [];
+    const removes: LedgerTransaction['removes'][number][] = [];
+    const audits: WireAudit[] = [];
+    const facts: WireTransaction['facts'][number][] = [];
+    const nonces: LedgerTransaction['nonces'][number][] = [];
+    for (let what = this.#number(); what !== END; what = this.#number()) {
+      if (what === PUT) puts.push({ kind: this.#text(), site: this.#text(), name: this.#text(), version: this.#number(), body: this.#text() });
+      else if (what === REMOVE) removes.push({ kind: this.#text(), site: this.#text(), name: this.#text() });
+      else if (what === AUDIT) audits.push(this.#audit());
+      else if (what === FACT) facts.push({ stream: this.#text(), sequence: this.#number(), body: this.#text() });
+      else nonces.push({ hash: this.#text(), atMs: this.#number() });
+    }
+    return { puts, removes, audits, facts, nonces };
+  }
+
+  #audit(): WireAudit {
+    return {
+      sequence: this.#number(),
+      at: this.#number(),
+      site: this.#text(),
+      action: this.#text(),
+      category: this.#text(),
+      result: this.#text(),
+      kind: this.#text(),
+      name: this.#text(),
+      account: this.#text(),
+      correlation: this.#text(),
+      head: this.#text(),
+      tail: this.#text(),
+    };
+  }
+
+  #text(): string {
+    return this.#fields[this.#at++] as string;
+  }
+
+  #number(): number {
+    return this.#fields[this.#at++] as number;
+  }
 }
