@@ -1,0 +1,133 @@
+/** Who may look into a unit runtime, what is answered while it is away, and what its conditions say (contract 3). */
+import t from 'tap';
+import { applyRoutes } from '../../../src/domains/apply/routes.js';
+import { controlModuleRoutes } from '../../../src/domains/control-modules/routes.js';
+import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
+import { Unit } from '../../../src/domains/plant/kind.js';
+import { plantRoutes } from '../../../src/domains/plant/routes.js';
+import { TagCatalogue } from '../../../src/domains/tags/catalogue.js';
+import { UnitJournal, unitOfLogLine } from '../../../src/domains/units/journal.js';
+import { UnitReconciler } from '../../../src/domains/units/reconciler.js';
+import { runtimeRoutes } from '../../../src/domains/units/runtime-routes.js';
+import type { UnitLink } from '../../../src/domains/units/runtimes.js';
+import { createLog } from '../../../src/platform/base/log.js';
+import { LogLines } from '../../../src/platform/base/log-lines.js';
+import { SETTINGS } from '../../runtime/network/plans.js';
+import { startGatewayTest } from '../../support/gateway.js';
+import { startPlantGateway } from '../../support/plant-gateway.js';
+
+const AT = '/api/v1/sites/north';
+const RUNTIME = `${AT}/units/r1/runtime`;
+const IMAGE = 'lineside 1.2.3';
+
+const made: { units?: UnitReconciler } = {};
+process.env.LINESIDE_LOG_LEVEL ??= 'silent';
+const plant = await startGatewayTest({
+  sites: [],
+  routes: ({ store, clock }) => {
+    const logLines = new LogLines(unitOfLogLine);
+    const log = createLog(logLines);
+    const runtimes = new LocalRuntimes({ clock, log, heapMb: 64 });
+    made.units = new UnitReconciler({ store, runtimes, image: () => () => undefined, settings: SETTINGS, timeScale: () => 1, build: IMAGE });
+    const catalogue = new TagCatalogue(store);
+    const deps = {
+      store,
+      clock,
+      runtimes,
+      production: false,
+      tags: { store, catalogue, runtimes, modeCheckDeviceTags: false },
+      journal: new UnitJournal({ store, runtimes, clock, log }),
+      logLines,
+      timeScale: () => 1,
+      nodeName: 'box',
+      image: IMAGE,
+    };
+    return [{ rows: [...plantRoutes, ...controlModuleRoutes, ...applyRoutes, ...runtimeRoutes], deps }];
+  },
+});
+t.teardown(() => plant.stop());
+const engineer = await plant.as('engineer');
+await engineer.post('/api/v1/sites', { name: 'north' });
+await engineer.post(`${AT}/units`, { name: 'r1' });
+
+/** A worker that is or is not there, as the unit reconciler sees it. */
+const link = (ready: boolean): UnitLink => ({ site: 'north', unit: 'r1', ready, epoch: 1, message: ready ? '' : 'restarting' }) as UnitLink;
+const put = (part: object) => plant.store.write({ puts: [{ kind: Unit, site: 'north', name: 'r1', status: { ...plant.store.get(Unit, 'north', 'r1')!.status, ...part } }] });
+const pin = (runtimeImage: string) =>
+  engineer.post('/api/v1/apply', { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Unit', metadata: { name: 'r1', namespace: 'site-north' }, spec: { runtimeImage } });
+
+t.test('RUNTIME-01, RUNTIME-02, RUNTIME-03, RUNTIME-04, RUNTIME-05: paths and tiers', async (t) => {
+  const table = runtimeRoutes.map(({ method, path, tier }) => `${method} ${path.replace('/api/v1/sites/{site}/units/{name}/runtime/', '')} ${tier}`);
+  const wanted = ['GET status read', 'GET tags read', 'GET fbnetwork/{network} read', 'GET diagnostics engineer', 'GET programs engineer', 'GET events engineer'];
+  for (const row of [...wanted, 'GET logs engineer', 'POST read operate', 'POST write operate', 'POST restart engineer']) t.ok(table.includes(row), row);
+  const [viewer, operator] = [await plant.as('viewer'), await plant.as('operator')];
+  t.equal((await viewer.get(`${RUNTIME}/status`)).status, 200);
+  for (const route of ['diagnostics', 'programs', 'events', 'logs']) {
+    t.match(await operator.get(`${RUNTIME}/${route}`), { status: 403, body: { code: 'action_missing', action: `unit:runtime-${route}` } });
+  }
+  t.match(await viewer.post(`${RUNTIME}/read`, { addresses: ['a.b'] }), { status: 403, body: { action: 'unit:runtime-read' } });
+  t.match(await viewer.post(`${RUNTIME}/write`, { address: 'a.b', value: 1 }), { status: 403, body: { action: 'unit:runtime-write' } });
+  t.match(await operator.post(`${RUNTIME}/restart`, { reason: 'a reason that is long enough' }), { status: 403, body: { action: 'unit:runtime-restart' } });
+  t.match(await engineer.post(`${RUNTIME}/restart`, { reason: 'short' }), { status: 400, body: { code: 'reason_too_short' } });
+});
+
+t.test('Q-UNIT-07: while the runtime is away, status and programs answer and the others are 503', async (t) => {
+  t.match((await engineer.get(`${RUNTIME}/status`)).body, { unit: 'r1', ready: false, epoch: 0, scanCount: 0, networks: [], node: 'box', image: IMAGE });
+  t.match(await engineer.get(`${RUNTIME}/programs`), { status: 200, body: [] });
+  for (const route of ['tags', 'fbnetwork/x', 'diagnostics', 'events', 'logs']) {
+    t.match(await engineer.get(`${RUNTIME}/${route}`), { status: 503, body: { code: 'runtime_unreachable' } }, route);
+  }
+  t.match(await engineer.post(`${RUNTIME}/read`, { addresses: ['a.b'] }), { status: 503 });
+  t.match(await engineer.post(`${RUNTIME}/write`, { writes: [{ address: 'a.b', value: 1 }] }), { status: 503 });
+  t.match(await engineer.post(`${RUNTIME}/restart`, { reason: 'a reason that is long enough' }), { status: 503 });
+  t.match(await engineer.get(`${AT}/units/none/runtime/status`), { status: 404 });
+});
+
+t.test('UNIT-06, D-UNIT-04: conditions are served as they are stored; a runtime that is away makes the state uncertain', async (t) => {
+  await put({ conditions: [{ type: 'CommandRejected', status: 'True', reason: 'not-ready', message: 'kept as it is' }] });
+  const conditions = async () => Object.fromEntries((await engineer.get(`${AT}/units/r1`)).body.conditions.map((condition: { type: string }) => [condition.type, condition]));
+  made.units?.linkChanged(link(true), 'ready');
+  t.same((await engineer.get(`${AT}/units/r1`)).body.conditions, plant.store.get(Unit, 'north', 'r1')?.status.conditions, 'verbatim');
+  t.match(await conditions(), {
+    CommandRejected: { status: 'True', reason: 'not-ready', message: 'kept as it is' },
+    RuntimeReady: { status: 'True' },
+    StateUncertain: { status: 'False' },
+    ProgramsHealthy: { status: 'True' },
+  });
+  await put({ state: 'Held' });
+  made.units?.linkChanged(link(false), 'down');
+  t.match(await conditions(), { RuntimeReady: { status: 'False', message: 'restarting' }, StateUncertain: { status: 'True', reason: 'RuntimeDown' } });
+  t.match((await engineer.get(`${AT}/units/r1`)).body, { state: 'Held', runtimeReady: false, runtimeMessage: 'restarting' }, 'the last state is served, none is invented');
+  made.units?.linkChanged(link(true), 'ready');
+  t.match(await conditions(), { StateUncertain: { status: 'False' } });
+});
+
+t.test('UNIT-11: a runtime that should be restarted is superseded, and blocked while a batch holds it; restart is then 409', async (t) => {
+  const verdict = async () => (await engineer.get(`${AT}/units/r1`)).body.runtimeBuild;
+  made.units?.linkChanged(link(true), 'ready');
+  t.match(await verdict(), { verdict: 'current', podName: 'r1-runtime', condition: { status: 'True', reason: 'SameBuild' } });
+  t.equal((await pin('lineside 9.9.9')).status, 200);
+  made.units?.linkChanged(link(true), 'plan');
+  t.match(await verdict(), { verdict: 'superseded', condition: { status: 'False', reason: 'PinnedImage', message: /9\.9\.9/ } });
+  await put({ allocatedTo: 'b-7' });
+  t.match(await verdict(), { verdict: 'blocked', summary: /b-7/ });
+  t.match(await engineer.post(`${RUNTIME}/restart`, { reason: 'a reason that is long enough' }), { status: 409, body: { code: 'active_batch', batch: 'b-7', unit: 'r1' } });
+  t.match(plant.audits.at(-1), { category: 'runtime', result: 'Rejected', reason: 'ActiveBatch', target: { kind: 'Unit', name: 'r1' } });
+  await put({ allocatedTo: '' });
+  await pin('');
+  made.units?.linkChanged(link(true), 'plan');
+  t.match(await verdict(), { verdict: 'current' });
+});
+
+t.test('UNIT-12: the binding matrix of a unit, over the recipes that may run on it', async (t) => {
+  const demo = await startPlantGateway();
+  t.teardown(() => demo.stop());
+  const viewer = await demo.as('viewer');
+  t.equal((await (await demo.as('engineer')).post('/api/v1/demo/provision')).status, 200);
+  const { status, body } = await viewer.get('/api/v1/sites/demo/units/rx101/bindings');
+  t.equal(status, 200);
+  t.equal(body.unit, 'rx101');
+  const inlet = body.rows.find((row: { step: string; role: string }) => row.step === 'makeResin/charge/monomer' && row.role === 'inlet');
+  t.match(inlet, { recipe: 'resin-a', phaseTemplate: 'charge', requiredType: 'on-off-valve', unit: 'rx101', boundCM: 'xv101', cmModuleType: 'on-off-valve' });
+  t.match(await viewer.get('/api/v1/sites/demo/units/none/bindings'), { status: 404 });
+});
