@@ -5,18 +5,18 @@
 import { blockType } from '../../../runtime/catalog.js';
 import { parseValueText } from '../../../runtime/language/value-text.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
-import type { CompositeType, ParamValue } from '../../../runtime/vocabulary/network.js';
+import type { CompositeType } from '../../../runtime/vocabulary/network.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { AlarmDefinition } from '../alarms/kind.js';
-import type { ControlProgram } from '../logic/kind.js';
+import type { ControlProgram, FunctionBlockType } from '../logic/kind.js';
 import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { parseBound, references } from './bounds.js';
 import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplate, ControlModuleTemplateSpec, TemplateTag } from './kind.js';
-import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams, type ResolvedModule, resolveModule } from './merge.js';
+import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams, type ParamDefaults, type ResolvedModule, resolveModule } from './merge.js';
 
 export { type EffectiveTag, effectiveTags, ioModuleOf, type MergedTag, mergeTags, type ResolvedModule, resolveModule } from './merge.js';
 
@@ -25,6 +25,7 @@ const NESTING_MAX = 4; // decisions Q-PROG-10
 export const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
 export const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
 const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
+const BLOCK_TYPE = kindNamed<typeof FunctionBlockType>('FunctionBlockType');
 const ALARM_DEFINITION = kindNamed<typeof AlarmDefinition>('AlarmDefinition');
 
 type TemplateAdmission = Admission<ControlModuleTemplateSpec, Readonly<Record<string, never>>>;
@@ -39,7 +40,7 @@ export function admitTemplate(input: ControlModuleTemplateSpec, { read }: Templa
   const { structuredText: _text, ...stored } = spec;
   checkInputs(stored);
   checkNetwork(networkOf(stored), composites, stored.tags, templatePath);
-  checkTags(stored.tags, stored);
+  checkTags(stored.tags, stored, composites);
   return stored;
 }
 
@@ -91,7 +92,7 @@ function checkInputs(spec: ControlModuleTemplateSpec): void {
   });
 }
 
-function checkTags(tags: readonly MergedTag[] | readonly TemplateTag[], spec: ControlModuleTemplateSpec): void {
+function checkTags(tags: readonly MergedTag[] | readonly TemplateTag[], spec: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
   const names = new Set<string>();
   let state = '';
   tags.forEach((tag, index) => {
@@ -102,11 +103,11 @@ function checkTags(tags: readonly MergedTag[] | readonly TemplateTag[], spec: Co
       if (state !== '') throw invalid('invalid_field', `${field}.role`, `tag ${tag.name} is the second with role state; ${state} has it already`);
       state = tag.name;
     }
-    checkTag(tag, field, spec);
+    checkTag(tag, field, spec, composites);
   });
 }
 
-function checkTag(tag: TemplateTag, field: string, spec: ControlModuleTemplateSpec): void {
+function checkTag(tag: TemplateTag, field: string, spec: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
   if ((tag.blockRef === '') !== (tag.portRef === '')) throw invalid('invalid_field', `${field}.portRef`, `tag ${tag.name} must name both blockRef and portRef, or neither`);
   const block = spec.blocks.find((candidate) => candidate.name === tag.blockRef);
   if (tag.blockRef !== '' && !block) throw invalid('invalid_field', `${field}.blockRef`, `tag ${tag.name} names block ${tag.blockRef}, which the template does not have`);
@@ -115,18 +116,18 @@ function checkTag(tag: TemplateTag, field: string, spec: ControlModuleTemplateSp
     if (block && !CHANNEL_BLOCKS.includes(block.type))
       throw invalid('invalid_field', `${field}.channel`, `tag ${tag.name} has a channel but its block ${block.name} is a ${block.type}; only AI, AO, DI and DO have a channel`);
   }
-  checkBound(tag.engMin, `${field}.engMin`, spec);
-  checkBound(tag.engMax, `${field}.engMax`, spec);
+  checkBound(tag.engMin, `${field}.engMin`, spec, composites);
+  checkBound(tag.engMax, `${field}.engMax`, spec, composites);
 }
 
-function checkBound(text: string, field: string, spec: ControlModuleTemplateSpec): void {
+function checkBound(text: string, field: string, spec: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
   const bound = parseBound(text);
   if (bound === null) return;
   if (typeof bound === 'string') throw invalid('invalid_field', field, `${field} ${text} ${bound}`);
   for (const { block, param } of references(bound)) {
     const found = spec.blocks.find((candidate) => candidate.name === block);
     if (!found) throw invalid('invalid_field', field, `${field} names block ${block}, which the template does not have`);
-    const type = blockType(found.type);
+    const type = blockType(found.type) ?? composites.find((composite) => composite.name === found.type);
     const known = found.params[param] !== undefined || !type || [...type.params, ...type.inputs].some((entry) => entry.name === param);
     if (!known) throw invalid('invalid_field', field, `${field} names ${block}.${param}, but a ${found.type} has no parameter ${param}`);
   }
@@ -193,7 +194,7 @@ function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateS
   const tags = mergeTags(template.tags, spec.tags);
   const instance = { ...template, blocks: overrideParams(template.blocks, spec.paramOverrides) as ControlModuleTemplateSpec['blocks'] };
   checkNetwork(networkOf(instance), composites, tags, (path) => overridePath(path, spec, template));
-  checkTags(tags, instance);
+  checkTags(tags, instance, composites);
 }
 
 /** A problem of an overridden parameter is a problem of the override. */
@@ -235,13 +236,17 @@ export function modulesOf(read: StoreReader, site: string, unit: string): readon
   return read.list(CONTROL_MODULE, site).filter((module) => unitOf(read, site, module.spec) === unit);
 }
 
-/** Default of a built-in block parameter, so that a bound may name one that `params` leaves out. */
-export function paramDefault(type: string, param: string): ParamValue | undefined {
-  return blockType(type)?.params.find((entry) => entry.name === param)?.default;
+/** Default of a block parameter, so that a bound may name one that `params` leaves out. */
+export function paramDefault(read: StoreReader): ParamDefaults {
+  return (type, param) => {
+    const builtin = blockType(type);
+    if (builtin) return builtin.params.find((entry) => entry.name === param)?.default;
+    return read.get(BLOCK_TYPE, '', type)?.spec.params.find((entry) => entry.name === param)?.defaultValue;
+  };
 }
 
 /** The merged view of a stored module; undefined while its template is missing. */
 export function resolvedModuleOf(read: StoreReader, module: Resource<ControlModuleSpec, ControlModuleStatus>): ResolvedModule | undefined {
   const template = read.get(TEMPLATE, '', module.spec.templateRef);
-  return template && resolveModule(module.spec, template.spec, paramDefault);
+  return template && resolveModule(module.spec, template.spec, paramDefault(read));
 }

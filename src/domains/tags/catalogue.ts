@@ -13,7 +13,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
 import { resolvedModuleOf, unitOf } from '../control-modules/rules.js';
-import { ControlProgram, MANAGED_BY_LABEL } from '../logic/kind.js';
+import { ControlProgram, FunctionBlockType, MANAGED_BY_LABEL } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 
 /** As served; extras per D-TAG-01. */
@@ -68,7 +68,7 @@ export class TagCatalogue {
         if (configuration) this.#sites.delete(resource.metadata.site);
       });
     }
-    store.watch(ControlModuleTemplate, () => this.#sites.clear()); // templates serve every site
+    for (const kind of [ControlModuleTemplate, FunctionBlockType]) store.watch(kind, () => this.#sites.clear()); // they serve every site
     store.watchReload(() => this.#sites.clear());
   }
 

@@ -1,0 +1,180 @@
+/** From what is engineered to what the worker does: plans built from the store and run as the worker runs them. */
+import t from 'tap';
+import { NetworkSet } from '../../../runtime/network/network-set.js';
+import { TextTable } from '../../../runtime/network/texts.js';
+import type { ImagePlan, UnitPlan } from '../../../runtime/port.js';
+import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
+import { ControlModule } from '../../../src/domains/control-modules/kind.js';
+import { planContent, touchesPlan, withTable } from '../../../src/domains/units/plan.js';
+import { startPlantGateway } from '../../support/plant-gateway.js';
+import { image, SETTINGS } from '../../runtime/network/plans.js';
+
+const plant = await startPlantGateway();
+t.teardown(() => plant.stop());
+const engineer = await plant.as('engineer');
+const MODULES = '/api/v1/sites/north/controlmodules';
+const did = async (answer: Promise<{ status: number; text: string }>): Promise<void> => {
+  const { status, text } = await answer;
+  if (status >= 300) throw new Error(`${status} ${text}`);
+};
+await did(engineer.post('/api/v1/sites', { name: 'north' }));
+await did(engineer.post('/api/v1/sites/north/units', { name: 'r1' }));
+
+const IO: ImagePlan = image('io-1', 'polled input', 'event input', 'direct input');
+let revision = 0;
+
+function planNow(): UnitPlan {
+  const content = planContent('north', 'r1', { read: plant.store, image: (name) => (name === 'io-1' ? IO : undefined), settings: SETTINGS, timeScale: 1, retained: {} });
+  if (!content) throw new Error('unit r1 has no plan');
+  revision += 1;
+  return withTable(content, revision, {});
+}
+
+const load = (plan: UnitPlan, previous?: NetworkSet): NetworkSet => new NetworkSet(plan, { texts: new TextTable(), clockMs: () => 0, ...(previous && { previous }) });
+
+function scan(set: NetworkSet, nowMs: number): void {
+  set.latch(nowMs);
+  set.scan(1);
+}
+
+const qualityOf = (set: NetworkSet, address: string): string => QUALITY_WORDS[set.quality(set.slot(address))];
+
+t.test('CMT-09, CMT-10: an onChange tag is not judged stale by age, a cyclic one is; empty reads as cyclic', async (t) => {
+  const tags = [
+    { name: 'polled', dataType: 'Float', blockRef: 'a', portRef: 'OUT' },
+    { name: 'event', dataType: 'Float', blockRef: 'b', portRef: 'OUT', publishMode: 'onChange' },
+    { name: 'direct', dataType: 'Float', channel: 'io-1:direct', publishMode: 'onChange' },
+  ];
+  const ai = (name: string, channel: string) => ({ name, type: 'AI', params: { addr: `io-1:${channel}`, rawMin: 0, rawMax: 100, engMin: 0, engMax: 100 } });
+  await did(engineer.post('/api/v1/controlmoduletemplates', { name: 'inputs', blocks: [ai('a', 'polled'), ai('b', 'event')], tags }));
+  await did(engineer.post(MODULES, { name: 'm', templateRef: 'inputs', parentName: 'r1' }));
+  const plan = planNow();
+  t.same(
+    plan.tags.map(({ name, cyclic }) => [name, cyclic]),
+    [
+      ['polled', true],
+      ['event', false],
+      ['direct', false],
+    ],
+  );
+  const set = load(plan);
+  const io = new ProcessImage(IO.channels.length, IO.buffer);
+  const sampledAtMs = 1_000_000;
+  io.beginInputs();
+  for (let channel = 0; channel < 3; channel += 1) {
+    io.value[channel] = 50;
+    io.quality[channel] = 0;
+    io.sampledAtMs[channel] = sampledAtMs;
+  }
+  io.endInputs();
+  const states = (afterMs: number): readonly unknown[] => {
+    scan(set, sampledAtMs + afterMs);
+    return ['m.polled', 'm.event', 'm.direct'].flatMap((address) => [qualityOf(set, address), set.stale(set.slot(address))]);
+  };
+  t.same(states(100), ['Good', false, 'Good', false, 'Good', false]);
+  t.same(states(IO.staleAfterMs + 100), ['Uncertain', true, 'Good', false, 'Good', false]);
+  t.same(states(10 * IO.staleAfterMs), ['Bad', true, 'Good', false, 'Good', false]);
+
+  const values = new Float64Array(3);
+  const stamps = new Float64Array(3);
+  set.publish(values, stamps, new Uint8Array(3), 5_000_000);
+  set.publish(values, stamps, new Uint8Array(3), 6_000_000);
+  t.same([stamps[0], stamps[1]], [6_000_000, 5_000_000], 'a cyclic value carries the time of its scan, an onChange one that of its change');
+});
+
+t.test('CMT-05, CMT-07, decisions Q-PROG-13: bounds are literals, expressions, or parameters, after the overrides of the instance', async (t) => {
+  const bounds = [
+    ['literal', '-5', '7.5e1'],
+    ['expression', '${-ABS(lim.MX - lim.MN) / 2.0}', '${lim.MX + 10.0 MOD 4.0}'],
+    ['parameter', 'lim.MN', 'lim.MX'],
+    ['open', '', ''],
+    ['nothing', '${1.0 / lim.MN}', 'lim.MX'],
+  ];
+  const tags = bounds.map(([name, engMin, engMax]) => ({ name, dataType: 'Float', accessLevel: 'readwrite', engMin, engMax }));
+  await did(engineer.post('/api/v1/controlmoduletemplates', { name: 'bounds', blocks: [{ name: 'lim', type: 'LIMIT', params: { MN: 0, MX: 40 } }], tags }));
+  await did(engineer.post(MODULES, { name: 'b', templateRef: 'bounds', parentName: 'r1' }));
+  const limits = () =>
+    planNow()
+      .tags.filter((tag) => tag.network === 'b')
+      .map(({ engMin, engMax }) => [engMin, engMax]);
+  t.same(limits(), [
+    [-5, 75],
+    [-20, 42],
+    [0, 40],
+    [undefined, undefined],
+    [undefined, 40],
+  ]);
+  await did(
+    engineer.post('/api/v1/apply', {
+      apiVersion: 'physical.lineside.io/v1alpha1',
+      kind: 'ControlModule',
+      metadata: { name: 'b', namespace: 'site-north' },
+      spec: { templateRef: 'bounds', parentName: 'r1', paramOverrides: [{ blockRef: 'lim', param: 'MX', value: 60 }] },
+    }),
+  );
+  t.same(limits()[2], [0, 60]);
+  const set = load(planNow());
+  const write = (tag: string, value: number): string => set.write(set.slot(`b.${tag}`), value)?.code ?? 'written';
+  t.same([write('parameter', 60), write('parameter', 61), write('open', 1e12), write('nothing', -1e12)], ['written', 'out_of_range', 'written', 'written']);
+});
+
+t.test('CMT-05: a bound may name a parameter of a composite block that the template leaves at its default', async (t) => {
+  await did(
+    engineer.post('/api/v1/fbblocktypes', {
+      name: 'guard',
+      inputs: [{ name: 'LEVEL', dataType: 'REAL' }],
+      outputs: [{ name: 'OK', dataType: 'BOOL' }],
+      params: [{ name: 'min', dataType: 'REAL', defaultValue: '12.5' }],
+      blocks: [{ name: 'ge', type: 'GE', params: { IN2: 10.5 } }],
+      inputBindings: [{ port: 'LEVEL', blockRef: 'ge', portRef: 'IN1' }],
+      outputBindings: [{ port: 'OK', blockRef: 'ge', portRef: 'OUT' }],
+      paramBindings: [{ param: 'min', blockRef: 'ge', blockParam: 'IN2' }],
+    }),
+  );
+  const tags = [{ name: 'sp', dataType: 'Float', accessLevel: 'readwrite', engMin: 'g.min' }];
+  t.match(await engineer.post('/api/v1/controlmoduletemplates', { name: 'wrong', blocks: [{ name: 'g', type: 'guard' }], tags: [{ ...tags[0], engMin: 'g.none' }] }), {
+    status: 400,
+    body: { field: 'tags[0].engMin' },
+  });
+  await did(engineer.post('/api/v1/controlmoduletemplates', { name: 'guarded', blocks: [{ name: 'g', type: 'guard' }], tags }));
+  await did(engineer.post(MODULES, { name: 'g', templateRef: 'guarded', parentName: 'r1' }));
+  t.match(
+    planNow().tags.find((tag) => tag.address === 'g.sp'),
+    { engMin: 12.5 },
+  );
+  t.match((await engineer.get(`${MODULES}/g`)).body.effectiveTags, [{ name: 'sp', engMin: '12.5' }]);
+});
+
+t.test('D-PROG-03: a bypass in force is in the plan, so that a worker that starts again and a hot swap know it', async (t) => {
+  const tags = [
+    { name: 'in', dataType: 'Boolean', accessLevel: 'readwrite', blockRef: 'ilk', portRef: 'IN1' },
+    { name: 'ok', dataType: 'Boolean', blockRef: 'ilk', portRef: 'OK' },
+  ];
+  await did(engineer.post('/api/v1/controlmoduletemplates', { name: 'locked', blocks: [{ name: 'ilk', type: 'INTERLOCK' }], tags }));
+  await did(engineer.post(MODULES, { name: 'x', templateRef: 'locked', parentName: 'r1' }));
+  const woken: boolean[] = [];
+  plant.store.watch(ControlModule, (event) => woken.push(touchesPlan(event)));
+  const bypass = (active: boolean) => {
+    const { status } = plant.store.get(ControlModule, 'north', 'x')!;
+    return plant.store.write({
+      puts: [{ kind: ControlModule, site: 'north', name: 'x', status: { ...status, interlockBypass: { active, until: '', by: 'e', reason: 'r', interlocks: ['ilk'] } } }],
+    });
+  };
+  const trip = (set: NetworkSet): unknown => {
+    scan(set, 1000);
+    set.write(set.slot('x.in'), false);
+    scan(set, 1100);
+    return set.read(set.slot('x.ok'));
+  };
+  t.equal(trip(load(planNow())), false);
+  await bypass(true);
+  const bypassed = load(planNow());
+  t.equal(trip(bypassed), true, 'a new worker lets pass');
+  t.same(bypassed.takeShadowTrips(), [{ module: 'x', block: 'ilk' }]);
+  await bypass(false);
+  const after = load(planNow(), bypassed);
+  scan(after, 1200);
+  t.equal(after.read(after.slot('x.ok')), false, 'and a swap ends what is no longer in force');
+  t.same(woken, [true, true], 'both changes are a new plan');
+});
