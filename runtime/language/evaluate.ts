@@ -1,115 +1,87 @@
 /**
  * Evaluates one boolean condition by walking its tree: for procedural charts and unit permissives, which the gateway
  * judges a few times a second at most. Charts of phases are compiled (runtime/chart/compile.ts); the rules of value
- * and quality are the same (decisions 2.4, 4.4).
+ * and quality are the same (decisions 2.4, 4.4), and so are the operators (values.ts).
  */
-import type { Value } from '../vocabulary/data-types.js';
 import type { BinaryOperator, Expression } from './ast.js';
+import { Any, anyAbs, anyBinary, anyNegate, CONNECTIVES, mismatch, normalInt, StError } from './values.js';
 
 export interface EvaluationScope {
-  /** Parameter or variable; undefined when there is none of that name. */
-  name(name: string): Value | undefined;
-  /** `<step>.T` (ms), `<step>.X`, `<step>.<output>`; undefined when it has no value. */
-  member(object: string, member: string): Value | undefined;
+  /** Parameter or variable; undefined when there is none of that name or it has no value. */
+  name(name: string): Any | undefined;
+  /** `<step>.T` (TIME), `<step>.X` (BOOL), `<step>.<output>`; undefined when it has no value. */
+  member(object: string, member: string): Any | undefined;
   /** READ(address); undefined when bad, stale or unknown. */
-  read(address: string): Value | undefined;
+  read(address: string): Any | undefined;
 }
 
 export type ConditionResult = { readonly result: 'TRUE' | 'FALSE' } | { readonly result: 'INVALID' | 'ERROR'; readonly reason: string };
 
-class Unusable extends Error {
-  readonly result: 'INVALID' | 'ERROR';
-  constructor(result: 'INVALID' | 'ERROR', reason: string) {
-    super(reason);
-    this.result = result;
-  }
-}
+/** An operand has no usable value. */
+class Unusable extends Error {}
 
 /** INVALID when an operand has no usable value, ERROR when an operator does not fit its operands. */
 export function evaluateCondition(expression: Expression, scope: EvaluationScope): ConditionResult {
   try {
-    const value = evaluate(expression, scope);
-    if (typeof value !== 'boolean') throw new Unusable('ERROR', 'the condition is not BOOL');
-    return { result: value ? 'TRUE' : 'FALSE' };
+    return { result: truth(evaluate(expression, scope), expression.at.line) ? 'TRUE' : 'FALSE' };
   } catch (fault) {
-    if (fault instanceof Unusable) return { result: fault.result, reason: fault.message };
+    if (fault instanceof Unusable) return { result: 'INVALID', reason: fault.message };
+    if (fault instanceof StError) return { result: 'ERROR', reason: fault.message };
     throw fault;
   }
 }
 
-function evaluate(expression: Expression, scope: EvaluationScope): number | boolean | string {
+function truth({ type, value }: Any, line: number): boolean {
+  return type === 'BOOL' ? value === true : mismatch(line);
+}
+
+function evaluate(expression: Expression, scope: EvaluationScope): Any {
+  const { line } = expression.at;
   switch (expression.kind) {
-    case 'literal':
-      return expression.literal.type === 'INT' ? Number(expression.literal.value) : expression.literal.value;
+    case 'literal': {
+      const { type, value } = expression.literal;
+      return new Any(type, typeof value === 'bigint' ? normalInt(value) : value);
+    }
     case 'name':
       return known(scope.name(expression.name), expression.name);
     case 'member':
       return known(scope.member(expression.object, expression.member), `${expression.object}.${expression.member}`);
-    case 'unary':
-      return unary(expression.operator, evaluate(expression.operand, scope));
+    case 'unary': {
+      const operand = evaluate(expression.operand, scope);
+      return expression.operator === 'NOT' ? new Any('BOOL', !truth(operand, line)) : anyNegate(operand, line);
+    }
     case 'binary':
-      return binary(expression.operator, expression.left, expression.right, scope);
+      return CONNECTIVES.has(expression.operator)
+        ? new Any('BOOL', connected(expression.operator, expression.left, expression.right, scope))
+        : anyBinary(expression.operator, evaluate(expression.left, scope), evaluate(expression.right, scope), line);
     case 'call':
       return call(
-        expression.callee.toUpperCase(),
+        expression.callee,
         expression.args.map((argument) => evaluate(argument.value, scope)),
+        line,
         scope,
       );
   }
 }
 
-function known(value: Value | undefined, name: string): number | boolean | string {
-  if (value === undefined || value === null) throw new Unusable('INVALID', `${name} has no value`);
+function known(value: Any | undefined, name: string): Any {
+  if (value === undefined) throw new Unusable(`${name} has no value`);
   return value;
 }
 
-function unary(operator: 'NOT' | '-', operand: number | boolean | string): number | boolean {
-  if (operator === 'NOT' && typeof operand === 'boolean') return !operand;
-  if (operator === '-' && typeof operand === 'number') return -operand;
-  throw new Unusable('ERROR', `type-mismatch: ${operator} does not fit its operand`);
+/** AND and OR short-circuit, XOR evaluates both sides (decisions Q-ST-05). */
+function connected(operator: BinaryOperator, left: Expression, right: Expression, scope: EvaluationScope): boolean {
+  const first = truth(evaluate(left, scope), left.at.line);
+  if (operator === 'AND' && !first) return false;
+  if (operator === 'OR' && first) return true;
+  const second = truth(evaluate(right, scope), right.at.line);
+  return operator === 'XOR' ? first !== second : second;
 }
 
-function binary(operator: BinaryOperator, left: Expression, right: Expression, scope: EvaluationScope): number | boolean | string {
-  const a = evaluate(left, scope);
-  if (operator === 'AND' || operator === 'OR' || operator === 'XOR') {
-    if (typeof a !== 'boolean') throw new Unusable('ERROR', `type-mismatch: ${operator} needs BOOL`);
-    if (operator === 'AND' && !a) return false;
-    if (operator === 'OR' && a) return true;
-    const b = evaluate(right, scope);
-    if (typeof b !== 'boolean') throw new Unusable('ERROR', `type-mismatch: ${operator} needs BOOL`);
-    return operator === 'XOR' ? a !== b : b;
-  }
-  const b = evaluate(right, scope);
-  if (operator === '+' && (typeof a === 'string' || typeof b === 'string')) return `${a}${b}`;
-  if (typeof a !== typeof b) throw new Unusable('ERROR', `type-mismatch: ${operator} on different types`);
-  switch (operator) {
-    case '=':
-      return a === b;
-    case '<>':
-      return a !== b;
-    case '<':
-      return a < b;
-    case '>':
-      return a > b;
-    case '<=':
-      return a <= b;
-    case '>=':
-      return a >= b;
-    default:
-      return arithmetic(operator, a, b);
-  }
-}
-
-function arithmetic(operator: '+' | '-' | '*' | '/' | 'MOD', a: number | boolean | string, b: number | boolean | string): number {
-  if (typeof a !== 'number' || typeof b !== 'number') throw new Unusable('ERROR', `type-mismatch: ${operator} needs numbers`);
-  if ((operator === '/' || operator === 'MOD') && b === 0) throw new Unusable('ERROR', 'division-by-zero');
-  const result = operator === '+' ? a + b : operator === '-' ? a - b : operator === '*' ? a * b : operator === '/' ? a / b : a % b;
-  if (!Number.isFinite(result)) throw new Unusable('ERROR', 'overflow');
-  return result;
-}
-
-function call(callee: string, args: readonly (number | boolean | string)[], scope: EvaluationScope): number | boolean | string {
-  if (callee === 'READ' && typeof args[0] === 'string') return known(scope.read(args[0]), `READ('${args[0]}')`);
-  if (callee === 'ABS' && typeof args[0] === 'number') return Math.abs(args[0]);
-  throw new Unusable('ERROR', `${callee} cannot be used here`);
+function call(callee: string, args: readonly Any[], line: number, scope: EvaluationScope): Any {
+  const name = callee.toUpperCase();
+  const [first] = args;
+  if (name === 'READ' && first?.type === 'STRING') return known(scope.read(String(first.value)), `READ('${first.value}')`);
+  if (name === 'ABS' && first) return anyAbs(first, line);
+  throw new StError('st-runtime-error', `${callee} cannot be used here`);
 }

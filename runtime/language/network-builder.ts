@@ -43,17 +43,12 @@ export function literalParam(literal: Literal): ParamValue {
   }
 }
 
-/** A number that a network takes for an INT: whole, and within the range in which a double tells neighbours apart. */
-function looksInt(value: number): boolean {
-  return Number.isInteger(value) && Math.abs(value) <= 2 ** 53;
-}
-
-/** Type of an operand as the blocks see it. */
+/** Type of an operand as the blocks see it: a whole number within 2^53 is an INT to them. */
 export function networkType(operand: Operand): StType {
   if (operand.kind === 'port' || operand.kind === 'input') return operand.network;
   // what a later definition settles to is open, and it may be a whole-numbered constant
   if (operand.kind === 'later' && operand.type === 'REAL') return 'INT';
-  if (operand.kind === 'literal' && operand.literal.type === 'REAL' && looksInt(operand.literal.value)) return 'INT';
+  if (operand.kind === 'literal' && operand.literal.type === 'REAL' && Number.isSafeInteger(operand.literal.value)) return 'INT';
   return operand.type;
 }
 

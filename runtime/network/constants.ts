@@ -7,8 +7,8 @@ import { parseDecimal, parseInteger } from '../language/value-text.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { ParamValue } from '../vocabulary/network.js';
 
-/** Largest INT of a network: beyond it a double no longer tells neighbours apart. */
-export const INT_LIMIT = 2 ** 53;
+/** Largest INT of a network: a result of 2^53 may be a rounded 2^53 + 1, so it is an overflow already. */
+export const INT_LIMIT = Number.MAX_SAFE_INTEGER;
 
 /** Anything that gives texts their ids. */
 export interface Interner {
@@ -54,7 +54,7 @@ function readReal(value: ParamValue): number | undefined {
 /** Type of a literal where the port takes any: a whole number is INT and may serve as REAL. */
 export function literalType(value: ParamValue): DataType {
   if (typeof value === 'boolean') return 'BOOL';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'INT' : 'REAL';
+  if (typeof value === 'number') return readInt(value) === undefined ? 'REAL' : 'INT';
   if (/^(T|TIME)#/i.test(value.trim()) && parseDuration(value.trim()) !== null) return 'TIME';
   return 'STRING';
 }

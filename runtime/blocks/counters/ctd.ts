@@ -1,6 +1,6 @@
 import { block } from '../block.js';
 
-/** IEC 61131-3, Table 45 (down). The count stops at -2^53, the smallest INT of a network. */
+/** IEC 61131-3, Table 45 (down). The count stops at 1 - 2^53, the smallest INT of a network. */
 export const CTD = block({
   name: 'CTD',
   family: 'counters',

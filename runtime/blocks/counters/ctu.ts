@@ -1,6 +1,6 @@
 import { block } from '../block.js';
 
-/** IEC 61131-3, Table 45 (up). The count stops at 2^53, the largest INT of a network. */
+/** IEC 61131-3, Table 45 (up). The count stops at 2^53 - 1, the largest INT of a network. */
 export const CTU = block({
   name: 'CTU',
   family: 'counters',

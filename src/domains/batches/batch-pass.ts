@@ -4,8 +4,10 @@
  * not at all.
  */
 import { evaluateCondition } from '../../../runtime/language/evaluate.js';
+import { parseDecimal, parseValueText } from '../../../runtime/language/value-text.js';
+import { Any, anyOf, zeroValue } from '../../../runtime/language/values.js';
 import type { ChartTransition } from '../../../runtime/vocabulary/chart.js';
-import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import type { DataType } from '../../../runtime/vocabulary/data-types.js';
 import type { BatchState, Command, State } from '../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -182,24 +184,22 @@ export class BatchPass {
     const outcome = evaluateCondition(expression, {
       name: (name) => valueOf(spec, name),
       member: (step, member) => this.#member(node, step, member),
-      read: (address) => (address.startsWith('signal:') ? this.raisedSignals().includes(address.slice('signal:'.length)) : undefined),
+      read: (address) => (address.startsWith('signal:') ? new Any('BOOL', this.raisedSignals().includes(address.slice('signal:'.length))) : undefined),
     });
     return outcome.result === 'TRUE';
   }
 
-  #member(node: TreeNode, step: string, member: string): Value | undefined {
+  #member(node: TreeNode, step: string, member: string): Any | undefined {
     const child = node.children.find((candidate) => candidate.step.toLowerCase() === step.toLowerCase());
     if (!child) return undefined;
-    if (member.toUpperCase() === 'X') return node.progress.active.includes(child.step);
-    if (member.toUpperCase() === 'T') return this.#world.nowMs - (node.progress.activatedAtMs[child.step] ?? this.#world.nowMs);
+    if (member.toUpperCase() === 'X') return new Any('BOOL', node.progress.active.includes(child.step));
+    if (member.toUpperCase() === 'T') return anyOf('TIME', this.#world.nowMs - (node.progress.activatedAtMs[child.step] ?? this.#world.nowMs));
     return this.#output(child, member);
   }
 
-  #output(node: TreeNode, name: string): Value | undefined {
+  #output(node: TreeNode, name: string): Any | undefined {
     const output = this.element(node).status.outputs.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
-    if (!output) return undefined;
-    if (output.type === 'REAL' || output.type === 'INT') return Number(output.value);
-    return output.type === 'BOOL' ? output.value === 'TRUE' : output.value;
+    return output && fromText(output.type, output.value);
   }
 
   /** Text of `<step>.<output>` among the children of a node, for parameter bindings. */
@@ -404,11 +404,15 @@ function failureBelow(node: TreeNode): TreeNode['failure'] {
   return undefined;
 }
 
-function valueOf(spec: ElementResource['spec'], name: string): Value | undefined {
+function valueOf(spec: ElementResource['spec'], name: string): Any | undefined {
   const at = spec.parameterValues.find((parameter) => parameter.name.toLowerCase() === name.toLowerCase());
   if (!at) return undefined;
-  const type =
-    spec.parameters.find((parameter) => parameter.name.toLowerCase() === name.toLowerCase())?.type ?? (Number.isFinite(Number(at.value)) && at.value !== '' ? 'REAL' : 'STRING');
-  if (type === 'REAL' || type === 'INT') return Number(at.value);
-  return type === 'BOOL' ? at.value.toUpperCase() === 'TRUE' : at.value;
+  const declared = spec.parameters.find((parameter) => parameter.name.toLowerCase() === name.toLowerCase())?.type;
+  const type = declared ?? (parseDecimal(at.value) === null ? 'STRING' : 'REAL');
+  return at.value === '' ? new Any(type, zeroValue(type)) : fromText(type, at.value);
+}
+
+/** The value of a parameter or output, which are kept as text (decisions 4.4). */
+function fromText(type: DataType, text: string): Any | undefined {
+  return anyOf(type, parseValueText(type, text));
 }

@@ -5,7 +5,7 @@
 import type { Expression } from '../../../runtime/language/ast.js';
 import { evaluateCondition } from '../../../runtime/language/evaluate.js';
 import { parseCondition } from '../../../runtime/language/parser.js';
-import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { type Any, anyOf } from '../../../runtime/language/values.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import type { UnitSpec } from '../plant/kind.js';
 import type { UnitLink } from './runtimes.js';
@@ -27,11 +27,11 @@ export function conditionOf(text: string): Expression | null {
 export function missingPermissive({ permissives }: UnitSpec, link: UnitLink): UnitSpec['permissives'][number] | undefined {
   if (permissives.length === 0) return undefined;
   link.refresh();
-  const read = (address: string): Value | undefined => {
+  const read = (address: string): Any | undefined => {
     const index = link.tagIndex(address);
     if (index < 0) return undefined;
     const { value, quality, atMs } = link.reading(index);
-    return atMs === 0 || quality === QUALITY.Bad ? undefined : value;
+    return atMs === 0 || quality === QUALITY.Bad ? undefined : anyOf(link.tags[index].type, value);
   };
   return permissives.find(({ conditionST }) => {
     const expression = conditionOf(conditionST);
