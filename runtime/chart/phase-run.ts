@@ -424,7 +424,7 @@ export class PhaseRun implements ChartOwner, FrameOwner {
     if (this.#state === 'Running') this.#raiseSignals();
     if (this.#settleFaults()) return;
     if (this.plan.timeoutMs > 0 && this.#runElapsedMs > this.plan.timeoutMs) {
-      this.#fail(this.#newFailure('fail', 'phase-timeout', `${this.name} has run longer than ${this.plan.timeoutMs} ms`, '', ''));
+      this.#fail(this.#newFailure('fail', 'phase-timeout', `${this.name} has run longer than ${this.plan.timeoutMs / 1000} s`, '', ''));
     } else if (this.#running.complete) {
       this.#enter('Complete', 'complete', undefined);
     } else if (stopped !== null) {
