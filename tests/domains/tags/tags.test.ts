@@ -1,6 +1,7 @@
 import t from 'tap';
 import { decodeWrite } from '../../../src/domains/tags/values.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import { SocketClient } from '../../platform/stream/clients.js';
 import { startPlant } from './plant.js';
 
 const UNIT_TAGS = '/api/v1/sites/north/units/rx101/tags';
@@ -138,6 +139,23 @@ t.test('TAG-25 TAG-26: the range refusal names tag and range', async (t) => {
   t.teardown(() => plant.stop());
   const { body } = await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 140 } });
   t.match(body, { status: 400, field: 'value', tag: 'v101.sp', engMin: 0, engMax: 120, error: /140.*0 to 120.*v101\.sp/ });
+});
+
+t.test('CMT-06: a declared range holds for a write frame as it does over REST', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  const socket = await SocketClient.open(plant.url);
+  t.teardown(() => socket.close());
+  const write = (address: string, value: unknown) => socket.ask({ type: 'write', requestId: 'r', site: 'north', unit: 'rx101', address, value });
+  t.match(await write('v101.sp', 120.5), { type: 'error', code: 'out_of_range', message: /0 to 120/ });
+  t.match(await write('v101.sp', '-0.5'), { type: 'error', code: 'out_of_range' });
+  t.match(await write('io-1:4x00003', 4096), { type: 'error', code: 'out_of_range' }, 'a device address too');
+  t.match(await write('v101.sp', 120), { type: 'result', ok: true }, 'a bound is inside');
+  t.match(await write('v101.count', 1e9), { type: 'result', ok: true }, 'CMT-07: no bound, none enforced');
+  t.same(
+    plant.link.written.map(({ value }) => value),
+    [120, 1e9],
+  );
 });
 
 t.test('TAG-27: a refusal of the runtime is passed through with its reason', async (t) => {
