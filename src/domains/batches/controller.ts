@@ -18,6 +18,7 @@ import { CoordinationBlock } from '../coordination/kind.js';
 import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
+import { operatorAction } from './execution-log.js';
 import { BatchPass, CONTROLLER } from './batch-pass.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
 import { bindParameters } from './parameters.js';
@@ -225,7 +226,25 @@ export class BatchController implements Reconciler {
   #accepted(pass: BatchPass, pending: PendingCommand): void {
     const { commandRejection: _gone, ...status } = pass.status;
     pass.status = { ...status, conditions: pass.status.conditions.filter((condition) => condition.type !== 'CommandRejected') };
-    this.#verdict(pass, pending, 'Success', '');
+    const auditRecordRef = this.#verdict(pass, pending, 'Success', '');
+    const { by } = pending;
+    if (by.actorType !== 'human') return;
+    const name = pass.batch.metadata.name;
+    pass.facts.push(
+      operatorAction(pass.site, name, {
+        ts: pass.at,
+        action: 'Command',
+        element: { kind: 'Batch', name, path: '' },
+        person: { accountId: by.accountId, displayName: by.displayName },
+        signed: false,
+        meaning: '',
+        reason: pending.reason,
+        value: pending.command,
+        acknowledgedBy: '',
+        signatureRef: '',
+        auditRecordRef,
+      }),
+    );
   }
 
   #rejected(pass: BatchPass, pending: PendingCommand, rule: string, message: string): void {
@@ -235,7 +254,7 @@ export class BatchController implements Reconciler {
     this.#verdict(pass, pending, 'Rejected', rule, message);
   }
 
-  #verdict(pass: BatchPass, pending: PendingCommand, result: 'Success' | 'Rejected', rule: string, message = ''): void {
+  #verdict(pass: BatchPass, pending: PendingCommand, result: 'Success' | 'Rejected', rule: string, message = ''): string {
     const name = pass.batch.metadata.name;
     const auditRecordRef = this.#store.nextAuditName(pass.audits.length);
     pass.audits.push({
@@ -259,6 +278,7 @@ export class BatchController implements Reconciler {
       correlationID: pending.correlationID,
       auditRecordRef,
     });
+    return auditRecordRef;
   }
 
   // ------------------------------------------------------------ allocation, recovery, signals

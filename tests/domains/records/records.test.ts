@@ -69,6 +69,9 @@ t.test('RECORD-04, RECORD-12: actions of people name the person, the signature a
   t.match(action, { action: 'PromptAcknowledge', signed: true, person: { displayName: /./ }, acknowledgedBy: /./, signatureRef: /./, auditRecordRef: /^audit-\d{12}$/ });
   const audit = (await api.get(`${SITE}/audit/${action.auditRecordRef}`)).body;
   t.match(audit, { action: 'PromptAcknowledge', target: { kind: 'Phase' } });
+  const [start] = spec.operatorActions;
+  t.match(start, { action: 'Command', value: 'Start', signed: false, element: { kind: 'Batch', name }, person: { displayName: /./ } });
+  t.match((await api.get(`${SITE}/audit/${start.auditRecordRef}`)).body, { action: 'Command', result: 'Success', target: { kind: 'Batch', name } });
 });
 
 t.test('RECORD-12: the list is filtered, paged and says what is settled', async (t) => {
