@@ -1,6 +1,6 @@
 /** Permissives of a unit on the demonstration plant: work does not start while one is not TRUE (decisions 1.5, 3.2). */
 import t from 'tap';
-import { startPlant } from '../support/plant.js';
+import { SITE, startPlant } from '../support/plant.js';
 
 const plant = await startPlant();
 t.teardown(() => plant.end());
@@ -55,4 +55,19 @@ t.test('a permissive that is no condition is refused with its place', async (t) 
     const answer = await permit(permissives);
     t.match(answer, { status: 400, body: { code, field } }, JSON.stringify(permissives));
   }
+});
+
+t.test('decisions 1.5: a unit taken on demand is withheld while a permissive is not TRUE, and taken as soon as it is', async (t) => {
+  t.equal((await permit([{ name: 'hot', conditionST: "READ('tic101.pv') > 500.0", message: 'preheat the reactor' }])).status, 200);
+  const { spec } = (await plant.api.get(`${SITE}/recipes/master/clean-train`)).body;
+  const made = await plant.api.post(`${SITE}/recipes/master`, { name: 'clean-on-demand', spec: { ...spec, productID: 'CLEAN-OD', allocation: 'OnDemand' } });
+  t.equal(made.status, 201, made.text);
+  const batch = await plant.runBatch({ masterRecipeRef: 'clean-on-demand' });
+  await plant.look('the batch says what it waits for', async () => {
+    const { blockedBecause } = await plant.batch(batch);
+    return { done: blockedBecause.includes('unit rx101: preheat the reactor') || undefined, seen: blockedBecause };
+  });
+  t.equal((await plant.unit('rx101')).allocatedTo, '');
+  t.equal((await permit([])).status, 200);
+  await plant.finish(batch);
 });

@@ -62,6 +62,8 @@ export class BatchPass {
   readonly #units = new Map<string, UnitStatus>();
   readonly facts: PendingFact[] = [];
   readonly audits: AuditDraft[] = [];
+  /** Units that are free but not given out now, with the reason. */
+  readonly withheld = new Map<string, string>();
 
   constructor(batch: Resource<BatchSpec, BatchStatus>, store: Store, world: PassWorld) {
     this.batch = batch;
@@ -220,7 +222,7 @@ export class BatchPass {
     if (node.kind === 'UnitProcedure') {
       const unit = this.unit(node.unit);
       if (!unit) return `unit ${node.unit} does not exist`;
-      if (unit.allocatedTo !== this.batch.metadata.name) return `unit ${node.unit} is allocated to ${unit.allocatedTo || 'nobody yet'}`;
+      if (unit.allocatedTo !== this.batch.metadata.name) return this.withheld.get(node.unit) ?? `unit ${node.unit} is allocated to ${unit.allocatedTo || 'nobody yet'}`;
     }
     for (const block of this.#store.list(CoordinationBlock, this.site)) {
       if (block.spec.batchRef !== this.batch.metadata.name || block.status.signalRaised) continue;

@@ -25,7 +25,7 @@ import { bindParameters } from './parameters.js';
 import { PhaseOrders } from './phase-orders.js';
 import { phasePlan } from './phase-plan.js';
 import { type HoldPropagation, type TreeNode, walk } from './procedure-tree.js';
-import { checkStart, isAvailable, startPuts } from './start.js';
+import { checkStart, isAvailable, permissiveOf, startPuts } from './start.js';
 
 export interface PendingCommand {
   readonly command: Command;
@@ -46,6 +46,8 @@ export interface ControllerSettings {
 
 /** A deadline that has just passed is looked at once more in a moment, not in the same turn. */
 const LOOK_AGAIN_MIN_MS = 10;
+/** How often the permissives of a free unit are read while somebody waits for it: values of tags wake nobody. */
+const PERMISSIVE_LOOK_MS = 500;
 const RECOVERABLE: readonly BatchState[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
@@ -289,6 +291,11 @@ export class BatchController implements Reconciler {
     const wanted = pass.tree.root.children.filter((node) => node.state === 'Idle' && pass.tree?.root.progress.active.includes(node.step));
     for (const node of wanted) {
       if (!isAvailable(pass.unit(node.unit)) || this.#outranked(pass, node.unit)) continue;
+      const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, pass.site, node.unit);
+      if (missing) {
+        pass.withheld.set(node.unit, missing.message);
+        continue;
+      }
       this.#grant(pass, node.unit);
       pass.status = {
         ...pass.status,
@@ -434,6 +441,7 @@ export class BatchController implements Reconciler {
     const { settleBy, phase } = pass.status;
     const deadlines = settleBy !== '' && (phase === 'Stopping' || phase === 'Aborting') ? [Date.parse(settleBy)] : [];
     for (const node of pass.tree ? walk(pass.tree.root) : []) if (node.timeoutMs > 0 && node.budgetSinceMs > 0) deadlines.push(node.budgetSinceMs + node.timeoutMs);
+    if (pass.withheld.size > 0) deadlines.push(this.#clock.wallMs() + PERMISSIVE_LOOK_MS);
     if (deadlines.length === 0) return 'settled';
     return { lookAgainMs: Math.max(LOOK_AGAIN_MIN_MS, Math.min(...deadlines) - this.#clock.wallMs()) };
   }

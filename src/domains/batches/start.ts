@@ -88,9 +88,9 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     checkQuantity(recipe.spec, batch.spec.quantity);
     const parameters = batchParameters(recipe.spec, batch.spec);
     if ((recipe.spec.procedure.chart.steps ?? []).length === 0) return refuse('chart-invalid', 'the procedure of the recipe has no steps');
-    for (const name of units) {
+    for (const name of recipe.spec.allocation === 'AtStart' ? units : []) {
       const missing = permissiveOf(facts, site, name);
-      if (missing) return refuse(`permissive-${missing.name}`, `unit ${name}: ${missing.message || missing.conditionST}`, [name]);
+      if (missing) return refuse(missing.rule, missing.message, [name]);
     }
     const manual = units.filter((name) => isManual(store, site, name));
     if (manual.length > 0 || batch.spec.mode === 'Manual') return refuse('mode-manual', `${manual[0] ? `unit ${manual[0]}` : 'the batch'} is in Manual`, manual);
@@ -102,10 +102,16 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
   }
 }
 
-function permissiveOf({ store, runtimes }: StartFacts, site: string, name: string) {
+/** Why work may not begin on the unit now, although it is free: judged when the unit is taken (decisions 1.5, `permissives`). */
+export function permissiveOf(
+  { store, runtimes }: Pick<StartFacts, 'store' | 'runtimes'>,
+  site: string,
+  name: string,
+): { readonly rule: string; readonly message: string } | undefined {
   const unit = store.get(Unit, site, name);
   const link = runtimes.link(site, name);
-  return unit && link && missingPermissive(unit.spec, link);
+  const missing = unit && link && missingPermissive(unit.spec, link);
+  return missing && { rule: `permissive-${missing.name}`, message: `unit ${name}: ${missing.message || missing.conditionST}` };
 }
 
 function isManual(store: Store, site: string, name: string): boolean {
