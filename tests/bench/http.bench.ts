@@ -134,7 +134,7 @@ async function main(): Promise<void> {
   const loads: { readonly name: string; readonly load: Load }[] = [
     { name: BARE, load: { port: barePort, requests: 20_000, head: get, body: '', nonce: false } },
     { name: 'GET one tag', load: { port: gateway.port, requests: 20_000, head: get, body: '', nonce: false } },
-    { name: 'POST, one durable record', load: { port: gateway.port, requests: 6_000, ...post('/api/v1/sites/north/notes', note) } },
+    { name: 'POST, one durable record', load: { port: gateway.port, requests: 20_000, ...post('/api/v1/sites/north/notes', note) } },
     { name: 'POST tag, two records', load: { port: gateway.port, requests: 3_000, ...post(tagPath, { value: 42.5 }) } },
   ].filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   const figures = new Map<string, number[]>(loads.map(({ name }) => [name, []]));

@@ -22,9 +22,10 @@ export interface Incoming {
   /** Whether the connection is under TLS. */
   readonly secure: boolean;
   /**
-   * Collects the body; called at most once, in the turn of the request. Rejects with the error of `tooLarge` beyond the limit.
+   * Collects the body and hands it to `accept`; called at most once, in the turn of the request. Rejects with the error of
+   * `tooLarge` beyond the limit, and with what `accept` throws.
    */
-  collect(limitBytes: number, tooLarge: () => Error): Promise<Uint8Array>;
+  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void>;
 }
 
 /** What the audit records of a row carry unless its handler says otherwise; derived once per row. */
@@ -106,16 +107,25 @@ export class Exchange implements RequestContext<Params, unknown> {
 
   #draft(entry: AuditEntry): AuditDraft {
     const site = entry.site ?? this.row.siteOf(this.params);
-    const draft: AuditDraft = {
+    const { action, category, target } = this.row.draft(this.params, site);
+    const result = entry.result ?? 'Success';
+    this.#lastResult = result;
+    return {
       site,
-      ...this.row.draft(this.params, site),
-      result: 'Success',
-      ...entry,
+      action: entry.action ?? action,
+      category: entry.category ?? category,
+      target: entry.target ?? target,
+      result,
+      reason: entry.reason,
+      operatorReason: entry.operatorReason,
+      rule: entry.rule,
+      before: entry.before,
+      after: entry.after,
+      details: entry.details,
+      signature: entry.signature,
       actor: actorOf(this.caller, this.sourceIP),
       correlationID: this.correlationID,
     };
-    this.#lastResult = draft.result;
-    return draft;
   }
 }
 

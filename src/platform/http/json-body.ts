@@ -14,7 +14,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) throw invalid('invalid_json', 'body', 'the body is not valid UTF-8');
   checkDepth(bytes);
   try {
-    return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    return JSON.parse((Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8'));
   } catch (fault) {
     throw invalid('invalid_json', 'body', `the body is not valid JSON: ${(fault as Error).message}`);
   }

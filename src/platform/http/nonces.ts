@@ -106,7 +106,8 @@ class Generations {
   }
 
   has(nonce: string, nowMs: number): boolean {
-    const atMs = this.#young.get(nonce) ?? this.#old.get(nonce);
+    if (this.size === 0) return false;
+    const atMs = this.#young.get(nonce) ?? (this.#old.size === 0 ? undefined : this.#old.get(nonce));
     return atMs !== undefined && nowMs - atMs < this.#windowMs;
   }
 

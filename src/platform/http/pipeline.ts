@@ -32,24 +32,40 @@ export class Pipeline {
     try {
       for (const barrier of BARRIERS) {
         const wait = barrier(exchange, this.#guard);
-        if (wait)
-          return wait
-            .then(() => this.#serve(exchange))
-            .then(expectAnswer)
-            .catch((fault: unknown) => this.#refuse(exchange, fault));
+        if (wait) return this.#serveAfter(wait, exchange);
       }
-      const served = this.#serve(exchange);
-      return served instanceof Promise ? served.then(expectAnswer).catch((fault: unknown) => this.#refuse(exchange, fault)) : served;
+      const value = this.#handled(exchange);
+      if (value instanceof Promise) return this.#settle(value, exchange);
+      return this.#finish(exchange, value);
     } catch (fault) {
       return this.#refuse(exchange, fault);
     }
   }
 
-  #serve(exchange: Exchange): Answer | StreamReply | Promise<Answer | StreamReply> {
+  /** One function with its waits in it: a chain of promises for the same costs a tenth of a request. */
+  async #serveAfter(wait: Promise<void>, exchange: Exchange): Promise<Answer> {
+    try {
+      await wait;
+      const value = this.#handled(exchange);
+      const answer = this.#finish(exchange, value instanceof Promise ? await value : value);
+      return expectAnswer(answer instanceof Promise ? await answer : answer);
+    } catch (fault) {
+      return this.#refuse(exchange, fault);
+    }
+  }
+
+  async #settle(value: Promise<unknown>, exchange: Exchange): Promise<Answer> {
+    try {
+      const answer = this.#finish(exchange, await value);
+      return expectAnswer(answer instanceof Promise ? await answer : answer);
+    } catch (fault) {
+      return this.#refuse(exchange, fault);
+    }
+  }
+
+  #handled(exchange: Exchange): unknown {
     const { row, deps } = exchange.row.bound;
-    const value: unknown = row.handle(exchange, deps);
-    if (value instanceof Promise) return value.then((settled) => this.#finish(exchange, settled));
-    return this.#finish(exchange, value);
+    return row.handle(exchange, deps);
   }
 
   #finish(exchange: Exchange, value: unknown): Answer | StreamReply | Promise<Answer> {

@@ -31,9 +31,9 @@ const CORRELATION_ID = /^[A-Za-z0-9._-]{8,64}$/; // D-ERR-01
 const WEBSOCKET_FRAME_BYTES_MAX = 256 * 1024; // above it the socket is cut; the session closes with 1009 from 64 KiB on
 const WEBSOCKET_BACKPRESSURE_BYTES_MAX = 64 * 1024 * 1024; // the stream's own frame buffer sheds long before
 const STOP_GRACE_MS = 2000;
-/** One header line more within the constant: a line costs a call into the library, whatever its length. */
-const NO_SNIFFING = 'nosniff';
-const NO_SNIFFING_JSON = `${NO_SNIFFING}\r\nContent-Type: ${JSON_MEDIA_TYPE}`;
+/** Header lines more within the value of one: a line costs a call into the library, whatever its length. */
+const NO_SNIFFING = '\r\nX-Content-Type-Options: nosniff';
+const NO_SNIFFING_JSON = contentTyped(JSON_MEDIA_TYPE);
 const METHODS: Readonly<Record<string, string>> = { get: 'GET', post: 'POST', put: 'PUT', delete: 'DELETE', head: 'HEAD', options: 'OPTIONS', patch: 'PATCH' };
 
 export interface ServerOptions {
@@ -121,6 +121,10 @@ class Fields implements HeaderFields {
   }
 }
 
+function contentTyped(mediaType: string): string {
+  return `${NO_SNIFFING}\r\nContent-Type: ${mediaType}`;
+}
+
 /**
  * A UUID (D-ERR-01) whose first 74 random bits are drawn once per start and whose end counts: unique like a drawn one, a
  * fifth of its price, and the requests of one start sort in their order.
@@ -148,7 +152,8 @@ interface SocketData {
 
 class Front {
   readonly #options: ServerOptions;
-  readonly #open = new Set<Exchange>();
+  /** Requests that wait for their answer. */
+  #open = 0;
   #whenIdle: (() => void) | undefined;
 
   constructor(options: ServerOptions) {
@@ -165,10 +170,10 @@ class Front {
       const outcome = this.#options.pipeline.handle(exchange, exchange.correlationID);
       if (outcome instanceof Promise) {
         exchange.defer();
-        this.#open.add(exchange);
+        this.#open += 1;
         void outcome.then((answer) => {
           exchange.answer(answer);
-          this.#close(exchange);
+          this.#close();
         });
         return;
       }
@@ -209,7 +214,7 @@ class Front {
 
   /** Resolves when no answer is under way, or after the grace. */
   idle(graceMs: number): Promise<void> {
-    if (this.#open.size === 0) return Promise.resolve();
+    if (this.#open === 0) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, graceMs);
       this.#whenIdle = () => {
@@ -219,9 +224,9 @@ class Front {
     });
   }
 
-  #close(exchange: Exchange): void {
-    this.#open.delete(exchange);
-    if (this.#open.size === 0) this.#whenIdle?.();
+  #close(): void {
+    this.#open -= 1;
+    if (this.#open === 0) this.#whenIdle?.();
   }
 
   #upgrade(res: HttpResponse, req: HttpRequest, context: uWS.us_socket_context_t): void {
@@ -322,7 +327,7 @@ class Exchange implements Incoming {
     });
   }
 
-  collect(limitBytes: number, tooLarge: () => Error): Promise<Uint8Array> {
+  collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> {
     this.defer();
     return new Promise((resolve, reject) => {
       let parts: Buffer | undefined;
@@ -340,7 +345,13 @@ class Exchange implements Incoming {
         // uWebSockets.js takes the chunk back after this call: copy it, by way of a view so that small bodies land in Node's pool
         const bytes = Buffer.from(new Uint8Array(chunk));
         parts = parts ? Buffer.concat([parts, bytes]) : bytes;
-        if (isLast) resolve(parts);
+        if (!isLast) return;
+        try {
+          accept(parts);
+          resolve();
+        } catch (fault) {
+          reject(fault as Error);
+        }
       });
     });
   }
@@ -364,9 +375,7 @@ class Exchange implements Incoming {
   #write(answer: Answer): void {
     const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status)); // the library's own default
-    this.#writeCommonHeaders(
-      answer.body === undefined ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : `${NO_SNIFFING}\r\nContent-Type: ${answer.mediaType}`,
-    );
+    this.#writeCommonHeaders(answer.body === undefined ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : contentTyped(answer.mediaType));
     if (answer.headers !== NO_HEADERS) for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
     if (answer.body === undefined) {
       if (answer.status === 204 || answer.status === 304) res.endWithoutBody();
@@ -381,8 +390,7 @@ class Exchange implements Incoming {
   }
 
   #writeCommonHeaders(sniffing: string): void {
-    this.#res.writeHeader('X-Correlation-ID', this.correlationID);
-    this.#res.writeHeader('X-Content-Type-Options', sniffing);
+    this.#res.writeHeader('X-Correlation-ID', this.correlationID + sniffing);
     if (!this.#crossOrigin) return;
     this.#res.writeHeader('Vary', 'Origin');
     if (this.allowedOrigin === undefined) return;

@@ -3,7 +3,7 @@
  * between them. Whoever numbers a record writes its text once; the ledger puts the parts together, hashes and stores them.
  *
  * The members of a record are known (decisions Q-TAG-16), so their order is written here instead of being found by
- * sorting: UTF-16 code units, as `canonicalJson` has it. What a caller put into a member is written by `canonicalText`.
+ * sorting: UTF-16 code units, as `canonicalJson` has it. Words of ours, names and times hold nothing that JSON escapes. What a caller put into a member is written by `canonicalText`.
  */
 import { canonicalText, quoted } from './canonical-json.js';
 import type { UnchainedAudit } from './protocol.js';
@@ -21,14 +21,14 @@ export function auditText(record: UnchainedAudit): AuditText {
 
 function headOf(record: UnchainedAudit): string {
   const { after, before, component, details, operatorReason } = record;
-  let text = `{"accountId":${quoted(record.accountId)},"action":${quoted(record.action)},"actorType":"${record.actorType}"`;
+  let text = `{"accountId":${quoted(record.accountId)},"action":"${record.action}","actorType":"${record.actorType}"`;
   if (after !== undefined) text += `,"after":${canonicalText(after)}`;
   if (before !== undefined) text += `,"before":${canonicalText(before)}`;
   text += `,"category":${quoted(record.category)}`;
   if (component !== undefined) text += `,"component":${quoted(component)}`;
   text += `,"correlationID":${quoted(record.correlationID)}`;
   if (details !== undefined) text += `,"details":${canonicalText(details)}`;
-  text += `,"displayName":${quoted(record.displayName)},"name":${quoted(record.name)}`;
+  text += `,"displayName":${quoted(record.displayName)},"name":"${record.name}"`;
   if (operatorReason !== undefined) text += `,"operatorReason":${quoted(operatorReason)}`;
   return `${text},"previousHash":"`;
 }
@@ -43,5 +43,5 @@ function tailOf(record: UnchainedAudit): string {
   if (signature !== undefined) text += `,"signature":${canonicalText(signature)}`;
   text += `,"site":${quoted(record.site)}`;
   if (sourceIP !== undefined) text += `,"sourceIP":${quoted(sourceIP)}`;
-  return `${text},"target":{"kind":${quoted(target.kind)},"name":${quoted(target.name)},"site":${quoted(target.site)}},"timestamp":${quoted(record.timestamp)}}`;
+  return `${text},"target":{"kind":${quoted(target.kind)},"name":${quoted(target.name)},"site":${quoted(target.site)}},"timestamp":"${record.timestamp}"}`;
 }

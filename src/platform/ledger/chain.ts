@@ -43,6 +43,7 @@ const HASH_BYTES = 32;
  * cost a third of the object that `createHmac` makes for each record.
  */
 export class HashMac {
+  /** The padded key, and after it what is hashed. */
   readonly #inner = Buffer.alloc(BLOCK_BYTES + HASH_BYTES, 0x36);
   readonly #outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES, 0x5c);
 

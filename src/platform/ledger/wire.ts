@@ -73,11 +73,23 @@ export function encode({ puts, removes, audits, facts, nonces }: LedgerTransacti
   for (const record of audits) {
     const { head, tail } = auditText(record);
     const { sequence, timestamp, site, action, category, result, target, accountId, correlationID } = record;
-    fields.push(AUDIT, sequence, Date.parse(timestamp), site, action, category, result, target.kind, target.name, accountId, correlationID, head, tail);
+    fields.push(AUDIT, sequence, wallMs(timestamp), site, action, category, result, target.kind, target.name, accountId, correlationID, head, tail);
   }
   for (const { stream, sequence, body } of facts) fields.push(FACT, stream, sequence, JSON.stringify(body) ?? 'null');
   for (const { hash, atMs } of nonces) fields.push(NONCE, hash, atMs);
   fields.push(END);
+}
+
+let parsedText = '';
+let parsedMs = 0;
+
+/** Records of one millisecond carry the same text. */
+function wallMs(timestamp: string): number {
+  if (timestamp !== parsedText) {
+    parsedText = timestamp;
+    parsedMs = Date.parse(timestamp);
+  }
+  return parsedMs;
 }
 
 /** The transactions of a message. */

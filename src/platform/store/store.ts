@@ -18,6 +18,7 @@ import type { Kind, StoreReader } from './kind.js';
 import { type Metadata, type OwnerReference, type Ref, type Resource, refOf } from './resource.js';
 
 const PROBE_INTERVAL_MS = 2000;
+const NOTHING: readonly never[] = [];
 
 /** One resource as a change wants it to be. Members that are left out keep their value (create: empty). */
 export interface Put<Spec = unknown, Status = unknown> {
@@ -77,6 +78,9 @@ export class Store implements StoreReader {
   readonly #reloadWatchers: (() => void)[] = [];
   #resourceVersion = 0;
   #auditSequence = 0;
+  /** The last time that was written, and its text. */
+  #stampedMs = Number.NaN;
+  #stamp = '';
   #factSequences = new Map<string, number>();
   /** Rises with every reload; a commit of an older epoch that fails is only reported, not acted on again. */
   #epoch = 0;
@@ -171,26 +175,26 @@ export class Store implements StoreReader {
    */
   apply(change: Change): Applied {
     if (this.#refusing) throw storageUnavailable();
-    const at = timestamp(this.#clock.wallMs());
+    const at = this.#now();
     const undo = this.#undo();
     const events: StoreEvent[] = [];
     let audits: UnchainedAudit[];
-    let facts: Fact[];
+    let facts: readonly Fact[];
     try {
       for (const put of change.puts ?? []) events.push(this.#put(put, at));
       for (const ref of change.removes ?? []) events.push(...this.#remove(ref));
       audits = (change.audits ?? []).map((draft) => this.#number(draft, at));
-      facts = this.#facts(change.facts ?? []);
+      facts = this.#facts(change.facts ?? NOTHING);
     } catch (fault) {
       undo(events);
       throw fault;
     }
-    const puts = events.flatMap((event) => (event.type === 'put' ? [event.resource] : []));
-    const removes = events.flatMap((event) => (event.type === 'remove' ? [refOf(event.resource)] : []));
+    const puts = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'put' ? [event.resource] : []));
+    const removes = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'remove' ? [refOf(event.resource)] : []));
     const durable = this.#commit({ puts, removes, audits, facts, nonces: this.#withAdmitted(change.nonces) });
     for (const event of events) for (const watcher of this.#watchers.get(event.resource.kind) ?? []) watcher(event);
     for (const record of audits) for (const watcher of this.#auditWatchers) watcher(record);
-    return { resources: puts, auditNames: audits.map((record) => record.name), factSequences: facts.map((fact) => fact.sequence), durable };
+    return { resources: puts, auditNames: audits.map(nameOf), factSequences: facts.length === 0 ? NOTHING : facts.map((fact) => fact.sequence), durable };
   }
 
   /**
@@ -262,14 +266,23 @@ export class Store implements StoreReader {
 
   #number(draft: AuditDraft, at: string): UnchainedAudit {
     this.#auditSequence += 1;
-    const { actor, ...rest } = draft;
-    const record = { name: auditName(this.#auditSequence), sequence: this.#auditSequence, timestamp: at, ...actor, ...rest };
-    if (this.#witness) record.details = { ...draft.details, clock: this.#witness() };
-    return dropUndefined(record) as unknown as UnchainedAudit;
+    const details = this.#witness ? { ...draft.details, clock: this.#witness() } : draft.details;
+    return auditOf(draft, this.#auditSequence, at, details);
+  }
+
+  /** Requests of one millisecond share its text. */
+  #now(): string {
+    const nowMs = this.#clock.wallMs();
+    if (nowMs !== this.#stampedMs) {
+      this.#stampedMs = nowMs;
+      this.#stamp = timestamp(nowMs);
+    }
+    return this.#stamp;
   }
 
   /** Numbers are spent only when every body could be made. */
-  #facts(drafts: NonNullable<Change['facts']>): Fact[] {
+  #facts(drafts: NonNullable<Change['facts']>): readonly Fact[] {
+    if (drafts.length === 0) return NOTHING;
     const last = new Map<string, number>();
     const facts = drafts.map(({ stream, body }) => {
       const sequence = (last.get(stream) ?? this.#factSequences.get(stream) ?? 0) + 1;
@@ -293,11 +306,11 @@ export class Store implements StoreReader {
 
   #commit(transaction: LedgerTransaction): Promise<void> {
     const epoch = this.#epoch;
-    const durable = this.#ledger.commit(transaction).catch(async () => {
+    const durable: Promise<void> = this.#ledger.commit(transaction).then(undefined, async () => {
+      durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
       await this.#fail(epoch);
       throw storageUnavailable();
     });
-    durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
     this.#lastCommit = durable;
     return durable;
   }
@@ -360,10 +373,39 @@ function byName(a: Resource, b: Resource): number {
   return a.metadata.name < b.metadata.name ? -1 : a.metadata.name > b.metadata.name ? 1 : a.metadata.site < b.metadata.site ? -1 : 1;
 }
 
-function dropUndefined(record: Record<string, unknown>): Record<string, unknown> {
-  const kept: Record<string, unknown> = {};
-  for (const name in record) if (record[name] !== undefined) kept[name] = record[name];
-  return kept;
+/** The record of a draft; members that say nothing are left out. */
+function auditOf(draft: AuditDraft, sequence: number, timestamp: string, details: AuditDraft['details']): UnchainedAudit {
+  const { actor, reason, operatorReason, rule, before, after, signature } = draft;
+  const record: Writable<UnchainedAudit> = {
+    name: auditName(sequence),
+    sequence,
+    timestamp,
+    site: draft.site,
+    accountId: actor.accountId,
+    displayName: actor.displayName,
+    actorType: actor.actorType,
+    action: draft.action,
+    category: draft.category,
+    target: draft.target,
+    result: draft.result,
+    correlationID: draft.correlationID,
+  };
+  if (actor.component !== undefined) record.component = actor.component;
+  if (actor.sourceIP !== undefined) record.sourceIP = actor.sourceIP;
+  if (reason !== undefined) record.reason = reason;
+  if (operatorReason !== undefined) record.operatorReason = operatorReason;
+  if (rule !== undefined) record.rule = rule;
+  if (before !== undefined) record.before = before;
+  if (after !== undefined) record.after = after;
+  if (details !== undefined) record.details = details;
+  if (signature !== undefined) record.signature = signature;
+  return record;
+}
+
+type Writable<T> = { -readonly [Member in keyof T]: T[Member] };
+
+function nameOf({ name }: UnchainedAudit): string {
+  return name;
 }
 
 function storageUnavailable(): Refusal {

@@ -32,7 +32,7 @@ export const body: Barrier = (exchange, guard) => {
   }
   checkMediaType(headers.get('content-type'), row.bodyMedia);
   row.query?.(exchange.query);
-  return exchange.incoming.collect(limitBytes, tooLarge).then((bytes) => accept(exchange, guard, bytes));
+  return exchange.incoming.collect(limitBytes, tooLarge, (bytes) => accept(exchange, guard, bytes));
 };
 
 function checkMediaType(type: string | undefined, allowed: readonly string[] | undefined): void {
