@@ -11,12 +11,13 @@ export function templateBody(resource: Resource<ControlModuleTemplateSpec>): unk
   return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };
 }
 
-const HEALTH: Readonly<Record<string, string>> = { Running: 'Running', Degraded: 'Running', Error: 'CompileError', Stopped: 'Down', Pending: 'Unknown' };
+const HEALTH = { Running: 'Running', Degraded: 'Running', Error: 'CompileError', Stopped: 'Down', Pending: 'Unknown' } as const;
+type HealthWord = (typeof HEALTH)[keyof typeof HEALTH];
 
 /** Health word of the module's logic (decisions Q-PROG-02); Unknown before the unit runtime has loaded it. */
-export function moduleHealth(read: StoreReader, site: string, name: string): { state: string; message: string } {
+export function moduleHealth(read: StoreReader, site: string, name: string): { state: HealthWord; message: string } {
   const program = read.get(PROGRAM, site, name);
-  return program ? { state: HEALTH[program.status.state] ?? 'Unknown', message: program.status.message } : { state: 'Unknown', message: '' };
+  return program ? { state: HEALTH[program.status.state], message: program.status.message } : { state: 'Unknown', message: '' };
 }
 
 export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleStatus>, read: StoreReader): unknown {

@@ -3,7 +3,7 @@ import { timestamp } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
 import { ControlModule } from '../control-modules/kind.js';
-import { unitOf } from '../control-modules/rules.js';
+import { moduleHealth } from '../control-modules/dto.js';
 import { Unit } from '../plant/kind.js';
 import type { UnitRuntimes } from './runtimes.js';
 
@@ -61,19 +61,15 @@ export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: O
         startedAt: status.startedAt || null,
       })),
     alarms: { active: all.active, unacknowledged: all.unacknowledged, shelved: all.shelved, bySeverity: all.bySeverity },
-    controlModules: healthCounts(site, store, runtimes),
+    controlModules: healthCounts(site, store),
   };
 }
 
-/** A module runs while the runtime of its unit does; one without a unit is not executed (decisions 1.5). */
-function healthCounts(site: string, store: StoreReader, runtimes: UnitRuntimes) {
+const COUNTED = { Running: 'running', Down: 'down', CompileError: 'compileError', Unknown: 'unknown' } as const;
+
+/** Health of the modules as their logic has it (decisions Q-PROG-02); one without a unit is not executed (decisions 1.5). */
+function healthCounts(site: string, store: StoreReader) {
   const counts = { running: 0, down: 0, compileError: 0, unknown: 0 };
-  for (const module of store.list(ControlModule, site)) {
-    const unit = unitOf(store, site, module.spec);
-    const link = unit === '' ? undefined : runtimes.link(site, unit);
-    if (!link) counts.unknown += 1;
-    else if (link.ready) counts.running += 1;
-    else counts.down += 1;
-  }
+  for (const { metadata } of store.list(ControlModule, site)) counts[COUNTED[moduleHealth(store, site, metadata.name).state]] += 1;
   return counts;
 }

@@ -81,6 +81,8 @@ export class UnitReconciler implements Reconciler {
     this.#sent.set(key, content);
     this.#revision += 1;
     runtimes.run(withTable(content, this.#revision, retained));
+    const link = runtimes.link(site, name);
+    if (!before && link) this.linkChanged(link, 'down'); // what the last run of the appliance left is not the case yet
     return 'settled';
   }
 
