@@ -131,14 +131,24 @@ function ways({ transitions, divergences }: ChartShape): Way[] {
 
 /** Everything that `start` leads to; a way is open when its `from` side is reached completely. */
 function reach(start: readonly string[], open: readonly Way[]): Set<string> {
-  const reached = new Set(start);
-  let grew = true;
-  while (grew) {
-    grew = false;
-    for (const { from, to } of open) {
-      if (!from.every((step) => reached.has(step)) || to.every((step) => reached.has(step))) continue;
-      for (const step of to) reached.add(step);
-      grew = true;
+  const reached = new Set<string>();
+  const missing = open.map(({ from }) => new Set(from).size);
+  const waysFrom = new Map<string, number[]>();
+  open.forEach(({ from }, way) => {
+    for (const step of new Set(from)) {
+      const list = waysFrom.get(step);
+      if (list) list.push(way);
+      else waysFrom.set(step, [way]);
+    }
+  });
+  const queue = [...start, ...open.flatMap(({ to }, way) => (missing[way] === 0 ? to : []))];
+  // the queue grows while it is walked
+  for (const step of queue) {
+    if (reached.has(step)) continue;
+    reached.add(step);
+    for (const way of waysFrom.get(step) ?? []) {
+      missing[way] -= 1;
+      if (missing[way] === 0) for (const next of open[way].to) queue.push(next);
     }
   }
   return reached;

@@ -50,6 +50,8 @@ class ChartCheck {
   /** Path of the step whose sub-chart this is; empty at the top. */
   readonly #path: string;
   readonly #steps: readonly ProceduralStep[];
+  /** In lower case. */
+  readonly #stepNames: ReadonlySet<string>;
   readonly #enclosing: ReadonlyMap<string, NameFacts>;
   /** Facts of the template of each step by name in lower case; absent when unknown or a sub-chart. */
   readonly #templates = new Map<string, TemplateFacts>();
@@ -61,6 +63,7 @@ class ChartCheck {
     this.#environment = environment;
     this.#path = path;
     this.#steps = chart.steps ?? [];
+    this.#stepNames = new Set(this.#steps.map(({ name }) => name.toLowerCase()));
     this.#enclosing = new Map(environment.parameters.map(({ name, type }) => [name.toLowerCase(), { name, type, kind: 'parameter' }]));
   }
 
@@ -174,7 +177,7 @@ class ChartCheck {
 
   #stepOutput(step: string, output: string): StType | undefined {
     const key = step.toLowerCase();
-    if (!this.#steps.some(({ name }) => name.toLowerCase() === key)) return undefined;
+    if (!this.#stepNames.has(key)) return undefined;
     const template = this.#templates.get(key);
     if (template === undefined) return 'ANY';
     const formal = template.outputs.find(({ name }) => name.toLowerCase() === output.toLowerCase());
@@ -201,7 +204,7 @@ class ChartCheck {
       names: this.#enclosing,
       member: (object, member) => {
         const word = member.toUpperCase();
-        const known = this.#steps.some(({ name }) => name.toLowerCase() === object.toLowerCase());
+        const known = this.#stepNames.has(object.toLowerCase());
         if (known && word === 'T') return 'TIME';
         if (known && word === 'X') return 'BOOL';
         return this.#stepOutput(object, member);

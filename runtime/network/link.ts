@@ -6,7 +6,7 @@ import type { BlockForm, BlockType, Param, Port } from '../blocks/block.js';
 import { type DataType, iecType } from '../vocabulary/data-types.js';
 import type { BlockSpec, CompositeType, Connection, NetworkVariable, ParamValue, VariableBinding } from '../vocabulary/network.js';
 import { literalType, readConstant } from './constants.js';
-import { type Endpoint, expandNetwork, type FlatBlock, type FlatNetwork, type Problem, sameName } from './expand.js';
+import { type Endpoint, expandNetwork, type FlatBlock, type FlatNetwork, type Problem } from './expand.js';
 import { executionOrder } from './order.js';
 
 /** What an input takes, in the order of decisions 5.1 rule 2; `own` is a port that a tag or the block itself may write. */
@@ -77,6 +77,12 @@ export function linkNetwork(
   return new Linker(source, composites, bound).link();
 }
 
+/**
+ * How often the open type of a block may change: nothing, INT, REAL, another type. Types that contradict each other in a
+ * loop would go round for ever; they are refused at their connection, whichever stands last.
+ */
+const TYPE_CHANGES_MAX = 4;
+
 const key = (block: number, port: string): string => `${block}.${port}`;
 
 class Linker {
@@ -84,6 +90,8 @@ class Linker {
   readonly #flat: FlatNetwork;
   readonly #problems: Problem[];
   readonly #variables: LinkedVariable[] = [];
+  /** Number of a variable by its name in lower case. */
+  readonly #variableNumbers = new Map<string, number>();
   /** Feeds of inputs that are connected or bound to a variable. */
   readonly #fed = new Map<string, Feed>();
   /** Types of tags on unconnected inputs. */
@@ -113,26 +121,31 @@ class Linker {
   }
 
   #readVariables(): void {
+    const drains = this.#drains();
     this.#source.variables.forEach((variable, index) => {
       const type = iecType(variable.dataType);
       const path = `variables[${index}]`;
       if (!type) this.#problems.push({ path: `${path}.dataType`, message: `variable ${variable.name}: there is no data type ${variable.dataType}` });
-      if (this.#variables.some((other) => sameName(other.name, variable.name))) {
+      const name = variable.name.toLowerCase();
+      if (this.#variableNumbers.has(name)) {
         this.#problems.push({ path: `${path}.name`, message: `variable name ${variable.name} is used twice` });
         return;
       }
       const direction = variable.direction.toLowerCase() as LinkedVariable['direction'];
-      const drain = direction === 'input' ? undefined : this.#drain(variable.name);
+      const drain = direction === 'input' ? undefined : drains.get(name);
+      this.#variableNumbers.set(name, this.#variables.length);
       this.#variables.push({ name: variable.name, type: type ?? 'REAL', direction, drain });
     });
   }
 
-  /** The output port bound to a variable; the last binding to an output counts. */
-  #drain(variable: string): Endpoint | undefined {
-    return this.#source.variableBindings
-      .filter((binding) => sameName(binding.variable, variable))
-      .map((binding) => this.#flat.output(binding.blockRef, binding.portRef))
-      .findLast((end) => end !== undefined);
+  /** The output port bound to each variable, by name in lower case; the last binding to an output counts. */
+  #drains(): Map<string, Endpoint> {
+    const drains = new Map<string, Endpoint>();
+    for (const { variable, blockRef, portRef } of this.#source.variableBindings) {
+      const end = this.#flat.output(blockRef, portRef);
+      if (end) drains.set(variable.toLowerCase(), end);
+    }
+    return drains;
   }
 
   #connect(): void {
@@ -151,7 +164,7 @@ class Linker {
   #bindVariables(): void {
     this.#source.variableBindings.forEach((binding, index) => {
       const path = `variableBindings[${index}]`;
-      const number = this.#variables.findIndex((variable) => sameName(variable.name, binding.variable));
+      const number = this.#variableNumbers.get(binding.variable.toLowerCase()) ?? -1;
       if (number < 0) this.#problems.push({ path: `${path}.variable`, message: `there is no variable ${binding.variable}` });
       if (!this.#flat.has(binding.blockRef)) {
         this.#problems.push({ path: `${path}.blockRef`, message: `variable ${binding.variable} is bound to block ${binding.blockRef}, which does not exist` });
@@ -191,22 +204,29 @@ class Linker {
     return feed?.kind === 'variable' ? this.#variables[feed.variable].type : undefined;
   }
 
-  /** NUM and ANY ports take the type of what feeds them; loops are settled by going round until nothing changes. */
+  /** NUM and ANY ports take the type of what feeds them; a change goes on to the readers until nothing changes. */
   #settleTypes(): void {
     const { blocks } = this.#flat;
-    for (let round = 0; round <= blocks.length; round += 1) {
-      let changed = false;
-      blocks.forEach((block, index) => {
-        const type = this.#settle(block, index, false);
-        if (type === this.#generic[index]) return;
-        this.#generic[index] = type;
-        changed = true;
-      });
-      if (!changed) break;
+    const readers = this.#readers();
+    const changes = new Uint8Array(blocks.length);
+    const queue = blocks.map((_, index) => index);
+    for (const index of queue) {
+      const type = this.#settle(blocks[index], index, false);
+      if (type === this.#generic[index] || changes[index] >= TYPE_CHANGES_MAX) continue;
+      this.#generic[index] = type;
+      changes[index] += 1;
+      for (const reader of readers[index]) queue.push(reader);
     }
     blocks.forEach((block, index) => {
       this.#generic[index] ??= this.#settle(block, index, true);
     });
+  }
+
+  /** Blocks that read an output of each block. */
+  #readers(): number[][] {
+    const readers: number[][] = this.#flat.blocks.map(() => []);
+    for (const [at, feed] of this.#fed) if (feed.kind === 'block') readers[feed.block].push(Number(at.slice(0, at.indexOf('.'))));
+    return readers;
   }
 
   #settle(block: FlatBlock, index: number, last: boolean): DataType | undefined {

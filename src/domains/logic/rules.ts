@@ -115,16 +115,38 @@ function checkFormals(spec: FunctionBlockTypeSpec): void {
 /** At most 8 deep and never inside itself (decisions 1.6). */
 function checkNesting(name: string, spec: FunctionBlockTypeSpec, others: readonly CompositeType[]): void {
   const known = new Map(others.map((type) => [type.name, type]));
-  const visit = (blocks: readonly { readonly type: string }[], depth: number): void => {
-    for (const { type } of blocks) {
-      if (type === name) throw invalid('invalid_field', 'blocks', `block type ${name} would contain itself`);
-      const inner = known.get(type);
-      if (!inner) continue;
-      if (depth >= NESTING_MAX) throw invalid('invalid_field', 'blocks', `block types nest at most ${NESTING_MAX} deep`);
-      visit(inner.blocks, depth + 1);
-    }
+  const depths = new Map<string, number>();
+  /** Levels of composite types below; every type is looked into once, however often it is used. */
+  const depthBelow = (blocks: readonly { readonly type: string }[]): number => Math.max(0, ...[...new Set(blocks.map(({ type }) => type))].map(depthOf));
+  const depthOf = (type: string): number => {
+    if (type === name) throw invalid('invalid_field', 'blocks', `block type ${name} would contain itself`);
+    const inner = known.get(type);
+    const depth = depths.get(type) ?? (inner ? 1 + depthBelow(inner.blocks) : 0);
+    depths.set(type, depth);
+    return depth;
   };
-  visit(spec.blocks, 1);
+  const depth = 1 + depthBelow(spec.blocks);
+  if (depth > NESTING_MAX) throw invalid('invalid_field', 'blocks', `block types nest at most ${NESTING_MAX} deep`);
+  const above = levelsAbove(name, others);
+  if (above.levels + depth > NESTING_MAX) throw invalid('invalid_field', 'blocks', `block types nest at most ${NESTING_MAX} deep, and ${above.type} already uses ${name}`);
+}
+
+/** The longest way from another type down to this one: how many levels lie above it, and the outermost type. */
+function levelsAbove(name: string, others: readonly CompositeType[]): { readonly type: string; readonly levels: number } {
+  const known = new Map(others.map((type) => [type.name, type]));
+  const levels = new Map([[name, 0]]);
+  /** Levels from a type down to `name`; -1 when it does not use it. */
+  const levelsTo = (type: string): number => {
+    const found = levels.get(type);
+    if (found !== undefined) return found;
+    const below = Math.max(-1, ...[...new Set(known.get(type)?.blocks.map((block) => block.type) ?? [])].map(levelsTo));
+    const all = below < 0 ? -1 : below + 1;
+    levels.set(type, all);
+    return all;
+  };
+  let farthest = { type: name, levels: 0 };
+  for (const type of known.keys()) if (levelsTo(type) > farthest.levels) farthest = { type, levels: levelsTo(type) };
+  return farthest;
 }
 
 /** Ports of the type lead to ports of its blocks; an output is fed by exactly one (decisions 1.6). */
