@@ -31,7 +31,7 @@ t.test('Q-UNIT-07: status and programs tell what each network really does', asyn
     controlModule: 'tic1',
     state: 'Running',
     scanInterval: '20ms',
-    blockCount: 4,
+    blockCount: 5,
     faultedBlocks: [],
     networkHash: /^[0-9a-f]{16}$/,
     loadedAt: /^20/,
@@ -41,7 +41,7 @@ t.test('Q-UNIT-07: status and programs tell what each network really does', asyn
 
 t.test('Q-UNIT-07: fbnetwork shows the ports after one scan, which its number names', async (t) => {
   const { body } = await api.get(`${RUNTIME}/fbnetwork/tic1`);
-  t.match(body, { name: 'tic1', unit: 'r1', state: 'Running', scanInterval: '20ms', executionOrder: ['ai', 'ratio', 'ctu', 'gain'] });
+  t.match(body, { name: 'tic1', unit: 'r1', state: 'Running', scanInterval: '20ms', executionOrder: ['ai', 'ratio', 'ctu', 'gain', 'conv'] });
   const block = (name: string): Body => networkOf(body.blocks, name);
   t.same([block('gain').inputs.IN1.value, block('gain').outputs.OUT.value], [block('ai').outputs.OUT.value, 84], 'input and output belong to one scan');
   t.ok((await api.get(`${RUNTIME}/fbnetwork/tic1`)).body.scanCount > body.scanCount);
@@ -161,6 +161,17 @@ t.test('PROG-15: a block that divides by zero is skipped and named everywhere, a
   t.same(told.slice(-2), ['Warning BlockFaulted', 'Normal Recovered']);
 });
 
+t.test('PROG-15: a block whose evaluation throws is skipped like one without a result', async (t) => {
+  await plant.did(api.post(`${RUNTIME}/write`, { address: 'tic1.word', value: 'seven' }));
+  t.match(await plant.until('fbnetworks/tic1', (program) => program.state === 'Degraded'), { faultedBlocks: ['conv'] });
+  t.match(await plant.tag('tic1.number'), { value: 7, quality: 'Bad' });
+  const [{ scanCount }] = (await api.get(`${RUNTIME}/status`)).body.networks;
+  await plant.until('units/r1/runtime/status', (status) => status.networks[0].scanCount > scanCount + 5);
+  await plant.did(api.post(`${RUNTIME}/write`, { address: 'tic1.word', value: '-12' }));
+  await plant.until('units/r1/tags/tic1.number', (tag) => tag.quality === 'Good' && tag.value === -12);
+  await plant.until('fbnetworks/tic1', (program) => program.state === 'Running');
+});
+
 t.test('CMT, Q-PROG-03: an edit of the template reaches its modules by a hot swap that keeps their state', async (t) => {
   for (const value of [true, false, true]) {
     await plant.did(api.post(`${RUNTIME}/write`, { address: 'tic1.pulse', value }));
@@ -175,7 +186,7 @@ t.test('CMT, Q-PROG-03: an edit of the template reaches its modules by a hot swa
   t.match(await plant.tag('tic1.count'), { value: 2 }, 'the counter goes on');
   t.match(await plant.tag('tic1.divisor'), { value: 5 }, 'what was written stands');
   t.equal((await api.get(`${RUNTIME}/status`)).body.epoch, epoch, 'in the same worker');
-  t.not((await plant.until('fbnetworks/tic1', (program) => program.networkHash !== networkHash && program.state === 'Running')).blockCount, 4);
+  t.not((await plant.until('fbnetworks/tic1', (program) => program.networkHash !== networkHash && program.state === 'Running')).blockCount, 5);
   t.match((await eventsOf()).at(-1), { type: 'Normal', reason: 'HotSwapped' });
   await plant.did(api.put('/api/v1/controlmoduletemplates/loop', { tags: LOOP.tags.map((tag) => (tag.name === 'limit' ? { ...tag, engMax: '60' } : tag)) }));
   t.match(await api.post(`${RUNTIME}/write`, { address: 'tic1.limit', value: 61 }), { status: 400, body: { engMax: 60 } }, 'and so does its range');

@@ -60,6 +60,7 @@ export const LOOP = {
     { name: 'ratio', type: 'DIV', params: { IN1: 12.5, IN2: 2.5 } },
     { name: 'ctu', type: 'CTU', params: { PV: 5 } },
     { name: 'gain', type: 'MUL', params: { IN2: 2 } },
+    { name: 'conv', type: 'TO_INT', params: { IN: '7' } },
   ],
   dataConnections: [{ sourceBlock: 'ai', sourcePort: 'OUT', destBlock: 'gain', destPort: 'IN1' }],
   tags: [
@@ -69,6 +70,8 @@ export const LOOP = {
     { name: 'pulse', dataType: 'Boolean', accessLevel: 'readwrite', blockRef: 'ctu', portRef: 'CU' },
     { name: 'count', dataType: 'Integer', blockRef: 'ctu', portRef: 'CV' },
     { name: 'doubled', dataType: 'Float', blockRef: 'gain', portRef: 'OUT' },
+    { name: 'word', dataType: 'String', accessLevel: 'readwrite', blockRef: 'conv', portRef: 'IN' },
+    { name: 'number', dataType: 'Integer', blockRef: 'conv', portRef: 'OUT' },
     { name: 'limit', dataType: 'Float', accessLevel: 'readwrite', engMin: 'ai.engMin', engMax: 'ai.engMax', publishMode: 'onChange' },
     { name: 'free', dataType: 'Float', accessLevel: 'readwrite', engMin: '', engMax: '${10.0 / ai.engMin}' },
   ],
