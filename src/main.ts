@@ -3,6 +3,7 @@
  * bottom up its end.
  */
 import { mkdirSync, statfsSync } from 'node:fs';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Access } from './domains/access/access.js';
 import { BatchController } from './domains/batches/controller.js';
@@ -38,6 +39,7 @@ import { writeFrame } from './domains/tags/write-frame.js';
 import { UnitJournal, unitOfLogLine } from './domains/units/journal.js';
 import { touchesPlan } from './domains/units/plan.js';
 import { UnitReconciler } from './domains/units/reconciler.js';
+import { Recordings } from './domains/units/recordings.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
 import { createLog } from './platform/base/log.js';
 import { LogLines } from './platform/base/log-lines.js';
@@ -142,12 +144,22 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     signalsChanged: (site, scope) => batches.sendSignals(site, scope),
   });
 
+  const recordings = new Recordings({
+    folder: path.join(settings.dataDir, 'recordings'),
+    clock,
+    log,
+    settings: { durationMaxMs: settings.recordingDurationMaxMs, bytesMax: settings.recordingBytesMax, keep: settings.recordingsKept },
+    storageLow,
+  });
+
   runtimes.onMessage((link, message) => {
     units.take(link, message);
     desk.take(link, message);
+    recordings.take(link, message);
   });
   runtimes.onChange((link, what) => {
     units.linkChanged(link, what);
+    if (what === 'down') recordings.linkDown(link);
     if (what === 'ready') {
       batches.reload(link);
       batchLoop.wakeAll();
@@ -276,6 +288,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       places,
     } satisfies StreamDeps,
     commands: commandDeps,
+    recordings: { ...common, recordings, secondsMax: settings.recordingDurationMaxMs / 1000 },
     units: { ...common, alarms, nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: build, tags: tagDeps, journal, logLines },
     batches: { ...common, facts: queries, storageLow },
     records: { ...common, queries, history, keys: signingKeys },
@@ -328,6 +341,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       journal.stop();
       await contents.stop();
       await runtimes.stop();
+      await recordings.close();
       await probes.stop();
       stopRecording();
       await history?.close();

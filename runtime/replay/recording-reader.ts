@@ -27,7 +27,7 @@ export function* recordingParts(file: Uint8Array): Generator<RecordingPart> {
     if (!head) throw new RecordingDamage(`frame ${frame} at byte ${at} is damaged`);
     const end = at + FRAME_HEAD_BYTES + head.storedBytes;
     if (end > file.length) return;
-    const bytes = file.slice(at, at + FRAME_HEAD_BYTES);
+    const bytes = Uint8Array.from(file.subarray(at, at + FRAME_HEAD_BYTES));
     setCrc(bytes, 0);
     const stored = file.subarray(at + FRAME_HEAD_BYTES, end);
     if (crc32(stored, crc32(bytes)) !== head.crc) throw damagedFrame(frame, at, head);

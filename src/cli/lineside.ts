@@ -1,6 +1,7 @@
-/** The `lineside` command: start, check-config, routes. Exit code 2 means that a setting or the data directory is at fault. */
+/** The `lineside` command: start, check-config, replay, routes. Exit code 2 means that a setting or the data directory is at fault. */
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import type { ReplayOptions } from './replay.js';
 import { SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { readonly version: string };
@@ -56,5 +57,19 @@ program
   .allowUnknownOption()
   .allowExcessArguments()
   .action((_, command: Command) => console.log(JSON.stringify(showSettings(settingsOrExit(command.args)), null, 2)));
+program
+  .command('replay')
+  .description('execute a recording of a unit again; exit code 1 when it went another way, with the scan')
+  .argument('<file>', 'recording, as the API hands it out')
+  .option('-p, --port <name...>', 'ports to print: network.block.port, or the address of a tag')
+  .option('--from <when>', 'first scan: a number, or a time such as 2026-11-21T08:30:00Z')
+  .option('--to <when>', 'last scan')
+  .addOption(new Option('--format <form>', 'of what is printed').choices(['table', 'csv']).default('table'))
+  .option('--every-scan', 'print every scan, not only those with a change')
+  .option('--list', 'print the ports there are')
+  .action(async (file: string, options: ReplayOptions) => {
+    const { replay } = await import('./replay.js');
+    process.exitCode = await replay(file, options, { out: (text) => void process.stdout.write(text), say: (text) => console.error(text) });
+  });
 program.command('routes').description('print method, path, action and tier of every route').action(routes);
 await program.parseAsync();

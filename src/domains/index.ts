@@ -38,6 +38,7 @@ import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
 import { tagRoutes } from './tags/routes.js';
 import { streamRoutes } from './tags/stream-routes.js';
+import { recordingRoutes } from './units/recording-routes.js';
 import { unitRoutes } from './units/routes.js';
 
 /** In an order that apply accepts: what is referenced comes before what refers to it. */
@@ -94,6 +95,7 @@ export function routeGroups(secrets: Secrets) {
     streams: streamRoutes,
     commands: commandRoutes,
     units: unitRoutes,
+    recordings: recordingRoutes,
     batches: batchRoutes,
     records: recordRoutes,
     mes: mesRoutes,

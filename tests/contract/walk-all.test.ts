@@ -110,7 +110,7 @@ function paramsOf(row: Route): Readonly<Record<string, string>> {
     network: 'rx101-energy',
     formulaName: 'standard',
     revision: '1',
-    id: row.path.includes('/sessions/') ? left.session : row.path.includes('/signatures/') ? left.signature : left.workOrder,
+    id: row.path.includes('/recordings/') ? 'latest' : row.path.includes('/sessions/') ? left.session : row.path.includes('/signatures/') ? left.signature : left.workOrder,
     username: row.path.includes('/lockouts/') ? 'locked' : 'first',
     batchID: 'WALK-C',
     correlationID: left.correlationID,
