@@ -58,7 +58,7 @@ function takeOverBlock(now: Side, index: number, before: Side, twin: number, num
 function takeOverAux(now: Side, block: LinkedBlock, at: BlockLayout, before: Side, old: LinkedBlock, from: BlockLayout): boolean {
   if (!block.type.aux || block.type.aux.fill) return true;
   if (block.auxLength !== old.auxLength) return false;
-  const start = before.memory.P[before.loaded.pb + from.aux];
-  now.memory.X.set(before.memory.X.subarray(start, start + block.auxLength), now.memory.P[now.loaded.pb + at.aux]);
+  const start = before.memory.P[before.loaded.pb + from.aux] - before.memory.auxFrom;
+  now.memory.X.set(before.memory.X.subarray(start, start + block.auxLength), now.memory.P[now.loaded.pb + at.aux] - now.memory.auxFrom);
   return true;
 }

@@ -1,6 +1,7 @@
 /** Networks in place: what loading makes of the plans, and the arrays they live in. */
 import type { NetworkPlan } from '../port.js';
 import type { DataType } from '../vocabulary/data-types.js';
+import type { HotFunctions } from './arena.js';
 import type { CompiledShape, Layout } from './compile.js';
 import type { LinkedNetwork } from './link.js';
 
@@ -19,6 +20,8 @@ export interface Memory {
   readonly W: Int32Array;
   /** 1 where a tag write replaced the constant of a slot. */
   readonly written: Uint8Array;
+  /** Place of the first word of `X` in the arena: `P` tells the functions where their words are there. */
+  readonly auxFrom: number;
 }
 
 /** One network in place. */
@@ -48,6 +51,7 @@ export interface LoadedNetwork {
 /** Networks of one shape that one call of the generated function scans. */
 export interface Run {
   readonly shape: CompiledShape;
+  compiled: HotFunctions;
   readonly periodMs: number;
   /** Unit scans per period. */
   readonly every: number;

@@ -7,6 +7,7 @@
 import type { ImagePlan } from '../port.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
+import type { ChannelArrays } from './arena.js';
 import type { TextTable } from './texts.js';
 
 /** An unchanged output is written again at least this often (decisions 5.2, AO). */
@@ -64,7 +65,8 @@ export class IoLink {
   readonly #samples: Int32Array;
   readonly #sampleAtMs: Float64Array;
 
-  constructor(plans: readonly ImagePlan[]) {
+  /** The arrays that the blocks read are given: one entry per channel and one for `none`. */
+  constructor(plans: readonly ImagePlan[], { value, quality, ack, readback }: ChannelArrays) {
     this.#plans = plans;
     this.images = plans.map((plan) => new ProcessImage(plan.channels.length, plan.buffer));
     this.first = new Int32Array(plans.length + 1);
@@ -73,11 +75,11 @@ export class IoLink {
     });
     const count = this.first[plans.length];
     this.none = count;
-    this.value = new Float64Array(count + 1);
+    this.value = value;
     this.sampledAtMs = new Float64Array(count + 1);
-    this.quality = new Uint8Array(count + 1).fill(QUALITY.Bad);
-    this.ack = new Float64Array(count + 1);
-    this.readback = new Float64Array(count + 1);
+    this.quality = quality.fill(QUALITY.Bad);
+    this.ack = ack;
+    this.readback = readback;
     this.answered = new Uint8Array(count + 1).fill(1);
     this.#isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
     this.#ageless = new Uint8Array(count);

@@ -1,6 +1,7 @@
 /** Loading: plans to compiled networks, their order and place, and the start values of their arrays (decisions 2.4, 5.1). */
 import type { NetworkPlan, TagPlan, UnitPlan } from '../port.js';
 import { QUALITY } from '../vocabulary/quality.js';
+import type { Region, Room } from './arena.js';
 import { compileShape, layOut } from './compile.js';
 import { type Interner, readWritten } from './constants.js';
 import { sameName } from './expand.js';
@@ -56,6 +57,7 @@ function newRun(loaded: LoadedNetwork, every: number, scanIntervalMs: number, de
   const none = new Int32Array(0);
   return {
     shape: loaded.shape,
+    compiled: { functions: [], hot: false },
     periodMs: every * scanIntervalMs,
     every,
     instances: [],
@@ -75,35 +77,25 @@ function sourceNetworks(plan: NetworkPlan, tags: readonly TagPlan[]): string[] {
   return plan.inputs.flatMap((input) => (input.tag === undefined || !tags[input.tag] ? [] : [tags[input.tag].network]));
 }
 
-/** Gives every network its place, run by run, and makes the arrays; behind the networks lie the stored tags. */
-export function allocate(runs: readonly Run[], unit: UnitPlan, noChannel: number): { readonly memory: Memory; readonly stored: number } {
+/** Gives every network its place, run by run; behind the networks lie the stored tags. */
+export function place(runs: readonly Run[], unit: UnitPlan, channels: number): { readonly room: Room; readonly stored: number } {
   let slots = 0;
   let constants = 0;
   let faults = 0;
   let aux = 0;
-  let channels = 0;
+  let numbers = 0;
   for (const { instances, shape } of runs) {
     for (const { loaded } of instances) {
       if (!loaded) continue;
-      Object.assign(loaded, { sb: slots, pb: constants, fb: faults, wb: channels });
+      Object.assign(loaded, { sb: slots, pb: constants, fb: faults, wb: numbers });
       slots += shape.slots;
       constants += shape.constants;
       faults += shape.faults;
-      channels += shape.channels;
+      numbers += shape.channels;
       for (const block of loaded.linked.blocks) aux += block.auxLength;
     }
   }
-  const total = slots + unit.tags.length;
-  const memory: Memory = {
-    S: new Float64Array(total),
-    Q: new Uint8Array(total),
-    P: new Float64Array(constants),
-    F: new Int32Array(faults),
-    X: new Float64Array(aux),
-    W: new Int32Array(channels).fill(noChannel),
-    written: new Uint8Array(total),
-  };
-  return { memory, stored: slots };
+  return { room: { slots: slots + unit.tags.length, constants, faults, aux, numbers, channels }, stored: slots };
 }
 
 /** Start values of all networks and stored tags: constants, defaults, state, tables. */
@@ -136,7 +128,7 @@ function fillNetwork(memory: Memory, instance: Instance, texts: Interner, auxFro
       if (at.params[n] >= 0) memory.P[pb + at.params[n]] = number(value);
     });
     if (!block.type.aux) return;
-    memory.P[pb + at.aux] = aux;
+    memory.P[pb + at.aux] = memory.auxFrom + aux;
     memory.P[pb + at.aux + 1] = block.auxLength;
     const table = block.type.aux.fill?.(Object.fromEntries(block.type.params.map((param, n) => [param.name, block.params[n]])));
     if (table) memory.X.set(table, aux);
@@ -145,9 +137,12 @@ function fillNetwork(memory: Memory, instance: Instance, texts: Interner, auxFro
   return aux;
 }
 
-/** Lists the copies of each run: input variables from tags, channels to I/O blocks, I/O blocks to channels. */
-export function wireRuns(runs: readonly Run[], memory: Memory, tags: readonly TagSlot[], io: IoLink): void {
+/** Gives each run its functions and lists its copies: input variables from tags, channels to I/O blocks, I/O blocks to channels. */
+export function wireRuns(runs: readonly Run[], region: Region, tags: readonly TagSlot[], io: IoLink): void {
+  const { arena, from, memory } = region;
+  memory.W.fill(from.channels + io.none);
   for (const run of runs) {
+    run.compiled = arena.functions(run.shape);
     const wires: number[] = [];
     const channels: number[] = [];
     for (const { loaded, plan } of run.instances) {
@@ -161,19 +156,19 @@ export function wireRuns(runs: readonly Run[], memory: Memory, tags: readonly Ta
         else if (source.slot >= 0) wires.push(loaded.sb + slot, source.slot);
         else memory.Q[loaded.sb + slot] = QUALITY.Bad;
       });
-      for (const channel of plan.channels) wireChannel(run, loaded, channel, memory, io);
+      for (const channel of plan.channels) wireChannel(run, loaded, channel, region, io);
     }
     run.wires = Int32Array.from(wires);
     run.channels = Int32Array.from(channels);
   }
 }
 
-function wireChannel(run: Run, loaded: LoadedNetwork, channel: NetworkPlan['channels'][number], memory: Memory, io: IoLink): void {
+function wireChannel(run: Run, loaded: LoadedNetwork, channel: NetworkPlan['channels'][number], { memory, from }: Region, io: IoLink): void {
   const index = loaded.linked.blocks.findIndex((block) => sameName(block.name, channel.block));
   const type = loaded.linked.blocks[index]?.type;
   if (!type?.channel || channel.image >= io.images.length) return;
   const at = loaded.layout.blocks[index];
-  memory.W[loaded.wb + at.channel] = io.first[channel.image] + channel.channel;
+  memory.W[loaded.wb + at.channel] = from.channels + io.first[channel.image] + channel.channel;
   const { raw } = type.channel;
   if (raw === undefined) return;
   const output = type.outputs.findIndex((port) => port.name === raw);

@@ -11,6 +11,7 @@ import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { Checksum } from '../vocabulary/checksum.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
+import { type Region, takeRegion } from './arena.js';
 import { Bypasses, type ShadowTrip } from './bypass.js';
 import { INSTANCE_SLOT } from './compile.js';
 import { readWritten, showNumber } from './constants.js';
@@ -19,18 +20,15 @@ import { inspectNetwork, type NetworkInspection } from './inspect.js';
 import type { Instance, Memory, Run } from './instance.js';
 import { IoLink } from './io-link.js';
 import { copyMemory, type NetworkState, restoreMemory } from './network-state.js';
-import { allocate, arrangeRuns, fillMemory, loadNetwork, wireRuns } from './load.js';
+import { arrangeRuns, fillMemory, loadNetwork, place, wireRuns } from './load.js';
 import { RetainedValues } from './retained-values.js';
 import { type Settlement, SettlingWrites } from './settling.js';
 import { bindTag, type TagSlot } from './tag-slots.js';
 import type { TextTable } from './texts.js';
+import { warmUp } from './warm-up.js';
 
 /** Periods the blocks see at most; the scan loop counts more as an overrun (decisions 5.1 rule 4). */
 const ELAPSED_PERIODS_MAX = 10;
-
-/** How often the generated functions run on copies before they go on-line, and for how long at most. */
-const WARM_UP_SCANS = 300;
-const WARM_UP_MS_MAX = 40;
 
 /** Mask of the scans whose execution time is taken: the clock costs as much as ten blocks. */
 const TIMED_EVERY = 15;
@@ -64,6 +62,7 @@ export class NetworkSet {
   readonly #clockMs: () => number;
   readonly #instances: readonly Instance[];
   readonly #runs: readonly Run[];
+  readonly #region: Region;
   readonly #memory: Memory;
   /** The bits of `S`. */
   readonly #words: Uint32Array;
@@ -88,13 +87,19 @@ export class NetworkSet {
     this.plan = plan;
     this.#texts = options.texts;
     this.#clockMs = options.clockMs;
-    this.io = new IoLink(plan.images);
     this.#modes = new Map(Object.entries(plan.moduleModes));
     this.#instances = plan.networks.map((network) => loadNetwork(network, plan));
     this.#runs = arrangeRuns(this.#instances, plan);
-    const { memory, stored } = allocate(this.#runs, plan, this.io.none);
+    const { room, stored } = place(
+      this.#runs,
+      plan,
+      plan.images.reduce((count, { channels }) => count + channels.length, 1),
+    );
+    this.#region = takeRegion(room, options.previous && options.previous.#region);
+    const { memory } = this.#region;
     this.#memory = memory;
-    this.#words = new Uint32Array(memory.S.buffer);
+    this.#words = new Uint32Array(memory.S.buffer, memory.S.byteOffset, 2 * memory.S.length);
+    this.io = new IoLink(plan.images, this.#region.channels);
     fillMemory(memory, this.#instances, plan, stored, this.#texts);
     const byName = new Map(this.#instances.map((instance) => [instance.plan.name, instance]));
     this.#tags = plan.tags.map((tag, index) => bindTag(tag, byName.get(tag.network), stored + index, plan.images.length));
@@ -102,7 +107,7 @@ export class NetworkSet {
     this.#tagSource = Int32Array.from(this.#tags, (tag) => tag.slot);
     this.#tagChannel = Int32Array.from(this.#tags, (tag) => (tag.plan.binding.kind === 'channel' && tag.image >= 0 ? this.io.first[tag.image] + tag.channel : -1));
     this.#tagCyclic = Uint8Array.from(this.#tags, (tag) => (tag.plan.cyclic ? 1 : 0));
-    wireRuns(this.#runs, memory, this.#tags, this.io);
+    wireRuns(this.#runs, this.#region, this.#tags, this.io);
     this.#bypasses = new Bypasses(memory);
     this.#settling = new SettlingWrites(plan, this.io);
     this.#retained = new RetainedValues(memory, this.#instances, this.#tags, this.#texts);
@@ -112,17 +117,16 @@ export class NetworkSet {
     for (const tag of this.#tags) if (!tag.plan.cyclic && tag.image >= 0) this.io.ignoreAge(tag.image, tag.channel);
     this.#retained.settle(renewedNetworks(plan, options.previous?.plan));
     for (const instance of this.#instances) this.#showMode(instance);
-    this.#warmUp();
-  }
-
-  /** Runs the generated functions on copies, so that the first live scans do not run interpreted (performance notes, E). */
-  #warmUp(): void {
-    const { S, Q, F, X } = this.#memory;
-    const copy: Memory = { ...this.#memory, S: S.slice(), Q: Q.slice(), F: F.slice(), X: X.slice() };
-    const deadline = this.#clockMs() + WARM_UP_MS_MAX;
-    for (let scan = 0; scan < WARM_UP_SCANS && this.#clockMs() < deadline; scan += 1) {
-      for (const run of this.#runs) this.#call(run, copy, run.periodMs, scan);
-    }
+    warmUp({
+      runs: this.#runs,
+      memory,
+      channels: this.#region.channels,
+      clockMs: this.#clockMs,
+      scan: (run, instances, mark) => {
+        this.#copyInputs(run);
+        this.#call(run, instances, run.periodMs, mark);
+      },
+    });
   }
 
   // ---------------------------------------------------------------- scanning
@@ -151,8 +155,15 @@ export class NetworkSet {
   #execute(run: Run, periods: number): void {
     const timed = (run.scanCount & TIMED_EVERY) === 0;
     const began = timed ? this.#clockMs() : 0;
+    this.#copyInputs(run);
+    const faults = this.#call(run, run.instances.length, run.periodMs * periods, this.#mark);
+    run.scanCount += 1;
+    if (timed) run.lastMs = this.#clockMs() - began;
+    if (faults > 0 || run.hadFaults) this.#reportFaults(run, faults > 0);
+  }
+
+  #copyInputs({ wires, channels }: Run): void {
     const { S, Q } = this.#memory;
-    const { wires, channels } = run;
     for (let n = 0; n < wires.length; n += 2) {
       S[wires[n]] = S[wires[n + 1]];
       Q[wires[n]] = Q[wires[n + 1]];
@@ -162,20 +173,17 @@ export class NetworkSet {
       S[channels[n]] = value[channels[n + 1]];
       Q[channels[n]] = quality[channels[n + 1]];
     }
-    const faults = this.#call(run, this.#memory, run.periodMs * periods, this.#mark);
-    run.scanCount += 1;
-    if (timed) run.lastMs = this.#clockMs() - began;
-    if (faults > 0 || run.hadFaults) this.#reportFaults(run, faults > 0);
   }
 
-  #call(run: Run, memory: Memory, dtMs: number, mark: number): number {
+  /** Scans the first `count` instances of a run. */
+  #call(run: Run, count: number, dtMs: number, mark: number): number {
     const first = run.instances[0].loaded;
     if (!first) return 0;
-    const { S, Q, P, F, X, W } = memory;
-    const { functions } = run.shape;
+    const { slots, constants, faults: flags, numbers } = this.#region.from;
+    const { functions } = run.compiled;
     let faults = 0;
     for (let n = 0; n < functions.length; n += 1) {
-      faults += functions[n](S, Q, P, F, X, this.#texts, this.io, W, first.sb, first.pb, first.fb, first.wb, run.instances.length, dtMs, run.periodMs, mark);
+      faults += functions[n](this.#texts, slots + first.sb, constants + first.pb, flags + first.fb, numbers + first.wb, count, dtMs, run.periodMs, mark);
     }
     return faults;
   }
