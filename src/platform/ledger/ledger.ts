@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads';
 import type { Resource } from '../store/resource.js';
 import { openDeviceKeys } from './keys.js';
 import type { Ledger, LedgerImage, LedgerTransaction } from './protocol.js';
-import { encode, type FromLedger, type ToLedger, type WireField, type WireImage } from './wire.js';
+import { type FromLedger, Message, type ToLedger, type WireImage } from './wire.js';
 
 /** The transaction is not on disk and never will be. */
 export class LedgerFault extends Error {
@@ -46,8 +46,7 @@ export class ThreadLedger implements Ledger {
   #worker: Worker | null = null;
   #ready: Promise<void> | null = null;
   /** Transactions of this turn, not sent yet. */
-  #outbox: WireField[] = [];
-  #outboxCount = 0;
+  #outbox = new Message();
   #nextRequest = 1;
   #closed = false;
   #findings: readonly string[] = [];
@@ -74,7 +73,8 @@ export class ThreadLedger implements Ledger {
 
   commit(transaction: LedgerTransaction): Promise<void> {
     if (this.#closed || !this.#worker) return Promise.reject(new LedgerFault('the ledger is not running'));
-    this.#enclose(transaction);
+    this.#outbox.add(transaction);
+    if (this.#outbox.count === 1) setImmediate(() => this.#send());
     return new Promise((resolve, reject) => this.#commits.push({ resolve, reject }));
   }
 
@@ -123,24 +123,10 @@ export class ThreadLedger implements Ledger {
     });
   }
 
-  #enclose(transaction: LedgerTransaction): void {
-    const before = this.#outbox.length;
-    try {
-      encode(transaction, this.#outbox);
-    } catch (fault) {
-      this.#outbox.length = before; // half a transaction must not travel with the others
-      throw fault;
-    }
-    if (this.#outboxCount === 0) setImmediate(() => this.#send());
-    this.#outboxCount += 1;
-  }
-
   #send(): void {
-    if (this.#outboxCount === 0) return;
-    const fields = this.#outbox;
-    const count = this.#outboxCount;
-    this.#outbox = [];
-    this.#outboxCount = 0;
+    const { count, fields } = this.#outbox;
+    if (count === 0) return;
+    this.#outbox = new Message();
     this.#post({ type: 'commit', count, fields });
   }
 
@@ -179,8 +165,7 @@ export class ThreadLedger implements Ledger {
   #refuseAll(fault: LedgerFault): void {
     const waiting = [...this.#commits.splice(0), ...this.#requests.values()];
     this.#requests.clear();
-    this.#outbox = [];
-    this.#outboxCount = 0;
+    this.#outbox = new Message();
     for (const each of waiting) each.reject(fault);
   }
 }

@@ -16,7 +16,9 @@ import type { WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
 const PRUNE_ROWS = 500; // groups of nonces forgotten per idle moment
-const CHECKPOINT_WAL_PAGES = 4000; // a busy ledger checkpoints itself past 16 MB of WAL
+const CHECKPOINT_WAL_BYTES = 8 * 1024 * 1024; // a busy ledger checkpoints itself: a WAL that is written over costs less than one that grows
+const COMMIT_WAL_BYTES = 6 * 4096; // pages that a commit touches beside those it fills
+const ROW_BYTES = 320; // of an audit record or a resource beside its body
 const NOT_LOADED = 'the ledger has to be loaded before it commits';
 
 type WireNonce = WireTransaction['nonces'][number];
@@ -41,7 +43,8 @@ export class StateWriter {
   #latched: string | null = NOT_LOADED;
   #signedSequence: number;
   #nonceWindowMs = 0;
-  #walPages = 0;
+  /** About how much the WAL has taken since it was last copied. */
+  #walBytes = 0;
 
   constructor(dataDir: string, keys: DeviceKeys) {
     this.#keys = keys;
@@ -131,7 +134,7 @@ export class StateWriter {
 
   /** Between groups under load: the WAL must not grow without bound. */
   restIfOverfull(): void {
-    if (this.#walPages < CHECKPOINT_WAL_PAGES) return;
+    if (this.#walBytes < CHECKPOINT_WAL_BYTES) return;
     this.#checkpoint('PASSIVE');
   }
 
@@ -180,6 +183,7 @@ export class StateWriter {
     for (const put of transaction.puts) {
       this.#sql.putResource.run(put.kind, put.site, put.name, put.version, put.body);
       tail.resourceVersion = put.version;
+      this.#walBytes += ROW_BYTES + put.body.length;
     }
     for (const ref of transaction.removes) this.#sql.removeResource.run(ref.kind, ref.site, ref.name);
     for (const record of transaction.audits) this.#writeAudit(record, tail);
@@ -187,6 +191,7 @@ export class StateWriter {
       this.#sql.putFact.run(fact.stream, fact.sequence, fact.body);
       this.#sql.setStream.run(fact.stream, fact.sequence);
       tail.streams.set(fact.stream, fact.sequence);
+      this.#walBytes += ROW_BYTES + fact.body.length;
     }
     for (const nonce of transaction.nonces) nonces.push(nonce);
   }
@@ -211,6 +216,7 @@ export class StateWriter {
     );
     tail.auditSequence = record.sequence;
     tail.auditHead = hash;
+    this.#walBytes += ROW_BYTES + body.length;
   }
 
   /** The nonces of a group are one row: nobody asks for a single one. */
@@ -240,7 +246,7 @@ export class StateWriter {
     if (tail.auditSequence - this.#signedSequence >= SEGMENT_RECORDS) this.#signedSequence = tail.auditSequence;
     for (const [stream, last] of tail.streams) this.#tail.streams.set(stream, last);
     this.#tail = { ...tail, streams: this.#tail.streams };
-    this.#walPages += 2;
+    this.#walBytes += COMMIT_WAL_BYTES;
     if (grown) this.#writeHead();
   }
 
@@ -322,7 +328,7 @@ export class StateWriter {
   #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
     try {
       this.#database.pragma(`wal_checkpoint(${mode})`);
-      this.#walPages = 0;
+      this.#walBytes = 0;
     } catch {
       // a full disk or a reader: the WAL keeps what it has
     }

@@ -4,7 +4,7 @@
  * text, which the ledger stores as it is.
  */
 import { auditText } from './audit-text.js';
-import type { LedgerTransaction } from './protocol.js';
+import type { LedgerTransaction, UnchainedAudit } from './protocol.js';
 
 export type WireField = string | number;
 
@@ -63,21 +63,59 @@ const AUDIT = 3;
 const FACT = 4;
 const NONCE = 5;
 
-/** Appends a transaction to the fields of a message. */
-export function encode({ puts, removes, audits, facts, nonces }: LedgerTransaction, fields: WireField[]): void {
-  for (const resource of puts) {
-    const { site, name, resourceVersion } = resource.metadata;
-    fields.push(PUT, resource.kind, site, name, resourceVersion, JSON.stringify(resource));
+/** In place of a column of an audit record: what the record before it in the message has there. */
+const SAME = 0;
+
+/** The transactions of one message, in the making. */
+export class Message {
+  readonly fields: WireField[] = [];
+  count = 0;
+  /** Columns of the last audit record. */
+  readonly #columns: string[] = ['', '', '', '', '', ''];
+
+  /** Adds the whole transaction, or, when a body of it cannot be written, nothing. */
+  add(transaction: LedgerTransaction): void {
+    const before = this.fields.length;
+    try {
+      this.#encode(transaction);
+      this.count += 1;
+    } catch (fault) {
+      this.fields.length = before;
+      this.#columns.fill('');
+      throw fault;
+    }
   }
-  for (const { kind, site, name } of removes) fields.push(REMOVE, kind, site, name);
-  for (const record of audits) {
+
+  #encode({ puts, removes, audits, facts, nonces }: LedgerTransaction): void {
+    const { fields } = this;
+    for (const resource of puts) {
+      const { site, name, resourceVersion } = resource.metadata;
+      fields.push(PUT, resource.kind, site, name, resourceVersion, JSON.stringify(resource));
+    }
+    for (const { kind, site, name } of removes) fields.push(REMOVE, kind, site, name);
+    for (const record of audits) this.#encodeAudit(record);
+    for (const { stream, sequence, body } of facts) fields.push(FACT, stream, sequence, JSON.stringify(body) ?? 'null');
+    for (const { hash, atMs } of nonces) fields.push(NONCE, hash, atMs);
+    fields.push(END);
+  }
+
+  #encodeAudit(record: UnchainedAudit): void {
     const { head, tail } = auditText(record);
-    const { sequence, timestamp, site, action, category, result, target, accountId, correlationID } = record;
-    fields.push(AUDIT, sequence, wallMs(timestamp), site, action, category, result, target.kind, target.name, accountId, correlationID, head, tail);
+    const { sequence, timestamp, correlationID, target } = record;
+    this.fields.push(AUDIT, sequence, wallMs(timestamp), head, tail, correlationID, target.name);
+    this.#column(0, record.site);
+    this.#column(1, record.action);
+    this.#column(2, record.category);
+    this.#column(3, record.result);
+    this.#column(4, target.kind);
+    this.#column(5, record.accountId);
   }
-  for (const { stream, sequence, body } of facts) fields.push(FACT, stream, sequence, JSON.stringify(body) ?? 'null');
-  for (const { hash, atMs } of nonces) fields.push(NONCE, hash, atMs);
-  fields.push(END);
+
+  #column(at: number, text: string): void {
+    const same = this.#columns[at] === text && text !== '';
+    this.#columns[at] = text;
+    this.fields.push(same ? SAME : text);
+  }
 }
 
 let parsedText = '';
@@ -102,6 +140,7 @@ export function decode(fields: readonly WireField[]): WireTransaction[] {
 
 class Reader {
   readonly #fields: readonly WireField[];
+  readonly #columns: string[] = ['', '', '', '', '', ''];
   #at = 0;
 
   constructor(fields: readonly WireField[]) {
@@ -132,17 +171,23 @@ class Reader {
     return {
       sequence: this.#number(),
       at: this.#number(),
-      site: this.#text(),
-      action: this.#text(),
-      category: this.#text(),
-      result: this.#text(),
-      kind: this.#text(),
-      name: this.#text(),
-      account: this.#text(),
-      correlation: this.#text(),
       head: this.#text(),
       tail: this.#text(),
+      correlation: this.#text(),
+      name: this.#text(),
+      site: this.#column(0),
+      action: this.#column(1),
+      category: this.#column(2),
+      result: this.#column(3),
+      kind: this.#column(4),
+      account: this.#column(5),
     };
+  }
+
+  #column(at: number): string {
+    const field = this.#fields[this.#at++];
+    if (field !== SAME) this.#columns[at] = field as string;
+    return this.#columns[at];
   }
 
   #text(): string {
