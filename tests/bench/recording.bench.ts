@@ -1,0 +1,152 @@
+/**
+ * What a recording costs the scan of a unit (ADR 0005): two unit loops of 1,000 blocks on 300 channels in one run, one of them
+ * recording, scanned in turns; every analog input changes in every scan, which is the worst there is.
+ * By hand: `node --expose-gc dist/tests/bench/recording.bench.js`. Goals: at most 0.1 % of a period of 100 ms; at most 5 ms to
+ * begin, once; on the heap only what the message of each second is made of, at most 256 bytes a scan.
+ */
+import { PhaseSet } from '../../runtime/chart/phase-set.js';
+import type { NetworkPlan, UnitInbound, UnitOutbound } from '../../runtime/port.js';
+import { ScanClock } from '../../runtime/scan/clock.js';
+import { UnitLoop } from '../../runtime/scan/loop.js';
+import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
+import { image, network, unitPlan, wires } from '../runtime/network/plans.js';
+
+const LOOPS = 100;
+const SCANS = 500;
+const ROUNDS = 15;
+const SHARE_MAX = 0.001;
+const PERIOD_MS = 100;
+const BEGIN_MS_MAX = 5;
+const HEAP_BYTES_MAX = 256;
+
+const CHANNELS = Array.from({ length: LOOPS }, (_, n) => [`a${n} input`, `b${n} input`, `o${n} output`]).flat();
+
+function loopNetwork(n: number): NetworkPlan {
+  const ai = { addr: '', rawMin: 4, rawMax: 20, engMin: 0, engMax: 100 };
+  return network({
+    name: `loop${n}`,
+    shape: 'loop',
+    blocks: [
+      { name: 'a', type: 'AI', params: ai },
+      { name: 'b', type: 'AI', params: ai },
+      { name: 'sum', type: 'ADD' },
+      { name: 'pid', type: 'PID', params: { kp: 2, ti: 'T#20s', td: 'T#1s', SP: 90 } },
+      { name: 'high', type: 'GT', params: { IN2: 120 } },
+      { name: 'low', type: 'LT', params: { IN2: 60 } },
+      { name: 'any', type: 'OR' },
+      { name: 'ton', type: 'TON', params: { PT: 'T#2s' } },
+      { name: 'sel', type: 'SEL', params: { IN1: 5 } },
+      { name: 'ao', type: 'AO', params: { addr: '', rawMin: 4, rawMax: 20 } },
+    ],
+    connections: wires('a.OUT > sum.IN1', 'b.OUT > sum.IN2', 'sum.OUT > pid.PV', 'sum.OUT > high.IN1', 'sum.OUT > low.IN1', 'high.OUT > any.IN1', 'low.OUT > any.IN2').concat(
+      wires('any.OUT > ton.IN', 'ton.Q > sel.G', 'pid.OUT > sel.IN0', 'sel.OUT > ao.IN'),
+    ),
+    channels: [
+      { block: 'a', image: 0, channel: 3 * n },
+      { block: 'b', image: 0, channel: 3 * n + 1 },
+      { block: 'ao', image: 0, channel: 3 * n + 2 },
+    ],
+  });
+}
+
+class Bench {
+  readonly #inbox: UnitInbound[] = [];
+  readonly #image: ProcessImage;
+  readonly #loop: UnitLoop;
+  #nowMs = 1_790_000_000_000;
+  #scan = 0;
+  bytes = 0;
+
+  constructor() {
+    const io = image('io', ...CHANNELS);
+    this.#image = new ProcessImage(CHANNELS.length, io.buffer);
+    const nowMs = (): number => this.#nowMs;
+    this.#loop = new UnitLoop({
+      receive: () => this.#inbox.shift(),
+      post: (message, transfer) => this.#post(message, transfer),
+      clock: new ScanClock({ monoMs: nowMs, sleep: () => undefined }),
+      monoMs: nowMs,
+      wallMs: nowMs,
+      phases: (host, settings) => new PhaseSet(host, settings),
+    });
+    this.send({ type: 'plan', plan: unitPlan({ images: [io], networks: Array.from({ length: LOOPS }, (_, n) => loopNetwork(n)) }) });
+  }
+
+  /** What a message port does: buffers are handed over. */
+  #post(message: UnitOutbound, transfer: readonly ArrayBuffer[] = []): void {
+    if (message.type !== 'recording') return;
+    const part = structuredClone(message.part, { transfer: [...transfer] });
+    if (part.kind === 'scans') this.bytes += part.bytes.length;
+  }
+
+  send(message: UnitInbound): number {
+    this.#inbox.push(message);
+    const began = performance.now();
+    this.#loop.receive();
+    return performance.now() - began;
+  }
+
+  /** CPU time of one scan in microseconds, over all of a round. */
+  round(): number {
+    const { value, sampledAtMs, quality } = this.#image;
+    const began = process.cpuUsage();
+    for (let scan = 0; scan < SCANS; scan += 1) {
+      this.#scan += 1;
+      this.#nowMs += PERIOD_MS;
+      this.#image.beginInputs();
+      for (let n = 0; n < LOOPS; n += 1) {
+        value[3 * n] = 8 + ((this.#scan + 2 * n) % 64) * 0.125;
+        value[3 * n + 1] = 8 + ((this.#scan + 2 * n + 1) % 64) * 0.125;
+      }
+      sampledAtMs.fill(this.#nowMs);
+      quality.fill(0);
+      this.#image.endInputs();
+      this.#loop.scan(1);
+    }
+    const { user, system } = process.cpuUsage(began);
+    return (user + system) / SCANS;
+  }
+
+  /** Bytes allocated on the heap per scan, before any of them is collected. */
+  allocated(): number {
+    globalThis.gc?.();
+    const before = process.memoryUsage().heapUsed;
+    this.round();
+    return (process.memoryUsage().heapUsed - before) / SCANS;
+  }
+}
+
+const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1];
+const [plain, recorded] = [new Bench(), new Bench()];
+for (let round = 0; round < 4; round += 1) for (const bench of [plain, recorded]) bench.round();
+const record: UnitInbound = { type: 'record', recording: 'r', durationMaxMs: 10 ** 9, bytesMax: 2 ** 31 };
+const begins: number[] = [];
+for (let begin = 0; begin < 9; begin += 1) {
+  begins.push(recorded.send(record));
+  recorded.send({ type: 'record-stop', recording: 'r' });
+}
+recorded.send(record);
+for (const bench of [plain, recorded]) bench.round();
+const bytesBefore = recorded.bytes;
+const times: { readonly plain: number[]; readonly recorded: number[] } = { plain: [], recorded: [] };
+for (let round = 0; round < ROUNDS; round += 1) {
+  times.plain.push(plain.round());
+  times.recorded.push(recorded.round());
+}
+const bytes = (recorded.bytes - bytesBefore) / ROUNDS / SCANS;
+const heap = { plain: plain.allocated(), recorded: recorded.allocated() };
+const [plainUs, recordedUs, beginMs] = [median(times.plain), median(times.recorded), median(begins)];
+const addedUs = recordedUs - plainUs;
+const addedBytes = heap.recorded - heap.plain;
+console.log(`1,000 blocks, 300 channels, 200 of them changing in every scan; ${ROUNDS} interleaved rounds of ${SCANS} scans`);
+console.log(`scan without recording      ${plainUs.toFixed(1).padStart(8)} us, ${heap.plain.toFixed(0).padStart(5)} bytes of heap`);
+console.log(`scan with recording         ${recordedUs.toFixed(1).padStart(8)} us, ${heap.recorded.toFixed(0).padStart(5)} bytes of heap`);
+console.log(
+  `added per scan              ${addedUs.toFixed(1).padStart(8)} us, ${((addedUs / 1000 / PERIOD_MS) * 100).toFixed(3)} % of ${PERIOD_MS} ms (at most ${SHARE_MAX * 100} %)`,
+);
+console.log(`recorded inputs per scan    ${bytes.toFixed(0).padStart(8)} bytes, ${((bytes * 36_000) / 2 ** 20).toFixed(0)} MiB an hour`);
+console.log(`begin of a recording        ${beginMs.toFixed(2).padStart(8)} ms (at most ${BEGIN_MS_MAX} ms)`);
+if (addedUs / 1000 > PERIOD_MS * SHARE_MAX || beginMs > BEGIN_MS_MAX || addedBytes > HEAP_BYTES_MAX) {
+  console.log('over its goal');
+  process.exitCode = 1;
+}
