@@ -15,6 +15,31 @@ const REASON = 'asked for by the test';
 const send = (body: Record<string, unknown>) => plant.api.post(`${SITE}/command`, body);
 const mode = (kind: string, name: string, word: string) => plant.api.post(`${SITE}/mode`, { kind, name, mode: word });
 
+// First of all: the batches that are aborted below leave liquid in the reactor, and a full one is not rinsed.
+t.test('MODE-10: Semi-Automatic stops before each transition of the procedure, Resume fires exactly it', async (t) => {
+  const batch = await plant.createBatch({ masterRecipeRef: 'clean-train' });
+  await plant.command(batch, 'Start');
+  const phase = await plant.untilPhase(batch, 'cip', 'Running');
+  t.match((await mode('Phase', phase.name, 'Semi-Automatic')).body, { ok: true, previousMode: 'Automatic' });
+  const paused = await plant.look(
+    'the phase waits before a transition',
+    async () => {
+      const body = (await plant.api.get(`${SITE}/phases/${phase.name}`)).body;
+      return { done: body.state === 'Paused' ? body : undefined, seen: `${body.state} ${body.mode}, ${body.blockedBecause}` };
+    },
+    20_000,
+  );
+  t.match(paused.pausedAt, /->/, 'it names the transition');
+  await mode('Phase', phase.name, 'Automatic');
+  await plant.look(
+    'the batch has something to resume',
+    async () => ({ done: (await plant.batch(batch)).validCommands.includes('Resume') || undefined, seen: JSON.stringify((await plant.batch(batch)).validCommands) }),
+    5000,
+  );
+  t.equal((await plant.command(batch, 'Resume')).status, 200);
+  await plant.finish(batch);
+});
+
 t.test('CMD-01, CMD-02, CMD-06, CMD-08, CMD-14: only a Batch and ad-hoc roots take one of the eight commands', async (t) => {
   const name = await plant.createBatch();
   t.match(
@@ -101,30 +126,6 @@ t.test('MODE-01, MODE-04, MODE-05: any mode is set from any other, answered with
   await mode('ControlModule', 'xv105', 'Manual');
   t.equal((await plant.api.post(tag, { value: false })).status, 200, 'MODE-07');
   await mode('ControlModule', 'xv105', 'Automatic');
-});
-
-t.test('MODE-10: Semi-Automatic stops before each transition of the procedure, Resume fires exactly it', async (t) => {
-  const batch = await plant.createBatch({ masterRecipeRef: 'clean-train' });
-  await plant.command(batch, 'Start');
-  const phase = await plant.untilPhase(batch, 'cip', 'Running');
-  t.match((await mode('Phase', phase.name, 'Semi-Automatic')).body, { ok: true, previousMode: 'Automatic' });
-  const paused = await plant.look(
-    'the phase waits before a transition',
-    async () => {
-      const body = (await plant.api.get(`${SITE}/phases/${phase.name}`)).body;
-      return { done: body.state === 'Paused' ? body : undefined, seen: `${body.state} ${body.mode}, ${body.blockedBecause}` };
-    },
-    20_000,
-  );
-  t.match(paused.pausedAt, /->/, 'it names the transition');
-  await mode('Phase', phase.name, 'Automatic');
-  await plant.look(
-    'the batch has something to resume',
-    async () => ({ done: (await plant.batch(batch)).validCommands.includes('Resume') || undefined, seen: JSON.stringify((await plant.batch(batch)).validCommands) }),
-    5000,
-  );
-  t.equal((await plant.command(batch, 'Resume')).status, 200);
-  await plant.finish(batch);
 });
 
 t.test('CMD-03, CMD-04, CMD-06: elements of a batch name the batch to command instead; so do Unit and Procedure', async (t) => {
