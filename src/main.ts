@@ -95,7 +95,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const signingKeys = { ...keys, algorithm: settings.signingAlgorithm, authMode: settings.authMode };
 
   // ------------------------------------------------------------ runtimes and probes
-  const runtimes = new LocalRuntimes({ clock, log, heapMb: settings.runtimeHeapMaxMb });
+  const runtimes = new LocalRuntimes({ clock, log, heapMb: settings.runtimeHeapMaxMb, realtime: settings.realtimePriority });
   const probes = new LocalProbes({
     clock,
     log,
@@ -247,6 +247,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => served.gateway?.nonces?.size ?? 0, nearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false },
     storageAccepting: () => store.accepting,
     runtimes: () => runtimes.links().map(({ site, unit, ready, message }) => ({ site, unit, ready, message })),
+    realtime: () => runtimes.realtime,
     rows: () => served.gateway?.rows ?? [],
   };
   const demo = new DemoPlant({ store, clock, keys: signingKeys, enabled: settings.demoEnabled, production, folder: fileURLToPath(new URL('../demo/', import.meta.url)) });

@@ -2,7 +2,6 @@
  * Unit runtimes as worker threads of this process: the placement every box starts with. A worker that stops unexpectedly
  * is started again, at most 3 times in 60 s, and then stays down until somebody restarts it (D-UNIT-04); its link stays.
  */
-import { execFile } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
 import { printTime } from '../../../runtime/language/time-text.js';
 import type { PhasePlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
@@ -11,13 +10,12 @@ import { QUALITY, type QualityCode } from '../../../runtime/vocabulary/quality.j
 import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
-import type { ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
+import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
+import type { Realtime, ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
 
 const RESTARTS_MAX = 3;
 const RESTART_WINDOW_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 5000;
-/** POSIX real-time priority of scan threads, where the machine grants it. */
-const SCAN_PRIORITY = '10';
 
 const WORKER = new URL('../../../runtime/worker.js', import.meta.url);
 
@@ -31,13 +29,19 @@ export class LocalRuntimes implements UnitRuntimes {
   readonly #messageListeners: ((link: UnitLink, message: UnitOutbound) => void)[] = [];
   readonly #changeListeners: ((link: UnitLink, what: Change) => void)[] = [];
   #sorted: readonly UnitLink[] = [];
-  /** `granted` once a worker got real-time priority, `refused` when the machine does not allow it. */
-  realtime: 'unknown' | 'granted' | 'refused' = 'unknown';
+  readonly #priority: RealtimePriority;
 
-  constructor(options: { readonly clock: Clock; readonly log: Log; readonly heapMb: number }) {
+  /** Real-time priority is asked for unless the setting says no. */
+  constructor(options: { readonly clock: Clock; readonly log: Log; readonly heapMb: number; readonly realtime?: boolean; readonly prioritise?: Prioritise }) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#heapMb = options.heapMb;
+    this.#priority = new RealtimePriority({ wanted: options.realtime ?? true, log: options.log, ...(options.prioritise && { prioritise: options.prioritise }) });
+  }
+
+  /** Of the scan threads of this box. */
+  get realtime(): Realtime {
+    return this.#priority.state;
   }
 
   link(site: string, unit: string): LocalLink | undefined {
@@ -71,7 +75,7 @@ export class LocalRuntimes implements UnitRuntimes {
         change: (from, what) => {
           for (const listener of this.#changeListeners) listener(from, what);
         },
-        prioritise: (osThreadId) => this.#prioritise(osThreadId),
+        prioritise: (osThreadId) => this.#priority.ask(osThreadId),
       });
       this.#links.set(key, link);
       this.#sorted = [...this.#links.values()].sort((a, b) => (`${a.site}/${a.unit}` < `${b.site}/${b.unit}` ? -1 : 1));
@@ -93,13 +97,6 @@ export class LocalRuntimes implements UnitRuntimes {
   async stop(): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.stop()));
   }
-
-  #prioritise(osThreadId: number): void {
-    if (osThreadId <= 0 || this.realtime === 'refused') return;
-    execFile('chrt', ['-f', '-p', SCAN_PRIORITY, String(osThreadId)], (fault) => {
-      this.realtime = fault ? 'refused' : 'granted';
-    });
-  }
 }
 
 interface LinkParts {
@@ -108,7 +105,7 @@ interface LinkParts {
   readonly heapMb: number;
   message(link: LocalLink, message: UnitOutbound): void;
   change(link: LocalLink, what: Change): void;
-  prioritise(osThreadId: number): void;
+  prioritise(osThreadId: number): Promise<Realtime>;
 }
 
 class LocalLink implements UnitLink {
@@ -118,6 +115,7 @@ class LocalLink implements UnitLink {
   ready = false;
   message = 'starting';
   startedAtMs = 0;
+  realtime: Realtime = REALTIME_UNASKED;
   planRevision = 0;
   tags: readonly TagPlan[] = [];
   readonly #parts: LinkParts;
@@ -150,6 +148,7 @@ class LocalLink implements UnitLink {
 
   start(): void {
     this.epoch += 1;
+    this.realtime = REALTIME_UNASKED;
     this.#texts = [];
     this.#loadedPlan = undefined;
     const worker = new Worker(WORKER, {
@@ -273,7 +272,7 @@ class LocalLink implements UnitLink {
   #take(message: UnitOutbound): void {
     switch (message.type) {
       case 'ready':
-        this.#parts.prioritise(message.osThreadId);
+        void this.#prioritise(message.osThreadId);
         break;
       case 'text':
         this.#texts[message.id] = message.text;
@@ -314,6 +313,13 @@ class LocalLink implements UnitLink {
       this.message = '';
       this.#parts.change(this, 'ready');
     }
+  }
+
+  /** The answer counts for the worker that asked, not for one that was started meanwhile. */
+  async #prioritise(osThreadId: number): Promise<void> {
+    const { epoch } = this;
+    const realtime = await this.#parts.prioritise(osThreadId);
+    if (epoch === this.epoch) this.realtime = realtime;
   }
 
   #settle(id: number, message: UnitOutbound): void {

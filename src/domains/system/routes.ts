@@ -21,6 +21,8 @@ export interface SystemView {
   /** False while the ledger refuses commits. */
   storageAccepting(): boolean;
   runtimes(): readonly RuntimeHealth[];
+  /** Priority of the scan threads; why not, when the machine refused it. */
+  realtime(): { readonly granted: boolean; readonly reason: string };
   /** Every row that is served. */
   rows(): readonly Route[];
 }
@@ -73,6 +75,8 @@ function health(system: SystemView): Record<string, unknown> {
   if (!system.antiReplay.enabled) warnings.push('anti-replay protection is off');
   if (system.antiReplay.nearlyFull()) warnings.push('the memory of request nonces is nearly full');
   if (!system.storageAccepting()) warnings.push('the storage refuses writes: nothing can be changed until it accepts them again');
+  const realtime = system.realtime();
+  if (runtimes.length > 0 && !realtime.granted) warnings.push(`scan threads run without real-time priority: ${realtime.reason}`);
   const down = runtimes.filter(({ ready }) => !ready);
   return {
     status: system.storageAccepting() && down.length === 0 ? 'ok' : 'degraded',
@@ -81,6 +85,7 @@ function health(system: SystemView): Record<string, unknown> {
     antiReplay: { enabled: system.antiReplay.enabled, entries: system.antiReplay.entries() },
     storage: { accepting: system.storageAccepting() },
     runtimes,
+    realtime,
     warnings,
   };
 }

@@ -100,9 +100,9 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     path: `${UNIT_PATH}/diagnostics`,
     action: 'unit:runtime-diagnostics',
     tier: 'engineer',
-    summary: 'Scan times, lateness, overruns, garbage collections, memory, faulted blocks, age of the I/O',
+    summary: 'Scan times, lateness, overruns, priority, garbage collections, memory, faulted blocks, age of the I/O',
     exists: here,
-    handle: async ({ params }, deps) => ({ ...(await inspected(params, deps, 'diagnostics', '')), unit: params.name }),
+    handle: async ({ params }, deps) => ({ ...(await inspected(params, deps, 'diagnostics', '')), unit: params.name, realtime: running(params, deps).realtime }),
   }),
   route({
     method: 'GET',

@@ -31,6 +31,13 @@ export interface ScanStatistics {
   readonly overruns: number;
 }
 
+/** Real-time priority of scan threads. */
+export interface Realtime {
+  readonly granted: boolean;
+  /** Why not; empty when granted. */
+  readonly reason: string;
+}
+
 /** Link to the worker of one unit. It outlives restarts of the worker: `epoch` rises with each. */
 export interface UnitLink {
   readonly site: string;
@@ -39,6 +46,8 @@ export interface UnitLink {
   readonly ready: boolean;
   readonly message: string;
   readonly startedAtMs: number;
+  /** Of the thread the worker runs on now. */
+  readonly realtime: Realtime;
   /** Revision of the plan the worker has loaded; the tag list belongs to it. */
   readonly planRevision: number;
   readonly tags: readonly TagPlan[];

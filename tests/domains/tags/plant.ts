@@ -67,6 +67,7 @@ export class BoardLink implements UnitLink {
   ready = true;
   message = '';
   startedAtMs = 0;
+  realtime = { granted: false, reason: '' };
   planRevision = 1;
   tags: readonly TagPlan[] = TAGS;
   readonly written: { readonly address: string; readonly value: Value }[] = [];

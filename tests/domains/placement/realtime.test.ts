@@ -1,0 +1,93 @@
+/** Real-time priority of scan threads: granted, refused or switched off, and what is said about it (performance notes, D). */
+import t from 'tap';
+import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
+import { RealtimePriority } from '../../../src/domains/placement/realtime.js';
+import { SYSTEM_ROUTES } from '../../../src/domains/system/routes.js';
+import type { Realtime } from '../../../src/domains/units/runtimes.js';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import type { Log } from '../../../src/platform/base/log.js';
+import { unitPlan } from '../../runtime/network/plans.js';
+
+function logTo(lines: unknown[]): Log {
+  const note = (entry: unknown): void => void lines.push(entry);
+  return { warn: note, error: note, info: note } as unknown as Log;
+}
+
+t.test('Performance D: every scan thread is asked for by its operating-system id', async (t) => {
+  const lines: unknown[] = [];
+  const asked: number[] = [];
+  const priority = new RealtimePriority({ wanted: true, log: logTo(lines), prioritise: async (id) => void asked.push(id) });
+  t.match(priority.state, { granted: false, reason: /no scan thread/ });
+  t.strictSame(await priority.ask(41), { granted: true, reason: '' });
+  t.strictSame(await priority.ask(42), { granted: true, reason: '' });
+  t.strictSame(asked, [41, 42]);
+  t.strictSame(priority.state, { granted: true, reason: '' });
+  t.strictSame(lines, []);
+});
+
+t.test('Performance D: a refusal is logged once, names what is missing and is not tried again', async (t) => {
+  for (const [fault, reason] of [
+    [new Error('chrt: failed to set pid 7 policy: Operation not permitted'), /CAP_SYS_NICE/],
+    [Object.assign(new Error('spawn chrt ENOENT'), { code: 'ENOENT' }), /chrt .* not installed/],
+  ] as const) {
+    const lines: unknown[] = [];
+    let tries = 0;
+    const refuse = async (): Promise<void> => {
+      tries += 1;
+      throw fault;
+    };
+    const priority = new RealtimePriority({ wanted: true, log: logTo(lines), prioritise: refuse });
+    t.match(await priority.ask(7), { granted: false, reason });
+    t.match(await priority.ask(8), { granted: false, reason });
+    t.match(priority.state, { granted: false, reason });
+    t.equal(tries, 1);
+    t.equal(lines.length, 1);
+  }
+});
+
+t.test('Performance D: a thread that is gone before it is raised refuses nothing', async (t) => {
+  const lines: unknown[] = [];
+  const gone = async (id: number): Promise<void> => {
+    if (id === 1) throw new Error("chrt: failed to get pid 1's policy: No such process");
+  };
+  const priority = new RealtimePriority({ wanted: true, log: logTo(lines), prioritise: gone });
+  t.equal((await priority.ask(1)).granted, false);
+  t.equal((await priority.ask(2)).granted, true);
+  t.equal(lines.length, 0);
+});
+
+t.test('Performance D: runtime.realtime false asks for nothing', async (t) => {
+  const priority = new RealtimePriority({ wanted: false, log: logTo([]), prioritise: async () => void t.fail('asked') });
+  t.match(await priority.ask(7), { granted: false, reason: /runtime.realtime/ });
+});
+
+t.test('Performance D: the link of a unit shows the priority of its worker', async (t) => {
+  const runtimes = new LocalRuntimes({ clock: systemClock, log: logTo([]), heapMb: 64, prioritise: async (id) => void t.ok(id > 0) });
+  t.teardown(() => runtimes.stop());
+  const ready = new Promise<void>((resolve) => runtimes.onChange((_, what) => what === 'ready' && resolve()));
+  runtimes.run(unitPlan({ networks: [] }));
+  await ready;
+  t.strictSame(runtimes.link('demo', 'u1')?.realtime, { granted: true, reason: '' });
+  t.strictSame(runtimes.realtime, { granted: true, reason: '' });
+});
+
+t.test('Performance D: system health shows the priority and warns only while units run without it', async (t) => {
+  const row = SYSTEM_ROUTES.find(({ path }) => path === '/api/v1/system/health');
+  const healthOf = async (units: number, realtime: Realtime): Promise<unknown> =>
+    row?.handle(
+      {} as never,
+      {
+        system: {
+          authMode: 'local',
+          antiReplay: { enabled: true, entries: () => 0, nearlyFull: () => false },
+          storageAccepting: () => true,
+          runtimes: () => Array.from({ length: units }, () => ({ site: 's', unit: 'u', ready: true, message: '' })),
+          realtime: () => realtime,
+        },
+      } as never,
+    );
+  const refused = { granted: false, reason: 'the machine refuses it' };
+  t.match(await healthOf(1, refused), { status: 'ok', realtime: refused, warnings: [/real-time priority: the machine refuses it/] });
+  t.strictSame(((await healthOf(0, refused)) as { warnings: string[] }).warnings, []);
+  t.strictSame(((await healthOf(1, { granted: true, reason: '' })) as { warnings: string[] }).warnings, []);
+});
