@@ -125,7 +125,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const journal = new UnitJournal({ store, runtimes, clock, log });
   const unitLoop = new ReconcileLoop(units, clock, log);
   const ioLoop = new ReconcileLoop(ioModules, clock, log);
-  const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store }), clock, log);
+  const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store, clock }), clock, log);
 
   // ------------------------------------------------------------ batches and records
   const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
@@ -185,7 +185,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       }
     });
   }
-  store.watch(ControlModule, ({ resource, configuration }) => configuration && moduleLoop.wake(resource.metadata.site, resource.metadata.name));
+  store.watch(ControlModule, (event) => touchesPlan(event) && moduleLoop.wake(event.resource.metadata.site, event.resource.metadata.name));
   store.watch(ControlModuleTemplate, ({ configuration }) => configuration && moduleLoop.wakeAll());
   for (const kind of [ControlModuleTemplate, FunctionBlockType]) store.watch(kind, ({ configuration }) => configuration && unitLoop.wakeAll());
   for (const kind of [IOModule, SimulationPreset]) {
@@ -263,7 +263,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     system: { system },
     signatures: { store, clock, keys: signingKeys, kinds: KINDS },
     plant: common,
-    controlModules: common,
+    controlModules: { ...common, bypassDefaultMs: settings.bypassDefaultMs, bypassMaxMs: settings.bypassMaxMs },
     ioModules: { ...common, probes, ioModules },
     controllers: common,
     alarmDefinitions: common,

@@ -50,6 +50,8 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
         get keys(): SigningKeys {
           return signing.keys;
         },
+        bypassDefaultMs: 3_600_000,
+        bypassMaxMs: 86_400_000,
         approveRequiresValid: options.approveRequiresValid ?? false,
         demo,
         timeScale: () => timeScale,

@@ -4,6 +4,7 @@ import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Condition } from '../batches/kind.js';
 import { PROGRAM } from '../logic/rules.js';
+import { NO_BYPASS } from './bypass.js';
 import { type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
 import { mergeTags, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
 
@@ -46,7 +47,7 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
     paramOverrides: spec.paramOverrides,
     ioModules: resolved?.ioModules ?? [],
     program: read.get(PROGRAM, metadata.site, metadata.name) ? metadata.name : '',
-    interlockBypass: status.interlockBypass ?? { active: false, until: '', by: '', reason: '', interlocks: [] },
+    interlockBypass: status.interlockBypass ?? NO_BYPASS,
     overrides: status.overrides,
     conditions: [...status.conditions, ...degraded(read, metadata.site, metadata.name)],
     ...metadataBody(resource),

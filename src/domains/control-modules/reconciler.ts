@@ -3,24 +3,34 @@
  * and instance, followed when either changes, gone with the module. The unit worker runs the module itself; the program
  * is how its network is read and where its health is kept.
  */
+import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../platform/base/clock.js';
+import { component } from '../../platform/store/audit-record.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { changesBehaviour } from '../logic/hot-swap.js';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, MANAGED_BY_LABEL } from '../logic/kind.js';
 import { UNIT_SCAN_INTERVAL_DEFAULT, Unit } from '../plant/kind.js';
+import { NO_BYPASS } from './bypass.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus } from './kind.js';
 import { resolvedModuleOf, unitOf } from './rules.js';
 
 const MANAGED = 'control-module';
+const SELF = component('control-module');
+
+/** A bypass is looked at this often at least, so that a wall clock that is set moves its end too. */
+const BYPASS_LOOK_MS = 60_000;
 
 export class ControlModuleReconciler implements Reconciler {
   readonly name = 'control-module';
   readonly #store: Store;
+  readonly #clock: Clock;
 
-  constructor({ store }: { readonly store: Store }) {
+  constructor({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
     this.#store = store;
+    this.#clock = clock;
   }
 
   /** Modules, and derived programs whose module is gone. */
@@ -29,17 +39,49 @@ export class ControlModuleReconciler implements Reconciler {
     for (const program of this.#store.list(ControlProgram)) if (isDerived(program)) yield program.metadata;
   }
 
-  reconcile({ site, name }: Key): Outcome {
+  reconcile(key: Key): Outcome {
+    this.#followModule(key);
+    return this.#endBypass(key);
+  }
+
+  /** A bypass ends by itself when its time is over (decisions Q-CHANGE-12). */
+  #endBypass({ site, name }: Key): Outcome {
+    const module = this.#store.get(ControlModule, site, name);
+    const bypass = module?.status.interlockBypass;
+    if (!module || !bypass?.active) return 'settled';
+    const leftMs = Date.parse(bypass.until) - this.#clock.wallMs();
+    if (leftMs > 0) return { lookAgainMs: Math.min(leftMs, BYPASS_LOOK_MS) };
+    this.#store.apply({
+      puts: [{ kind: ControlModule, site, name, status: { ...module.status, interlockBypass: NO_BYPASS } }],
+      audits: [
+        {
+          site,
+          action: 'Command',
+          category: 'interlock-bypass',
+          target: { kind: module.kind, name, site },
+          result: 'Success',
+          rule: 'expired',
+          before: bypass,
+          after: NO_BYPASS,
+          actor: SELF,
+          correlationID: randomUUID(),
+        },
+      ],
+    });
+    return 'settled';
+  }
+
+  #followModule({ site, name }: Key): void {
     const module = this.#store.get(ControlModule, site, name);
     const program = this.#store.get(ControlProgram, site, name);
     const spec = module && derivedProgram(module, this.#store);
     if (!module || !spec) {
       if (program && isDerived(program)) this.#store.apply({ removes: [{ kind: program.kind, site, name }] });
-      return 'settled';
+      return;
     }
-    if (program && !isDerived(program)) return 'settled'; // an engineer's program has the name; it was there first
+    if (program && !isDerived(program)) return; // an engineer's program has the name; it was there first
     const uid = module.metadata.uid;
-    if (program && isDeepStrictEqual(program.spec, spec) && program.metadata.ownerReferences[0]?.uid === uid) return 'settled';
+    if (program && isDeepStrictEqual(program.spec, spec) && program.metadata.ownerReferences[0]?.uid === uid) return;
     // what only a comment changed is not loaded again, so its state stays
     const status = program && !changesBehaviour(program.spec, spec) ? program.status : { ...(program?.status ?? ControlProgram.initialStatus(spec)), state: 'Pending' as const };
     this.#store.apply({
@@ -55,7 +97,6 @@ export class ControlModuleReconciler implements Reconciler {
         },
       ],
     });
-    return 'settled';
   }
 }
 

@@ -7,8 +7,9 @@ import type { NetworkReport, UnitOutbound } from '../../../runtime/port.js';
 import { BoundedLog } from '../../platform/base/bounded-log.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
-import type { Store } from '../../platform/store/store.js';
-import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store, StoreEvent } from '../../platform/store/store.js';
+import { ControlModule, type ControlModuleSpec, type ControlModuleStatus } from '../control-modules/kind.js';
 import { unitOf } from '../control-modules/rules.js';
 import { Unit } from '../plant/kind.js';
 import type { UnitLink, UnitRuntimes } from './runtimes.js';
@@ -27,6 +28,7 @@ export interface UnitEvent {
   readonly object: string;
 }
 
+type Module = Resource<ControlModuleSpec, ControlModuleStatus>;
 type Told = Omit<UnitEvent, 'atMs' | 'type'> & { readonly atMs?: number };
 
 interface Journal {
@@ -57,14 +59,7 @@ export class UnitJournal {
     runtimes.onMessage((link, message) => this.#take(link, message));
     runtimes.onChange((link, what) => this.#changed(link, what));
     store.watch(Unit, ({ type, resource }) => type === 'remove' && this.#journals.delete(`${resource.metadata.site}/${resource.metadata.name}`));
-    store.watch(ControlModule, ({ type, resource, before }) => {
-      const spec = resource.spec as ControlModuleSpec;
-      const earlier = before?.spec as ControlModuleSpec | undefined;
-      if (type === 'remove' || !earlier || earlier.mode === spec.mode) return;
-      const { site, name } = resource.metadata;
-      const mode = (word: string): string => word || 'Automatic';
-      this.tell(site, unitOf(store, site, spec), 'Normal', { reason: 'ModeChanged', message: `${mode(earlier.mode)} to ${mode(spec.mode)}`, object: `ControlModule/${name}` });
-    });
+    store.watch(ControlModule, (event) => this.#moduleChanged(event));
   }
 
   /** Begins to look for late scans. */
@@ -95,6 +90,20 @@ export class UnitJournal {
     let journal = this.#journals.get(key);
     if (!journal) this.#journals.set(key, (journal = { events: new BoundedLog('unit-events', EVENTS_MAX), states: new Map(), overruns: 0, missed: 0, epoch: 0 }));
     return journal;
+  }
+
+  /** What people set on a module: its mode, the bypass of its interlocks. */
+  #moduleChanged({ type, resource, before }: StoreEvent): void {
+    if (type === 'remove' || !before) return;
+    const [now, then] = [resource, before] as [Module, Module];
+    const { site, name } = now.metadata;
+    const tell = (kind: UnitEvent['type'], reason: string, message: string): void =>
+      this.tell(site, unitOf(this.#parts.store, site, now.spec), kind, { reason, message, object: `ControlModule/${name}` });
+    if (now.spec.mode !== then.spec.mode) tell('Normal', 'ModeChanged', `${then.spec.mode || 'Automatic'} to ${now.spec.mode || 'Automatic'}`);
+    const bypass = now.status.interlockBypass;
+    if (bypass === then.status.interlockBypass || !bypass) return;
+    if (bypass.active) tell('Warning', 'InterlockBypassed', `${bypass.interlocks.join(', ')} until ${bypass.until} by ${bypass.by}: ${bypass.reason}`);
+    else if (then.status.interlockBypass?.active) tell('Normal', 'InterlockBypassEnded', then.status.interlockBypass.interlocks.join(', '));
   }
 
   #changed(link: UnitLink, what: 'ready' | 'down' | 'plan'): void {

@@ -29,7 +29,7 @@ t.test('Q-ERR-15: a bounded log is read page by page in both orders, whatever is
   t.same(log.page({ order: 'asc', limit: 9, fromMs: 2000, toMs: 4000 }, show).items, ['e2', 'e3'], 'from inclusive, to exclusive');
   t.same(log.page(newest, show, ({ text }) => text === 'e1').items, ['e1']);
   t.same(new BoundedLog<Entry>('test', 5).page(newest, show), { items: [], nextCursor: null });
-  t.throws(() => log.page({ ...newest, cursor: 'bm9wZQ' }, show), { context: { field: 'cursor' } });
+  t.throws(() => log.page({ ...newest, cursor: 'bm9wZQ' }, show), { name: 'Refusal', context: { field: 'cursor' } });
 });
 
 t.test('a bounded log forgets the oldest; a cursor into what is gone goes on with what is left', async (t) => {

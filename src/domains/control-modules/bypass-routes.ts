@@ -1,0 +1,98 @@
+/** Routes of the interlock bypass (contract 3, Additional routes; decisions Q-CHANGE-12). */
+import * as v from 'valibot';
+import type { Clock } from '../../platform/base/clock.js';
+import { readDuration } from '../../platform/base/duration-text.js';
+import { conflict, invalid, missing } from '../../platform/base/refusal.js';
+import { checkReason } from '../../platform/http/reason.js';
+import { done, type Route, routesFor } from '../../platform/http/route.js';
+import type { Store } from '../../platform/store/store.js';
+import { begin, inForce, NO_BYPASS } from './bypass.js';
+import { ControlModule, type InterlockBypass } from './kind.js';
+
+export interface BypassDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Settings interlock.bypass.defaultDuration and .maxDuration. */
+  readonly bypassDefaultMs: number;
+  readonly bypassMaxMs: number;
+}
+
+type Params = { readonly site: string; readonly cm: string };
+
+const route = routesFor<BypassDeps>();
+const PATH = '/api/v1/sites/{site}/controlmodules/{cm}/interlock/bypass';
+const CATEGORY = 'interlock-bypass';
+const target = ({ site, cm }: Record<string, string>) => ({ kind: 'ControlModule', name: cm, site });
+
+function requireModule({ site, cm }: Params, { store }: BypassDeps) {
+  const module = store.get(ControlModule, site, cm);
+  if (!module) throw missing('ControlModule', cm);
+  return module;
+}
+
+const exists = (params: Params, deps: BypassDeps): void => void requireModule(params, deps);
+
+/** At least a second, so that the end is after the answer; at most what the setting allows. */
+function durationOf(text: string | undefined, { bypassDefaultMs, bypassMaxMs }: BypassDeps): number {
+  const ms = text === undefined ? bypassDefaultMs : readDuration(text, 'duration');
+  if (ms >= 1000 && ms <= bypassMaxMs) return ms;
+  throw invalid('invalid_field', 'duration', `duration must be from 1s to ${bypassMaxMs / 1000}s`, { maxSeconds: bypassMaxMs / 1000 });
+}
+
+export const bypassRoutes: readonly Route<BypassDeps>[] = [
+  route({
+    method: 'GET',
+    path: PATH,
+    action: 'controlmodule:read-bypass',
+    tier: 'read',
+    reply: '{controlModule, active, until, by, reason, interlocks}',
+    summary: 'Whether the interlocks of a module are bypassed',
+    exists,
+    handle({ params }, deps) {
+      const { interlockBypass } = requireModule(params, deps).status;
+      return { controlModule: params.cm, ...(inForce(interlockBypass, deps.clock.wallMs()) ? interlockBypass : NO_BYPASS) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: PATH,
+    action: 'interlock:bypass',
+    tier: 'custom',
+    reason: 'policy',
+    body: v.strictObject({ reason: v.optional(v.string(), ''), duration: v.optional(v.string()), interlocks: v.optional(v.pipe(v.array(v.string()), v.minLength(1))) }),
+    reply: '{controlModule, active, until, by, reason, interlocks}',
+    summary: 'Bypass the interlocks of a module, or some of them, for a limited time',
+    audit: { action: 'Command', category: CATEGORY, target },
+    exists,
+    async handle(context, deps) {
+      const { params, body, caller } = context;
+      const module = requireModule(params, deps);
+      const request = { by: caller.displayName, reason: body.reason, durationMs: durationOf(body.duration, deps), interlocks: body.interlocks };
+      const interlockBypass = begin(module, request, deps.store, deps.clock.wallMs());
+      await deps.store.write({ puts: [putOf(params, deps, interlockBypass)], audits: [context.audit({ operatorReason: body.reason, after: interlockBypass })] });
+      return { controlModule: params.cm, ...interlockBypass };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: PATH,
+    action: 'interlock:bypass',
+    tier: 'custom',
+    body: v.strictObject({ reason: v.optional(v.string()) }),
+    summary: 'End the bypass of the interlocks of a module',
+    audit: { action: 'Command', category: CATEGORY, target },
+    exists,
+    async handle(context, deps) {
+      const { params, body } = context;
+      const before = requireModule(params, deps).status.interlockBypass;
+      if (!inForce(before, deps.clock.wallMs())) throw conflict('bypass_inactive', `no interlock of ${params.cm} is bypassed`, { controlModule: params.cm });
+      const reason = body.reason === undefined ? {} : { operatorReason: checkReason(body.reason, 0) };
+      await deps.store.write({ puts: [putOf(params, deps, NO_BYPASS)], audits: [context.audit({ ...reason, before, after: NO_BYPASS })] });
+      return done();
+    },
+  }),
+];
+
+function putOf({ site, cm }: Params, deps: BypassDeps, interlockBypass: InterlockBypass) {
+  return { kind: ControlModule, site, name: cm, status: { ...requireModule({ site, cm }, deps).status, interlockBypass } };
+}
