@@ -6,31 +6,23 @@ import type { Route } from '../platform/http/route.js';
 import type { Kind } from '../platform/store/kind.js';
 import { ACCESS_ROUTES } from './access/routes.js';
 import { alarmDefinitionRoutes } from './alarms/definition-routes.js';
-import { Alarm, AlarmDefinition } from './alarms/kind.js';
 import { alarmRoutes } from './alarms/routes.js';
+import { APPLIED_KINDS } from './apply/kinds.js';
 import { applyRoutes } from './apply/routes.js';
 import { AUDIT_ROUTES } from './audit/routes.js';
-import { Batch } from './batches/kind.js';
 import { batchRoutes } from './batches/routes.js';
 import { commandRoutes } from './commands/routes.js';
-import { ControlModule, ControlModuleTemplate } from './control-modules/kind.js';
 import { controlModuleRoutes } from './control-modules/routes.js';
-import { CoordinationBlock, SyncBarrier } from './coordination/kind.js';
 import { demoRoutes } from './demo/routes.js';
-import { Controller } from './edge-controllers/kind.js';
 import { controllerRoutes } from './edge-controllers/routes.js';
 import { HISTORIAN_ROUTES } from './historian/routes.js';
-import { IOModule, SimulationPreset } from './io-modules/kind.js';
 import type { Secrets } from './io-modules/dto.js';
 import { ioModuleRoutes } from './io-modules/routes.js';
-import { ControlProgram, FunctionBlockType } from './logic/kind.js';
 import { logicRoutes } from './logic/routes.js';
 import { mesRoutes } from './mes/routes.js';
-import { Area, Enterprise, ProcessCell, Site, Unit } from './plant/kind.js';
 import { plantRoutes } from './plant/routes.js';
-import { Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from './procedures/kind.js';
 import { procedureRoutes } from './procedures/routes.js';
-import { ControlRecipe, MasterRecipe, RecipeRevision } from './recipes/kind.js';
+import { ControlRecipe, RecipeRevision } from './recipes/kind.js';
 import { recipeRoutes } from './recipes/routes.js';
 import { BatchRecord } from './records/kind.js';
 import { recordRoutes } from './records/routes.js';
@@ -41,38 +33,8 @@ import { streamRoutes } from './tags/stream-routes.js';
 import { recordingRoutes } from './units/recording-routes.js';
 import { unitRoutes } from './units/routes.js';
 
-/** In an order that apply accepts: what is referenced comes before what refers to it. */
-export const KINDS = [
-  Enterprise,
-  Site,
-  Area,
-  ProcessCell,
-  Controller,
-  FunctionBlockType,
-  ControlModuleTemplate,
-  SimulationPreset,
-  IOModule,
-  Unit,
-  ControlModule,
-  ControlProgram,
-  PhaseTemplate,
-  OperationTemplate,
-  UnitProcedureTemplate,
-  ProcedureTemplate,
-  CoordinationBlock,
-  SyncBarrier,
-  MasterRecipe,
-  AlarmDefinition,
-  Alarm,
-  Batch,
-  Procedure,
-  UnitProcedure,
-  Operation,
-  Phase,
-  ControlRecipe,
-  RecipeRevision,
-  BatchRecord,
-] as unknown as readonly Kind[];
+/** What can be applied, and what the gateway makes by itself. */
+export const KINDS = [...APPLIED_KINDS, ControlRecipe, RecipeRevision, BatchRecord] as unknown as readonly Kind[];
 
 /** Route rows by group; a group shares what it works on. `secrets` tells whether a module's credentials resolve. */
 export function routeGroups(secrets: Secrets) {
