@@ -112,7 +112,8 @@ class ChartCheck {
     const parameters = [...this.#environment.parameters, ...own];
     const environment: ProceduralEnvironment = { parameters, template: (kind, name) => this.#environment.template(kind, name) };
     const path = this.#path === '' ? step.name : `${this.#path}/${step.name}`;
-    this.#found.push(...new ChartCheck(step.subChart, child, environment, path).run());
+    // one by one: a list of a hundred thousand is too long for the arguments of a call
+    for (const diagnostic of new ChartCheck(step.subChart, child, environment, path).run()) this.#found.push(diagnostic);
   }
 
   #stepLevel(step: ProceduralStep): void {

@@ -1,15 +1,25 @@
 /** Hostile and broken text: no parser, checker or lowering throws or runs away, whatever it is given. */
 import fc from 'fast-check';
 import t from 'tap';
-import { blockType } from '../../../runtime/catalog.js';
+import { BLOCK_TYPE_NAMES, blockType, validateNetwork } from '../../../runtime/catalog.js';
+import { compilePhase } from '../../../runtime/chart/compile.js';
+import { CompileError } from '../../../runtime/chart/emit-expression.js';
 import { checkPhaseCharts } from '../../../runtime/language/check-chart.js';
-import { checkProceduralChart } from '../../../runtime/language/check-procedural-chart.js';
+import { type ChartLevel, checkProceduralChart } from '../../../runtime/language/check-procedural-chart.js';
 import { DIAGNOSTICS_MAX, SOURCE_BYTES_MAX } from '../../../runtime/language/lexer.js';
 import { lowerProgram } from '../../../runtime/language/lower.js';
 import { parseAction, parseCondition, parseProgram } from '../../../runtime/language/parser.js';
 import { printExpression } from '../../../runtime/language/print.js';
 import { printNetwork } from '../../../runtime/language/print-network.js';
+import { NetworkSet } from '../../../runtime/network/network-set.js';
+import { TextTable } from '../../../runtime/network/texts.js';
+import type { NetworkPlan } from '../../../runtime/port.js';
+import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
+import type { BlockSpec, CompositeType, Connection, ParamValue } from '../../../runtime/vocabulary/network.js';
+import { basicPlan, Plant } from '../chart/plant.js';
+import { network, unitPlan } from '../network/plans.js';
 import { AWKWARD_NAMES } from './arbitrary.js';
+import { aNetwork, COMPOSITES } from './network-arbitrary.js';
 
 /** Generous for a loaded machine; an exponential or quadratic pass over 1 MB would take minutes. */
 const LIMIT_MS = 5000;
@@ -162,4 +172,294 @@ t.test('names of JavaScript objects are ordinary names of variables, instances a
     };
     t.same(checkPhaseCharts(chart, { tagsOfType: () => undefined }), []);
   }
+});
+
+// ---------------------------------------------------------------- documents
+
+const aWord = fc.oneof(fc.constantFrom('a', 'b', 'A', 'IN', 'IN1', 'OUT', 'PV', 'x/y', '', ...AWKWARD_NAMES), fc.string({ maxLength: 6 }));
+const aValue = fc.oneof(
+  fc.constantFrom<ParamValue>('', 'T#5s', '-1', '1e999', '9'.repeat(400), 1e308, -1e308, 2 ** 53, -0, 0.1, true, 'reverse', '0,1', '0,0', 'NaN'),
+  fc.string({ maxLength: 8 }),
+  fc.integer(),
+);
+const aDictionary = fc.dictionary(aWord, aValue, { maxKeys: 4 });
+const aType = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...BLOCK_TYPE_NAMES) }, { weight: 1, arbitrary: fc.oneof(fc.constantFrom('box', 'ring'), aWord) });
+
+/** Parameters of a block: some of its own ports and parameters, some of nobody. */
+const aBlockDocument = fc.tuple(aWord, aType, aDictionary, fc.array(fc.tuple(fc.nat(30), aValue), { maxLength: 6 })).map(([name, type, strange, own]): BlockSpec => {
+  const ports = [...(blockType(type)?.params ?? []), ...(blockType(type)?.inputs ?? [])];
+  const named = ports.length === 0 ? [] : own.map(([at, value]) => [ports[at % ports.length].name, value] as const);
+  return { name, type, params: { ...strange, ...Object.fromEntries(named) } };
+});
+
+const aNetworkDocument = fc.record({
+  blocks: fc.array(aBlockDocument, { maxLength: 6 }),
+  wires: fc.array(fc.tuple(fc.nat(7), fc.nat(9), fc.nat(7), fc.nat(9), aWord), { maxLength: 8 }),
+  variables: fc.array(fc.record({ name: aWord, dataType: fc.oneof(fc.constantFrom('REAL', 'Boolean', 'TIME'), aWord), direction: fc.constantFrom('input', 'output', 'local') }), {
+    maxLength: 3,
+  }),
+  variableBindings: fc.array(fc.record({ variable: aWord, blockRef: aWord, portRef: aWord }), { maxLength: 3 }),
+});
+
+/** Mostly ends that exist, so that networks also load. */
+function connectionsOf(blocks: readonly BlockSpec[], wires: readonly (readonly [number, number, number, number, string])[]): Connection[] {
+  const end = (block: number, port: number, list: 'inputs' | 'outputs', other: string): readonly [string, string] => {
+    const spec = blocks[block];
+    const ports = spec ? (blockType(spec.type)?.[list] ?? []) : [];
+    return [spec?.name ?? other, ports[port % Math.max(ports.length, 1)]?.name ?? other];
+  };
+  return wires.map(([from, output, to, input, other]) => {
+    const [sourceBlock, sourcePort] = end(from, output, 'outputs', other);
+    const [destBlock, destPort] = end(to, input, 'inputs', other);
+    return { sourceBlock, sourcePort, destBlock, destPort };
+  });
+}
+
+const BOX: CompositeType = {
+  name: 'box',
+  inputs: [{ name: '__proto__', dataType: 'REAL' }],
+  outputs: [{ name: 'OUT', dataType: 'REAL' }],
+  params: [{ name: 'constructor', dataType: 'TIME', defaultValue: 'T#1s' }],
+  blocks: [{ name: 'lag', type: 'LAG' }],
+  connections: [],
+  inputBindings: [{ port: '__proto__', blockRef: 'lag', portRef: 'IN' }],
+  outputBindings: [{ port: 'OUT', blockRef: 'lag', portRef: 'OUT' }],
+  paramBindings: [{ param: 'constructor', blockRef: 'lag', blockParam: 'tau' }],
+};
+const RING: CompositeType = { ...BOX, name: 'ring', blocks: [{ name: 'lag', type: 'ring' }] };
+
+/** Judges, loads and scans a network; true when it was loaded. The judgement and the loading must agree. */
+function survives(blocks: readonly BlockSpec[], connections: readonly Connection[], composites: readonly CompositeType[], rest: Partial<NetworkPlan> = {}): boolean {
+  const problems = validateNetwork(blocks, connections, rest.variables, rest.variableBindings, composites);
+  const set = new NetworkSet(unitPlan({ composites, networks: [network({ name: 'n', blocks, connections, ...rest })] }), { texts: new TextTable(), clockMs: () => 0 });
+  const loaded = set.reports()[0].state !== 'Error';
+  if (loaded !== (problems.length === 0)) throw new Error(`judged ${JSON.stringify(problems)}, loaded ${JSON.stringify(set.reports())}`);
+  for (let scan = 0; scan < 3; scan += 1) set.scan(1);
+  set.inspect('n');
+  lowerProgram(printNetwork({ name: 'n', blocks, connections }, blockType), blockType);
+  return loaded;
+}
+
+t.test('SFC-18, PROG-14: random network documents are judged, loaded and scanned without an exception', async (t) => {
+  fc.assert(
+    fc.property(aNetworkDocument, ({ blocks, wires, variables, variableBindings }) => {
+      survives(blocks, connectionsOf(blocks, wires), [BOX, RING], { variables, variableBindings });
+    }),
+    { numRuns: 500 },
+  );
+  let loaded = 0;
+  fc.assert(
+    fc.property(aNetwork, aNetworkDocument, ({ blocks, connections }, { variables, variableBindings }) => {
+      if (survives(blocks, connections, COMPOSITES)) loaded += 1;
+      survives(blocks, connections, COMPOSITES, { variables, variableBindings });
+    }),
+    { numRuns: 500 },
+  );
+  t.ok(loaded > 30, `${loaded} loaded`);
+});
+
+const aStepName = fc.oneof(fc.constantFrom('a', 'b', 'A', 'c', ...AWKWARD_NAMES), aWord);
+const aCondition = fc.oneof(fc.constantFrom('', 'TRUE', 'a.T > T#5s', 'a.result > 1', "READ('signal:x')", "READ('v.sp') = 1", 'constructor > 1'), aTokenSoup);
+const aShape = {
+  transitions: fc.array(fc.record({ from: aStepName, to: aStepName, conditionST: aCondition }), { maxLength: 5 }),
+  divergences: fc.array(
+    fc.record({
+      name: aStepName,
+      type: fc.constantFrom('SimultaneousDiverge', 'SimultaneousConverge', 'SelectionDiverge', 'SelectionConverge', 'constructor') as fc.Arbitrary<'SimultaneousDiverge'>,
+      branches: fc.array(aStepName, { maxLength: 3 }),
+    }),
+    { maxLength: 3 },
+  ),
+};
+
+const { aProceduralChart } = fc.letrec<{ aProceduralChart: ProceduralChart }>((tie) => ({
+  aProceduralChart: fc.record({
+    steps: fc.array(
+      fc.record(
+        {
+          name: aStepName,
+          initial: fc.boolean(),
+          stepLevel: fc.constantFrom('UnitProcedure', 'Operation', 'Phase', 'constructor') as fc.Arbitrary<'Phase'>,
+          templateRef: aWord,
+          subChart: fc.option(tie('aProceduralChart'), { nil: undefined, maxDepth: 3 }),
+          roleMap: fc.dictionary(aWord, aWord, { maxKeys: 2 }),
+          parameterBindings: fc.array(fc.record({ name: aWord, from: fc.oneof(aWord, fc.constantFrom('a.result', '.', 'a.')), value: fc.option(aWord, { nil: undefined }) }), {
+            maxLength: 2,
+          }),
+        },
+        { requiredKeys: ['name'] },
+      ),
+      { maxLength: 4 },
+    ) as fc.Arbitrary<ProceduralChart['steps']>,
+    ...aShape,
+  }),
+}));
+
+t.test('SFC-17, SFC-18: random phase charts and procedural charts are judged and compiled without an exception', async (t) => {
+  const template = (_kind: unknown, name: string) =>
+    name === 'a' ? { parameters: [{ name: 'IN', required: true }], outputs: [{ name: 'result' }], roles: ['v'] } : name === 'b' ? null : undefined;
+  fc.assert(
+    fc.property(aProceduralChart, fc.constantFrom<ChartLevel>('Recipe', 'Procedure', 'UnitProcedure', 'Operation'), (chart, level) => {
+      checkProceduralChart(chart, level, { parameters: [{ name: 'constructor', type: 'REAL' }], outputs: [{ name: 'y', type: 'REAL', from: 'a.result' }], template });
+    }),
+    { numRuns: 500 },
+  );
+  const aPhase = fc.record({
+    steps: fc.array(fc.record({ name: aStepName, initial: fc.boolean(), actionST: fc.oneof(aMutation, aTokenSoup, fc.constant('x := 1;')) }), { maxLength: 4 }),
+    ...aShape,
+  });
+  let compiled = 0;
+  fc.assert(
+    fc.property(aPhase, (chart) => {
+      const errors = checkPhaseCharts(chart, { tagsOfType: () => undefined }).filter(({ severity }) => severity === 'error');
+      try {
+        compilePhase({ running: chart, charts: {}, parameters: [], outputs: [], variables: [], signals: [] }, { loopLimit: 100 });
+        compiled += 1;
+      } catch (fault) {
+        if (!(fault instanceof CompileError)) throw fault;
+        if (errors.length === 0) throw new Error(`checked without an error, but not compiled: ${fault.message}`);
+      }
+    }),
+    { numRuns: 500 },
+  );
+  t.ok(compiled > 20, `${compiled} compiled`);
+});
+
+t.test('LIMIT: documents of a megabyte that are long, deep or tangled are judged in bounded time', async (t) => {
+  const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `b${n}`);
+  const steps = names(15_000).map((name, n) => ({ name, initial: n === 0 }));
+  const backward = steps
+    .slice(1)
+    .map(({ name }, n) => ({ from: steps[n].name, to: name, conditionST: '' }))
+    .toReversed();
+  const untyped = [...names(9000).map((name) => ({ name, type: 'ADD' })), { name: 'source', type: 'TO_INT' }];
+  const chain = names(9000).map((destBlock, n): Connection => ({ sourceBlock: n === 8999 ? 'source' : `b${n + 1}`, sourcePort: 'OUT', destBlock, destPort: 'IN1' }));
+  const tens = Array.from(
+    { length: 8 },
+    (_, n): CompositeType => ({
+      ...BOX,
+      name: `ten-${n}`,
+      inputBindings: [],
+      outputBindings: [],
+      paramBindings: [],
+      blocks: names(10).map((name) => ({ name, type: n === 0 ? 'LAG' : `ten-${n - 1}` })),
+    }),
+  );
+  const hollow = tens.map((type, n) => (n === 0 ? { ...type, blocks: [] } : type));
+  let nested: ProceduralChart = { steps: [{ name: 'a', stepLevel: 'Phase', templateRef: 'x' }] };
+  for (let level = 0; level < 10_000; level += 1) nested = { steps: [{ name: 'a', stepLevel: 'Operation', subChart: nested }] };
+  const variables = names(9000).map((name) => ({ name, dataType: 'REAL', direction: 'output' as const }));
+  const ends = variables.map(({ name }) => ({ variable: name, blockRef: 'source', portRef: 'OUT' }));
+  const wide: CompositeType = {
+    ...BOX,
+    name: 'wide',
+    inputs: names(9000).map((name) => ({ name, dataType: 'REAL', defaultValue: '1' })),
+    inputBindings: names(9000).map((name) => ({ port: name, blockRef: name, portRef: 'IN' })),
+    outputBindings: [],
+    paramBindings: [],
+    blocks: names(9000).map((name) => ({ name, type: 'LAG' })),
+  };
+  const phase = (actionST: string) => ({ running: { steps: [{ name: 'a', initial: true, actionST }] }, charts: {}, parameters: [], outputs: [], variables: [], signals: [] });
+  const environment = { parameters: [], template: () => undefined };
+  const inner: ProceduralChart = { steps: [{ name: 'a', stepLevel: 'Phase', parameterBindings: names(200_000).map((name) => ({ name })) }] };
+  const bindings: ProceduralChart = { steps: [{ name: 'a', stepLevel: 'Operation', subChart: inner }] };
+  const mentions = `${Array.from({ length: 900 }, () => 'b1.T > T#1s').join(' OR ')}`;
+  const rows: readonly (readonly [string, () => unknown])[] = [
+    ['untyped chain from the end', () => validateNetwork(untyped, chain)],
+    ['variables', () => validateNetwork(untyped.slice(-1), [], variables, ends)],
+    ['ten to the eighth', () => validateNetwork([{ name: 'x', type: 'ten-7' }], [], [], [], tens)],
+    ['ten to the eighth of nothing', () => validateNetwork([{ name: 'x', type: 'ten-7' }], [], [], [], hollow)],
+    ['wide composite', () => validateNetwork([{ name: 'x', type: 'wide' }], [], [], [], [wide])],
+    ['chart from the end', () => checkPhaseCharts({ steps, transitions: backward }, { tagsOfType: () => undefined })],
+    ['sub-charts in sub-charts', () => checkProceduralChart(nested, 'Recipe', environment)],
+    [
+      'steps and mentions',
+      () =>
+        checkProceduralChart(
+          {
+            steps: steps.map(({ name, initial }) => ({ name, initial, stepLevel: 'Phase', templateRef: 'x' })),
+            transitions: Array.from({ length: 40 }, () => ({ from: 'b0', to: 'b1', conditionST: mentions })),
+          },
+          'Operation',
+          environment,
+        ),
+    ],
+    ['action of a megabyte', () => compilePhase(phase('x := 1; '.repeat(125_000)), { loopLimit: 100 })],
+    [
+      'thousands of names',
+      () =>
+        compilePhase(
+          phase(
+            names(30_000)
+              .map((name) => `${name} := 1;`)
+              .join('\n'),
+          ),
+          { loopLimit: 100 },
+        ),
+    ],
+    ['1000 operators', () => compilePhase(phase(`x := 1${' + 1'.repeat(1000)};`), { loopLimit: 100 })],
+    ['thousands of bindings', () => checkProceduralChart(bindings, 'UnitProcedure', environment)],
+    ['190 levels', () => compilePhase(phase(`${'IF TRUE THEN '.repeat(190)}x := PROMPT('a');${'END_IF;'.repeat(190)}`), { loopLimit: 100 })],
+  ];
+  for (const [name, work] of rows) {
+    const before = performance.now();
+    work();
+    const spent = performance.now() - before;
+    t.ok(spent < LIMIT_MS, `${name} took ${Math.round(spent)} ms`);
+  }
+  t.match(validateNetwork([{ name: 'x', type: 'ten-7' }], [], [], [], tens), [{ message: /more than 10000 blocks/ }]);
+});
+
+t.test('ST-09, Reliability: whatever loops, a scan ends: loops without end, loops in loops, charts that go round', async (t) => {
+  const bodies = [
+    '',
+    'x := x + 1;',
+    "s := s + 'x';",
+    'IF x > 0 THEN x := 0; END_IF;',
+    'FOR j := 1 TO 9223372036854775807 DO x := 1; END_FOR;',
+    'REPEAT x := 1; UNTIL FALSE END_REPEAT;',
+    'EXIT;',
+    "ack := PROMPT('go');",
+  ];
+  const loops = bodies.flatMap((body) => [
+    `x := 0; s := ''; WHILE TRUE DO ${body} END_WHILE;`,
+    `x := 0; s := ''; REPEAT ${body} UNTIL x < 0 END_REPEAT;`,
+    `x := 0; s := ''; FOR i := -9223372036854775808 TO 9223372036854775807 DO ${body} END_FOR;`,
+    `x := 0; s := ''; WHILE TRUE DO WHILE TRUE DO WHILE TRUE DO ${body} END_WHILE; END_WHILE; END_WHILE;`,
+  ]);
+  for (const actionST of loops) {
+    for (const actionMode of ['once', 'cyclic'] as const) {
+      if (actionMode === 'cyclic' && actionST.includes('PROMPT')) continue;
+      const plant = new Plant();
+      const chart = {
+        steps: [
+          { name: 'a', initial: true, actionST, actionMode },
+          { name: 'b', actionST: 'y := 1;' },
+        ],
+        transitions: [
+          { from: 'a', to: 'b', conditionST: 'TRUE' },
+          { from: 'b', to: 'a', conditionST: 'TRUE' },
+        ],
+      };
+      plant.phases.load(basicPlan('p', chart));
+      plant.command('p', 'Start');
+      const before = performance.now();
+      plant.scan(5);
+      t.ok(performance.now() - before < LIMIT_MS, `${actionMode} ${actionST}`);
+      t.equal(plant.view('p').invalid, '', actionST);
+    }
+  }
+  const round = new Plant();
+  round.phases.load(
+    basicPlan('p', {
+      steps: [{ name: 'a', initial: true }, { name: 'b' }],
+      transitions: [
+        { from: 'a', to: 'b' },
+        { from: 'b', to: 'a' },
+      ],
+    }),
+  );
+  round.command('p', 'Start');
+  round.scan(1000);
+  t.equal(round.state('p'), 'Running');
 });
