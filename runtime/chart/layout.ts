@@ -3,13 +3,12 @@
  * them (decisions D-ST-02). Names are compared without regard to case and kept in a Map, so a variable called
  * `constructor` is an ordinary name.
  */
-import type { DataType } from '../vocabulary/data-types.js';
 import type { BinaryOperator, CallExpression, Expression, Statement } from '../language/ast.js';
+import { binaryType as checkedType, type StType } from '../language/types.js';
 import { bodiesOf, callsIn, ownExpressions } from '../language/walk.js';
 import { COMPARISONS, CONNECTIVES } from './value.js';
 
-/** ANY: the type is known at run time only (READ, CALL_SERVICE). */
-export type StType = DataType | 'ANY';
+export type { StType };
 
 export interface Variable {
   readonly slot: number;
@@ -132,15 +131,7 @@ export class Layout {
   }
 }
 
+/** As the checker sees it; a pair that does not fit is ANY and fails when it is executed. */
 export function binaryType(operator: BinaryOperator, left: StType, right: StType): StType {
-  if (COMPARISONS.has(operator) || CONNECTIVES.has(operator)) return 'BOOL';
-  if (operator === '+' && (left === 'STRING' || right === 'STRING')) return 'STRING';
-  if (left === 'ANY' || right === 'ANY') return 'ANY';
-  const numeric = (type: StType) => type === 'INT' || type === 'REAL';
-  if (left === 'INT' && right === 'INT') return 'INT';
-  if (numeric(left) && numeric(right)) return operator === 'MOD' ? 'ANY' : 'REAL';
-  if (left === 'TIME' && right === 'TIME') return operator === '/' ? 'REAL' : operator === '+' || operator === '-' ? 'TIME' : 'ANY';
-  if (operator === '*' && ((left === 'TIME' && numeric(right)) || (right === 'TIME' && numeric(left)))) return 'TIME';
-  if (operator === '/' && left === 'TIME' && numeric(right)) return 'TIME';
-  return 'ANY';
+  return checkedType(operator, left, right) ?? (COMPARISONS.has(operator) || CONNECTIVES.has(operator) ? 'BOOL' : 'ANY');
 }

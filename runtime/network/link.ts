@@ -237,6 +237,8 @@ class Linker {
       const feed = this.#fed.get(key(index, port.name));
       const type = feed ? this.#feedType(feed) : this.#tagged.get(key(index, port.name));
       const constant = block.params.get(port.name);
+      // what is no number never becomes the type of a NUM port: its own connection is at fault, not what else the port is near
+      if (type && port.type === 'NUM' && type !== 'INT' && type !== 'REAL') continue;
       if (type) strong.push(type);
       else if (!feed && constant !== undefined) weak.push(port.type === 'NUM' ? numberType(constant) : literalType(constant));
     }

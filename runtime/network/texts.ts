@@ -7,6 +7,7 @@
  */
 import { BLOCK_TYPES } from '../blocks/index.js';
 import { parseDecimal, parseInteger } from '../language/value-text.js';
+import { compareText } from '../language/values.js';
 
 /** Id 0 is the empty text, the start value of every STRING port. */
 const FIXED_TEXTS: readonly string[] = [...new Set(['', ...BLOCK_TYPES.flatMap((type) => [...(type.stateWords ?? []), ...type.fixedTexts])])];
@@ -63,15 +64,9 @@ export class TextTable {
     return this.#texts[id] ?? '';
   }
 
-  /** Order by Unicode code point (decisions 4.4); UTF-16 order differs where surrogates meet U+E000 to U+FFFF. */
+  /** Order by Unicode code point (decisions 4.4). */
   compare(left: number, right: number): number {
-    if (left === right) return 0;
-    const a = this.text(left);
-    const b = this.text(right);
-    let at = 0;
-    while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
-    if (at === a.length || at === b.length) return a.length - b.length;
-    return codePointRank(a.charCodeAt(at)) - codePointRank(b.charCodeAt(at));
+    return left === right ? 0 : compareText(this.text(left), this.text(right));
   }
 
   /** TO_REAL of a text; NaN, which becomes a block error, when it is no number. */
@@ -89,10 +84,4 @@ export class TextTable {
     if (word === 'TRUE') return 1;
     return word === 'FALSE' ? 0 : Number.NaN;
   }
-}
-
-/** Moves the surrogates behind the rest of the basic plane, where their code points are. */
-function codePointRank(unit: number): number {
-  if (unit < 0xd800) return unit;
-  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
