@@ -22,8 +22,8 @@ export interface Incoming {
   /** Whether the connection is under TLS. */
   readonly secure: boolean;
   /**
-   * Collects the body and hands it to `accept`; called at most once, in the turn of the request. Rejects with the error of
-   * `tooLarge` beyond the limit, and with what `accept` throws.
+   * Collects the body and hands it to `accept`, for as long as that call lasts; called at most once, in the turn of the
+   * request. Rejects with the error of `tooLarge` beyond the limit, and with what `accept` throws.
    */
   collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void>;
 }

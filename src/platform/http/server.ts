@@ -342,12 +342,14 @@ class Exchange implements Incoming {
           reject(tooLarge());
           return;
         }
-        // uWebSockets.js takes the chunk back after this call: copy it, by way of a view so that small bodies land in Node's pool
-        const bytes = Buffer.from(new Uint8Array(chunk));
-        parts = parts ? Buffer.concat([parts, bytes]) : bytes;
-        if (!isLast) return;
+        // uWebSockets.js takes the chunk back after this call: it is copied, unless it is the whole body
+        const bytes = Buffer.from(chunk);
+        if (!isLast) {
+          parts = Buffer.concat(parts ? [parts, bytes] : [bytes]);
+          return;
+        }
         try {
-          accept(parts);
+          accept(parts ? Buffer.concat([parts, bytes]) : bytes);
           resolve();
         } catch (fault) {
           reject(fault as Error);

@@ -21,10 +21,10 @@ export interface SealedAudit {
   readonly mac: Buffer;
 }
 
-export function sealAudit({ head, tail }: AuditText, previousHash: string, key: HashMac): SealedAudit {
+export function sealAudit({ head, tail }: AuditText, previousHash: string, key: ShortMac): SealedAudit {
   const body = head + previousHash + tail;
   const hash = digest('sha256', body, 'hex');
-  return { body, hash, hashBytes: Buffer.from(hash, 'hex'), mac: key.macOf(hash) };
+  return { body, hash, hashBytes: Buffer.from(hash, 'hex'), mac: key.ofHash(hash) };
 }
 
 export function hashOf(body: string): Buffer {
@@ -37,14 +37,16 @@ export function macOf(hash: Buffer, key: Buffer): Buffer {
 
 const BLOCK_BYTES = 64; // of SHA-256
 const HASH_BYTES = 32;
+const TEXT_BYTES_MAX = 256;
 
 /**
- * HMAC-SHA256 (RFC 2104) with one key over one hash after the other: what `macOf` gives, from two one-shot digests, which
- * cost a third of the object that `createHmac` makes for each record.
+ * HMAC-SHA256 (RFC 2104) with one key over one short message after the other, from two one-shot digests: they cost a third
+ * of the object that `createHmac` makes for each.
  */
-export class HashMac {
+export class ShortMac {
   /** The padded key, and after it what is hashed. */
-  readonly #inner = Buffer.alloc(BLOCK_BYTES + HASH_BYTES, 0x36);
+  readonly #inner = Buffer.alloc(BLOCK_BYTES + TEXT_BYTES_MAX, 0x36);
+  readonly #overHash = this.#inner.subarray(0, BLOCK_BYTES + HASH_BYTES);
   readonly #outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES, 0x5c);
 
   constructor(key: Buffer) {
@@ -56,10 +58,21 @@ export class HashMac {
   }
 
   /** @param hash 32 bytes in hex. */
-  macOf(hash: string): Buffer {
+  ofHash(hash: string): Buffer {
     this.#inner.write(hash, BLOCK_BYTES, 'hex');
-    this.#outer.write(digest('sha256', this.#inner, 'hex'), BLOCK_BYTES, 'hex');
-    return Buffer.from(digest('sha256', this.#outer, 'hex'), 'hex');
+    return Buffer.from(this.#finish(this.#overHash, 'hex'), 'hex');
+  }
+
+  /** Base64; of at most 256 bytes. */
+  ofText(text: string): string {
+    const bytes = this.#inner.write(text, BLOCK_BYTES, 'utf8');
+    assert(bytes < TEXT_BYTES_MAX, 'the text is longer than this MAC is made for');
+    return this.#finish(this.#inner.subarray(0, BLOCK_BYTES + bytes), 'base64');
+  }
+
+  #finish(message: Buffer, encoding: 'hex' | 'base64'): string {
+    this.#outer.write(digest('sha256', message, 'hex'), BLOCK_BYTES, 'hex');
+    return digest('sha256', this.#outer, encoding);
   }
 }
 

@@ -8,6 +8,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import type { ShortMac } from './chain.js';
 
 const SLOT_BYTES = 512;
 const SLOTS = 2;
@@ -35,13 +36,13 @@ export function readHeadFile(file: string, key: Buffer): ChainEnd | null {
 
 export class HeadFile {
   readonly #fd: number;
-  readonly #key: Buffer;
+  readonly #mac: ShortMac;
   readonly #block = Buffer.alloc(SLOT_BYTES, ' ');
   #slot = 0;
   #dirty = false;
 
-  constructor(file: string, key: Buffer) {
-    this.#key = key;
+  constructor(file: string, mac: ShortMac) {
+    this.#mac = mac;
     const isNew = !existsSync(file);
     this.#fd = openSync(file, isNew ? 'w+' : 'r+', 0o600);
     if (isNew) writeSync(this.#fd, Buffer.alloc(SLOTS * SLOT_BYTES, ' ')); // the space is taken now: a full disk does not stop the head
@@ -49,7 +50,7 @@ export class HeadFile {
 
   write(end: ChainEnd): void {
     this.#block.fill(' ');
-    this.#block.write(`${JSON.stringify({ sequence: end.sequence, hash: end.hash, mac: macOfEnd(end, this.#key).toString('base64') })}\n`);
+    this.#block.write(`{"sequence":${end.sequence},"hash":"${end.hash}","mac":"${this.#mac.ofText(textOfEnd(end))}"}\n`);
     writeSync(this.#fd, this.#block, 0, SLOT_BYTES, this.#slot * SLOT_BYTES);
     this.#slot = (this.#slot + 1) % SLOTS;
     this.#dirty = true;
@@ -71,13 +72,13 @@ function readSlot(bytes: Buffer, key: Buffer): ChainEnd | null {
   try {
     const { sequence, hash, mac } = JSON.parse(bytes.toString('utf8')) as { sequence: number; hash: string; mac: string };
     const given = Buffer.from(mac, 'base64');
-    const expected = macOfEnd({ sequence, hash }, key);
+    const expected = createHmac('sha256', key).update(textOfEnd({ sequence, hash })).digest();
     return given.length === expected.length && timingSafeEqual(given, expected) ? { sequence, hash } : null;
   } catch {
     return null; // an empty or damaged slot: the other one is good
   }
 }
 
-function macOfEnd({ sequence, hash }: ChainEnd, key: Buffer): Buffer {
-  return createHmac('sha256', key).update(`audit-head|${sequence}|${hash}`).digest();
+function textOfEnd({ sequence, hash }: ChainEnd): string {
+  return `audit-head|${sequence}|${hash}`;
 }

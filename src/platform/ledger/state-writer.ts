@@ -8,7 +8,7 @@
 import path from 'node:path';
 import type Database from '../base/sqlite.js';
 import { AuditIndex } from './audit-index.js';
-import { GENESIS_HASH, HashMac, sealAudit, signHead } from './chain.js';
+import { GENESIS_HASH, ShortMac, sealAudit, signHead } from './chain.js';
 import { HeadFile, headFileOf, readHeadFile } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
 import { openStateDatabase } from './schema.js';
@@ -16,7 +16,7 @@ import type { WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
 const PRUNE_ROWS = 500; // groups of nonces forgotten per idle moment
-const CHECKPOINT_WAL_BYTES = 8 * 1024 * 1024; // a busy ledger checkpoints itself: a WAL that is written over costs less than one that grows
+const CHECKPOINT_WAL_BYTES = 16 * 1024 * 1024; // a busy ledger checkpoints itself
 const COMMIT_WAL_BYTES = 6 * 4096; // pages that a commit touches beside those it fills
 const ROW_BYTES = 320; // of an audit record or a resource beside its body
 const NOT_LOADED = 'the ledger has to be loaded before it commits';
@@ -33,7 +33,7 @@ interface Tail {
 export class StateWriter {
   readonly #database: Database.Database;
   readonly #keys: DeviceKeys;
-  readonly #mac: HashMac;
+  readonly #mac: ShortMac;
   readonly #headFile: HeadFile;
   readonly #index: AuditIndex;
   readonly #findings: string[] = [];
@@ -49,14 +49,14 @@ export class StateWriter {
   constructor(dataDir: string, keys: DeviceKeys) {
     this.#keys = keys;
     this.#database = openStateDatabase(path.join(dataDir, 'state.db'));
-    this.#mac = new HashMac(keys.auditHmac);
+    this.#mac = new ShortMac(keys.auditHmac);
     this.#index = new AuditIndex(this.#database);
     this.#sql = prepareAll(this.#database);
     const headFile = headFileOf(dataDir);
     this.#tail = this.#readTail();
     this.#adoptHead(readHeadFile(headFile, keys.auditHmac));
     this.#signedSequence = this.#sql.lastSigned.get() as number;
-    this.#headFile = new HeadFile(headFile, keys.auditHmac);
+    this.#headFile = new HeadFile(headFile, this.#mac);
   }
 
   /** What was found wrong with the end of the audit chain at start; sentences for the log and an alarm. */

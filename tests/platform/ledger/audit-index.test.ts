@@ -6,9 +6,10 @@ import { createHash, createHmac } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import Database from '../../../src/platform/base/sqlite.js';
 import { canonicalJson } from '../../../src/platform/ledger/canonical-json.js';
+import { ShortMac } from '../../../src/platform/ledger/chain.js';
 import { HeadFile, headFileOf } from '../../../src/platform/ledger/head-file.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
@@ -79,7 +80,7 @@ function writeFirstSchema(dir: string, nowMs: number): void {
     for (let index = 0; index < 1200; index += 1) putNonce.run(`nonce-${index}`, nowMs - WINDOW_MS - 1000 + index * 10);
   })();
   database.close();
-  const head = new HeadFile(headFileOf(dir), keys.auditHmac);
+  const head = new HeadFile(headFileOf(dir), new ShortMac(keys.auditHmac));
   head.write({ sequence: OLD_RECORDS, hash: previousHash });
   head.close();
 }
@@ -137,11 +138,6 @@ async function sequencesOf(queries: LedgerQueries, query: AuditQuery, limit: num
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
   return seen;
-}
-
-interface Test {
-  same(found: unknown, wanted: unknown, message?: string): unknown;
-  match(found: unknown, wanted: unknown, message?: string): unknown;
 }
 
 async function checkAnswers(t: Test, queries: LedgerQueries, among: readonly UnchainedAudit[]): Promise<void> {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { auditText } from '../../../src/platform/ledger/audit-text.js';
 import { canonicalJson } from '../../../src/platform/ledger/canonical-json.js';
-import { HashMac, macOf } from '../../../src/platform/ledger/chain.js';
+import { macOf, ShortMac } from '../../../src/platform/ledger/chain.js';
 import type { UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
 import { auditDraft } from '../../support/ledger-data.js';
 
@@ -66,15 +66,21 @@ t.test('8.6: what JSON has no word for is written as JSON.stringify does', async
   t.throws(() => auditText(auditDraft(1, { after: 1n })), TypeError);
 });
 
-t.test('8.6: the MAC of one key over many hashes is HMAC-SHA256', async (t) => {
+t.test('8.6: the MAC of one key over one message after the other is HMAC-SHA256', async (t) => {
   for (const bytes of [0, 32, 64]) {
     const key = randomBytes(bytes);
-    const mac = new HashMac(key);
+    const mac = new ShortMac(key);
     for (let round = 0; round < 20; round += 1) {
       const hash = randomBytes(32);
-      t.same(mac.macOf(hash.toString('hex')), createHmac('sha256', key).update(hash).digest());
-      t.same(mac.macOf(hash.toString('hex')), macOf(hash, key));
+      t.same(mac.ofHash(hash.toString('hex')), createHmac('sha256', key).update(hash).digest());
+      t.same(mac.ofHash(hash.toString('hex')), macOf(hash, key));
+      const text = hash
+        .toString('base64')
+        .repeat(5)
+        .slice(round * 3);
+      t.equal(mac.ofText(text), createHmac('sha256', key).update(text).digest('base64'));
     }
   }
-  t.throws(() => new HashMac(randomBytes(65)), /longer key/);
+  t.throws(() => new ShortMac(randomBytes(65)), /longer key/);
+  t.throws(() => new ShortMac(randomBytes(32)).ofText('x'.repeat(300)), /longer than/);
 });

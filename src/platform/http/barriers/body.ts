@@ -48,7 +48,7 @@ function checkMediaType(type: string | undefined, allowed: readonly string[] | u
 function accept(exchange: Exchange, guard: Guard, bytes: Uint8Array): void {
   const { row } = exchange.row.bound;
   if (row.bodyMedia) {
-    exchange.body = bytes;
+    exchange.body = new Uint8Array(bytes); // a copy: they are only lent
     return;
   }
   const parsed = parseJson(bytes);
