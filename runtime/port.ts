@@ -350,6 +350,8 @@ export type UnitOutbound =
       readonly message: string;
     }
   | { readonly type: 'inspect-result'; readonly id: number; readonly result: unknown }
+  /** All overrides in force, told when one begins or ends (decisions 5.1 rule 7). */
+  | { readonly type: 'overrides'; readonly overrides: readonly { readonly address: string; readonly value: Value }[] }
   /** A bypassed interlock would have tripped (D-PROG-03). */
   | { readonly type: 'shadow-trip'; readonly module: string; readonly block: string; readonly atMs: number }
   | { readonly type: 'retained'; readonly networks: Readonly<Record<string, RetainedNetwork>> }

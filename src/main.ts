@@ -37,6 +37,7 @@ import type { StreamDeps } from './domains/tags/stream-routes.js';
 import { publishTags } from './domains/tags/tag-sources.js';
 import { writeFrame } from './domains/tags/write-frame.js';
 import { UnitJournal, unitOfLogLine } from './domains/units/journal.js';
+import { keepOverrides } from './domains/units/overrides.js';
 import { touchesPlan } from './domains/units/plan.js';
 import { UnitReconciler } from './domains/units/reconciler.js';
 import { Recordings } from './domains/units/recordings.js';
@@ -123,6 +124,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     build,
   });
   const journal = new UnitJournal({ store, runtimes, clock, log });
+  keepOverrides({ store, runtimes, clock });
   const unitLoop = new ReconcileLoop(units, clock, log);
   const ioLoop = new ReconcileLoop(ioModules, clock, log);
   const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store, clock }), clock, log);

@@ -75,6 +75,8 @@ export class NetworkSet {
   readonly #modes: Map<string, Mode>;
   /** Writes that changed a stored value, ever: what was commanded is saved at once, not with the next interval. */
   writesChanged = 0;
+  /** An override began, changed or ended since somebody set this back. */
+  overridesChanged = false;
   readonly #retained: RetainedValues;
   readonly #bypasses: Bypasses;
   readonly #settling: SettlingWrites;
@@ -113,6 +115,7 @@ export class NetworkSet {
     this.#retained = new RetainedValues(memory, this.#instances, this.#tags, this.#texts);
     this.#retained.restore(plan.retained);
     if (options.previous) this.#takeOver(options.previous);
+    this.overridesChanged = (options.previous?.overrides().length ?? 0) > 0;
     if (plan.bypasses) this.#bypassExactly(plan.bypasses);
     for (const tag of this.#tags) if (!tag.plan.cyclic && tag.image >= 0) this.io.ignoreAge(tag.image, tag.channel);
     this.#retained.settle(renewedNetworks(plan, options.previous?.plan));
@@ -340,7 +343,11 @@ export class NetworkSet {
     if (!instance) return;
     this.#showMode(instance);
     if (mode !== 'Automatic') return;
-    for (const tag of this.#tags) if (tag.network === instance && tag.override >= 0) this.#memory.S[tag.override] = 0;
+    for (const tag of this.#tags) {
+      if (tag.network !== instance || tag.override < 0) continue;
+      if (this.#memory.S[tag.override] !== 0) this.overridesChanged = true;
+      this.#memory.S[tag.override] = 0;
+    }
   }
 
   /** PID blocks are in manual while their module is (decisions 3.7). */
@@ -379,6 +386,7 @@ export class NetworkSet {
       return { code: 'write_failed', message: `${address} is an output of its network; it can be overridden only while ${network} is not in Automatic` };
     this.#memory.S[tag.override] = 1;
     this.#memory.S[tag.override + 1] = number;
+    this.overridesChanged = true;
     if (tag.image >= 0) this.#settling.note(slot, this.#nowMs);
     return null;
   }

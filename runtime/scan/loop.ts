@@ -179,6 +179,11 @@ export class UnitLoop {
     };
   }
 
+  #tellOverrides(networks: NetworkSet): void {
+    networks.overridesChanged = false;
+    this.#parts.post({ type: 'overrides', overrides: networks.overrides() });
+  }
+
   #answerInspections(networks: NetworkSet, phases: PhaseEngine): void {
     for (const message of this.#inspections.splice(0)) {
       this.#parts.post({ type: 'inspect-result', id: message.id, result: this.#inspect(message, networks, phases) ?? null });
@@ -240,6 +245,7 @@ export class UnitLoop {
     this.#table.publish(this.#values, this.#timestamps, this.#quality);
     if (networks.hasReports) for (const report of networks.takeReports()) this.#parts.post({ type: 'network', ...report });
     for (const trip of networks.takeShadowTrips()) this.#parts.post({ type: 'shadow-trip', ...trip, atMs: nowMs });
+    if (networks.overridesChanged) this.#tellOverrides(networks);
     const ended = monoMs();
     this.#retained.run(networks, ended);
     this.#stats.note(latenessMs, ended - began, networks.plan.scanIntervalMs / this.#timeScale, elapsed, ended);

@@ -1,6 +1,6 @@
 /** What can be seen and done inside a running unit, on the whole appliance (contract 3, Physical model and logic; decisions Q-UNIT-07, Q-UNIT-08). */
 import t from 'tap';
-import { AT, LOOP, startSmallPlant } from './small-plant.js';
+import { AT, LOCKED, LOOP, startSmallPlant } from './small-plant.js';
 
 const plant = await startSmallPlant();
 t.teardown(() => plant.end());
@@ -236,5 +236,42 @@ t.test('RUNTIME-03, RUNTIME-05, decisions 3.8: after a restart the newest writte
   t.ok(
     lines.some((line: Body) => line.message === 'unit runtime ended' && line.level === 'warn'),
     'the end of the worker is logged',
+  );
+});
+
+t.test('decisions 5.1 rule 7, Q-PROG-12: an override is listed on the module with its author, and ends with Automatic', async (t) => {
+  await plant.did(api.post('/api/v1/controlmoduletemplates', LOCKED));
+  await plant.did(api.post(`${AT}/controlmodules`, { name: 'x1', parentName: 'r1', templateRef: 'locked' }));
+  await plant.until('units/r1/tags/x1.out', (tag) => tag.value === 3);
+  await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'x1', mode: 'Manual' }));
+  await plant.did(api.post(`${RUNTIME}/write`, { address: 'x1.out', value: '99' }));
+  await plant.until('units/r1/tags/x1.out', (tag) => tag.value === 99);
+  const { overrides } = await plant.until('controlmodules/x1', (module) => module.overrides.length > 0);
+  const { items } = (await api.get(`${AT}/audit?category=tag-write&limit=1`)).body;
+  t.same(overrides, [{ tag: 'out', value: '99', by: items[0].displayName, at: overrides[0].at }]);
+  await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'x1', mode: 'Automatic' }));
+  await plant.until('controlmodules/x1', (module) => module.overrides.length === 0);
+  await plant.until('units/r1/tags/x1.out', (tag) => tag.value === 3);
+});
+
+t.test('D-PROG-03, decisions 3.8: a bypass reaches the worker, outlives a restart of it, and ends when it is taken back', async (t) => {
+  const bypass = `${AT}/controlmodules/x1/interlock/bypass`;
+  await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'x1', mode: 'Manual' }));
+  await plant.did(api.post(`${RUNTIME}/write`, { address: 'x1.healthy', value: false }));
+  await plant.until('units/r1/tags/x1.ok', (tag) => tag.value === false);
+  t.match(await api.post(bypass, { reason: REASON }), { status: 200, body: { active: true, interlocks: ['ilk'] } });
+  await plant.until('units/r1/tags/x1.ok', (tag) => tag.value === true);
+  const { epoch } = (await api.get(`${RUNTIME}/status`)).body;
+  await plant.did(api.post(`${RUNTIME}/restart`, { reason: REASON }));
+  await plant.until('units/r1/runtime/status', (status) => status.ready && status.epoch === epoch + 1);
+  const { scanCount } = await plant.until('units/r1/runtime/status', (status) => status.scanCount > 2);
+  t.ok(scanCount > 0);
+  t.match([(await plant.tag('x1.healthy')).value, (await plant.tag('x1.ok')).value], [false, true], 'tripped, and still bypassed');
+  t.equal((await api.delete(bypass)).status, 204);
+  await plant.until('units/r1/tags/x1.ok', (tag) => tag.value === false);
+  const told = (await eventsOf()).filter((event) => event.object === 'ControlModule/x1').map((event) => event.reason);
+  t.same(
+    told.filter((reason) => reason.startsWith('Interlock')),
+    ['InterlockBypassed', 'InterlockShadowTrip', 'InterlockBypassEnded'],
   );
 });

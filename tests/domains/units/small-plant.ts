@@ -77,6 +77,20 @@ export const LOOP = {
   ],
 };
 
+/** An interlock that can be tripped, and an output that can be overridden. */
+export const LOCKED = {
+  name: 'locked',
+  blocks: [
+    { name: 'ilk', type: 'INTERLOCK' },
+    { name: 'out', type: 'MUL', params: { IN1: 1.5, IN2: 2 } },
+  ],
+  tags: [
+    { name: 'healthy', dataType: 'Boolean', accessLevel: 'readwrite', blockRef: 'ilk', portRef: 'IN1' },
+    { name: 'ok', dataType: 'Boolean', blockRef: 'ilk', portRef: 'OK' },
+    { name: 'out', dataType: 'Float', accessLevel: 'readwrite', blockRef: 'out', portRef: 'OUT' },
+  ],
+};
+
 /** Site, unit, controller and I/O module; no control module yet. */
 export async function startSmallPlant(): Promise<SmallPlant> {
   process.env.LINESIDE_LOG_LEVEL ??= 'silent';
