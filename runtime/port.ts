@@ -382,6 +382,8 @@ export type RecordedMessage =
 export interface RecordingStart {
   /** Version of this form. */
   readonly form: number;
+  /** Product and engine that made it, in words; added by the gateway. */
+  readonly madeBy?: string;
   readonly site: string;
   readonly unit: string;
   /** Number of the last scan before the recording; the first one recorded follows it. */
@@ -445,10 +447,10 @@ export type ReplayOutbound =
       readonly unit: string;
       readonly scan: number;
       readonly atMs: number;
-      readonly ports: readonly ReplayPort[];
-      /** Ports asked for that the plan at the start does not have; a hot swap may bring them. */
-      readonly unknown: readonly string[];
+      readonly madeBy: string;
     }
+  /** `unknown`: ports asked for that the plan at the start does not have; a hot swap may bring them. */
+  | { readonly type: 'ports'; readonly ports: readonly ReplayPort[]; readonly unknown: readonly string[] }
   | { readonly type: 'rows'; readonly rows: readonly ReplayRow[] }
   | {
       readonly type: 'verdict';

@@ -39,6 +39,7 @@ import { writeFrame } from './domains/tags/write-frame.js';
 import { UnitJournal, unitOfLogLine } from './domains/units/journal.js';
 import { keepOverrides } from './domains/units/overrides.js';
 import { touchesPlan } from './domains/units/plan.js';
+import { madeBy } from './domains/units/recording-file.js';
 import { UnitReconciler } from './domains/units/reconciler.js';
 import { Recordings } from './domains/units/recordings.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
@@ -152,6 +153,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     log,
     settings: { durationMaxMs: settings.recordingDurationMaxMs, bytesMax: settings.recordingBytesMax, keep: settings.recordingsKept },
     storageLow,
+    madeBy: madeBy(product),
   });
 
   runtimes.onMessage((link, message) => {

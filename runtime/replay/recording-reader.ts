@@ -2,7 +2,7 @@
 import { deserialize } from 'node:v8';
 import { crc32, inflateRawSync } from 'node:zlib';
 import type { RecordingPart } from '../port.js';
-import { FRAME_HEAD_BYTES, type FrameHead, RECORDING_MAGIC, readFrameHead, setCrc } from '../vocabulary/recording-file.js';
+import { FRAME_HEAD_BYTES, type FrameHead, RECORDING_MAGIC, readCrc, readFrameHead, setCrc } from '../vocabulary/recording-file.js';
 
 /** The file is no recording, or not as it was written. */
 export class RecordingDamage extends Error {
@@ -22,18 +22,25 @@ export function* recordingParts(file: Uint8Array): Generator<RecordingPart> {
   const magic = String.fromCharCode(...file.subarray(0, RECORDING_MAGIC.length));
   if (magic !== RECORDING_MAGIC) throw new RecordingDamage('the file is no recording');
   let at = RECORDING_MAGIC.length;
+  let scan = 0;
   for (let frame = 1; at + FRAME_HEAD_BYTES <= file.length; frame += 1) {
-    const head = readFrameHead(file.subarray(at, at + FRAME_HEAD_BYTES));
-    if (!head) throw new RecordingDamage(`frame ${frame} at byte ${at} is damaged`);
+    const head = soundHead(file.subarray(at, at + FRAME_HEAD_BYTES));
+    if (!head) throw new RecordingDamage(`the head of frame ${frame} at byte ${at}, after scan ${scan}, is damaged: its CRC differs`, scan + 1, scan + 1);
     const end = at + FRAME_HEAD_BYTES + head.storedBytes;
     if (end > file.length) return;
-    const bytes = Uint8Array.from(file.subarray(at, at + FRAME_HEAD_BYTES));
-    setCrc(bytes, 0);
     const stored = file.subarray(at + FRAME_HEAD_BYTES, end);
-    if (crc32(stored, crc32(bytes)) !== head.crc) throw damagedFrame(frame, at, head);
+    if (crc32(stored) !== head.contentCrc) throw damagedFrame(frame, at, head);
     yield readPart(head, inflateRawSync(stored, { maxOutputLength: Math.max(1, head.plainBytes) }));
+    scan = head.last;
     at = end;
   }
+}
+
+/** Undefined when the CRC of the head differs. */
+function soundHead(bytes: Uint8Array): FrameHead | undefined {
+  const head = Uint8Array.from(bytes);
+  setCrc(head, 0);
+  return crc32(head) === readCrc(bytes) ? readFrameHead(head) : undefined;
 }
 
 function damagedFrame(frame: number, at: number, { kind, first, last }: FrameHead): RecordingDamage {

@@ -50,9 +50,10 @@ function passed(to: ReplayBound | undefined, scan: number, atMs: number): boolea
 function replay(parts: Iterator<RecordingPart>): void {
   const first = parts.next().value as RecordingPart | undefined;
   if (first?.kind !== 'start') throw new RecordingDamage('the recording has no start');
+  const { site, unit, scan, wallMs, madeBy = '' } = first.start;
+  send({ type: 'opened', site, unit, scan, atMs: wallMs, madeBy });
   const player = new Player(first.start);
-  const { site, unit, scan, wallMs } = first.start;
-  send({ type: 'opened', site, unit, scan, atMs: wallMs, ports: request.list ? player.ports.list() : [], unknown: request.ports.filter((name) => !player.ports.has(name)) });
+  send({ type: 'ports', ports: request.list ? player.ports.list() : [], unknown: request.ports.filter((name) => !player.ports.has(name)) });
   if (request.list) return send({ type: 'verdict', outcome: 'identical', scan, scans: 0, checksums: 0, ended: false, message: '' });
   const rows = new Rows(player);
   const verdict = (outcome: 'identical' | 'different' | 'damaged', at: number, message: string): void => {

@@ -68,8 +68,8 @@ program
   .option('--every-scan', 'print every scan, not only those with a change')
   .option('--list', 'print the ports there are')
   .action(async (file: string, options: ReplayOptions) => {
-    const { replay } = await import('./replay.js');
-    process.exitCode = await replay(file, options, { out: (text) => void process.stdout.write(text), say: (text) => console.error(text) });
+    const [{ replay }, { madeBy }] = await Promise.all([import('./replay.js'), import('../domains/units/recording-file.js')]);
+    process.exitCode = await replay(file, options, madeBy(PRODUCT), { out: (text) => void process.stdout.write(text), say: (text) => console.error(text) });
   });
 program.command('routes').description('print method, path, action and tier of every route').action(routes);
 await program.parseAsync();

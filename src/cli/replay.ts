@@ -25,7 +25,8 @@ export interface Printer {
   say(text: string): void;
 }
 
-export async function replay(file: string, options: ReplayOptions, printer: Printer): Promise<number> {
+/** @param self product and engine that replay, as recordings name theirs. */
+export async function replay(file: string, options: ReplayOptions, self: string, printer: Printer): Promise<number> {
   const ports = options.port ?? [];
   const [from, to] = [readBound(options.from), readBound(options.to)];
   if (from === null || to === null) {
@@ -35,11 +36,17 @@ export async function replay(file: string, options: ReplayOptions, printer: Prin
   const request: ReplayRequest = { file, ports, ...(from && { from }), ...(to && { to }), everyScan: options.everyScan ?? false, list: options.list ?? false };
   const print = options.format === 'csv' ? csvRow : tableRow;
   let code = 2;
+  let maker = self;
   await run(request, (message) => {
     if (message.type === 'rows') printer.out(message.rows.map((row) => print(row, ports)).join(''));
     else if (message.type === 'verdict') code = tellVerdict(message, request.list, printer);
-    else tellOpening(message, request, options.format, printer);
+    else if (message.type === 'ports') tellPorts(message, request, options.format, printer);
+    else {
+      maker = message.madeBy || self;
+      printer.say(`unit ${message.unit} of site ${message.site}, from scan ${message.scan + 1}, ${new Date(message.atMs).toISOString()}`);
+    }
   });
+  if (code !== 0 && maker !== self) printer.say(`lineside: it was recorded by ${maker}; this is ${self}`);
   return code;
 }
 
@@ -60,10 +67,9 @@ function run(request: ReplayRequest, take: (message: ReplayOutbound) => void): P
   });
 }
 
-function tellOpening(opened: Extract<ReplayOutbound, { type: 'opened' }>, { ports, list }: ReplayRequest, format: ReplayOptions['format'], { out, say }: Printer): void {
-  say(`unit ${opened.unit} of site ${opened.site}, from scan ${opened.scan + 1}, ${new Date(opened.atMs).toISOString()}`);
-  for (const name of opened.unknown) say(`lineside: the plan at the start has no port or tag ${name}; --list names those there are`);
-  if (list) out(opened.ports.map(({ name, type }) => `${name}\t${type}\n`).join(''));
+function tellPorts(message: Extract<ReplayOutbound, { type: 'ports' }>, { ports, list }: ReplayRequest, format: ReplayOptions['format'], { out, say }: Printer): void {
+  for (const name of message.unknown) say(`lineside: the plan at the start has no port or tag ${name}; --list names those there are`);
+  if (list) out(message.ports.map(({ name, type }) => `${name}\t${type}\n`).join(''));
   else if (ports.length > 0) out(format === 'csv' ? `${['scan', 'time', ...ports.flatMap((name) => [name, `${name} quality`])].map(cell).join(',')}\n` : tableHead(ports));
 }
 

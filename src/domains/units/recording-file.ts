@@ -12,17 +12,22 @@ export type StoredPart = Exclude<RecordingPart, { readonly kind: 'refused' }>;
 
 const compress = promisify(deflateRaw);
 
+/** Product and engine: a replay by another one may lay out memory, or calculate, in another way. */
+export function madeBy({ version, commit }: { readonly version: string; readonly commit: string }): string {
+  return `lineside ${version}${commit === '' ? '' : ` (${commit})`}, Node ${process.versions.node} ${process.arch}`;
+}
+
 /** Head and content of one frame. */
 export async function encodeFrame(part: StoredPart): Promise<readonly [Uint8Array, Uint8Array]> {
   const plain = part.kind === 'scans' ? part.bytes : serialize(part);
   const stored = await compress(plain);
-  const head = frameHead({ kind: part.kind, storedBytes: stored.length, plainBytes: plain.length, ...scansOf(part) });
-  setCrc(head, crc32(stored, crc32(head)));
+  const head = frameHead({ kind: part.kind, storedBytes: stored.length, plainBytes: plain.length, ...scansOf(part), contentCrc: crc32(stored) });
+  setCrc(head, crc32(head));
   return [head, stored];
 }
 
 function scansOf(part: StoredPart): { readonly first: number; readonly last: number } {
-  if (part.kind === 'scans') return part;
+  if (part.kind === 'scans') return { first: part.first, last: part.last };
   const scan = part.kind === 'start' ? part.start.scan : part.scan;
   return { first: scan, last: scan };
 }

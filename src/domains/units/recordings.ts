@@ -41,6 +41,8 @@ export interface RecordingsParts {
   readonly log: Log;
   readonly settings: RecordingSettings;
   readonly storageLow: () => boolean;
+  /** Stands in every recording. */
+  readonly madeBy: string;
 }
 
 interface Active {
@@ -137,7 +139,7 @@ export class Recordings {
     if (part.kind === 'refused') return active.started.reject(new Refusal('conflict', part.message, { code: 'recording_active' }));
     if (part.kind === 'start') active.entry = { ...active.entry, firstScan: part.start.scan + 1, lastScan: part.start.scan };
     if (part.kind === 'scans') active.entry = { ...active.entry, lastScan: part.last };
-    active.file.add(part).then(
+    active.file.add(part.kind === 'start' ? { ...part, start: { ...part.start, madeBy: this.#parts.madeBy } } : part).then(
       () => {
         if (part.kind === 'start') active.started.resolve();
       },

@@ -8,6 +8,7 @@ import type { PhasePlan, RecordingPart, UnitInbound, UnitOutbound, UnitPlan } fr
 import { ScanClock } from '../../../runtime/scan/clock.js';
 import { UnitLoop } from '../../../runtime/scan/loop.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
+import type { Command } from '../../../runtime/vocabulary/states.js';
 import { basicPlan } from '../chart/plant.js';
 import { image, network, SETTINGS, tags, unitPlan, wires } from '../network/plans.js';
 
@@ -158,6 +159,35 @@ export const PHASE: PhasePlan = basicPlan(
   },
 );
 
+/** Begins anew whenever it has ended: branches side by side, calls in conditions, steps that time out, signals. */
+export const BESIDE: PhasePlan = basicPlan(
+  'beside',
+  {
+    steps: [
+      { name: 'fork', initial: true },
+      { name: 'left', actionST: 'WAIT(T#3s);\nleft := left * 1.0001;' },
+      { name: 'right', actionST: "c := PROMPT_CHOICE('Which', 'A', 'B');", timeoutSeconds: 8, onTimeout: 'Alarm' },
+      { name: 'join', actionST: "WRITE('tic2.sp', 35.0 + left / 1000.0);" },
+    ],
+    transitions: [
+      { from: 'fork', to: 'both', conditionST: "MTP_STATE('opc/dose') <> 'Aborted' AND READ('signal:ready')" },
+      { from: 'end', to: 'join', conditionST: "MESSAGE('joined') AND c <> ''" },
+    ],
+    divergences: [
+      { name: 'both', type: 'SimultaneousDiverge', branches: ['left', 'right'] },
+      { name: 'end', type: 'SimultaneousConverge', branches: ['left', 'right'] },
+    ],
+  } as PhasePlan['running'],
+  {
+    variables: [
+      { name: 'left', type: 'REAL', initial: '1' },
+      { name: 'c', type: 'STRING' },
+    ],
+    knownSignals: ['ready'],
+    signals: [{ name: 'half', condition: 'left > 2.0' }],
+  },
+);
+
 /** The live unit: the real loop, its image written by a seeded plant, its clocks by hand. */
 export class HourUnit {
   readonly sent: UnitOutbound[] = [];
@@ -189,33 +219,41 @@ export class HourUnit {
       wallMs: () => Math.floor(this.#wallMs + (this.#monoMs % 1)),
       phases: (host, settings) => new PhaseSet(host, settings),
     });
-    this.send({ type: 'plan', plan: hourPlan(1, this.#io) }, { type: 'phase', phase: PHASE }, { type: 'signals', scope: 'batch-1', raised: ['ready'] });
+    this.send(
+      { type: 'plan', plan: hourPlan(1, this.#io) },
+      { type: 'phase', phase: PHASE },
+      { type: 'phase', phase: BESIDE },
+      { type: 'signals', scope: 'batch-1', raised: ['ready'] },
+    );
     this.command('Start');
+    this.command('Start', 'beside');
   }
 
   #take(message: UnitOutbound, transfer: readonly ArrayBuffer[] = []): void {
     if (message.type === 'recording') this.parts.push(structuredClone(message.part, { transfer: [...transfer] }));
     else if (message.type === 'phase') this.#answer(message);
-    else if (message.type === 'request') this.send({ type: 'request-result', id: message.id, ok: this.#random() > 0.1, value: this.#random() });
+    else if (message.type === 'request') this.#requests.set(message.id, this.scan + 20 + Math.floor(this.#random() * 60));
     if (message.type !== 'recording' && message.type !== 'text') this.sent.push(message);
   }
 
   /** The operator: answers some seconds after he was asked, because nobody looks at once, and restarts what was held. */
   #answer({ phase, prompt, state }: Extract<UnitOutbound, { type: 'phase' }>): void {
-    if (state === 'Held') this.#restartAtScan = this.scan + 50;
-    if (prompt) this.#prompts.set(prompt.id, { phase, atScan: this.scan + 30 + Math.floor(this.#random() * 100) });
+    const next = { Held: 'Restart', Paused: 'Resume', Complete: 'Reset', Idle: 'Start' }[state as string] as Command | undefined;
+    if (next) this.#commands.set(phase, { command: next, atScan: this.scan + 40 });
+    if (prompt) this.#prompts.set(prompt.id, { phase, kind: prompt.kind, atScan: this.scan + 30 + Math.floor(this.#random() * 100) });
   }
 
-  #restartAtScan = -1;
-  readonly #prompts = new Map<string, { readonly phase: string; readonly atScan: number }>();
+  readonly #commands = new Map<string, { readonly command: Command; readonly atScan: number }>();
+  readonly #requests = new Map<number, number>();
+  readonly #prompts = new Map<string, { readonly phase: string; readonly kind: string; readonly atScan: number }>();
 
   send(...messages: readonly UnitInbound[]): void {
     this.#inbox.push(...messages);
   }
 
-  command(command: 'Start' | 'Hold' | 'Restart' | 'Pause' | 'Resume'): void {
+  command(command: Command, phase = 'heat'): void {
     this.#ids += 1;
-    this.send({ type: 'command', id: this.#ids, phase: 'heat', command });
+    this.send({ type: 'command', id: this.#ids, phase, command });
   }
 
   swap(revision: number): void {
@@ -235,15 +273,29 @@ export class HourUnit {
       this.#wallMs += elapsed * SCAN_MS + (this.#random() < 0.0005 ? -250 : 0);
       this.scan += 1;
       before(this.scan);
-      for (const [waitId, { phase, atScan }] of this.#prompts) {
-        if (this.scan < atScan) continue;
-        this.#prompts.delete(waitId);
-        this.send({ type: 'answer', phase, waitId, value: Math.round(this.#random() * 140) / 10 });
-      }
-      if (this.scan === this.#restartAtScan) this.command('Restart');
+      this.#people();
       this.#plant();
       this.loop.receive();
       this.loop.scan(elapsed);
+    }
+  }
+
+  /** What was to be answered, ended or begun anew by now. */
+  #people(): void {
+    for (const [waitId, { phase, kind, atScan }] of this.#prompts) {
+      if (this.scan < atScan) continue;
+      this.#prompts.delete(waitId);
+      this.send({ type: 'answer', phase, waitId, value: kind === 'choice' ? 'B' : Math.round(this.#random() * 140) / 10 });
+    }
+    for (const [id, atScan] of this.#requests) {
+      if (this.scan < atScan) continue;
+      this.#requests.delete(id);
+      this.send({ type: 'request-result', id, ok: this.#random() > 0.1, value: this.#random() });
+    }
+    for (const [phase, { command, atScan }] of this.#commands) {
+      if (this.scan < atScan) continue;
+      this.#commands.delete(phase);
+      this.command(command, phase);
     }
   }
 
@@ -265,7 +317,7 @@ export class HourUnit {
       io.quality.fill(0, 0, 6);
       io.quality[Math.floor(random() * 6)] = random() < 0.03 ? 3 : 0;
       io.sampledAtMs.fill(Math.floor(this.#wallMs - random() * 50), 0, 6);
-      if (random() < 0.01) io.setText(4, new TextEncoder().encode(`lot ${Math.floor(random() * 40)}`));
+      if (random() < 0.05) io.setText(4, new TextEncoder().encode(`lot ${Math.floor(random() * 40)}`));
       io.endInputs();
     }
     for (const channel of [6, 7, 8]) {

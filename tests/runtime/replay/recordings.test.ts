@@ -116,7 +116,8 @@ t.test('ADR 0005: a damaged recording ends with exit code 1 and its scan, what i
   writeFileSync(damaged, bytes);
   const found = await lineside('replay', damaged);
   t.equal(found.code, 1);
-  t.match(found.said, /lineside: frame \d+ at byte \d+ .*scans? \d+.* is damaged: its CRC differs/);
+  t.match(found.said, /lineside: it was recorded by lineside 1\.2\.3, Node .*; this is lineside /, 'the small plant names another version');
+  t.match(found.said, /lineside: .*frame \d+ at byte \d+.* scans? \d+.* is damaged: its CRC differs/);
   t.equal((await lineside('replay', path.join(folder, 'nowhere'))).code, 2);
   t.equal((await lineside('replay', CLI)).code, 2);
   t.equal((await lineside('replay', file, '--from', 'yesterday')).code, 2);
