@@ -19,7 +19,8 @@ import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 import { operatorAction } from './execution-log.js';
-import { BatchPass, CONTROLLER } from './batch-pass.js';
+import { BatchPass } from './batch-pass.js';
+import { CONTROLLER } from './element-pass.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
 import { bindParameters } from './parameters.js';
 import { PhaseOrders } from './phase-orders.js';

@@ -1,0 +1,349 @@
+/**
+ * One look at a tree of procedural elements: reads them, lets the tree settle, and gathers what changed into one change of
+ * the store (decisions 3.4). What it belongs to, a batch or an ad-hoc run, is the business of its two kinds. Nothing is written
+ * but through `change()`, so a pass either happens whole or not at all.
+ */
+import { evaluateCondition } from '../../../runtime/language/evaluate.js';
+import type { ChartTransition } from '../../../runtime/vocabulary/chart.js';
+import { parseDecimal, parseValueText } from '../../../runtime/language/value-text.js';
+import { Any, anyOf, zeroValue } from '../../../runtime/language/values.js';
+import type { DataType } from '../../../runtime/vocabulary/data-types.js';
+import type { Command, State } from '../../../runtime/vocabulary/states.js';
+import { isFinal } from '../../../runtime/vocabulary/transitions.js';
+import { timestamp } from '../../platform/base/clock.js';
+import { type AuditDraft, component } from '../../platform/store/audit-record.js';
+import type { Kind } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { Unit, type UnitStatus } from '../plant/kind.js';
+import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpec, Procedure, type ProcedureSpec, UnitProcedure } from '../procedures/kind.js';
+import { conditionOf } from '../units/conditions.js';
+import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
+import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
+import { NO_PROGRESS } from './rules.js';
+
+export const CONTROLLER = component('batch-controller');
+const WAITING = 'WaitingForAllocation';
+
+export type ElementResource = Resource<ProcedureSpec | OperationSpec | PhaseSpec, ElementStatus>;
+
+/** From the top level down. */
+const KINDS: Readonly<Record<ElementKind, Kind<never, ElementStatus>>> = {
+  Procedure: Procedure as unknown as Kind<never, ElementStatus>,
+  UnitProcedure: UnitProcedure as unknown as Kind<never, ElementStatus>,
+  Operation: Operation as unknown as Kind<never, ElementStatus>,
+  Phase: Phase as unknown as Kind<never, ElementStatus>,
+};
+
+/** What a pass needs from outside the store. */
+export interface PassWorld {
+  readonly nowMs: number;
+  readonly holdPropagation: HoldPropagation;
+  readonly onPhaseFailure: 'Hold' | 'Fail';
+  readonly resumeCancelsPause: boolean;
+  readonly settleDeadlineMs: number;
+  commandPhase(phase: Resource<PhaseSpec, ElementStatus>, command: Command): void;
+  awaitsAnswer(unit: string, phase: string): boolean;
+}
+
+export abstract class ElementPass {
+  readonly site: string;
+  /** Batch or ad-hoc root: the name that units are allocated to and facts are kept under. */
+  readonly scope: string;
+  readonly tree: ProcedureTree | undefined;
+  readonly at: string;
+  readonly facts: PendingFact[] = [];
+  readonly audits: AuditDraft[] = [];
+  /** Units that are free but not given out now, with the reason. */
+  readonly withheld = new Map<string, string>();
+  protected readonly store: Store;
+  protected readonly world: PassWorld;
+  readonly #elements = new Map<string, ElementResource>();
+  readonly #before = new Map<string, string>();
+  readonly #units = new Map<string, UnitStatus>();
+
+  /** `belongs` chooses the elements; the one whose parent is not among them is the root. */
+  constructor(site: string, scope: string, store: Store, world: PassWorld, belongs: (element: ElementResource) => boolean) {
+    this.site = site;
+    this.scope = scope;
+    this.at = timestamp(world.nowMs);
+    this.store = store;
+    this.world = world;
+    const root = this.#readTree(belongs);
+    if (root) this.tree = new ProcedureTree(root, this.#treeWorld());
+    for (const node of root ? walk(root) : []) this.#before.set(node.name, lookOf(node));
+  }
+
+  event(event: Parameters<typeof executionEvent>[3]): void {
+    this.facts.push(executionEvent(this.site, this.scope, this.at, event));
+  }
+
+  unit(name: string): UnitStatus | undefined {
+    return this.#units.get(name) ?? this.store.get(Unit, this.site, name)?.status;
+  }
+
+  setUnit(name: string, status: UnitStatus): void {
+    this.#units.set(name, status);
+  }
+
+  element(node: TreeNode): ElementResource {
+    return this.#elements.get(node.name) as ElementResource;
+  }
+
+  /** Elements and units that this pass wants to write. */
+  protected puts(): Put[] {
+    const puts: Put[] = [];
+    for (const node of this.tree ? walk(this.tree.root) : []) {
+      if (lookOf(node) !== this.#before.get(node.name) || this.waitsFor(node) !== this.element(node).status.blockedBecause) puts.push(this.#elementPut(node));
+    }
+    for (const [name, status] of this.#units) puts.push({ kind: Unit, site: this.site, name, status } as Put);
+    return puts;
+  }
+
+  /** A unit shows the state of the root of its active work (decisions 3.6), and is given back when that is `over`. */
+  protected mirrorUnit(name: string, roots: readonly TreeNode[], batchRef: string, over: boolean): void {
+    const unit = this.unit(name);
+    if (!unit || unit.allocatedTo !== this.scope) return;
+    const active = roots.find((node) => node.state !== 'Idle' && !isFinal(node.state)) ?? roots.findLast((node) => isFinal(node.state));
+    let next: UnitStatus = unit;
+    if (active) {
+      const since = unit.activeWork?.name === active.name && unit.activeWork.state === active.state ? unit.activeWork.since : this.at;
+      next = {
+        ...unit,
+        state: active.state,
+        mode: active.mode,
+        heldInside: hasInside(active, 'Held'),
+        activeWork: { kind: active.kind, name: active.name, state: active.state, batchRef, since },
+      };
+    }
+    if (over || roots.every((node) => isFinal(node.state))) next = this.#release(name, next);
+    if (JSON.stringify(next) !== JSON.stringify(unit)) this.setUnit(name, next);
+  }
+
+  /** Bookkeeping of whoever had the unit. */
+  protected released(_unit: string): void {}
+
+  #release(name: string, unit: UnitStatus): UnitStatus {
+    this.released(name);
+    this.event({ eventType: 'Equipment', eventSubType: 'Deallocation', unit: name, equipment: name, value: name });
+    const work = unit.activeWork;
+    const lastWork = work ? { kind: work.kind, name: work.name, state: work.state, endedAt: this.at } : undefined;
+    return { ...unit, allocatedTo: '', activeWork: null, heldInside: false, ...(lastWork ? { lastWork } : {}) };
+  }
+
+  // ------------------------------------------------------------ reading
+
+  #readTree(belongs: (element: ElementResource) => boolean): TreeNode | undefined {
+    const nodes = new Map<string, TreeNode>();
+    const children: [string, TreeNode][] = [];
+    for (const kind of Object.keys(KINDS) as ElementKind[]) {
+      for (const resource of this.store.list(KINDS[kind], this.site) as unknown as readonly ElementResource[]) {
+        if (!belongs(resource)) continue;
+        const node = readNode(kind, resource);
+        nodes.set(`${kind}/${node.name}`, node);
+        this.#elements.set(node.name, resource);
+        const parent = resource.spec.parentRef;
+        if (parent) children.push([`${parent.kind}/${parent.name}`, node]);
+      }
+    }
+    for (const [parentKey, node] of children) {
+      const parent = nodes.get(parentKey);
+      if (!parent) continue;
+      node.parent = parent;
+      parent.children.push(node);
+    }
+    return [...nodes.values()].find((node) => node.parent === null);
+  }
+
+  #treeWorld(): TreeWorld {
+    return {
+      nowMs: this.world.nowMs,
+      nowText: this.at,
+      holdPropagation: this.world.holdPropagation,
+      onPhaseFailure: this.world.onPhaseFailure,
+      resumeCancelsPause: this.world.resumeCancelsPause,
+      isTrue: (node, transition) => this.#isTrue(node, transition),
+      startBlockedBy: (node) => this.startBlockedBy(node),
+      commandPhase: (node, command) => this.world.commandPhase(this.element(node) as Resource<PhaseSpec, ElementStatus>, command),
+      awaitsAnswer: (node) => this.world.awaitsAnswer(node.unit, node.name),
+      stateChanged: (node, from, cause) => this.#stateChanged(node, from, cause),
+    };
+  }
+
+  #isTrue(node: TreeNode, transition: ChartTransition): boolean {
+    const text = transition.conditionST?.trim() ?? '';
+    if (text === '') return true;
+    const expression = conditionOf(text);
+    if (!expression) return false;
+    const spec = this.element(node).spec;
+    const outcome = evaluateCondition(expression, {
+      name: (name) => valueOf(spec, name),
+      member: (step, member) => this.#member(node, step, member),
+      read: (address) => (address.startsWith('signal:') ? new Any('BOOL', this.raisedSignals().includes(address.slice('signal:'.length))) : undefined),
+    });
+    return outcome.result === 'TRUE';
+  }
+
+  #member(node: TreeNode, step: string, member: string): Any | undefined {
+    const child = node.children.find((candidate) => candidate.step.toLowerCase() === step.toLowerCase());
+    if (!child) return undefined;
+    if (member.toUpperCase() === 'X') return new Any('BOOL', node.progress.active.includes(child.step));
+    if (member.toUpperCase() === 'T') return anyOf('TIME', this.world.nowMs - (node.progress.activatedAtMs[child.step] ?? this.world.nowMs));
+    return this.#output(child, member);
+  }
+
+  #output(node: TreeNode, name: string): Any | undefined {
+    const output = this.element(node).status.outputs.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
+    return output && fromText(output.type, output.value);
+  }
+
+  /** Text of `<step>.<output>` among the children of a node, for parameter bindings. */
+  outputText(parent: TreeNode, step: string, output: string): string | undefined {
+    const child = parent.children.find((candidate) => candidate.step.toLowerCase() === step.toLowerCase());
+    return child && this.element(child).status.outputs.find((candidate) => candidate.name.toLowerCase() === output.toLowerCase())?.value;
+  }
+
+  raisedSignals(): string[] {
+    return this.store
+      .list(CoordinationBlock, this.site)
+      .filter((block) => block.spec.batchRef === this.scope && block.status.signalRaised)
+      .map((block) => block.spec.signal?.signalName ?? '');
+  }
+
+  /** '' when the element may start. */
+  startBlockedBy(node: TreeNode): string {
+    if (node.kind === 'UnitProcedure') {
+      const unit = this.unit(node.unit);
+      if (!unit) return `unit ${node.unit} does not exist`;
+      if (unit.allocatedTo !== this.scope) return this.withheld.get(node.unit) ?? `unit ${node.unit} is allocated to ${unit.allocatedTo || 'nobody yet'}`;
+    }
+    for (const block of this.store.list(CoordinationBlock, this.site)) {
+      if (block.spec.batchRef !== this.scope || block.status.signalRaised) continue;
+      const waits = block.spec.signal?.consumers.some((consumer) => consumer.waitFor === 'Start' && consumer.kind === node.kind && consumer.name === node.name);
+      if (waits) return `signal ${block.spec.signal?.signalName}`;
+    }
+    for (const barrier of this.store.list(SyncBarrier, this.site)) {
+      if (barrier.spec.batchRef !== this.scope || barrier.status.satisfiedAt !== '') continue;
+      const waits = barrier.spec.participants.some((participant) => participant.waitFor === 'Start' && participant.kind === node.kind && participant.name === node.name);
+      if (waits) return `barrier ${barrier.metadata.name}`;
+    }
+    return '';
+  }
+
+  /** What keeps an element from starting whose turn it is; '' when nothing does (decisions 3.9). */
+  waitsFor(node: TreeNode): string {
+    const { parent } = node;
+    if (node.state !== 'Idle' || parent?.state !== 'Running' || !parent.progress.active.includes(node.step)) return '';
+    const blocked = this.startBlockedBy(node);
+    return blocked === '' ? '' : `${node.path} waits: ${blocked}`;
+  }
+
+  // ------------------------------------------------------------ writing
+
+  #stateChanged(node: TreeNode, from: State, cause: string): void {
+    const spec = this.element(node).spec;
+    const element = { kind: node.kind, name: node.name, path: node.path };
+    this.event({ eventType: 'Procedural Execution', eventSubType: 'State Change', element, unit: node.unit, value: node.state, previousValue: from, message: cause });
+    this.facts.push(
+      stateEntry(this.site, this.scope, {
+        ts: this.at,
+        ...element,
+        unit: node.unit,
+        templateRef: spec.templateRef,
+        run: node.runCount,
+        state: node.state,
+        previousState: from,
+        cause,
+      }),
+    );
+  }
+
+  #elementPut(node: TreeNode): Put {
+    const resource = this.element(node);
+    const blockedBecause = this.waitsFor(node);
+    const status: ElementStatus = {
+      ...resource.status,
+      blockedBecause,
+      conditions: this.#conditions(node, resource.status.conditions, blockedBecause),
+      ...(node.kind === 'Phase'
+        ? {}
+        : {
+            state: node.state,
+            mode: node.mode,
+            progress: node.progress,
+            budgetSinceMs: node.budgetSinceMs,
+            runCount: node.runCount,
+            startedAt: node.startedAt,
+            endedAt: node.endedAt,
+            pausedAt: node.pausedAt,
+            failure: node.failure,
+          }),
+      escalated: node.escalated,
+      heldInside: hasInside(node, 'Held'),
+      pausedInside: hasInside(node, 'Paused'),
+    };
+    return { kind: KINDS[node.kind] as unknown as Put['kind'], site: this.site, name: node.name, status };
+  }
+
+  /** A unit procedure whose unit is not granted yet says so (decisions 3.3, Allocation). */
+  #conditions(node: TreeNode, before: ElementStatus['conditions'], message: string): ElementStatus['conditions'] {
+    const waits = node.kind === 'UnitProcedure' && message !== '' && this.unit(node.unit)?.allocatedTo !== this.scope;
+    const others = before.filter((condition) => condition.type !== WAITING);
+    return waits ? [...others, { type: WAITING, status: 'True', reason: 'UnitNotGranted', message }] : others;
+  }
+}
+
+function readNode(kind: ElementKind, resource: ElementResource): TreeNode {
+  const { spec, status } = resource;
+  return {
+    kind,
+    name: resource.metadata.name,
+    step: spec.stepName,
+    path: spec.stepPath,
+    unit: 'unitRef' in spec ? spec.unitRef : '',
+    chart: 'chart' in spec ? spec.chart : null,
+    timeoutMs: kind !== 'Phase' && 'timeoutSeconds' in spec ? spec.timeoutSeconds * 1000 : 0,
+    children: [],
+    parent: null,
+    state: status.state,
+    mode: status.mode,
+    progress: status.progress ?? NO_PROGRESS,
+    budgetSinceMs: status.budgetSinceMs ?? 0,
+    runCount: status.runCount,
+    pausedAt: status.pausedAt ?? '',
+    failure: status.failure,
+    escalated: status.escalated ?? '',
+    startedAt: status.startedAt,
+    endedAt: status.endedAt,
+  };
+}
+
+/** What is persisted of a node, as one comparable text. */
+function lookOf(node: TreeNode): string {
+  return JSON.stringify([
+    node.state,
+    node.mode,
+    node.progress,
+    node.budgetSinceMs,
+    node.runCount,
+    node.pausedAt,
+    node.failure,
+    node.escalated,
+    hasInside(node, 'Held'),
+    hasInside(node, 'Paused'),
+  ]);
+}
+
+function valueOf(spec: ElementResource['spec'], name: string): Any | undefined {
+  const at = spec.parameterValues.find((parameter) => parameter.name.toLowerCase() === name.toLowerCase());
+  if (!at) return undefined;
+  const declared = spec.parameters.find((parameter) => parameter.name.toLowerCase() === name.toLowerCase())?.type;
+  const type = declared ?? (parseDecimal(at.value) === null ? 'STRING' : 'REAL');
+  return at.value === '' ? new Any(type, zeroValue(type)) : fromText(type, at.value);
+}
+
+/** The value of a parameter or output, which are kept as text (decisions 4.4). */
+function fromText(type: DataType, text: string): Any | undefined {
+  return anyOf(type, parseValueText(type, text));
+}
