@@ -125,7 +125,6 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     reply: LOG,
     summary: 'What happened to the runtime: plans, faulted blocks, late scans, modes, restarts',
     exists: here,
-    query: (query) => void readLogQuery(query),
     handle: ({ params, query }, deps) => {
       running(params, deps);
       return pageOf(deps.journal.events(params.site, params.name), query, ({ atMs, ...event }) => ({ ts: timestamp(atMs), ...event }));
@@ -139,7 +138,6 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     reply: `${LOG}, level`,
     summary: 'Log lines about the unit, of a level or worse',
     exists: here,
-    query: (query) => void (readLogQuery(query) && readChoice(query, 'level', LOG_LEVELS)),
     handle: ({ params, query }, deps) => {
       running(params, deps);
       const least = LOG_LEVELS.indexOf(readChoice(query, 'level', LOG_LEVELS));
