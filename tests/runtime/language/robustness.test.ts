@@ -1,7 +1,7 @@
 /** Hostile and broken text: no parser, checker or lowering throws or runs away, whatever it is given. */
 import fc from 'fast-check';
 import t from 'tap';
-import { BLOCK_TYPE_NAMES, blockType, validateNetwork } from '../../../runtime/catalog.js';
+import { blockType, validateNetwork } from '../../../runtime/catalog.js';
 import { compilePhase } from '../../../runtime/chart/compile.js';
 import { CompileError } from '../../../runtime/chart/emit-expression.js';
 import { checkPhaseCharts } from '../../../runtime/language/check-chart.js';
@@ -15,10 +15,11 @@ import { NetworkSet } from '../../../runtime/network/network-set.js';
 import { TextTable } from '../../../runtime/network/texts.js';
 import type { NetworkPlan } from '../../../runtime/port.js';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
-import type { BlockSpec, CompositeType, Connection, ParamValue } from '../../../runtime/vocabulary/network.js';
+import type { BlockSpec, CompositeType, Connection } from '../../../runtime/vocabulary/network.js';
 import { basicPlan, Plant } from '../chart/plant.js';
 import { network, unitPlan } from '../network/plans.js';
-import { AWKWARD_NAMES } from './arbitrary.js';
+import { aMutation, aTokenSoup, AWKWARD_NAMES } from './arbitrary.js';
+import { aNetworkDocument, aProceduralChart, aShape, aStepName, connectionsOf } from './document-arbitrary.js';
 import { aNetwork, COMPOSITES } from './network-arbitrary.js';
 
 /** Generous for a loaded machine; an exponential or quadratic pass over 1 MB would take minutes. */
@@ -40,66 +41,6 @@ function everything(text: string): void {
   const lowered = lowerProgram(text, blockType);
   printNetwork(lowered, blockType);
 }
-
-const WORDS = [
-  ...'IF THEN ELSIF ELSE END_IF CASE OF END_CASE FOR TO BY DO END_FOR WHILE END_WHILE REPEAT UNTIL END_REPEAT EXIT RETURN AND OR XOR NOT MOD TRUE FALSE PROGRAM END_PROGRAM VAR VAR_INPUT VAR_OUTPUT END_VAR BOOL INT REAL STRING TIME'.split(
-    ' ',
-  ),
-  ...AWKWARD_NAMES,
-  ...[
-    'x',
-    'y',
-    'TON',
-    'LIMIT',
-    'AI',
-    'READ',
-    'PROMPT',
-    'a.b',
-    "'text'",
-    "'",
-    '1',
-    '2.5',
-    '1..2',
-    'T#5s',
-    '16#F',
-    ':=',
-    ';',
-    ':',
-    ',',
-    '(',
-    ')',
-    '+',
-    '-',
-    '*',
-    '/',
-    '=',
-    '<>',
-    '<=',
-    '..',
-    '.',
-    '(*',
-    '*)',
-    '//',
-    '\n',
-    '$',
-    'ä',
-  ],
-];
-
-const aTokenSoup = fc.array(fc.constantFrom(...WORDS), { maxLength: 60 }).map((words) => words.join(' '));
-
-const PROGRAMS = [
-  "IF READ('v.state') = 'Open' THEN n := n + 1; ELSIF n > 3 THEN a := PROMPT('x'); END_IF; FOR i := 1 TO 10 BY 2 DO EXIT; END_FOR; CASE n OF 1, 2..5: x := 1.5; ELSE RETURN; END_CASE; REPEAT n := n - 1; UNTIL n = 0 END_REPEAT; WHILE TRUE DO END_WHILE;",
-  "(* name: p *)\nPROGRAM p\nVAR_INPUT a : REAL := 1.5; END_VAR\nVAR_OUTPUT y : BOOL; END_VAR\nVAR t : TON := (PT := T#5s); x : REAL; END_VAR\n  t(IN := a > 3.0); // note\n  IF t.Q THEN x := a; ELSE x := x + 1.0; END_IF\n  y := LIMIT(0.0, x, 1.0) > 0.5;\n  AO('io:o', x, 0, 1, 4, 20);\nEND_PROGRAM\n",
-];
-
-/** A valid program with a few places cut out, doubled or replaced. */
-const aMutation = fc
-  .tuple(
-    fc.constantFrom(...PROGRAMS),
-    fc.array(fc.tuple(fc.nat(400), fc.nat(20), fc.oneof(fc.constantFrom(...WORDS), fc.string({ maxLength: 4 }), fc.constant(''))), { minLength: 1, maxLength: 5 }),
-  )
-  .map(([program, edits]) => edits.reduce((text, [at, cut, put]) => text.slice(0, at % text.length) + put + text.slice((at % text.length) + cut) || ' ', program));
 
 t.test('SFC-18: random text, token soup and mutated programs give diagnostics, never an exception', async (t) => {
   for (const texts of [fc.string({ unit: 'binary', maxLength: 200 }), fc.string({ maxLength: 200 }), aTokenSoup, aMutation])
@@ -176,45 +117,6 @@ t.test('names of JavaScript objects are ordinary names of variables, instances a
 
 // ---------------------------------------------------------------- documents
 
-const aWord = fc.oneof(fc.constantFrom('a', 'b', 'A', 'IN', 'IN1', 'OUT', 'PV', 'x/y', '', ...AWKWARD_NAMES), fc.string({ maxLength: 6 }));
-const aValue = fc.oneof(
-  fc.constantFrom<ParamValue>('', 'T#5s', '-1', '1e999', '9'.repeat(400), 1e308, -1e308, 2 ** 53, -0, 0.1, true, 'reverse', '0,1', '0,0', 'NaN'),
-  fc.string({ maxLength: 8 }),
-  fc.integer(),
-);
-const aDictionary = fc.dictionary(aWord, aValue, { maxKeys: 4 });
-const aType = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...BLOCK_TYPE_NAMES) }, { weight: 1, arbitrary: fc.oneof(fc.constantFrom('box', 'ring'), aWord) });
-
-/** Parameters of a block: some of its own ports and parameters, some of nobody. */
-const aBlockDocument = fc.tuple(aWord, aType, aDictionary, fc.array(fc.tuple(fc.nat(30), aValue), { maxLength: 6 })).map(([name, type, strange, own]): BlockSpec => {
-  const ports = [...(blockType(type)?.params ?? []), ...(blockType(type)?.inputs ?? [])];
-  const named = ports.length === 0 ? [] : own.map(([at, value]) => [ports[at % ports.length].name, value] as const);
-  return { name, type, params: { ...strange, ...Object.fromEntries(named) } };
-});
-
-const aNetworkDocument = fc.record({
-  blocks: fc.array(aBlockDocument, { maxLength: 6 }),
-  wires: fc.array(fc.tuple(fc.nat(7), fc.nat(9), fc.nat(7), fc.nat(9), aWord), { maxLength: 8 }),
-  variables: fc.array(fc.record({ name: aWord, dataType: fc.oneof(fc.constantFrom('REAL', 'Boolean', 'TIME'), aWord), direction: fc.constantFrom('input', 'output', 'local') }), {
-    maxLength: 3,
-  }),
-  variableBindings: fc.array(fc.record({ variable: aWord, blockRef: aWord, portRef: aWord }), { maxLength: 3 }),
-});
-
-/** Mostly ends that exist, so that networks also load. */
-function connectionsOf(blocks: readonly BlockSpec[], wires: readonly (readonly [number, number, number, number, string])[]): Connection[] {
-  const end = (block: number, port: number, list: 'inputs' | 'outputs', other: string): readonly [string, string] => {
-    const spec = blocks[block];
-    const ports = spec ? (blockType(spec.type)?.[list] ?? []) : [];
-    return [spec?.name ?? other, ports[port % Math.max(ports.length, 1)]?.name ?? other];
-  };
-  return wires.map(([from, output, to, input, other]) => {
-    const [sourceBlock, sourcePort] = end(from, output, 'outputs', other);
-    const [destBlock, destPort] = end(to, input, 'inputs', other);
-    return { sourceBlock, sourcePort, destBlock, destPort };
-  });
-}
-
 const BOX: CompositeType = {
   name: 'box',
   inputs: [{ name: '__proto__', dataType: 'REAL' }],
@@ -257,43 +159,6 @@ t.test('SFC-18, PROG-14: random network documents are judged, loaded and scanned
   );
   t.ok(loaded > 30, `${loaded} loaded`);
 });
-
-const aStepName = fc.oneof(fc.constantFrom('a', 'b', 'A', 'c', ...AWKWARD_NAMES), aWord);
-const aCondition = fc.oneof(fc.constantFrom('', 'TRUE', 'a.T > T#5s', 'a.result > 1', "READ('signal:x')", "READ('v.sp') = 1", 'constructor > 1'), aTokenSoup);
-const aShape = {
-  transitions: fc.array(fc.record({ from: aStepName, to: aStepName, conditionST: aCondition }), { maxLength: 5 }),
-  divergences: fc.array(
-    fc.record({
-      name: aStepName,
-      type: fc.constantFrom('SimultaneousDiverge', 'SimultaneousConverge', 'SelectionDiverge', 'SelectionConverge', 'constructor') as fc.Arbitrary<'SimultaneousDiverge'>,
-      branches: fc.array(aStepName, { maxLength: 3 }),
-    }),
-    { maxLength: 3 },
-  ),
-};
-
-const { aProceduralChart } = fc.letrec<{ aProceduralChart: ProceduralChart }>((tie) => ({
-  aProceduralChart: fc.record({
-    steps: fc.array(
-      fc.record(
-        {
-          name: aStepName,
-          initial: fc.boolean(),
-          stepLevel: fc.constantFrom('UnitProcedure', 'Operation', 'Phase', 'constructor') as fc.Arbitrary<'Phase'>,
-          templateRef: aWord,
-          subChart: fc.option(tie('aProceduralChart'), { nil: undefined, maxDepth: 3 }),
-          roleMap: fc.dictionary(aWord, aWord, { maxKeys: 2 }),
-          parameterBindings: fc.array(fc.record({ name: aWord, from: fc.oneof(aWord, fc.constantFrom('a.result', '.', 'a.')), value: fc.option(aWord, { nil: undefined }) }), {
-            maxLength: 2,
-          }),
-        },
-        { requiredKeys: ['name'] },
-      ),
-      { maxLength: 4 },
-    ) as fc.Arbitrary<ProceduralChart['steps']>,
-    ...aShape,
-  }),
-}));
 
 t.test('SFC-17, SFC-18: random phase charts and procedural charts are judged and compiled without an exception', async (t) => {
   const template = (_kind: unknown, name: string) =>

@@ -1,0 +1,86 @@
+/** Documents as a careless or hostile client might send them: networks and charts, half right. */
+import fc from 'fast-check';
+import { BLOCK_TYPE_NAMES, blockType } from '../../../runtime/catalog.js';
+import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
+import type { BlockSpec, Connection, ParamValue } from '../../../runtime/vocabulary/network.js';
+import { aTokenSoup, AWKWARD_NAMES } from './arbitrary.js';
+
+/** Names of ports, awkward names, and anything. */
+export const aWord = fc.oneof(fc.constantFrom('a', 'b', 'A', 'IN', 'IN1', 'OUT', 'PV', 'x/y', '', ...AWKWARD_NAMES), fc.string({ maxLength: 6 }));
+const aValue = fc.oneof(
+  fc.constantFrom<ParamValue>('', 'T#5s', '-1', '1e999', '9'.repeat(400), 1e308, -1e308, 2 ** 53, -0, 0.1, true, 'reverse', '0,1', '0,0', 'NaN'),
+  fc.string({ maxLength: 8 }),
+  fc.integer(),
+);
+const aDictionary = fc.dictionary(aWord, aValue, { maxKeys: 4 });
+const aType = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...BLOCK_TYPE_NAMES) }, { weight: 1, arbitrary: fc.oneof(fc.constantFrom('box', 'ring'), aWord) });
+
+/** Parameters of a block: some of its own ports and parameters, some of nobody. */
+const aBlockDocument = fc.tuple(aWord, aType, aDictionary, fc.array(fc.tuple(fc.nat(30), aValue), { maxLength: 6 })).map(([name, type, strange, own]): BlockSpec => {
+  const ports = [...(blockType(type)?.params ?? []), ...(blockType(type)?.inputs ?? [])];
+  const named = ports.length === 0 ? [] : own.map(([at, value]) => [ports[at % ports.length].name, value] as const);
+  return { name, type, params: { ...strange, ...Object.fromEntries(named) } };
+});
+
+/** What might be sent as a network; `wires` are made connections by `connectionsOf`. */
+export const aNetworkDocument = fc.record({
+  blocks: fc.array(aBlockDocument, { maxLength: 6 }),
+  wires: fc.array(fc.tuple(fc.nat(7), fc.nat(9), fc.nat(7), fc.nat(9), aWord), { maxLength: 8 }),
+  variables: fc.array(fc.record({ name: aWord, dataType: fc.oneof(fc.constantFrom('REAL', 'Boolean', 'TIME'), aWord), direction: fc.constantFrom('input', 'output', 'local') }), {
+    maxLength: 3,
+  }),
+  variableBindings: fc.array(fc.record({ variable: aWord, blockRef: aWord, portRef: aWord }), { maxLength: 3 }),
+});
+
+/** Mostly ends that exist, so that networks also load. */
+export function connectionsOf(blocks: readonly BlockSpec[], wires: readonly (readonly [number, number, number, number, string])[]): Connection[] {
+  const end = (block: number, port: number, list: 'inputs' | 'outputs', other: string): readonly [string, string] => {
+    const spec = blocks[block];
+    const ports = spec ? (blockType(spec.type)?.[list] ?? []) : [];
+    return [spec?.name ?? other, ports[port % Math.max(ports.length, 1)]?.name ?? other];
+  };
+  return wires.map(([from, output, to, input, other]) => {
+    const [sourceBlock, sourcePort] = end(from, output, 'outputs', other);
+    const [destBlock, destPort] = end(to, input, 'inputs', other);
+    return { sourceBlock, sourcePort, destBlock, destPort };
+  });
+}
+
+export const aStepName = fc.oneof(fc.constantFrom('a', 'b', 'A', 'c', ...AWKWARD_NAMES), aWord);
+const aCondition = fc.oneof(fc.constantFrom('', 'TRUE', 'a.T > T#5s', 'a.result > 1', "READ('signal:x')", "READ('v.sp') = 1", 'constructor > 1'), aTokenSoup);
+/** Transitions and divergences between steps that may or may not exist. */
+export const aShape = {
+  transitions: fc.array(fc.record({ from: aStepName, to: aStepName, conditionST: aCondition }), { maxLength: 5 }),
+  divergences: fc.array(
+    fc.record({
+      name: aStepName,
+      type: fc.constantFrom('SimultaneousDiverge', 'SimultaneousConverge', 'SelectionDiverge', 'SelectionConverge', 'constructor') as fc.Arbitrary<'SimultaneousDiverge'>,
+      branches: fc.array(aStepName, { maxLength: 3 }),
+    }),
+    { maxLength: 3 },
+  ),
+};
+
+/** What might be sent as the chart of an operation, a unit procedure, a procedure or a recipe. */
+export const { aProceduralChart } = fc.letrec<{ aProceduralChart: ProceduralChart }>((tie) => ({
+  aProceduralChart: fc.record({
+    steps: fc.array(
+      fc.record(
+        {
+          name: aStepName,
+          initial: fc.boolean(),
+          stepLevel: fc.constantFrom('UnitProcedure', 'Operation', 'Phase', 'constructor') as fc.Arbitrary<'Phase'>,
+          templateRef: aWord,
+          subChart: fc.option(tie('aProceduralChart'), { nil: undefined, maxDepth: 3 }),
+          roleMap: fc.dictionary(aWord, aWord, { maxKeys: 2 }),
+          parameterBindings: fc.array(fc.record({ name: aWord, from: fc.oneof(aWord, fc.constantFrom('a.result', '.', 'a.')), value: fc.option(aWord, { nil: undefined }) }), {
+            maxLength: 2,
+          }),
+        },
+        { requiredKeys: ['name'] },
+      ),
+      { maxLength: 4 },
+    ) as fc.Arbitrary<ProceduralChart['steps']>,
+    ...aShape,
+  }),
+}));
