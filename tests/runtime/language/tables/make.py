@@ -377,6 +377,22 @@ def down(clock, load, preset):
         yield {"Q": count <= 0, "CV": count}
 
 
+def up_down(ups, downs, reset, load, preset):
+    """Both edges in one scan cancel, as does an edge under R or LD."""
+    for at in range(len(ups)):
+        since = max((scan for scan in range(at + 1) if reset[scan] or load[scan]), default=-1)
+        start = 0 if since < 0 or reset[since] else preset
+        count = start + sum(1 for edge in edges_of(ups) if since < edge <= at) - sum(1 for edge in edges_of(downs) if since < edge <= at)
+        yield {"QU": count >= preset, "QD": count <= 0, "CV": count}
+
+
+def latch(sets, resets, set_dominant):
+    """The last scan in which set or reset was TRUE decides; where both were, the dominant one."""
+    for at in range(len(sets)):
+        last = max((scan for scan in range(at + 1) if sets[scan] or resets[scan]), default=None)
+        yield {"Q1": last is not None and sets[last] and (set_dominant or not resets[last])}
+
+
 def timers():
     def row(name, params, dt, inputs, outputs):
         outputs = list(outputs)
@@ -398,6 +414,13 @@ def timers():
             clock, other = signal(60, 3), [rng.random() < 0.06 for _ in range(60)]
             yield row("CTU", {"PV": preset}, 100, {"CU": clock, "R": other}, up(clock, other, preset))
             yield row("CTD", {"PV": preset}, 100, {"CD": clock, "LD": other}, down(clock, other, preset))
+        ups, downs = signal(60, 3), signal(60, 3)
+        reset, load = ([rng.random() < 0.05 for _ in range(60)] for _ in range(2))
+        yield row("CTUD", {"PV": preset}, 100, {"CU": ups, "CD": downs, "R": reset, "LD": load}, up_down(ups, downs, reset, load, preset))
+    for _ in range(6):
+        one, other = signal(60, 4), signal(60, 4)
+        yield row("SR", {}, 100, {"S1": one, "R": other}, latch(one, other, True))
+        yield row("RS", {}, 100, {"S": one, "R1": other}, latch(one, other, False))
     for _ in range(4):
         clock = signal(60, 4)
         rises = [{"Q": at in edges_of(clock)} for at in range(60)]
