@@ -18,7 +18,11 @@ import { basicPlan, once, Plant } from '../chart/plant.js';
 import { network, tags, unitPlan } from '../network/plans.js';
 
 function table<T>(name: string): readonly T[] {
-  return JSON.parse(readFileSync(path.join(process.cwd(), 'tests/runtime/language/tables', `${name}.json`), 'utf8'));
+  const text = readFileSync(path.join(process.cwd(), 'tests/runtime/language/tables', `${name}.jsonl`), 'utf8');
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 }
 
 // ---------------------------------------------------------------- expressions

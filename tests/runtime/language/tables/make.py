@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of expected results that tables.test.ts compares the product with: `python3 make.py`.
+"""Writes the tables of expected results that tables.test.ts compares the product with, one row a line: `python3 make.py`.
 
 Nothing of the product is used. INT is Python's unbounded int with the 64-bit range checked, decimal text is decimal.Decimal,
 REAL is the IEEE 754 binary64 of Python's float, timers are computed from the whole history of their input and not scan by
@@ -22,7 +22,7 @@ EDGES = [0, 1, -1, 2, -2, 3, 7, -7, 10, 2**31 - 1, -(2**31), 2**32, 2**53 - 1, 2
 
 def save(name, rows):
     with open(os.path.join(HERE, name), "w", encoding="utf-8") as file:
-        file.write("[\n" + ",\n".join(json.dumps(row, ensure_ascii=True) for row in rows) + "\n]\n")
+        file.writelines(json.dumps(row, ensure_ascii=True) + "\n" for row in rows)
 
 
 # ---------------------------------------------------------------- texts of values
@@ -429,6 +429,6 @@ def timers():
         yield row("F_TRIG", {}, 100, {"CLK": clock}, falls)
 
 
-save("expressions.json", expressions())
-save("blocks.json", blocks())
-save("timers.json", timers())
+save("expressions.jsonl", expressions())
+save("blocks.jsonl", blocks())
+save("timers.jsonl", timers())
