@@ -212,6 +212,23 @@ t.test('PROG-07, decisions 2.4: programs of one unit keep their own scan interva
   ]);
 });
 
+t.test('Q-PROG-03: an edit of a program goes on with the state of every block whose name and type are unchanged', async (t) => {
+  const seen = async (): Promise<Body> => (await api.get(`${RUNTIME}/fbnetwork/fast`)).body;
+  const total = (network: Body): number => networkOf(network.blocks, 'tot').outputs.OUT.value;
+  const before = await seen();
+  const { networkHash } = (await api.get(`${AT}/fbnetworks/fast`)).body;
+  const blocks = [
+    { name: 'more', type: 'CONST', params: { value: 3 } },
+    { name: 'tot', type: 'TOTALIZER', params: { IN: 2 } },
+  ];
+  await plant.did(api.put(`${AT}/fbnetworks/fast`, { spec: { unitRef: 'r1', scanInterval: '20ms', blocks, connections: [] } }));
+  await plant.until('fbnetworks/fast', (program) => program.state === 'Running' && program.networkHash !== networkHash);
+  const after = await seen();
+  t.equal(after.blocks.length, 2);
+  t.ok(total(before) > 0 && total(after) >= total(before), `${total(after)} goes on from ${total(before)}`);
+  t.ok(after.scanCount > before.scanCount, 'and so do the scans');
+});
+
 t.test('RUNTIME-03, RUNTIME-05, decisions 3.8: after a restart the newest written values are there, and events and logs tell of it', async (t) => {
   await plant.did(api.post(`${RUNTIME}/write`, { address: 'tic1.limit', value: 33 }));
   await plant.until('units/r1/tags/tic1.limit', (tag) => tag.value === 33);
