@@ -69,10 +69,10 @@ export const ARRAY_NAMES = ['S', 'Q', 'P', 'F', 'X', 'W', 'V', 'VQ', 'VA', 'VB']
 export type ScanFunction = (T: unknown, sb: number, pb: number, fb: number, wb: number, count: number, dtMs: number, periodMs: number, mark: number) => number;
 
 export interface CompiledShape {
-  /** Equal sources are equal shapes. */
-  readonly source: string;
   /** Bodies of functions of `ARRAY_NAMES` that give the scan functions, to be called one after the other. */
   readonly chunks: readonly string[];
+  /** Characters of all chunks: how long an engine takes to find them worth its while. */
+  readonly textLength: number;
   readonly slots: number;
   readonly constants: number;
   readonly faults: number;
@@ -139,22 +139,33 @@ const cache = new Map<string, CompiledShape>();
 
 /** Writes the functions of the network, or finds those of an equal shape. */
 export function compileShape(network: LinkedNetwork, layout: Layout): CompiledShape {
-  const chunks: string[] = [];
-  for (let from = 0; from < network.order.length; from += CHUNK_BLOCKS) chunks.push(writeChunk(network, layout, from, from + CHUNK_BLOCKS));
-  const source = `${layout.slots}/${layout.constants}/${network.blocks.length}/${layout.channels}\n${chunks.join('\n')}`;
-  const known = cache.get(source);
+  const key = shapeKey(network, layout);
+  const known = cache.get(key);
   if (known) return known;
   if (cache.size >= CACHE_MAX) cache.clear();
-  const shape: CompiledShape = {
-    source,
-    chunks,
-    slots: layout.slots,
-    constants: layout.constants,
-    faults: network.blocks.length,
-    channels: layout.channels,
-  };
-  cache.set(source, shape);
+  const chunks: string[] = [];
+  for (let from = 0; from < network.order.length; from += CHUNK_BLOCKS) chunks.push(writeChunk(network, layout, from, from + CHUNK_BLOCKS));
+  const { slots, constants, channels } = layout;
+  const shape: CompiledShape = { chunks, textLength: chunks.reduce((length, chunk) => length + chunk.length, 0), slots, constants, faults: network.blocks.length, channels };
+  cache.set(key, shape);
   return shape;
+}
+
+/** Everything the text depends on. Writing the text costs a hundred times as much, and most networks are instances of a template. */
+function shapeKey({ blocks, order }: LinkedNetwork, layout: Layout): string {
+  const parts: (string | number)[] = [layout.slots, layout.constants, layout.channels];
+  for (const index of order) {
+    const block = blocks[index];
+    const { inputs, outputs, overrides } = layout.blocks[index];
+    parts.push(index, block.type.name, block.code, block.outputs.join(), outputs.join(), overrides.join());
+    block.inputs.forEach((input, n) => {
+      parts.push(inputs[n], input.feed.kind, input.type, inputLiteral(input) ?? '');
+    });
+    block.params.forEach((_, n) => {
+      parts.push(paramLiteral(block, n) ?? '');
+    });
+  }
+  return parts.join('\n');
 }
 
 function writeChunk(network: LinkedNetwork, layout: Layout, from: number, to: number): string {
@@ -173,6 +184,30 @@ ${order.map((block) => writer.write(block)).join('\n')}
 }
 return faults;
 };`;
+}
+
+/** The names a fragment does something with. */
+interface FragmentWords {
+  readonly assigned: ReadonlySet<string>;
+  /** Names whose quality it speaks of, and those whose quality it sets. */
+  readonly qualities: ReadonlySet<string>;
+  readonly qualitiesSet: ReadonlySet<string>;
+}
+
+const fragments = new Map<string, FragmentWords>();
+
+function wordsOf(fragment: string): FragmentWords {
+  const known = fragments.get(fragment);
+  if (known) return known;
+  const names = (pattern: RegExp): Set<string> => new Set([...fragment.matchAll(pattern)].map(([, name]) => name));
+  const words: FragmentWords = {
+    assigned: names(/\$(\w+)\s*(?:[-+*/|&^]?=(?!=)|\+\+|--)/g),
+    qualities: names(/\$(\w+)\.q/g),
+    qualitiesSet: names(/\$(\w+)\.q\s*=[^=]/g),
+  };
+  if (fragments.size >= CACHE_MAX) fragments.clear();
+  fragments.set(fragment, words);
+  return words;
 }
 
 /** A term that compares with an empty limit: never true, but V8 compares all the same. */
@@ -221,6 +256,7 @@ class BlockWriter {
   readonly #loaded = new Set<string>();
   /** Outputs whose quality the fragment sets itself. */
   readonly #ownQuality: ReadonlySet<string>;
+  readonly #words: FragmentWords;
   /** Quality of all outputs when the block hands on that of an earlier block unchanged: readers take it from there. */
   passedQuality: string | undefined;
 
@@ -231,8 +267,8 @@ class BlockWriter {
     this.#exported = exported;
     this.#atHand = atHand;
     this.#code = `${block.code}\n`;
-    const all = this.#code + block.type.after;
-    this.#ownQuality = new Set(block.type.outputs.filter((port) => new RegExp(`\\$${port.name}\\.q\\s*=[^=]`).test(all)).map((port) => port.name));
+    this.#words = wordsOf(this.#code + block.type.after);
+    this.#ownQuality = this.#words.qualitiesSet;
   }
 
   write(): string {
@@ -262,13 +298,13 @@ class BlockWriter {
   // ---- reading
 
   #substitute(code: string): string {
-    return code
+    const text = code
       .replace(/\$put\((\w+), ([^;]+)\);/g, (_, name: string, value: string) => this.#put(name, value))
       .replace(/\$free\((\w+)\)/g, (_, name: string) => String(this.#isFree(name)))
       .replace(/\$text\((\w+)\)/g, (_, word: string) => String(fixedText(word)))
       .replace(/\$fail\b/g, 'err = 1')
-      .replace(/\$([A-Za-z_]\w*)(\.q\b)?/g, (_, name: string, quality?: string) => this.#name(name, quality !== undefined))
-      .replace(NEVER, 'false');
+      .replace(/\$([A-Za-z_]\w*)(\.q\b)?/g, (_, name: string, quality?: string) => this.#name(name, quality !== undefined));
+    return text.includes('NaN') ? text.replace(NEVER, 'false') : text;
   }
 
   #put(name: string, value: string): string {
@@ -366,7 +402,7 @@ class BlockWriter {
 
   #hasQualityLocal(output: string): boolean {
     if (this.#ownQuality.has(output)) return true;
-    return new RegExp(`\\$${output}\\.q`).test(this.#block.type.after) || this.#overrideOf(output) >= 0;
+    return wordsOf(this.#block.type.after).qualities.has(output) || this.#overrideOf(output) >= 0;
   }
 
   #overrideOf(output: string): number {
@@ -400,7 +436,7 @@ class BlockWriter {
 
   /** Whether the fragment changes a state word; others are only loaded. */
   #assigns(name: string): boolean {
-    return new RegExp(`\\$${name}\\s*([-+*/|&^]?=(?!=)|\\+\\+|--)`).test(this.#code + this.#block.type.after);
+    return this.#words.assigned.has(name);
   }
 
   /** Decisions 5.1 rule 6: a failed block keeps its outputs with quality Bad, and its state. */

@@ -66,6 +66,8 @@ export interface Run {
   since: number;
   scanCount: number;
   lastMs: number;
+  /** The next scan takes its time: the first, and those after somebody looked. The clock costs ten blocks and allocates. */
+  timesNext: boolean;
   hadFaults: boolean;
 }
 

@@ -68,6 +68,7 @@ function newRun(loaded: LoadedNetwork, every: number, scanIntervalMs: number, de
     since: -1,
     scanCount: 0,
     lastMs: 0,
+    timesNext: true,
     hadFaults: false,
   };
 }

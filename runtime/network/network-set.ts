@@ -30,9 +30,6 @@ import { warmUp } from './warm-up.js';
 /** Periods the blocks see at most; the scan loop counts more as an overrun (decisions 5.1 rule 4). */
 const ELAPSED_PERIODS_MAX = 10;
 
-/** Mask of the scans whose execution time is taken: the clock costs as much as ten blocks. */
-const TIMED_EVERY = 15;
-
 const CHANNEL_TYPES = { bool: 'BOOL', int: 'INT', float: 'REAL', string: 'STRING' } as const;
 
 export interface WriteRefusal {
@@ -156,7 +153,8 @@ export class NetworkSet {
   }
 
   #execute(run: Run, periods: number): void {
-    const timed = (run.scanCount & TIMED_EVERY) === 0;
+    const timed = run.timesNext;
+    run.timesNext = false;
     const began = timed ? this.#clockMs() : 0;
     this.#copyInputs(run);
     const faults = this.#call(run, run.instances.length, run.periodMs * periods, this.#mark);
@@ -473,6 +471,7 @@ export class NetworkSet {
   /** Body of `runtime/fbnetwork/{network}` (Q-UNIT-07); undefined when there is no such network. */
   inspect(network: string): NetworkInspection | undefined {
     const instance = this.#instances.find((entry) => entry.plan.name === network);
+    if (instance?.loaded?.run) instance.loaded.run.timesNext = true;
     return instance && inspectNetwork(instance, this.plan.unit, this.#memory, this.#texts);
   }
 

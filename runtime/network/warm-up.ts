@@ -10,7 +10,7 @@ import type { ChannelArrays } from './arena.js';
 import type { Memory, Run } from './instance.js';
 
 /** How long a download may take for it at most; what is not hot then gets so on-line. */
-const WARM_UP_MS_MAX = 40;
+const WARM_UP_MS_MAX = 25;
 
 /**
  * Instances that V8 wants to have seen before it optimises: a number, and more for functions of few bytes. Three times as
@@ -47,7 +47,7 @@ export function warmUp(parts: WarmUp): void {
 function heat(run: Run, parts: WarmUp, deadlineMs: number): void {
   const { compiled, shape, instances } = run;
   const perCall = Math.min(instances.length, INSTANCES_PER_CALL);
-  const scans = Math.ceil((INSTANCES_MIN + (INSTANCES_PER_TEXT * shape.chunks.length) / shape.source.length) / perCall);
+  const scans = Math.ceil((INSTANCES_MIN + (INSTANCES_PER_TEXT * shape.chunks.length) / shape.textLength) / perCall);
   for (let scan = 0; scan < scans && !compiled.hot; scan += 1) {
     if (parts.clockMs() >= deadlineMs) return;
     imagine(parts.channels, scan);

@@ -1,8 +1,9 @@
 /**
  * The scan clock (performance, section D): how late a 10 ms unit scan begins in its real worker while the gateway thread is
  * at full HTTP load, against a bare `Atomics.wait` loop with the same schedule in the same process at the same time.
- * Goal: p99 lateness of the unit at most 1.5 times that of the bare loop, with and without real-time priority; with it no
- * more than 1 % of the scans missed. The load comes from another process over keep-alive connections.
+ * Goals: p99 lateness of the unit at most 1.5 times that of the bare loop; with the real-time priority that the product asks
+ * for when it starts the worker, p99 at most 0.15 ms and no scan missed, unless the bare loop cannot do it either. Where the machine refuses it that row is left out
+ * and the reason printed. The load comes from another process over keep-alive connections.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { readlinkSync } from 'node:fs';
@@ -28,7 +29,7 @@ const ROUNDS = 3;
 const ROUND_MS = 6000;
 const SAMPLES_MAX = 100_000;
 const RATIO_MAX = 1.5;
-const MISSED_SHARE_MAX = 0.01;
+const REALTIME_P99_US_MAX = 150;
 const PRIORITY = '10';
 
 /** Shared record of one loop: how many samples there are, how many periods were missed, and the lateness of each in us. */
@@ -214,15 +215,17 @@ async function main(): Promise<void> {
   let missedGoals = 0;
   console.log(`unit scan of ${PERIOD_MS} ms with ${NETWORKS} networks beside a bare loop; lateness in us, median of ${ROUNDS} rounds of ${ROUND_MS / 1000} s`);
   console.log('                              p50     p99     max  missed   scans');
+  // The unit has its priority from the product; the bare loop and the sampler get theirs here.
   for (const [title, realtime, loading] of [
+    ['HTTP load, real-time', true, true],
     ['idle, ordinary priority', false, false],
     ['HTTP load, ordinary', false, true],
-    ['HTTP load, real-time', true, true],
   ] as const) {
-    if (!setPriority(tids, realtime) && realtime) {
-      console.log(`${title}: not granted on this machine`);
+    if (realtime && !(runtimes.realtime.granted && setPriority([sampler.tid, bare.tid], true))) {
+      console.log(`${title}: not granted on this machine: ${runtimes.realtime.reason}`);
       continue;
     }
+    if (!realtime) setPriority(tids, false);
     const child = loading ? fork(fileURLToPath(import.meta.url), ['load']) : undefined;
     child?.send({ port: gateway.port, head: `GET /api/v1/sites/north/units/rx101/tags/v101.sp HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` });
     await pause(1000);
@@ -238,11 +241,18 @@ async function main(): Promise<void> {
       );
     }
     const ratio = median(rounds.map(([mine, theirs]) => mine.p99 / theirs.p99));
-    const missedShare = median(rounds.map(([mine]) => mine.missed / (mine.scans + mine.missed)));
-    const good = ratio <= RATIO_MAX && (!realtime || missedShare <= MISSED_SHARE_MAX);
+    const p99 = median(rounds.map(([mine]) => mine.p99));
+    const missed = rounds.reduce((sum, [mine]) => sum + mine.missed, 0);
+    const bareP99 = median(rounds.map(([, theirs]) => theirs.p99));
+    // A loop that does nothing misses the figure as well: then the machine (its host, other real-time threads) cannot do it.
+    const undecided = realtime && bareP99 > REALTIME_P99_US_MAX && ratio <= RATIO_MAX;
+    const good = undecided || (realtime ? p99 <= REALTIME_P99_US_MAX && missed === 0 : ratio <= RATIO_MAX);
+    const verdict = undecided ? '  undecided: the bare loop misses it too' : good ? '  ok' : '  MISSED';
     if (loading && !good) missedGoals += 1;
     const perSecond = loading ? `, ${Math.round(answered / ((ROUNDS * ROUND_MS) / 1000))} requests/s` : '';
-    console.log(`  p99 ratio ${ratio.toFixed(2)} (goal ${RATIO_MAX}), missed ${(100 * missedShare).toFixed(2)} %${perSecond}${loading ? (good ? '  ok' : '  MISSED') : ''}`);
+    console.log(
+      `  p99 ratio ${ratio.toFixed(2)} (goal ${realtime ? `p99 ${REALTIME_P99_US_MAX} us, none missed` : RATIO_MAX}), missed ${missed}${perSecond}${loading ? verdict : ''}`,
+    );
   }
   await Promise.all([sampler.worker.terminate(), bare.worker.terminate(), runtimes.stop()]);
   await gateway.stop();
