@@ -126,6 +126,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => 0, nearlyFull: () => false },
     storageAccepting: () => store.accepting,
     runtimes: () => [],
+    realtime: () => ({ granted: false, reason: 'no unit runs here' }),
     rows: () => rows,
   };
   const ready = options.ready ?? (() => true);
