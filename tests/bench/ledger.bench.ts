@@ -1,7 +1,8 @@
 /**
  * Durable audit (performance C3): commits per second, latency and loop delay at 1, 10 and 100 callers who each wait for
  * their own record, against the limit (4 KB append and fdatasync) and the peer (insert and commit per request on the
- * main thread). Variants are interleaved.
+ * main thread). Variants are interleaved. Foreign load on the machine only adds, to the timer alone as well: loop delay is the
+ * least disturbed round, and is judged against that of the timer.
  */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,8 +12,9 @@ import { openLedger } from '../../src/platform/ledger/ledger.js';
 import { auditDraft, transaction } from '../support/ledger-data.js';
 
 const RUN_MS = 700;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const LATENCY_RATIO_MAX = 4; // p50 at 1 caller to fdatasync; guards against getting worse, the goal is 1.5
+const LOOP_DELAY_MAX_MS = 3; // p99 at 100 callers, beyond that of a timer alone
 
 interface Measured {
   readonly perSecond: number;
@@ -47,6 +49,7 @@ async function measure(callers: number, commit: () => Promise<void> | void): Pro
       }
     }),
   );
+  if (callers === 0) await new Promise((resolve) => setTimeout(resolve, RUN_MS));
   clearInterval(probe);
   return { perSecond: (latencies.length * 1000) / RUN_MS, p50Us: quantile(latencies, 0.5), p99Us: quantile(latencies, 0.99), loopP99Ms: quantile(delays, 0.99) };
 }
@@ -63,6 +66,7 @@ peer.exec('CREATE TABLE audit (sequence INTEGER PRIMARY KEY, body TEXT)');
 const insert = peer.prepare('INSERT INTO audit (body) VALUES (?)');
 
 const variants: readonly { readonly name: string; readonly callers: number; readonly commit: () => Promise<void> | void }[] = [
+  { name: 'timer alone', callers: 0, commit: () => undefined },
   {
     name: 'fdatasync (limit)',
     callers: 1,
@@ -96,10 +100,7 @@ const medians = results.map((runs) => ({
     runs.map((run) => run.p99Us),
     0.5,
   ),
-  loopP99Ms: quantile(
-    runs.map((run) => run.loopP99Ms),
-    0.5,
-  ),
+  loopP99Ms: Math.min(...runs.map((run) => run.loopP99Ms)),
 }));
 for (const [index, { name, callers }] of variants.entries()) {
   const { perSecond, p50Us, p99Us, loopP99Ms } = medians[index];
@@ -111,6 +112,9 @@ await ledger.close();
 peer.close();
 closeSync(file);
 rmSync(dir, { recursive: true, force: true });
-const [limit, , peer100, ledger1, , ledger100] = medians;
-console.log(`p50 at 1 caller is ${(ledger1.p50Us / limit.p50Us).toFixed(2)} x fdatasync; 100 callers commit ${(ledger100.perSecond / peer100.perSecond).toFixed(1)} x the peer`);
-process.exit(ledger1.p50Us > LATENCY_RATIO_MAX * limit.p50Us || ledger100.perSecond < peer100.perSecond ? 1 : 0);
+const [idle, limit, , peer100, ledger1, , ledger100] = medians;
+const loopDelayMs = ledger100.loopP99Ms - idle.loopP99Ms;
+console.log(
+  `p50 at 1 caller is ${(ledger1.p50Us / limit.p50Us).toFixed(2)} x fdatasync; 100 callers commit ${(ledger100.perSecond / peer100.perSecond).toFixed(1)} x the peer and delay the loop by ${loopDelayMs.toFixed(1)} ms (p99, at most ${LOOP_DELAY_MAX_MS})`,
+);
+process.exit(ledger1.p50Us > LATENCY_RATIO_MAX * limit.p50Us || ledger100.perSecond < peer100.perSecond || loopDelayMs > LOOP_DELAY_MAX_MS ? 1 : 0);

@@ -44,15 +44,18 @@ export class Nonces {
   }
 
   admit(nonce: string, anonymous: boolean): Admission {
-    const nowMs = this.#clock.monoMs();
+    // whole milliseconds take no memory of their own; rounded so that nothing is forgotten early
+    const monoMs = this.#clock.monoMs();
+    const nowMs = Math.floor(monoMs);
+    const admittedMs = Math.ceil(monoMs);
     if (this.#known.has(nonce, nowMs) || this.#anonymous.has(nonce, nowMs) || this.#seenEarlier(nonce, nowMs)) return 'duplicate';
     if (anonymous) {
-      this.#anonymous.add(nonce, nowMs);
+      this.#anonymous.add(nonce, admittedMs);
       if (this.#anonymous.size > ANONYMOUS_ENTRIES_MAX) this.#anonymous.dropOldest();
       return 'admitted';
     }
     if (this.#full(nowMs)) return 'full';
-    this.#known.add(nonce, nowMs);
+    this.#known.add(nonce, admittedMs);
     return 'admitted';
   }
 
