@@ -6,9 +6,12 @@ import { mkdirSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Access } from './domains/access/access.js';
+import { AdhocController } from './domains/batches/adhoc-controller.js';
 import { BatchController } from './domains/batches/controller.js';
 import { Batch, isFinalBatch } from './domains/batches/kind.js';
+import { PhaseCommands } from './domains/batches/phase-commands.js';
 import { PhaseDesk } from './domains/batches/phase-desk.js';
+import { isAdhoc, ROOT_KINDS } from './domains/procedures/roots.js';
 import { publishStates } from './domains/batches/state-channel.js';
 import { commandFrame } from './domains/commands/command-frame.js';
 import { phaseRequests } from './domains/commands/phase-requests.js';
@@ -133,8 +136,15 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // ------------------------------------------------------------ batches and records
   const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
-  const batches = new BatchController({ store, runtimes, clock, settings: { production, settleDeadlineMs, holdPropagation, resumeCancelsPause, storageLow } });
+  const phases = new PhaseCommands(store, runtimes);
+  const treeSettings = { holdPropagation, resumeCancelsPause, storageLow };
+  const batches = new BatchController({ store, runtimes, phases, clock, settings: { ...treeSettings, production, settleDeadlineMs } });
   const batchLoop = new ReconcileLoop(batches, clock, log);
+  const adhocLoop = new ReconcileLoop(new AdhocController({ store, runtimes, phases, clock, settings: treeSettings }), clock, log);
+  const wakeScope = (site: string, scope: string): void => {
+    batchLoop.wake(site, scope);
+    adhocLoop.wake(site, scope);
+  };
   const records = new RecordReconciler({ store, facts: queries });
   const recordLoop = new ReconcileLoop(records, clock, log);
   const commandDeps = { store, runtimes, clock, reasonLengthMin: settings.reasonLengthMin, keys: signingKeys };
@@ -142,9 +152,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     store,
     log,
     requests: phaseRequests(commandDeps),
-    wake: (site, batch) => batchLoop.wake(site, batch),
-    orderAnswered: (site, phase, id, accepted) => batches.orderAnswered(site, phase, id, accepted),
-    signalsChanged: (site, scope) => batches.sendSignals(site, scope),
+    wake: wakeScope,
+    orderAnswered: (site, phase, id, accepted) => phases.answered(site, phase, id, accepted),
+    signalsChanged: (site, scope) => phases.sendSignals(site, scope),
   });
 
   const recordings = new Recordings({
@@ -165,8 +175,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     units.linkChanged(link, what);
     if (what === 'down') recordings.linkDown(link);
     if (what === 'ready') {
-      batches.reload(link);
+      phases.reload(link);
       batchLoop.wakeAll();
+      adhocLoop.wakeAll();
     }
   });
   probes.onModule((site, module, state) => ioModules.moduleChanged(site, module, state));
@@ -209,16 +220,21 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     batchLoop.wake(site, name);
     if (isFinalBatch((resource.status as { phase: never }).phase)) recordLoop.wake(site, name);
   });
+  for (const kind of Object.values(ROOT_KINDS)) {
+    store.watch(kind, ({ type, resource }) => {
+      if (type === 'put' && isAdhoc(resource)) adhocLoop.wake(resource.metadata.site, resource.metadata.name);
+    });
+  }
   store.watch(CoordinationBlock, ({ resource }) => {
     const { batchRef } = resource.spec as { batchRef: string };
     if (!batchRef) return;
-    batches.sendSignals(resource.metadata.site, batchRef);
-    batchLoop.wake(resource.metadata.site, batchRef);
+    phases.sendSignals(resource.metadata.site, batchRef);
+    wakeScope(resource.metadata.site, batchRef);
   });
   store.watchReload(() => {
     desk.takeKept();
     units.catchUp();
-    for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, recordLoop]) loop.wakeAll();
+    for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, adhocLoop, recordLoop]) loop.wakeAll();
   });
 
   // ------------------------------------------------------------ streams and history
@@ -254,14 +270,21 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     realtime: () => runtimes.realtime,
     rows: () => served.gateway?.rows ?? [],
   };
-  const demo = new DemoPlant({ store, clock, keys: signingKeys, enabled: settings.demoEnabled, production, folder: fileURLToPath(new URL('../demo/', import.meta.url)) });
+  const demo = new DemoPlant({
+    store,
+    clock,
+    keys: signingKeys,
+    enabled: settings.demoEnabled,
+    production,
+    folder: settings.demoDir ?? fileURLToPath(new URL('../demo/', import.meta.url)),
+  });
   const setTimeScale = (value: number): void => {
     scale.value = value;
     probes.setTimeScale(value);
     unitLoop.wakeAll();
   };
   const common = { store, clock, runtimes, production };
-  const groups = routeGroups(secretsIn(settings.secretsDir));
+  const groups = routeGroups(secretsIn(settings.secretsDir), production);
   const deps: { readonly [Group in keyof typeof groups]: unknown } = {
     access: { access, siteExists },
     system: { system },
@@ -296,6 +319,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     recordings: { ...common, recordings, secondsMax: settings.recordingDurationMaxMs / 1000 },
     units: { ...common, alarms, nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: build, tags: tagDeps, journal, logLines },
     batches: { ...common, facts: queries, storageLow },
+    adhoc: { ...common, storageLow, keys: signingKeys },
     records: { ...common, queries, history, keys: signingKeys },
     mes: { ...common, queries, history },
     audit: { queries },
@@ -322,7 +346,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
 
   // ------------------------------------------------------------ go
   if (settings.demoEnabled && !production) await demo.provision();
-  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, recordLoop]) loop.start();
+  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop]) loop.start();
   contents.start();
   journal.start();
   ready = true;

@@ -10,7 +10,7 @@ import { blocksText } from './block-reference.js';
 
 /** Every row that is served: method, path, action, tier, tab-separated and sorted. */
 export function routesText(): string {
-  return printRoutes([...PAGE_ROUTES, ...Object.values(routeGroups({ exists: () => false })).flat()]);
+  return printRoutes([...PAGE_ROUTES, ...Object.values(routeGroups({ exists: () => false }, false)).flat()]);
 }
 
 const SETTINGS_HEAD = `# Settings

@@ -10,6 +10,7 @@ import { alarmRoutes } from './alarms/routes.js';
 import { APPLIED_KINDS } from './apply/kinds.js';
 import { applyRoutes } from './apply/routes.js';
 import { AUDIT_ROUTES } from './audit/routes.js';
+import { adhocRoutes } from './batches/adhoc-routes.js';
 import { batchRoutes } from './batches/routes.js';
 import { commandRoutes } from './commands/routes.js';
 import { controlModuleRoutes } from './control-modules/routes.js';
@@ -36,8 +37,8 @@ import { unitRoutes } from './units/routes.js';
 /** What can be applied, and what the gateway makes by itself. */
 export const KINDS = [...APPLIED_KINDS, ControlRecipe, RecipeRevision, BatchRecord] as unknown as readonly Kind[];
 
-/** Route rows by group; a group shares what it works on. `secrets` tells whether a module's credentials resolve. */
-export function routeGroups(secrets: Secrets) {
+/** Route rows by group; a group shares what it works on. `secrets` tells whether a module's credentials resolve; `production` is the operating mode. */
+export function routeGroups(secrets: Secrets, production: boolean) {
   return {
     access: ACCESS_ROUTES,
     system: SYSTEM_ROUTES,
@@ -59,6 +60,7 @@ export function routeGroups(secrets: Secrets) {
     units: unitRoutes,
     recordings: recordingRoutes,
     batches: batchRoutes,
+    adhoc: adhocRoutes(production),
     records: recordRoutes,
     mes: mesRoutes,
     audit: AUDIT_ROUTES,

@@ -126,6 +126,7 @@ export async function tellStory(story: Story): Promise<Left> {
   await engineering(story);
   await recipes(story);
   await plantFloor(story);
+  await adhoc(story);
   const left = await production(story);
   await story.send(`POST ${S}/mode`, {}, { body: { kind: 'ControlModule', name: 'xv101', mode: 'Manual' } });
   await access(story);
@@ -172,6 +173,21 @@ async function plantFloor(story: Story): Promise<void> {
   for (const action of ['start', 'stop']) await story.send(`POST ${S}/units/{name}/runtime/recording`, { name: 'rx101' }, { body: { action } });
   await story.send(`POST ${S}/units/{name}/runtime/restart`, { name: 'mx101' }, { body: REASON });
   await story.test.until('the runtime is back', `${AT}/units/mx101`, (unit) => unit.runtimeReady);
+}
+
+/** One ad-hoc run of each kind, to its end; Reset gives the unit back. */
+async function adhoc(story: Story): Promise<void> {
+  const { test } = story;
+  for (const [what, unit, body] of [
+    ['phase', 'mx101', { phaseTemplateRef: 'mix', parameterValues: [{ name: 'duration', value: '1' }] }],
+    ['operation', 'rx101', { operationTemplateRef: 'drain-reactor' }],
+    ['unitprocedure', 'rx101', { unitProcedureTemplateRef: 'clean-reactor-up', ...REASON }],
+  ] as const) {
+    const { kind, name } = (await story.send(`POST ${S}/units/{unit}/execute-${what}`, { unit }, { body })).body;
+    await test.until(`the ad-hoc ${what} is over`, `${AT}/units/${unit}`, ({ state, allocatedTo }) => state === 'Complete' && allocatedTo === '');
+    await story.send(`POST ${S}/command`, {}, { body: { kind, name, command: 'Reset', ...REASON } });
+    await test.until(`${unit} is Idle`, `${AT}/units/${unit}`, ({ state }) => state === 'Idle');
+  }
 }
 
 /** A batch from Start to its sealed record, with the operator's and the laboratory's answers. */

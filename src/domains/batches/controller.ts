@@ -2,39 +2,28 @@
  * The batch controller (component `batch-controller`): judges the commands recorded on batches, allocates units, and keeps
  * each batch's tree of elements settled (contract 3, Commands; decisions 3.3, 3.4, 3.8).
  *
- * Level-triggered: a look at a batch reads everything anew. What lives only here (orders on their way, phases loaded into
- * a worker epoch) can be lost at any time and is rebuilt by looking again.
+ * Level-triggered: a look at a batch reads everything anew.
  */
 import { judgeBatch } from '../../../runtime/vocabulary/transitions.js';
-import type { BatchState, Command, State } from '../../../runtime/vocabulary/states.js';
+import type { BatchState } from '../../../runtime/vocabulary/states.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
-import { type Actor, component } from '../../platform/store/audit-record.js';
+import { component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock } from '../coordination/kind.js';
 
-import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
+import { Phase, type PhaseSpec } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
-import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
+import type { UnitRuntimes } from '../units/runtimes.js';
 import { operatorAction } from './execution-log.js';
 import { BatchPass } from './batch-pass.js';
-import { CONTROLLER } from './element-pass.js';
+import { CONTROLLER, type PendingCommand, takeCommand } from './element-pass.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
-import { bindParameters } from './parameters.js';
-import { PhaseOrders } from './phase-orders.js';
-import { phasePlan } from './phase-plan.js';
-import { type HoldPropagation, type TreeNode, walk } from './procedure-tree.js';
+import type { PhaseCommands } from './phase-commands.js';
+import { type HoldPropagation, walk } from './procedure-tree.js';
 import { checkStart, isAvailable, permissiveOf, startPuts } from './start.js';
-
-export interface PendingCommand {
-  readonly command: Command;
-  readonly reason: string;
-  readonly by: Actor;
-  readonly at: string;
-  readonly correlationID: string;
-}
 
 export interface ControllerSettings {
   readonly production: boolean;
@@ -59,15 +48,14 @@ export class BatchController implements Reconciler {
   readonly #runtimes: UnitRuntimes;
   readonly #clock: Clock;
   readonly #settings: ControllerSettings;
-  readonly #orders = new PhaseOrders();
-  /** Worker epoch into which a phase has been loaded. */
-  readonly #loaded = new Map<string, number>();
+  readonly #phases: PhaseCommands;
   /** Batches found running at start: they are held with the gap recorded (decisions 3.8). */
   readonly #interrupted = new Map<string, string>();
 
-  constructor(parts: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly clock: Clock; readonly settings: ControllerSettings }) {
+  constructor(parts: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly phases: PhaseCommands; readonly clock: Clock; readonly settings: ControllerSettings }) {
     this.#store = parts.store;
     this.#runtimes = parts.runtimes;
+    this.#phases = parts.phases;
     this.#clock = parts.clock;
     this.#settings = parts.settings;
     for (const batch of this.#store.list(Batch)) {
@@ -92,8 +80,8 @@ export class BatchController implements Reconciler {
       onPhaseFailure: recipe?.onPhaseFailure ?? 'Hold',
       resumeCancelsPause: this.#settings.resumeCancelsPause,
       settleDeadlineMs: this.#settings.settleDeadlineMs,
-      commandPhase: (phase, command) => this.#commandPhase(phase, command),
-      awaitsAnswer: (unit, phase) => this.#awaitsAnswer(site, unit, phase),
+      commandPhase: (phase, command) => this.#phases.command(phase, command),
+      awaitsAnswer: (unit, phase) => this.#phases.awaitsAnswer(site, unit, phase),
     });
     // A batch that says Running has a procedure that runs: started before a command is judged, or one that comes in this
     // very moment would find the procedure Idle and be refused.
@@ -108,53 +96,18 @@ export class BatchController implements Reconciler {
     }
     const change = pass.change();
     if (change || extra.length > 0) await this.#store.write({ ...change, puts: [...(change?.puts ?? []), ...extra] });
-    if (isFinalBatch(pass.status.phase)) for (const node of pass.tree ? walk(pass.tree.root) : []) this.#forget(site, node);
+    if (isFinalBatch(pass.status.phase) && pass.tree) this.#phases.forget(site, pass.tree.root);
     return this.#again(pass);
-  }
-
-  /** Brings a unit that has just started up to date: its interrupted phases, their answers, and the raised signals. */
-  reload(link: UnitLink): void {
-    const scopes = new Set<string>();
-    for (const phase of this.#store.list(Phase, link.site)) {
-      if (phase.spec.unitRef !== link.unit) continue;
-      const { state, checkpoint, answer } = phase.status;
-      if (state === 'Idle' || checkpoint === undefined || ['Complete', 'Stopped', 'Aborted'].includes(state)) continue;
-      this.#load(link, phase, true);
-      scopes.add(phase.spec.batchRef || phase.metadata.name);
-      if (answer) link.send({ type: 'answer', phase: phase.metadata.name, waitId: answer.waitId, value: answer.value });
-    }
-    for (const scope of scopes) this.sendSignals(link.site, scope);
-  }
-
-  /** Tells every unit that works for the scope which signals are TRUE. */
-  sendSignals(site: string, scope: string): void {
-    const raised = this.#store
-      .list(CoordinationBlock, site)
-      .filter((block) => block.spec.batchRef === scope && block.status.signalRaised)
-      .map((block) => block.spec.signal?.signalName ?? '');
-    const units = new Set(
-      this.#store
-        .list(Phase, site)
-        .filter((phase) => phase.spec.batchRef === scope)
-        .map((phase) => phase.spec.unitRef),
-    );
-    for (const unit of units) this.#runtimes.link(site, unit)?.send({ type: 'signals', scope, raised });
-  }
-
-  orderAnswered(site: string, phase: string, id: number, accepted: boolean): void {
-    const resource = this.#store.get(Phase, site, phase);
-    this.#orders.settle(site, phase, id, accepted, resource ? lookOf(resource) : '');
   }
 
   // ------------------------------------------------------------ commands
 
   /** Judges the recorded command, once; answers with the resources a start makes. */
   #judge(pass: BatchPass): Put[] {
-    const text = pass.batch.metadata.annotations[COMMAND_ANNOTATION];
-    if (text === undefined) return [];
-    const { [COMMAND_ANNOTATION]: _judged, ...annotations } = pass.batch.metadata.annotations;
-    pass.annotations = annotations;
-    const pending = JSON.parse(text) as PendingCommand;
+    const taken = takeCommand(pass.batch);
+    if (!taken) return [];
+    const { pending } = taken;
+    pass.annotations = taken.annotations;
     if (pass.status.phase === 'Pending' && pending.command === 'Start') return this.#start(pass, pending);
     const root = pass.tree?.root;
     const phase = pass.status.phase;
@@ -229,7 +182,7 @@ export class BatchController implements Reconciler {
   #accepted(pass: BatchPass, pending: PendingCommand): void {
     const { commandRejection: _gone, ...status } = pass.status;
     pass.status = { ...status, conditions: pass.status.conditions.filter((condition) => condition.type !== 'CommandRejected') };
-    const auditRecordRef = this.#verdict(pass, pending, 'Success', '');
+    const auditRecordRef = pass.verdict(pending, { kind: 'Batch', state: pass.status.phase }, 'Success');
     const { by } = pending;
     if (by.actorType !== 'human') return;
     const name = pass.batch.metadata.name;
@@ -254,34 +207,7 @@ export class BatchController implements Reconciler {
     const rejection = { command: pending.command, state: pass.status.phase, rule, message, at: pass.at, correlationID: pending.correlationID };
     const others = pass.status.conditions.filter((condition) => condition.type !== 'CommandRejected');
     pass.status = { ...pass.status, commandRejection: rejection, conditions: [...others, { type: 'CommandRejected', status: 'True', reason: rule, message }] };
-    this.#verdict(pass, pending, 'Rejected', rule, message);
-  }
-
-  #verdict(pass: BatchPass, pending: PendingCommand, result: 'Success' | 'Rejected', rule: string, message = ''): string {
-    const name = pass.batch.metadata.name;
-    const auditRecordRef = this.#store.nextAuditName(pass.audits.length);
-    pass.audits.push({
-      site: pass.site,
-      actor: CONTROLLER,
-      action: 'Command',
-      category: 'command',
-      target: { kind: 'Batch', name, site: pass.site },
-      result,
-      ...(rule ? { rule } : {}),
-      details: { command: pending.command, state: pass.status.phase, ...(message ? { message } : {}), requestedBy: pending.by.accountId },
-      correlationID: pending.correlationID,
-    });
-    pass.event({
-      eventType: 'Procedural Execution',
-      eventSubType: 'State Command',
-      value: pending.command,
-      previousValue: rule,
-      message: message || pending.reason,
-      person: { accountId: pending.by.accountId, displayName: pending.by.displayName },
-      correlationID: pending.correlationID,
-      auditRecordRef,
-    });
-    return auditRecordRef;
+    pass.verdict(pending, { kind: 'Batch', state: rejection.state }, 'Rejected', rule, message);
   }
 
   // ------------------------------------------------------------ allocation, recovery, signals
@@ -395,49 +321,6 @@ export class BatchController implements Reconciler {
     }
   }
 
-  // ------------------------------------------------------------ phases
-
-  #commandPhase(phase: Resource<PhaseSpec, ElementStatus>, command: Command): void {
-    const link = this.#runtimes.link(phase.metadata.site, phase.spec.unitRef);
-    if (!link?.ready) return;
-    if (command === 'Start') this.#load(link, this.#bound(phase), false);
-    this.#orders.send(link, phase.metadata.name, command, lookOf(phase));
-  }
-
-  #awaitsAnswer(site: string, unit: string, phase: string): boolean {
-    const link = this.#runtimes.link(site, unit);
-    return link !== undefined && link.ready && this.#orders.awaitsAnswer(link, phase);
-  }
-
-  #load(link: UnitLink, phase: Resource<PhaseSpec, ElementStatus>, recovering: boolean): void {
-    const key = `${link.site}/${phase.metadata.name}`;
-    if (this.#loaded.get(key) === link.epoch) return;
-    this.#loaded.set(key, link.epoch);
-    link.loadPhase(phasePlan(this.#store, phase, recovering && phase.status.checkpoint ? { checkpoint: phase.status.checkpoint } : {}));
-    this.sendSignals(link.site, phase.spec.batchRef || phase.metadata.name);
-  }
-
-  /** Parameters bound to `<step>.<output>` get their value when the element starts. */
-  #bound(phase: Resource<PhaseSpec, ElementStatus>): Resource<PhaseSpec, ElementStatus> {
-    const parent = phase.spec.parentRef;
-    if (!parent) return phase;
-    const siblings = this.#store.list(Phase, phase.metadata.site).filter((other) => other.spec.batchRef === phase.spec.batchRef && other.spec.parentRef?.name === parent.name);
-    const outputOf = (step: string, output: string): string | undefined =>
-      siblings.find((other) => other.spec.stepName.toLowerCase() === step.toLowerCase())?.status.outputs.find((value) => value.name.toLowerCase() === output.toLowerCase())?.value;
-    const bindings = phase.spec.parameterValues.filter((value) => value.sourceRef.includes('.')).map((value) => ({ name: value.name, from: value.sourceRef }));
-    if (bindings.length === 0) return phase;
-    const parameterValues = bindParameters(phase.spec.parameters, bindings, phase.spec.parameterValues, outputOf);
-    return { ...phase, spec: { ...phase.spec, parameterValues } };
-  }
-
-  #forget(site: string, node: TreeNode): void {
-    if (node.kind !== 'Phase') return;
-    const key = `${site}/${node.name}`;
-    const link = this.#runtimes.link(site, node.unit);
-    if (this.#loaded.delete(key)) link?.send({ type: 'drop-phase', phase: node.name });
-    this.#orders.forget(site, node.name);
-  }
-
   #again(pass: BatchPass): Outcome {
     const { settleBy, phase } = pass.status;
     const deadlines = settleBy !== '' && (phase === 'Stopping' || phase === 'Aborting') ? [Date.parse(settleBy)] : [];
@@ -450,10 +333,4 @@ export class BatchController implements Reconciler {
 
 function keyOf(batch: BatchResource): string {
   return `${batch.metadata.site}/${batch.metadata.name}`;
-}
-
-/** What a phase judges a command by. */
-function lookOf(phase: Resource<PhaseSpec, ElementStatus>): string {
-  const { state, failure } = phase.status;
-  return `${state as State}|${failure?.since ?? ''}|${failure?.active ?? false}`;
 }

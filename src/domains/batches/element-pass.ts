@@ -11,7 +11,7 @@ import type { DataType } from '../../../runtime/vocabulary/data-types.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
-import { type AuditDraft, component } from '../../platform/store/audit-record.js';
+import { type Actor, type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
@@ -21,6 +21,7 @@ import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpe
 import { conditionOf } from '../units/conditions.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
+import { COMMAND_ANNOTATION } from './kind.js';
 import { NO_PROGRESS } from './rules.js';
 
 export const CONTROLLER = component('batch-controller');
@@ -45,6 +46,21 @@ export interface PassWorld {
   readonly settleDeadlineMs: number;
   commandPhase(phase: Resource<PhaseSpec, ElementStatus>, command: Command): void;
   awaitsAnswer(unit: string, phase: string): boolean;
+}
+
+/** A command as it waits on a batch or an ad-hoc root to be judged. */
+export interface PendingCommand {
+  readonly command: Command;
+  readonly reason: string;
+  readonly by: Actor;
+  readonly at: string;
+  readonly correlationID: string;
+}
+
+/** The command on a resource, and the annotations it leaves behind when it is taken off. */
+export function takeCommand({ metadata }: Resource): { readonly pending: PendingCommand; readonly annotations: Readonly<Record<string, string>> } | undefined {
+  const { [COMMAND_ANNOTATION]: text, ...annotations } = metadata.annotations;
+  return text === undefined ? undefined : { pending: JSON.parse(text) as PendingCommand, annotations };
 }
 
 export abstract class ElementPass {
@@ -77,6 +93,37 @@ export abstract class ElementPass {
 
   event(event: Parameters<typeof executionEvent>[3]): void {
     this.facts.push(executionEvent(this.site, this.scope, this.at, event));
+  }
+
+  /**
+   * The second audit record of a command, and the event beside it (contract 3, Command rules); answers with the name of the
+   * record.
+   */
+  verdict(pending: PendingCommand, target: { readonly kind: string; readonly state: string }, result: 'Success' | 'Rejected', rule = '', message = ''): string {
+    const { command, by, correlationID } = pending;
+    const auditRecordRef = this.store.nextAuditName(this.audits.length);
+    this.audits.push({
+      site: this.site,
+      actor: CONTROLLER,
+      action: 'Command',
+      category: 'command',
+      target: { kind: target.kind, name: this.scope, site: this.site },
+      result,
+      ...(rule ? { rule } : {}),
+      details: { command, state: target.state, ...(message ? { message } : {}), requestedBy: by.accountId },
+      correlationID,
+    });
+    this.event({
+      eventType: 'Procedural Execution',
+      eventSubType: 'State Command',
+      value: command,
+      previousValue: rule,
+      message: message || pending.reason,
+      person: { accountId: by.accountId, displayName: by.displayName },
+      correlationID,
+      auditRecordRef,
+    });
+    return auditRecordRef;
   }
 
   unit(name: string): UnitStatus | undefined {

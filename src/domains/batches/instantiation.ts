@@ -42,6 +42,16 @@ export type ElementDraft =
   | { readonly kind: typeof Operation; readonly name: string; readonly spec: OperationSpec }
   | { readonly kind: typeof Phase; readonly name: string; readonly spec: PhaseSpec };
 
+/** What the elements of one tree have in common. */
+interface TreeInput {
+  /** '' for an ad-hoc run. */
+  readonly batch: string;
+  /** What the names of the elements begin with. */
+  readonly prefix: string;
+  readonly mode: Mode;
+  readonly templates: Templates;
+}
+
 export interface InstantiationInput {
   readonly batch: string;
   readonly mode: Mode;
@@ -77,10 +87,11 @@ export function procedureChart(
 }
 
 /** @throws Refusal `chart_invalid` naming a step whose template is missing. */
-export function instantiate(input: InstantiationInput): ElementDraft[] {
+export function instantiate(given: InstantiationInput): ElementDraft[] {
+  const input = { ...given, prefix: given.batch };
   const root = procedureChart(input.recipe, input.templates);
   const parameterValues = root.templateRef === '' ? [...input.parameters] : bindParameters(root.parameters, root.bindings, input.parameters);
-  const name = elementName(input.batch, []);
+  const name = elementName(input.prefix, []);
   const procedure: ProcedureSpec = {
     description: '',
     parameters: [...root.parameters],
@@ -102,6 +113,28 @@ export function instantiate(input: InstantiationInput): ElementDraft[] {
   return elements;
 }
 
+export interface RootInput {
+  readonly root: string;
+  readonly kind: 'Phase' | 'Operation' | 'UnitProcedure';
+  readonly templateRef: string;
+  readonly unit: string;
+  /** Values given at launch; those that the template does not declare fall away (contract 3, Ad-hoc rules). */
+  readonly parameters: readonly ParameterValue[];
+  /** 0: the budget of the template. */
+  readonly timeoutSeconds: number;
+  readonly templates: Templates;
+}
+
+/** The elements of an ad-hoc run, its root first. */
+export function instantiateRoot({ root, kind, templateRef, unit, parameters, timeoutSeconds, templates }: RootInput): ElementDraft[] {
+  const elements: ElementDraft[] = [];
+  const input: TreeInput = { batch: '', prefix: root, mode: 'Automatic', templates };
+  const step: ProceduralStep = { name: '', templateRef, ...(timeoutSeconds > 0 ? { timeoutSeconds } : {}) };
+  if (kind === 'Phase') addPhase(elements, input, step, null, [], unit, parameters);
+  else addSequence(elements, input, kind === 'UnitProcedure' ? UnitProcedure : Operation, step, null, [], unit, parameters);
+  return elements;
+}
+
 interface Parent {
   readonly kind: string;
   readonly name: string;
@@ -109,17 +142,17 @@ interface Parent {
 
 function addSequence(
   elements: ElementDraft[],
-  input: InstantiationInput,
+  input: TreeInput,
   kind: typeof UnitProcedure | typeof Operation,
   step: ProceduralStep,
-  parent: Parent,
+  parent: Parent | null,
   path: readonly string[],
   unit: string,
   enclosing: readonly ParameterValue[],
 ): void {
   const template = templateOf(input.templates, kind === UnitProcedure ? 'UnitProcedureTemplate' : 'OperationTemplate', step);
   const parameterValues = bindParameters(template.parameters, step.parameterBindings ?? [], enclosing);
-  const name = elementName(input.batch, path);
+  const name = elementName(input.prefix, path);
   const spec: OperationSpec = {
     ...template,
     timeoutSeconds: step.timeoutSeconds ?? template.timeoutSeconds,
@@ -136,9 +169,9 @@ function addSequence(
 
 function addPhase(
   elements: ElementDraft[],
-  input: InstantiationInput,
+  input: TreeInput,
   step: ProceduralStep,
-  parent: Parent,
+  parent: Parent | null,
   path: readonly string[],
   unit: string,
   enclosing: readonly ParameterValue[],
@@ -152,16 +185,16 @@ function addPhase(
     ...elementFields(input, step, parent, path, parameterValues),
     unitRef: unit,
   };
-  elements.push({ kind: Phase, name: elementName(input.batch, path), spec });
+  elements.push({ kind: Phase, name: elementName(input.prefix, path), spec });
 }
 
-function elementFields(input: InstantiationInput, step: ProceduralStep, parent: Parent, path: readonly string[], parameterValues: ParameterValue[]) {
+function elementFields(input: TreeInput, step: ProceduralStep, parent: Parent | null, path: readonly string[], parameterValues: ParameterValue[]) {
   return {
     templateRef: step.templateRef ?? '',
     batchRef: input.batch,
-    parentRef: { ...parent },
+    parentRef: parent && { ...parent },
     stepName: step.name,
-    stepPath: path.join('/'),
+    stepPath: path.join('/') || (step.templateRef ?? ''),
     roleMap: { ...step.roleMap },
     parameterValues,
     mode: input.mode,

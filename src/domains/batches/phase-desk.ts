@@ -12,6 +12,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, type CoordinationBlockStatus, SyncBarrier } from '../coordination/kind.js';
 import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec } from '../procedures/kind.js';
+import { scopeOf } from '../procedures/roots.js';
 import type { UnitLink } from '../units/runtimes.js';
 import { batchMessage, type ElementRef, executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import type { ElementFailure } from './kind.js';
@@ -131,13 +132,13 @@ export class PhaseDesk {
       case 'command-result':
         this.#orderAnswered(link.site, message.phase, message.id, message.accepted);
         if (!message.accepted) this.#refused(phase, message);
-        this.#wake(link.site, phase.spec.batchRef);
+        this.#wake(link.site, scopeOf(this.#store, phase));
         return;
       case 'message':
         this.#tell(
           phase,
           [{ eventType: 'Message', eventSubType: 'Message', message: message.text, value: message.severity, at: message.atMs }],
-          batchMessage(link.site, phase.spec.batchRef, {
+          batchMessage(link.site, scopeOf(this.#store, phase), {
             ts: timestamp(message.atMs),
             severity: message.severity,
             type: 'Message',
@@ -181,7 +182,7 @@ export class PhaseDesk {
     if (isFinal(report.state) && before.state !== report.state) facts.push(...this.#outputFacts(phase, report, ts));
     const status = statusOf(phase, report, ts);
     this.#apply({ puts: [{ kind: Phase, site: phase.metadata.site, name: phase.metadata.name, status } as Put], facts });
-    this.#wake(phase.metadata.site, phase.spec.batchRef);
+    this.#wake(phase.metadata.site, scopeOf(this.#store, phase));
   }
 
   #stateFacts(phase: PhaseResource, report: PhaseReport, ts: string): PendingFact[] {
@@ -191,7 +192,7 @@ export class PhaseDesk {
     const failure = report.checkpoint.failure;
     const message = failure && report.cause === 'failure' ? `${failure.rule}: ${failure.message}` : report.cause;
     return [
-      executionEvent(site, phase.spec.batchRef, ts, {
+      executionEvent(site, scopeOf(this.#store, phase), ts, {
         eventType: 'Procedural Execution',
         eventSubType: 'State Change',
         element,
@@ -200,7 +201,7 @@ export class PhaseDesk {
         previousValue: phase.status.state,
         message,
       }),
-      stateEntry(site, phase.spec.batchRef, {
+      stateEntry(site, scopeOf(this.#store, phase), {
         ts,
         ...element,
         unit,
@@ -218,7 +219,7 @@ export class PhaseDesk {
     const ts = timestamp(prompt.openedAtMs);
     const element = elementOf(phase);
     return [
-      executionEvent(site, phase.spec.batchRef, ts, {
+      executionEvent(site, scopeOf(this.#store, phase), ts, {
         eventType: 'Operator',
         eventSubType: 'Prompt',
         element,
@@ -226,13 +227,13 @@ export class PhaseDesk {
         value: prompt.text,
         message: prompt.resultKey ?? prompt.kind,
       }),
-      batchMessage(site, phase.spec.batchRef, { ts, severity: 'Info', type: 'Prompt', text: prompt.text, element, stepName: prompt.stepName }),
+      batchMessage(site, scopeOf(this.#store, phase), { ts, severity: 'Info', type: 'Prompt', text: prompt.text, element, stepName: prompt.stepName }),
     ];
   }
 
   #outputFacts(phase: PhaseResource, report: PhaseReport, ts: string): PendingFact[] {
     return report.outputs.map((output) =>
-      executionEvent(phase.metadata.site, phase.spec.batchRef, ts, {
+      executionEvent(phase.metadata.site, scopeOf(this.#store, phase), ts, {
         eventType: 'Procedural Execution',
         eventSubType: 'Parameter Data',
         element: elementOf(phase),
@@ -259,7 +260,7 @@ export class PhaseDesk {
   #tell(phase: PhaseResource, events: readonly (Parameters<typeof executionEvent>[3] & { readonly at: number })[], ...more: readonly PendingFact[]): void {
     const { site } = phase.metadata;
     const facts = events.map(({ at, ...event }) =>
-      executionEvent(site, phase.spec.batchRef, timestamp(at === 0 ? Date.now() : at), { element: elementOf(phase), unit: phase.spec.unitRef, ...event }),
+      executionEvent(site, scopeOf(this.#store, phase), timestamp(at === 0 ? Date.now() : at), { element: elementOf(phase), unit: phase.spec.unitRef, ...event }),
     );
     this.#apply({ facts: [...facts, ...more] });
   }

@@ -43,6 +43,11 @@ export class PhaseOrders {
     return order !== undefined && order.epoch === link.epoch && order.refusedAt === '';
   }
 
+  isRefused(link: UnitLink, phase: string, look: string): boolean {
+    const order = this.#orders.get(`${link.site}/${phase}`);
+    return order !== undefined && order.epoch === link.epoch && order.refusedAt === look;
+  }
+
   forget(site: string, phase: string): void {
     this.#orders.delete(`${site}/${phase}`);
   }

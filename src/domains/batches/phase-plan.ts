@@ -12,13 +12,14 @@ import { resolveModule } from '../control-modules/rules.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { Unit } from '../plant/kind.js';
 import type { ElementStatus, PhaseSpec } from '../procedures/kind.js';
+import { scopeOf } from '../procedures/roots.js';
 import { resolveRoles } from '../recipes/bindings.js';
 import { siteUnits } from '../recipes/site-units.js';
 
 export function phasePlan(store: Store, phase: Resource<PhaseSpec, ElementStatus>, options: { readonly checkpoint?: PhaseCheckpoint } = {}): PhasePlan {
   const { spec, metadata } = phase;
   const site = metadata.site;
-  const scope = spec.batchRef || metadata.name;
+  const scope = scopeOf(store, phase);
   const roles = boundRoles(store, site, spec);
   const signals = signalsOf(store, site, scope, metadata.name);
   const typed = (type: string): 'BOOL' | 'INT' | 'REAL' | 'STRING' | 'TIME' => iecType(type) ?? 'REAL';

@@ -14,7 +14,8 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION } from '../batches/kind.js';
 import { Unit } from '../plant/kind.js';
-import { ADHOC_LABEL, type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { isAdhoc, rootOf } from '../procedures/roots.js';
 import { unitForCapability } from '../recipes/bindings.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { MasterRecipe } from '../recipes/kind.js';
@@ -112,7 +113,7 @@ function findTarget(store: Store, site: string, kind: string, name: string): Res
 
 /** Only the root of an ad-hoc execution takes commands itself (contract 2, Command rules). */
 function owned(store: Store, kind: string, element: Element): Resource {
-  const { name, site, labels } = element.metadata;
+  const { name } = element.metadata;
   const { batchRef } = element.spec;
   if (batchRef) {
     throw new Refusal('invalid', `${kind} ${name} belongs to batch ${batchRef}; command Batch ${batchRef} instead`, {
@@ -121,22 +122,11 @@ function owned(store: Store, kind: string, element: Element): Resource {
     });
   }
   if (element.spec.parentRef) {
-    const root = rootOf(store, site, element);
+    const root = rootOf(store, element);
     throw new Refusal('invalid', `${kind} ${name} is part of an ad-hoc run; command ${root.kind} ${root.name} instead`, { code: 'wrong_command_target', commandInstead: root });
   }
-  if (labels[ADHOC_LABEL] !== 'true') throw notCommandable(kind, null);
+  if (!isAdhoc(element)) throw notCommandable(kind, null);
   return element;
-}
-
-function rootOf(store: Store, site: string, element: Element): { readonly kind: string; readonly name: string } {
-  let at: { readonly kind: string; readonly name: string } = { kind: element.kind, name: element.metadata.name };
-  let parent = element.spec.parentRef;
-  while (parent) {
-    at = parent;
-    const above = parent.kind === 'UnitProcedure' ? store.get(UnitProcedure, site, parent.name) : store.get(Operation, site, parent.name);
-    parent = above?.spec.parentRef ?? null;
-  }
-  return at;
 }
 
 function notCommandable(kind: string, instead: { readonly kind: string; readonly name: string } | null): Refusal {

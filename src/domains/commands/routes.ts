@@ -8,6 +8,7 @@ import { routesFor } from '../../platform/http/route.js';
 import type { Put } from '../../platform/store/store.js';
 import { executionEvent, operatorAction } from '../batches/execution-log.js';
 import { Batch } from '../batches/kind.js';
+import { scopeOf } from '../procedures/roots.js';
 import { Phase } from '../procedures/kind.js';
 import { requireSite } from '../plant/kind.js';
 import { sign, type SigningKeys } from '../recipes/signature.js';
@@ -120,7 +121,7 @@ export const commandRoutes = [
           }),
         ],
         facts: [
-          operatorAction(site, phase.spec.batchRef, {
+          operatorAction(site, scopeOf(store, phase), {
             ts: at,
             action: 'PromptAcknowledge',
             element,
@@ -133,7 +134,7 @@ export const commandRoutes = [
             signatureRef: signature.record.id,
             auditRecordRef,
           }),
-          executionEvent(site, phase.spec.batchRef, at, {
+          executionEvent(site, scopeOf(store, phase), at, {
             eventType: 'Operator',
             eventSubType: 'Prompt Response',
             element,

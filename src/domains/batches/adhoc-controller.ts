@@ -1,0 +1,134 @@
+/**
+ * Keeps ad-hoc runs going: starts a run that was launched, judges the commands recorded on its root, and gives the unit back
+ * when the root is final (contract 3, Ad-hoc rules; decisions Q-CMD-05, Q-RECIPE-24, Q-RECIPE-26).
+ */
+import type { State } from '../../../runtime/vocabulary/states.js';
+import { isFinal, RECOVERIES } from '../../../runtime/vocabulary/transitions.js';
+import type { Clock } from '../../platform/base/clock.js';
+import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Store } from '../../platform/store/store.js';
+import { Phase } from '../procedures/kind.js';
+import { adhocRoot, isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
+import type { UnitRuntimes } from '../units/runtimes.js';
+import { AdhocPass, type AdhocRoot } from './adhoc-pass.js';
+import { type PendingCommand, takeCommand } from './element-pass.js';
+import { COMMAND_ANNOTATION } from './kind.js';
+import type { PhaseCommands } from './phase-commands.js';
+import { type HoldPropagation, walk } from './procedure-tree.js';
+import { permissiveOf } from './start.js';
+
+export interface AdhocSettings {
+  readonly holdPropagation: HoldPropagation;
+  readonly resumeCancelsPause: boolean;
+  storageLow(): boolean;
+}
+
+interface StartRule {
+  readonly rule: string;
+  readonly message: string;
+}
+
+const NO_RULE: StartRule = { rule: '', message: '' };
+
+export class AdhocController implements Reconciler {
+  readonly name = 'adhoc-controller';
+  readonly #store: Store;
+  readonly #runtimes: UnitRuntimes;
+  readonly #phases: PhaseCommands;
+  readonly #clock: Clock;
+  readonly #settings: AdhocSettings;
+  /** Roots found at work at start: their own level is held, their phases hold themselves (decisions 3.8). */
+  readonly #interrupted = new Set<string>();
+
+  constructor(parts: {
+    readonly store: Store;
+    readonly runtimes: UnitRuntimes;
+    readonly phases: PhaseCommands;
+    readonly clock: Clock;
+    readonly settings: AdhocSettings;
+  }) {
+    this.#store = parts.store;
+    this.#runtimes = parts.runtimes;
+    this.#phases = parts.phases;
+    this.#clock = parts.clock;
+    this.#settings = parts.settings;
+    for (const root of this.#roots()) if (RECOVERIES[root.status.state] === 'Holding') this.#interrupted.add(`${root.metadata.site}/${root.metadata.name}`);
+  }
+
+  keys(): Iterable<Key> {
+    return this.#roots()
+      .filter((root) => !isFinal(root.status.state) || COMMAND_ANNOTATION in root.metadata.annotations)
+      .map(({ metadata }) => ({ site: metadata.site, name: metadata.name }));
+  }
+
+  #roots(): AdhocRoot[] {
+    return Object.values(ROOT_KINDS).flatMap((kind) => (this.#store.list(kind) as readonly unknown[] as readonly AdhocRoot[]).filter(isAdhoc));
+  }
+
+  async reconcile({ site, name }: Key): Promise<Outcome> {
+    const resource = adhocRoot(this.#store, site, name);
+    if (!resource || resource.spec.parentRef !== null) return 'settled';
+    const pass = new AdhocPass(resource, this.#store, {
+      nowMs: this.#clock.wallMs(),
+      holdPropagation: this.#settings.holdPropagation,
+      onPhaseFailure: 'Hold',
+      resumeCancelsPause: this.#settings.resumeCancelsPause,
+      settleDeadlineMs: 0,
+      commandPhase: (phase, command) => this.#phases.command(phase, command),
+      awaitsAnswer: (unit, phase) => this.#phases.awaitsAnswer(site, unit, phase),
+    });
+    this.#launch(pass);
+    this.#judge(pass);
+    if (this.#interrupted.delete(`${site}/${name}`)) pass.tree?.command('Hold', 'runtime-restart');
+    pass.settle();
+    const change = pass.change();
+    if (change) await this.#store.write(change);
+    if (pass.root.state === 'Idle' && pass.root.runCount > 0) this.#phases.forget(site, pass.root);
+    return this.#again(pass);
+  }
+
+  /** The one Start that nobody has to give. A runtime that refuses it gives the unit back. */
+  #launch(pass: AdhocPass): void {
+    const { root } = pass;
+    if (root.state !== 'Idle' || root.runCount > 0 || pass.unit(root.unit)?.allocatedTo !== pass.scope) return;
+    const phase = root.kind === 'Phase' ? this.#store.get(Phase, pass.site, root.name) : undefined;
+    if (phase && this.#phases.isRefused(phase)) pass.giveUp();
+    else pass.tree?.command('Start');
+  }
+
+  #judge(pass: AdhocPass): void {
+    const taken = takeCommand(pass.resource);
+    if (!taken) return;
+    const { pending } = taken;
+    pass.annotations = taken.annotations;
+    const start = pending.command === 'Start' ? this.#startRule(pass) : NO_RULE;
+    const { kind, state } = pass.root;
+    const verdict = pass.judge(pending.command, start.rule);
+    if (!verdict.accepted) return this.#rejected(pass, pending, state, verdict.rule, verdict.rule === start.rule ? start.message : '');
+    pass.accept(pending.command);
+    pass.verdict(pending, { kind, state }, 'Success');
+  }
+
+  #rejected(pass: AdhocPass, pending: PendingCommand, state: State, rule: string, why: string): void {
+    const message = why || `${pending.command} is not possible while ${pass.root.kind} ${pass.scope} is ${state}`;
+    pass.reject({ command: pending.command, state, rule, message, at: pass.at, correlationID: pending.correlationID });
+    pass.verdict(pending, { kind: pass.root.kind, state }, 'Rejected', rule, message);
+  }
+
+  /** Start rules in the order of decisions 3.2. */
+  #startRule(pass: AdhocPass): StartRule {
+    const { root, site } = pass;
+    const unit = pass.unit(root.unit);
+    if (unit?.allocatedTo !== pass.scope) return { rule: 'unit-not-allocated', message: `unit ${root.unit} is not allocated to ${pass.scope} any more; launch it anew` };
+    if (!this.#runtimes.link(site, root.unit)?.ready) return { rule: 'runtime-not-ready', message: `the runtime of ${root.unit} is not ready` };
+    const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, site, root.unit);
+    if (missing) return missing;
+    if (root.mode === 'Manual') return { rule: 'mode-manual', message: `${root.kind} ${root.name} is in Manual` };
+    return this.#settings.storageLow() ? { rule: 'storage-low', message: 'the storage of the appliance is nearly full' } : NO_RULE;
+  }
+
+  #again(pass: AdhocPass): Outcome {
+    const deadlines = [...walk(pass.root)].filter((node) => node.timeoutMs > 0 && node.budgetSinceMs > 0).map((node) => node.budgetSinceMs + node.timeoutMs);
+    return deadlines.length === 0 ? 'settled' : { lookAgainMs: Math.max(10, Math.min(...deadlines) - this.#clock.wallMs()) };
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * One look at one ad-hoc run: the tree below its root, and the unit it has until the root is final (contract 3, Ad-hoc rules;
+ * decisions Q-CMD-05, Q-RECIPE-24, Q-RECIPE-26).
+ */
+import type { Command } from '../../../runtime/vocabulary/states.js';
+import { isFinal, judge, type Verdict } from '../../../runtime/vocabulary/transitions.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Change, Put, Store } from '../../platform/store/store.js';
+import type { CommandRejection } from './kind.js';
+import type { ElementStatus } from '../procedures/kind.js';
+import { ROOT_KINDS, scopeOf } from '../procedures/roots.js';
+import { ElementPass, type PassWorld } from './element-pass.js';
+import { hasInside, type ProcedureTree, type TreeNode } from './procedure-tree.js';
+
+export type AdhocRoot = Resource<{ readonly unitRef: string }, ElementStatus>;
+
+const REJECTED = 'CommandRejected';
+
+export class AdhocPass extends ElementPass {
+  readonly resource: AdhocRoot;
+  annotations: Readonly<Record<string, string>> | undefined;
+  #rejection: CommandRejection | undefined;
+  #accepted = false;
+
+  constructor(resource: AdhocRoot, store: Store, world: PassWorld) {
+    const { site, name } = resource.metadata;
+    super(site, name, store, world, (element) => element.spec.batchRef === '' && scopeOf(store, element) === name);
+    this.resource = resource;
+  }
+
+  get root(): TreeNode {
+    return (this.tree as ProcedureTree).root;
+  }
+
+  /** A phase is judged by what is known of it here; its worker judges once more. `startRule`: what forbids Start. */
+  judge(command: Command, startRule: string): Verdict {
+    const { root } = this;
+    const facts = { failureActive: root.failure?.active ?? false, heldInside: hasInside(root, 'Held'), pausedInside: hasInside(root, 'Paused'), startRule };
+    return judge(root.state, command, { ...facts, resumeCancelsPause: this.world.resumeCancelsPause });
+  }
+
+  accept(command: Command): void {
+    this.#accepted = true;
+    this.tree?.command(command);
+  }
+
+  reject(rejection: CommandRejection): void {
+    this.#rejection = rejection;
+  }
+
+  settle(): void {
+    this.tree?.settle();
+    const { root } = this;
+    this.mirrorUnit(root.unit, [root], '', isFinal(root.state));
+    this.#resetUnit();
+  }
+
+  /** Gives the unit back although the root has not run: its runtime refused the Start. */
+  giveUp(): void {
+    this.mirrorUnit(this.root.unit, [this.root], '', true);
+  }
+
+  change(): Change | undefined {
+    const puts = this.puts();
+    if (this.annotations || this.#rejection || this.#accepted) this.#putRoot(puts);
+    if (puts.length === 0 && this.facts.length === 0 && this.audits.length === 0) return undefined;
+    return { puts, facts: this.facts, audits: this.audits };
+  }
+
+  /** The verdict joins what the tree has to say of the root, in one write. */
+  #putRoot(puts: Put[]): void {
+    const { kind, metadata } = this.resource;
+    const at = puts.findIndex((put) => put.kind.kind === kind && put.name === metadata.name);
+    const { commandRejection: _gone, ...status } = (at < 0 ? this.resource.status : puts[at].status) as ElementStatus;
+    const conditions = status.conditions.filter(({ type }) => type !== REJECTED);
+    const rejection = this.#rejection;
+    const judged: ElementStatus = rejection
+      ? { ...status, commandRejection: rejection, conditions: [...conditions, { type: REJECTED, status: 'True', reason: rejection.rule, message: rejection.message }] }
+      : { ...status, conditions };
+    const put = {
+      kind: ROOT_KINDS[kind as keyof typeof ROOT_KINDS],
+      site: metadata.site,
+      name: metadata.name,
+      status: judged,
+      ...(this.annotations ? { annotations: this.annotations } : {}),
+    } as unknown as Put;
+    if (at < 0) puts.push(put);
+    else puts[at] = put;
+  }
+
+  /** Ad-hoc Reset: the unit that still shows this run as its last work goes back to Idle with it (decisions 3.6). */
+  #resetUnit(): void {
+    const { root } = this;
+    const unit = this.unit(root.unit);
+    if (root.state !== 'Idle' || root.runCount === 0 || !unit || unit.allocatedTo !== '' || unit.lastWork?.name !== root.name || unit.state === 'Idle') return;
+    this.setUnit(root.unit, { ...unit, state: 'Idle' });
+  }
+}

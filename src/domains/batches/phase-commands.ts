@@ -1,0 +1,126 @@
+/**
+ * The way from the gateway to the phases in their unit workers: loads them, gives them commands, tells them signals, and
+ * remembers what is on its way. All of it can be lost at any time and is rebuilt by looking again.
+ */
+import { isFinal } from '../../../runtime/vocabulary/transitions.js';
+import type { Command } from '../../../runtime/vocabulary/states.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import { CoordinationBlock } from '../coordination/kind.js';
+import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
+import { scopeOf } from '../procedures/roots.js';
+import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
+import { bindParameters } from './parameters.js';
+import { PhaseOrders } from './phase-orders.js';
+import { phasePlan } from './phase-plan.js';
+import { type TreeNode, walk } from './procedure-tree.js';
+
+type PhaseResource = Resource<PhaseSpec, ElementStatus>;
+
+export class PhaseCommands {
+  readonly #store: Store;
+  readonly #runtimes: UnitRuntimes;
+  readonly #orders = new PhaseOrders();
+  /** Worker epoch into which a phase has been loaded. */
+  readonly #loaded = new Map<string, number>();
+
+  constructor(store: Store, runtimes: UnitRuntimes) {
+    this.#store = store;
+    this.#runtimes = runtimes;
+  }
+
+  /** Asks the worker of the phase, once; without a worker nothing happens, and the next look asks again. */
+  command(phase: PhaseResource, command: Command): void {
+    const link = this.#runtimes.link(phase.metadata.site, phase.spec.unitRef);
+    if (!link?.ready) return;
+    if (command === 'Start') this.#load(link, this.#bound(phase), false);
+    else this.#load(link, phase, true); // a final phase is not loaded again by itself
+    this.#orders.send(link, phase.metadata.name, command, lookOf(phase));
+  }
+
+  /** A command is on its way to the phase. */
+  awaitsAnswer(site: string, unit: string, phase: string): boolean {
+    const link = this.#runtimes.link(site, unit);
+    return link !== undefined && link.ready && this.#orders.awaitsAnswer(link, phase);
+  }
+
+  #load(link: UnitLink, phase: PhaseResource, recovering: boolean): void {
+    const key = `${link.site}/${phase.metadata.name}`;
+    if (this.#loaded.get(key) === link.epoch) return;
+    this.#loaded.set(key, link.epoch);
+    link.loadPhase(phasePlan(this.#store, phase, recovering && phase.status.checkpoint ? { checkpoint: phase.status.checkpoint } : {}));
+    this.sendSignals(link.site, scopeOf(this.#store, phase));
+  }
+
+  /** Parameters bound to `<step>.<output>` get their value when the element starts. */
+  #bound(phase: PhaseResource): PhaseResource {
+    const parent = phase.spec.parentRef;
+    if (!parent) return phase;
+    const siblings = this.#store.list(Phase, phase.metadata.site).filter(({ spec }) => spec.batchRef === phase.spec.batchRef && spec.parentRef?.name === parent.name);
+    const outputOf = (step: string, output: string): string | undefined =>
+      siblings.find((other) => other.spec.stepName.toLowerCase() === step.toLowerCase())?.status.outputs.find((value) => value.name.toLowerCase() === output.toLowerCase())?.value;
+    const bindings = phase.spec.parameterValues.filter((value) => value.sourceRef.includes('.')).map((value) => ({ name: value.name, from: value.sourceRef }));
+    if (bindings.length === 0) return phase;
+    const parameterValues = bindParameters(phase.spec.parameters, bindings, phase.spec.parameterValues, outputOf);
+    return { ...phase, spec: { ...phase.spec, parameterValues } };
+  }
+
+  /** What the worker made of the last command. */
+  answered(site: string, phase: string, id: number, accepted: boolean): void {
+    const resource = this.#store.get(Phase, site, phase);
+    this.#orders.settle(site, phase, id, accepted, resource ? lookOf(resource) : '');
+  }
+
+  /** The worker has refused the command as the phase stands now. */
+  isRefused(phase: PhaseResource): boolean {
+    const link = this.#runtimes.link(phase.metadata.site, phase.spec.unitRef);
+    return link !== undefined && this.#orders.isRefused(link, phase.metadata.name, lookOf(phase));
+  }
+
+  /** Brings a unit that has just started up to date: its interrupted phases, their answers, and the raised signals. */
+  reload(link: UnitLink): void {
+    const scopes = new Set<string>();
+    for (const phase of this.#store.list(Phase, link.site)) {
+      if (phase.spec.unitRef !== link.unit) continue;
+      const { state, checkpoint, answer } = phase.status;
+      if (state === 'Idle' || checkpoint === undefined || isFinal(state)) continue;
+      this.#load(link, phase, true);
+      scopes.add(scopeOf(this.#store, phase));
+      if (answer) link.send({ type: 'answer', phase: phase.metadata.name, waitId: answer.waitId, value: answer.value });
+    }
+    for (const scope of scopes) this.sendSignals(link.site, scope);
+  }
+
+  /** Tells every unit that works for the scope which signals are TRUE. */
+  sendSignals(site: string, scope: string): void {
+    const raised = this.#store
+      .list(CoordinationBlock, site)
+      .filter((block) => block.spec.batchRef === scope && block.status.signalRaised)
+      .map((block) => block.spec.signal?.signalName ?? '');
+    const units = new Set(
+      this.#store
+        .list(Phase, site)
+        .filter((phase) => scopeOf(this.#store, phase) === scope)
+        .map((phase) => phase.spec.unitRef),
+    );
+    for (const unit of units) this.#runtimes.link(site, unit)?.send({ type: 'signals', scope, raised });
+  }
+
+  /** The phases of a tree that is over. */
+  forget(site: string, root: TreeNode): void {
+    for (const node of walk(root)) if (node.kind === 'Phase') this.#forget(site, node);
+  }
+
+  #forget(site: string, node: TreeNode): void {
+    const key = `${site}/${node.name}`;
+    const link = this.#runtimes.link(site, node.unit);
+    if (this.#loaded.delete(key)) link?.send({ type: 'drop-phase', phase: node.name });
+    this.#orders.forget(site, node.name);
+  }
+}
+
+/** What a phase judges a command by. */
+function lookOf(phase: PhaseResource): string {
+  const { state, failure } = phase.status;
+  return `${state}|${failure?.since ?? ''}|${failure?.active ?? false}`;
+}
