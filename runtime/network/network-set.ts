@@ -86,6 +86,7 @@ export class NetworkSet {
     this.plan = plan;
     this.#texts = options.texts;
     this.#clockMs = options.clockMs;
+    const beganMs = options.clockMs();
     this.#modes = new Map(Object.entries(plan.moduleModes));
     this.#instances = plan.networks.map((network) => loadNetwork(network, plan));
     this.#runs = arrangeRuns(this.#instances, plan);
@@ -122,6 +123,7 @@ export class NetworkSet {
       memory,
       channels: this.#region.channels,
       clockMs: this.#clockMs,
+      beganMs,
       scan: (run, instances, mark) => {
         this.#copyInputs(run);
         this.#call(run, instances, run.periodMs, mark);

