@@ -9,7 +9,8 @@ import { openDeviceKeys } from './keys.js';
 import { StateWriter } from './state-writer.js';
 import { decode, type FromLedger, type ToLedger, type WireTransaction } from './wire.js';
 
-const GROUP_MAX = 4096; // transactions per commit: bounds how long the first caller waits
+const GROUP_MAX = 2048; // transactions taken at a time
+const JOINS_MAX = 2; // how often more of them join a group: bounds how long its first caller waits
 const GATHER_MAX_MS = 1;
 const SLOW_DISK_MS = 1;
 const AVERAGE_WEIGHT = 0.2;
@@ -36,39 +37,48 @@ function gather(): void {
   if (lastGroup > 1 && commitMs > SLOW_DISK_MS) Atomics.wait(gate, 0, 0, Math.min(GATHER_MAX_MS, commitMs / 4));
 }
 
-function drain(first: ToLedger): ToLedger[] {
-  const inbox = [first];
+/** Messages that came and have not been served. */
+const inbox: ToLedger[] = [];
+
+function drain(): void {
   for (let next = receiveMessageOnPort(inlet); next; next = receiveMessageOnPort(inlet)) inbox.push(next.message as ToLedger);
-  return inbox;
 }
 
-function commitGroup(group: readonly WireTransaction[]): void {
+/** Transactions at the head of the inbox; none when another request comes before them. */
+function takeTransactions(): readonly WireTransaction[] {
+  drain();
+  const taken: WireTransaction[] = [];
+  while (inbox[0]?.type === 'commit' && taken.length < GROUP_MAX) {
+    const { fields } = inbox.shift() as Extract<ToLedger, { type: 'commit' }>;
+    for (const transaction of decode(fields)) taken.push(transaction);
+  }
+  return taken;
+}
+
+/** What comes in while a group is being written still joins it: the sync at its end is the costly part. */
+function commitGroup(): void {
   const started = performance.now();
-  const answers = writer.commit(group);
+  let joins = 0;
+  const answers = writer.commit(() => (joins++ <= JOINS_MAX ? takeTransactions() : []));
   commitMs += AVERAGE_WEIGHT * (performance.now() - started - commitMs);
-  lastGroup = group.length;
-  const refused = answers.flatMap((reason, index): [number, string][] => (reason === null ? [] : [[index, reason]]));
-  answer({ type: 'settled', count: group.length, refused });
+  lastGroup = answers.length;
+  const refused: [number, string][] = [];
+  for (const [index, reason] of answers.entries()) if (reason !== null) refused.push([index, reason]);
+  answer({ type: 'settled', count: answers.length, refused });
   writer.restIfOverfull();
 }
 
 function serve(first: ToLedger): void {
   if (first.type === 'commit') gather();
-  let group: WireTransaction[] = [];
-  const flush = (): void => {
-    if (group.length > 0) commitGroup(group);
-    group = [];
-  };
-  for (const message of drain(first)) {
-    if (message.type === 'commit') {
-      group.push(...decode(message.fields));
-      if (group.length >= GROUP_MAX) flush();
-      continue;
+  inbox.push(first);
+  drain();
+  for (let next = inbox[0]; next; next = inbox[0]) {
+    if (next.type === 'commit') commitGroup();
+    else {
+      inbox.shift();
+      serveOther(next);
     }
-    flush();
-    serveOther(message);
   }
-  flush();
   if (!closing) quiet.refresh();
 }
 

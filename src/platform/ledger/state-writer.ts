@@ -84,19 +84,26 @@ export class StateWriter {
     return image;
   }
 
-  /** One answer per transaction, same order: null when it is on disk, else why it never will be. */
-  commit(group: readonly WireTransaction[]): readonly (string | null)[] {
-    if (this.#latched !== null) return group.map(() => this.#latched);
+  /**
+   * Commits what `take` gives, and what it gives when asked again, until that is nothing. One answer per transaction, same
+   * order: null when it is on disk, else why it never will be.
+   */
+  commit(take: () => readonly WireTransaction[]): readonly (string | null)[] {
+    if (this.#latched !== null) return take().map(() => this.#latched);
     const tail: Tail = { ...this.#tail, streams: new Map() };
     const answers: (string | null)[] = [];
     const nonces: WireNonce[] = [];
     let refusal: string | null = null;
+    let count = 0;
     try {
       this.#sql.begin.run();
-      for (const transaction of group) {
-        refusal ??= this.#objection(transaction, tail);
-        if (refusal === null) this.#write(transaction, tail, nonces);
-        answers.push(refusal);
+      for (let taken = take(); taken.length > 0; taken = take()) {
+        count += taken.length;
+        for (const transaction of taken) {
+          refusal ??= this.#objection(transaction, tail);
+          if (refusal === null) this.#write(transaction, tail, nonces);
+          answers.push(refusal);
+        }
       }
       this.#writeNonces(nonces);
       this.#index.extend(tail.auditSequence);
@@ -106,7 +113,8 @@ export class StateWriter {
     } catch (fault) {
       this.#rollback();
       this.#latched = `the disk refused a commit: ${(fault as Error).message}`;
-      return group.map(() => this.#latched);
+      if (count === 0) count = take().length; // the transaction could not even begin
+      return Array.from({ length: count }, () => this.#latched);
     }
     this.#latched = refusal;
     this.#adopt(tail);
