@@ -131,11 +131,21 @@ function contentTyped(mediaType: string): string {
  */
 function nextCorrelationID(): string {
   correlated += 1;
-  return CORRELATION_PREFIX + correlated.toString(16).padStart(12, '0');
+  const low = correlated & 0xffff;
+  if (low === 0)
+    counted =
+      CORRELATION_PREFIX +
+      Math.floor(correlated / 0x10000)
+        .toString(16)
+        .padStart(8, '0');
+  return counted + HEX[low >> 8] + HEX[low & 0xff];
 }
 
 const CORRELATION_PREFIX = randomUUID().slice(0, 24);
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 let correlated = 0;
+/** All but the last four digits, which change with every request. */
+let counted = `${CORRELATION_PREFIX}00000000`;
 
 /** One function for all requests: a closure per request would be garbage within microseconds. */
 let filling: string[] = [];

@@ -16,6 +16,7 @@ export interface SealedAudit {
   readonly body: string;
   /** Lower-case hex. */
   readonly hash: string;
+  /** Bytes that hold until the next record is sealed, as those of `mac`. */
   readonly hashBytes: Buffer;
   /** HMAC-SHA256 over the 32 bytes of the hash. */
   readonly mac: Buffer;
@@ -24,7 +25,8 @@ export interface SealedAudit {
 export function sealAudit({ head, tail }: AuditText, previousHash: string, key: ShortMac): SealedAudit {
   const body = head + previousHash + tail;
   const hash = digest('sha256', body, 'hex');
-  return { body, hash, hashBytes: Buffer.from(hash, 'hex'), mac: key.ofHash(hash) };
+  const mac = key.ofHash(hash);
+  return { body, hash, hashBytes: key.hashBytes, mac };
 }
 
 export function hashOf(body: string): Buffer {
@@ -48,6 +50,9 @@ export class ShortMac {
   readonly #inner = Buffer.alloc(BLOCK_BYTES + TEXT_BYTES_MAX, 0x36);
   readonly #overHash = this.#inner.subarray(0, BLOCK_BYTES + HASH_BYTES);
   readonly #outer = Buffer.alloc(BLOCK_BYTES + HASH_BYTES, 0x5c);
+  readonly #mac = Buffer.alloc(HASH_BYTES);
+  /** The hash that `ofHash` was given last, as bytes. */
+  readonly hashBytes = this.#inner.subarray(BLOCK_BYTES, BLOCK_BYTES + HASH_BYTES);
 
   constructor(key: Buffer) {
     assert(key.length <= BLOCK_BYTES, 'a longer key would have to be hashed first');
@@ -57,10 +62,14 @@ export class ShortMac {
     }
   }
 
-  /** @param hash 32 bytes in hex. */
+  /**
+   * @param hash 32 bytes in hex.
+   * @returns bytes that hold until the next call.
+   */
   ofHash(hash: string): Buffer {
     this.#inner.write(hash, BLOCK_BYTES, 'hex');
-    return Buffer.from(this.#finish(this.#overHash, 'hex'), 'hex');
+    this.#mac.write(this.#finish(this.#overHash, 'hex'), 'hex');
+    return this.#mac;
   }
 
   /** Base64; of at most 256 bytes. */
