@@ -48,6 +48,8 @@ export interface RuntimeSettings {
   readonly ioLostHoldDelayMs: number;
   /** Resume takes a phase that is Pausing back to Running (decisions 3.2). */
   readonly resumeCancelsPause: boolean;
+  /** Phases with an edge-local hold go to Held after so long a silence of the gateway (decisions Q-ST-02); 0: never. */
+  readonly orphanTimeoutMs: number;
 }
 
 export interface NetworkPlan {
@@ -287,6 +289,8 @@ export type UnitInbound =
   /** Begins a recording of the scan inputs (ADR 0005), until a limit is reached or `record-stop`; one at a time. */
   | { readonly type: 'record'; readonly recording: string; readonly durationMaxMs: number; readonly bytesMax: number }
   | { readonly type: 'record-stop'; readonly recording: string }
+  /** A sign of life of the gateway, several times within `orphanTimeoutMs`. */
+  | { readonly type: 'alive' }
   | { readonly type: 'stop' };
 
 // ---------------------------------------------------------------- unit worker -> gateway

@@ -43,6 +43,7 @@ import { UnitJournal, unitOfLogLine } from './domains/units/journal.js';
 import { keepOverrides } from './domains/units/overrides.js';
 import { touchesPlan } from './domains/units/plan.js';
 import { madeBy } from './domains/units/recording-file.js';
+import { startControllerPulse } from './domains/units/controller-pulse.js';
 import { UnitReconciler } from './domains/units/reconciler.js';
 import { Recordings } from './domains/units/recordings.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
@@ -123,6 +124,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       readbackTimeoutMs: settings.readbackTimeoutMs,
       ioLostHoldDelayMs: settings.lostHoldDelayMs,
       resumeCancelsPause: settings.resumeCancelsPause,
+      orphanTimeoutMs: settings.orphanTimeoutMs,
     },
     timeScale,
     build,
@@ -347,6 +349,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // ------------------------------------------------------------ go
   if (settings.demoEnabled && !production) await demo.provision();
   for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop]) loop.start();
+  const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
   contents.start();
   journal.start();
   ready = true;
@@ -366,7 +369,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       await gateway.server.stop();
       hub.stop();
       access.stop();
-      for (const loop of [batchLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
+      stopPulse();
+      for (const loop of [batchLoop, adhocLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
       journal.stop();
       await contents.stop();
       await runtimes.stop();

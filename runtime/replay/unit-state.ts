@@ -1,12 +1,14 @@
 /** A unit worker with everything it carries from scan to scan: the start of a replay, and what it must have at its end. */
 import type { PhasesState } from '../chart/snapshot.js';
 import type { NetworkState } from '../network/network-state.js';
+import type { SilenceState } from '../scan/controller-silence.js';
 import type { UuidState } from '../scan/uuids.js';
 
 export interface UnitState {
   /** In the order of their ids, those of the block library left out. */
   readonly texts: readonly string[];
   readonly uuids: UuidState;
+  readonly silence: SilenceState;
   readonly signals: readonly (readonly [string, readonly string[]])[];
   readonly timeScale: number;
   readonly plantMs: number;

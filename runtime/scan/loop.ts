@@ -14,6 +14,7 @@ import { withoutMemory } from '../replay/shared-memory.js';
 import type { UnitState } from '../replay/unit-state.js';
 import { TagTable } from '../vocabulary/tag-table.js';
 import type { ScanClock } from './clock.js';
+import { ControllerSilence } from './controller-silence.js';
 import type { PhaseEngine, PhaseEngineFactory } from './phase-engine.js';
 import { RetainedSaver } from './retained.js';
 import { ScanStats } from './stats.js';
@@ -54,6 +55,7 @@ export class UnitLoop {
   /** Answered when the scan has run, so that an answer shows one scan and nothing of the next (Q-UNIT-07). */
   readonly #inspections: Message<'inspect'>[] = [];
   readonly #uuids = new Uuids();
+  readonly #silence = new ControllerSilence();
   /** The clocks as one scan or message sees them, however long it takes: read once, so that a replay can say the same. */
   readonly #now = { wallMs: 0, monoMs: 0 };
   #recorder: Recorder | undefined;
@@ -157,6 +159,8 @@ export class UnitLoop {
         return this.#record(message, networks, phases);
       case 'record-stop':
         return message.recording === this.#recording ? this.#endRecording('stopped') : undefined;
+      case 'alive':
+        return this.#silence.heard(this.#now.monoMs);
       case 'plan':
       case 'stop':
         return;
@@ -193,6 +197,7 @@ export class UnitLoop {
   /** Hot swap: the old networks are asked for their retained values, then hand their state to the new ones. */
   #load(plan: UnitPlan): void {
     const previous = this.#networks;
+    this.#silence.heard(this.#now.monoMs);
     if (previous) this.#retained.flush(previous);
     const networks = new NetworkSet(plan, { texts: this.#texts, clockMs: this.#parts.monoMs, ...(previous && { previous }) });
     this.#networks = networks;
@@ -236,6 +241,7 @@ export class UnitLoop {
     this.#plantMs += dtMs;
     networks.latch(nowMs, inputs);
     this.#recorder?.latched(elapsed, this.#now);
+    if (this.#silence.becomesLost(began, networks.plan.settings.orphanTimeoutMs)) phases.controllerLost();
     phases.scan(dtMs);
     networks.scan(elapsed);
     networks.drive(nowMs);
@@ -294,6 +300,7 @@ export class UnitLoop {
     return {
       texts: this.#texts.from(FIXED_COUNT),
       uuids: this.#uuids.snapshot(),
+      silence: this.#silence.snapshot(),
       signals: [...this.#signals].map(([scope, raised]) => [scope, [...raised]]),
       timeScale: this.#timeScale,
       plantMs: this.#plantMs,
@@ -307,6 +314,7 @@ export class UnitLoop {
   restore(plan: UnitPlan, saved: UnitState): void {
     for (const text of saved.texts) this.#texts.intern(text);
     this.#uuids.restore(saved.uuids);
+    this.#silence.restore(saved.silence);
     for (const [scope, raised] of saved.signals) this.#signals.set(scope, new Set(raised));
     this.#networks = new NetworkSet({ ...plan, retained: {} }, { texts: this.#texts, clockMs: this.#parts.monoMs });
     this.#networks.restore(saved.networks);

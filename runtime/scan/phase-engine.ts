@@ -15,6 +15,8 @@ export interface PhaseEngine {
   answer(phase: string, waitId: string, value: number | string): void;
   requestResult(message: Extract<UnitInbound, { type: 'request-result' }>): void;
   signalsChanged(): void;
+  /** The batch controller has been silent for `orphanTimeoutMs`. */
+  controllerLost(): void;
   scan(dtMs: number): void;
   inspect(name: string): unknown;
   /** Everything it carries from scan to scan, and the way back (deterministic replay). */

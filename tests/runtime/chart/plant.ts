@@ -20,6 +20,7 @@ export const SETTINGS: RuntimeSettings = {
   readbackTimeoutMs: 5000,
   ioLostHoldDelayMs: 10_000,
   resumeCancelsPause: false,
+  orphanTimeoutMs: 0,
 };
 
 export const SCAN_MS = 100;

@@ -11,6 +11,7 @@ export const SETTINGS = {
   readbackTimeoutMs: 5000,
   ioLostHoldDelayMs: 10_000,
   resumeCancelsPause: false,
+  orphanTimeoutMs: 0,
 };
 
 export function unitPlan(part: Partial<UnitPlan> & { readonly networks: readonly NetworkPlan[] }): UnitPlan {

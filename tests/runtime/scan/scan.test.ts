@@ -7,7 +7,7 @@ import { Histogram } from '../../../runtime/scan/histogram.js';
 import { UnitLoop } from '../../../runtime/scan/loop.js';
 import type { PhaseEngine } from '../../../runtime/scan/phase-engine.js';
 import { TagTable } from '../../../runtime/vocabulary/tag-table.js';
-import { network, tags, unitPlan } from '../network/plans.js';
+import { network, SETTINGS, tags, unitPlan } from '../network/plans.js';
 
 /** A clock whose sleep passes the time, and oversleeps when told to. */
 class FakeTime {
@@ -62,6 +62,7 @@ t.test('Decisions 2.4: a write of a chart is seen by the networks in the same sc
   const plan = unitPlan({
     tags: [...tags('v.in move.IN REAL w', 'v.out move.OUT REAL')].map((tag) => ({ ...tag, engMax: 100 })),
     networks: [network({ name: 'v', blocks: [{ name: 'move', type: 'MOVE' }] })],
+    settings: { ...SETTINGS, orphanTimeoutMs: 10_000 },
   });
   const inbox: UnitInbound[] = [
     { type: 'signals', scope: 'b1', raised: ['ready'] },
@@ -79,6 +80,7 @@ t.test('Decisions 2.4: a write of a chart is seen by the networks in the same sc
     answer: () => {},
     requestResult: () => {},
     signalsChanged: () => seen.push('signals'),
+    controllerLost: () => seen.push('lost'),
     inspect: () => 'a phase',
     snapshot: () => t.fail('nothing is recorded here') as never,
     restore: () => {},
@@ -113,6 +115,16 @@ t.test('Decisions 2.4: a write of a chart is seen by the networks in the same sc
   loop.scan(2);
   t.strictSame(seen.slice(1), [200, true, 0, null, 'write-range', 'write-read-only']);
   t.equal(new TagTable(2, plan.table).values[1], 42);
+  nowMs = 10_000;
+  loop.scan(1);
+  t.notOk(seen.includes('lost'), 'decisions Q-ST-02: exactly the time-out is not over it');
+  nowMs += 1;
+  for (let scan = 0; scan < 3; scan += 1) loop.scan(1);
+  inbox.push({ type: 'alive' });
+  loop.receive();
+  nowMs += 10_000;
+  loop.scan(1);
+  t.equal(seen.filter((entry) => entry === 'lost').length, 1, 'once in a silence, which the sign of life ends');
   inbox.push({ type: 'plan', plan: { ...plan, revision: 2 } }, { type: 'inspect', id: 3, what: 'phase', name: 'p' }, { type: 'stop' });
   loop.receive();
   t.equal(seen.at(-1), 'rebind');

@@ -1,0 +1,17 @@
+/** Tells every unit runtime several times within `runtime.orphanTimeout` that the batch controller is there (decisions Q-ST-02). */
+import type { Clock } from '../../platform/base/clock.js';
+import type { UnitLink } from './runtimes.js';
+
+const PULSES_PER_TIMEOUT = 5;
+
+/** A time-out of 0 needs no pulse. The result stops it. */
+export function startControllerPulse(clock: Clock, links: () => readonly UnitLink[], orphanTimeoutMs: number): () => void {
+  if (orphanTimeoutMs === 0) return () => undefined;
+  let cancel = (): void => undefined;
+  const beat = (): void => {
+    for (const link of links()) if (link.ready) link.send({ type: 'alive' });
+    cancel = clock.after(orphanTimeoutMs / PULSES_PER_TIMEOUT, beat);
+  };
+  beat();
+  return () => cancel();
+}
