@@ -3,8 +3,8 @@
  * tag at most 1.5 times, a fully checked POST with its audit record durable at most 5 times; a tag write, which waits for
  * two durable records and its runtime, beside them). CPU of all threads of this process per request; variants interleaved;
  * the load comes from another process. Words on the command line choose variants. What else runs on the machine only adds
- * to the CPU of a request (cold caches, wake-ups), so the least disturbed rounds of a variant and of the bare route are
- * compared; the median of the rounds stands beside them.
+ * to the CPU of a request (cold caches, wake-ups): beside the median of the rounds stands what their least disturbed ones
+ * say, and the better of both is judged.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -23,12 +23,13 @@ import { BoardRuntimes, PLANT } from '../domains/tags/plant.js';
 const CONNECTIONS = 64;
 const ROUNDS = 7;
 /**
- * Times the bare route. The limits guard what is reached: reads 1.43 to 1.50, so at their goal; writes 8.7 to 10, where the
- * goal is 5. Of such a write the ledger thread takes about half (five index entries, hash, HMAC, WAL), this thread 24 us.
+ * Times the bare route. The limits guard what is reached: reads 1.41 to 1.50, so at their goal; writes 4.6 to 4.9 on a quiet
+ * machine (33 to 36 us: this thread two thirds, the ledger thread most of the rest), and 5.3 to 6 while other work keeps
+ * both cores busy. 20,000 requests a round, as of the others: the first thousands run in code that is not compiled yet.
  */
 const LIMITS: Readonly<Record<string, { readonly goal: number; readonly limit: number }>> = {
   'GET one tag': { goal: 1.5, limit: 1.6 },
-  'POST, one durable record': { goal: 5, limit: 12 },
+  'POST, one durable record': { goal: 5, limit: 6 },
 };
 
 const BARE = 'bare uWS route';
@@ -159,14 +160,14 @@ function report(figures: ReadonlyMap<string, readonly number[]>): void {
   console.log(`${CONNECTIONS} connections, CPU us per request over all threads, median of ${ROUNDS} (min..max)`);
   const base = figures.get(BARE);
   for (const [name, values] of figures) {
-    const ratio = base ? Math.min(...values) / Math.min(...base) : Number.NaN;
     const middle = base ? median(values.map((ns, round) => ns / base[round])) : Number.NaN;
+    const least = base ? Math.min(...values) / Math.min(...base) : Number.NaN;
     const bound = LIMITS[name];
     const verdict = bound ? ` (goal ${bound.goal}, limit ${bound.limit})` : '';
     console.log(
-      `${name.padEnd(26)} ${(median(values) / 1000).toFixed(1).padStart(6)}  (${(Math.min(...values) / 1000).toFixed(1)}..${(Math.max(...values) / 1000).toFixed(1)})  x${ratio.toFixed(2)}, median x${middle.toFixed(2)}${verdict}`,
+      `${name.padEnd(26)} ${(median(values) / 1000).toFixed(1).padStart(6)}  (${(Math.min(...values) / 1000).toFixed(1)}..${(Math.max(...values) / 1000).toFixed(1)})  x${middle.toFixed(2)}, least disturbed x${least.toFixed(2)}${verdict}`,
     );
-    if (bound && ratio > bound.limit) process.exitCode = 1;
+    if (bound && Math.min(middle, least) > bound.limit) process.exitCode = 1;
   }
 }
 
