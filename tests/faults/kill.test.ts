@@ -10,6 +10,10 @@ const PASSWORD = 'correct horse battery';
 const KILLS = 6;
 /** A demonstration batch takes about 6 s at time scale 10. */
 const MOMENT_MAX_MS = 6500;
+/** By hand `KILLS=200` for a long run. */
+const KILLS_IN_A_ROW = Number(process.env.KILLS ?? 6);
+/** Between two kills of one batch: a few steps, so that it is hit in every one of its phases. */
+const SHORT_RUN_MAX_MS = 1500;
 const SEED = Number(process.env.KILL_SEED ?? 20261121);
 
 const ENVIRONMENT = {
@@ -123,9 +127,12 @@ class Story {
   }
 }
 
+function nothingTold(): Told {
+  return { answered: new Map(), delivered: '', events: [], phase: 'Pending' };
+}
+
 /** Serves the batch until the appliance is killed after the given time. */
-async function runUntilKilled(story: Story, name: string, afterMs: number): Promise<Told> {
-  const told: Told = { answered: new Map(), delivered: '', events: [], phase: 'Pending' };
+async function runUntilKilled(story: Story, name: string, afterMs: number, told: Told): Promise<Told> {
   let alive = true;
   const killed = pause(afterMs).then(async () => {
     await story.box.end('SIGKILL');
@@ -159,7 +166,7 @@ t.test('promise 1: killed at six random moments of a batch, nothing acknowledged
     const afterMs = Math.round(random() * MOMENT_MAX_MS);
     const name = await story.order(`WO-${round}`);
     await eventually('the units are ready', async () => (await story.command(name, 'Start')).status === 200);
-    const told = await runUntilKilled(story, name, afterMs);
+    const told = await runUntilKilled(story, name, afterMs, nothingTold());
     await box.start();
     await story.signIn();
     await t.test(`round ${round}: killed after ${afterMs} ms, when it was ${told.phase} with ${told.events.length} events (seed ${SEED})`, async (t) =>
@@ -168,43 +175,94 @@ t.test('promise 1: killed at six random moments of a batch, nothing acknowledged
   }
 });
 
+t.test('promise 1: killed again and again in one batch, it goes on each time from where it was', { timeout: 30_000 + KILLS_IN_A_ROW * 10_000 }, async (t) => {
+  const box = await applianceProcess({ environment: ENVIRONMENT, bare: true });
+  t.teardown(async () => {
+    await box.end('SIGKILL');
+    box.remove();
+  });
+  const story = new Story(box);
+  await box.start();
+  await story.commission();
+  const random = randomFrom(SEED + 1);
+  let name = '';
+  let told = nothingTold();
+  for (let kill = 1; kill <= KILLS_IN_A_ROW; kill += 1) {
+    if (name === '') {
+      name = await story.order(`WO-${kill}`);
+      told = nothingTold();
+      await eventually('the units are ready', async () => (await story.command(name, 'Start')).status === 200);
+    }
+    const afterMs = Math.round(random() * SHORT_RUN_MAX_MS);
+    await runUntilKilled(story, name, afterMs, told);
+    await box.start();
+    await story.signIn();
+    await t.test(`kill ${kill}: after ${afterMs} ms, when it was ${told.phase} with ${told.events.length} events (seed ${SEED})`, async (t) => {
+      const { phase } = await kept(t, story, name, told);
+      if (phase !== 'Complete') return goOn(t, story, name, phase);
+      await onRecord(t, story, name, told);
+      name = '';
+    });
+  }
+  if (name === '') return;
+  await finished(story, name, told);
+  await onRecord(t, story, name, told);
+});
+
+/** What was told before the kill is there, in its order, and the audit chain verifies. */
+async function kept(t: Test, story: Story, name: string, told: Told): Promise<{ readonly phase: string; readonly events: readonly Event[] }> {
+  const { phase } = await story.inState(name, 'Held', 'Pending', 'Complete');
+  if (told.phase === 'Complete') t.equal(phase, 'Complete', 'it stays as it was');
+  const events = await story.events(name);
+  t.same(events.slice(0, told.events.length), told.events, 'every event that was served is there, as it was');
+  t.same(
+    events.map((event) => event.id),
+    events.map((_, index) => index + 1),
+    'numbered without a gap',
+  );
+  t.match((await story.admin.get('/api/v1/audit/verify')).body, { ok: true, problems: [] }, 'the audit chain verifies');
+  return { phase, events };
+}
+
 async function afterKill(t: Test, story: Story, name: string, told: Told, round: number): Promise<void> {
   const orders = (await story.mes.get(`${MES}/work-orders`)).body as { workOrderID: string }[];
   t.equal(orders.length, round, 'every order is there, and the key');
-  const found = await story.inState(name, 'Held', 'Pending', 'Complete');
-  if (told.phase === 'Complete') t.equal(found.phase, 'Complete', 'it stays as it was');
-  const recovered = await story.events(name);
-  t.same(recovered.slice(0, told.events.length), told.events, 'every event that was served is there, as it was');
-  t.same(
-    recovered.map((event) => event.id),
-    recovered.map((_, index) => index + 1),
-    'numbered without a gap',
-  );
-  const verified = (await story.admin.get('/api/v1/audit/verify')).body;
-  t.match(verified, { ok: true, problems: [] }, 'the audit chain verifies');
-
-  await eventually('the units are ready', async () => ((await story.admin.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
-  if (found.phase !== 'Complete') {
-    if (found.phase === 'Held')
-      t.ok(
-        recovered.some((event) => event.value === 'RuntimeRestart'),
-        'the gap is on record',
-      );
-    const go = await story.command(name, found.phase === 'Pending' ? 'Start' : 'Restart');
-    t.equal(go.status, 200, go.text);
-    await story.inState(name, 'Running', 'Complete');
-    await eventually(
-      'it is served to its end',
-      async () => {
-        await story.serve(name, told);
-        return (await story.batch(name)).phase === 'Complete';
-      },
-      60_000,
-    ).catch(async (fault: Error) => {
-      throw new Error(`${fault.message}; it is ${JSON.stringify(await story.batch(name)).slice(0, 600)}`);
-    });
+  const { phase } = await kept(t, story, name, told);
+  if (phase !== 'Complete') {
+    await goOn(t, story, name, phase);
+    await finished(story, name, told);
   }
+  await onRecord(t, story, name, told);
+}
 
+/** Start of a batch that was not started yet, Restart of one that was held. */
+async function goOn(t: Test, story: Story, name: string, phase: string): Promise<void> {
+  await eventually('the units are ready', async () => ((await story.admin.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
+  if (phase === 'Held')
+    t.ok(
+      (await story.events(name)).some((event) => event.value === 'RuntimeRestart'),
+      'the gap is on record',
+    );
+  const go = await story.command(name, phase === 'Pending' ? 'Start' : 'Restart');
+  t.equal(go.status, 200, go.text);
+  await story.inState(name, 'Running', 'Complete');
+}
+
+async function finished(story: Story, name: string, told: Told): Promise<void> {
+  await eventually(
+    'it is served to its end',
+    async () => {
+      await story.serve(name, told);
+      return (await story.batch(name)).phase === 'Complete';
+    },
+    60_000,
+  ).catch(async (fault: Error) => {
+    throw new Error(`${fault.message}; it is ${JSON.stringify(await story.batch(name)).slice(0, 600)}`);
+  });
+}
+
+/** Every acknowledged answer and result is in the audit trail and in the record, and once. */
+async function onRecord(t: Test, story: Story, name: string, told: Told): Promise<void> {
   const done = await story.batch(name);
   t.equal(outputOf(done, 'ph'), 7.2);
   t.equal(outputOf(done, 'viscosity'), 420);
