@@ -5,9 +5,10 @@
  */
 import type { ChartRecord, StepRecord, TransitionReport } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
-import { printValue } from '../language/value-text.js';
+import { shownOperand } from '../language/operands.js';
 import type { CompiledChart, CompiledStep, CompiledTransition, Slots, SubCondition } from './compile.js';
 import type { Checksum } from '../vocabulary/checksum.js';
+import { type ChartChange, judgeChange } from '../vocabulary/steering.js';
 import { decodeSlot, encodeSlot } from './codec.js';
 import { type ChartState, restoreStep, saveStep, sumStep } from './snapshot.js';
 import { Any, Invalid, type Raw, StError } from './value.js';
@@ -295,7 +296,7 @@ export class ChartRun {
     if (target >= 0) {
       for (const [index, step] of this.steps.entries()) if (step.active) this.#leave(index);
       this.#activate(target);
-      this.steps[target].activatedScan = this.#scanCount + 1;
+      this.#enterNextScan(target);
       return;
     }
     for (const [index, step] of this.steps.entries()) {
@@ -315,9 +316,40 @@ export class ChartRun {
     step.temporaries = [];
     step.actionState = compiled.action ? 'pending' : 'finished';
     // As at an activation: the action runs before a transition may leave the step.
-    step.activatedScan = this.#scanCount + 1;
+    this.#enterNextScan(index);
     this.#unset(compiled);
     this.#owner.changed();
+  }
+
+  /**
+   * Moves by hand, between two scans (ADR 0007); '' or why not. As after any activation the action of a step that is entered
+   * runs before a transition may leave it.
+   */
+  steer(change: ChartChange): string {
+    if (!this.#started) return 'the chart has not begun';
+    const refusal = judgeChange(change, {
+      steps: this.chart.steps.map((step) => step.name),
+      active: this.activeSteps,
+      sourcesOf: (key) => this.chart.transitions[this.transitionIndex(key)]?.sources.map((source) => this.chart.steps[source].name),
+    });
+    if (refusal) return refusal.message;
+    if (change.change === 'force') {
+      const transition = this.chart.transitions[this.transitionIndex(change.transition)];
+      this.#fire(transition);
+      for (const target of transition.targets) this.#enterNextScan(target);
+      return '';
+    }
+    const indexOf = (name: string): number => this.chart.steps.findIndex((step) => step.name === name);
+    for (const step of change.change === 'activate' ? change.leave : [change.step]) this.#leave(indexOf(step));
+    if (change.change === 'activate') {
+      this.#activate(indexOf(change.step));
+      this.#enterNextScan(indexOf(change.step));
+    }
+    return '';
+  }
+
+  #enterNextScan(index: number): void {
+    this.steps[index].activatedScan = this.#scanCount + 1;
   }
 
   cancelWaits(): void {
@@ -373,8 +405,8 @@ export class ChartRun {
     const { sides } = part;
     if (!sides) return { expression: part.text, met };
     try {
-      const left = shown(this.#owner.side(this, transition, part, 'left'));
-      const right = shown(this.#owner.side(this, transition, part, 'right'));
+      const left = shownOperand(this.#owner.side(this, transition, part, 'left'));
+      const right = shownOperand(this.#owner.side(this, transition, part, 'right'));
       return { expression: part.text, met, now: `${left} ${sides.operator} ${right}` };
     } catch (fault) {
       if (fault instanceof Invalid || fault instanceof StError) return { expression: part.text, met };
@@ -499,11 +531,4 @@ function idleStep(): StepRun {
 function boxed(value: Raw | Any): Any {
   if (value instanceof Any) return value;
   return new Any(typeof value === 'boolean' ? 'BOOL' : typeof value === 'string' ? 'STRING' : 'REAL', value);
-}
-
-/** Operands in `now`: REAL as in messages, text in quotes. */
-function shown(value: Any): string {
-  if (value.type === 'STRING') return `'${value.value}'`;
-  if (value.type === 'REAL') return String(Number(Number(value.value).toPrecision(7)));
-  return printValue(value.type, value.value as Value | bigint);
 }

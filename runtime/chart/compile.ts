@@ -4,6 +4,7 @@
  * numbers, everything else through the constant pool.
  */
 import type { BinaryExpression, Expression, Statement } from '../language/ast.js';
+import { isComparison, operandsOf } from '../language/operands.js';
 import { parseAction, parseCondition } from '../language/parser.js';
 import { printExpression } from '../language/print.js';
 import { parseDuration } from '../language/time-text.js';
@@ -12,7 +13,7 @@ import { type Chart, type ChartName, type ChartStep, EXCEPTION_CHARTS, transitio
 import { ActionEmitter } from './emit-action.js';
 import { CompileError, ExpressionEmitter, Pool, type Scope, type Site } from './emit-expression.js';
 import { hasEffect, Layout, statementSuspends, type StType, type Variable } from './layout.js';
-import { type Any, COMPARISONS, HELPERS, type Raw } from './value.js';
+import { type Any, HELPERS, type Raw } from './value.js';
 
 /** What compiled code may ask of the phase it runs in. */
 export interface Frame {
@@ -311,18 +312,6 @@ function parsedCondition(where: string, text: string): Expression {
 
 function stepIndexes(chart: Chart): ReadonlyMap<string, number> {
   return new Map((chart.steps ?? []).map((step, index) => [step.name.toLowerCase(), index]));
-}
-
-/** Operands of the top-level AND, else OR; a single operand gives one entry (decisions 2.4). */
-function operandsOf(tree: Expression): Expression[] {
-  const flatten = (node: Expression, operator: 'AND' | 'OR'): Expression[] =>
-    node.kind === 'binary' && node.operator === operator ? [...flatten(node.left, operator), ...flatten(node.right, operator)] : [node];
-  if (tree.kind !== 'binary' || (tree.operator !== 'AND' && tree.operator !== 'OR')) return [tree];
-  return flatten(tree, tree.operator);
-}
-
-function isComparison(node: Expression): node is BinaryExpression {
-  return node.kind === 'binary' && COMPARISONS.has(node.operator);
 }
 
 /** Steps, transitions and divergences by index (decisions 2.1). */

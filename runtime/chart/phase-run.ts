@@ -10,6 +10,7 @@ import type { Checksum } from '../vocabulary/checksum.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { Command, State } from '../vocabulary/states.js';
+import { type ChartChange, STEERABLE } from '../vocabulary/steering.js';
 import { COMPLETIONS, isFinal, judge, judgeFailure, PRIORITY, RECOVERIES } from '../vocabulary/transitions.js';
 import { ChartRun, type ChartOwner, type Firing, type ScanTimes } from './chart-run.js';
 import { decodeSlot, encodeSlot } from './codec.js';
@@ -155,6 +156,15 @@ export class PhaseRun implements ChartOwner, FrameOwner {
       return true;
     }
     return false;
+  }
+
+  /** A person moves the chart (ADR 0007). The gateway has judged it before; what does not fit now changes nothing, and is an event. */
+  steer(change: ChartChange): void {
+    const refusal = this.#mode !== 'Manual' ? `the phase is in ${this.#mode}` : !STEERABLE.includes(this.#state) ? `the phase is ${this.#state}` : this.#running.steer(change);
+    if (refusal !== '') return this.event(`active-step change refused: ${refusal}`);
+    // What Semi-Automatic has stopped before is not where the chart stands now.
+    this.#pausedAt = '';
+    this.#report('', undefined);
   }
 
   /** A request of this phase has its result. */

@@ -14,6 +14,7 @@ import type { Wait } from './wait.js';
 import type { Checksum } from '../vocabulary/checksum.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
+import type { ChartChange } from '../vocabulary/steering.js';
 
 /** Compiled templates that are kept when no phase uses them any more. */
 const COMPILED_MAX = 64;
@@ -95,6 +96,10 @@ export class PhaseSet implements PhaseContext {
 
   setMode(phase: string, mode: Mode): void {
     this.#phases.get(phase)?.setMode(mode);
+  }
+
+  steer(phase: string, change: ChartChange): void {
+    this.#phases.get(phase)?.steer(change);
   }
 
   /** False when no wait of that id is open. */

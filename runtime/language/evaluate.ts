@@ -3,7 +3,9 @@
  * judges a few times a second at most. Charts of phases are compiled (runtime/chart/compile.ts); the rules of value
  * and quality are the same (decisions 2.4, 4.4), and so are the operators (values.ts).
  */
-import type { BinaryOperator, Expression } from './ast.js';
+import type { BinaryExpression, BinaryOperator, Expression } from './ast.js';
+import { isComparison, operandsOf, shownOperand } from './operands.js';
+import { printExpression } from './print.js';
 import { Any, anyAbs, anyBinary, anyNegate, CONNECTIVES, mismatch, normalInt, StError } from './values.js';
 
 export interface EvaluationScope {
@@ -84,4 +86,30 @@ function call(callee: string, args: readonly Any[], line: number, scope: Evaluat
   if (name === 'READ' && first?.type === 'STRING') return known(scope.read(String(first.value)), `READ('${first.value}')`);
   if (name === 'ABS' && first) return anyAbs(first, line);
   throw new StError('st-runtime-error', `${callee} cannot be used here`);
+}
+
+/** One part of a condition as it is now (decisions 2.4, `subConditions`). */
+export interface ConditionPart {
+  readonly expression: string;
+  readonly met: boolean;
+  /** A comparison with its present values. */
+  readonly now?: string;
+}
+
+/** The operands of a condition, each evaluated on its own. */
+export function explainCondition(expression: Expression, scope: EvaluationScope): ConditionPart[] {
+  return operandsOf(expression).map((part) => {
+    const told = { expression: printExpression(part), met: evaluateCondition(part, scope).result === 'TRUE' };
+    const now = isComparison(part) ? valuesOf(part, scope) : undefined;
+    return now === undefined ? told : { ...told, now };
+  });
+}
+
+function valuesOf({ left, operator, right }: BinaryExpression, scope: EvaluationScope): string | undefined {
+  try {
+    return `${shownOperand(evaluate(left, scope))} ${operator} ${shownOperand(evaluate(right, scope))}`;
+  } catch (fault) {
+    if (fault instanceof Unusable || fault instanceof StError) return undefined;
+    throw fault;
+  }
 }

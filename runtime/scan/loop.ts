@@ -136,6 +136,8 @@ export class UnitLoop {
         return phases.command(message);
       case 'phase-mode':
         return phases.setMode(message.phase, message.mode);
+      case 'active-step':
+        return phases.steer(message.phase, message.change);
       case 'answer':
         return phases.answer(message.phase, message.waitId, message.value);
       case 'request-result':

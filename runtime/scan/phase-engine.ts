@@ -4,6 +4,7 @@ import type { PhasesState } from '../chart/snapshot.js';
 import type { PhasePlan, RuntimeSettings, UnitInbound } from '../port.js';
 import type { Checksum } from '../vocabulary/checksum.js';
 import type { Mode } from '../vocabulary/modes.js';
+import type { ChartChange } from '../vocabulary/steering.js';
 
 export interface PhaseEngine {
   load(plan: PhasePlan): void;
@@ -12,6 +13,7 @@ export interface PhaseEngine {
   rebind(): void;
   command(message: Extract<UnitInbound, { type: 'command' }>): void;
   setMode(phase: string, mode: Mode): void;
+  steer(phase: string, change: ChartChange): void;
   answer(phase: string, waitId: string, value: number | string): void;
   requestResult(message: Extract<UnitInbound, { type: 'request-result' }>): void;
   signalsChanged(): void;

@@ -77,6 +77,7 @@ t.test('Decisions 2.4: a write of a chart is seen by the networks in the same sc
     rebind: () => seen.push('rebind'),
     command: () => {},
     setMode: () => {},
+    steer: () => {},
     answer: () => {},
     requestResult: () => {},
     signalsChanged: () => seen.push('signals'),
