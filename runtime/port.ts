@@ -10,7 +10,6 @@ import type { DataType, Value } from './vocabulary/data-types.js';
 import type { Mode } from './vocabulary/modes.js';
 import type { BlockSpec, CompositeType, Connection, NetworkVariable, VariableBinding } from './vocabulary/network.js';
 import type { Command, State } from './vocabulary/states.js';
-import type { ChartChange } from './vocabulary/steering.js';
 
 // ---------------------------------------------------------------- unit plan
 
@@ -276,8 +275,6 @@ export type UnitInbound =
       readonly failure?: { readonly class: FailureClass; readonly rule: string; readonly message: string };
     }
   | { readonly type: 'phase-mode'; readonly phase: string; readonly mode: Mode }
-  /** A person changes the active steps of the running chart (ADR 0007). */
-  | { readonly type: 'active-step'; readonly phase: string; readonly change: ChartChange }
   | { readonly type: 'module-mode'; readonly module: string; readonly mode: Mode }
   /** Sets or ends the interlock bypass of a module (D-PROG-03); without `blocks` of all its interlocks. */
   | { readonly type: 'bypass'; readonly module: string; readonly active: boolean; readonly blocks?: readonly string[] }
@@ -470,6 +467,47 @@ export type ReplayOutbound =
       readonly ended: boolean;
       readonly message: string;
     };
+
+// ---------------------------------------------------------------- rehearsal (ADR 0006)
+
+/** The copy of a plant that a rehearsal runs on. */
+export interface RehearsalPlan {
+  /** Time scale 1: the plant clock does not follow the wall clock. */
+  readonly units: readonly UnitPlan[];
+  /** All of protocol simulation. */
+  readonly modules: readonly ProbeModule[];
+  /** Wall time at plant time 0. */
+  readonly startWallMs: number;
+}
+
+export type RehearsalInbound =
+  | { readonly type: 'open'; readonly plan: RehearsalPlan }
+  /** Hands over messages and goes on until a unit says something that counts, at most to this plant time. */
+  | { readonly type: 'advance'; readonly untilMs: number; readonly messages: readonly RehearsalMessage<UnitInbound>[] };
+
+export interface RehearsalMessage<Message> {
+  readonly unit: string;
+  readonly message: Message;
+}
+
+/** An output of an alarm block has become TRUE. */
+export interface RehearsalAlarm {
+  /** `<network>.<block>`. */
+  readonly source: string;
+  readonly unit: string;
+  readonly output: string;
+  /** ms of plant time. */
+  readonly atMs: number;
+}
+
+/** Answer to every message: what was said since the last one. */
+export interface RehearsalOutbound {
+  readonly plantMs: number;
+  readonly messages: readonly RehearsalMessage<UnitOutbound>[];
+  readonly alarms: readonly RehearsalAlarm[];
+  /** Modules whose simulation cannot run, with the reason. */
+  readonly problems: readonly { readonly module: string; readonly message: string }[];
+}
 
 // ---------------------------------------------------------------- gateway <-> probe
 

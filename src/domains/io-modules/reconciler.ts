@@ -2,20 +2,18 @@
  * Gives every I/O probe the modules it serves and keeps their status (decisions 7, D-IO-01, D-IO-03). One probe per
  * controller of a site; network modules without a controller share one.
  */
-import { checkChannelAddress, mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
-import type { ImagePlan, ProbeChannel, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
+import type { ImagePlan, ProbeModule } from '../../../runtime/port.js';
 import { CONNECTION, IMAGE_HEADER } from '../../../runtime/vocabulary/process-image.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
-import { parseDuration } from '../../platform/base/duration-text.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { type LocalProbes, type ModuleState, SHARED_PROBE } from '../placement/local-probes.js';
 import type { ContentsKeeper } from './simulation-contents.js';
-import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
+import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
+import { channelsOf, imagePlan, pollIntervalMs, probeModule } from './probe-module.js';
 
-const POLL_DEFAULT_MS = 500; // decisions 7.2
 const STALE_MIN_MS = 2000;
 
 type ModuleResource = Resource<IOModuleSpec, IOModuleStatus>;
@@ -68,18 +66,12 @@ export class IOModuleReconciler implements Reconciler {
   /** Layout and shared memory of a module, for the unit plans. */
   image(site: string, module: string): ImagePlan | undefined {
     const resource = this.#store.get(IOModule, site, module);
-    if (!resource) return undefined;
-    const channels = channelsOf(resource.spec);
-    return {
-      module,
-      buffer: this.#probes.image(
-        site,
-        module,
-        channels.map((channel) => channel.address),
-      ).buffer,
-      staleAfterMs: staleAfterMs(resource.spec.protocol, resource.spec.options),
-      channels: channels.map(({ name, address, direction, dataType, readbackAddress }) => ({ name, address, direction, dataType, hasReadback: readbackAddress !== '' })),
-    };
+    return resource && imagePlan(module, resource.spec, this.#memory(resource));
+  }
+
+  #memory({ metadata, spec }: ModuleResource): SharedArrayBuffer {
+    const addresses = channelsOf(spec).map((channel) => channel.address);
+    return this.#probes.image(metadata.site, metadata.name, addresses).buffer;
   }
 
   moduleChanged(site: string, module: string, state: ModuleState): void {
@@ -122,69 +114,13 @@ export class IOModuleReconciler implements Reconciler {
   }
 
   #probeModule(module: ModuleResource): ProbeModule {
-    const { spec, metadata } = module;
-    const channels = channelsOf(spec);
-    const failSafe = spec.failSafe;
-    return {
-      site: metadata.site,
-      module: metadata.name,
-      protocol: spec.protocol,
-      address: spec.address,
-      options: spec.options,
-      channels,
-      ...(spec.simulation || spec.protocol === 'simulation' ? { simulation: this.#simulation(module) } : {}),
-      ...(failSafe
-        ? {
-            failSafe: {
-              posture: failSafe.posture,
-              timeoutMs: parseDuration(failSafe.timeout) ?? 0,
-              ...(failSafe.heartbeatChannel === '' ? {} : { heartbeatChannel: failSafe.heartbeatChannel }),
-              outputs: failSafe.outputs,
-            },
-          }
-        : {}),
-      image: this.#probes.image(
-        metadata.site,
-        metadata.name,
-        channels.map((channel) => channel.address),
-      ).buffer,
-    };
-  }
-
-  #simulation(module: ModuleResource): SimulationSpec {
-    const simulation = module.spec.simulation;
-    const preset = simulation?.preset ? this.#store.get(SimulationPreset, module.metadata.site, simulation.preset)?.spec.behaviors : undefined;
-    return {
-      seed: simulation?.seed ?? 0,
-      behaviors: this.#contents.restore(module.metadata.site, module.metadata.name, mergeBehaviors(preset ?? [], simulation?.addressMap ?? {}, simulation?.behaviors ?? [])),
-      faults: (simulation?.faults ?? []).map((fault) => ({ ...fault, triggerAfterMs: parseDuration(fault.triggerAfter) ?? 0 })),
-    };
+    const { site, name } = module.metadata;
+    const planned = probeModule(module, this.#store, this.#memory(module));
+    if (!planned.simulation) return planned;
+    return { ...planned, simulation: { ...planned.simulation, behaviors: this.#contents.restore(site, name, planned.simulation.behaviors) } };
   }
 }
 
 function probeOf(module: ModuleResource): string {
   return module.spec.controllerRef || SHARED_PROBE;
-}
-
-/** Channels in slot order, with the data type their address implies where none is given. */
-export function channelsOf(spec: IOModuleSpec): ProbeChannel[] {
-  const poll = pollIntervalMs(spec);
-  return spec.channels.map((channel) => ({
-    name: channel.name || channel.address,
-    address: channel.address,
-    direction: channel.direction,
-    dataType: channel.dataType || impliedType(spec.protocol, channel.direction, channel.address),
-    readbackAddress: channel.readbackAddress,
-    pollIntervalMs: parseDuration(channel.pollInterval) ?? poll,
-    ...(channel.initial === undefined ? {} : { initial: channel.initial }),
-  }));
-}
-
-function pollIntervalMs(spec: IOModuleSpec): number {
-  return parseDuration(String(spec.options.pollInterval ?? '')) ?? POLL_DEFAULT_MS;
-}
-
-function impliedType(protocol: string, direction: 'input' | 'output', address: string): ProbeChannel['dataType'] {
-  const checked = checkChannelAddress(protocol, direction, address);
-  return ('dataType' in checked ? checked.dataType : undefined) ?? 'float';
 }

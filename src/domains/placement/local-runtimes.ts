@@ -3,15 +3,13 @@
  * is started again, at most 3 times in 60 s, and then stays down until somebody restarts it (D-UNIT-04); its link stays.
  */
 import { Worker } from 'node:worker_threads';
-import { printTime } from '../../../runtime/language/time-text.js';
 import type { PhasePlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
-import { QUALITY, type QualityCode } from '../../../runtime/vocabulary/quality.js';
-import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
 import type { Realtime, ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
+import { TagView } from '../units/tag-view.js';
 
 const RESTARTS_MAX = 3;
 const RESTART_WINDOW_MS = 60_000;
@@ -116,24 +114,15 @@ class LocalLink implements UnitLink {
   message = 'starting';
   startedAtMs = 0;
   realtime: Realtime = REALTIME_UNASKED;
-  planRevision = 0;
-  tags: readonly TagPlan[] = [];
   readonly #parts: LinkParts;
   #worker: Worker | undefined;
   #stopping = false;
   #plan: UnitPlan;
   #loadedPlan: UnitPlan | undefined;
-  #table: TagTable | undefined;
-  /** Scans of each network of the loaded plan, and their places. */
-  #scans: Float64Array = new Float64Array(0);
-  #networks = new Map<string, number>();
+  /** Of the loaded plan. */
+  readonly #view = new TagView();
   /** What the worker asked to be kept: a restarted one begins with this, not with what its plan once carried (decisions 3.8). */
   #retained: UnitPlan['retained'];
-  #index = new Map<string, number>();
-  #values = new Float64Array(0);
-  #timestamps = new Float64Array(0);
-  #quality = new Uint8Array(0);
-  #texts: string[] = [];
   #restartsAtMs: number[] = [];
   #nextId = 1;
   readonly #pending = new Map<number, { resolve: (message: UnitOutbound | undefined) => void; cancel: () => void }>();
@@ -149,7 +138,7 @@ class LocalLink implements UnitLink {
   start(): void {
     this.epoch += 1;
     this.realtime = REALTIME_UNASKED;
-    this.#texts = [];
+    this.#view.forgetTexts();
     this.#loadedPlan = undefined;
     const worker = new Worker(WORKER, {
       name: `unit ${this.site}/${this.unit}`,
@@ -192,49 +181,32 @@ class LocalLink implements UnitLink {
     else this.start();
   }
 
+  get planRevision(): number {
+    return this.#view.revision;
+  }
+
+  get tags(): readonly TagPlan[] {
+    return this.#view.tags;
+  }
+
   tagIndex(address: string): number {
-    return this.#index.get(address) ?? -1;
+    return this.#view.tagIndex(address);
   }
 
   refresh(): boolean {
-    return this.#table?.snapshot(this.#values, this.#timestamps, this.#quality) ?? false;
+    return this.#view.refresh();
   }
 
   reading(index: number): TagReading {
-    const tag = this.tags[index];
-    const atMs = this.#timestamps[index];
-    const quality = this.#quality[index] as QualityCode;
-    if (atMs === 0) return { value: null, quality: QUALITY.Uncertain, atMs: 0 };
-    const raw = this.#values[index];
-    switch (tag.type) {
-      case 'BOOL':
-        return { value: raw !== 0, quality, atMs };
-      case 'STRING':
-        return { value: this.#texts[raw] ?? null, quality, atMs };
-      case 'TIME':
-        return { value: printTime(raw), quality, atMs };
-      default:
-        return Number.isFinite(raw) ? { value: raw, quality, atMs } : { value: null, quality: QUALITY.Bad, atMs };
-    }
+    return this.#view.reading(index);
   }
 
   statistics(): ScanStatistics {
-    const stats = this.#table?.stats;
-    const at = (slot: number): number => stats?.[slot] ?? 0;
-    return {
-      scanCount: at(STAT.scanCount),
-      heartbeatAtMs: at(STAT.heartbeatAtMs),
-      lastScanUs: at(STAT.lastScanUs),
-      maxScanUs: at(STAT.maxScanUs),
-      latenessUs: at(STAT.latenessUs),
-      maxLatenessUs: at(STAT.maxLatenessUs),
-      missed: at(STAT.missed),
-      overruns: at(STAT.overruns),
-    };
+    return this.#view.statistics();
   }
 
   networkScans(network: string): number {
-    return this.#scans[this.#networks.get(network) ?? -1] ?? 0;
+    return this.#view.networkScans(network);
   }
 
   async write(address: string, value: Value): Promise<WriteResult> {
@@ -275,7 +247,7 @@ class LocalLink implements UnitLink {
         void this.#prioritise(message.osThreadId);
         break;
       case 'text':
-        this.#texts[message.id] = message.text;
+        this.#view.addText(message.id, message.text);
         break;
       case 'plan-loaded':
         this.#adopt(message.revision);
@@ -297,17 +269,8 @@ class LocalLink implements UnitLink {
   /** The worker now writes the table of this plan: readers move over together with its tag list. */
   #adopt(revision: number): void {
     if (revision !== this.#plan.revision || this.#loadedPlan === this.#plan) return;
-    const plan = this.#plan;
-    this.#loadedPlan = plan;
-    this.tags = plan.tags;
-    this.planRevision = revision;
-    this.#index = new Map(plan.tags.map((tag, index) => [tag.address, index]));
-    this.#table = new TagTable(plan.tags.length, plan.table);
-    this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
-    this.#networks = new Map(plan.networks.map((network, index) => [network.name, index]));
-    this.#values = new Float64Array(plan.tags.length);
-    this.#timestamps = new Float64Array(plan.tags.length);
-    this.#quality = new Uint8Array(plan.tags.length);
+    this.#loadedPlan = this.#plan;
+    this.#view.adopt(this.#plan);
     if (!this.ready) {
       this.ready = true;
       this.message = '';

@@ -1,0 +1,87 @@
+/** The tag table of one unit runtime as its link reads it: the loaded plan, its texts, and one consistent snapshot. */
+import { printTime } from '../../../runtime/language/time-text.js';
+import type { TagPlan, UnitPlan } from '../../../runtime/port.js';
+import { QUALITY, type QualityCode } from '../../../runtime/vocabulary/quality.js';
+import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
+import type { ScanStatistics, TagReading } from './runtimes.js';
+
+export class TagView {
+  revision = 0;
+  tags: readonly TagPlan[] = [];
+  #table: TagTable | undefined;
+  /** Scans of each network, and their places. */
+  #scans: Float64Array = new Float64Array(0);
+  #networks = new Map<string, number>();
+  #index = new Map<string, number>();
+  #values = new Float64Array(0);
+  #timestamps = new Float64Array(0);
+  #quality = new Uint8Array(0);
+  #texts: string[] = [];
+
+  /** The worker now writes the table of this plan: readers move over together with its tag list. */
+  adopt(plan: UnitPlan): void {
+    this.tags = plan.tags;
+    this.revision = plan.revision;
+    this.#index = new Map(plan.tags.map((tag, index) => [tag.address, index]));
+    this.#table = new TagTable(plan.tags.length, plan.table);
+    this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
+    this.#networks = new Map(plan.networks.map((network, index) => [network.name, index]));
+    this.#values = new Float64Array(plan.tags.length);
+    this.#timestamps = new Float64Array(plan.tags.length);
+    this.#quality = new Uint8Array(plan.tags.length);
+  }
+
+  /** Ids of texts count for one worker. */
+  forgetTexts(): void {
+    this.#texts = [];
+  }
+
+  addText(id: number, text: string): void {
+    this.#texts[id] = text;
+  }
+
+  tagIndex(address: string): number {
+    return this.#index.get(address) ?? -1;
+  }
+
+  refresh(): boolean {
+    return this.#table?.snapshot(this.#values, this.#timestamps, this.#quality) ?? false;
+  }
+
+  reading(index: number): TagReading {
+    const tag = this.tags[index];
+    const atMs = this.#timestamps[index];
+    const quality = this.#quality[index] as QualityCode;
+    if (atMs === 0) return { value: null, quality: QUALITY.Uncertain, atMs: 0 };
+    const raw = this.#values[index];
+    switch (tag.type) {
+      case 'BOOL':
+        return { value: raw !== 0, quality, atMs };
+      case 'STRING':
+        return { value: this.#texts[raw] ?? null, quality, atMs };
+      case 'TIME':
+        return { value: printTime(raw), quality, atMs };
+      default:
+        return Number.isFinite(raw) ? { value: raw, quality, atMs } : { value: null, quality: QUALITY.Bad, atMs };
+    }
+  }
+
+  statistics(): ScanStatistics {
+    const stats = this.#table?.stats;
+    const at = (slot: number): number => stats?.[slot] ?? 0;
+    return {
+      scanCount: at(STAT.scanCount),
+      heartbeatAtMs: at(STAT.heartbeatAtMs),
+      lastScanUs: at(STAT.lastScanUs),
+      maxScanUs: at(STAT.maxScanUs),
+      latenessUs: at(STAT.latenessUs),
+      maxLatenessUs: at(STAT.maxLatenessUs),
+      missed: at(STAT.missed),
+      overruns: at(STAT.overruns),
+    };
+  }
+
+  networkScans(network: string): number {
+    return this.#scans[this.#networks.get(network) ?? -1] ?? 0;
+  }
+}
