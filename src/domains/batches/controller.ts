@@ -12,13 +12,13 @@ import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js'
 import { component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { CoordinationBlock } from '../coordination/kind.js';
-
+import { SyncBarrier } from '../coordination/kind.js';
 import { Phase, type PhaseSpec } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { operatorAction } from './execution-log.js';
 import { BatchPass } from './batch-pass.js';
+import { coordinate, coordinationDeadlines } from './coordination.js';
 import { CONTROLLER, type PendingCommand, takeCommand } from './element-pass.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
 import type { PhaseCommands } from './phase-commands.js';
@@ -80,7 +80,7 @@ export class BatchController implements Reconciler {
       onPhaseFailure: recipe?.onPhaseFailure ?? 'Hold',
       resumeCancelsPause: this.#settings.resumeCancelsPause,
       settleDeadlineMs: this.#settings.settleDeadlineMs,
-      commandPhase: (phase, command) => this.#phases.command(phase, command),
+      commandPhase: (phase, command, failure) => this.#phases.command(phase, command, failure),
       awaitsAnswer: (unit, phase) => this.#phases.awaitsAnswer(site, unit, phase),
     });
     // A batch that says Running has a procedure that runs: started before a command is judged, or one that comes in this
@@ -92,10 +92,15 @@ export class BatchController implements Reconciler {
       this.#allocateOnDemand(pass, recipe?.allocationPolicy === 'OnDemand');
       pass.settle();
       this.#restartByItself(pass);
-      this.#raiseOnComplete(pass, extra);
+      extra.push(...coordinate(pass, this.#store));
     }
     const change = pass.change();
     if (change || extra.length > 0) await this.#store.write({ ...change, puts: [...(change?.puts ?? []), ...extra] });
+    if (extra.some(({ kind }) => kind === SyncBarrier)) {
+      // what waits for it starts at the next look, its charts read it from now on
+      this.#phases.sendSignals(site, name);
+      return { lookAgainMs: LOOK_AGAIN_MIN_MS };
+    }
     if (isFinalBatch(pass.status.phase) && pass.tree) this.#phases.forget(site, pass.tree.root);
     return this.#again(pass);
   }
@@ -304,27 +309,11 @@ export class BatchController implements Reconciler {
     return latest === 0 ? batch.metadata.updatedAt : timestamp(latest);
   }
 
-  /** A signal without condition is raised when its producer becomes Complete (decisions 2.7). */
-  #raiseOnComplete(pass: BatchPass, extra: Put[]): void {
-    if (!pass.tree) return;
-    const complete = new Set([...walk(pass.tree.root)].filter((node) => node.state === 'Complete').map((node) => `${node.kind}/${node.name}`));
-    for (const block of this.#store.list(CoordinationBlock, pass.site)) {
-      const signal = block.spec.signal;
-      if (block.spec.batchRef !== pass.batch.metadata.name || block.status.signalRaised || !signal || signal.condition.trim() !== '') continue;
-      if (!complete.has(`${signal.producer.kind}/${signal.producer.name}`)) continue;
-      extra.push({
-        kind: CoordinationBlock,
-        site: pass.site,
-        name: block.metadata.name,
-        status: { ...block.status, phase: 'Active', signalRaised: true, signalRaisedAt: pass.at },
-      } as Put);
-    }
-  }
-
   #again(pass: BatchPass): Outcome {
     const { settleBy, phase } = pass.status;
     const deadlines = settleBy !== '' && (phase === 'Stopping' || phase === 'Aborting') ? [Date.parse(settleBy)] : [];
     for (const node of pass.tree ? walk(pass.tree.root) : []) if (node.timeoutMs > 0 && node.budgetSinceMs > 0) deadlines.push(node.budgetSinceMs + node.timeoutMs);
+    deadlines.push(...coordinationDeadlines(pass, this.#store));
     if (pass.withheld.size > 0) deadlines.push(this.#clock.wallMs() + PERMISSIVE_LOOK_MS);
     if (deadlines.length === 0) return 'settled';
     return { lookAgainMs: Math.max(LOOK_AGAIN_MIN_MS, Math.min(...deadlines) - this.#clock.wallMs()) };

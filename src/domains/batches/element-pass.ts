@@ -16,12 +16,14 @@ import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { barrierWord, trueNames } from '../coordination/progress.js';
 import { Unit, type UnitStatus } from '../plant/kind.js';
 import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpec, Procedure, type ProcedureSpec, UnitProcedure } from '../procedures/kind.js';
 import { conditionOf } from '../units/conditions.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
 import { COMMAND_ANNOTATION } from './kind.js';
+import type { OrderFailure } from './phase-orders.js';
 import { NO_PROGRESS } from './rules.js';
 
 export const CONTROLLER = component('batch-controller');
@@ -44,7 +46,7 @@ export interface PassWorld {
   readonly onPhaseFailure: 'Hold' | 'Fail';
   readonly resumeCancelsPause: boolean;
   readonly settleDeadlineMs: number;
-  commandPhase(phase: Resource<PhaseSpec, ElementStatus>, command: Command): void;
+  commandPhase(phase: Resource<PhaseSpec, ElementStatus>, command: Command, failure?: OrderFailure): void;
   awaitsAnswer(unit: string, phase: string): boolean;
 }
 
@@ -212,7 +214,7 @@ export abstract class ElementPass {
       resumeCancelsPause: this.world.resumeCancelsPause,
       isTrue: (node, transition) => this.#isTrue(node, transition),
       startBlockedBy: (node) => this.startBlockedBy(node),
-      commandPhase: (node, command) => this.world.commandPhase(this.element(node) as Resource<PhaseSpec, ElementStatus>, command),
+      commandPhase: (node, command, failure) => this.world.commandPhase(this.element(node) as Resource<PhaseSpec, ElementStatus>, command, failure),
       awaitsAnswer: (node) => this.world.awaitsAnswer(node.unit, node.name),
       stateChanged: (node, from, cause) => this.#stateChanged(node, from, cause),
     };
@@ -227,7 +229,7 @@ export abstract class ElementPass {
     const outcome = evaluateCondition(expression, {
       name: (name) => valueOf(spec, name),
       member: (step, member) => this.#member(node, step, member),
-      read: (address) => (address.startsWith('signal:') ? new Any('BOOL', this.raisedSignals().includes(address.slice('signal:'.length))) : undefined),
+      read: (address) => this.#coordination(address),
     });
     return outcome.result === 'TRUE';
   }
@@ -251,20 +253,29 @@ export abstract class ElementPass {
     return child && this.element(child).status.outputs.find((candidate) => candidate.name.toLowerCase() === output.toLowerCase())?.value;
   }
 
-  raisedSignals(): string[] {
-    return this.store
-      .list(CoordinationBlock, this.site)
-      .filter((block) => block.spec.batchRef === this.scope && block.status.signalRaised)
-      .map((block) => block.spec.signal?.signalName ?? '');
+  /** READ('signal:..') and READ('barrier:..'). */
+  #coordination(address: string): Any | undefined {
+    const [prefix, word = ''] = address.split(':', 2);
+    if (prefix !== 'signal' && prefix !== 'barrier') return undefined;
+    return new Any(
+      'BOOL',
+      trueNames(this.store, this.site, this.scope).some((name) => name.toLowerCase() === word.toLowerCase()),
+    );
   }
 
   /** '' when the element may start. */
   startBlockedBy(node: TreeNode): string {
-    if (node.kind === 'UnitProcedure') {
-      const unit = this.unit(node.unit);
-      if (!unit) return `unit ${node.unit} does not exist`;
-      if (unit.allocatedTo !== this.scope) return this.withheld.get(node.unit) ?? `unit ${node.unit} is allocated to ${unit.allocatedTo || 'nobody yet'}`;
-    }
+    return this.#unitMissing(node) || this.#coordinationMissing(node);
+  }
+
+  #unitMissing(node: TreeNode): string {
+    if (node.kind !== 'UnitProcedure') return '';
+    const unit = this.unit(node.unit);
+    if (!unit) return `unit ${node.unit} does not exist`;
+    return unit.allocatedTo === this.scope ? '' : (this.withheld.get(node.unit) ?? `unit ${node.unit} is allocated to ${unit.allocatedTo || 'nobody yet'}`);
+  }
+
+  #coordinationMissing(node: TreeNode): string {
     for (const block of this.store.list(CoordinationBlock, this.site)) {
       if (block.spec.batchRef !== this.scope || block.status.signalRaised) continue;
       const waits = block.spec.signal?.consumers.some((consumer) => consumer.waitFor === 'Start' && consumer.kind === node.kind && consumer.name === node.name);
@@ -273,17 +284,21 @@ export abstract class ElementPass {
     for (const barrier of this.store.list(SyncBarrier, this.site)) {
       if (barrier.spec.batchRef !== this.scope || barrier.status.satisfiedAt !== '') continue;
       const waits = barrier.spec.participants.some((participant) => participant.waitFor === 'Start' && participant.kind === node.kind && participant.name === node.name);
-      if (waits) return `barrier ${barrier.metadata.name}`;
+      if (waits) return `barrier ${barrierWord(barrier)}`;
     }
     return '';
   }
 
   /** What keeps an element from starting whose turn it is; '' when nothing does (decisions 3.9). */
   waitsFor(node: TreeNode): string {
-    const { parent } = node;
-    if (node.state !== 'Idle' || parent?.state !== 'Running' || !parent.progress.active.includes(node.step)) return '';
+    if (!isNext(node)) return '';
     const blocked = this.startBlockedBy(node);
     return blocked === '' ? '' : `${node.path} waits: ${blocked}`;
+  }
+
+  /** It would start now, if it were not for a signal or a barrier (decisions 2.7). */
+  waitsForCoordination(node: TreeNode): boolean {
+    return isNext(node) && this.#unitMissing(node) === '' && this.#coordinationMissing(node) !== '';
   }
 
   // ------------------------------------------------------------ writing
@@ -364,6 +379,11 @@ function readNode(kind: ElementKind, resource: ElementResource): TreeNode {
     startedAt: status.startedAt,
     endedAt: status.endedAt,
   };
+}
+
+/** Its step is active and it has not started. */
+function isNext({ state, step, parent }: TreeNode): boolean {
+  return state === 'Idle' && parent?.state === 'Running' && parent.progress.active.includes(step);
 }
 
 /** What is persisted of a node, as one comparable text. */

@@ -6,12 +6,12 @@ import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import type { Command } from '../../../runtime/vocabulary/states.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import { CoordinationBlock } from '../coordination/kind.js';
+import { trueNames } from '../coordination/progress.js';
 import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
 import { scopeOf } from '../procedures/roots.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 import { bindParameters } from './parameters.js';
-import { PhaseOrders } from './phase-orders.js';
+import { type OrderFailure, PhaseOrders } from './phase-orders.js';
 import { phasePlan } from './phase-plan.js';
 import { type TreeNode, walk } from './procedure-tree.js';
 
@@ -30,12 +30,12 @@ export class PhaseCommands {
   }
 
   /** Asks the worker of the phase, once; without a worker nothing happens, and the next look asks again. */
-  command(phase: PhaseResource, command: Command): void {
+  command(phase: PhaseResource, command: Command, failure?: OrderFailure): void {
     const link = this.#runtimes.link(phase.metadata.site, phase.spec.unitRef);
     if (!link?.ready) return;
     if (command === 'Start') this.#load(link, this.#bound(phase), false);
     else this.#load(link, phase, true); // a final phase is not loaded again by itself
-    this.#orders.send(link, phase.metadata.name, command, lookOf(phase));
+    this.#orders.send(link, phase.metadata.name, command, lookOf(phase), failure);
   }
 
   /** A command is on its way to the phase. */
@@ -91,12 +91,9 @@ export class PhaseCommands {
     for (const scope of scopes) this.sendSignals(link.site, scope);
   }
 
-  /** Tells every unit that works for the scope which signals are TRUE. */
+  /** Tells every unit that works for the scope which signals and barriers are TRUE. */
   sendSignals(site: string, scope: string): void {
-    const raised = this.#store
-      .list(CoordinationBlock, site)
-      .filter((block) => block.spec.batchRef === scope && block.status.signalRaised)
-      .map((block) => block.spec.signal?.signalName ?? '');
+    const raised = trueNames(this.#store, site, scope);
     const units = new Set(
       this.#store
         .list(Phase, site)

@@ -11,6 +11,7 @@ import type { Log } from '../../platform/base/log.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, type CoordinationBlockStatus, SyncBarrier } from '../coordination/kind.js';
+import { arrive, barrierWord, consume } from '../coordination/progress.js';
 import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec } from '../procedures/kind.js';
 import { scopeOf } from '../procedures/roots.js';
 import type { UnitLink } from '../units/runtimes.js';
@@ -273,6 +274,7 @@ export class PhaseDesk {
       const status: CoordinationBlockStatus = {
         ...block.status,
         phase: block.status.phase === 'Idle' ? 'Active' : block.status.phase,
+        activeAt: block.status.activeAt || timestamp(atMs),
         signalRaised: true,
         signalRaisedAt: timestamp(atMs),
       };
@@ -282,31 +284,21 @@ export class PhaseDesk {
     this.#wake(site, scope);
   }
 
+  /** The first TRUE read of a signal, the first read of a barrier (decisions 2.7). */
   #read(site: string, phase: PhaseResource, message: Extract<UnitOutbound, { type: 'signal-read' }>): void {
-    const at = timestamp(message.atMs);
-    const name = phase.metadata.name;
+    const { name } = phase.metadata;
     for (const block of this.#store.list(CoordinationBlock, site)) {
-      if (block.spec.batchRef !== message.scope || block.spec.signal?.signalName !== message.name) continue;
-      const status = consumed(block.spec.signal.consumers, block.status, name, message.consumed, at);
+      if (!message.consumed || block.spec.batchRef !== message.scope || block.spec.signal?.signalName !== message.name) continue;
+      const status = consume(block.spec, block.status, name, message.atMs);
       if (status) this.#apply({ puts: [{ kind: CoordinationBlock, site, name: block.metadata.name, status } as Put] });
     }
     for (const barrier of this.#store.list(SyncBarrier, site)) {
-      if (barrier.spec.batchRef !== message.scope || barrier.metadata.name !== message.name) continue;
-      if (barrier.status.arrivals.some((arrival) => arrival.name === name)) continue;
-      const arrivals = [...barrier.status.arrivals, { kind: 'Phase', name, arrivedAt: at }];
-      const needed = barrier.spec.count || barrier.spec.participants.length;
-      const satisfied = arrivals.length >= needed;
-      this.#apply({
-        puts: [
-          {
-            kind: SyncBarrier,
-            site,
-            name: barrier.metadata.name,
-            status: { ...barrier.status, arrivals, phase: satisfied ? 'Satisfied' : 'Active', satisfiedAt: satisfied ? at : '' },
-          } as Put,
-        ],
-      });
-      if (satisfied) this.#signalsChanged(site, message.scope);
+      if (message.consumed || barrier.spec.batchRef !== message.scope || barrierWord(barrier) !== message.name) continue;
+      const status = arrive(barrier.spec, barrier.status, name, message.atMs);
+      if (!status) continue;
+      this.#apply({ puts: [{ kind: SyncBarrier, site, name: barrier.metadata.name, status } as Put] });
+      this.#signalsChanged(site, message.scope);
+      this.#wake(site, message.scope);
     }
   }
 
@@ -389,22 +381,4 @@ function servedPrompt(prompt: PromptWait): PendingPrompt {
     ...(prompt.unit === undefined ? {} : { unit: prompt.unit }),
     ...(prompt.resultKey === undefined ? {} : { resultKey: prompt.resultKey }),
   };
-}
-
-/** Undefined when nothing changes: the consumer is already noted that way. */
-function consumed(
-  consumers: readonly { readonly kind: string; readonly name: string }[],
-  status: CoordinationBlockStatus,
-  name: string,
-  isConsumed: boolean,
-  at: string,
-): CoordinationBlockStatus | undefined {
-  const consumer = consumers.find((candidate) => candidate.name === name);
-  if (!consumer) return undefined;
-  const known = status.consumerStatuses.find((entry) => entry.name === name);
-  if (known && known.consumed === isConsumed && known.waiting === !isConsumed) return undefined;
-  const entry = { kind: consumer.kind, name, waiting: !isConsumed, consumed: isConsumed, consumedAt: isConsumed ? at : '' };
-  const consumerStatuses = [...status.consumerStatuses.filter((other) => other.name !== name), entry];
-  const all = consumers.every((candidate) => consumerStatuses.some((other) => other.name === candidate.name && other.consumed));
-  return { ...status, consumerStatuses, phase: all ? 'Satisfied' : 'Active', satisfiedAt: all ? at : '' };
 }

@@ -5,6 +5,13 @@
 import type { Command } from '../../../runtime/vocabulary/states.js';
 import type { UnitLink } from '../units/runtimes.js';
 
+/** A failure that the phase is to have from now on, beside the command. */
+export interface OrderFailure {
+  readonly class: 'hold' | 'fail';
+  readonly rule: string;
+  readonly message: string;
+}
+
 interface Order {
   readonly id: number;
   readonly command: Command;
@@ -18,13 +25,13 @@ export class PhaseOrders {
   #nextId = 1;
 
   /** `look` changes whenever the phase could judge differently: its state and failure. */
-  send(link: UnitLink, phase: string, command: Command, look: string): void {
+  send(link: UnitLink, phase: string, command: Command, look: string, failure?: OrderFailure): void {
     const key = `${link.site}/${phase}`;
     const known = this.#orders.get(key);
     if (known && known.command === command && known.epoch === link.epoch && (known.refusedAt === '' || known.refusedAt === look)) return;
     const id = this.#nextId++;
     this.#orders.set(key, { id, command, epoch: link.epoch, refusedAt: '' });
-    link.send({ type: 'command', id, phase, command });
+    link.send({ type: 'command', id, phase, command, ...(failure ? { failure } : {}) });
   }
 
   /** Answer of the worker; true when it belongs to the last order of the phase. */

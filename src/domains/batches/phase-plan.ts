@@ -10,6 +10,7 @@ import type { Store } from '../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { resolveModule } from '../control-modules/rules.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { barrierWord } from '../coordination/progress.js';
 import { Unit } from '../plant/kind.js';
 import type { ElementStatus, PhaseSpec } from '../procedures/kind.js';
 import { scopeOf } from '../procedures/roots.js';
@@ -69,7 +70,7 @@ function signalsOf(store: Store, site: string, scope: string, phase: string): { 
     const own = signal.producer.kind === 'Phase' && signal.producer.name === phase;
     if (own && signal.condition.trim() !== '') produced.push({ name: signal.signalName, condition: signal.condition });
   }
-  for (const barrier of store.list(SyncBarrier, site)) if (barrier.spec.batchRef === scope) known.push(barrier.metadata.name);
+  for (const barrier of store.list(SyncBarrier, site)) if (barrier.spec.batchRef === scope) known.push(barrierWord(barrier));
   return { produced, known };
 }
 

@@ -10,6 +10,7 @@ import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { childrenSettled, childTakes, isFinal, judge, type Verdict } from '../../../runtime/vocabulary/transitions.js';
 import type { ElementFailure } from './kind.js';
+import type { OrderFailure } from './phase-orders.js';
 import { type ChartProgress, entrySteps, moved, NO_PROGRESS, nextMove, STEP_ACTIVATIONS_MAX } from './rules.js';
 
 export type ElementKind = 'Procedure' | 'UnitProcedure' | 'Operation' | 'Phase';
@@ -53,7 +54,7 @@ export interface TreeWorld {
   /** '' when the element may start, else what it waits for (allocation, signal, barrier). */
   startBlockedBy(node: TreeNode): string;
   /** Asks the unit worker; asking again while the request is outstanding does nothing. */
-  commandPhase(node: TreeNode, command: Command): void;
+  commandPhase(node: TreeNode, command: Command, failure?: OrderFailure): void;
   /** A command is on its way to the phase: the state it is seen in is about to change. */
   awaitsAnswer(node: TreeNode): boolean;
   stateChanged(node: TreeNode, from: State, cause: string): void;
@@ -184,9 +185,24 @@ export class ProcedureTree {
     if (node.timeoutMs === 0 || node.budgetSinceMs === 0 || this.#world.nowMs - node.budgetSinceMs < node.timeoutMs) return;
     node.budgetSinceMs = 0;
     this.#moving = true;
-    const message = `${node.path}: not done within ${node.timeoutMs / 1000} s`;
-    node.failure = { class: 'hold', rule: 'element-timeout', message, step: node.step, since: this.#world.nowText, active: false, auditRecordRef: '' };
-    this.#holdFrom(node, 'element-timeout');
+    this.#failHold(node, node, 'element-timeout', `${node.path}: not done within ${node.timeoutMs / 1000} s`);
+  }
+
+  /**
+   * A hold-class failure from outside the chart, for example of coordination (decisions 2.7, 3.5). An element that waits to
+   * start is not held: its parent is.
+   */
+  fail(node: TreeNode, rule: string, message: string): void {
+    if (node.kind === 'Phase' && HOLDABLE.includes(node.state)) this.#world.commandPhase(node, 'Hold', { class: 'hold', rule, message });
+    else if (node.state === 'Idle') this.#failHold(node.parent, node, rule, `${node.path}: ${message}`);
+    else this.#failHold(node, node, rule, `${node.path}: ${message}`);
+  }
+
+  #failHold(held: TreeNode | null, { step }: TreeNode, rule: string, message: string): void {
+    if (!held || !HOLDABLE.includes(held.state)) return;
+    held.failure = { class: 'hold', rule, message, step, since: this.#world.nowText, active: false, auditRecordRef: '' };
+    this.#moving = true;
+    this.#holdFrom(held, rule);
   }
 
   /** Holds the highest element of the propagation level above `node`, or `node` itself; what is below follows. False when it needs none. */

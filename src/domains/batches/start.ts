@@ -9,6 +9,7 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { PATTERN_LABEL } from '../coordination/progress.js';
 import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
 import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
 import { bindRecipe, unitForCapability } from '../recipes/bindings.js';
@@ -149,7 +150,7 @@ export function startPuts(batch: BatchResource, plan: StartPlan, store: Store): 
     const pattern = ref.kind === 'CoordinationBlock' ? store.get(CoordinationBlock, site, ref.name) : store.get(SyncBarrier, site, ref.name);
     if (!pattern) continue;
     const copy = coordinationCopy(name, { name: ref.name, spec: pattern.spec as never });
-    puts.push({ ...owned, kind: copy.kind as unknown as Put['kind'], name: copy.name, spec: copy.spec });
+    puts.push({ ...owned, kind: copy.kind as unknown as Put['kind'], name: copy.name, spec: copy.spec, labels: { ...labels, [PATTERN_LABEL]: ref.name } });
   }
   return { puts, elements };
 }

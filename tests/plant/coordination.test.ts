@@ -1,0 +1,156 @@
+/** Signals and barriers between phases that really run (contract 3, Other kinds; decisions 2.7). */
+import t from 'tap';
+import { SITE, startPlant } from '../support/plant.js';
+
+const plant = await startPlant();
+t.teardown(() => plant.end());
+const { api } = plant;
+
+/** A phase that is at its end when an operator says so. */
+const ASKING = {
+  steps: [{ name: 'ask', initial: true, actionST: "said := PROMPT('Go on?');" }, { name: 'done' }],
+  transitions: [{ from: 'ask', to: 'done', conditionST: "said = 'Acknowledged'" }],
+};
+const reading = (what: string) => ({ steps: [{ name: 'wait', initial: true }, { name: 'done' }], transitions: [{ from: 'wait', to: 'done', conditionST: `READ('${what}')` }] });
+const AT_ONCE = { steps: [{ name: 'only', initial: true }], transitions: [] };
+
+async function put(path: string, body: object): Promise<void> {
+  const answer = await api.post(`${SITE}/${path}`, body);
+  if (answer.status !== 201) throw new Error(`${path}: ${answer.text}`);
+}
+
+/** An operation that is one phase. */
+const operation = (name: string, phase: string) => ({
+  name,
+  stepLevel: 'Operation',
+  subChart: { steps: [{ name: 'phase', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: phase }] },
+});
+
+/** Two operations beside each other on the reactor, `give` and `take`, with the coordination between them. */
+async function recipe(
+  name: string,
+  phases: { readonly give: string; readonly take: string },
+  block: { readonly kind: string; readonly spec: object },
+  more: object = {},
+): Promise<void> {
+  const answer = await api.post('/api/v1/apply', {
+    apiVersion: 'control.lineside.io/v1alpha1',
+    kind: block.kind,
+    metadata: { name: `${name}-block`, namespace: 'site-demo' },
+    spec: { batchRef: '', description: '', ...block.spec },
+  });
+  t.match(answer, { status: 200 }, answer.text);
+  const both = {
+    steps: [operation('give', phases.give), operation('take', phases.take)],
+    divergences: [{ name: 'both', type: 'SimultaneousDiverge', branches: ['give', 'take'] }],
+  };
+  await put('recipes/master', {
+    name,
+    spec: {
+      coordinationRefs: [{ kind: block.kind, name: `${name}-block` }],
+      equipmentRequirements: [{ capability: 'reactor', defaultUnit: 'rx101' }],
+      procedure: { chart: { steps: [{ name: 'work', stepLevel: 'UnitProcedure', targetCapability: 'reactor', subChart: both }] } },
+      ...more,
+    },
+  });
+}
+
+const signal = (consumer: { readonly kind: string; readonly name: string; readonly waitFor: string }, timeoutSeconds = 0) => ({
+  kind: 'CoordinationBlock',
+  spec: { mode: 'Signal', timeoutSeconds, signal: { signalName: 'go', producer: { kind: 'Phase', name: 'work/give/phase' }, consumers: [consumer], condition: '' } },
+});
+const TAKER = { kind: 'Phase', name: 'work/take/phase', waitFor: 'Chart' };
+
+const untilBlock = (batch: string, phase: string) =>
+  plant.look(`the block of ${batch} is ${phase}`, async () => {
+    const { coordination } = await plant.batch(batch);
+    return { done: coordination?.[0]?.phase === phase || undefined, seen: JSON.stringify(coordination) };
+  });
+const element = async (list: string, batch: string, path: string) => (await api.get(`${SITE}/${list}/${batch}-${path}`)).body;
+
+async function end(batch: string): Promise<void> {
+  await plant.command(batch, 'Abort', 'the test has seen enough');
+  await plant.until(batch, 'Aborted');
+}
+
+await put('phasetemplates', { name: 'asking', spec: ASKING });
+await put('phasetemplates', { name: 'asking-briefly', spec: { ...ASKING, timeoutSeconds: 1 } });
+await put('phasetemplates', { name: 'reads-signal', spec: reading('signal:go') });
+await put('phasetemplates', { name: 'reads-barrier', spec: reading('barrier:meet-block') });
+await put('phasetemplates', { name: 'at-once', spec: AT_ONCE });
+
+t.test('COORD-03: a signal goes from its producer to its consumer: Active, then Satisfied', async (t) => {
+  await recipe('signal', { give: 'asking', take: 'reads-signal' }, signal(TAKER, 60));
+  const batch = await plant.runBatch({ masterRecipeRef: 'signal' });
+  await untilBlock(batch, 'Active');
+  t.equal((await element('phases', batch, 'work-take-phase')).state, 'Running');
+  await plant.finish(batch);
+  await untilBlock(batch, 'Satisfied');
+});
+
+t.test('COORD-01: coordination-timeout holds the waiting consumer; after Restart the late signal is taken', async (t) => {
+  await recipe('late', { give: 'asking', take: 'reads-signal' }, signal(TAKER, 1));
+  const batch = await plant.runBatch({ masterRecipeRef: 'late' });
+  const held = await plant.until(batch, 'Held');
+  t.match(held, { coordination: [{ kind: 'CoordinationBlock', phase: 'TimedOut' }], blockedBecause: /signal go was not raised within 1 s/ });
+  t.match(await element('phases', batch, 'work-take-phase'), {
+    state: 'Held',
+    failure: { rule: 'coordination-timeout', class: 'hold', message: 'signal go was not raised within 1 s' },
+  });
+  t.ok((await plant.events(batch)).some((event) => event.value === 'coordination-timeout'));
+  t.equal((await plant.command(batch, 'Restart')).status, 200);
+  await plant.until(batch, 'Running');
+  await plant.finish(batch);
+  await untilBlock(batch, 'Satisfied');
+});
+
+t.test('decisions 2.7: a consumer that waits to start stays Idle; its time-out holds what it would start in', async (t) => {
+  await recipe('start', { give: 'asking', take: 'at-once' }, signal({ kind: 'Operation', name: 'work/take', waitFor: 'Start' }, 1));
+  const batch = await plant.runBatch({ masterRecipeRef: 'start' });
+  await plant.until(batch, 'Held');
+  t.equal((await element('operations', batch, 'work-take')).state, 'Idle');
+  t.match(await element('unitprocedures', batch, 'work'), { state: 'Held', failure: { rule: 'coordination-timeout', step: 'take' } });
+  await plant.command(batch, 'Restart');
+  await plant.until(batch, 'Running');
+  await plant.finish(batch);
+  await untilBlock(batch, 'Satisfied');
+  t.equal((await element('operations', batch, 'work-take')).state, 'Complete');
+});
+
+t.test('decisions 2.7: a producer that is Aborted without raising fails the block and holds who waits', async (t) => {
+  await recipe('lost', { give: 'asking-briefly', take: 'reads-signal' }, signal(TAKER), { holdPropagation: 'phase' });
+  const batch = await plant.runBatch({ masterRecipeRef: 'lost' });
+  await untilBlock(batch, 'Failed');
+  const held = await plant.look('the consumer is held', async () => {
+    const phase = await element('phases', batch, 'work-take-phase');
+    return { done: phase.state === 'Held' ? phase : undefined, seen: phase.state };
+  });
+  t.match(held.failure, { rule: 'coordination-failed', message: /Aborted and has not raised signal go/ });
+  await end(batch);
+});
+
+t.test('decisions 2.7: a barrier is passed by those who read it and those who start at it, once all have come', async (t) => {
+  const participants = [
+    { kind: 'Phase', name: 'work/give/phase', waitFor: 'Chart' },
+    { kind: 'Operation', name: 'work/take', waitFor: 'Start' },
+  ];
+  await recipe('meet', { give: 'reads-barrier', take: 'at-once' }, { kind: 'SyncBarrier', spec: { timeoutSeconds: 30, participants } });
+  const batch = await plant.runBatch({ masterRecipeRef: 'meet' });
+  t.match(await plant.until(batch, 'Complete'), { coordination: [{ kind: 'SyncBarrier', phase: 'Satisfied' }] });
+});
+
+t.test('decisions 2.7: a barrier that not all reach in time holds those who wait at it', async (t) => {
+  const participants = [
+    { kind: 'Phase', name: 'work/give/phase', waitFor: 'Chart' },
+    { kind: 'Phase', name: 'work/take/phase', waitFor: 'Chart' },
+  ];
+  await put('phasetemplates', { name: 'reads-other', spec: reading('barrier:alone-block') });
+  await recipe('alone', { give: 'asking', take: 'reads-other' }, { kind: 'SyncBarrier', spec: { timeoutSeconds: 1, participants } });
+  const batch = await plant.runBatch({ masterRecipeRef: 'alone' });
+  await plant.until(batch, 'Held');
+  t.match(await element('phases', batch, 'work-take-phase'), {
+    state: 'Held',
+    failure: { rule: 'coordination-timeout', message: 'barrier alone-block: 1 of 2 have arrived within 1 s' },
+  });
+  await end(batch);
+});
