@@ -225,7 +225,7 @@ export class BatchController implements Reconciler {
       if (!isAvailable(pass.unit(node.unit)) || this.#outranked(pass, node.unit)) continue;
       const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, pass.site, node.unit);
       if (missing) {
-        pass.withheld.set(node.unit, missing.message);
+        pass.withheld.set(node.unit, missing);
         continue;
       }
       this.#grant(pass, node.unit);

@@ -3,7 +3,7 @@
  * the store (decisions 3.4). What it belongs to, a batch or an ad-hoc run, is the business of its two kinds. Nothing is written
  * but through `change()`, so a pass either happens whole or not at all.
  */
-import { evaluateCondition } from '../../../runtime/language/evaluate.js';
+import { evaluateCondition, type EvaluationScope } from '../../../runtime/language/evaluate.js';
 import type { ChartTransition } from '../../../runtime/vocabulary/chart.js';
 import { parseDecimal, parseValueText } from '../../../runtime/language/value-text.js';
 import { Any, anyOf, zeroValue } from '../../../runtime/language/values.js';
@@ -25,6 +25,7 @@ import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type 
 import { COMMAND_ANNOTATION } from './kind.js';
 import type { OrderFailure } from './phase-orders.js';
 import { NO_PROGRESS } from './rules.js';
+import { type StartWait, startWaitText, type Withheld } from './start-wait.js';
 
 export const CONTROLLER = component('batch-controller');
 const WAITING = 'WaitingForAllocation';
@@ -74,7 +75,7 @@ export abstract class ElementPass {
   readonly facts: PendingFact[] = [];
   readonly audits: AuditDraft[] = [];
   /** Units that are free but not given out now, with the reason. */
-  readonly withheld = new Map<string, string>();
+  readonly withheld = new Map<string, Withheld>();
   protected readonly store: Store;
   protected readonly world: PassWorld;
   readonly #elements = new Map<string, ElementResource>();
@@ -225,13 +226,17 @@ export abstract class ElementPass {
     if (text === '') return true;
     const expression = conditionOf(text);
     if (!expression) return false;
-    const spec = this.element(node).spec;
-    const outcome = evaluateCondition(expression, {
+    return evaluateCondition(expression, this.conditionScope(node)).result === 'TRUE';
+  }
+
+  /** What the conditions of the chart of an element may name. */
+  conditionScope(node: TreeNode): EvaluationScope {
+    const { spec } = this.element(node);
+    return {
       name: (name) => valueOf(spec, name),
       member: (step, member) => this.#member(node, step, member),
       read: (address) => this.#coordination(address),
-    });
-    return outcome.result === 'TRUE';
+    };
   }
 
   #member(node: TreeNode, step: string, member: string): Any | undefined {
@@ -265,40 +270,46 @@ export abstract class ElementPass {
 
   /** '' when the element may start. */
   startBlockedBy(node: TreeNode): string {
-    return this.#unitMissing(node) || this.#coordinationMissing(node);
+    const wait = this.#unitMissing(node) ?? this.#coordinationMissing(node);
+    return wait ? startWaitText(wait) : '';
   }
 
-  #unitMissing(node: TreeNode): string {
-    if (node.kind !== 'UnitProcedure') return '';
+  #unitMissing(node: TreeNode): StartWait | undefined {
+    if (node.kind !== 'UnitProcedure') return undefined;
     const unit = this.unit(node.unit);
-    if (!unit) return `unit ${node.unit} does not exist`;
-    return unit.allocatedTo === this.scope ? '' : (this.withheld.get(node.unit) ?? `unit ${node.unit} is allocated to ${unit.allocatedTo || 'nobody yet'}`);
+    if (!unit) return { reason: 'no-unit', unit: node.unit };
+    if (unit.allocatedTo === this.scope) return undefined;
+    const permissive = this.withheld.get(node.unit);
+    return permissive ? { reason: 'permissive', unit: node.unit, permissive } : { reason: 'allocation', unit: node.unit, holder: unit.allocatedTo };
   }
 
-  #coordinationMissing(node: TreeNode): string {
+  #coordinationMissing(node: TreeNode): StartWait | undefined {
     for (const block of this.store.list(CoordinationBlock, this.site)) {
       if (block.spec.batchRef !== this.scope || block.status.signalRaised) continue;
       const waits = block.spec.signal?.consumers.some((consumer) => consumer.waitFor === 'Start' && consumer.kind === node.kind && consumer.name === node.name);
-      if (waits) return `signal ${block.spec.signal?.signalName}`;
+      if (waits) return { reason: 'signal', signal: block.spec.signal?.signalName ?? '' };
     }
     for (const barrier of this.store.list(SyncBarrier, this.site)) {
       if (barrier.spec.batchRef !== this.scope || barrier.status.satisfiedAt !== '') continue;
       const waits = barrier.spec.participants.some((participant) => participant.waitFor === 'Start' && participant.kind === node.kind && participant.name === node.name);
-      if (waits) return `barrier ${barrierWord(barrier)}`;
+      if (waits) return { reason: 'barrier', barrier: barrierWord(barrier) };
     }
-    return '';
+    return undefined;
   }
 
   /** What keeps an element from starting whose turn it is; '' when nothing does (decisions 3.9). */
   waitsFor(node: TreeNode): string {
-    if (!isNext(node)) return '';
-    const blocked = this.startBlockedBy(node);
-    return blocked === '' ? '' : `${node.path} waits: ${blocked}`;
+    const wait = this.startWait(node);
+    return wait ? `${node.path} waits: ${startWaitText(wait)}` : '';
+  }
+
+  startWait(node: TreeNode): StartWait | undefined {
+    return isNext(node) ? (this.#unitMissing(node) ?? this.#coordinationMissing(node)) : undefined;
   }
 
   /** It would start now, if it were not for a signal or a barrier (decisions 2.7). */
   waitsForCoordination(node: TreeNode): boolean {
-    return isNext(node) && this.#unitMissing(node) === '' && this.#coordinationMissing(node) !== '';
+    return isNext(node) && !this.#unitMissing(node) && this.#coordinationMissing(node) !== undefined;
   }
 
   // ------------------------------------------------------------ writing

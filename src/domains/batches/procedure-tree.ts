@@ -237,7 +237,7 @@ export class ProcedureTree {
     for (const step of node.progress.active) this.#ensureStarted(node, step);
     const released = this.#released.get(node.name);
     const move = nextMove(chart, node.progress, {
-      isComplete: (step) => this.#stepIsComplete(node, step),
+      isComplete: (step) => stepIsComplete(node, step),
       isTrue: (transition) => this.#world.isTrue(node, transition),
       mayFire: (key) => node.mode === 'Automatic' || (node.mode === 'Semi-Automatic' && key === released),
     });
@@ -253,11 +253,6 @@ export class ProcedureTree {
       node.pausedAt = move.key;
       this.#enter(node, 'Paused', 'semi-automatic-step');
     }
-  }
-
-  #stepIsComplete(node: TreeNode, step: string): boolean {
-    const child = childOf(node, step);
-    return child !== undefined && child.state === 'Complete' && child.runCount >= (node.progress.activations[step] ?? 1);
   }
 
   /** The element of an active step runs: it is reset when it ran before, and started once nothing blocks it. */
@@ -312,6 +307,12 @@ export class ProcedureTree {
     };
     this.#order(this.root, 'Abort', rule);
   }
+}
+
+/** Its element has run to its end in this activation of the step. */
+export function stepIsComplete(node: TreeNode, step: string): boolean {
+  const child = childOf(node, step);
+  return child !== undefined && child.state === 'Complete' && child.runCount >= (node.progress.activations[step] ?? 1);
 }
 
 function childOf(node: TreeNode, step: string): TreeNode | undefined {

@@ -43,14 +43,19 @@ export function entrySteps(chart: ProceduralChart): readonly string[] {
   return read(chart).entry;
 }
 
+/** Transitions whose steps are all done, in order: they fire as soon as their condition is met. */
+export function* enabledTransitions(chart: ProceduralChart, progress: ChartProgress, isComplete: ChartFacts['isComplete']) {
+  const active = new Set(progress.active);
+  for (const { source, index, from, to } of read(chart).transitions) {
+    if (from.every((step) => active.has(step) && isComplete(step))) yield { source, index, key: transitionKey(source, index), from, to };
+  }
+}
+
 export function nextMove(chart: ProceduralChart, progress: ChartProgress, facts: ChartFacts): ChartMove {
   const { transitions } = read(chart);
-  const active = new Set(progress.active);
   let stopBefore = '';
-  for (const { source, index, from, to } of transitions) {
-    if (!from.every((step) => active.has(step) && facts.isComplete(step))) continue;
+  for (const { source, index, key, from, to } of enabledTransitions(chart, progress, (step) => facts.isComplete(step))) {
     if (!facts.isTrue(source, index)) continue;
-    const key = transitionKey(source, index);
     if (facts.mayFire(key)) return { kind: 'fire', key, leave: from, enter: to };
     stopBefore ||= key;
   }

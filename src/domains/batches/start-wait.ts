@@ -1,0 +1,30 @@
+/** What an element waits for whose turn it is (decisions 2.7, 3.3): as data for the console, as words for `blockedBecause`. */
+export interface Withheld {
+  /** `permissive-<name>` */
+  readonly rule: string;
+  readonly message: string;
+}
+
+export type StartWait =
+  | { readonly reason: 'no-unit'; readonly unit: string }
+  /** `holder` is '' while the unit is free and about to be taken. */
+  | { readonly reason: 'allocation'; readonly unit: string; readonly holder: string }
+  /** The unit is free, but work may not begin on it now (decisions 1.5). */
+  | { readonly reason: 'permissive'; readonly unit: string; readonly permissive: Withheld }
+  | { readonly reason: 'signal'; readonly signal: string }
+  | { readonly reason: 'barrier'; readonly barrier: string };
+
+export function startWaitText(wait: StartWait): string {
+  switch (wait.reason) {
+    case 'no-unit':
+      return `unit ${wait.unit} does not exist`;
+    case 'allocation':
+      return `unit ${wait.unit} is allocated to ${wait.holder || 'nobody yet'}`;
+    case 'permissive':
+      return wait.permissive.message;
+    case 'signal':
+      return `signal ${wait.signal}`;
+    case 'barrier':
+      return `barrier ${wait.barrier}`;
+  }
+}
