@@ -206,10 +206,13 @@ t.test('D-IO-01: a pulled plug is Bad and Disconnected within 3 s, and Good agai
   t.equal(valueOf(module, 'speed').value, -1234);
 });
 
-t.test('D-IO-01: a frozen device (half-open) is Bad within one poll period and its time-out', async (t) => {
-  for (const [pollInterval, timeout, limitMs] of [
-    ['500ms', '1s', 1600],
-    ['10s', '5s', 3100],
+/** What a machine that is busy with other tests may add to a deadline of the product. */
+const SCHEDULING_MS = 1000;
+
+t.test('D-IO-01: a frozen device (half-open) is Bad within 3 s, whatever its poll interval and time-out are', async (t) => {
+  for (const [pollInterval, timeout] of [
+    ['500ms', '1s'],
+    ['10s', '5s'],
   ] as const) {
     const proxy = await FaultProxy.start(() => peer.port);
     t.teardown(() => proxy.stop());
@@ -218,7 +221,7 @@ t.test('D-IO-01: a frozen device (half-open) is Bad within one poll period and i
     await until('connected', () => probe.state() === 'Connected');
     proxy.mode = 'half-open';
     const lostAfter = await until('bad', () => valueOf(module, 'speed').quality === QUALITY.Bad);
-    t.ok(lostAfter < limitMs, `poll ${pollInterval}, time-out ${timeout}: ${Math.round(lostAfter)} ms`);
+    t.ok(lostAfter < 3000 + SCHEDULING_MS, `poll ${pollInterval}, time-out ${timeout}: ${Math.round(lostAfter)} ms`);
     t.equal(probe.state(), 'Disconnected');
     proxy.mode = 'pass';
     proxy.reset();
