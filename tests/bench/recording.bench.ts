@@ -5,11 +5,12 @@
  * begin, once; on the heap only what the message of each second is made of, at most 256 bytes a scan.
  */
 import { PhaseSet } from '../../runtime/chart/phase-set.js';
-import type { NetworkPlan, UnitInbound, UnitOutbound } from '../../runtime/port.js';
+import type { UnitInbound, UnitOutbound } from '../../runtime/port.js';
 import { ScanClock } from '../../runtime/scan/clock.js';
 import { UnitLoop } from '../../runtime/scan/loop.js';
 import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
-import { image, network, unitPlan, wires } from '../runtime/network/plans.js';
+import { image, unitPlan } from '../runtime/network/plans.js';
+import { channelsOf, loop } from './loop-network.js';
 
 const LOOPS = 100;
 const SCANS = 500;
@@ -19,35 +20,7 @@ const PERIOD_MS = 100;
 const BEGIN_MS_MAX = 5;
 const HEAP_BYTES_MAX = 256;
 
-const CHANNELS = Array.from({ length: LOOPS }, (_, n) => [`a${n} input`, `b${n} input`, `o${n} output`]).flat();
-
-function loopNetwork(n: number): NetworkPlan {
-  const ai = { addr: '', rawMin: 4, rawMax: 20, engMin: 0, engMax: 100 };
-  return network({
-    name: `loop${n}`,
-    shape: 'loop',
-    blocks: [
-      { name: 'a', type: 'AI', params: ai },
-      { name: 'b', type: 'AI', params: ai },
-      { name: 'sum', type: 'ADD' },
-      { name: 'pid', type: 'PID', params: { kp: 2, ti: 'T#20s', td: 'T#1s', SP: 90 } },
-      { name: 'high', type: 'GT', params: { IN2: 120 } },
-      { name: 'low', type: 'LT', params: { IN2: 60 } },
-      { name: 'any', type: 'OR' },
-      { name: 'ton', type: 'TON', params: { PT: 'T#2s' } },
-      { name: 'sel', type: 'SEL', params: { IN1: 5 } },
-      { name: 'ao', type: 'AO', params: { addr: '', rawMin: 4, rawMax: 20 } },
-    ],
-    connections: wires('a.OUT > sum.IN1', 'b.OUT > sum.IN2', 'sum.OUT > pid.PV', 'sum.OUT > high.IN1', 'sum.OUT > low.IN1', 'high.OUT > any.IN1', 'low.OUT > any.IN2').concat(
-      wires('any.OUT > ton.IN', 'ton.Q > sel.G', 'pid.OUT > sel.IN0', 'sel.OUT > ao.IN'),
-    ),
-    channels: [
-      { block: 'a', image: 0, channel: 3 * n },
-      { block: 'b', image: 0, channel: 3 * n + 1 },
-      { block: 'ao', image: 0, channel: 3 * n + 2 },
-    ],
-  });
-}
+const CHANNELS = channelsOf(LOOPS);
 
 class Bench {
   readonly #inbox: UnitInbound[] = [];
@@ -69,7 +42,7 @@ class Bench {
       wallMs: nowMs,
       phases: (host, settings) => new PhaseSet(host, settings),
     });
-    this.send({ type: 'plan', plan: unitPlan({ images: [io], networks: Array.from({ length: LOOPS }, (_, n) => loopNetwork(n)) }) });
+    this.send({ type: 'plan', plan: unitPlan({ images: [io], networks: Array.from({ length: LOOPS }, (_, n) => loop(n)) }) });
   }
 
   /** What a message port does: buffers are handed over. */

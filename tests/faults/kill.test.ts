@@ -152,7 +152,7 @@ async function runUntilKilled(story: Story, name: string, afterMs: number, told:
   return told;
 }
 
-t.test('promise 1: killed at six random moments of a batch, nothing acknowledged is lost or doubled, and Restart finishes it', { timeout: 115_000 }, async (t) => {
+async function commissioned(t: Test): Promise<Story> {
   const box = await applianceProcess({ environment: ENVIRONMENT, bare: true });
   t.teardown(async () => {
     await box.end('SIGKILL');
@@ -161,6 +161,12 @@ t.test('promise 1: killed at six random moments of a batch, nothing acknowledged
   const story = new Story(box);
   await box.start();
   await story.commission();
+  return story;
+}
+
+t.test('promise 1: killed at six random moments of a batch, nothing acknowledged is lost or doubled, and Restart finishes it', { timeout: 115_000 }, async (t) => {
+  const story = await commissioned(t);
+  const { box } = story;
   const random = randomFrom(SEED);
   for (let round = 1; round <= KILLS; round += 1) {
     const afterMs = Math.round(random() * MOMENT_MAX_MS);
@@ -176,14 +182,8 @@ t.test('promise 1: killed at six random moments of a batch, nothing acknowledged
 });
 
 t.test('promise 1: killed again and again in one batch, it goes on each time from where it was', { timeout: 30_000 + KILLS_IN_A_ROW * 10_000 }, async (t) => {
-  const box = await applianceProcess({ environment: ENVIRONMENT, bare: true });
-  t.teardown(async () => {
-    await box.end('SIGKILL');
-    box.remove();
-  });
-  const story = new Story(box);
-  await box.start();
-  await story.commission();
+  const story = await commissioned(t);
+  const { box } = story;
   const random = randomFrom(SEED + 1);
   let name = '';
   let told = nothingTold();
