@@ -10,6 +10,7 @@ import type { DataType, Value } from './vocabulary/data-types.js';
 import type { Mode } from './vocabulary/modes.js';
 import type { BlockSpec, CompositeType, Connection, NetworkVariable, VariableBinding } from './vocabulary/network.js';
 import type { Command, State } from './vocabulary/states.js';
+import type { ChartChange } from './vocabulary/steering.js';
 
 // ---------------------------------------------------------------- unit plan
 
@@ -275,6 +276,8 @@ export type UnitInbound =
       readonly failure?: { readonly class: FailureClass; readonly rule: string; readonly message: string };
     }
   | { readonly type: 'phase-mode'; readonly phase: string; readonly mode: Mode }
+  /** A person changes the active steps of the running chart (ADR 0007). */
+  | { readonly type: 'active-step'; readonly phase: string; readonly change: ChartChange }
   | { readonly type: 'module-mode'; readonly module: string; readonly mode: Mode }
   /** Sets or ends the interlock bypass of a module (D-PROG-03); without `blocks` of all its interlocks. */
   | { readonly type: 'bypass'; readonly module: string; readonly active: boolean; readonly blocks?: readonly string[] }

@@ -30,6 +30,11 @@ t.test('MODE-10: Semi-Automatic stops before each transition of the procedure, R
     20_000,
   );
   t.match(paused.pausedAt, /->/, 'it names the transition');
+  const before = { reason: 'semi-automatic', element: { kind: 'Phase', name: phase.name, path: phase.stepPath, unit: 'rx101' }, transition: paused.pausedAt, command: 'Resume' };
+  t.match(paused.blockedBy, [before], 'decisions 3.9: as data');
+  t.equal(paused.blockedBecause, `${phase.stepPath} waits before ${paused.pausedAt}; Resume fires it`, 'and in words');
+  t.match(await plant.batch(batch), { blockedBecause: paused.blockedBecause, blockedBy: [before] }, 'the batch says it too');
+  t.match(await plant.unit('rx101'), { blockedBecause: paused.blockedBecause, blockedBy: [before] }, 'and so does the unit');
   await mode('Phase', phase.name, 'Automatic');
   await plant.look(
     'the batch has something to resume',
@@ -188,6 +193,15 @@ t.test('PHASE-01, PHASE-06 to PHASE-15: prompts are answered once, by type, sign
     [0, 1],
     'PHASE-05: transitions are known by their index',
   );
+  const asked = {
+    reason: 'prompt',
+    element: { kind: 'Phase', name: prompt.phase, unit: 'rx101' },
+    step: 'measure',
+    prompt: { id: prompt.id, type: 'value', text: prompt.text, resultKey: '' },
+    by: ['operate-lead'],
+  };
+  t.match(detail, { blockedBy: [asked], blockedBecause: new RegExp(`waits for an answer: ${prompt.text}`) }, 'who may answer what');
+  t.match((await plant.batch(batch)).blockedBy, [asked]);
   const route = `${SITE}/phases/${prompt.phase}/prompt-response`;
   t.match(await plant.api.post(`${SITE}/phases/nothing/prompt-response`, { promptID: prompt.id, response: '7', reason: REASON }), { status: 404 });
   for (const reason of [undefined, '', '   ']) t.match(await plant.api.post(route, { promptID: prompt.id, response: '7', reason }), { status: 400 }, `PHASE-13: reason ${reason}`);

@@ -3,20 +3,22 @@ import { batchCommands } from '../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
-import { phaseBlockedBecause } from '../procedures/dto.js';
-import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { Phase, Procedure } from '../procedures/kind.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
+import { batchBlockedBy, blockedBecause, type BlockedWorld, type Blocker } from './blocked-by.js';
 import type { BatchSpec, BatchStatus } from './kind.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
-export function batchDto(batch: BatchResource, read: StoreReader): Record<string, unknown> {
+export function batchDto(batch: BatchResource, read: StoreReader, world: BlockedWorld): Record<string, unknown> {
   const { spec, status, metadata } = batch;
   const { site, name } = metadata;
   const recipe = read.get(MasterRecipe, site, spec.masterRecipeRef);
   const control = read.get(ControlRecipe, site, status.controlRecipe)?.spec;
+  const blockedBy = batchBlockedBy(world, batch);
   return {
-    ...batchItem(batch, read),
+    ...itemOf(batch, blockedBy),
+    blockedBy,
     recipe: {
       name: spec.masterRecipeRef,
       version: control?.version ?? recipe?.spec.version ?? '',
@@ -38,7 +40,11 @@ export function batchDto(batch: BatchResource, read: StoreReader): Record<string
   };
 }
 
-export function batchItem({ spec, status, metadata }: BatchResource, read: StoreReader): Record<string, unknown> {
+export function batchItem(batch: BatchResource, _read: StoreReader, world: BlockedWorld): Record<string, unknown> {
+  return itemOf(batch, batchBlockedBy(world, batch));
+}
+
+function itemOf({ spec, status, metadata }: BatchResource, blockedBy: readonly Blocker[]): Record<string, unknown> {
   return {
     name: metadata.name,
     batchID: spec.batchID,
@@ -53,7 +59,7 @@ export function batchItem({ spec, status, metadata }: BatchResource, read: Store
     lotID: spec.lotID,
     units: status.allocations.map((allocation) => allocation.unit),
     heldInside: status.heldInside,
-    blockedBecause: blockedBecause(metadata.site, metadata.name, status, read),
+    blockedBecause: blockedBecause(blockedBy),
     recordRef: status.recordRef,
     startedAt: status.startedAt,
     endedAt: status.endedAt,
@@ -71,18 +77,4 @@ export function batchOutputs(read: StoreReader, site: string, batch: string): { 
     .list(Phase, site)
     .filter((phase) => phase.spec.batchRef === batch)
     .flatMap((phase) => phase.status.outputs.map((output) => ({ element: phase.spec.stepPath, ...output })));
-}
-
-/** One sentence; empty when nothing blocks (decisions 3.9). */
-export function blockedBecause(site: string, name: string, status: BatchStatus, read: StoreReader): string {
-  if (status.phase === 'Pending') return status.commandRejection ? `Start was rejected: ${status.commandRejection.message}` : 'waits for an operator to start it';
-  if (status.failure && status.phase !== 'Running') return `${status.failure.rule}: ${status.failure.message}`;
-  if (status.phase === 'Held') return 'held; Restart goes on';
-  if (status.phase === 'Paused') return 'paused; Resume goes on';
-  if (status.phase !== 'Running') return '';
-  const phases = read.list(Phase, site).filter((phase) => phase.spec.batchRef === name && phase.status.state !== 'Idle');
-  const sentences = phases.map(phaseBlockedBecause).filter((text) => text !== '');
-  if (sentences.length > 0) return sentences.join('; ');
-  const waiting = [...read.list(UnitProcedure, site), ...read.list(Operation, site)].find((element) => element.spec.batchRef === name && element.status.blockedBecause !== '');
-  return waiting?.status.blockedBecause ?? '';
 }

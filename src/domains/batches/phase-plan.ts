@@ -53,7 +53,8 @@ function givenCharts(charts: PhaseSpec['charts']): Partial<Record<ExceptionChart
   return Object.fromEntries(EXCEPTION_CHARTS.filter((name) => charts[name]).map((name) => [name, charts[name] as Chart]));
 }
 
-function boundRoles(store: Store, site: string, spec: PhaseSpec): Record<string, string> {
+/** Control module bound to each role (decisions 2.3). */
+export function boundRoles(store: Store, site: string, spec: PhaseSpec): Record<string, string> {
   const unit = store.get(Unit, site, spec.unitRef);
   if (!unit) return {};
   const bound = resolveRoles(unit.spec, spec, spec.roleMap, siteUnits(store, site).modules(spec.unitRef));

@@ -1,6 +1,7 @@
 /** Batches (contract 3, Recipes and records; decisions Q-RECIPE-27 to 33). */
 import * as v from 'valibot';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import type { Clock } from '../../platform/base/clock.js';
 import { checkResourceName } from '../../platform/base/resource-name.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
@@ -29,6 +30,7 @@ import { Unit } from '../plant/kind.js';
 export interface BatchRouteDeps {
   readonly store: Store;
   readonly runtimes: UnitRuntimes;
+  readonly clock: Clock;
   readonly facts: FactReader;
   readonly production: boolean;
   storageLow(): boolean;
@@ -66,7 +68,14 @@ const here = ({ site, name }: { readonly site: string; readonly name: string }, 
 const target = ({ site, name }: Record<string, string>) => ({ kind: 'Batch', name, site });
 
 export const batchRoutes = [
-  ...crudRoutes(Batch, { read: 'read', write: 'operate', dto: batchDto, item: batchItem, only: ['list', 'read'], derives: true }),
+  ...crudRoutes(Batch, {
+    read: 'read',
+    write: 'operate',
+    dto: (batch, read, deps) => batchDto(batch, read, deps as BatchRouteDeps),
+    item: (batch, read, deps) => batchItem(batch, read, deps as BatchRouteDeps),
+    only: ['list', 'read'],
+    derives: true,
+  }),
   route({
     method: 'POST',
     path: '/api/v1/sites/{site}/batches',
@@ -76,7 +85,8 @@ export const batchRoutes = [
     summary: 'Create a batch; it waits in Pending for an operator',
     audit: { action: 'Create', category: 'batch' },
     exists: ({ site }, { store }) => void requireSite(store, site),
-    handle: async ({ params, body, audit }, { store, production }) => {
+    handle: async ({ params, body, audit }, deps) => {
+      const { store, production } = deps;
       const written = split(body);
       const decoded = decodeSpec(written.spec);
       const name = written.name ?? batchName(params.site, decoded.batchID);
@@ -89,7 +99,7 @@ export const batchRoutes = [
         audits: [audit({ target: { kind: 'Batch', name, site: params.site }, result: 'Success', after: spec })],
       });
       const batch = resources[0] as BatchResource;
-      return created(batchDto(batch, store), `/api/v1/sites/${params.site}/batches/${name}`, { ETag: etagOf(batch.metadata.resourceVersion) });
+      return created(batchDto(batch, store, deps), `/api/v1/sites/${params.site}/batches/${name}`, { ETag: etagOf(batch.metadata.resourceVersion) });
     },
   }),
   route({
@@ -101,7 +111,8 @@ export const batchRoutes = [
     summary: 'Change a pending batch; afterwards only its description',
     audit: { action: 'Update', category: 'batch', target },
     exists: here,
-    handle: async ({ params, body, header, audit }, { store, production }) => {
+    handle: async ({ params, body, header, audit }, deps) => {
+      const { store, production } = deps;
       const batch = requireBatch(store, params.site, params.name);
       const { spec: change, name } = split(body);
       if (name !== undefined && name !== params.name) throw invalid('invalid_field', 'name', 'a Batch cannot be renamed: name must be as in the path, or left out');
@@ -118,7 +129,7 @@ export const batchRoutes = [
         audits: [audit({ result: 'Success', target: target(params), before: batch.spec, after: spec })],
       });
       const stored = requireBatch(store, params.site, params.name);
-      return ok(batchDto(stored, store), { ETag: etagOf(stored.metadata.resourceVersion) });
+      return ok(batchDto(stored, store, deps), { ETag: etagOf(stored.metadata.resourceVersion) });
     },
   }),
   route({

@@ -4,7 +4,9 @@ import { progression, validCommands } from '../../../runtime/vocabulary/transiti
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { Batch, type Condition } from '../batches/kind.js';
+import { allocationQueue } from '../batches/allocation-queue.js';
+import { blockedBecause, type BlockedWorld, unitBlockedBy } from '../batches/blocked-by.js';
+import type { Condition } from '../batches/kind.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
 import { IO_MODULE } from '../io-modules/rules.js';
 import {
@@ -59,10 +61,11 @@ export function processCellBody(resource: Resource<ProcessCellSpec>, read: Store
 }
 
 /** The unit as the contract serves it: state and commands of its work, never its I/O configuration (contract 3, Unit read body). */
-export function unitBody(resource: Resource<UnitSpec, UnitStatus>, read: StoreReader): unknown {
+export function unitBody(resource: Resource<UnitSpec, UnitStatus>, read: StoreReader, world: BlockedWorld): unknown {
   const { metadata, spec, status } = resource;
   const { activeWork, commandRejection } = status;
   const state: State = status.state === '' ? 'Idle' : status.state;
+  const blockedBy = unitBlockedBy(world, metadata.site, metadata.name, status.allocatedTo);
   return {
     name: metadata.name,
     processCell: spec.processCellName,
@@ -90,9 +93,10 @@ export function unitBody(resource: Resource<UnitSpec, UnitStatus>, read: StoreRe
     availability: spec.availability,
     permissives: spec.permissives,
     ...(commandRejection ? { commandRejection } : {}),
-    allocationQueue: allocationQueue(resource, read),
+    allocationQueue: allocationQueue(read, metadata.site, metadata.name),
     heldInside: status.heldInside,
-    blockedBecause: status.blockedBecause,
+    blockedBecause: blockedBecause(blockedBy),
+    blockedBy,
     ...metadataBody(resource),
   };
 }
@@ -133,16 +137,4 @@ export function unitWritePosture({ metadata }: Resource<UnitSpec, UnitStatus>, r
 
 function writesTo(blocks: readonly { readonly type: string; readonly params?: Readonly<Record<string, unknown>> }[], module: string): boolean {
   return blocks.some((block) => (block.type === 'AO' || block.type === 'DO') && String(block.params?.addr ?? '').startsWith(`${module}:`));
-}
-
-/** Batches that have asked for the unit and wait for it, the most urgent first. */
-function allocationQueue({ metadata }: Resource<UnitSpec, UnitStatus>, read: StoreReader): unknown {
-  return read
-    .list(Batch, metadata.site)
-    .flatMap((batch) =>
-      batch.status.allocations
-        .filter((allocation) => allocation.unit === metadata.name && allocation.state === 'Requested')
-        .map((allocation) => ({ batch: batch.metadata.name, unitProcedure: allocation.capability, priority: batch.spec.priority, since: allocation.since })),
-    )
-    .sort((a, b) => b.priority - a.priority || (a.since < b.since ? -1 : 1));
 }

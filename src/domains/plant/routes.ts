@@ -1,6 +1,7 @@
 /** Routes of the physical hierarchy (contract 3, Physical hierarchy request shapes): read for everybody, write for engineers. */
 import { crudRoutes } from '../../platform/http/crud.js';
 import type { Route } from '../../platform/http/route.js';
+import type { BlockedWorld } from '../batches/blocked-by.js';
 import { areaBody, enterpriseBody, processCellBody, siteBody, unitBody } from './dto.js';
 import { Area, Enterprise, ProcessCell, Site, Unit } from './kind.js';
 
@@ -12,5 +13,5 @@ export const plantRoutes: readonly Route[] = [
   ...crudRoutes(Site, { ...TIERS, dto: siteBody, derives: true }),
   ...crudRoutes(Area, { ...TIERS, dto: areaBody, derives: true }),
   ...crudRoutes(ProcessCell, { ...TIERS, dto: processCellBody, derives: true }),
-  ...crudRoutes(Unit, { ...TIERS, dto: unitBody, derives: true }),
+  ...crudRoutes(Unit, { ...TIERS, dto: (unit, read, deps) => unitBody(unit, read, deps as BlockedWorld & typeof deps), derives: true }),
 ];

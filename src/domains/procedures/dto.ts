@@ -3,6 +3,7 @@ import { progression, validCommands } from '../../../runtime/vocabulary/transiti
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { blockedBecause, type BlockedWorld, elementBlockedBy, itemBlockedBecause } from '../batches/blocked-by.js';
 import { ADHOC_LABEL, type ElementStatus, Operation, Phase, type PhaseSpec, type ProcedureSpec, UnitProcedure } from './kind.js';
 
 export function templateBody({ metadata, spec, ...resource }: Resource): unknown {
@@ -38,26 +39,36 @@ export function elementItem(element: Resource<object, ElementStatus>): Record<st
     outputs: status.outputs,
     ...(pendingPrompt ? { pendingPrompt } : {}),
     heldInside: status.heldInside,
-    blockedBecause: status.blockedBecause,
+    blockedBecause: itemBlockedBecause(element),
     conditions: status.conditions,
     ...metadataBody(element),
   };
 }
 
-export function elementBody(element: Resource<object, ElementStatus>, read: StoreReader): unknown {
-  return { ...elementItem(element), children: childrenOf(element, read), spec: element.spec };
+export function elementBody(element: Resource<object, ElementStatus>, read: StoreReader, world: BlockedWorld): unknown {
+  return { ...elementItem(element), ...blocked(element, world), ...pausedAt(element), children: childrenOf(element, read), spec: element.spec };
+}
+
+function blocked(element: Resource<object, ElementStatus>, world: BlockedWorld) {
+  const blockedBy = elementBlockedBy(world, element);
+  return { blockedBecause: blockedBecause(blockedBy), blockedBy };
+}
+
+/** The transition that Resume fires (decisions 3.7). */
+function pausedAt({ status }: Resource<object, ElementStatus>) {
+  return status.pausedAt ? { pausedAt: status.pausedAt } : {};
 }
 
 /** Phase detail shows where its charts stand; the checkpoint stays inside. */
-export function phaseBody(phase: Resource<PhaseSpec, ElementStatus>): unknown {
-  const { sfcStatus, chartStatus, pausedAt } = phase.status;
+export function phaseBody(phase: Resource<PhaseSpec, ElementStatus>, world: BlockedWorld): unknown {
+  const { sfcStatus, chartStatus } = phase.status;
   return {
     ...elementItem(phase),
-    blockedBecause: phaseBlockedBecause(phase),
+    ...blocked(phase, world),
     children: [],
     ...(sfcStatus ? { sfcStatus } : {}),
     ...(chartStatus ? { chartStatus } : {}),
-    ...(pausedAt ? { pausedAt } : {}),
+    ...pausedAt(phase),
     spec: phase.spec,
   };
 }
@@ -72,18 +83,4 @@ function childrenOf({ kind, metadata }: Resource<object, ElementStatus>, read: S
     .list(below, metadata.site)
     .filter((child) => child.spec.parentRef?.kind === kind && child.spec.parentRef.name === metadata.name)
     .map((child) => ({ kind: child.kind, name: child.metadata.name, stepName: child.spec.stepName, state: child.status.state }));
-}
-
-/** What a phase waits for, in words: its failure, the answer or the first condition that is not met (decisions 3.9). */
-export function phaseBlockedBecause({ spec, status }: Resource<PhaseSpec, ElementStatus>): string {
-  if (status.failure && (status.state === 'Held' || status.state === 'Holding')) return `${spec.stepPath}: ${status.failure.rule}: ${status.failure.message}`;
-  if (status.state !== 'Running') return '';
-  if (status.pendingPrompt && !status.answer) {
-    const { pendingPrompt } = status;
-    return pendingPrompt.resultKey ? `${spec.stepPath} waits for the external result ${pendingPrompt.resultKey}` : `${spec.stepPath} waits for an answer: ${pendingPrompt.text}`;
-  }
-  const unmet = status.sfcStatus?.transitionStates.find((transition) => !transition.met);
-  if (!unmet) return '';
-  const part = unmet.subConditions.find((sub) => !sub.met);
-  return `${spec.stepPath}, step ${unmet.fromStep}: ${part?.expression ?? unmet.conditionST}${part?.now ? `, now ${part.now}` : ''}`;
 }

@@ -4,13 +4,14 @@ import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http
 import type { Route } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { elementBody, elementItem, phaseBody, templateBody } from './dto.js';
+import type { BlockedWorld } from '../batches/blocked-by.js';
 import { ADHOC_LABEL, type ElementStatus, Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from './kind.js';
 import { isActive } from './rules.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 
 /** Deps of the rows of this domain beside the store. */
-export interface ProcedureDeps extends CrudDeps {
+export interface ProcedureDeps extends CrudDeps, BlockedWorld {
   /** Setting `gateway.operatingMode` is `production`. */
   readonly production: boolean;
 }
@@ -56,12 +57,14 @@ function withAdhocFilter(row: Route): Route {
   };
 }
 
+const element: CrudOptions<object, ElementStatus>['dto'] = (resource, read, deps) => elementBody(resource, read, deps as ProcedureDeps);
+
 /** Needs ProcedureDeps. */
 export const procedureRoutes: readonly Route[] = [
-  ...elementRoutes(Procedure, { dto: elementBody }),
-  ...elementRoutes(UnitProcedure, { dto: elementBody }),
-  ...elementRoutes(Operation, { dto: elementBody }),
-  ...elementRoutes(Phase, { dto: phaseBody }),
+  ...elementRoutes(Procedure, { dto: element }),
+  ...elementRoutes(UnitProcedure, { dto: element }),
+  ...elementRoutes(Operation, { dto: element }),
+  ...elementRoutes(Phase, { dto: (phase, _read, deps) => phaseBody(phase, deps as ProcedureDeps) }),
   ...crudRoutes(PhaseTemplate, { ...TIERS, dto: templateBody }),
   ...crudRoutes(OperationTemplate, { ...TIERS, dto: templateBody }),
   ...crudRoutes(UnitProcedureTemplate, { ...TIERS, dto: templateBody }),
