@@ -479,7 +479,11 @@ function checkTogether(settings: Settings): void {
   if (settings.bypassDefaultMs > settings.bypassMaxMs)
     throw new SettingsError('interlock.bypass.defaultDuration', 'interlock.bypass.defaultDuration must not be longer than interlock.bypass.maxDuration');
   if (settings.ioReconnectMinMs > settings.ioReconnectMaxMs) throw new SettingsError('io.reconnect.min', 'io.reconnect.min must not be longer than io.reconnect.max');
-  if (settings.authMode === 'oidc' && (settings.oidcIssuer === null || settings.oidcClientId === null)) {
-    throw new SettingsError('auth.oidc.issuer', 'auth.mode oidc needs auth.oidc.issuer and auth.oidc.clientId');
-  }
+  refuseAbsent(settings);
+}
+
+/** What this version does not have is refused at start, not ignored in silence. */
+function refuseAbsent({ authMode, mqttEnabled }: Settings): void {
+  if (authMode === 'oidc') throw new SettingsError('auth.mode', 'auth.mode oidc: this version signs in with its own accounts only; use local, or none on a loopback address');
+  if (mqttEnabled) throw new SettingsError('mqtt.enabled', 'mqtt.enabled: this version does not publish over MQTT; leave it false');
 }

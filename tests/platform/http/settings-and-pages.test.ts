@@ -63,6 +63,8 @@ t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by n
   t.match(refused(['--nope'], {}), 'unknown flag --nope');
   t.match(refused(['--config', '/no/such/file'], {}), 'does not exist');
   t.match(refused([], {}, 'gateway.tls.certFile: /c.pem\n'), 'given together');
+  t.match(refused(['--auth-mode', 'oidc'], {}, 'auth.oidc.issuer: https://id.example\nauth.oidc.clientId: lineside\n'), 'signs in with its own accounts only');
+  t.match(refused([], { LINESIDE_MQTT__ENABLED: 'true' }), 'does not publish over MQTT');
 });
 
 t.test('Q-AUTH-11: mode none listens on loopback, and on the network only when told twice', async (t) => {
