@@ -103,9 +103,9 @@ export class PhaseCommands {
     for (const unit of units) this.#runtimes.link(site, unit)?.send({ type: 'signals', scope, raised });
   }
 
-  /** The phases of a tree that is over. */
+  /** The phases of a tree that is over. One that has not come to rest yet goes on, and is forgotten after it has (decisions 3.3). */
   forget(site: string, root: TreeNode): void {
-    for (const node of walk(root)) if (node.kind === 'Phase') this.#forget(site, node);
+    for (const node of walk(root)) if (node.kind === 'Phase' && (node.state === 'Idle' || isFinal(node.state))) this.#forget(site, node);
   }
 
   #forget(site: string, node: TreeNode): void {

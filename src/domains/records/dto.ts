@@ -1,9 +1,10 @@
 /** What is served of a batch record (decisions 8.1, Q-RECIPE-34). */
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { RecordResource } from './consolidated.js';
-import { isRecordSettled } from './seal.js';
+import { isRecordSettled, type SealCheck } from './seal.js';
 
-export function recordBody(record: RecordResource): Record<string, unknown> {
+/** `seal`: of a finalized record, whether it still is what was signed. */
+export function recordBody(record: RecordResource, seal?: SealCheck): Record<string, unknown> {
   const { metadata, spec, status } = record;
   const { phase, outcome, digest, conditions, review, comments, finalized } = status;
   return {
@@ -15,6 +16,7 @@ export function recordBody(record: RecordResource): Record<string, unknown> {
     ...(review ? { review } : {}),
     comments,
     ...(finalized ? { finalized } : {}),
+    ...(seal ? { seal } : {}),
     digest,
     ...metadataBody(record),
   };

@@ -27,6 +27,26 @@ export interface PhaseHistoryEntry {
   readonly states: readonly { readonly state: string; readonly from: string; readonly to: string; readonly cause: string }[];
 }
 
+/** A moment that an audit record evidences; both members are empty when none does. */
+export interface GapBound {
+  readonly at: string;
+  readonly auditRecordRef: string;
+}
+
+export interface FailoverGap<Bounds extends string> {
+  readonly from: GapBound;
+  readonly to: GapBound;
+  readonly bounds: Bounds;
+}
+
+export interface FailoverEvent {
+  readonly unit: string;
+  readonly reboundAt: string;
+  readonly cause: string;
+  readonly controlGap: FailoverGap<'Exact'>;
+  readonly dataGap: FailoverGap<'Containing' | 'Overlapping'>;
+}
+
 export interface BatchRecordSpec {
   readonly batch: {
     readonly name: string;
@@ -68,7 +88,8 @@ export interface BatchRecordSpec {
   readonly materials: { readonly inputs: readonly MaterialUse[]; readonly outputs: readonly MaterialUse[] };
   readonly operatorActions: readonly OperatorAction[];
   readonly externalResults: readonly ExternalResultFact[];
-  readonly failoverEvents: readonly unknown[];
+  /** Empty on one appliance: no unit moves to another node. */
+  readonly failoverEvents: readonly FailoverEvent[];
   readonly executionEvents: readonly ExecutionEvent[];
   readonly phaseHistory: readonly PhaseHistoryEntry[];
   readonly alarms: readonly unknown[];

@@ -2,12 +2,17 @@
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { component } from '../../platform/store/audit-record.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
-import type { Put, Store } from '../../platform/store/store.js';
-import { Batch, type BatchStatus, type Condition, isFinalBatch } from '../batches/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Change, Put, Store } from '../../platform/store/store.js';
+import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
 import { streamOf, type ExecutionEvent, type ExternalResultFact, type OperatorAction, type StateEntry } from '../batches/execution-log.js';
 import type { FactReader } from '../batches/facts.js';
 import { assembleRecord, type BatchFacts, isSettled } from './assembly.js';
-import { BatchRecord, type BatchRecordStatus } from './kind.js';
+import { lostBy, partialData, SETTLED, settledCondition, unrepaired } from './conditions.js';
+import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kind.js';
+
+type BatchResource = Resource<BatchSpec, BatchStatus>;
+type RecordResource = Resource<BatchRecordSpec, BatchRecordStatus>;
 
 const RECORDS = component('batch-controller');
 const SETTLE_LOOK_MS = 1000;
@@ -22,50 +27,75 @@ export class RecordReconciler implements Reconciler {
     this.#facts = parts.facts;
   }
 
+  /** Batches that have ended without a record, and those whose record may still be repaired, also after a restart. */
   keys(): Iterable<Key> {
     return this.#store
       .list(Batch)
-      .filter((batch) => isFinalBatch(batch.status.phase) && batch.status.recordRef === '')
-      .map((batch) => ({ site: batch.metadata.site, name: batch.metadata.name }));
+      .filter(({ metadata, status }) => isFinalBatch(status.phase) && !isClosed(this.#store.get(BatchRecord, metadata.site, metadata.name)))
+      .map(({ metadata }) => ({ site: metadata.site, name: metadata.name }));
   }
 
   async reconcile({ site, name }: Key): Promise<Outcome> {
     const batch = this.#store.get(Batch, site, name);
     if (!batch || !isFinalBatch(batch.status.phase)) return 'settled';
-    const known = this.#store.get(BatchRecord, site, name);
+    const before = this.#store.get(BatchRecord, site, name);
+    if (isClosed(before)) return 'settled';
     const settledNow = isSettled(this.#store, site, name);
-    const settledBefore = known?.status.conditions.some((condition) => condition.type === 'PhaseHistorySettled' && condition.status === 'True') ?? false;
-    if (known && (settledBefore || known.status.phase === 'Finalized')) return 'settled';
-    const spec = assembleRecord(batch, this.#store, await readFacts(this.#facts, site, name));
-    const condition: Condition = settledNow
-      ? { type: 'PhaseHistorySettled', status: 'True', reason: 'AllPhasesAtRest', message: 'every element has come to rest' }
-      : { type: 'PhaseHistorySettled', status: 'False', reason: 'PhasesStillTransitional', message: 'elements are still moving' };
-    if (known && known.spec.executionEvents.length > spec.executionEvents.length) return 'settled';
-    const frozen = known ? { ...spec, executionEvents: known.spec.executionEvents } : spec;
-    const status: BatchRecordStatus = {
-      ...(known?.status ?? BatchRecord.initialStatus(frozen)),
-      outcome: batch.status.phase as BatchRecordStatus['outcome'],
-      digest: canonicalDigest(frozen),
-      conditions: [condition],
-    };
-    const batchStatus: BatchStatus = { ...(this.#store.get(Batch, site, name)?.status ?? batch.status), recordRef: name };
-    await this.#store.write({
-      puts: [{ kind: BatchRecord, site, name, spec: frozen, status } as Put, ...(known ? [] : [{ kind: Batch, site, name, status: batchStatus } as Put])],
-      audits: [
-        {
-          site,
-          actor: RECORDS,
-          action: known ? 'Update' : 'Create',
-          category: 'batch-record',
-          target: { kind: 'BatchRecord', name, site },
-          result: 'Success',
-          details: { outcome: status.outcome, digest: status.digest },
-          correlationID: `record-${name}`,
-        },
-      ],
-    });
+    if (before && !settledNow) return { lookAgainMs: SETTLE_LOOK_MS };
+    const assembled = assembleRecord(batch, this.#store, await readFacts(this.#facts, site, name));
+    const known = this.#store.get(BatchRecord, site, name); // it may have been sealed while the facts were read
+    if (isClosed(known)) return 'settled';
+    await this.#store.write(known ? repair(known, batch, assembled) : this.#creation(batch, assembled, settledNow));
     return settledNow ? 'settled' : { lookAgainMs: SETTLE_LOOK_MS };
   }
+
+  #creation(batch: BatchResource, spec: BatchRecordSpec, settled: boolean): Change {
+    const { site, name } = batch.metadata;
+    const conditions = [settledCondition(settled, batch.status), partialData(spec.failoverEvents)];
+    const batchStatus: BatchStatus = { ...(this.#store.get(Batch, site, name)?.status ?? batch.status), recordRef: name };
+    return written('Create', batch, spec, { ...BatchRecord.initialStatus(spec), outcome: outcomeOf(batch), digest: canonicalDigest(spec), conditions }, [
+      { kind: Batch, site, name, status: batchStatus } as Put,
+    ]);
+  }
+}
+
+/** Nothing is done to a record that is sealed, has settled, or cannot be repaired without a loss. */
+function isClosed(record: RecordResource | undefined): boolean {
+  if (!record) return false;
+  const settling = record.status.conditions.find((condition) => condition.type === SETTLED);
+  return record.status.phase === 'Finalized' || settling?.status === 'True' || settling?.reason === 'RepairWouldLoseEntries';
+}
+
+/** Late states join the history; events stay as they were frozen at the end of the batch. */
+function repair(known: RecordResource, batch: BatchResource, assembled: BatchRecordSpec): Change {
+  const lost = lostBy(known.spec, assembled);
+  const spec = lost === '' ? { ...assembled, executionEvents: known.spec.executionEvents } : known.spec;
+  const settling = lost === '' ? settledCondition(true, batch.status) : unrepaired(lost);
+  return written('Update', batch, spec, { ...known.status, digest: canonicalDigest(spec), conditions: [settling, partialData(spec.failoverEvents)] });
+}
+
+function written(action: 'Create' | 'Update', batch: BatchResource, spec: BatchRecordSpec, status: BatchRecordStatus, more: readonly Put[] = []): Change {
+  const { site, name } = batch.metadata;
+  const { outcome, digest, conditions } = status;
+  return {
+    puts: [{ kind: BatchRecord, site, name, spec, status } as Put, ...more],
+    audits: [
+      {
+        site,
+        actor: RECORDS,
+        action,
+        category: 'batch-record',
+        target: { kind: 'BatchRecord', name, site },
+        result: 'Success',
+        details: { outcome, digest, settling: conditions[0].reason },
+        correlationID: `record-${name}`,
+      },
+    ],
+  };
+}
+
+function outcomeOf({ status }: BatchResource): BatchRecordStatus['outcome'] {
+  return status.phase as BatchRecordStatus['outcome'];
 }
 
 /** All facts of a batch, oldest first. */

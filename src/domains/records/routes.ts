@@ -19,7 +19,7 @@ import { type ConsolidatedRecord, consolidatedRecord, historySpan, type RecordRe
 import { recordBody, recordItem } from './dto.js';
 import { executedElements } from './executed-elements.js';
 import { BatchRecord, type BatchRecordStatus } from './kind.js';
-import { finalize, refuseSealed } from './seal.js';
+import { checkSeal, finalize, refuseSealed } from './seal.js';
 
 export interface RecordRouteDeps extends RecordSources {
   readonly store: Store;
@@ -57,11 +57,14 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     path: PATH,
     action: 'batchrecord:read',
     tier: 'read',
-    summary: 'One batch record',
+    summary: 'One batch record; of a sealed one, whether it still is what was signed',
     exists: here,
-    handle: ({ params }, { store }) => {
+    handle: async ({ params }, { store, queries, keys }) => {
       const record = requireRecord(store, params.site, params.name);
-      return withRevision(recordBody(record), record.metadata.resourceVersion);
+      const { site, name } = params;
+      const sealed = record.status.phase === 'Finalized';
+      const trail = sealed ? await queries.auditOf({ site, targets: [{ kind: 'BatchRecord', name }], correlationIDs: [] }) : [];
+      return withRevision(recordBody(record, sealed ? checkSeal(record, trail, keys) : undefined), record.metadata.resourceVersion);
     },
   }),
   route({

@@ -4,7 +4,9 @@
  */
 import { conflict } from '../../platform/base/refusal.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
-import { sign, type Signatory, type SignatureRecord, type SigningKeys } from '../recipes/signature.js';
+import type { AuditRecord } from '../../platform/store/audit-record.js';
+import { isSignatureValid, sign, type Signatory, type SignatureRecord, type SigningKeys } from '../recipes/signature.js';
+import { SETTLED } from './conditions.js';
 import type { RecordResource } from './consolidated.js';
 import type { BatchRecordStatus } from './kind.js';
 
@@ -16,7 +18,7 @@ export function isRecordSettled(status: BatchRecordStatus): boolean {
 }
 
 function settling(status: BatchRecordStatus): BatchRecordStatus['conditions'][number] | undefined {
-  return status.conditions.find((condition) => condition.type === 'PhaseHistorySettled');
+  return status.conditions.find((condition) => condition.type === SETTLED);
 }
 
 /** @throws Refusal 409 `record_sealed`. */
@@ -61,4 +63,46 @@ export function finalize(record: RecordResource, by: Signatory, reason: string, 
     keys,
   );
   return { status: { ...status, phase: 'Finalized', digest, finalized: { by: by.displayName, at, reason, signature: signature.digest } }, signature };
+}
+
+export interface SealCheck {
+  readonly ok: boolean;
+  /** One sentence each. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Whether a sealed record is still what was signed (21 CFR Part 11, 11.70). `trail` is the audit trail of the record, which
+ * its chain protects: a record that was changed past the gateway no longer agrees with it.
+ */
+export function checkSeal({ metadata, spec, status }: RecordResource, trail: readonly AuditRecord[], keys: SigningKeys): SealCheck {
+  const problems: string[] = [];
+  const digest = canonicalDigest(spec);
+  const signed = trail.findLast(({ action, result, signature }) => action === 'Sign' && result === 'Success' && signature !== undefined)?.signature as SignedDigest | undefined;
+  if (digest !== status.digest) problems.push('its content does not have its digest');
+  if (!signed) problems.push('the audit trail has no signature of it');
+  else {
+    const { digest: signatureDigest, ...record } = signed;
+    if (!isSignatureValid(record, keys)) problems.push('its signature is not one of this appliance');
+    if (record.subject.digest !== digest || record.subject.name !== metadata.name) problems.push('its content is not what was signed');
+    if (signatureDigest !== status.finalized?.signature) problems.push('it names another signature than the audit trail');
+  }
+  const told = trail
+    .filter(({ action, result }) => action === 'Update' && result === 'Success')
+    .map(({ details }) => details as { readonly comment?: unknown; readonly review?: unknown });
+  if (
+    !same(
+      status.comments,
+      told.flatMap(({ comment }) => comment ?? []),
+    )
+  )
+    problems.push('its comments are not those of the audit trail');
+  if (!same(status.review ?? null, told.findLast(({ review }) => review !== undefined)?.review ?? null)) problems.push('its review is not that of the audit trail');
+  return { ok: problems.length === 0, problems };
+}
+
+type SignedDigest = SignatureRecord & { readonly digest: string };
+
+function same(a: unknown, b: unknown): boolean {
+  return canonicalDigest(a) === canonicalDigest(b);
 }
