@@ -12,6 +12,7 @@ import type { PhasePlan, RuntimeSettings } from '../port.js';
 import { type Chart, type ChartName, type ChartStep, EXCEPTION_CHARTS, transitionKey } from '../vocabulary/chart.js';
 import { ActionEmitter } from './emit-action.js';
 import { CompileError, ExpressionEmitter, Pool, type Scope, type Site } from './emit-expression.js';
+import { ActionVersions } from './action-versions.js';
 import { hasEffect, Layout, statementSuspends, type StType, type Variable } from './layout.js';
 import { type Any, HELPERS, type Raw } from './value.js';
 
@@ -42,6 +43,7 @@ export type OperandFunction = (frame: Frame, variables: Slots) => Any;
 
 export interface CompiledAction {
   readonly run: ActionFunction;
+  readonly versions: ActionVersions;
   readonly sites: readonly Site[];
   readonly temporaryTypes: readonly StType[];
   readonly hasEffect: boolean;
@@ -108,7 +110,7 @@ export type PhaseText = Pick<PhasePlan, 'running' | 'charts' | 'parameters' | 'o
 
 /** @throws CompileError naming the first text that cannot be compiled; the gateway's checker lists them all. */
 export function compilePhase(text: PhaseText, settings: Pick<RuntimeSettings, 'loopLimit'>): CompiledPhase {
-  return new PhaseCompiler(text).compile(settings.loopLimit);
+  return new PhaseCompiler(text, settings.loopLimit).compile();
 }
 
 /** Key of everything that the compiled form depends on. */
@@ -121,17 +123,19 @@ type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
 class PhaseCompiler {
   readonly #text: PhaseText;
+  readonly #loopLimit: number;
   readonly #layout = new Layout();
   readonly #pool = new Pool();
   readonly #sources: string[] = [];
   /** Called with the generated functions once they exist. */
   readonly #links: ((functions: readonly unknown[]) => void)[] = [];
 
-  constructor(text: PhaseText) {
+  constructor(text: PhaseText, loopLimit: number) {
     this.#text = text;
+    this.#loopLimit = loopLimit;
   }
 
-  compile(loopLimit: number): CompiledPhase {
+  compile(): CompiledPhase {
     const { parameters, outputs, variables, signals } = this.#text;
     for (const entry of parameters) this.#layout.declare(entry.name, entry.type, 'parameter');
     for (const entry of outputs) this.#layout.declare(entry.name, entry.type, 'output');
@@ -143,7 +147,7 @@ class PhaseCompiler {
     for (const [at, { name, chart, actions }] of parsed.entries()) charts.set(name, this.#chart(name, chart, actions, unsets[at]));
     const running = stepIndexes(this.#text.running);
     const conditions = signals.map((signal) => (signal.condition.trim() === '' ? null : this.#signal(signal.name, signal.condition, running)));
-    this.#link(loopLimit);
+    this.#link();
     return { charts, variables: this.#layout.variables, addresses: this.#pool.addresses, signals: conditions.map((entry) => entry?.test ?? null) };
   }
 
@@ -173,7 +177,7 @@ class PhaseCompiler {
     if (cyclic && statements.some(statementSuspends)) throw new CompileError(`${chart}, step ${step.name}: prompt-cyclic`);
     return {
       name: step.name,
-      action: statements.length === 0 ? null : located(`${chart}, step ${step.name}`, () => this.#action(scope, statements)),
+      action: statements.length === 0 ? null : located(`${chart}, step ${step.name}`, () => this.#action(scope, statements, step.actionST ?? '')),
       cyclic,
       timeoutMs,
       onTimeout: step.onTimeout ?? 'Hold',
@@ -183,20 +187,21 @@ class PhaseCompiler {
     };
   }
 
-  #action(scope: Scope, statements: readonly Statement[]): CompiledAction {
+  /** The wide version is made from the text again, so that no syntax tree is kept for the few actions that need it. */
+  #action(scope: Scope, statements: readonly Statement[], text: string): CompiledAction {
     const emitter = new ActionEmitter(scope);
     const source = emitter.compile(statements);
-    const action: Draft<CompiledAction> = {
-      run: pending,
+    const wide = () => this.#functions([new ActionEmitter(scope, true).compile(parseAction(text).statements)])[0] as ActionFunction;
+    const versions = new ActionVersions(source.length, wide);
+    this.#function(source, (made) => versions.link(made as ActionFunction));
+    return {
+      run: versions.run,
+      versions,
       sites: emitter.sites,
       temporaryTypes: emitter.temporaryTypes,
       hasEffect: hasEffect(statements),
       suspends: statements.some(statementSuspends),
     };
-    this.#function(source, (made) => {
-      action.run = made as ActionFunction;
-    });
-    return action;
   }
 
   #transition(shape: ChartShape, scope: Scope, index: number): CompiledTransition {
@@ -268,11 +273,17 @@ class PhaseCompiler {
   }
 
   /** Order matters: a function exists before the holders that copy it are filled. */
-  #link(loopLimit: number): void {
-    const constants = this.#pool.constants.map((_, index) => `const k${index}=K[${index}];`).join('');
-    const source = `"use strict";const {${Object.keys(HELPERS).join(',')}}=H;${constants}\nreturn [\n${this.#sources.join(',\n')}\n];`;
-    const functions = new Function('H', 'K', 'loopMax', source)(HELPERS, this.#pool.constants, loopLimit) as readonly unknown[];
+  #link(): void {
+    const functions = this.#functions(this.#sources);
     for (const link of this.#links) link(functions);
+    this.#sources.length = 0;
+    this.#links.length = 0;
+  }
+
+  #functions(sources: readonly string[]): readonly unknown[] {
+    const constants = this.#pool.constants.map((_, index) => `const k${index}=K[${index}];`).join('');
+    const source = `"use strict";const {${Object.keys(HELPERS).join(',')}}=H;${constants}\nreturn [\n${sources.join(',\n')}\n];`;
+    return new Function('H', 'K', 'loopMax', source)(HELPERS, this.#pool.constants, this.#loopLimit) as readonly unknown[];
   }
 }
 

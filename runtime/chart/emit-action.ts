@@ -3,9 +3,10 @@
  * becomes the cases of a `switch`: every suspending call ends one case and begins the next, so (label, temporaries) says
  * exactly where to go on and no statement is executed twice (decisions 2.6). Loops that do not suspend stay native.
  */
-import type { CallExpression, CaseLabel, Expression, Statement } from '../language/ast.js';
-import { type Code, CompileError, ExpressionEmitter, type Scope, type Site } from './emit-expression.js';
-import { someStatement, statementSuspends, type StType, SUSPENDING, suspends } from './layout.js';
+import type { BinaryOperator, CallExpression, CaseLabel, Expression, Statement } from '../language/ast.js';
+import { type Code, CompileError, ExpressionEmitter, type IntPlace, type Scope, type Site } from './emit-expression.js';
+import { WideEmitter } from './emit-wide.js';
+import { someStatement, statementSuspends, type StType, SUSPENDING, suspends, type Variable } from './layout.js';
 
 type Of<K extends Statement['kind']> = Extract<Statement, { kind: K }>;
 
@@ -24,8 +25,9 @@ export class ActionEmitter {
   #loopCount = 0;
   #usesOutputs = false;
 
-  constructor(scope: Scope) {
-    this.#expressions = new ExpressionEmitter(scope, false);
+  /** Both versions have the same labels and temporaries, so that one may go on where the other has stopped. */
+  constructor(scope: Scope, wide = false) {
+    this.#expressions = wide ? new WideEmitter(scope, false) : new ExpressionEmitter(scope, false);
   }
 
   get sites(): readonly Site[] {
@@ -43,13 +45,13 @@ export class ActionEmitter {
     const slots = [...this.#expressions.usedSlots].sort((a, b) => a - b);
     const temporaries = this.temporaryTypes.map((_, index) => index);
     const locals = [
-      ...slots.map((slot) => `v${slot}=V[${slot}]`),
+      ...slots.map((slot) => this.#expressions.load(slot)),
       ...temporaries.map((index) => `t${index}=T[${index}]`),
       ...Array.from({ length: this.#expressions.scratchCount }, (_, index) => `x${index + 1}`),
       'b=B',
       ...(this.#usesOutputs ? ['A=F.assigned'] : []),
     ];
-    const stores = [...[...this.#assigned].sort((a, b) => a - b).map((slot) => `V[${slot}]=v${slot};`), ...temporaries.map((index) => `T[${index}]=t${index};`)];
+    const stores = [...[...this.#assigned].sort((a, b) => a - b).map((slot) => this.#expressions.save(slot)), ...temporaries.map((index) => `T[${index}]=t${index};`)];
     const body =
       this.#blocks.length === 1
         ? this.#blocks[0].join('\n')
@@ -80,9 +82,9 @@ export class ActionEmitter {
     return `t${this.temporaryTypes.push(type) - 1}`;
   }
 
-  #variable(slot: number): string {
-    this.#assigned.add(slot);
-    return this.#expressions.slot(slot);
+  #store(variable: Variable, value: Code, line: number): void {
+    this.#assigned.add(variable.slot);
+    this.#emit(this.#expressions.assign(variable, value, line));
   }
 
   /** A list without a way out is charged to the statement budget at once, another one run by run. */
@@ -126,8 +128,7 @@ export class ActionEmitter {
     const variable = this.#expressions.scope.layout.find(statement.target);
     const { line } = statement.at;
     if (!variable || variable.kind === 'parameter') throw new CompileError(`${variable ? 'type' : 'unknown-name'}: ${statement.target} cannot be assigned (line ${line})`);
-    const value = this.#value(statement.value);
-    this.#emit(`${this.#variable(variable.slot)}=${this.#expressions.coerce(value, variable.type, line)};`);
+    this.#store(variable, this.#value(statement.value), line);
     if (variable.kind === 'output') {
       this.#usesOutputs = true;
       this.#emit(`A[${variable.slot}]=1;`);
@@ -236,18 +237,27 @@ export class ActionEmitter {
   #case(statement: Of<'case'>): void {
     const { line } = statement.at;
     const texts = statement.cases.some((row) => row.labels.some((label) => label.kind === 'string'));
-    const selector = this.#expressions.scratch();
-    this.#emit(`${selector}=${this.#expressions.coerce(this.#value(statement.selector), texts ? 'STRING' : 'INT', line)};`);
+    const selector = this.#selector(statement.selector, texts, line);
     const tests = statement.cases.map((row) => row.labels.map((label) => this.#labelTest(selector, label)).join('||') || 'false');
     if (statementSuspends({ ...statement, selector: NOTHING })) this.#loweredCase(statement, tests);
     else this.#nativeCase(statement, tests);
   }
 
-  #labelTest(selector: string, label: CaseLabel): string {
-    if (label.kind === 'string') return `${selector}===${this.#expressions.scope.pool.text(label.value)}`;
-    const from = this.#expressions.literal({ type: 'INT', value: label.from }).code;
-    if (label.from === label.to) return `${selector}===${from}`;
-    return `${selector}>=${from}&&${selector}<=${this.#expressions.literal({ type: 'INT', value: label.to }).code}`;
+  #selector(node: Expression, texts: boolean, line: number): Code {
+    if (!texts) {
+      const place = this.#expressions.place();
+      this.#emit(place.set(this.#value(node), line));
+      return place.code;
+    }
+    const name = this.#expressions.scratch();
+    this.#emit(`${name}=${this.#expressions.coerce(this.#value(node), 'STRING', line)};`);
+    return { code: name, type: 'STRING', simple: true, finite: true, pure: true };
+  }
+
+  #labelTest(selector: Code, label: CaseLabel): string {
+    if (label.kind === 'string') return `${selector.code}===${this.#expressions.scope.pool.text(label.value)}`;
+    const test = (operator: BinaryOperator, value: bigint) => this.#expressions.binary(operator, selector, this.#expressions.literal({ type: 'INT', value }), 0).code;
+    return label.from === label.to ? test('=', label.from) : `${test('>=', label.from)}&&${test('<=', label.to)}`;
   }
 
   #nativeCase(statement: Of<'case'>, tests: readonly string[]): void {
@@ -282,11 +292,10 @@ export class ActionEmitter {
   #loop(
     native: boolean,
     line: number,
-    parts: { readonly start: (hold: (type: StType) => string) => void; readonly head: () => string | null; readonly body: () => void; readonly tail: () => string | null },
+    parts: { readonly start: (place: () => IntPlace) => void; readonly head: () => string | null; readonly body: () => void; readonly tail: () => string | null },
   ): void {
-    const hold = (type: StType) => (native ? this.#expressions.scratch() : this.#temporary(type));
-    parts.start(hold);
-    const count = hold('INT');
+    parts.start(() => (native ? this.#expressions.place() : this.#expressions.namedPlace(this.#temporary('INT'))));
+    const count = native ? this.#expressions.scratch() : this.#temporary('INT');
     this.#emit(`${count}=0;`);
     const counted = `if(++${count}>loopMax)loopLimit(loopMax,${line});`;
     if (native) {
@@ -321,39 +330,39 @@ export class ActionEmitter {
     const { line } = statement.at;
     const variable = this.#expressions.scope.layout.find(statement.variable);
     if (!variable || variable.kind === 'parameter' || variable.type !== 'INT') throw new CompileError(`type: ${statement.variable} cannot control a loop (line ${line})`);
-    const control = (): Code => ({ code: this.#variable(variable.slot), type: 'INT', simple: true, finite: true, pure: true });
+    const control = (): Code => this.#expressions.control(variable);
     const by = statement.by;
     const step = by?.kind === 'literal' && by.literal.type === 'INT' ? by.literal.value : by === null ? 1n : null;
     const native = !statement.body.some(statementSuspends);
-    let to = '';
+    const zero = this.#expressions.literal({ type: 'INT', value: 0n });
+    const compare = (operator: BinaryOperator, left: Code, right: Code): string => this.#expressions.binary(operator, left, right, line).code;
+    let to: Code;
     let stride: Code;
     this.#loop(native, line, {
-      start: (hold) => {
-        const from = hold('INT');
-        to = hold('INT');
-        this.#emit(`${from}=${this.#expressions.coerce(this.#value(statement.from), 'INT', line)};`);
-        this.#emit(`${to}=${this.#expressions.coerce(this.#value(statement.to), 'INT', line)};`);
-        stride = step !== null ? this.#expressions.literal({ type: 'INT', value: step }) : this.#stride(hold('INT'), by as Expression, line);
-        this.#emit(step === 0n ? `forStep(${line});` : `if(${stride.code}==0)forStep(${line});`);
-        this.#emit(`${control().code}=${from};`);
+      start: (place) => {
+        const [first, last] = [place(), place()];
+        to = last.code;
+        this.#emit(first.set(this.#value(statement.from), line));
+        this.#emit(last.set(this.#value(statement.to), line));
+        stride = step !== null ? this.#expressions.literal({ type: 'INT', value: step }) : this.#stride(place(), by as Expression, line);
+        this.#emit(step === 0n ? `forStep(${line});` : `if(${compare('=', stride, zero)})forStep(${line});`);
+        this.#store(variable, first.code, line);
       },
       head: () => {
-        const now = control().code;
-        if (step !== null) return step > 0n ? `${now}<=${to}` : `${now}>=${to}`;
-        return `${stride.code}>0?${now}<=${to}:${now}>=${to}`;
+        if (step !== null) return compare(step > 0n ? '<=' : '>=', control(), to);
+        return `${compare('>', stride, zero)}?${compare('<=', control(), to)}:${compare('>=', control(), to)}`;
       },
       body: () => this.#list(statement.body),
       tail: () => {
-        const now = control();
-        this.#emit(`${now.code}=${this.#expressions.binary('+', now, stride, line).code};`);
+        this.#store(variable, this.#expressions.binary('+', control(), stride, line), line);
         return null;
       },
     });
   }
 
-  #stride(name: string, by: Expression, line: number): Code {
-    this.#emit(`${name}=${this.#expressions.coerce(this.#value(by), 'INT', line)};`);
-    return { code: name, type: 'INT', simple: true, finite: true, pure: true };
+  #stride(place: IntPlace, by: Expression, line: number): Code {
+    this.#emit(place.set(this.#value(by), line));
+    return place.code;
   }
 
   #while(statement: Of<'while'>): void {

@@ -6,7 +6,7 @@
 import type { DataType } from '../vocabulary/data-types.js';
 import type { BinaryExpression, BinaryOperator, CallExpression, Expression, Literal } from '../language/ast.js';
 import { Any, COMPARISONS, CONNECTIVES, normalInt, type Raw } from './value.js';
-import { binaryType, type Layout, type StType, SUSPENDING } from './layout.js';
+import { binaryType, type Layout, type StType, SUSPENDING, type Variable } from './layout.js';
 
 /** One emitted operand. */
 export interface Code {
@@ -20,6 +20,21 @@ export interface Code {
   readonly pure: boolean;
   /** A literal number within 2^53. */
   readonly literal?: number;
+  /** INT in the wide version of an action only: the same value as two halves (emit-wide.ts). */
+  readonly pair?: Pair;
+}
+
+/** Two names or literals, once `set` (empty, or ending with a comma) has been executed. */
+export interface Pair {
+  readonly set: string;
+  readonly high: string;
+  readonly low: string;
+}
+
+/** Somewhere to keep an INT within one action. */
+export interface IntPlace {
+  readonly code: Code;
+  readonly set: (value: Code, line: number) => string;
 }
 
 /** A call that suspends or has an effect, as the frame sees it. */
@@ -40,7 +55,7 @@ interface Held {
   readonly test: string;
 }
 
-const SAFE = '9007199254740991';
+export const SAFE = '9007199254740991';
 const INT32_MAX = 2_147_483_647;
 const INT_HELPERS: Readonly<Partial<Record<BinaryOperator, string>>> = { '+': 'add', '-': 'sub', '*': 'mul' };
 
@@ -149,7 +164,7 @@ export class ExpressionEmitter {
     if (type === 'ANY') return this.boxed(value, line);
     if (value.type === type) return this.finite(value, line);
     if (value.type === 'ANY') return `coerceAny(${value.code},"${type}",${line})`;
-    if (type === 'REAL' && value.type === 'INT') return value.literal !== undefined ? value.code : `Number(${value.code})`;
+    if (type === 'REAL' && value.type === 'INT') return this.realOf(value);
     return `(${value.code},mismatch(${line}))`;
   }
 
@@ -185,9 +200,42 @@ export class ExpressionEmitter {
     return this.#condition ? `V[${slot}]` : `v${slot}`;
   }
 
+  /** Declares the local of a used slot. */
+  load(slot: number): string {
+    return `v${slot}=V[${slot}]`;
+  }
+
+  /** Takes the local of an assigned slot back. */
+  save(slot: number): string {
+    return `V[${slot}]=v${slot};`;
+  }
+
+  assign(variable: Variable, value: Code, line: number): string {
+    return `${this.slot(variable.slot)}=${this.coerce(value, variable.type, line)};`;
+  }
+
+  /** The variable of a FOR loop: it is set, whatever a step may unset. */
+  control(variable: Variable): Code {
+    return { code: this.slot(variable.slot), type: 'INT', simple: true, finite: true, pure: true };
+  }
+
+  /** An INT that lasts while nothing suspends. */
+  place(): IntPlace {
+    return this.namedPlace(this.scratch());
+  }
+
+  namedPlace(name: string): IntPlace {
+    const code: Code = { code: name, type: 'INT', simple: true, finite: true, pure: true };
+    return { code, set: (value, line) => `${name}=${this.coerce(value, 'INT', line)};` };
+  }
+
   #name(name: string, line: number): Code {
     const variable = this.scope.layout.find(name);
     if (!variable) throw new CompileError(`unknown-name: ${name} (line ${line})`);
+    return this.variable(variable, line);
+  }
+
+  protected variable(variable: Variable, line: number): Code {
     const code = this.slot(variable.slot);
     const plain = { type: variable.type, finite: true, pure: true } as const;
     if (!variable.unsettable && !this.#condition && variable.type !== 'ANY') return { code, simple: true, ...plain };
@@ -209,10 +257,8 @@ export class ExpressionEmitter {
   negate(operand: Code, line: number): Code {
     const { pure } = operand;
     switch (operand.type) {
-      case 'INT': {
-        const a = this.#hold(operand);
-        return { code: `(${a.set}typeof ${a.name}==="number"?0-${a.name}:negInt(${a.name},${line}))`, type: 'INT', simple: false, finite: true, pure };
-      }
+      case 'INT':
+        return this.negateInt(operand, line);
       case 'REAL':
         return { code: `(-${operand.code})`, type: 'REAL', simple: false, finite: operand.finite, pure };
       case 'TIME':
@@ -220,6 +266,11 @@ export class ExpressionEmitter {
       default:
         return { code: `anyNegate(${this.boxed(operand, line)},${line})`, type: 'ANY', simple: false, finite: true, pure: false };
     }
+  }
+
+  protected negateInt(operand: Code, line: number): Code {
+    const a = this.#hold(operand);
+    return { code: `(${a.set}typeof ${a.name}==="number"?0-${a.name}:negInt(${a.name},${line}))`, type: 'INT', simple: false, finite: true, pure: operand.pure };
   }
 
   #binaryNode(node: BinaryExpression): Code {
@@ -234,7 +285,7 @@ export class ExpressionEmitter {
     if (COMPARISONS.has(operator)) return { code: this.#comparison(operator, left, right, line), type: 'BOOL', ...flat };
     const type = binaryType(operator, left.type, right.type);
     if (type === 'STRING') return { code: `concat(${this.#text(left, line)},${this.#text(right, line)},${line})`, type, ...flat };
-    if (type === 'INT') return { code: this.#integer(operator, left, right, line), type, ...flat, pure: pure && operator !== '/' && operator !== 'MOD' };
+    if (type === 'INT') return this.integer(operator, left, right, line);
     if (type === 'REAL' && left.type !== 'TIME') return this.#real(operator, left, right, line);
     if (type === 'ANY') return { code: `anyBinary("${operator}",${this.boxed(left, line)},${this.boxed(right, line)},${line})`, type, ...flat, pure: false };
     return { code: this.#time(operator, left, right, line), type, ...flat, finite: type !== 'REAL', pure: pure && operator !== '/' };
@@ -249,7 +300,12 @@ export class ExpressionEmitter {
   }
 
   /** Fast path within 2^53; the helper is exact within 64 bits (goal of performance E: <= 3.5 times C). */
-  #integer(operator: BinaryOperator, left: Code, right: Code, line: number): string {
+  protected integer(operator: BinaryOperator, left: Code, right: Code, line: number): Code {
+    const pure = left.pure && right.pure && operator !== '/' && operator !== 'MOD';
+    return { code: this.#guarded(operator, left, right, line), type: 'INT', simple: false, finite: true, pure };
+  }
+
+  #guarded(operator: BinaryOperator, left: Code, right: Code, line: number): string {
     const a = this.#hold(left);
     const b = this.#hold(right);
     const helper = INT_HELPERS[operator];
@@ -275,8 +331,13 @@ export class ExpressionEmitter {
     return `(${a.set}${b.set}${a.test}${b.test}${narrow}&&(${by}=${b.name}|0)===${b.name}&&${by}>0?${low}${sign}${by}|0:${helper})`;
   }
 
+  /** An INT as REAL. */
+  protected realOf(value: Code): string {
+    return value.literal !== undefined ? value.code : `Number(${value.code})`;
+  }
+
   #number(value: Code, line: number, open = false): string {
-    if (value.type === 'INT') return value.literal !== undefined ? value.code : `Number(${value.code})`;
+    if (value.type === 'INT') return this.realOf(value);
     return open ? value.code : this.finite(value, line);
   }
 
@@ -314,7 +375,7 @@ export class ExpressionEmitter {
   #comparison(operator: BinaryOperator, left: Code, right: Code, line: number): string {
     const word = operator === '=' ? '===' : operator === '<>' ? '!==' : operator;
     const numbers = (left.type === 'INT' || left.type === 'REAL') && (right.type === 'INT' || right.type === 'REAL');
-    if (numbers && left.type === right.type && left.type === 'INT') return `(${left.code}${word}${right.code})`;
+    if (left.type === 'INT' && right.type === 'INT') return this.compareInts(word, left, right, line);
     if (numbers) {
       const side = (value: Code) => (value.type === 'INT' ? this.#number(value, line) : this.finite(value, line));
       return `(${side(left)}${word}${side(right)})`;
@@ -324,6 +385,11 @@ export class ExpressionEmitter {
       return word.length === 3 ? `(${left.code}${word}${right.code})` : `(compareText(${left.code},${right.code})${word}0)`;
     }
     return `anyBinary("${operator}",${this.boxed(left, line)},${this.boxed(right, line)},${line}).value`;
+  }
+
+  /** Equal values are identical, and `<` compares number and bigint. */
+  protected compareInts(word: string, left: Code, right: Code, _line: number): string {
+    return `(${left.code}${word}${right.code})`;
   }
 
   #text(value: Code, line: number): string {
@@ -403,17 +469,19 @@ export class ExpressionEmitter {
 
   #abs(value: Code, line: number): Code {
     const flat = { simple: false, pure: value.pure } as const;
-    if (value.type === 'INT') {
-      const a = this.#hold(value);
-      return { code: `(${a.set}typeof ${a.name}==="number"?Math.abs(${a.name}):absInt(${a.name},${line}))`, type: 'INT', finite: true, ...flat };
-    }
+    if (value.type === 'INT') return this.absInt(value, line);
     if (value.type === 'REAL' || value.type === 'TIME') return { code: `Math.abs(${value.code})`, type: value.type, finite: value.finite, ...flat };
     return { code: `anyAbs(${this.boxed(value, line)},${line})`, type: 'ANY', finite: true, simple: false, pure: false };
+  }
+
+  protected absInt(value: Code, line: number): Code {
+    const a = this.#hold(value);
+    return { code: `(${a.set}typeof ${a.name}==="number"?Math.abs(${a.name}):absInt(${a.name},${line}))`, type: 'INT', finite: true, simple: false, pure: value.pure };
   }
 }
 
 /** A finite number as source; negative ones in parentheses, so that `a--1` cannot arise. */
-function numberCode(value: number): string {
+export function numberCode(value: number): string {
   if (!Number.isFinite(value)) throw new CompileError('a literal is not finite');
   return value < 0 || Object.is(value, -0) ? `(${value})` : String(value);
 }

@@ -21,6 +21,7 @@ import {
   textOf,
 } from '../language/values.js';
 import type { DataType } from '../vocabulary/data-types.js';
+import { divLow, HIGH, highOf, intOf, lowOf, modLow, mulLow } from './wide-int.js';
 
 export { Any, coerceAny, COMPARISONS, CONNECTIVES, fromValue, type Int, normalInt, type Raw, StError, stError, TEXT_LENGTH_MAX, toValue, zeroValue } from '../language/values.js';
 
@@ -36,14 +37,39 @@ export function invalid(reason: string): Invalid {
   return signal;
 }
 
+let wideOperations = 0;
+
+/** Integer operations so far whose operands or result lay beyond 2^53: tells which actions need their wide version. */
+export function wideOperationCount(): number {
+  return wideOperations;
+}
+
+function counted(result: Int): Int {
+  wideOperations += 1;
+  return result;
+}
+
+/** The fast path leaves many divisions within 2^53 to its helper too. */
+function divided(operator: '/' | 'MOD', a: Int, b: Int, line: number): Int {
+  const result = intArithmetic(operator, a, b, line);
+  return typeof a === 'bigint' || typeof b === 'bigint' ? counted(result) : result;
+}
+
 /** Names under which compiled code reaches these functions. */
 export const HELPERS = {
+  HIGH,
+  highOf,
+  lowOf,
+  intOf,
+  mulLow,
+  divLow,
+  modLow,
   any: (type: DataType, value: Raw) => new Any(type, value),
-  add: (a: Int, b: Int, line: number) => intArithmetic('+', a, b, line),
-  sub: (a: Int, b: Int, line: number) => intArithmetic('-', a, b, line),
-  mul: (a: Int, b: Int, line: number) => intArithmetic('*', a, b, line),
-  div: (a: Int, b: Int, line: number) => intArithmetic('/', a, b, line),
-  mod: (a: Int, b: Int, line: number) => intArithmetic('MOD', a, b, line),
+  add: (a: Int, b: Int, line: number) => counted(intArithmetic('+', a, b, line)),
+  sub: (a: Int, b: Int, line: number) => counted(intArithmetic('-', a, b, line)),
+  mul: (a: Int, b: Int, line: number) => counted(intArithmetic('*', a, b, line)),
+  div: (a: Int, b: Int, line: number) => divided('/', a, b, line),
+  mod: (a: Int, b: Int, line: number) => divided('MOD', a, b, line),
   absInt,
   negInt: (a: Int, line: number) => intArithmetic('-', 0, a, line),
   overflow,

@@ -66,7 +66,7 @@ export function normalInt(value: bigint): Int {
 }
 
 function wideInt(value: bigint, line: number): Int {
-  return value < INT_MIN || value > INT_MAX ? overflow(line) : normalInt(value);
+  return intWithin(value) ?? overflow(line);
 }
 
 function finite(value: number, line: number): number {
@@ -238,6 +238,10 @@ export function zeroValue(type: DataType): Raw {
   }
 }
 
+function intWithin(value: bigint): Int | null {
+  return value < INT_MIN || value > INT_MAX ? null : normalInt(value);
+}
+
 /** A value of the tag table or of a message as structured text holds it; null when it is none of that type. */
 export function fromValue(type: DataType, value: Value): Raw | null {
   switch (type) {
@@ -247,7 +251,7 @@ export function fromValue(type: DataType, value: Value): Raw | null {
       return typeof value === 'string' ? value : null;
     case 'INT':
       if (typeof value === 'number') return Number.isSafeInteger(value) ? value : null;
-      return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? normalInt(BigInt(value)) : null;
+      return typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? intWithin(BigInt(value)) : null;
     default:
       return typeof value === 'number' && Number.isFinite(value) ? value : null;
   }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { basicPlan, once, Plant, reloaded } from './plant.js';
 import { TreeWalk, WalkError, type WalkValue } from './tree-walk.js';
+import { Bench } from './versions.js';
 import { parseAction } from '../../../runtime/language/parser.js';
 import type { PhasePlan, RuntimeSettings } from '../../../runtime/port.js';
 
@@ -313,6 +314,27 @@ t.test('SFC-05: generated programs with prompts anywhere go on exactly where the
   fc.assert(
     fc.property(blocks("ack := PROMPT('go on');", "ack := PROMPT('and again');"), (text) => {
       const a = suspended(`ack := PROMPT('begin');\n${text}`);
+      if (a === 'too many prompts') return;
+      const b = walked(text);
+      if (a !== b) throw new Error(`${text}\ncompiled: ${a}\nwalked:   ${b}`);
+    }),
+    { numRuns: runs },
+  );
+  t.pass(`${runs} programs`);
+});
+
+t.test('ST-01 ST-06: the wide version of generated programs gives the same, also when the versions change at every prompt', async (t) => {
+  const runs = Number(process.env.LINESIDE_RUNS ?? 1500);
+  const versions = (text: string, alternate: boolean): string => {
+    const bench = new Bench(text, VARIABLES);
+    let outcome = 'suspended';
+    for (let count = 0; outcome === 'suspended' && count < 400; count += 1) outcome = bench.go(alternate && count % 2 === 0 ? 'narrow' : 'wide');
+    return outcome === 'suspended' ? 'too many prompts' : `${outcome} ${NAMES.map((name) => `${name}=${bench.value(name)}`).join(' ')}`;
+  };
+  const program = fc.oneof(blocks(), blocks("ack := PROMPT('go on');"), blocks("ack := PROMPT('go on');", "ack := PROMPT('and again');"));
+  fc.assert(
+    fc.property(program, fc.boolean(), (text, alternate) => {
+      const a = versions(text, alternate);
       if (a === 'too many prompts') return;
       const b = walked(text);
       if (a !== b) throw new Error(`${text}\ncompiled: ${a}\nwalked:   ${b}`);

@@ -15,6 +15,7 @@ import { TextTable } from '../../../runtime/network/texts.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { BlockSpec, Connection, ParamValue } from '../../../runtime/vocabulary/network.js';
 import { basicPlan, once, Plant } from '../chart/plant.js';
+import { Bench } from '../chart/versions.js';
 import { network, tags, unitPlan } from '../network/plans.js';
 
 function table<T>(name: string): readonly T[] {
@@ -45,6 +46,12 @@ function compiled(text: string): unknown {
   plant.scan();
   const { checkpoint, invalid } = plant.view('p');
   return invalid || (checkpoint.failure ? checkpoint.failure.message.split(':')[0] : checkpoint.variables.r);
+}
+
+/** The same by the version of the action that holds every INT as halves of 64 bits. */
+function wide(text: string): unknown {
+  const bench = new Bench(`r := ${text};`);
+  return bench.go('wide') || bench.value('r');
 }
 
 function expected(row: ExpressionRow): unknown {
@@ -85,6 +92,8 @@ for (const about of GROUPS) {
       const wanted = expected(row);
       // a zero has no sign outside the arithmetic
       if (!(seen === wanted || (seen === 0 && wanted === 0))) wrong.push(`${row.text} gives ${seen}, not ${wanted}`);
+      const widened = wide(row.text);
+      if (!(widened === wanted || (widened === 0 && wanted === 0))) wrong.push(`${row.text}, wide, gives ${widened}, not ${wanted}`);
       const verdict = walked(row);
       if (verdict !== (row.type === undefined ? row.error : 'TRUE')) wrong.push(`condition ${row.text}: ${verdict}`);
     }
