@@ -30,6 +30,7 @@ import { LocalProbes } from './domains/placement/local-probes.js';
 import { LocalRuntimes } from './domains/placement/local-runtimes.js';
 import { Site, Unit } from './domains/plant/kind.js';
 import { RecordReconciler } from './domains/records/reconciler.js';
+import { Rehearsals } from './domains/rehearsal/rehearsals.js';
 import { KINDS, routeGroups } from './domains/index.js';
 import type { SystemView } from './domains/system/routes.js';
 import { alarmView } from './domains/alarms/counts.js';
@@ -112,20 +113,21 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const scale = { value: production ? 1 : settings.timeScale };
   const timeScale = (): number => scale.value;
   probes.setTimeScale(scale.value);
+  const runtimeSettings = {
+    loopLimit: settings.stLoopLimit,
+    statementBudget: settings.stStatementBudget,
+    exceptionChartTimeoutMs: settings.exceptionChartTimeoutMs,
+    retainIntervalMs: settings.retainIntervalMs,
+    readbackTimeoutMs: settings.readbackTimeoutMs,
+    ioLostHoldDelayMs: settings.lostHoldDelayMs,
+    resumeCancelsPause: settings.resumeCancelsPause,
+    orphanTimeoutMs: settings.orphanTimeoutMs,
+  };
   const units = new UnitReconciler({
     store,
     runtimes,
     image: (site) => (module) => ioModules.image(site, module),
-    settings: {
-      loopLimit: settings.stLoopLimit,
-      statementBudget: settings.stStatementBudget,
-      exceptionChartTimeoutMs: settings.exceptionChartTimeoutMs,
-      retainIntervalMs: settings.retainIntervalMs,
-      readbackTimeoutMs: settings.readbackTimeoutMs,
-      ioLostHoldDelayMs: settings.lostHoldDelayMs,
-      resumeCancelsPause: settings.resumeCancelsPause,
-      orphanTimeoutMs: settings.orphanTimeoutMs,
-    },
+    settings: runtimeSettings,
     timeScale,
     build,
   });
@@ -149,6 +151,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   };
   const records = new RecordReconciler({ store, facts: queries });
   const recordLoop = new ReconcileLoop(records, clock, log);
+  const rehearsals = new Rehearsals({ clock, log, heapMb: settings.runtimeHeapMaxMb });
   const commandDeps = { store, runtimes, clock, reasonLengthMin: settings.reasonLengthMin, keys: signingKeys };
   const desk = new PhaseDesk({
     store,
@@ -299,6 +302,14 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     logic: common,
     procedures: common,
     recipes: { ...common, keys: signingKeys, approveRequiresValid: settings.approveRequiresValid },
+    rehearsal: {
+      ...common,
+      rehearsals,
+      image: (site: string) => (module: string) => ioModules.image(site, module),
+      runtime: runtimeSettings,
+      tree: { holdPropagation, resumeCancelsPause, settleDeadlineMs, reasonLengthMin: settings.reasonLengthMin },
+      nowMs: () => clock.wallMs(),
+    },
     alarms: common,
     apply: common,
     demo: { demo, setTimeScale, timeScale },
@@ -366,6 +377,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     },
     async stop() {
       ready = false;
+      await rehearsals.stop();
       await gateway.server.stop();
       hub.stop();
       access.stop();

@@ -27,6 +27,7 @@ import { ControlRecipe, RecipeRevision } from './recipes/kind.js';
 import { recipeRoutes } from './recipes/routes.js';
 import { BatchRecord } from './records/kind.js';
 import { recordRoutes } from './records/routes.js';
+import { rehearsalRoutes } from './rehearsal/routes.js';
 import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
 import { tagRoutes } from './tags/routes.js';
@@ -51,6 +52,7 @@ export function routeGroups(secrets: Secrets, production: boolean) {
     logic: logicRoutes,
     procedures: procedureRoutes,
     recipes: recipeRoutes,
+    rehearsal: rehearsalRoutes,
     alarms: alarmRoutes,
     apply: applyRoutes,
     demo: demoRoutes,

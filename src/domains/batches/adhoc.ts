@@ -74,7 +74,7 @@ function launchParameters(formals: readonly ParameterSpec[], given: Launch['para
   return given.map(({ name, value }) => ({ name, value, unit: '', source: 'override', sourceRef: 'launch' }));
 }
 
-function checkValue({ name, type, min, max, choices, unit }: ParameterSpec, value: string, field: string): void {
+export function checkValue({ name, type, min, max, choices, unit }: ParameterSpec, value: string, field: string): void {
   if (parseValueText(type, value) === null) throw invalid('invalid_field', field, `${value} is no ${type} value for ${name}`);
   const number = parseDecimal(value);
   const low = min !== '' && number !== null && number < Number(min);

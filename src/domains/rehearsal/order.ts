@@ -1,0 +1,207 @@
+/**
+ * What a rehearsal is asked for, and what the controller thread is given of the plant: the recipe with its templates, the
+ * units it would run on with everything on them, and nothing that is going on there (ADR 0006).
+ */
+import * as v from 'valibot';
+import type { ImagePlan, RuntimeSettings } from '../../../runtime/port.js';
+import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { conflict, Refusal } from '../../platform/base/refusal.js';
+import type { Kind, StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import { checkEquipment } from '../batches/creation.js';
+import { BatchSpec } from '../batches/kind.js';
+import { batchParameters, checkQuantity } from '../batches/parameters.js';
+import type { HoldPropagation } from '../batches/procedure-tree.js';
+import { resolveEquipment } from '../batches/start.js';
+import { ControlModule, ControlModuleTemplate, type ControlModuleSpec, type ControlModuleStatus } from '../control-modules/kind.js';
+import { modulesOf } from '../control-modules/rules.js';
+import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { IOModule, type IOModuleSpec, SimulationPreset } from '../io-modules/kind.js';
+import { withoutPassword } from '../io-modules/rules.js';
+import { ControlProgram, FunctionBlockType } from '../logic/kind.js';
+import { Unit, unitMode, type UnitSpec, type UnitStatus } from '../plant/kind.js';
+import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
+import type { MasterRecipeSpec, MasterRecipeStatus } from '../recipes/kind.js';
+
+/** Names of the copy; nothing of it leaves the rehearsal. */
+export const REHEARSED_BATCH = 'rehearsal';
+const PLANT_SECONDS_DEFAULT = 24 * 3600;
+const PLANT_SECONDS_MAX = 7 * 24 * 3600;
+const WALL_MS_MAX = 60_000;
+/** Lifecycle phases of a recipe that somebody still means to run. */
+const REHEARSABLE = ['Draft', 'Approved', 'Released', 'Effective'];
+
+const { formulaName, quantity, parameters, equipment } = BatchSpec.entries;
+export const RehearsalBody = v.strictObject({
+  formulaName,
+  quantity,
+  parameters,
+  equipment,
+  /** By result key, `<step path>/<step>` of the prompt, or step path of its phase. */
+  answers: v.optional(v.record(v.string(), v.string()), {}),
+  /** Of the simulation; absent: as configured. */
+  seed: v.optional(v.pipe(v.number(), v.integer())),
+  /** Of plant time. */
+  limitSeconds: v.optional(v.pipe(v.number(), v.minValue(1), v.maxValue(PLANT_SECONDS_MAX)), PLANT_SECONDS_DEFAULT),
+});
+export type RehearsalBody = v.InferOutput<typeof RehearsalBody>;
+
+export interface TreeSettings {
+  readonly holdPropagation: HoldPropagation;
+  readonly resumeCancelsPause: boolean;
+  readonly settleDeadlineMs: number;
+  readonly reasonLengthMin: number;
+}
+
+/** Plain and serialisable: it travels to the controller thread. */
+export interface RehearsalOrder {
+  readonly site: string;
+  readonly batch: BatchSpec;
+  readonly answers: Readonly<Record<string, string>>;
+  readonly seed?: number;
+  readonly plantMsMax: number;
+  readonly wallMsMax: number;
+  readonly startWallMs: number;
+  /** Of the copy. */
+  readonly resources: readonly Resource[];
+  readonly units: readonly string[];
+  /** Last values of the channels of modules that are not simulated, in slot order; absent: never measured. */
+  readonly lastValues: Readonly<Record<string, readonly (Value | undefined)[]>>;
+  readonly runtime: RuntimeSettings;
+  readonly tree: TreeSettings;
+  readonly assumptions: readonly string[];
+}
+
+export interface OrderParts {
+  readonly store: Store;
+  readonly image: (site: string) => (module: string) => ImagePlan | undefined;
+  readonly runtime: RuntimeSettings;
+  readonly tree: TreeSettings;
+  readonly startWallMs: number;
+}
+
+type Recipe = Resource<MasterRecipeSpec, MasterRecipeStatus>;
+
+/**
+ * @throws Refusal 400 naming the field of the body that does not fit, 409 for a recipe that nobody may run any more. What is
+ * wrong with the recipe itself is a result of the rehearsal.
+ */
+export function rehearsalOrder(parts: OrderParts, site: string, recipe: Recipe, body: RehearsalBody): RehearsalOrder {
+  const { store } = parts;
+  const { phase } = recipe.status;
+  if (!REHEARSABLE.includes(phase)) throw conflict('recipe_not_usable', `recipe ${recipe.metadata.name} is ${phase}: nobody may run it any more`, { phase });
+  checkBody(store, site, recipe.spec, body);
+  const chosen = Object.values(resolved(store, site, recipe.spec, body.equipment));
+  const units = [...new Set(chosen)].filter((name) => store.get(Unit, site, name) !== undefined).sort();
+  const copy = copiedUnits(store, site, units);
+  return {
+    site,
+    batch: v.parse(BatchSpec, {
+      batchID: REHEARSED_BATCH,
+      masterRecipeRef: recipe.metadata.name,
+      formulaName: body.formulaName,
+      quantity: body.quantity || recipe.spec.batchSize.nominal,
+      engineeringUnit: recipe.spec.batchSize.engineeringUnit,
+      parameters: body.parameters,
+      equipment: body.equipment,
+    }),
+    answers: body.answers,
+    ...(body.seed === undefined ? {} : { seed: body.seed }),
+    plantMsMax: body.limitSeconds * 1000,
+    wallMsMax: WALL_MS_MAX,
+    startWallMs: parts.startWallMs,
+    resources: [recipe, ...templates(store, site), ...copy.resources, ...ioModules(store, site)],
+    units,
+    lastValues: lastValues(parts, site),
+    runtime: parts.runtime,
+    tree: parts.tree,
+    assumptions: copy.assumptions,
+  };
+}
+
+/** Only what the caller has sent: the values of the recipe itself are judged in the rehearsal. */
+function checkBody(store: Store, site: string, recipe: MasterRecipeSpec, body: RehearsalBody): void {
+  checkQuantity(recipe, body.quantity);
+  try {
+    batchParameters(recipe, body);
+  } catch (fault) {
+    if (fault instanceof Refusal && /^(formulaName$|parameters\[)/.test(fault.context.field ?? '')) throw fault;
+    if (!(fault instanceof Refusal)) throw fault;
+  }
+  checkEquipment(store, site, recipe, body.equipment, 'equipment');
+}
+
+/** A recipe whose charts do not expand takes no units, and is told so by the rehearsal. */
+function resolved(store: Store, site: string, recipe: MasterRecipeSpec, equipment: RehearsalBody['equipment']): Record<string, string> {
+  try {
+    return resolveEquipment(store, site, recipe, equipment);
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    return {};
+  }
+}
+
+function templates(store: StoreReader, site: string): Resource[] {
+  const ofSite = [PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate].flatMap((kind) => [...store.list(kind as unknown as Kind, site)]);
+  const patterns = [...store.list(CoordinationBlock, site), ...store.list(SyncBarrier, site)].filter(({ spec }) => spec.batchRef === '');
+  return [...ofSite, ...patterns, ...store.list(ControlModuleTemplate), ...store.list(FunctionBlockType)];
+}
+
+/** All units, because capabilities choose among them; what stands on them only of those that take part. */
+function copiedUnits(store: Store, site: string, chosen: readonly string[]): { readonly resources: Resource[]; readonly assumptions: string[] } {
+  const assumptions: string[] = [];
+  const units = store.list(Unit, site).map((unit) => {
+    if (chosen.includes(unit.metadata.name)) assumptions.push(...unitAssumptions(unit));
+    return { ...unit, spec: { ...unit.spec, mode: '' as const }, status: freed(unit.status) };
+  });
+  const modules = chosen.flatMap((unit) => modulesOf(store, site, unit)).map((module) => inAutomatic(module, assumptions));
+  const programs = store.list(ControlProgram, site).filter(({ spec }) => chosen.includes(spec.unitRef));
+  return { resources: [...units, ...modules, ...programs], assumptions };
+}
+
+function unitAssumptions({ metadata, spec, status }: Resource<UnitSpec, UnitStatus>): string[] {
+  const { name } = metadata;
+  return [
+    ...(status.allocatedTo === '' ? [] : [`unit ${name} is free (now it is held by ${status.allocatedTo})`]),
+    ...(unitMode(spec) === 'Manual' ? [`unit ${name} is in Automatic (now it is in Manual)`] : []),
+  ];
+}
+
+function freed(status: UnitStatus): UnitStatus {
+  return { ...status, state: 'Idle', mode: 'Automatic', allocatedTo: '', activeWork: null, heldInside: false, blockedBecause: '' };
+}
+
+function inAutomatic(module: Resource<ControlModuleSpec, ControlModuleStatus>, assumptions: string[]): Resource<ControlModuleSpec, ControlModuleStatus> {
+  const { name } = module.metadata;
+  const { interlockBypass, ...status } = module.status;
+  if (module.spec.mode !== '' && module.spec.mode !== 'Automatic') assumptions.push(`${ControlModule.kind} ${name} is in Automatic (now it is in ${module.spec.mode})`);
+  if (interlockBypass?.active) assumptions.push(`${ControlModule.kind} ${name}: no interlock is bypassed (now there is a bypass)`);
+  return { ...module, spec: { ...module.spec, mode: '' }, status };
+}
+
+function ioModules(store: StoreReader, site: string): Resource[] {
+  const modules = store.list(IOModule, site).map((module) => ({ ...module, spec: withoutPassword(module.spec) }));
+  return [...modules, ...store.list(SimulationPreset, site)];
+}
+
+function lastValues({ store, image }: OrderParts, site: string): Record<string, (Value | undefined)[]> {
+  const real = store.list(IOModule, site).filter(({ spec }) => spec.protocol !== 'simulation');
+  return Object.fromEntries(
+    real.flatMap(({ metadata, spec }) => {
+      const plan = image(site)(metadata.name);
+      return plan ? [[metadata.name, valuesOf(plan, spec)]] : [];
+    }),
+  );
+}
+
+function valuesOf({ buffer, channels }: ImagePlan, { channels: declared }: IOModuleSpec): (Value | undefined)[] {
+  const image = new ProcessImage(channels.length, buffer);
+  const text = new TextDecoder();
+  return channels.map(({ dataType }, slot) => {
+    if (image.sampledAtMs[slot] === 0 || image.quality[slot] === QUALITY.Bad) return declared[slot].initial;
+    return dataType === 'string' ? text.decode(image.getText(slot)) : image.value[slot];
+  });
+}
