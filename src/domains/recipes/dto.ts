@@ -43,7 +43,7 @@ export function revisionItem({ metadata, spec }: Resource<RecipeRevisionSpec>): 
 }
 
 export function revisionBody(revision: Resource<RecipeRevisionSpec>): unknown {
-  return { ...revisionItem(revision), spec: revision.spec.spec, signatures: revision.spec.signatures };
+  return { ...revisionItem(revision), spec: revision.spec.spec, templates: revision.spec.templates ?? [], signatures: revision.spec.signatures };
 }
 
 export function controlRecipeBody({ metadata, spec }: Resource<ControlRecipeSpec>): unknown {

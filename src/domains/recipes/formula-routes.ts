@@ -31,7 +31,7 @@ async function writeFormulas(context: Context, store: Store, change: (spec: Mast
   if (!EDITABLE.includes(recipe.status.phase))
     throw conflict('recipe_phase', `recipe ${name} is ${recipe.status.phase}; its formulas can be edited in Draft and Rejected only`, { phase: recipe.status.phase });
   const spec = change(recipe.spec);
-  const companions = companionsOf(MasterRecipe, { site, name, spec, before: recipe, by: context.caller.displayName });
+  const companions = companionsOf(MasterRecipe, { site, name, spec, before: recipe, read: store, by: context.caller.displayName });
   await store.write({
     puts: [{ kind: MASTER_RECIPE, site, name, spec, ...(companions.status ? { status: companions.status } : {}) }, ...(companions.puts ?? [])],
     audits: [context.audit({ target: { kind: 'MasterRecipe', name, site }, before: recipe.spec.formulas, after: spec.formulas })],

@@ -6,6 +6,7 @@ import type { Kind } from '../../platform/store/kind.js';
 import type { ParameterValue } from '../batches/kind.js';
 import { ProceduralChartField } from '../procedures/kind.js';
 import { recipeCompanions } from './revisions.js';
+import type { UsedTemplate } from './used-templates.js';
 import { admitRecipe, recipeDependents, refuseRecipeDelete } from './rules.js';
 
 export const FormulaParameter = v.strictObject({
@@ -116,6 +117,8 @@ export interface RecipeRevisionSpec {
   readonly summary: string;
   readonly revertedTo?: number;
   readonly spec: MasterRecipeSpec;
+  /** What its steps stood for; absent in revisions of an older version of the product. */
+  readonly templates?: readonly UsedTemplate[];
   readonly signatures: readonly LifecycleEntry[];
 }
 

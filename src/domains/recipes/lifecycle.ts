@@ -83,7 +83,7 @@ export async function revertRecipe(
   refuseDuplicate(wanted.spec.spec, { read: deps.store, site, name });
   const next = recipe.status.revision + 1;
   const { entry, audit } = signed(deps, recipe, 'revert', 'Draft', reason, actor, next, wanted.spec.spec, { revertedTo: revision });
-  const { status, puts } = revise({ name, site, spec: wanted.spec.spec, before: recipe, by: entry.actionBy }, 'Draft', `reverted to revision ${revision}`, {
+  const { status, puts } = revise({ name, site, spec: wanted.spec.spec, before: recipe, read: deps.store, by: entry.actionBy }, 'Draft', `reverted to revision ${revision}`, {
     revertedTo: revision,
     entry,
   });

@@ -3,11 +3,13 @@ import { invalid, missing } from '../../platform/base/refusal.js';
 import type { Query, Route } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
+import { recipeChanges, type RecipeContent } from './diff-words.js';
 import { revisionBody, revisionItem } from './dto.js';
 import type { RecipeRevisionSpec } from './kind.js';
 import { revisionNumber } from './lifecycle-routes.js';
 import { recipeExists, RECIPE_PATH, route } from './recipe-route.js';
-import { diff, RECIPE_REVISION, revisionName, revisionsOf, summarise } from './revisions.js';
+import { diff, RECIPE_REVISION, revisionName, revisionsOf } from './revisions.js';
+import { parameterUnit } from './used-templates.js';
 
 function requireRevision(store: Store, site: string, name: string, revision: number): Resource<RecipeRevisionSpec> {
   const found = store.get(RECIPE_REVISION, site, revisionName(name, revision));
@@ -20,6 +22,11 @@ function revisionQuery(query: Query, name: 'v1' | 'v2'): number {
   const text = query.get(name);
   if (text === undefined || !/^[1-9]\d{0,8}$/.test(text)) throw invalid('invalid_query', name, `query ${name} must be a revision number, for example ?v1=1&v2=2`);
   return Number(text);
+}
+
+function contentOf(store: Store, { metadata, spec }: Resource<RecipeRevisionSpec>): RecipeContent {
+  const { templates } = spec;
+  return { spec: spec.spec, ...(templates ? { templates } : {}), unitOf: (step, parameter) => parameterUnit(store, metadata.site, step, parameter) };
 }
 
 export const revisionRoutes: readonly Route[] = [
@@ -37,13 +44,13 @@ export const revisionRoutes: readonly Route[] = [
     path: `${RECIPE_PATH}/revisions/diff`,
     action: 'masterrecipe:diff-revisions',
     tier: 'read',
-    summary: 'Differences between two revisions; query v1 and v2',
+    summary: 'Differences between two revisions, in the document and in words; query v1 and v2',
     exists: recipeExists,
     handle({ params: { site, name }, query }, { store }) {
       const v1 = revisionQuery(query, 'v1');
       const v2 = revisionQuery(query, 'v2');
-      const changes = diff(requireRevision(store, site, name, v1).spec.spec, requireRevision(store, site, name, v2).spec.spec);
-      return { name, v1, v2, changes, summary: summarise(changes) };
+      const [before, after] = [v1, v2].map((revision) => contentOf(store, requireRevision(store, site, name, revision)));
+      return { name, v1, v2, changes: diff(before.spec, after.spec), summary: recipeChanges(before, after) };
     },
   }),
   route({

@@ -8,6 +8,7 @@ import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 import type { LifecycleEntry, MasterRecipeSpec, MasterRecipeStatus, RecipePhase, RecipeRevision, RecipeRevisionSpec } from './kind.js';
+import { usedTemplates } from './used-templates.js';
 
 export const RECIPE_REVISION = kindNamed<typeof RecipeRevision>('RecipeRevision');
 
@@ -35,7 +36,7 @@ export function recipeCompanions(written: Written<MasterRecipeSpec, MasterRecipe
 }
 
 export function revise(
-  { name, site, spec, before, by }: Written<MasterRecipeSpec, MasterRecipeStatus>,
+  { name, site, spec, before, read, by }: Written<MasterRecipeSpec, MasterRecipeStatus>,
   phase: RecipePhase,
   summary: string,
   more: { readonly revertedTo?: number; readonly entry?: LifecycleEntry } = {},
@@ -55,6 +56,7 @@ export function revise(
       digest,
       summary,
       spec,
+      templates: usedTemplates(read, site, spec.procedure.chart),
       signatures: more.entry ? [more.entry] : [],
       ...(more.revertedTo === undefined ? {} : { revertedTo: more.revertedTo }),
     },

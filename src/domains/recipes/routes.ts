@@ -47,7 +47,7 @@ const newVersion = route({
     const { site, name } = context.params;
     const recipe = requireRecipe(store, site, name);
     const next = nextVersion(store, site, name, recipe.spec, context.body.bump);
-    const companions = companionsOf(MasterRecipe, { site, name: next.name, spec: next.spec, before: undefined, by: context.caller.displayName });
+    const companions = companionsOf(MasterRecipe, { site, name: next.name, spec: next.spec, before: undefined, read: store, by: context.caller.displayName });
     const applied = await store.write({
       puts: [{ kind: MasterRecipe, site, name: next.name, spec: next.spec, status: companions.status, labels: { [derivedFromLabel]: name } }, ...(companions.puts ?? [])],
       audits: [context.audit({ target: { kind: 'MasterRecipe', name: next.name, site }, after: next.spec, details: { derivedFrom: name } })],

@@ -228,7 +228,7 @@ class Family<Spec extends object, Status> {
   async #write(store: Store, event: CrudEvent<Spec, Status>, audit: NonNullable<Change['audits']>[number], written: Written): Promise<Resource<Spec, Status>> {
     const more = this.#options.also?.(event);
     const { site, name, before } = event;
-    const companions = event.spec ? companionsOf(this.#kind, { site, name, spec: event.spec, before, by: event.caller.displayName }) : {};
+    const companions = event.spec ? companionsOf(this.#kind, { site, name, spec: event.spec, before, read: store, by: event.caller.displayName }) : {};
     const put = {
       kind: this.#kind,
       site: event.site,

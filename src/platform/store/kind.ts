@@ -71,6 +71,8 @@ export interface Written<Spec, Status> {
   readonly site: string;
   readonly spec: Spec;
   readonly before: Resource<Spec, Status> | undefined;
+  /** The store as it is with the write. */
+  readonly read: StoreReader;
   /** Display name of who writes. */
   readonly by: string;
 }

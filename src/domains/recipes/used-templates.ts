@@ -1,0 +1,54 @@
+/** The templates that the steps of a recipe stand for, each with the digest of its content: what a revision rested on. */
+import type { ProceduralChart, ProceduralStep } from '../../../runtime/vocabulary/chart.js';
+import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import { OPERATION_TEMPLATE, PHASE_TEMPLATE, PROCEDURE_TEMPLATE, UNIT_PROCEDURE_TEMPLATE } from '../procedures/rules.js';
+
+export interface UsedTemplate {
+  /** Step path, for example `makeResin/charge/monomer`. */
+  readonly path: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly digest: string;
+}
+
+interface TemplateSpec {
+  readonly chart?: ProceduralChart;
+  readonly parameters?: readonly { readonly name: string; readonly unit: string }[];
+}
+
+const KINDS = {
+  PhaseTemplate: PHASE_TEMPLATE,
+  OperationTemplate: OPERATION_TEMPLATE,
+  UnitProcedureTemplate: UNIT_PROCEDURE_TEMPLATE,
+  ProcedureTemplate: PROCEDURE_TEMPLATE,
+} as const;
+/** Templates cannot contain themselves, as each stands one level below; this ends the walk of documents that say otherwise. */
+const LEVELS_MAX = 4;
+
+/** In the order of the steps; a template that does not exist is left out. */
+export function usedTemplates(read: StoreReader, site: string, chart: ProceduralChart): UsedTemplate[] {
+  const found: UsedTemplate[] = [];
+  walk(chart, '', 0);
+  return found;
+
+  function walk({ steps = [] }: ProceduralChart, above: string, level: number): void {
+    for (const step of steps) {
+      const path = above === '' ? step.name : `${above}/${step.name}`;
+      const spec = templateOf(read, site, step);
+      if (spec) found.push({ path, kind: step.templateKind ?? '', name: step.templateRef ?? '', digest: canonicalDigest(spec) });
+      const inner = step.subChart ?? spec?.chart;
+      // a procedure template is used in the place of the procedure: its steps have no step above them
+      if (inner && level < LEVELS_MAX) walk(inner, step.templateKind === 'ProcedureTemplate' ? above : path, level + 1);
+    }
+  }
+}
+
+/** Engineering unit of a parameter of the template that the step names. */
+export function parameterUnit(read: StoreReader, site: string, step: ProceduralStep, parameter: string): string {
+  return templateOf(read, site, step)?.parameters?.find(({ name }) => name.toLowerCase() === parameter.toLowerCase())?.unit ?? '';
+}
+
+function templateOf(read: StoreReader, site: string, { templateKind, templateRef }: ProceduralStep): TemplateSpec | undefined {
+  return templateKind && templateRef ? (read.get(KINDS[templateKind] as typeof PHASE_TEMPLATE, site, templateRef)?.spec as TemplateSpec | undefined) : undefined;
+}
