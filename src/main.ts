@@ -162,6 +162,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     signalsChanged: (site, scope) => phases.sendSignals(site, scope),
   });
 
+  const gatewayCommands = { ...commandDeps, wake: wakeScope };
   const recordings = new Recordings({
     folder: path.join(settings.dataDir, 'recordings'),
     clock,
@@ -328,7 +329,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       sse: { hub, clock, places },
       places,
     } satisfies StreamDeps,
-    commands: commandDeps,
+    commands: gatewayCommands,
     recordings: { ...common, recordings, secondsMax: settings.recordingDurationMaxMs / 1000 },
     units: { ...common, alarms, nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: build, tags: tagDeps, journal, logLines },
     batches: { ...common, facts: queries, storageLow },

@@ -23,7 +23,7 @@ export interface SteeredChart {
 }
 
 export interface ChangeRefusal {
-  readonly rule: 'unknown_step' | 'unknown_transition' | 'step_active' | 'step_not_active' | 'last_active_step' | 'transition_not_enabled';
+  readonly rule: 'unknown_step' | 'unknown_transition' | 'step_active' | 'step_not_active' | 'last_active_step' | 'transition_not_enabled' | 'element_active';
   readonly message: string;
 }
 

@@ -8,7 +8,7 @@
 import type { ChartTransition, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
-import { childrenSettled, childTakes, isFinal, judge, type Verdict } from '../../../runtime/vocabulary/transitions.js';
+import { childrenSettled, childTakes, isActive, isFinal, judge, type Verdict } from '../../../runtime/vocabulary/transitions.js';
 import type { ElementFailure } from './kind.js';
 import type { OrderFailure } from './phase-orders.js';
 import { type ChartProgress, entrySteps, moved, NO_PROGRESS, nextMove, STEP_ACTIVATIONS_MAX } from './rules.js';
@@ -71,6 +71,8 @@ const LEVELS: Readonly<Record<HoldPropagation, readonly ElementKind[]>> = {
   unitProcedure: ['Operation', 'UnitProcedure'],
   batch: ['Operation', 'UnitProcedure', 'Procedure'],
 };
+/** States in which the chart of an element has a place to be in; in all others its children have orders of their own. */
+const LEFT_STOPS: readonly State[] = ['Running', 'Pausing', 'Paused', 'Holding', 'Held', 'Restarting'];
 const SETTLE_ROUNDS_MAX = 10_000;
 
 export function* walk(node: TreeNode): Iterable<TreeNode> {
@@ -214,6 +216,7 @@ export class ProcedureTree {
   }
 
   #advance(node: TreeNode): void {
+    if (LEFT_STOPS.includes(node.state)) this.#stopLeft(node);
     if (node.state === 'Running') return this.#run(node);
     if (node.state === 'Restarting') return this.#restart(node);
     const passedOn = PASSED_ON[node.state];
@@ -232,7 +235,13 @@ export class ProcedureTree {
     );
   }
 
+  /** A step that was left by hand takes its element along (ADR 0007): by itself a step is left when its element is Complete only. */
+  #stopLeft(node: TreeNode): void {
+    for (const child of leftChildren(node)) if (childTakes('Stop', child.state)) this.#order(child, 'Stop', 'active-step');
+  }
+
   #run(node: TreeNode): void {
+    if (leftChildren(node).length > 0) return; // nothing begins beside what is still being stopped
     const chart = node.chart ?? {};
     for (const step of node.progress.active) this.#ensureStarted(node, step);
     const released = this.#released.get(node.name);
@@ -270,7 +279,7 @@ export class ProcedureTree {
   #restart(node: TreeNode): void {
     const aborted = (child: TreeNode): boolean => child.state === 'Aborted' && child.failure !== undefined && node.progress.active.includes(child.step);
     for (const child of node.children) {
-      if (child.state === 'Held') this.#order(child, 'Restart', 'Restart');
+      if (child.state === 'Held' && node.progress.active.includes(child.step)) this.#order(child, 'Restart', 'Restart');
       else if (aborted(child)) this.#order(child, 'Reset', 'Restart');
     }
     if (!node.children.some((child) => aborted(child)) && this.#childrenSettled(node)) this.#enter(node, 'Running', 'complete');
@@ -313,6 +322,11 @@ export class ProcedureTree {
 export function stepIsComplete(node: TreeNode, step: string): boolean {
   const child = childOf(node, step);
   return child !== undefined && child.state === 'Complete' && child.runCount >= (node.progress.activations[step] ?? 1);
+}
+
+/** Elements at work whose step is not active: a person has left it. */
+function leftChildren(node: TreeNode): TreeNode[] {
+  return node.children.filter((child) => isActive(child.state) && !node.progress.active.includes(child.step));
 }
 
 function childOf(node: TreeNode, step: string): TreeNode | undefined {

@@ -3,6 +3,7 @@
  * it is told the state of each step's element and which conditions are true, and says which steps to leave and enter.
  */
 import { type ChartTransition, type ProceduralChart, type ProceduralStep, transitionKey } from '../../../runtime/vocabulary/chart.js';
+import { type ChangeRefusal, type ChartChange, judgeChange } from '../../../runtime/vocabulary/steering.js';
 
 /** Where a chart stands; persisted with its element. */
 export interface ChartProgress {
@@ -80,6 +81,37 @@ export function moved(progress: ChartProgress, leave: readonly string[], enter: 
     activations,
     activatedAtMs,
   };
+}
+
+/** What a change by hand must know of the element of a step. */
+export interface StepElement {
+  readonly runCount: number;
+  /** Neither Idle nor final. */
+  readonly isActive: boolean;
+}
+
+/**
+ * Progress after a change by hand (ADR 0007), or why it cannot be. A step that is entered is one run more than its element
+ * has had, so that it runs however often the step was active before.
+ */
+export function steered(
+  chart: ProceduralChart,
+  progress: ChartProgress,
+  change: ChartChange,
+  elementOf: (step: string) => StepElement | undefined,
+  nowMs: number,
+): { readonly progress: ChartProgress } | { readonly refusal: ChangeRefusal } {
+  const { transitions } = read(chart);
+  const forced = change.change === 'force' ? transitions.find(({ source, index }) => transitionKey(source, index) === change.transition) : undefined;
+  const refusal = judgeChange(change, { steps: (chart.steps ?? []).map(({ name }) => name), active: progress.active, sourcesOf: () => forced?.from });
+  if (refusal) return { refusal };
+  const entering = forced?.to ?? (change.change === 'activate' ? [change.step] : []);
+  const leaving = forced?.from ?? (change.change === 'activate' ? change.leave : change.change === 'deactivate' ? [change.step] : []);
+  const busy = entering.find((step) => elementOf(step)?.isActive);
+  if (busy !== undefined) return { refusal: { rule: 'element_active', message: `the element of step ${busy} has not come to rest yet` } };
+  const next = moved(progress, leaving, entering, change.change === 'force' ? change.transition : '', nowMs);
+  const runs = entering.map((step) => [step, (elementOf(step)?.runCount ?? 0) + 1] as const);
+  return { progress: { ...next, activations: { ...next.activations, ...Object.fromEntries(runs) } } };
 }
 
 function read(chart: ProceduralChart): Reading {

@@ -1,6 +1,5 @@
 /** Commands, mode and prompts (contract 2, Tags; contract 3, Commands, prompts and ad-hoc execution). */
 import * as v from 'valibot';
-import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { actorOf } from '../../platform/http/caller.js';
@@ -11,20 +10,44 @@ import { Batch } from '../batches/kind.js';
 import { scopeOf } from '../procedures/roots.js';
 import { Phase } from '../procedures/kind.js';
 import { requireSite } from '../plant/kind.js';
-import { sign, type SigningKeys } from '../recipes/signature.js';
-import { CommandBody, type CommandDeps, sendCommand } from './command.js';
+import { sign } from '../recipes/signature.js';
+import { ActiveStepBody, type ActiveStepDeps, changeActiveStep, requireElement, type SteeredKind } from './active-step.js';
+import { CommandBody, sendCommand } from './command.js';
 import { ModeBody, setMode } from './mode.js';
 import { canonicalAnswer, pendingWait, requirePhase } from './prompt-response.js';
 
-export interface CommandRouteDeps extends CommandDeps {
-  readonly clock: Clock;
-  readonly keys: SigningKeys;
-}
+export type CommandRouteDeps = ActiveStepDeps;
 
 const route = routesFor<CommandRouteDeps>();
 const inSite = ({ site }: { readonly site: string }, { store }: CommandRouteDeps): void => void requireSite(store, site);
 
+/** Not shown in the contract; ADR 0007. */
+const activeStepRoutes = (
+  [
+    ['Phase', 'phases'],
+    ['Operation', 'operations'],
+    ['UnitProcedure', 'unitprocedures'],
+    ['Procedure', 'procedures'],
+  ] as const satisfies readonly (readonly [SteeredKind, string])[]
+).map(([kind, path]) =>
+  route({
+    method: 'POST',
+    path: `/api/v1/sites/{site}/${path}/{name}/active-step`,
+    action: `${kind.toLowerCase()}:active-step`,
+    tier: 'operate-lead',
+    reason: 'policy',
+    freshToken: true,
+    body: ActiveStepBody,
+    reply: '{ok, kind, name, change, step?, leave?, transition?, signature, auditRecordRef}',
+    summary: `Change the active steps of a ${kind} in Manual; the change is signed`,
+    audit: { action: 'Execute', category: 'active-step', target: ({ site, name }) => ({ kind, name, site }) },
+    exists: (params, { store }) => void requireElement(store, kind, params as never),
+    handle: (context, deps) => changeActiveStep(kind, context as never, deps),
+  }),
+);
+
 export const commandRoutes = [
+  ...activeStepRoutes,
   route({
     method: 'POST',
     path: '/api/v1/sites/{site}/command',

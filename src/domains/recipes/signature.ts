@@ -18,6 +18,7 @@ export const SIGNATURE_MEANINGS = [
   'change-approve',
   'change-reject',
   'ad-hoc-execution',
+  'active-step-change',
   'prompt-response',
   'external-result-manual-entry',
   'qualification',

@@ -2,10 +2,11 @@
 import t from 'tap';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
-import { judge } from '../../../runtime/vocabulary/transitions.js';
+import type { ChartChange } from '../../../runtime/vocabulary/steering.js';
+import { isActive, judge } from '../../../runtime/vocabulary/transitions.js';
 import type { ElementFailure } from '../../../src/domains/batches/kind.js';
 import { type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from '../../../src/domains/batches/procedure-tree.js';
-import { NO_PROGRESS } from '../../../src/domains/batches/rules.js';
+import { NO_PROGRESS, steered } from '../../../src/domains/batches/rules.js';
 
 /** Phases that follow their commands at once, as a unit worker would within a scan or two; or, while `late`, when asked to. */
 class Bench {
@@ -379,4 +380,71 @@ t.test('decisions 3.3, 2.7: an element that is not allocated or waits for a sign
   waiting = false;
   bench.settle();
   t.same(bench.commands, ['Start p1', 'Start p3']);
+});
+
+/** An operation of four phases in a row, in Manual, with its first phase running. */
+function inManual(): Bench {
+  const bench = new Bench(node('Operation', 'root', ['p1', 'p2', 'p3', 'p4'].map(phase)));
+  bench.tree.command('Start');
+  bench.settle();
+  bench.tree.root.mode = 'Manual';
+  return bench;
+}
+
+function steer(bench: Bench, change: ChartChange): string {
+  const { root } = bench.tree;
+  const outcome = steered(root.chart ?? {}, root.progress, change, (step) => ({ runCount: bench.node(step).runCount, isActive: isActive(bench.node(step).state) }), bench.nowMs);
+  if ('refusal' in outcome) return outcome.refusal.rule;
+  root.progress = outcome.progress;
+  bench.settle();
+  return '';
+}
+
+t.test('ADR 0007: a step that is left by hand takes its element along; the next one begins when that is at rest', async (t) => {
+  const bench = inManual();
+  bench.late = true;
+  t.equal(steer(bench, { change: 'force', transition: 'p1->p2#0' }), '');
+  t.same(bench.states(), { p1: 'Running', p2: 'Idle', p3: 'Idle', p4: 'Idle', root: 'Running' }, 'its Stop is on its way');
+  bench.arrive();
+  t.same(bench.commands, ['Start p1', 'Stop p1', 'Start p2']);
+  t.same(bench.states(), { p1: 'Stopped', p2: 'Running', p3: 'Idle', p4: 'Idle', root: 'Running' });
+  t.same(bench.tree.root.progress.fired, ['p1->p2#0']);
+  t.equal(steer(bench, { change: 'activate', step: 'p4', leave: ['p2'] }), '', 'a step is skipped');
+  bench.complete('p4');
+  t.equal(bench.states().root, 'Complete');
+});
+
+t.test('ADR 0007: going back resets the element and runs it once more, however it ended', async (t) => {
+  const bench = inManual();
+  steer(bench, { change: 'activate', step: 'p3', leave: ['p1'] });
+  steer(bench, { change: 'activate', step: 'p1', leave: ['p3'] });
+  t.same(bench.commands, ['Start p1', 'Stop p1', 'Start p3', 'Stop p3', 'Reset p1', 'Start p1']);
+  t.equal(bench.node('p1').runCount, 2);
+  bench.tree.root.mode = 'Automatic';
+  for (const name of ['p1', 'p2', 'p3', 'p4']) bench.complete(name);
+  t.equal(bench.states().root, 'Complete', 'Automatic goes on from there');
+  t.equal(bench.node('p3').runCount, 2, 'the third one runs again too');
+});
+
+t.test('ADR 0007: a Held operation is moved while it stands; Restart goes on with the new step only', async (t) => {
+  const bench = inManual();
+  bench.tree.command('Hold');
+  bench.settle();
+  t.equal(steer(bench, { change: 'activate', step: 'p2', leave: ['p1'] }), '');
+  t.match(bench.states(), { root: 'Held', p1: 'Stopped', p2: 'Idle' });
+  bench.tree.command('Restart');
+  bench.settle();
+  t.match(bench.states(), { root: 'Running', p1: 'Stopped', p2: 'Running' });
+});
+
+t.test('ADR 0007: what does not fit is refused by name', async (t) => {
+  const bench = inManual();
+  t.equal(steer(bench, { change: 'activate', step: 'px', leave: [] }), 'unknown_step');
+  t.equal(steer(bench, { change: 'activate', step: 'p1', leave: [] }), 'step_active');
+  t.equal(steer(bench, { change: 'activate', step: 'p2', leave: ['p3'] }), 'step_not_active');
+  t.equal(steer(bench, { change: 'deactivate', step: 'p1' }), 'last_active_step');
+  t.equal(steer(bench, { change: 'force', transition: 'p1->p3#0' }), 'unknown_transition');
+  t.equal(steer(bench, { change: 'force', transition: 'p2->p3#1' }), 'transition_not_enabled');
+  bench.node('p3').state = 'Stopping';
+  t.equal(steer(bench, { change: 'activate', step: 'p3', leave: ['p1'] }), 'element_active');
 });

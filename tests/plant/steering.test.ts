@@ -1,0 +1,123 @@
+/** Active steps changed by hand on the running plant, and what a command would do (ADR 0007; decisions 3.7, 3.9). */
+import t from 'tap';
+import { isSignatureValid, type SignatureRecord } from '../../src/domains/recipes/signature.js';
+import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
+import { SITE, startPlant } from '../support/plant.js';
+
+const plant = await startPlant();
+t.teardown(() => plant.end());
+
+const REASON = 'asked for by the test';
+const mode = (kind: string, name: string, word: string) => plant.api.post(`${SITE}/mode`, { kind, name, mode: word });
+const steer = (list: string, name: string, body: object) => plant.api.post(`${SITE}/${list}/${name}/active-step`, { reason: REASON, ...body });
+
+/** The element once it is as wanted. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+function until(list: string, name: string, what: string, wanted: (body: any) => boolean): Promise<any> {
+  return plant.look(`${name} ${what}`, async () => {
+    const { body } = await plant.api.get(`${SITE}/${list}/${name}`);
+    return { done: wanted(body) ? body : undefined, seen: `it is ${body.state} in ${body.sfcStatus?.activeSteps}: ${body.blockedBecause}` };
+  });
+}
+
+async function launchHeat(target: string): Promise<string> {
+  const answer = await plant.api.post(`${SITE}/units/rx101/execute-phase`, { phaseTemplateRef: 'heat', parameterValues: [{ name: 'target', value: target }] });
+  t.equal(answer.status, 201, answer.text);
+  return answer.body.name;
+}
+
+const inStep = (step: string) => (body: { readonly sfcStatus?: { readonly activeSteps: readonly string[] } }) => body.sfcStatus?.activeSteps.includes(step) ?? false;
+
+t.test('a phase: says what it waits for with the values of now, and is led on by hand in Manual, signed and on record', async (t) => {
+  const name = await launchHeat('90');
+  const waits = await until('phases', name, 'is in ramp', inStep('ramp'));
+  t.match(waits.blockedBy, [
+    {
+      reason: 'condition',
+      element: { kind: 'Phase', name, unit: 'rx101' },
+      step: 'ramp',
+      transition: 'ramp->done#2',
+      conditions: [{ expression: "ABS(target - READ('temp.pv')) <= tolerance", met: false, now: /^[\d.]+ <= 1$/ }],
+    },
+  ]);
+  t.match(waits.blockedBecause, /step ramp: ABS\(target - READ\('temp\.pv'\)\) <= tolerance, now [\d.]+ <= 1$/);
+  const later = await until('phases', name, 'is warmer', (body) => body.blockedBecause !== waits.blockedBecause);
+  const value = (body: typeof waits): number => Number.parseFloat(body.blockedBy[0].conditions[0].now);
+  t.ok(value(later) < value(waits), 'the values of now, although the chart reports nothing while it waits');
+
+  t.match(await steer('phases', 'nobody', { change: 'force', transition: 'ramp->done#2' }), { status: 404 });
+  t.match(await steer('phases', name, { change: 'force', transition: 'ramp->done#2' }), { status: 409, body: { code: 'not_manual', mode: 'Automatic' } });
+  t.equal((await mode('Phase', name, 'Manual')).status, 200);
+  t.match(await steer('phases', name, { change: 'force', transition: 'ramp->end#9' }), { status: 400, body: { code: 'unknown_transition', field: 'transition' } });
+  t.match(await steer('phases', name, { change: 'activate', step: 'rampe' }), { status: 400, body: { code: 'unknown_step', field: 'step' } });
+  t.match(await steer('phases', name, { change: 'activate' }), { status: 400, body: { code: 'missing_field', field: 'step' } });
+  t.match(await steer('phases', name, { change: 'force', step: 'ramp', transition: 'ramp->done#2' }), { status: 400, body: { field: 'step' } });
+  t.match(await steer('phases', name, { change: 'force', transition: 'agitate->start#0' }), { status: 409, body: { code: 'transition_not_enabled' } });
+  t.match(await steer('phases', name, { change: 'deactivate', step: 'ramp' }), { status: 409, body: { code: 'last_active_step' } });
+  t.match(await steer('phases', name, { change: 'activate', step: 'start', leave: ['ramp'], reason: 'why' }), { status: 400, body: { code: 'reason_too_short' } });
+
+  const back = await steer('phases', name, { change: 'activate', step: 'start', leave: ['ramp'] });
+  t.match(back, { status: 200, body: { ok: true, kind: 'Phase', name, change: 'activate', step: 'start', leave: ['ramp'], signature: /^[0-9a-f]{64}$/ } }, back.text);
+  const [record] = await plant.audit(back, 1);
+  t.match(record, {
+    action: 'Execute',
+    category: 'active-step',
+    result: 'Success',
+    operatorReason: REASON,
+    target: { kind: 'Phase', name },
+    details: { change: 'activate', step: 'start', activeSteps: ['ramp'] },
+    signature: { meaning: 'active-step-change', reason: REASON, content: { step: 'start', leave: ['ramp'], activeSteps: ['ramp'] } },
+  });
+  t.ok(isSignatureValid(record.signature as SignatureRecord, { ...openDeviceKeys(plant.dataDir), algorithm: 'Ed25519', authMode: 'none' }), 'the signature verifies');
+  const manual = await until('phases', name, 'is in start again', inStep('start'));
+  t.match(manual, { state: 'Running', mode: 'Manual', blockedBy: [{ reason: 'manual', step: 'start', transition: 'start->ramp#1' }] });
+  t.equal((await steer('phases', name, { change: 'activate', step: 'done', leave: ['start'] })).status, 200);
+  await until('phases', name, 'is Complete', (body) => body.state === 'Complete');
+  t.match(await steer('phases', name, { change: 'activate', step: 'start' }), { status: 409, body: { code: 'final_state', state: 'Complete' } });
+});
+
+t.test('a procedural chart: a step is skipped, its phase is stopped; the record of the batch tells who, what and why', async (t) => {
+  const batch = await plant.runBatch();
+  const charge = await plant.look('the premix is charged', async () => {
+    const found = (await plant.phases(batch)).find((phase) => phase.stepPath === 'prepare/premix/charge');
+    return { done: found?.state === 'Running' ? found : undefined, seen: found?.state };
+  });
+  const operation = charge.parent.name as string;
+  t.equal((await mode('Operation', operation, 'Manual')).status, 200);
+  const answer = await steer('operations', operation, { change: 'activate', step: 'mix', leave: ['charge'] });
+  t.match(answer, { status: 200, body: { kind: 'Operation', name: operation } }, answer.text);
+  await until('phases', charge.name, 'is Stopped', (body) => body.state === 'Stopped');
+  const mix = await plant.untilPhase(batch, 'mix', 'Running');
+  t.equal(mix.parent.name, operation);
+  t.match(await steer('operations', operation, { change: 'force', transition: 'charge->mix#0' }), { status: 409, body: { code: 'transition_not_enabled' } });
+  t.match(
+    (await plant.events(batch)).find((event) => event.eventSubType === 'Modification'),
+    {
+      eventType: 'Procedural Execution',
+      element: { kind: 'Operation', name: operation },
+      value: 'activate mix, leave charge',
+      previousValue: 'charge',
+      message: REASON,
+      person: {},
+    },
+  );
+  await plant.command(batch, 'Abort');
+  const { recordRef } = await plant.look('the record is made', async () => {
+    const body = await plant.batch(batch);
+    return { done: body.recordRef ? body : undefined, seen: body.phase };
+  });
+  const made = await plant.look('the record is there', async () => {
+    const { body } = await plant.api.get(`${SITE}/batchrecords/${recordRef}`);
+    return { done: body.phase && body.phase !== 'Pending' ? body : undefined, seen: body.phase };
+  });
+  t.match(
+    made.spec.operatorActions.find((action: { readonly action: string }) => action.action === 'ActiveStepChange'),
+    {
+      element: { kind: 'Operation', name: operation },
+      signed: true,
+      meaning: 'active-step-change',
+      reason: REASON,
+      value: 'activate mix, leave charge',
+    },
+  );
+});
