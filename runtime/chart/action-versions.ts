@@ -15,8 +15,8 @@ import { wideOperationCount } from './value.js';
 /** Operations beyond 2^53 in one run from which on the wide version pays. */
 const WIDE_AFTER = 16;
 
-/** Beyond this the engine does not optimise a function, and the wide version would only be longer. */
-const SOURCE_MAX = 50_000;
+/** Longer ones stay narrow: the wide version is made within a scan (about 3 ms for this length), and an engine hardly optimises what is longer. */
+const SOURCE_MAX = 20_000;
 
 export class ActionVersions {
   readonly #makeWide: () => ActionFunction;

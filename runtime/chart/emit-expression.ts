@@ -55,7 +55,7 @@ interface Held {
   readonly test: string;
 }
 
-export const SAFE = '9007199254740991';
+const SAFE = '9007199254740991';
 const INT32_MAX = 2_147_483_647;
 const INT_HELPERS: Readonly<Partial<Record<BinaryOperator, string>>> = { '+': 'add', '-': 'sub', '*': 'mul' };
 

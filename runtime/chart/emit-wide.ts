@@ -4,9 +4,8 @@
  * nothing is allocated. Slots, temporaries, builtins and records know nothing of it: a pair is made when a slot is loaded
  * and becomes number or bigint again where it leaves the function.
  */
-import type { BinaryOperator } from '../language/ast.js';
-import type { Literal } from '../language/ast.js';
-import { type Code, ExpressionEmitter, type IntPlace, numberCode, type Pair, SAFE } from './emit-expression.js';
+import type { BinaryOperator, Literal } from '../language/ast.js';
+import { type Code, ExpressionEmitter, type IntPlace, numberCode, type Pair } from './emit-expression.js';
 import type { Variable } from './layout.js';
 import { normalInt } from './value.js';
 import { highOf, lowOf } from './wide-int.js';
@@ -120,19 +119,41 @@ export class WideEmitter extends ExpressionEmitter {
       return `${difference},((${a.high}^${b.high})&(${a.high}^${high}))<0?overflow(${line}):0`;
     }
     const slow = `(${low}=${HELPERS[operator]}(${a.high},${a.low},${b.high},${b.low},${line}),${high}=HIGH[0])`;
-    const number = this.scratch();
-    if (operator === '*') {
-      const near = `${a.high}===${a.low}>>31&&${b.high}===${b.low}>>31&&(${number}=${a.low}*${b.low})<=${SAFE}&&${number}>=-${SAFE}`;
-      return `${near}?(${low}=${number}|0,${high}=(${number}-(${low}>>>0))/${WORD}|0):${slow}`;
-    }
-    if (divisor === undefined || divisor <= 0 || divisor > DIVISOR_MAX) return slow;
-    const joined = `${number}=${a.high}%${divisor}*${WORD}+(${a.low}>>>0)`;
-    const small = `${a.high}===0&&${a.low}>=0`;
-    if (operator === '/') {
-      return `${small}?(${high}=0,${low}=${a.low}/${divisor}|0):${a.high}>=0?(${joined},${high}=${a.high}/${divisor}|0,${low}=Math.floor(${number}/${divisor})|0):${slow}`;
-    }
-    return `${small}?(${high}=0,${low}=${a.low}%${divisor}|0):${a.high}>=0?(${joined},${high}=0,${low}=${number}-Math.floor(${number}/${divisor})*${divisor}|0):${slow}`;
+    if (operator === '*') return `${this.#narrowProduct(a, b, { set: '', high, low })}:${slow}`;
+    if (divisor === undefined || divisor <= 0) return slow;
+    const to: Pair = { set: '', high, low };
+    const shift = Math.log2(divisor);
+    const negative = narrowQuotient(operator, a, to, divisor);
+    if (shift > 0 && shift < 32 && Number.isInteger(shift)) return `${shifted(operator, a, to, shift)}:${negative}:${slow}`;
+    return divisor > DIVISOR_MAX ? slow : `${this.#quotient(operator, a, to, divisor)}:${negative}:${slow}`;
   }
+
+  /** Of two 32-bit values: the rounded product is off by less than a quarter of the high half's unit. */
+  #narrowProduct(a: Pair, b: Pair, { high, low }: Pair): string {
+    const near = this.scratch();
+    const narrow = `${a.high}===${a.low}>>31&&${b.high}===${b.low}>>31`;
+    return `${narrow}?(${near}=${a.low}*${b.low},${low}=Math.imul(${a.low},${b.low}),${high}=Math.floor((${near}-(${low}>>>0))/${WORD}+0.5)|0)`;
+  }
+
+  /** Of a value that is not negative: within 31 bits, or the rest of the high half joined with the low one. */
+  #quotient(operator: BinaryOperator, a: Pair, { high, low }: Pair, divisor: number): string {
+    const joined = this.scratch();
+    const join = `${joined}=${a.high}%${divisor}*${WORD}+(${a.low}>>>0)`;
+    const narrow = `${a.high}===0&&${a.low}>=0?(${high}=0,${low}=${a.low}${operator === '/' ? '/' : '%'}${divisor}|0)`;
+    if (operator === '/') return `${narrow}:${a.high}>=0?(${join},${high}=${a.high}/${divisor}|0,${low}=Math.floor(${joined}/${divisor})|0)`;
+    return `${narrow}:${a.high}>=0?(${join},${high}=0,${low}=${joined}-Math.floor(${joined}/${divisor})*${divisor}|0)`;
+  }
+}
+
+/** Of a negative value within 32 bits. */
+function narrowQuotient(operator: BinaryOperator, a: Pair, { high, low }: Pair, divisor: number): string {
+  return `${a.high}===${a.low}>>31?(${low}=${a.low}${operator === '/' ? '/' : '%'}${divisor}|0,${high}=${low}>>31)`;
+}
+
+/** Division of a value that is not negative by a power of 2. */
+function shifted(operator: BinaryOperator, a: Pair, { high, low }: Pair, shift: number): string {
+  if (operator === 'MOD') return `${a.high}>=0?(${high}=0,${low}=${a.low}&${2 ** shift - 1})`;
+  return `${a.high}>=0?(${low}=${a.low}>>>${shift}|${a.high}<<${32 - shift},${high}=${a.high}>>${shift})`;
 }
 
 function paired(pair: Pair, pure: boolean): Code {

@@ -8,7 +8,6 @@ import { type Int, intArithmetic } from '../language/values.js';
 
 const WORD = 4_294_967_296;
 const HALF = 65_536;
-const INT32_MAX = 2_147_483_647;
 
 /** High half of the last result. */
 export const HIGH = new Int32Array(1);
@@ -51,7 +50,7 @@ export function mulLow(aHigh: number, aLow: number, bHigh: number, bLow: number,
   return Math.imul(aLow, bLow);
 }
 
-/** Value not negative and divisor within 31 bits: long division by two digits of 16 bits, in doubles without rounding. */
+/** Value not negative and divisor within 32 bits: long division by two digits of 16 bits, in doubles without rounding. */
 function digits(high: number, low: number, divisor: number, remainder: boolean): number {
   const top = (high % divisor) * HALF + (low >>> 16);
   const upper = Math.floor(top / divisor);
@@ -62,7 +61,7 @@ function digits(high: number, low: number, divisor: number, remainder: boolean):
 }
 
 function divided(operator: '/' | 'MOD', aHigh: number, aLow: number, bHigh: number, bLow: number, line: number): number {
-  if (aHigh >= 0 && bHigh === 0 && bLow > 0 && bLow <= INT32_MAX) return digits(aHigh, aLow, bLow, operator === 'MOD');
+  if (aHigh >= 0 && bHigh === 0 && bLow !== 0) return digits(aHigh, aLow, bLow >>> 0, operator === 'MOD');
   return split(intArithmetic(operator, intOf(aHigh, aLow), intOf(bHigh, bLow), line));
 }
 

@@ -150,7 +150,7 @@ const PLAIN_TEXTS = ['one', 'two', 'three', 'four'];
 
 const OUR_WORDS = new Set([
   ...'use strict const let return function for switch case default if else break continue try finally typeof undefined true false instanceof new'.split(' '),
-  ...'H K F V T L B A b d loopMax Math abs floor Number String value assigned'.split(' '),
+  ...'H K F V T L B A b d loopMax Math abs floor imul Number String value assigned'.split(' '),
   ...'read readText write writeText message suspend answer kept unset stepTime stepActive'.split(' '),
   ...Object.keys(HELPERS),
 ]);
