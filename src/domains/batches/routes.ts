@@ -1,6 +1,6 @@
 /** Batches (contract 3, Recipes and records; decisions Q-RECIPE-27 to 33). */
 import * as v from 'valibot';
-import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { checkResourceName } from '../../platform/base/resource-name.js';
 import { crudRoutes } from '../../platform/http/crud.js';
@@ -12,20 +12,13 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { requireSite } from '../plant/kind.js';
 import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
-import { bindRecipe } from '../recipes/bindings.js';
-import { templatesOf } from '../recipes/expand.js';
-import { MasterRecipe } from '../recipes/kind.js';
-import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { batchName, checkBatch, withRecipeDefaults } from './creation.js';
 import { batchDto, batchItem } from './dto.js';
 import { type ExecutionEvent, type FactStream, type StateEntry, streamOf } from './execution-log.js';
 import type { FactReader } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
-import { batchParameters, checkQuantity } from './parameters.js';
-import { siteUnits } from '../recipes/site-units.js';
-import { checkStart, isAvailable, resolveEquipment } from './start.js';
-import { Unit } from '../plant/kind.js';
+import { preflight } from './preflight.js';
 
 export interface BatchRouteDeps {
   readonly store: Store;
@@ -159,10 +152,11 @@ export const batchRoutes = [
       unknown,
       Record<string, unknown>
     >,
-    summary: 'What would keep a batch from starting',
+    reply: '{ok, checks, parameters, allocations, bindings}',
+    summary: 'What would keep a batch from starting, and who can lift it',
     computes: true,
     exists: ({ site }, { store }) => void requireSite(store, site),
-    handle: ({ params, body }, deps) => preflight(deps, params.site, body),
+    handle: ({ params, body }, deps) => preflightOf(deps, params.site, body),
   }),
   ...(['events', 'messages'] as const).map((stream) =>
     route({
@@ -216,55 +210,11 @@ function removals(store: Store, batch: BatchResource) {
   return [{ kind: 'Batch', site, name }, { kind: 'ControlRecipe', site, name }, ...owned];
 }
 
-function preflight(deps: BatchRouteDeps, site: string, body: Record<string, unknown>) {
-  const { store } = deps;
-  const named = typeof body.batch === 'string' ? requireBatch(store, site, body.batch) : undefined;
-  const spec = named?.spec ?? withRecipeDefaults(store, site, decodeSpec(split(body).spec));
-  const draft: BatchResource =
-    named ?? ({ kind: 'Batch', metadata: { name: batchName(site, spec.batchID), site }, spec, status: Batch.initialStatus(spec) } as unknown as BatchResource);
-  const recipe = store.get(MasterRecipe, site, spec.masterRecipeRef);
-  const checks: { check: string; ok: boolean; severity: 'error' | 'warning'; message: string; element: string }[] = [];
-  const note = (check: string, test: () => string): void => {
-    let message: string;
-    try {
-      message = test();
-    } catch (fault) {
-      if (!(fault instanceof Refusal)) throw fault;
-      message = fault.message;
-    }
-    checks.push({ check, ok: message === '', severity: 'error', message, element: '' });
-  };
-  note('recipe-effective', () => (!recipe ? `recipe ${spec.masterRecipeRef} does not exist` : recipe.status.phase === 'Effective' ? '' : `recipe is ${recipe.status.phase}`));
-  if (!recipe) return { ok: false, checks, parameters: [], allocations: [], bindings: { violations: 0 } };
-  note('batch-id', () =>
-    store.list(Batch, site).some((other) => other.spec.batchID === spec.batchID && other.metadata.name !== draft.metadata.name) ? `batchID ${spec.batchID} is in use` : '',
-  );
-  note('formula-limits', () => {
-    batchParameters(recipe.spec, spec);
-    return '';
-  });
-  note('batch-size', () => {
-    checkQuantity(recipe.spec, spec.quantity);
-    return '';
-  });
-  const allocation = resolveEquipment(store, site, recipe.spec, spec.equipment);
-  const matrix = bindRecipe(recipe.spec, templatesOf(store, site), siteUnits(store, site), allocation);
-  note('bindings', () => (matrix.violations > 0 ? `${matrix.violations} role bindings are violated` : ''));
-  const start = checkStart(draft, deps);
-  note('equipment', () => ('message' in start && start.rule === 'allocation-unavailable' ? start.message : ''));
-  note('runtime-ready', () => ('message' in start && start.rule === 'runtime-not-ready' ? start.message : ''));
-  note('storage', () => (deps.storageLow() ? 'the storage of the appliance is nearly full' : ''));
-  note('coordination', () => {
-    const gone = recipe.spec.coordinationRefs.find((ref) => !store.get(ref.kind === 'SyncBarrier' ? SyncBarrier : (CoordinationBlock as never), site, ref.name));
-    return gone ? `${gone.kind} ${gone.name} does not exist` : '';
-  });
-  note('charts', () => ('message' in start && start.rule === 'chart-invalid' ? start.message : ''));
-  const allocations = Object.entries(allocation).map(([capability, unit]) => {
-    const status = store.get(Unit, site, unit)?.status;
-    return { capability, unit, available: isAvailable(status), holder: status?.allocatedTo ?? '' };
-  });
-  const parameters = checks.every((check) => check.check !== 'formula-limits' || check.ok) ? batchParameters(recipe.spec, spec) : [];
-  return { ok: checks.every((check) => check.ok), checks, parameters, allocations, bindings: { violations: matrix.violations } };
+/** Of a batch by its name, or of what would become one. */
+function preflightOf(deps: BatchRouteDeps, site: string, body: Record<string, unknown>) {
+  if (typeof body.batch === 'string') return preflight(deps, site, body.batch, requireBatch(deps.store, site, body.batch).spec);
+  const spec = withRecipeDefaults(deps.store, site, decodeSpec(split(body).spec));
+  return preflight(deps, site, batchName(site, spec.batchID), spec);
 }
 
 function timeline(batch: BatchResource, states: readonly StateEntry[], events: readonly ExecutionEvent[]) {

@@ -88,7 +88,8 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     if (violation) return refuse('binding-violation', `step ${violation.step}, role ${violation.role}: ${violation.message}`);
     checkQuantity(recipe.spec, batch.spec.quantity);
     const parameters = batchParameters(recipe.spec, batch.spec);
-    if ((recipe.spec.procedure.chart.steps ?? []).length === 0) return refuse('chart-invalid', 'the procedure of the recipe has no steps');
+    const [note] = expandRecipe(recipe.spec.procedure.chart, templatesOf(store, site)).notes;
+    if (note) return refuse('chart-invalid', note);
     for (const name of recipe.spec.allocation === 'AtStart' ? units : []) {
       const missing = permissiveOf(facts, site, name);
       if (missing) return refuse(missing.rule, missing.message, [name]);

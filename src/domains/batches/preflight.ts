@@ -1,0 +1,241 @@
+/**
+ * What would keep a batch from starting, and who can lift it (contract 3, Recipes and records; decisions Q-RECIPE-28): one
+ * row per blocker, or one row that says the check is passed. Nothing is changed.
+ */
+import { Refusal } from '../../platform/base/refusal.js';
+import type { Tier } from '../../platform/http/caller.js';
+import type { Resource } from '../../platform/store/resource.js';
+import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { Unit, unitMode } from '../plant/kind.js';
+import { bindRecipe } from '../recipes/bindings.js';
+import { expandRecipe, templatesOf } from '../recipes/expand.js';
+import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
+import { LIFECYCLE } from '../recipes/rules.js';
+import { siteUnits } from '../recipes/site-units.js';
+import { Batch, type BatchSpec, type ParameterValue } from './kind.js';
+import { batchParameters, checkQuantity, chosenFormula } from './parameters.js';
+import { isAvailable, permissiveOf, resolveEquipment, type StartFacts } from './start.js';
+
+export const PREFLIGHT_CHECKS = [
+  'recipe-effective',
+  'batch-id',
+  'formula-limits',
+  'batch-size',
+  'equipment',
+  'bindings',
+  'charts',
+  'runtime-ready',
+  'storage',
+  'coordination',
+] as const;
+
+/** The least tier that may do it, and what there is to do; `holder` has the unit and gives it back by ending. */
+export interface LiftedBy {
+  readonly tier: Tier;
+  readonly action: string;
+  readonly holder?: string;
+}
+
+export interface PreflightCheck {
+  readonly check: (typeof PREFLIGHT_CHECKS)[number];
+  readonly ok: boolean;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  /** Unit, step or parameter that it is about. */
+  readonly element: string;
+  /** Absent when the check is passed. */
+  readonly liftedBy?: LiftedBy;
+}
+
+/** `severity` error where it is silent. */
+interface Blocker {
+  readonly message: string;
+  readonly element?: string;
+  readonly liftedBy: LiftedBy;
+  readonly severity?: 'warning';
+}
+
+export interface Preflight {
+  readonly ok: boolean;
+  readonly checks: readonly PreflightCheck[];
+  readonly parameters: readonly ParameterValue[];
+  readonly allocations: readonly { readonly capability: string; readonly unit: string; readonly available: boolean; readonly holder: string }[];
+  readonly bindings: { readonly violations: number };
+}
+
+/** @param name of the batch, or the name it would get */
+export function preflight(facts: StartFacts, site: string, name: string, spec: BatchSpec): Preflight {
+  const recipe = facts.store.get(MasterRecipe, site, spec.masterRecipeRef);
+  if (!recipe) {
+    const liftedBy: LiftedBy = { tier: 'engineer', action: `create recipe ${spec.masterRecipeRef}, or name another one` };
+    const checks = rows('recipe-effective', [{ message: `recipe ${spec.masterRecipeRef} does not exist`, liftedBy }]);
+    return { ok: false, checks, parameters: [], allocations: [], bindings: { violations: 0 } };
+  }
+  return new Look(facts, site, name, spec, recipe).result();
+}
+
+function rows(check: PreflightCheck['check'], blockers: readonly Blocker[]): PreflightCheck[] {
+  if (blockers.length === 0) return [{ check, ok: true, severity: 'error', message: '', element: '' }];
+  return blockers.map(({ message, element, liftedBy, severity }) => ({ check, ok: false, severity: severity ?? 'error', message, element: element ?? '', liftedBy }));
+}
+
+class Look {
+  readonly #facts: StartFacts;
+  readonly #site: string;
+  readonly #name: string;
+  readonly #batch: BatchSpec;
+  readonly #recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>;
+  readonly #allocation: Readonly<Record<string, string>>;
+
+  constructor(facts: StartFacts, site: string, name: string, batch: BatchSpec, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>) {
+    this.#facts = facts;
+    this.#site = site;
+    this.#name = name;
+    this.#batch = batch;
+    this.#recipe = recipe;
+    this.#allocation = resolveEquipment(facts.store, site, recipe.spec, batch.equipment);
+  }
+
+  result(): Preflight {
+    const { store } = this.#facts;
+    const matrix = bindRecipe(this.#recipe.spec, templatesOf(store, this.#site), siteUnits(store, this.#site), this.#allocation);
+    const limits = this.#formulaLimits();
+    const checks = [
+      ...rows('recipe-effective', this.#recipeEffective()),
+      ...rows('batch-id', this.#batchId()),
+      ...rows('formula-limits', limits),
+      ...rows(
+        'batch-size',
+        refused(() => checkQuantity(this.#recipe.spec, this.#batch.quantity), { tier: 'operate', action: 'give a quantity within the batch size of the recipe' }),
+      ),
+      ...rows('equipment', this.#equipment()),
+      ...rows(
+        'bindings',
+        matrix.rows.flatMap(({ issue, step, role, unit, message = '' }) =>
+          issue
+            ? [
+                {
+                  message,
+                  element: `${step}.${role}`,
+                  liftedBy: { tier: 'engineer' as const, action: unit ? `bind role ${role} in unit ${unit}` : `name a unit for step ${step}` },
+                },
+              ]
+            : [],
+        ),
+      ),
+      ...rows('charts', this.#charts()),
+      ...rows('runtime-ready', this.#runtimes()),
+      ...rows(
+        'storage',
+        this.#facts.storageLow() ? [{ message: 'the storage of the appliance is nearly full', liftedBy: { tier: 'admin', action: 'free space on the appliance' } }] : [],
+      ),
+      ...rows('coordination', this.#coordination()),
+    ];
+    return {
+      ok: checks.every(({ ok, severity }) => ok || severity === 'warning'),
+      checks,
+      parameters: limits.length === 0 ? batchParameters(this.#recipe.spec, this.#batch) : [],
+      allocations: Object.entries(this.#allocation).map(([capability, unit]) => {
+        const status = store.get(Unit, this.#site, unit)?.status;
+        return { capability, unit, available: isAvailable(status), holder: status?.allocatedTo ?? '' };
+      }),
+      bindings: { violations: matrix.violations },
+    };
+  }
+
+  /** In development a recipe runs from any phase but Rejected and Withdrawn (D-RECIPE-03); production will not take it. */
+  #recipeEffective(): Blocker[] {
+    const { name } = this.#recipe.metadata;
+    const { phase } = this.#recipe.status;
+    if (phase === 'Effective') return [];
+    const ended = phase === 'Rejected' || phase === 'Withdrawn';
+    const steps = LIFECYCLE.slice(LIFECYCLE.findIndex(({ from, by }) => from === phase && by !== 'reject'))
+      .filter(({ by }) => by !== 'reject' && by !== 'withdraw')
+      .map(({ by }) => by);
+    const action = ended ? `revert recipe ${name} to a Draft, then approve, release and activate it` : `${steps.join(', ')} recipe ${name}`;
+    const usable = !this.#facts.production && !ended;
+    return [{ message: `recipe is ${phase}`, liftedBy: { tier: 'supervise', action }, ...(usable ? { severity: 'warning' } : {}) }];
+  }
+
+  #batchId(): Blocker[] {
+    const { batchID } = this.#batch;
+    const other = this.#facts.store.list(Batch, this.#site).find(({ spec, metadata }) => spec.batchID === batchID && metadata.name !== this.#name);
+    return other ? [{ message: `batchID ${batchID} is in use`, element: other.metadata.name, liftedBy: { tier: 'operate', action: 'choose another batchID' } }] : [];
+  }
+
+  /** Each parameter by itself, so that every one that is wrong is named. */
+  #formulaLimits(): Blocker[] {
+    const liftedBy: LiftedBy = { tier: 'operate', action: 'give values that the formula allows' };
+    const formula = chosenFormula(this.#recipe.spec, this.#batch.formulaName);
+    const judge = (parameters: Formula['parameters'], name: string): Blocker[] => {
+      const formulas = formula ? [{ ...formula, parameters }] : [];
+      const overrides = this.#batch.parameters.filter((override) => override.name === name);
+      return refused(() => batchParameters({ ...this.#recipe.spec, formulas }, { ...this.#batch, parameters: overrides }), liftedBy).map((blocker) => ({
+        ...blocker,
+        element: name,
+      }));
+    };
+    if (!formula) return judge([], '');
+    const unknown = this.#batch.parameters.filter(({ name }) => !formula.parameters.some((parameter) => parameter.name === name));
+    return [...formula.parameters.flatMap((parameter) => judge([parameter], parameter.name)), ...unknown.flatMap(({ name }) => judge([], name))];
+  }
+
+  #equipment(): Blocker[] {
+    const blockers: Blocker[] = Object.entries(this.#allocation).flatMap(([capability, unit]) => this.#unitBlockers(capability, unit));
+    if (this.#batch.mode === 'Manual')
+      blockers.push({ message: 'the batch is in Manual', element: this.#name, liftedBy: { tier: 'operate', action: 'give the batch another mode' } });
+    return blockers;
+  }
+
+  #unitBlockers(capability: string, name: string): Blocker[] {
+    if (name === '') {
+      return [{ message: `no unit for capability ${capability}`, element: capability, liftedBy: { tier: 'operate', action: `name a unit for ${capability} in equipment` } }];
+    }
+    const unit = this.#facts.store.get(Unit, this.#site, name);
+    if (!unit) return [{ message: `unit ${name} does not exist`, element: name, liftedBy: { tier: 'engineer', action: `create unit ${name}` } }];
+    // on demand a batch starts without its units and waits for each in turn
+    const later = this.#recipe.spec.allocation === 'OnDemand' ? { severity: 'warning' as const } : {};
+    const found: Blocker[] = [];
+    const { allocatedTo, state } = unit.status;
+    if (allocatedTo !== '') {
+      const liftedBy: LiftedBy = { tier: 'operate', action: `wait for ${allocatedTo}, or end it with Stop or Abort`, holder: allocatedTo };
+      found.push({ message: `unit ${name} is held by ${allocatedTo}`, element: name, liftedBy, ...later });
+    } else if (!isAvailable(unit.status)) {
+      found.push({ message: `unit ${name} is ${state}`, element: name, liftedBy: { tier: 'operate', action: `bring unit ${name} to rest` }, ...later });
+    }
+    const missing = permissiveOf(this.#facts, this.#site, name);
+    if (missing) found.push({ message: missing.message, element: name, liftedBy: { tier: 'operate', action: `make ${missing.rule} of unit ${name} TRUE` }, ...later });
+    if (unitMode(unit.spec) === 'Manual')
+      found.push({ message: `unit ${name} is in Manual`, element: name, liftedBy: { tier: 'operate', action: `set unit ${name} to Automatic` } });
+    return found;
+  }
+
+  #charts(): Blocker[] {
+    const { notes } = expandRecipe(this.#recipe.spec.procedure.chart, templatesOf(this.#facts.store, this.#site));
+    return notes.map((message) => ({ message, liftedBy: { tier: 'engineer', action: 'create the template, or edit the procedure of the recipe' } }));
+  }
+
+  #runtimes(): Blocker[] {
+    const units = [...new Set(Object.values(this.#allocation))].filter((name) => name !== '').sort();
+    const down = units.filter((name) => !this.#facts.runtimes.link(this.#site, name)?.ready);
+    return down.map((name) => ({ message: `the runtime of ${name} is not ready`, element: name, liftedBy: { tier: 'engineer', action: `restart the runtime of unit ${name}` } }));
+  }
+
+  #coordination(): Blocker[] {
+    const gone = this.#recipe.spec.coordinationRefs.filter(
+      ({ kind, name }) => !this.#facts.store.get(kind === 'SyncBarrier' ? SyncBarrier : (CoordinationBlock as never), this.#site, name),
+    );
+    return gone.map(({ kind, name }) => ({ message: `${kind} ${name} does not exist`, element: name, liftedBy: { tier: 'engineer', action: `apply ${kind} ${name}` } }));
+  }
+}
+
+/** What a rule of batch creation says of it; empty when it says nothing. */
+function refused(test: () => unknown, liftedBy: LiftedBy): Blocker[] {
+  try {
+    test();
+    return [];
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    return [{ message: fault.message, liftedBy }];
+  }
+}

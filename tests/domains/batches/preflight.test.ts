@@ -1,0 +1,109 @@
+/** What would keep a batch from starting, and who can lift it (contract 3, Recipes and records; decisions Q-RECIPE-28). */
+import t from 'tap';
+import { parse } from 'valibot';
+import { Batch, BatchSpec } from '../../../src/domains/batches/kind.js';
+import { preflight, PREFLIGHT_CHECKS } from '../../../src/domains/batches/preflight.js';
+import { Unit } from '../../../src/domains/plant/kind.js';
+import type { StartFacts } from '../../../src/domains/batches/start.js';
+import type { UnitLink } from '../../../src/domains/units/runtimes.js';
+import type { Put } from '../../../src/platform/store/store.js';
+import { startPlantGateway } from '../../support/plant-gateway.js';
+
+const plant = await startPlantGateway();
+t.teardown(() => plant.stop());
+const { store } = plant;
+const engineer = await plant.as('engineer');
+const SITE = '/api/v1/sites/demo';
+await engineer.post('/api/v1/demo/provision');
+
+interface Machine {
+  readonly down?: readonly string[];
+  readonly production?: boolean;
+  readonly full?: boolean;
+}
+
+function look(spec: object, { down = [], production = true, full = false }: Machine = {}) {
+  const link = (_site: string, unit: string) => ({ unit, ready: !down.includes(unit) }) as unknown as UnitLink;
+  const facts: StartFacts = { store, production, storageLow: () => full, runtimes: { link, links: () => [], onMessage: () => undefined, onChange: () => undefined } };
+  return preflight(facts, 'demo', 'b-new', parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a', ...spec }));
+}
+
+const blockers = (found: ReturnType<typeof look>, check: string) => found.checks.filter((row) => row.check === check && !row.ok);
+
+t.test('BATCH-02: a batch that may start passes every check', async (t) => {
+  const found = look({});
+  t.equal(found.ok, true);
+  t.same(
+    found.checks.map(({ check }) => check),
+    PREFLIGHT_CHECKS,
+  );
+  t.ok(found.checks.every(({ ok, message, liftedBy }) => ok && message === '' && liftedBy === undefined));
+  t.ok(found.parameters.length > 0 && found.allocations.every(({ available }) => available));
+});
+
+t.test('Q-RECIPE-28: every blocker is named with who can lift it', async (t) => {
+  const unit = store.get(Unit, 'demo', 'rx101');
+  const spec = parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a' });
+  await store.write({
+    puts: [
+      { kind: Unit, site: 'demo', name: 'rx101', status: { ...unit?.status, allocatedTo: 'b-other', state: 'Running' } } as Put,
+      { kind: Batch, site: 'demo', name: 'b-other', spec } as Put,
+    ],
+  });
+  const parameters = [
+    { name: 'reactTemp', value: '95' },
+    { name: 'solventAmount', value: '17' },
+    { name: 'nobody', value: '1' },
+  ];
+  const found = look({ parameters, quantity: '99', equipment: { premix: 'gone' } }, { down: ['rx101', 'tk201'], full: true });
+  t.equal(found.ok, false);
+  t.match(blockers(found, 'batch-id'), [{ element: 'b-other', message: 'batchID NEW is in use', liftedBy: { tier: 'operate' } }]);
+  t.same(
+    blockers(found, 'formula-limits').map(({ element }) => element),
+    ['monomerAmount', 'solventAmount', 'reactTemp', 'nobody'],
+    'the monomer by its scaling',
+  );
+  t.match(blockers(found, 'batch-size'), [{ severity: 'error', message: /quantity 99 is outside/, liftedBy: { tier: 'operate' } }]);
+  t.match(blockers(found, 'equipment'), [
+    { element: 'gone', message: 'unit gone does not exist', liftedBy: { tier: 'engineer' } },
+    { element: 'rx101', message: 'unit rx101 is held by b-other', liftedBy: { tier: 'operate', holder: 'b-other', action: /Stop or Abort/ } },
+  ]);
+  t.match(
+    blockers(found, 'runtime-ready').map(({ element, liftedBy }) => [element, liftedBy?.tier]),
+    [
+      ['rx101', 'engineer'],
+      ['tk201', 'engineer'],
+    ],
+  );
+  t.ok(blockers(found, 'bindings').length > 0, 'a unit that does not exist binds nothing');
+  t.match(blockers(found, 'storage'), [{ liftedBy: { tier: 'admin' } }]);
+  t.same(found.parameters, []);
+  await store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit?.status } } as Put], removes: [{ kind: 'Batch', site: 'demo', name: 'b-other' }] });
+});
+
+t.test('Q-RECIPE-28: an unfinished recipe names its way to Effective; in development that is only a warning', async (t) => {
+  const step = { name: 'up', stepLevel: 'UnitProcedure', targetCapability: 'react', templateKind: 'UnitProcedureTemplate', templateRef: 'nothing' };
+  const coordinationRefs = [{ kind: 'SyncBarrier', name: 'lost' }];
+  t.equal((await engineer.post(`${SITE}/recipes/master`, { name: 'draft', spec: { procedure: { chart: { steps: [step] } }, coordinationRefs } })).status, 201);
+  const found = look({ masterRecipeRef: 'draft' });
+  t.match(blockers(found, 'recipe-effective'), [
+    { severity: 'error', message: 'recipe is Draft', liftedBy: { tier: 'supervise', action: 'approve, release, activate recipe draft' } },
+  ]);
+  t.match(blockers(found, 'charts'), [{ message: 'step up names UnitProcedureTemplate nothing, which does not exist', liftedBy: { tier: 'engineer' } }]);
+  t.match(blockers(found, 'coordination'), [{ element: 'lost', message: 'SyncBarrier lost does not exist', liftedBy: { tier: 'engineer' } }]);
+  const whole = { name: 'whole', spec: { procedure: { chart: { steps: [{ ...step, templateRef: 'clean-reactor-up' }] } } } };
+  t.equal((await engineer.post(`${SITE}/recipes/master`, whole)).status, 201);
+  t.match(look({ masterRecipeRef: 'whole' }, { production: false }), { ok: true, checks: [{ check: 'recipe-effective', ok: false, severity: 'warning' }] });
+  t.match(look({ masterRecipeRef: 'whole' }), { ok: false });
+  t.match(look({ masterRecipeRef: 'nothing' }), { ok: false, checks: [{ check: 'recipe-effective', liftedBy: { tier: 'engineer' } }] });
+});
+
+t.test('decisions 3.3: units of an OnDemand recipe are waited for, so who holds one is a warning', async (t) => {
+  const unit = store.get(Unit, 'demo', 'rx101');
+  await store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit?.status, allocatedTo: 'b-other', state: 'Running' } } as Put] });
+  const { spec } = (await engineer.get(`${SITE}/recipes/master/whole`)).body;
+  t.equal((await engineer.put(`${SITE}/recipes/master/whole`, { spec: { ...spec, allocation: 'OnDemand' } })).status, 200);
+  const found = look({ masterRecipeRef: 'whole' }, { production: false });
+  t.match(blockers(found, 'equipment'), [{ severity: 'warning', element: 'rx101', liftedBy: { holder: 'b-other' } }]);
+  t.equal(found.ok, true);
+});
