@@ -8,6 +8,8 @@
  * (label, temporaries, slots); both versions have the same labels and temporaries and keep INT outside as number within
  * 2^53 and bigint beyond, so a suspended action (WAIT, PROMPT) goes on in whichever version is due, also after a restart
  * or in a replay, for which reason neither the record nor a snapshot says which one it was.
+ *
+ * Conditions have one version: they contain no loop, so that taking their slots apart would cost what the helper costs.
  */
 import type { ActionFunction } from './compile.js';
 import { wideOperationCount } from './value.js';
