@@ -162,7 +162,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     signalsChanged: (site, scope) => phases.sendSignals(site, scope),
   });
 
-  const gatewayCommands = { ...commandDeps, wake: wakeScope };
+  const gatewayCommands = { ...commandDeps, ...treeSettings, production, settleDeadlineMs, wake: wakeScope };
   const recordings = new Recordings({
     folder: path.join(settings.dataDir, 'recordings'),
     clock,
@@ -322,7 +322,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
         sessions: access.authenticator,
         frames: {
           write: (frame, caller, sourceIP) => writeFrame(tagDeps, frame, caller, sourceIP),
-          command: (frame, caller, sourceIP) => commandFrame(commandDeps, frame, caller, sourceIP),
+          command: (frame, caller, sourceIP) => commandFrame(gatewayCommands, frame, caller, sourceIP),
         },
         onFault: (err) => log.error({ err }, 'a stream met a fault of ours'),
       },

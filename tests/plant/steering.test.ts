@@ -1,5 +1,6 @@
 /** Active steps changed by hand on the running plant, and what a command would do (ADR 0007; decisions 3.7, 3.9). */
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { WebSocket } from 'ws';
 import { isSignatureValid, type SignatureRecord } from '../../src/domains/recipes/signature.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { SITE, startPlant } from '../support/plant.js';
@@ -41,9 +42,8 @@ t.test('a phase: says what it waits for with the values of now, and is led on by
     },
   ]);
   t.match(waits.blockedBecause, /step ramp: ABS\(target - READ\('temp\.pv'\)\) <= tolerance, now [\d.]+ <= 1$/);
-  const later = await until('phases', name, 'is warmer', (body) => body.blockedBecause !== waits.blockedBecause);
-  const value = (body: typeof waits): number => Number.parseFloat(body.blockedBy[0].conditions[0].now);
-  t.ok(value(later) < value(waits), 'the values of now, although the chart reports nothing while it waits');
+  const later = await until('phases', name, 'tells another temperature', (body) => body.blockedBecause !== waits.blockedBecause);
+  t.equal(later.sfcStatus.scanCount, waits.sfcStatus.scanCount, 'the values of now, although the chart has reported nothing while it waits');
 
   t.match(await steer('phases', 'nobody', { change: 'force', transition: 'ramp->done#2' }), { status: 404 });
   t.match(await steer('phases', name, { change: 'force', transition: 'ramp->done#2' }), { status: 409, body: { code: 'not_manual', mode: 'Automatic' } });
@@ -120,4 +120,113 @@ t.test('a procedural chart: a step is skipped, its phase is stopped; the record 
       value: 'activate mix, leave charge',
     },
   );
+});
+
+const dry = (name: string, command: string, kind = 'Batch') => plant.api.post(`${SITE}/command`, { kind, name, command, dryRun: true });
+
+interface Effect {
+  readonly kind: string;
+  readonly name: string;
+  readonly path: string;
+  readonly from: string;
+  readonly to: string;
+  readonly through?: string;
+}
+
+const LISTS: Readonly<Record<string, string>> = {
+  Batch: 'batches',
+  Procedure: 'procedures',
+  UnitProcedure: 'unitprocedures',
+  Operation: 'operations',
+  Phase: 'phases',
+  Unit: 'units',
+};
+
+/** Waits until every element is where the effects say. */
+async function come(t: Test, effects: readonly Effect[]): Promise<void> {
+  for (const { kind, name, to } of effects) {
+    const seen = await plant.look(`${kind} ${name} is ${to}`, async () => {
+      const { body } = await plant.api.get(`${SITE}/${LISTS[kind]}/${name}`);
+      const state = kind === 'Batch' ? body.phase : body.state;
+      return { done: state === to ? state : undefined, seen: state };
+    });
+    t.equal(seen, to, `${kind} ${name}`);
+  }
+}
+
+t.test('CMD: a dry run tells what a command would do to each element, changes nothing, and the command then does it', async (t) => {
+  const batch = await plant.createBatch();
+  const look = async () => JSON.stringify([(await plant.batch(batch)).resourceVersion, (await plant.unit('rx101')).resourceVersion, (await plant.events(batch)).length]);
+  const before = await look();
+  const start = await dry(batch, 'Start');
+  t.match(start, { status: 200, body: { ok: true, kind: 'Batch', name: batch, command: 'Start', accepted: true } }, start.text);
+  t.match(start.body.effects[0], { kind: 'Batch', name: batch, from: 'Pending', to: 'Running' });
+  const phases = start.body.effects.filter((effect: Effect) => effect.kind === 'Phase').map((effect: Effect) => effect.path);
+  t.same(phases.sort(), ['makeResin/charge/monomer', 'prepare/premix/charge', 'store/receive/receive'], 'the first phase on each unit');
+  t.same(
+    start.body.effects.filter((effect: Effect) => effect.kind === 'Unit').map((effect: Effect) => effect.name),
+    ['mx101', 'rx101', 'tk201'],
+  );
+  t.match(await dry(batch, 'Hold'), { status: 200, body: { accepted: false, rule: 'not-running', message: /Hold is not possible while the batch is Pending/, effects: [] } });
+  t.equal(await look(), before, 'nothing has changed');
+  const id = start.headers.get('x-correlation-id');
+  t.same((await plant.api.get(`${SITE}/audit/correlation/${id}`)).body, [], 'and nothing is audited');
+
+  await plant.command(batch, 'Start');
+  await come(t, start.body.effects);
+  const hold = await dry(batch, 'Hold');
+  t.equal(hold.status, 200, 'no reason is asked for');
+  const running = hold.body.effects.filter((effect: Effect) => effect.kind === 'Phase');
+  t.ok(running.length > 0 && running.every((effect: Effect) => effect.from === 'Running' && effect.through === 'Holding' && effect.to === 'Held'));
+  t.equal((await plant.batch(batch)).phase, 'Running');
+  await plant.command(batch, 'Hold');
+  await come(
+    t,
+    hold.body.effects.filter((effect: Effect) => effect.kind !== 'Phase'),
+  );
+  t.match((await dry(batch, 'Hold')).body, { accepted: false, rule: 'already-held' });
+  const abort = await dry(batch, 'Abort');
+  await plant.command(batch, 'Abort');
+  await come(t, abort.body.effects);
+  t.match((await dry(batch, 'Reset')).body, { accepted: true, effects: [{ kind: 'Unit' }, { kind: 'Unit' }, { kind: 'Unit' }] });
+  t.match(await dry('nobody', 'Start'), { status: 404 });
+  t.match(await dry('rx101', 'Start', 'Unit'), { status: 400, body: { code: 'wrong_command_target' } });
+  t.match(await dry(batch, 'Explode'), { status: 400, body: { field: 'command' } });
+});
+
+t.test('CMD: a dry run of Start names the first rule that forbids it; ad-hoc roots and command frames have dry runs too', async (t) => {
+  await mode('Unit', 'rx101', 'Manual');
+  const batch = await plant.createBatch();
+  t.match((await dry(batch, 'Start')).body, { accepted: false, rule: 'mode-manual', message: 'unit rx101 is in Manual', effects: [] });
+  t.notOk((await plant.batch(batch)).commandRejection, 'it is no rejection of the batch');
+  await mode('Unit', 'rx101', 'Automatic');
+  await plant.look('rx101 is free', async () => ({ done: (await plant.unit('rx101')).allocatedTo === '' || undefined, seen: '' }));
+  for (const name of (await plant.api.get(`${SITE}/batches`)).body.map((item: { name: string }) => item.name)) if (name !== batch) await plant.command(name, 'Reset');
+  await plant.look('rx101 is Idle', async () => ({ done: (await plant.unit('rx101')).state === 'Idle' || undefined, seen: (await plant.unit('rx101')).state }));
+  const name = await launchHeat('90');
+  await until('phases', name, 'is Running', (body) => body.state === 'Running');
+  const stop = {
+    accepted: true,
+    effects: [
+      { kind: 'Phase', name, from: 'Running', to: 'Stopped', through: 'Stopping' },
+      { kind: 'Unit', name: 'rx101' },
+    ],
+  };
+  t.match((await dry(name, 'Stop', 'Phase')).body, stop);
+  t.match((await dry(name, 'Start', 'Phase')).body, { accepted: false, rule: 'already-running' });
+
+  const socket = new WebSocket(`${plant.base.replace('http', 'ws')}/api/v1/ws`);
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  const answer = new Promise<Record<string, unknown>>((resolve) => {
+    socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString());
+      if (frame.requestId === 'dry') resolve(frame);
+    });
+  });
+  socket.send(JSON.stringify({ type: 'command', requestId: 'dry', site: 'demo', kind: 'Phase', name, command: 'Stop', dryRun: true }));
+  t.match(await answer, { type: 'result', ok: true, message: 'Stop would be accepted', ...stop });
+  socket.close();
+  t.equal((await plant.api.get(`${SITE}/phases/${name}`)).body.state, 'Running');
+  await plant.api.post(`${SITE}/command`, { kind: 'Phase', name, command: 'Abort', reason: REASON });
+  await until('phases', name, 'is Aborted', (body) => body.state === 'Aborted');
 });

@@ -11,11 +11,11 @@ import { Phase } from '../procedures/kind.js';
 import { adhocRoot, isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { AdhocPass, type AdhocRoot } from './adhoc-pass.js';
-import { type PendingCommand, takeCommand } from './element-pass.js';
+import { type CommandRefusal, type PendingCommand, takeCommand } from './element-pass.js';
 import { COMMAND_ANNOTATION } from './kind.js';
 import type { PhaseCommands } from './phase-commands.js';
 import { type HoldPropagation, walk } from './procedure-tree.js';
-import { permissiveOf } from './start.js';
+import { permissiveOf, type StartFacts } from './start.js';
 
 export interface AdhocSettings {
   readonly holdPropagation: HoldPropagation;
@@ -23,12 +23,16 @@ export interface AdhocSettings {
   storageLow(): boolean;
 }
 
-interface StartRule {
-  readonly rule: string;
-  readonly message: string;
+/** Why the root of a run may not start again, in the order of decisions 3.2. */
+export function adhocStartRefusal(pass: AdhocPass, facts: Pick<StartFacts, 'store' | 'runtimes' | 'storageLow'>): CommandRefusal | undefined {
+  const { root, site, scope } = pass;
+  if (pass.unit(root.unit)?.allocatedTo !== scope) return { rule: 'unit-not-allocated', message: `unit ${root.unit} is not allocated to ${scope} any more; launch it anew` };
+  if (!facts.runtimes.link(site, root.unit)?.ready) return { rule: 'runtime-not-ready', message: `the runtime of ${root.unit} is not ready` };
+  const missing = permissiveOf(facts, site, root.unit);
+  if (missing) return missing;
+  if (root.mode === 'Manual') return { rule: 'mode-manual', message: `${root.kind} ${root.name} is in Manual` };
+  return facts.storageLow() ? { rule: 'storage-low', message: 'the storage of the appliance is nearly full' } : undefined;
 }
-
-const NO_RULE: StartRule = { rule: '', message: '' };
 
 export class AdhocController implements Reconciler {
   readonly name = 'adhoc-controller';
@@ -101,30 +105,16 @@ export class AdhocController implements Reconciler {
     if (!taken) return;
     const { pending } = taken;
     pass.annotations = taken.annotations;
-    const start = pending.command === 'Start' ? this.#startRule(pass) : NO_RULE;
     const { kind, state } = pass.root;
-    const verdict = pass.judge(pending.command, start.rule);
-    if (!verdict.accepted) return this.#rejected(pass, pending, state, verdict.rule, verdict.rule === start.rule ? start.message : '');
-    pass.accept(pending.command);
+    const facts = { store: this.#store, runtimes: this.#runtimes, storageLow: () => this.#settings.storageLow() };
+    const refusal = pass.order(pending.command, pending.command === 'Start' ? adhocStartRefusal(pass, facts) : undefined);
+    if (refusal) return this.#rejected(pass, pending, state, refusal);
     pass.verdict(pending, { kind, state }, 'Success');
   }
 
-  #rejected(pass: AdhocPass, pending: PendingCommand, state: State, rule: string, why: string): void {
-    const message = why || `${pending.command} is not possible while ${pass.root.kind} ${pass.scope} is ${state}`;
+  #rejected(pass: AdhocPass, pending: PendingCommand, state: State, { rule, message }: CommandRefusal): void {
     pass.reject({ command: pending.command, state, rule, message, at: pass.at, correlationID: pending.correlationID });
     pass.verdict(pending, { kind: pass.root.kind, state }, 'Rejected', rule, message);
-  }
-
-  /** Start rules in the order of decisions 3.2. */
-  #startRule(pass: AdhocPass): StartRule {
-    const { root, site } = pass;
-    const unit = pass.unit(root.unit);
-    if (unit?.allocatedTo !== pass.scope) return { rule: 'unit-not-allocated', message: `unit ${root.unit} is not allocated to ${pass.scope} any more; launch it anew` };
-    if (!this.#runtimes.link(site, root.unit)?.ready) return { rule: 'runtime-not-ready', message: `the runtime of ${root.unit} is not ready` };
-    const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, site, root.unit);
-    if (missing) return missing;
-    if (root.mode === 'Manual') return { rule: 'mode-manual', message: `${root.kind} ${root.name} is in Manual` };
-    return this.#settings.storageLow() ? { rule: 'storage-low', message: 'the storage of the appliance is nearly full' } : NO_RULE;
   }
 
   #again(pass: AdhocPass): Outcome {

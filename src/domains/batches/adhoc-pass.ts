@@ -9,7 +9,7 @@ import type { Change, Put, Store } from '../../platform/store/store.js';
 import type { CommandRejection } from './kind.js';
 import type { ElementStatus } from '../procedures/kind.js';
 import { ROOT_KINDS, scopeOf } from '../procedures/roots.js';
-import { ElementPass, type PassWorld } from './element-pass.js';
+import { type CommandRefusal, ElementPass, type PassWorld } from './element-pass.js';
 import { hasInside, type ProcedureTree, type TreeNode } from './procedure-tree.js';
 
 export type AdhocRoot = Resource<{ readonly unitRef: string }, ElementStatus>;
@@ -32,16 +32,24 @@ export class AdhocPass extends ElementPass {
     return (this.tree as ProcedureTree).root;
   }
 
-  /** A phase is judged by what is known of it here; its worker judges once more. `startRule`: what forbids Start. */
-  judge(command: Command, startRule: string): Verdict {
+  /** Judges a command and gives it to the tree; undefined when it was accepted. `start`: what forbids Start now. */
+  order(command: Command, start: CommandRefusal | undefined): CommandRefusal | undefined {
+    const { kind, state } = this.root;
+    const verdict = this.#judge(command, start?.rule ?? '');
+    if (!verdict.accepted) {
+      const message = start && verdict.rule === start.rule ? start.message : `${command} is not possible while ${kind} ${this.scope} is ${state}`;
+      return { rule: verdict.rule, message };
+    }
+    this.#accepted = true;
+    this.tree?.command(command);
+    return undefined;
+  }
+
+  /** A phase is judged by what is known of it here; its worker judges once more. */
+  #judge(command: Command, startRule: string): Verdict {
     const { root } = this;
     const facts = { failureActive: root.failure?.active ?? false, heldInside: hasInside(root, 'Held'), pausedInside: hasInside(root, 'Paused'), startRule };
     return judge(root.state, command, { ...facts, resumeCancelsPause: this.world.resumeCancelsPause });
-  }
-
-  accept(command: Command): void {
-    this.#accepted = true;
-    this.tree?.command(command);
   }
 
   reject(rejection: CommandRejection): void {

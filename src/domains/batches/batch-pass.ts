@@ -1,12 +1,13 @@
 /** One look at one batch: its elements as a tree, and the batch that follows its root (decisions 3.3). */
-import type { BatchState } from '../../../runtime/vocabulary/states.js';
+import type { BatchState, Command } from '../../../runtime/vocabulary/states.js';
+import { judgeBatch } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
-import { ElementPass, type PassWorld } from './element-pass.js';
+import { type CommandRefusal, ElementPass, type PassWorld } from './element-pass.js';
 import { stateEntry } from './execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
-import { hasInside, type TreeNode } from './procedure-tree.js';
+import { hasInside, type TreeNode, walk } from './procedure-tree.js';
 
 export class BatchPass extends ElementPass {
   readonly batch: Resource<BatchSpec, BatchStatus>;
@@ -19,6 +20,26 @@ export class BatchPass extends ElementPass {
     super(site, name, store, world, (element) => element.spec.batchRef === name);
     this.batch = batch;
     this.status = batch.status;
+  }
+
+  /** Judges a command other than Start and gives it to the procedure; undefined when it was accepted. */
+  order(command: Command): CommandRefusal | undefined {
+    const { phase, heldInside, pausedInside = false, failure } = this.status;
+    const facts = { heldInside, pausedInside, failureActive: failure?.active ?? false, resumeCancelsPause: this.world.resumeCancelsPause };
+    const verdict = judgeBatch(phase, command, facts);
+    if (!verdict.accepted) return { rule: verdict.rule, message: `${command} is not possible while the batch is ${phase}` };
+    if (command === 'Reset') this.#resetUnits();
+    const ordered = command === 'Reset' ? undefined : this.tree?.command(command);
+    return ordered?.accepted === false ? { rule: ordered.rule, message: `${command} was refused by the procedure in ${this.tree?.root.state}` } : undefined;
+  }
+
+  /** Units whose last work belonged to the final batch and that nobody has taken since go back to Idle. */
+  #resetUnits(): void {
+    for (const { unit: name } of this.status.allocations) {
+      const unit = this.unit(name);
+      const own = this.tree && [...walk(this.tree.root)].some((node) => node.name === unit?.lastWork?.name);
+      if (unit && own && unit.allocatedTo === '') this.setUnit(name, { ...unit, state: 'Idle' });
+    }
   }
 
   /** Lets the tree settle and carries its root's state over to the batch. */

@@ -4,7 +4,6 @@
  *
  * Level-triggered: a look at a batch reads everything anew.
  */
-import { judgeBatch } from '../../../runtime/vocabulary/transitions.js';
 import type { BatchState } from '../../../runtime/vocabulary/states.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -114,27 +113,9 @@ export class BatchController implements Reconciler {
     const { pending } = taken;
     pass.annotations = taken.annotations;
     if (pass.status.phase === 'Pending' && pending.command === 'Start') return this.#start(pass, pending);
-    const root = pass.tree?.root;
-    const phase = pass.status.phase;
-    const verdict = judgeBatch(phase, pending.command, {
-      heldInside: pass.status.heldInside,
-      pausedInside: pass.status.pausedInside === true,
-      failureActive: pass.status.failure?.active ?? false,
-      resumeCancelsPause: this.#settings.resumeCancelsPause,
-    });
-    if (!verdict.accepted) {
-      this.#rejected(pass, pending, verdict.rule, `${pending.command} is not possible while the batch is ${phase}`);
-      return [];
-    }
-    if (pending.command === 'Reset') this.#resetUnits(pass);
-    else if (root && pass.tree) {
-      const ordered = pass.tree.command(pending.command);
-      if (!ordered.accepted) {
-        this.#rejected(pass, pending, ordered.rule, `${pending.command} was refused by the procedure in ${root.state}`);
-        return [];
-      }
-    }
-    this.#accepted(pass, pending);
+    const refusal = pass.order(pending.command);
+    if (refusal) this.#rejected(pass, pending, refusal.rule, refusal.message);
+    else this.#accepted(pass, pending);
     return [];
   }
 
@@ -173,15 +154,6 @@ export class BatchController implements Reconciler {
     if (!unit || unit.allocatedTo === pass.batch.metadata.name) return;
     pass.setUnit(name, { ...unit, allocatedTo: pass.batch.metadata.name, state: 'Idle', activeWork: null });
     pass.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name });
-  }
-
-  /** Units whose last work belonged to the final batch and that nobody has taken since go back to Idle. */
-  #resetUnits(pass: BatchPass): void {
-    for (const { unit: name } of pass.status.allocations) {
-      const unit = pass.unit(name);
-      const own = pass.tree && [...walk(pass.tree.root)].some((node) => node.name === unit?.lastWork?.name);
-      if (unit && own && unit.allocatedTo === '') pass.setUnit(name, { ...unit, state: 'Idle' });
-    }
   }
 
   #accepted(pass: BatchPass, pending: PendingCommand): void {

@@ -51,6 +51,12 @@ export interface PassWorld {
   awaitsAnswer(unit: string, phase: string): boolean;
 }
 
+/** Why a command is not obeyed. */
+export interface CommandRefusal {
+  readonly rule: string;
+  readonly message: string;
+}
+
 /** A command as it waits on a batch or an ad-hoc root to be judged. */
 export interface PendingCommand {
   readonly command: Command;
@@ -367,7 +373,8 @@ export abstract class ElementPass {
   }
 }
 
-function readNode(kind: ElementKind, resource: ElementResource): TreeNode {
+/** The working copy of an element, without its place in the tree. */
+export function readNode(kind: ElementKind, resource: ElementResource): TreeNode {
   const { spec, status } = resource;
   return {
     kind,

@@ -5,9 +5,10 @@ import { actorOf, type Caller, mayVisit } from '../../platform/http/caller.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { CommandFrame, FrameResult } from '../../platform/stream/websocket.js';
 import { Site } from '../plant/kind.js';
-import { type CommandDeps, sendCommand } from './command.js';
+import type { DryRunFacts } from '../batches/dry-run.js';
+import { type CommandDeps, dryRunCommand, sendCommand } from './command.js';
 
-export async function commandFrame(deps: CommandDeps, frame: CommandFrame, caller: Caller, sourceIP: string): Promise<FrameResult> {
+export async function commandFrame(deps: CommandDeps & DryRunFacts, frame: CommandFrame, caller: Caller, sourceIP: string): Promise<FrameResult> {
   const { site, kind, name, command } = frame;
   const actor = actorOf(caller, sourceIP);
   const correlationID = randomUUID();
@@ -27,11 +28,15 @@ export async function commandFrame(deps: CommandDeps, frame: CommandFrame, calle
     if (!caller.may('command:send')) throw new Refusal('forbidden', 'you do not hold the action command:send', { code: 'action_missing', action: 'command:send' });
     if (caller.mustChangePassword) throw new Refusal('forbidden', 'change your password first', { code: 'password_change_required' });
     if (!deps.store.get(Site, '', site)) throw missing('site', site);
+    if (frame.dryRun) {
+      const details = { ...dryRunCommand(deps, site, { kind, name, command }) };
+      return { ok: true, message: details.accepted ? `${command} would be accepted` : details.message, details };
+    }
     const reason = typeof frame.reason === 'string' ? frame.reason : undefined;
     const answer = await sendCommand(deps, site, { kind, name, command, ...(reason === undefined ? {} : { reason }) }, { actor, correlationID, audit });
     return { ok: true, message: answer.message };
   } catch (fault) {
-    if (fault instanceof Refusal && fault.context.code !== 'storage_unavailable') {
+    if (fault instanceof Refusal && !frame.dryRun && fault.context.code !== 'storage_unavailable') {
       await deps.store.write({ audits: [audit({ reason: auditReason(fault.context.code ?? fault.kind.replaceAll('-', '_')) })] });
     }
     throw fault;

@@ -13,6 +13,7 @@ import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION } from '../batches/kind.js';
+import { dryRun, type DryRunFacts, type DryRunVerdict } from '../batches/dry-run.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { isAdhoc, rootOf } from '../procedures/roots.js';
@@ -31,6 +32,8 @@ export const CommandBody = v.strictObject({
   name: v.string(),
   command: v.string(),
   reason: v.optional(v.string()),
+  /** Says what would happen, and changes nothing. */
+  dryRun: v.optional(v.boolean()),
 });
 export type CommandBody = v.InferOutput<typeof CommandBody>;
 
@@ -48,6 +51,9 @@ export interface CommandAnswer {
   readonly command: string;
   readonly message: string;
 }
+
+/** What a command would do; `ok` says that it was computed. */
+export type DryRunAnswer = DryRunVerdict & { readonly ok: true; readonly kind: string; readonly name: string; readonly command: string };
 
 export interface CommandSource {
   readonly actor: Actor;
@@ -71,6 +77,15 @@ export async function sendCommand(deps: CommandDeps, site: string, body: Command
   const audit = source.audit({ target: { kind: target.kind, name: body.name, site }, result: 'Accepted', ...(reason ? { operatorReason: reason } : {}), details: { command } });
   await deps.store.write({ puts: [put], audits: [audit] });
   return { ok: true, kind: target.kind, name: body.name, command, message: `${command} recorded for ${target.kind} ${body.name}` };
+}
+
+/**
+ * A computation: nothing is recorded and no reason is asked for. A refusal of the state machine is an answer; a body or a
+ * target that cannot be commanded is refused as the command is.
+ */
+export function dryRunCommand(facts: DryRunFacts, site: string, { kind, name, command: word }: CommandBody): DryRunAnswer {
+  const command = readCommand(word);
+  return { ok: true, kind, name, command, ...dryRun(facts, findTarget(facts.store, site, kind, name), command) };
 }
 
 function readCommand(word: string): Command {

@@ -5,6 +5,7 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { actorOf } from '../../platform/http/caller.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Put } from '../../platform/store/store.js';
+import type { DryRunFacts } from '../batches/dry-run.js';
 import { executionEvent, operatorAction } from '../batches/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { scopeOf } from '../procedures/roots.js';
@@ -12,11 +13,11 @@ import { Phase } from '../procedures/kind.js';
 import { requireSite } from '../plant/kind.js';
 import { sign } from '../recipes/signature.js';
 import { ActiveStepBody, type ActiveStepDeps, changeActiveStep, requireElement, type SteeredKind } from './active-step.js';
-import { CommandBody, sendCommand } from './command.js';
+import { CommandBody, dryRunCommand, sendCommand } from './command.js';
 import { ModeBody, setMode } from './mode.js';
 import { canonicalAnswer, pendingWait, requirePhase } from './prompt-response.js';
 
-export type CommandRouteDeps = ActiveStepDeps;
+export type CommandRouteDeps = ActiveStepDeps & DryRunFacts;
 
 const route = routesFor<CommandRouteDeps>();
 const inSite = ({ site }: { readonly site: string }, { store }: CommandRouteDeps): void => void requireSite(store, site);
@@ -54,12 +55,15 @@ export const commandRoutes = [
     action: 'command:send',
     tier: 'operate',
     body: CommandBody,
-    reply: '{ok, kind, name, command, message}',
-    summary: 'Record a command; the batch controller judges it afterwards',
+    reply: '{ok, kind, name, command, message}; with dryRun {ok, kind, name, command, accepted, rule?, message?, effects: [{kind, name, path, from, to, through?}]}',
+    summary: 'Record a command; the batch controller judges it afterwards. With dryRun: what it would do',
+    computes: (body) => (body as CommandBody | undefined)?.dryRun === true,
     audit: { action: 'Command', category: 'command' },
     exists: inSite,
     handle: ({ params, body, caller, sourceIP, correlationID, audit }, deps) =>
-      sendCommand(deps, params.site, body, { actor: actorOf(caller, sourceIP), correlationID, audit: (entry) => audit(entry) }),
+      body.dryRun
+        ? dryRunCommand(deps, params.site, body)
+        : sendCommand(deps, params.site, body, { actor: actorOf(caller, sourceIP), correlationID, audit: (entry) => audit(entry) }),
   }),
   route({
     method: 'POST',

@@ -73,7 +73,7 @@ export class Pipeline {
     const answer = answerOf(value);
     if (!exchange.row.mutating) return unchanged(exchange, answer);
     if (exchange.audited) return answer;
-    if (exchange.row.bound.row.computes) return this.#guard.store.recorded.then(() => answer); // its nonce is on disk first (D-NONCE-01)
+    if (onlyComputes(exchange)) return this.#guard.store.recorded.then(() => answer); // its nonce is on disk first (D-NONCE-01)
     return this.#guard.store.write({ audits: [exchange.audit({})] }).then(() => answer);
   }
 
@@ -101,9 +101,14 @@ export class Pipeline {
   }
 }
 
+function onlyComputes({ row, body }: Exchange): boolean {
+  const { computes } = row.bound.row;
+  return typeof computes === 'function' ? computes(body) : computes === true;
+}
+
 /** D-AUDIT-02: everything after step 6, and site-scope and fence refusals of writes. */
 function isAuditedRefusal(exchange: Exchange, fault: unknown): boolean {
-  if (!exchange.row?.mutating || exchange.refusalAudited || exchange.row.bound.row.computes) return false;
+  if (!exchange.row?.mutating || exchange.refusalAudited || onlyComputes(exchange)) return false;
   if (fault instanceof Refusal && fault.context.code === 'storage_unavailable') return false;
   if (exchange.admitted) return true;
   return fault instanceof Refusal && (fault.context.code === 'site_scope' || fault.context.code === 'api_key_fence');

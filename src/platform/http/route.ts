@@ -110,8 +110,8 @@ export interface RouteRow<Path extends string, Schema extends GenericSchema | un
   readonly bodyMedia?: readonly string[];
   /** Media types other than JSON that `format` and `Accept` may choose (decisions Q-MES-28, Q-MES-29). */
   readonly formats?: readonly ('b2mml' | 'xml' | 'b2mml-mesa')[];
-  /** POST that only reads or computes: takes the nonce, leaves no audit record (D-AUDIT-02). */
-  readonly computes?: true;
+  /** POST that only reads or computes, always or for such a body: takes the nonce, leaves no audit record (D-AUDIT-02). */
+  readonly computes?: true | ((body: unknown) => boolean);
   /** Not an activity for the inactivity window (decisions Q-AUTH-21). */
   readonly background?: true;
   /** While a password change is pending these routes stay open. */

@@ -37,12 +37,16 @@ export interface CommandFrame {
   readonly command: string;
   /** Present when the frame carries one (decisions Q-CMD-02). */
   readonly reason?: unknown;
+  /** Says what would happen, and changes nothing. */
+  readonly dryRun?: boolean;
 }
 
 /** What became of a mutation: the members `ok` and `message` of its result frame. */
 export interface FrameResult {
   readonly ok: boolean;
   readonly message: string;
+  /** Further members of the result frame. */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -190,7 +194,7 @@ class WebSocketClient implements WebSocketSession {
     this.#parts.sessions.touch(this.#connection.caller);
     const requestId = requestIdOf(frame);
     outcome.then(
-      ({ ok, message }) => this.#connection.answer({ type: 'result', ...requestId, ok, message }),
+      ({ ok, message, details }) => this.#connection.answer({ ...details, type: 'result', ...requestId, ok, message }),
       (fault: unknown) => this.#refuse(fault, frame),
     );
   }
@@ -264,14 +268,16 @@ function readWrite(frame: Members): WriteFrame {
 }
 
 function readCommand(frame: Members): CommandFrame {
-  only(frame, ['type', 'requestId', 'site', 'kind', 'name', 'command', 'reason']);
+  only(frame, ['type', 'requestId', 'site', 'kind', 'name', 'command', 'reason', 'dryRun']);
   checkRequestId(frame);
+  if (frame.dryRun !== undefined && typeof frame.dryRun !== 'boolean') throw invalid('invalid_field', 'dryRun', 'dryRun must be true or false');
   return {
     site: needText(frame, 'site'),
     kind: needText(frame, 'kind'),
     name: needText(frame, 'name'),
     command: needText(frame, 'command'),
     ...(frame.reason === undefined ? {} : { reason: frame.reason }),
+    ...(frame.dryRun ? { dryRun: true } : {}),
   };
 }
 
