@@ -39,7 +39,17 @@ export interface PhaseRequests {
   /** MODE(module, mode). */
   mode(phase: PhaseResource, module: string, mode: Mode): Promise<boolean>;
   /** CALL_SERVICE on an I/O module; undefined when its protocol has no services. */
-  callService(phase: PhaseResource, args: readonly Value[]): Promise<{ readonly ok: boolean; readonly value?: Value; readonly rule?: string; readonly message?: string }>;
+  callService(phase: PhaseResource, args: readonly Value[]): Promise<RequestAnswer>;
+  mtpCommand(phase: PhaseResource, args: readonly Value[]): Promise<RequestAnswer>;
+  /** MTP_STATE and MTP_COMMAND_ENABLED. */
+  mtpState(args: readonly Value[]): Promise<RequestAnswer>;
+}
+
+export interface RequestAnswer {
+  readonly ok: boolean;
+  readonly value?: Value;
+  readonly rule?: string;
+  readonly message?: string;
 }
 
 export class PhaseDesk {
@@ -315,7 +325,7 @@ export class PhaseDesk {
     }
   }
 
-  async #carryOut(phase: PhaseResource, { builtin, args }: Extract<UnitOutbound, { type: 'request' }>): Promise<{ ok: boolean; value?: Value; rule?: string; message?: string }> {
+  async #carryOut(phase: PhaseResource, { builtin, args }: Extract<UnitOutbound, { type: 'request' }>): Promise<RequestAnswer> {
     const text = (at: number): string => String(args[at] ?? '');
     switch (builtin) {
       case 'COMMAND':
@@ -327,9 +337,10 @@ export class PhaseDesk {
       case 'CALL_SERVICE':
         return this.#requests.callService(phase, args);
       case 'MTP_COMMAND':
+        return this.#requests.mtpCommand(phase, args);
       case 'MTP_STATE':
       case 'MTP_COMMAND_ENABLED':
-        return { ok: false, rule: 'mtp-command-disabled', message: `${text(0)} is not connected` };
+        return this.#requests.mtpState(args);
     }
   }
 }

@@ -1,12 +1,14 @@
-/** What a chart may ask of the gateway with COMMAND, MODE and CALL_SERVICE (decisions 4.5), under the rules of the routes. */
+/** What a chart may ask of the gateway with COMMAND, MODE, CALL_SERVICE and the MTP builtins (decisions 4.5), under the rules of the routes. */
 import { randomUUID } from 'node:crypto';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
-import type { PhaseRequests } from '../batches/phase-desk.js';
+import type { PhaseRequests, RequestAnswer } from '../batches/phase-desk.js';
 import { ioModuleOf } from '../control-modules/merge.js';
 import { IOModule } from '../io-modules/kind.js';
 import { type CommandDeps, sendCommand } from './command.js';
 import { setMode } from './mode.js';
+import type { PhaseResource } from './prompt-response.js';
 
 export function phaseRequests(deps: CommandDeps): PhaseRequests {
   return {
@@ -43,15 +45,62 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
       return permitted(setMode(deps, site, { kind: 'ControlModule', name: bound, mode }, audit));
     },
     async callService(phase, args) {
-      const { site } = phase.metadata;
-      const address = String(args[0] ?? '');
-      const module = deps.store.get(IOModule, site, ioModuleOf(address) || address);
-      if (!module) return { ok: false, rule: 'service-failed', message: `I/O module ${address} does not exist` };
-      if (module.spec.protocol === 'simulation') return { ok: true, value: args[3] ?? true };
-      if (module.spec.protocol === 'opcua') return { ok: false, rule: 'service-failed', message: `I/O module ${address} is not connected` };
-      return { ok: false, rule: 'not-supported', message: `protocol ${module.spec.protocol} has no services` };
+      const [address, objectId, methodId, ...given] = args;
+      const answer = serviceOf(deps, phase, args);
+      await note(deps, phase, 'st-call-service', String(address ?? ''), { objectId, methodId, args: given }, answer);
+      return answer;
+    },
+    async mtpCommand(phase, args) {
+      const [service, command, procedure] = args;
+      const answer = mtpOf(service);
+      await note(deps, phase, 'st-mtp-command', String(service ?? '').split('/')[0], { service, command, ...(procedure === undefined ? {} : { procedure }) }, answer);
+      return answer;
+    },
+    async mtpState(args) {
+      return mtpOf(args[0]);
     },
   };
+}
+
+function serviceOf(deps: CommandDeps, { metadata }: PhaseResource, args: readonly Value[]): RequestAnswer {
+  const address = String(args[0] ?? '');
+  const module = deps.store.get(IOModule, metadata.site, ioModuleOf(address) || address);
+  if (!module) return { ok: false, rule: 'service-failed', message: `I/O module ${address} does not exist` };
+  if (module.spec.protocol === 'simulation') return { ok: true, value: args[3] ?? true };
+  if (module.spec.protocol === 'opcua') return { ok: false, rule: 'service-failed', message: `I/O module ${address} is not connected` };
+  return { ok: false, rule: 'not-supported', message: `protocol ${module.spec.protocol} has no services` };
+}
+
+/** A command goes out only when the live command-enable word of the service allows it; without that word none does. */
+function mtpOf(service: Value | undefined): RequestAnswer {
+  return { ok: false, rule: 'mtp-command-disabled', message: `service ${String(service ?? '')} shows no command-enable word: it is not connected` };
+}
+
+/** The one audit record that each call leaves, whatever came of it (contract 3, Structured-text language). */
+async function note(
+  { store }: CommandDeps,
+  { metadata: { site, name } }: PhaseResource,
+  category: string,
+  module: string,
+  call: Readonly<Record<string, unknown>>,
+  answer: RequestAnswer,
+): Promise<void> {
+  const { ok, rule, message } = answer;
+  await store.write({
+    audits: [
+      {
+        site,
+        actor: chartActor(name),
+        action: 'Execute',
+        category,
+        target: { kind: 'IOModule', name: module, site },
+        result: ok ? 'Success' : 'Rejected',
+        ...(rule ? { rule } : {}),
+        details: { phase: name, ...call, ...(message ? { message } : {}) },
+        correlationID: randomUUID(),
+      },
+    ],
+  });
 }
 
 function chartActor(phase: string): Actor {
