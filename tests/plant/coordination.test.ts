@@ -39,7 +39,7 @@ async function recipe(
     metadata: { name: `${name}-block`, namespace: 'site-demo' },
     spec: { batchRef: '', description: '', ...block.spec },
   });
-  t.match(answer, { status: 200 }, answer.text);
+  if (answer.status !== 200) throw new Error(answer.text);
   const both = {
     steps: [operation('give', phases.give), operation('take', phases.take)],
     divergences: [{ name: 'both', type: 'SimultaneousDiverge', branches: ['give', 'take'] }],
@@ -127,6 +127,20 @@ t.test('decisions 2.7: a producer that is Aborted without raising fails the bloc
   });
   t.match(held.failure, { rule: 'coordination-failed', message: /Aborted and has not raised signal go/ });
   await end(batch);
+});
+
+t.test('PROC-12: outputs are kept as they are when the phase ends; what was never assigned is left out', async (t) => {
+  const outputs = [
+    { name: 'weighed', type: 'REAL', unit: 'kg', description: 'net' },
+    { name: 'counted', type: 'INT' },
+  ];
+  await put('phasetemplates', { name: 'weighs', spec: { outputs, steps: [{ name: 'weigh', initial: true, actionST: 'weighed := 1.5;' }], transitions: [] } });
+  await recipe('outputs', { give: 'weighs', take: 'at-once' }, signal(TAKER));
+  const batch = await plant.runBatch({ masterRecipeRef: 'outputs' });
+  await plant.until(batch, 'Complete');
+  const phase = await element('phases', batch, 'work-give-phase');
+  t.same(phase.outputs, [{ name: 'weighed', type: 'REAL', value: '1.5', unit: 'kg' }]);
+  t.match((await plant.batch(batch)).outputs, [{ element: 'work/give/phase', name: 'weighed', value: '1.5' }]);
 });
 
 t.test('decisions 2.7: a barrier is passed by those who read it and those who start at it, once all have come', async (t) => {
