@@ -141,7 +141,7 @@ function started(options?: ConstructorParameters<typeof Bench>[1]): Bench {
   return bench;
 }
 
-t.test('PROC: a chart with a SimultaneousDiverge starts children together, otherwise in order', async (t) => {
+t.test('PROC-06: a chart with a SimultaneousDiverge starts children together, otherwise in order', async (t) => {
   const bench = started();
   t.same(bench.commands, ['Start p1', 'Start p3']);
   bench.complete('p1');

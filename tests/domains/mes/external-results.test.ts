@@ -61,7 +61,7 @@ t.test('MES-25, MES-50, MES-60, MES-61, MES-62, MES-63, MES-64: a delivery is re
   t.same(plant.sent, []);
 });
 
-t.test('MES-37, MES-38, MES-26: a valid delivery is stored with its provenance, unsigned, and reaches the unit once', async (t) => {
+t.test('MES-37, MES-38, MES-26, RECORD-06: a valid delivery is stored with its provenance, unsigned, and reaches the unit once', async (t) => {
   const { name, id, path } = await waitingPhase();
   const delivery = { resultID: id, resultKey: 'viscosity', value: ' 420.0 ', externalSystem: 'LIMS', sampleID: 'S-77' };
   const [one, two] = await Promise.all([mes.post(path, delivery), mes.post(path, delivery)]);

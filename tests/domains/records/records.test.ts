@@ -87,7 +87,7 @@ t.test('RECORD-12: the list is filtered, paged and says what is settled', async 
   t.match(await list('?from=yesterday'), { status: 400, body: { field: 'from' } });
 });
 
-t.test('decisions 8.2: the consolidated record carries audit trail, signatures and what the historian holds, under one digest', async (t) => {
+t.test('BATCH-04, decisions 8.2: the consolidated record carries audit trail, signatures and what the historian holds, under one digest', async (t) => {
   const { body } = await api.get(CONSOLIDATED);
   const { integrity, ...rest } = body;
   t.equal(integrity.digest, canonicalDigest(rest));
@@ -108,7 +108,7 @@ t.test('decisions 8.2: the consolidated record carries audit trail, signatures a
   t.ok(body.materials.inputs.length > 0 && body.materials.outputs.length > 0);
 });
 
-t.test('decisions 8.8, D-RECIPE-05: BatchML is valid, in two forms that differ in the namespace only', async (t) => {
+t.test('BATCH-04, decisions 8.8, D-RECIPE-05: BatchML is valid, in two forms that differ in the namespace only', async (t) => {
   const mesa = await api.get(`${CONSOLIDATED}?format=b2mml-mesa&historian=true`);
   t.equal(schemaFaults(mesa.text), '');
   t.ok(texts(mesa.text, '//b:DataSet').length > 0, 'recorded values on request');
