@@ -35,7 +35,7 @@ export class RehearsalPlant {
 
   constructor({ units, modules, startWallMs }: RehearsalPlan) {
     this.#clock = new PlantClock(startWallMs);
-    // the simulation sets its timer first: inputs are there before the scan of the same instant
+    // the simulation sets its timer first: with equal periods inputs are there before the scan of the same instant
     new SimulationGroup({
       clock: this.#clock,
       random: () => 0,

@@ -111,7 +111,7 @@ t.test('rehearsal: the same request gives the same answer, another seed another 
 
 t.test('rehearsal: a transition that never becomes true is named with its step and the reason', async (t) => {
   await onePhase('stuck', {
-    steps: [{ name: 'begin', initial: true, actionST: 'started := TRUE;' }, { name: 'never' }],
+    steps: [{ name: 'begin', initial: true, actionST: 'started := TRUE;', timeout: '10s', onTimeout: 'Alarm' }, { name: 'never' }],
     transitions: [{ from: 'begin', to: 'never', conditionST: 'amount > 100.0' }],
     variables: [{ name: 'started', type: 'BOOL' }],
   });
@@ -119,6 +119,8 @@ t.test('rehearsal: a transition that never becomes true is named with its step a
   t.equal(status, 200, JSON.stringify(body));
   t.match(body, { ok: false, outcome: 'TimeLimit', plantSeconds: 600, unreachedSteps: [{ path: 'up/op/run', step: 'never' }] });
   t.match(body.blockedBecause, /up\/op\/run.*amount > 100/);
+  t.match(body.alarms, [{ element: 'up/op/run', severity: 'Medium', message: /begin/ }], 'and the alarm that would have come');
+  t.ok(body.alarms[0].atSeconds >= 10 && body.alarms[0].atSeconds < 11, `after ${body.alarms[0].atSeconds} s`);
   t.match(body.unfiredTransitions, [{ path: 'up/op/run', transition: 'begin->never#0', condition: 'amount > 100.0', reason: /amount > 100/ }]);
 });
 
@@ -155,6 +157,22 @@ t.test('rehearsal: a recipe that cannot be started says why', async (t) => {
   t.match(
     body.checks.find((check: { check: string }) => check.check === 'equipment'),
     { ok: false, message: /levitate/ },
+  );
+});
+
+t.test('rehearsal: a template that is gone is named', async (t) => {
+  const step = { name: 'up', initial: true, templateRef: 'gone', templateKind: 'UnitProcedureTemplate', stepLevel: 'UnitProcedure', targetCapability: 'react' };
+  await apply('MasterRecipe', 'dangling', {
+    productID: 'DANGLING',
+    version: '1.0.0',
+    equipmentRequirements: [{ capability: 'react', defaultUnit: 'rx101' }],
+    procedure: { chart: { steps: [step] } },
+  });
+  const { status, body } = await rehearse('dangling');
+  t.match({ status, body }, { status: 200, body: { ok: false, outcome: 'NotStarted', blockedBecause: /gone/ } });
+  t.ok(
+    body.checks.some(({ ok, message }: { ok: boolean; message: string }) => !ok && /UnitProcedureTemplate gone/.test(message)),
+    JSON.stringify(body.checks),
   );
 });
 
