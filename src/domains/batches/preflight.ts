@@ -5,7 +5,7 @@
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Tier } from '../../platform/http/caller.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { missingPatterns, strayEndpoints } from '../coordination/patterns.js';
 import { Unit, unitMode } from '../plant/kind.js';
 import { bindRecipe } from '../recipes/bindings.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
@@ -222,11 +222,25 @@ class Look {
   }
 
   #coordination(): Blocker[] {
-    const gone = this.#recipe.spec.coordinationRefs.filter(
-      ({ kind, name }) => !this.#facts.store.get(kind === 'SyncBarrier' ? SyncBarrier : (CoordinationBlock as never), this.#site, name),
+    const { coordinationRefs, procedure } = this.#recipe.spec;
+    const { store } = this.#facts;
+    const gone = missingPatterns(store, this.#site, coordinationRefs).map(
+      ({ kind, name }): Blocker => ({ message: `${kind} ${name} does not exist`, element: name, liftedBy: { tier: 'engineer', action: `apply ${kind} ${name}` } }),
     );
-    return gone.map(({ kind, name }) => ({ message: `${kind} ${name} does not exist`, element: name, liftedBy: { tier: 'engineer', action: `apply ${kind} ${name}` } }));
+    const steps = stepPaths(expandRecipe(procedure.chart, templatesOf(store, this.#site)).phases);
+    const stray = coordinationRefs.flatMap((ref) =>
+      strayEndpoints(store, this.#site, ref, steps).map((path): Blocker => {
+        const liftedBy: LiftedBy = { tier: 'engineer', action: `name a step of the recipe in ${ref.kind} ${ref.name}` };
+        return { message: `${ref.kind} ${ref.name} names step ${path}, which the recipe does not have`, element: path, liftedBy, severity: 'warning' };
+      }),
+    );
+    return [...gone, ...stray];
   }
+}
+
+/** Phases and everything above them. */
+function stepPaths(phases: readonly { readonly path: string }[]): Set<string> {
+  return new Set(phases.flatMap(({ path }) => path.split('/').map((_, at, steps) => steps.slice(0, at + 1).join('/'))));
 }
 
 /** What a rule of batch creation says of it; empty when it says nothing. */

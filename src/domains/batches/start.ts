@@ -9,6 +9,7 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { missingPatterns } from '../coordination/patterns.js';
 import { PATTERN_LABEL } from '../coordination/progress.js';
 import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
 import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
@@ -90,6 +91,8 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     const parameters = batchParameters(recipe.spec, batch.spec);
     const [note] = expandRecipe(recipe.spec.procedure.chart, templatesOf(store, site)).notes;
     if (note) return refuse('chart-invalid', note);
+    const [gone] = missingPatterns(store, site, recipe.spec.coordinationRefs);
+    if (gone) return refuse('chart-invalid', `${gone.kind} ${gone.name} does not exist`);
     for (const name of recipe.spec.allocation === 'AtStart' ? units : []) {
       const missing = permissiveOf(facts, site, name);
       if (missing) return refuse(missing.rule, missing.message, [name]);

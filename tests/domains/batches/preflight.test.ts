@@ -83,14 +83,18 @@ t.test('Q-RECIPE-28: every blocker is named with who can lift it', async (t) => 
 
 t.test('Q-RECIPE-28: an unfinished recipe names its way to Effective; in development that is only a warning', async (t) => {
   const step = { name: 'up', stepLevel: 'UnitProcedure', targetCapability: 'react', templateKind: 'UnitProcedureTemplate', templateRef: 'nothing' };
-  const coordinationRefs = [{ kind: 'SyncBarrier', name: 'lost' }];
+  const participants = ['up', 'up/nowhere'].map((name) => ({ kind: 'UnitProcedure', name }));
+  const barrier = { apiVersion: 'control.lineside.io/v1alpha1', kind: 'SyncBarrier', metadata: { name: 'odd', namespace: 'site-demo' }, spec: { participants } };
+  t.equal((await engineer.post('/api/v1/apply', barrier)).status, 200);
+  const coordinationRefs = ['lost', 'odd'].map((name) => ({ kind: 'SyncBarrier', name }));
   t.equal((await engineer.post(`${SITE}/recipes/master`, { name: 'draft', spec: { procedure: { chart: { steps: [step] } }, coordinationRefs } })).status, 201);
   const found = look({ masterRecipeRef: 'draft' });
   t.match(blockers(found, 'recipe-effective'), [
     { severity: 'error', message: 'recipe is Draft', liftedBy: { tier: 'supervise', action: 'approve, release, activate recipe draft' } },
   ]);
   t.match(blockers(found, 'charts'), [{ message: 'step up names UnitProcedureTemplate nothing, which does not exist', liftedBy: { tier: 'engineer' } }]);
-  t.match(blockers(found, 'coordination'), [{ element: 'lost', message: 'SyncBarrier lost does not exist', liftedBy: { tier: 'engineer' } }]);
+  t.match(blockers(found, 'coordination')[0], { element: 'lost', message: 'SyncBarrier lost does not exist', liftedBy: { tier: 'engineer' } });
+  t.match(blockers(found, 'coordination').at(-1), { severity: 'warning', element: 'up/nowhere', message: /names step up\/nowhere/ });
   const whole = { name: 'whole', spec: { procedure: { chart: { steps: [{ ...step, templateRef: 'clean-reactor-up' }] } } } };
   t.equal((await engineer.post(`${SITE}/recipes/master`, whole)).status, 201);
   t.match(look({ masterRecipeRef: 'whole' }, { production: false }), { ok: true, checks: [{ check: 'recipe-effective', ok: false, severity: 'warning' }] });
