@@ -32,7 +32,7 @@ t.teardown(() => test.stop());
 const rows = test.appliance.rows;
 const keyOf = ({ method, path }: Route): string => `${method} ${path}`;
 const queryOf = (row: Route): string | undefined => QUERY[keyOf(row)];
-const mutating = rows.filter((row) => row.method !== 'GET' && row.path.startsWith('/api/') && !row.computes);
+const mutating = rows.filter((row) => row.method !== 'GET' && row.path.startsWith('/api/') && row.computes !== true);
 await test.admin.post('/api/v1/sites', { name: FOREIGN_SITE });
 const story = new Story(test);
 let left: Left;

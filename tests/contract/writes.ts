@@ -190,6 +190,31 @@ async function adhoc(story: Story): Promise<void> {
   }
 }
 
+/** Active steps of every level, changed by hand. */
+async function steering(story: Story, batch: string): Promise<void> {
+  const { test } = story;
+  const at = (path: string) => (item: Answer['body']) => item.batch === batch && item.stepPath === path;
+  const running = await test.until('the premix is charged', `${AT}/phases`, (list) =>
+    list.some((item: Answer['body']) => at('prepare/premix/charge')(item) && item.state === 'Running'),
+  );
+  const nameOf = async (family: string, path: string): Promise<string> => (await test.admin.get(`${AT}/${family}`)).body.find(at(path)).name;
+  const phase = running.find(at('prepare/premix/charge')).name;
+  const unitProcedure = await nameOf('unitprocedures', 'makeResin');
+  for (const [kind, name] of [
+    ['Phase', phase],
+    ['UnitProcedure', unitProcedure],
+  ])
+    await story.send(`POST ${S}/mode`, {}, { body: { kind, name, mode: 'Manual' } });
+  const { activeSteps } = (await test.admin.get(`${AT}/phases/${phase}`)).body.sfcStatus;
+  for (const [family, name, change] of [
+    ['phases', phase, { change: 'activate', step: activeSteps[0] === 'close' ? 'fill' : 'close', leave: activeSteps }],
+    ['operations', await nameOf('operations', 'prepare/premix'), { change: 'activate', step: 'mix', leave: ['charge'] }],
+    ['unitprocedures', unitProcedure, { change: 'activate', step: 'discharge', leave: ['charge'] }],
+    ['procedures', await nameOf('procedures', ''), { change: 'deactivate', step: 'store' }],
+  ] as const)
+    await story.send(`POST ${S}/${family}/{name}/active-step`, { name }, { body: { ...change, ...REASON } });
+}
+
 /** A batch from Start to its sealed record, with the operator's and the laboratory's answers. */
 async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'auditName'>> {
   const { test } = story;
@@ -207,13 +232,11 @@ async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'a
   await story.send(`DELETE ${S}/batches/{name}`, { name: pending });
 
   const aborted = await create('WALK-B');
-  for (const [word, state] of [
-    ['Start', 'Running'],
-    ['Abort', 'Aborted'],
-  ]) {
-    await command(aborted, word);
-    await reached(aborted, state);
-  }
+  await command(aborted, 'Start');
+  await reached(aborted, 'Running');
+  await steering(story, aborted);
+  await command(aborted, 'Abort');
+  await reached(aborted, 'Aborted');
   await story.send(`DELETE ${S}/recipes/control/{name}`, { name: aborted });
 
   const batch = await create('WALK-C');
