@@ -1,6 +1,6 @@
 /** Who waits for a unit (decisions 3.3, Allocation). */
 import type { StoreReader } from '../../platform/store/kind.js';
-import { Batch } from './kind.js';
+import { Batch, isFinalBatch } from './kind.js';
 
 export interface QueueEntry {
   readonly batch: string;
@@ -9,10 +9,11 @@ export interface QueueEntry {
   readonly since: string;
 }
 
-/** Batches that have asked for the unit and wait for it, the most urgent first. */
+/** Started batches that have asked for the unit and wait for it, the most urgent first, then the oldest request. */
 export function allocationQueue(read: StoreReader, site: string, unit: string): QueueEntry[] {
   return read
     .list(Batch, site)
+    .filter(({ status }) => status.phase !== 'Pending' && !isFinalBatch(status.phase))
     .flatMap((batch) =>
       batch.status.allocations
         .filter((allocation) => allocation.unit === unit && allocation.state === 'Requested')

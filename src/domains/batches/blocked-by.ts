@@ -12,6 +12,7 @@ import type { TransitionReport } from '../../../runtime/port.js';
 import { type ChartTransition, transitionKey } from '../../../runtime/vocabulary/chart.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import type { Command } from '../../../runtime/vocabulary/states.js';
+import { groupBy } from '../../platform/base/group-by.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -209,7 +210,7 @@ function startBlockers(world: BlockedWorld, pass: ElementPass, node: TreeNode): 
 function transitionBlockers(pass: ElementPass, node: TreeNode): Blocker[] {
   const scope = pass.conditionScope(node);
   const waiting = [...enabledTransitions(node.chart ?? {}, node.progress, (step) => stepIsComplete(node, step))];
-  return groups(waiting, ({ from }) => from.join(', ')).flatMap(([step, transitions]) => {
+  return [...groupBy(waiting, ({ from }) => from.join(', '))].flatMap(([step, transitions]) => {
     const looked = transitions.map(({ key, source }) => ({ transition: key, met: isMet(source, scope), conditions: explained(source, scope) }));
     return stepBlockers(elementOf(node), step, looked, node.mode === 'Manual');
   });
@@ -223,12 +224,6 @@ function isMet({ conditionST = '' }: ChartTransition, scope: EvaluationScope): b
 function explained({ conditionST = '' }: ChartTransition, scope: EvaluationScope): ConditionPart[] {
   const expression = conditionOf(conditionST.trim());
   return expression ? explainCondition(expression, scope) : [];
-}
-
-function groups<Item>(items: readonly Item[], keyOf: (item: Item) => string): [string, Item[]][] {
-  const found = new Map<string, Item[]>();
-  for (const item of items) found.set(keyOf(item), [...(found.get(keyOf(item)) ?? []), item]);
-  return [...found];
 }
 
 interface LookedAt extends WaitingTransition {
@@ -289,7 +284,7 @@ function chartBlockers(phase: PhaseResource, element: Blocker['element'], world:
   const reports = phase.status.sfcStatus?.transitionStates ?? [];
   const scope = world && phaseScope(phase, world);
   const looked = reports.map((report) => ({ step: report.fromStep, ...lookAgain(report, scope) }));
-  return groups(looked, ({ step }) => step).flatMap(([step, transitions]) => stepBlockers(element, step, transitions, phase.status.mode === 'Manual'));
+  return [...groupBy(looked, ({ step }) => step)].flatMap(([step, transitions]) => stepBlockers(element, step, transitions, phase.status.mode === 'Manual'));
 }
 
 /** A report with the values of now, as far as the gateway can see them. */

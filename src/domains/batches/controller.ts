@@ -16,6 +16,7 @@ import { Phase, type PhaseSpec } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { operatorAction } from './execution-log.js';
+import { allocationQueue } from './allocation-queue.js';
 import { BatchPass } from './batch-pass.js';
 import { coordinate, coordinationDeadlines } from './coordination.js';
 import { CONTROLLER, type PendingCommand, takeCommand } from './element-pass.js';
@@ -209,13 +210,7 @@ export class BatchController implements Reconciler {
   }
 
   #outranked(pass: BatchPass, unit: string): boolean {
-    const mine = pass.batch;
-    return this.#store.list(Batch, pass.site).some((other) => {
-      if (other.metadata.name === mine.metadata.name || other.status.phase === 'Pending' || isFinalBatch(other.status.phase)) return false;
-      const request = other.status.allocations.find((allocation) => allocation.unit === unit && allocation.state === 'Requested');
-      if (!request) return false;
-      return other.spec.priority > mine.spec.priority || (other.spec.priority === mine.spec.priority && other.metadata.createdAt < mine.metadata.createdAt);
-    });
+    return allocationQueue(this.#store, pass.site, unit).findIndex(({ batch }) => batch === pass.scope) > 0;
   }
 
   #recover(pass: BatchPass): void {

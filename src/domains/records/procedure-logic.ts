@@ -4,6 +4,7 @@
  */
 import { type ChartTransition, transitionKey } from '../../../runtime/vocabulary/chart.js';
 import { element, required, text, type XmlElement } from '../../platform/http/xml.js';
+import { groupBy } from '../../platform/base/group-by.js';
 
 interface AnyChart {
   readonly steps?: readonly { readonly name: string; readonly description?: string }[];
@@ -77,12 +78,6 @@ function sequenceLinks(chart: AnyChart): Link[] {
 
 function branchesOf(chart: AnyChart, type: string): Map<string, readonly string[]> {
   return new Map((chart.divergences ?? []).filter((divergence) => divergence.type === type).map(({ name, branches }) => [name, branches ?? []]));
-}
-
-function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
-  return groups;
 }
 
 function linkXml({ kind, from, fromType, to, toType }: Link, id: string): XmlElement {
