@@ -23,6 +23,14 @@ function until(kind: Kind, name: string, state: string) {
   });
 }
 
+/** The unit follows the root of its work at the next look of the controller. */
+function unitIs(state: string) {
+  return plant.look(`rx101 is ${state}`, async () => {
+    const body = await plant.unit('rx101');
+    return { done: body.state === state ? body : undefined, seen: body.state };
+  });
+}
+
 /** The unit is nobody's and Idle again. */
 async function reset(kind: Kind, name: string): Promise<void> {
   const answer = await command(kind, name, 'Reset');
@@ -45,7 +53,7 @@ t.test('ADHOC-01, ADHOC-05, ADHOC-11, ADHOC-12, ADHOC-13: a phase runs as a pare
   const { name, auditRecordRef } = answer.body;
   t.match((await plant.api.get(`${SITE}/audit/${auditRecordRef}`)).body, { action: 'Execute', category: 'adhoc-phase', result: 'Success', target: { kind: 'Phase', name } });
   await until('Phase', name, 'Running');
-  t.match(await plant.unit('rx101'), { allocatedTo: name, state: 'Running', activeWork: { kind: 'Phase', name, batchRef: '' } });
+  t.match(await unitIs('Running'), { allocatedTo: name, activeWork: { kind: 'Phase', name, batchRef: '' } });
   const body = await element('Phase', name);
   t.match(body, { adhoc: true, parent: null, batch: '', labels: { 'lineside.io/adhoc': 'true', 'lineside.io/source-template': 'heat' } });
   t.match(
@@ -72,7 +80,7 @@ t.test('ADHOC-01, ADHOC-05, ADHOC-11, ADHOC-12, ADHOC-13: a phase runs as a pare
   t.notOk((await element('Phase', name)).commandRejection, 'the next accepted command removes the rejection');
   await command('Phase', name, 'Stop');
   await until('Phase', name, 'Stopped');
-  t.match(await plant.unit('rx101'), { allocatedTo: '', state: 'Stopped', activeWork: null });
+  t.match(await unitIs('Stopped'), { allocatedTo: '', activeWork: null });
   t.match(await launch('phase', HEAT), { status: 409, body: { code: 'unit_not_idle', state: 'Stopped' } }, 'ADHOC-05: the unit has to be Idle');
   await reset('Phase', name);
   t.match((await plant.audit(await command('Phase', name, 'Start')))[1], { result: 'Rejected', rule: 'unit-not-allocated' });
