@@ -83,10 +83,11 @@ t.test('COORD-03: a signal goes from its producer to its consumer: Active, then 
   await recipe('signal', { give: 'asking', take: 'reads-signal' }, signal(TAKER, 60));
   const batch = await plant.runBatch({ masterRecipeRef: 'signal' });
   await untilBlock(batch, 'Active');
-  await plant.look('the consumer runs and waits', async () => {
-    const { state } = await element('phases', batch, 'work-take-phase');
-    return { done: state === 'Running' || undefined, seen: state };
+  const consumer = await plant.look('the consumer runs and waits', async () => {
+    const body = await element('phases', batch, 'work-take-phase');
+    return { done: body.state === 'Running' ? body : undefined, seen: body.state };
   });
+  t.match(consumer, { unit: 'rx101', stepName: 'phase' });
   await plant.finish(batch);
   await untilBlock(batch, 'Satisfied');
 });
