@@ -104,7 +104,7 @@ function refuseUnbound(store: Store, site: string, name: string, elements: reado
   }
 }
 
-/** The root owns what is below it, so that deleting it deletes all of the run. */
+/** All of the run carries the marker of an ad-hoc run and the name of the template it was made from (contract 3, Ad-hoc rules). */
 function elementPuts(site: string, elements: readonly ElementDraft[], templateRef: string): Put[] {
   const [root] = elements;
   return elements.map((element): Put => {
