@@ -596,8 +596,14 @@ export interface ChannelSample {
   readonly forced?: boolean;
 }
 
+/** What the thread of a probe is made with. */
+export interface ProbeThread {
+  /** Whether it asks for a priority above ordinary work. */
+  readonly goAhead: boolean;
+}
+
 export type ProbeOutbound =
-  | { readonly type: 'ready'; readonly threadId: number }
+  | { readonly type: 'ready'; readonly threadId: number; readonly isAhead: boolean }
   | {
       readonly type: 'module';
       readonly module: string;

@@ -2,8 +2,9 @@
  * Thread entry of an I/O probe: ties `ProbeCore` to its message port and to the wake words of its process images.
  * The first message is a `plan`; the last one received is `stop`.
  */
-import { parentPort, threadId } from 'node:worker_threads';
-import type { ProbeInbound, ProbeOutbound } from './port.js';
+import { constants, setPriority } from 'node:os';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
+import type { ProbeInbound, ProbeOutbound, ProbeThread } from './port.js';
 import { ProbeCore } from './io/probe-core.js';
 import { systemClock } from './io/system-clock.js';
 
@@ -12,6 +13,21 @@ const WAKE_WAIT_MS = 1000; // a waiter of a module that left the plan goes away 
 /** ECMAScript 2024; Node 20 has it, the library of our compile target does not name it. */
 interface AsyncAtomics {
   waitAsync(words: Int32Array, index: number, value: number, timeoutMs: number): { readonly value: string | Promise<string> };
+}
+
+/**
+ * Lets this thread go before the gateway's and the machine's ordinary work, so that inputs do not grow stale and outputs do
+ * not wait while those are busy. Never before a scan: those have real-time priority, a probe is only nicer to itself.
+ * The operating system takes the calling thread for process 0. Without the capability CAP_SYS_NICE it refuses, which is no
+ * fault; the refusal of the scan threads' priority, which needs the same, is in the log.
+ */
+function goAhead(): boolean {
+  try {
+    setPriority(0, constants.priority.PRIORITY_ABOVE_NORMAL);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function serve(port: NonNullable<typeof parentPort>): void {
@@ -41,7 +57,7 @@ function serve(port: NonNullable<typeof parentPort>): void {
       port.close();
     });
   });
-  post({ type: 'ready', threadId });
+  post({ type: 'ready', threadId, isAhead: (workerData as ProbeThread | null)?.goAhead === true && goAhead() });
 }
 
 if (parentPort) serve(parentPort);

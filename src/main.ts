@@ -106,6 +106,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const probes = new LocalProbes({
     clock,
     log,
+    goAhead: settings.realtimePriority,
     settings: { reconnectMinMs: settings.ioReconnectMinMs, reconnectMaxMs: settings.ioReconnectMaxMs, readbackTimeoutMs: settings.readbackTimeoutMs },
   });
   const contents = new ContentsKeeper({ store, probes, clock });

@@ -251,7 +251,7 @@ export const SETTINGS = {
   stStatementBudget: row('runtime.st.statementBudget', integer(1, 1_000_000_000), 100_000, 'statements of one scan of a chart'),
   exceptionChartTimeoutMs: row('runtime.sfc.exceptionChartTimeout', duration(SECOND), 300 * SECOND, 'budget of an exception chart'),
   settleDeadlineMs: row('runtime.sfc.settleDeadline', duration(SECOND), 60 * SECOND, 'how long children may take to settle'),
-  realtimePriority: row('runtime.realtime', flag, true, 'scan threads get real-time priority where the machine grants it'),
+  realtimePriority: row('runtime.realtime', flag, true, 'scan threads get real-time priority and I/O probes go before ordinary work, where the machine grants it'),
   runtimeHeapMaxMb: row('runtime.maxHeapMb', integer(32, 65536), 256, 'heap limit of a unit worker'),
   recordingDurationMaxMs: row('runtime.recording.maxDuration', duration(SECOND, DAY), HOUR, 'longest recording of scan inputs for replay'),
   recordingBytesMax: row('runtime.recording.maxBytes', bytes, 64 * 1024 ** 2, 'largest recording, before compression'),

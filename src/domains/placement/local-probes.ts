@@ -3,7 +3,7 @@
  * without a controller. The process image of a module is made here and outlives restarts of its probe.
  */
 import { Worker } from 'node:worker_threads';
-import type { ChannelSample, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../../../runtime/port.js';
+import type { ChannelSample, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import type { Clock } from '../../platform/base/clock.js';
@@ -31,6 +31,7 @@ export interface ProbeSettings {
 export class LocalProbes {
   readonly #clock: Clock;
   readonly #log: Log;
+  readonly #thread: ProbeThread;
   readonly #settings: ProbeSettings;
   readonly #probes = new Map<string, Probe>();
   readonly #images = new Map<string, ProcessImage>();
@@ -38,9 +39,10 @@ export class LocalProbes {
   readonly #states = new Map<string, ModuleState>();
   #timeScale = 1;
 
-  constructor(options: { readonly clock: Clock; readonly log: Log; readonly settings: ProbeSettings }) {
+  constructor(options: { readonly clock: Clock; readonly log: Log; readonly goAhead?: boolean; readonly settings: ProbeSettings }) {
     this.#clock = options.clock;
     this.#log = options.log;
+    this.#thread = { goAhead: options.goAhead ?? true };
     this.#settings = options.settings;
   }
 
@@ -69,7 +71,7 @@ export class LocalProbes {
     let running = this.#probes.get(probe);
     if (!running) {
       if (modules.length === 0) return;
-      running = new Probe(probe, this.#clock, this.#log, (message) => this.#take(site, message));
+      running = new Probe(probe, this.#thread, this.#clock, this.#log, (message) => this.#take(site, message));
       this.#probes.set(probe, running);
     }
     running.load({ probe, revision: running.nextRevision(), timeScale: this.#timeScale, modules, ...this.#settings });
@@ -129,6 +131,7 @@ export function isConnected(image: ProcessImage): boolean {
 
 class Probe {
   readonly #name: string;
+  readonly #thread: ProbeThread;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #take: (message: ProbeOutbound) => void;
@@ -139,8 +142,9 @@ class Probe {
   #nextId = 1;
   readonly #pending = new Map<number, (message: ProbeOutbound | undefined) => void>();
 
-  constructor(name: string, clock: Clock, log: Log, take: (message: ProbeOutbound) => void) {
+  constructor(name: string, thread: ProbeThread, clock: Clock, log: Log, take: (message: ProbeOutbound) => void) {
     this.#name = name;
+    this.#thread = thread;
     this.#clock = clock;
     this.#log = log;
     this.#take = take;
@@ -191,7 +195,7 @@ class Probe {
   }
 
   #start(): void {
-    const worker = new Worker(PROBE, { name: `probe ${this.#name}` });
+    const worker = new Worker(PROBE, { name: `probe ${this.#name}`, workerData: this.#thread });
     this.#worker = worker;
     worker.on('message', (message: ProbeOutbound) => {
       if ('id' in message) this.#pending.get(message.id)?.(message);

@@ -1,5 +1,10 @@
 /** Real-time priority of scan threads: granted, refused or switched off, and what is said about it (performance notes, D). */
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import os from 'node:os';
+import { Worker } from 'node:worker_threads';
 import t from 'tap';
+import type { ProbeInbound, ProbeOutbound, ProbeThread } from '../../../runtime/port.js';
 import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
 import { RealtimePriority } from '../../../src/domains/placement/realtime.js';
 import { SYSTEM_ROUTES } from '../../../src/domains/system/routes.js';
@@ -90,4 +95,27 @@ t.test('Performance D: system health shows the priority and warns only while uni
   t.match(await healthOf(1, refused), { status: 'ok', realtime: refused, warnings: [/real-time priority: the machine refuses it/] });
   t.strictSame(((await healthOf(0, refused)) as { warnings: string[] }).warnings, []);
   t.strictSame(((await healthOf(1, { granted: true, reason: '' })) as { warnings: string[] }).warnings, []);
+});
+
+/** Niceness of every thread of this process (proc(5), field 19 of `stat`; the second field is a name in brackets). */
+function nicenesses(): number[] {
+  return readdirSync('/proc/self/task').flatMap((thread) => {
+    const file = `/proc/self/task/${thread}/stat`;
+    return existsSync(file) ? [Number(readFileSync(file, 'utf8').split(') ')[1].split(' ')[16])] : [];
+  });
+}
+
+t.test('Performance D: an I/O probe goes before ordinary work, alone among the threads that are not scans', async (t) => {
+  const ordinary = os.getPriority();
+  const before = nicenesses().filter((nice) => nice !== ordinary).length;
+  for (const goAhead of [false, true]) {
+    const worker = new Worker(new URL('../../../runtime/probe.js', import.meta.url), { workerData: { goAhead } satisfies ProbeThread });
+    const [ready] = (await once(worker, 'message')) as [Extract<ProbeOutbound, { type: 'ready' }>];
+    if (!goAhead) t.equal(ready.isAhead, false, 'not asked for');
+    const ahead = nicenesses().filter((nice) => nice !== ordinary);
+    t.equal(ahead.length, before + (ready.isAhead ? 1 : 0), ready.isAhead ? 'granted' : 'not granted');
+    t.equal(os.getPriority(), ordinary, 'this thread stays where it was');
+    worker.postMessage({ type: 'stop' } satisfies ProbeInbound);
+    await once(worker, 'exit');
+  }
 });
