@@ -114,6 +114,25 @@ t.test('ADHOC-02, ADHOC-07, ADHOC-09, ADHOC-10, ADHOC-15: an operation with its 
   t.match(await launch('operation', { operationTemplateRef: 'react-resin' }), { status: 400, body: { code: 'template_category', field: 'operationTemplateRef' } });
 });
 
+t.test('decisions 1.1: the elements of an ad-hoc run belong to its root: they are deleted with it, and only with it', async (t) => {
+  const remove = (kind: Kind, which: string) => plant.api.delete(`${SITE}/${LISTS[kind]}/${which}`);
+  const { name } = (await launch('unitprocedure', { unitProcedureTemplateRef: 'clean-reactor-up', reason: 'deleted afterwards' })).body;
+  const running = await until('UnitProcedure', name, 'Running');
+  t.match(await remove('UnitProcedure', name), { status: 409, body: { code: 'element_active' } });
+  const operations = running.children as { name: string }[];
+  const phases = (await Promise.all(operations.map((operation) => element('Operation', operation.name)))).flatMap((operation) => operation.children as { name: string }[]);
+  t.ok(operations.length > 0 && phases.length > 0, 'it has elements on two levels');
+  await until('UnitProcedure', name, 'Complete');
+  t.match(await unitIs('Complete'), { allocatedTo: '' });
+  t.match(await remove('Operation', operations[0].name), { status: 409, body: { code: 'element_owned' } });
+  const gone = await remove('UnitProcedure', name);
+  t.equal(gone.status, 204, gone.text);
+  t.match(await plant.audit(gone, 1), [{ action: 'Delete', result: 'Success', target: { kind: 'UnitProcedure', name } }], 'one record for the whole tree, as for a batch');
+  for (const operation of operations) t.equal((await plant.api.get(`${SITE}/operations/${operation.name}`)).status, 404);
+  for (const phase of phases) t.equal((await plant.api.get(`${SITE}/phases/${phase.name}`)).status, 404);
+  t.equal((await plant.unit('rx101')).state, 'Idle', 'nobody is left who could be given Reset');
+});
+
 t.test('ADHOC-08: the budget of a phase bounds one run of its chart and fails it', async (t) => {
   const { name } = (await launch('phase', { ...HEAT, parameterValues: [{ name: 'target', value: '90' }], timeoutSeconds: 2 })).body;
   t.match(await until('Phase', name, 'Aborted'), { failure: { rule: 'phase-timeout', class: 'fail' } });

@@ -27,6 +27,10 @@ export class PhaseCommands {
   constructor(store: Store, runtimes: UnitRuntimes) {
     this.#store = store;
     this.#runtimes = runtimes;
+    // a worker would keep what was deleted until its next start
+    store.watch(Phase, ({ type, resource: { metadata, spec } }) => {
+      if (type === 'remove') this.#forget(metadata.site, { name: metadata.name, unit: (spec as PhaseSpec).unitRef });
+    });
   }
 
   /** Asks the worker of the phase, once; without a worker nothing happens, and the next look asks again. */
@@ -108,7 +112,7 @@ export class PhaseCommands {
     for (const node of walk(root)) if (node.kind === 'Phase' && (node.state === 'Idle' || isFinal(node.state))) this.#forget(site, node);
   }
 
-  #forget(site: string, node: TreeNode): void {
+  #forget(site: string, node: Pick<TreeNode, 'name' | 'unit'>): void {
     const key = `${site}/${node.name}`;
     const link = this.#runtimes.link(site, node.unit);
     if (this.#loaded.delete(key)) link?.send({ type: 'drop-phase', phase: node.name });

@@ -6,6 +6,7 @@ import type { Kind } from '../../platform/store/kind.js';
 import { elementBody, elementItem, phaseBody, templateBody } from './dto.js';
 import type { BlockedWorld } from '../batches/blocked-by.js';
 import { ADHOC_LABEL, type ElementStatus, Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from './kind.js';
+import { elementsBelow, refuseAtWork, removalOf } from './removal.js';
 import { isActive } from './rules.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
@@ -34,12 +35,14 @@ function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, 
     item: elementItem,
     derives: true,
     barrier: { delete: (_params, deps) => refuseInProduction(deps) },
-    refuse({ verb, before, name }) {
+    refuse({ verb, before, read }) {
       if (verb !== 'delete' || !before) return;
-      if (isActive(before.status)) throw conflict('element_active', `${kind.kind} ${name} is ${before.status.state}; end it first`, { state: before.status.state });
-      if (before.spec.parentRef !== null)
-        throw conflict('element_owned', `${kind.kind} ${name} belongs to ${before.spec.parentRef.kind} ${before.spec.parentRef.name}; delete that one`);
+      const { parentRef } = before.spec;
+      if (parentRef !== null && !isActive(before.status))
+        throw conflict('element_owned', `${kind.kind} ${before.metadata.name} belongs to ${parentRef.kind} ${parentRef.name}; delete that one`);
+      refuseAtWork(read, before);
     },
+    also: ({ verb, before, read, site }) => (verb === 'delete' && before ? removalOf(read, site, [before, ...elementsBelow(read, before)]) : {}),
   }).map(withAdhocFilter);
 }
 

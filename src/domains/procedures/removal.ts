@@ -1,0 +1,50 @@
+/**
+ * What goes with an element or a batch that is deleted (decisions 1.1, `ownerReferences`). Deleting is for development:
+ * in production what ran is evidence (contract 3, Procedural resources).
+ */
+import { conflict } from '../../platform/base/refusal.js';
+import type { Kind, StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Change, Put } from '../../platform/store/store.js';
+import { Unit } from '../plant/kind.js';
+import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from './kind.js';
+import { isAdhoc } from './roots.js';
+import { isActive } from './rules.js';
+
+type ElementSpec = { readonly batchRef: string; readonly parentRef: { readonly kind: string; readonly name: string } | null };
+type Element = Resource<ElementSpec, ElementStatus>;
+
+const ELEMENT_KINDS = [Procedure, UnitProcedure, Operation, Phase] as unknown as readonly Kind<ElementSpec, ElementStatus>[];
+
+export function elementsOf(read: StoreReader, site: string, batch: string): Element[] {
+  return ELEMENT_KINDS.flatMap((kind) => read.list(kind, site)).filter(({ spec }) => spec.batchRef === batch);
+}
+
+/** Everything below an element: it belongs to the top of its tree and goes with it. */
+export function elementsBelow(read: StoreReader, { kind, metadata: { site, name } }: Resource): Element[] {
+  const children = ELEMENT_KINDS.flatMap((level) => read.list(level, site)).filter(({ spec: { parentRef } }) => parentRef?.kind === kind && parentRef.name === name);
+  return children.flatMap((child) => [child, ...elementsBelow(read, child)]);
+}
+
+/**
+ * The elements, and the units that still show the work of one of them: with it goes the only one whose Reset would bring
+ * them back to Idle (decisions 3.6).
+ */
+export function removalOf(read: StoreReader, site: string, elements: readonly Resource[]): Pick<Change, 'puts' | 'removes'> {
+  const names = new Set(elements.map(({ metadata }) => metadata.name));
+  const units = read.list(Unit, site).filter(({ status }) => status.allocatedTo === '' && status.state !== 'Idle' && status.lastWork && names.has(status.lastWork.name));
+  return {
+    puts: units.map(({ metadata, status }) => ({ kind: Unit, site, name: metadata.name, status: { ...status, state: 'Idle' } }) as Put),
+    removes: elements.map(({ kind, metadata: { name } }) => ({ kind, site, name })),
+  };
+}
+
+/** Nothing at work is deleted, nor the holder of a unit: a unit that nobody gives back could not be allocated again. */
+export function refuseAtWork(read: StoreReader, element: Resource<object, ElementStatus>): void {
+  for (const { kind, metadata, status } of [element, ...elementsBelow(read, element)]) {
+    if (isActive(status)) throw conflict('element_active', `${kind} ${metadata.name} is ${status.state}; end it first`, { state: status.state });
+  }
+  const { site, name } = element.metadata;
+  const held = isAdhoc(element) ? read.list(Unit, site).find(({ status }) => status.allocatedTo === name) : undefined;
+  if (held) throw conflict('element_active', `${element.kind} ${name} still has unit ${held.metadata.name}; end it first`, { state: element.status.state });
+}
