@@ -35,6 +35,8 @@ export interface UnitPlan {
   readonly moduleModes: Readonly<Record<string, Mode>>;
   /** Interlock bypasses in force (D-PROG-03); when given, no other one stays. Without `blocks` all interlocks of the module. */
   readonly bypasses?: readonly { readonly module: string; readonly blocks?: readonly string[] }[];
+  /** Alarm definitions on tags of the unit; which of them are armed is told by `alarm-gates`. */
+  readonly alarms?: readonly AlarmPlan[];
   readonly settings: RuntimeSettings;
   /** Retained values saved by an earlier epoch (`retained` messages), by network. */
   readonly retained: Readonly<Record<string, RetainedNetwork>>;
@@ -101,6 +103,31 @@ export interface ImagePlan {
     readonly dataType: 'bool' | 'int' | 'float' | 'string';
     readonly hasReadback: boolean;
   }[];
+}
+
+export type AlarmCondition = 'TagHigh' | 'TagHighHigh' | 'TagLow' | 'TagLowLow' | 'TagDeviation' | 'TagTrue' | 'TagFalse';
+
+/** One alarm definition on a tag (decisions Q-ALARM-09). */
+export interface AlarmPlan {
+  readonly definition: string;
+  readonly address: string;
+  /** Index of the tag. */
+  readonly tag: number;
+  readonly condition: AlarmCondition;
+  readonly threshold?: number;
+  readonly setpoint?: number;
+  readonly deadband: number;
+  /** Plant time. */
+  readonly debounceMs: number;
+}
+
+/** What the gateway holds true of a definition. */
+export interface AlarmGate {
+  readonly definition: string;
+  /** In service, and its arming gate is open. */
+  readonly armed: boolean;
+  readonly active: boolean;
+  readonly evaluable: boolean;
 }
 
 /** Values of blocks marked as retained, PID state, and values written through tags. */
@@ -279,6 +306,8 @@ export type UnitInbound =
   /** A person changes the active steps of the running chart (ADR 0007). */
   | { readonly type: 'active-step'; readonly phase: string; readonly change: ChartChange }
   | { readonly type: 'module-mode'; readonly module: string; readonly mode: Mode }
+  /** Which alarm definitions are armed and which alarms stand; definitions that are not named stay as they are. */
+  | { readonly type: 'alarm-gates'; readonly gates: readonly AlarmGate[] }
   /** Sets or ends the interlock bypass of a module (D-PROG-03); without `blocks` of all its interlocks. */
   | { readonly type: 'bypass'; readonly module: string; readonly active: boolean; readonly blocks?: readonly string[] }
   | { readonly type: 'answer'; readonly phase: string; readonly waitId: string; readonly value: number | string }
@@ -348,6 +377,14 @@ export type UnitOutbound =
   | { readonly type: 'signal-raised'; readonly phase: string; readonly scope: string; readonly signal: string; readonly atMs: number }
   | { readonly type: 'signal-read'; readonly phase: string; readonly scope: string; readonly name: string; readonly consumed: boolean; readonly atMs: number }
   | { readonly type: 'alarm'; readonly phase: string; readonly severity: 'Medium' | 'High'; readonly message: string; readonly atMs: number }
+  /** The condition of an alarm definition has come or gone; `lost` and `evaluable`: its tag stopped or began to be Good. */
+  | {
+      readonly type: 'alarm-edge';
+      readonly definition: string;
+      readonly edge: 'raised' | 'cleared' | 'lost' | 'evaluable';
+      readonly value: Value;
+      readonly atMs: number;
+    }
   | { readonly type: 'event'; readonly phase: string; readonly text: string; readonly atMs: number }
   | {
       readonly type: 'write-result';

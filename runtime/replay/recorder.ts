@@ -13,8 +13,8 @@ import { Checksum } from '../vocabulary/checksum.js';
 import { ByteWriter, InputCells } from './inputs.js';
 import { withoutMemory } from './shared-memory.js';
 
-/** Version of the recorded form. */
-export const RECORDING_FORM = 1;
+/** Version of the recorded form; from 2 on with the state of the alarms. */
+export const RECORDING_FORM = 2;
 /** A pass over all ports costs about as much as the scan itself. */
 export const CHECKSUM_EVERY = 10;
 /** Marks in the bytes of scans. */

@@ -1,4 +1,5 @@
 /** A unit worker with everything it carries from scan to scan: the start of a replay, and what it must have at its end. */
+import type { AlarmsState } from '../alarms/alarm-set.js';
 import type { PhasesState } from '../chart/snapshot.js';
 import type { NetworkState } from '../network/network-state.js';
 import type { SilenceState } from '../scan/controller-silence.js';
@@ -14,6 +15,7 @@ export interface UnitState {
   readonly plantMs: number;
   readonly networks: NetworkState;
   readonly phases: PhasesState;
+  readonly alarms: AlarmsState;
   /** What the tag table shows: an on-change tag keeps its time. */
   readonly published: { readonly values: Float64Array; readonly timestamps: Float64Array; readonly quality: Uint8Array };
 }

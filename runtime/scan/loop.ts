@@ -4,11 +4,12 @@
  *
  * The loop knows no thread: `worker.ts` gives it a port and a clock, tests give it arrays and a clock of their own.
  */
+import { type AlarmEdge, AlarmSet } from '../alarms/alarm-set.js';
 import type { ChartHost } from '../chart/host.js';
 import { NetworkSet, type WriteRefusal } from '../network/network-set.js';
 import type { IoLink } from '../network/io-link.js';
 import { FIXED_COUNT, TextTable } from '../network/texts.js';
-import type { RecordingEnding, UnitInbound, UnitOutbound, UnitPlan } from '../port.js';
+import type { AlarmPlan, RecordingEnding, UnitInbound, UnitOutbound, UnitPlan } from '../port.js';
 import { CHECKSUM_EVERY, Recorder, RECORDING_FORM } from '../replay/recorder.js';
 import { withoutMemory } from '../replay/shared-memory.js';
 import type { UnitState } from '../replay/unit-state.js';
@@ -67,6 +68,9 @@ export class UnitLoop {
   #values = new Float64Array(0);
   #timestamps = new Float64Array(0);
   #quality = new Uint8Array(0);
+  #alarms = new AlarmSet();
+  readonly #readings: { values: Float64Array; quality: Uint8Array; readonly stale: (tag: number) => boolean };
+  readonly #tellEdge: (alarm: AlarmPlan, edge: AlarmEdge) => void;
   /** Scans of each network, where the gateway reads them. */
   #scans: Float64Array = new Float64Array(0);
   #timeScale = 1;
@@ -80,6 +84,10 @@ export class UnitLoop {
     });
     this.#retained = new RetainedSaver(parts.post, this.#stats);
     this.#host = this.#makeHost();
+    this.#readings = { values: this.#values, quality: this.#quality, stale: (tag) => this.#networks?.stale(tag) ?? true };
+    this.#tellEdge = ({ definition, tag }, edge) => {
+      parts.post({ type: 'alarm-edge', definition, edge, value: this.#networks?.read(tag) ?? null, atMs: this.#now.wallMs });
+    };
   }
 
   /** Runs until `stop`; there is nothing to scan until the first plan is there. */
@@ -147,6 +155,8 @@ export class UnitLoop {
         return phases.signalsChanged();
       case 'module-mode':
         return networks.setModuleMode(message.module, message.mode);
+      case 'alarm-gates':
+        return this.#alarms.setGates(message.gates);
       case 'bypass':
         return networks.setBypass(message.module, message.active, message.blocks);
       case 'write':
@@ -203,6 +213,7 @@ export class UnitLoop {
     if (previous) this.#retained.flush(previous);
     const networks = new NetworkSet(plan, { texts: this.#texts, clockMs: this.#parts.monoMs, ...(previous && { previous }) });
     this.#networks = networks;
+    this.#alarms = new AlarmSet(plan.alarms, this.#alarms);
     this.#openTable(plan);
     this.#timeScale = plan.timeScale;
     this.#parts.clock.setPeriod(plan.scanIntervalMs, plan.timeScale);
@@ -217,6 +228,8 @@ export class UnitLoop {
     this.#values = new Float64Array(plan.tags.length);
     this.#timestamps = new Float64Array(plan.tags.length);
     this.#quality = new Uint8Array(plan.tags.length);
+    this.#readings.values = this.#values;
+    this.#readings.quality = this.#quality;
     this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
   }
 
@@ -248,6 +261,7 @@ export class UnitLoop {
     networks.scan(elapsed);
     networks.drive(nowMs);
     networks.publish(this.#values, this.#timestamps, this.#quality, nowMs);
+    this.#alarms.scan(dtMs, this.#readings, this.#tellEdge);
     networks.countScans(this.#scans);
     this.#stats.publish(this.#table, { nowMs, missed: clock.missed, plantMs: this.#plantMs, timeScale: this.#timeScale, latenessMs });
     this.#table.publish(this.#values, this.#timestamps, this.#quality);
@@ -308,6 +322,7 @@ export class UnitLoop {
       plantMs: this.#plantMs,
       networks: networks.snapshot(),
       phases: phases.snapshot(),
+      alarms: this.#alarms.snapshot(),
       published: { values: this.#values.slice(), timestamps: this.#timestamps.slice(), quality: this.#quality.slice() },
     };
   }
@@ -320,6 +335,8 @@ export class UnitLoop {
     for (const [scope, raised] of saved.signals) this.#signals.set(scope, new Set(raised));
     this.#networks = new NetworkSet({ ...plan, retained: {} }, { texts: this.#texts, clockMs: this.#parts.monoMs });
     this.#networks.restore(saved.networks);
+    this.#alarms = new AlarmSet(plan.alarms);
+    this.#alarms.restore(saved.alarms);
     this.#openTable(plan);
     this.#values.set(saved.published.values);
     this.#timestamps.set(saved.published.timestamps);

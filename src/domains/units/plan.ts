@@ -14,6 +14,7 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { StoreEvent } from '../../platform/store/store.js';
+import { alarmPlans } from '../alarms/plan.js';
 import type { InterlockBypass } from '../control-modules/kind.js';
 import { CHANNEL_BLOCKS, type EffectiveTag, ioModuleOf, type ResolvedModule } from '../control-modules/merge.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
@@ -71,6 +72,7 @@ export function planContent(site: string, unit: string, sources: PlanSources): P
     images: images.plans,
     moduleModes: Object.fromEntries(modules.filter((module) => module.mode !== 'Automatic').map((module) => [module.name, module.mode])),
     bypasses: modules.flatMap(({ name, bypass }) => (bypass?.active ? [{ module: name, ...(bypass.interlocks.length > 0 ? { blocks: bypass.interlocks } : {}) }] : [])),
+    alarms: alarmPlans(sources.read, site, tags),
     settings: sources.settings,
   };
 }

@@ -121,6 +121,7 @@ export function hourPlan(revision: number, io: UnitPlan['images']): UnitPlan {
     tags: TAGS,
     images: io,
     networks: [loopNetwork('tic1', 0, 6), loopNetwork('tic2', 1, 7), VALVE, program(revision > 1), FAULTY],
+    alarms: [{ definition: 'tic1-away', address: 'tic1.pv', tag: 0, condition: 'TagDeviation', setpoint: 50, threshold: 5, deadband: 1, debounceMs: 500 }],
     settings: { ...SETTINGS, ioLostHoldDelayMs: 4000 },
   });
 }
@@ -224,6 +225,7 @@ export class HourUnit {
       { type: 'phase', phase: PHASE },
       { type: 'phase', phase: BESIDE },
       { type: 'signals', scope: 'batch-1', raised: ['ready'] },
+      { type: 'alarm-gates', gates: [{ definition: 'tic1-away', armed: true, active: false, evaluable: true }] },
     );
     this.command('Start');
     this.command('Start', 'beside');

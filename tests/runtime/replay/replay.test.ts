@@ -71,7 +71,7 @@ t.test('ADR 0005: an hour of a unit is recorded from the middle of its work', as
 
   t.match((startOf(parts[0]).state as UnitState).phases, { phases: [{ state: 'Running', running: { started: true } }, { plan: { name: 'beside' } }] });
   const happened = new Set(unit.sent.map((message) => (message.type === 'phase' ? `phase ${message.state}` : message.type)));
-  for (const what of ['phase Running', 'phase Held', 'request', 'command-result', 'write-result', 'plan-loaded', 'network', 'retained', 'message', 'shadow-trip']) {
+  for (const what of ['phase Running', 'phase Held', 'request', 'command-result', 'write-result', 'plan-loaded', 'network', 'retained', 'message', 'shadow-trip', 'alarm-edge']) {
     t.ok(happened.has(what), `the hour has seen: ${what}`);
   }
   t.ok(
