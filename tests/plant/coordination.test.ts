@@ -153,8 +153,14 @@ t.test('decisions 2.7: a barrier is passed by those who read it and those who st
     { kind: 'Operation', name: 'work/take', waitFor: 'Start' },
   ];
   await recipe('meet', { give: 'reads-barrier', take: 'at-once' }, { kind: 'SyncBarrier', spec: { timeoutSeconds: 30, participants } });
-  const batch = await plant.runBatch({ masterRecipeRef: 'meet' });
+  const batch = await plant.runBatch({ batchID: 'MEET-1', masterRecipeRef: 'meet' });
   t.match(await plant.until(batch, 'Complete'), { coordination: [{ kind: 'SyncBarrier', phase: 'Satisfied' }] });
+
+  t.equal((await api.delete(`${SITE}/batches/${batch}`)).status, 204);
+  const again = await plant.createBatch({ batchID: 'MEET-1', masterRecipeRef: 'meet' });
+  t.equal(again, batch, 'a batch of the same name');
+  t.same((await plant.batch(again)).coordination, [], 'decisions 1.1: copies go with the batch they were made for, or the next one would find its barrier passed');
+  t.equal((await api.delete(`${SITE}/batches/${again}`)).status, 204);
 });
 
 t.test('decisions 2.7: a barrier that not all reach in time holds those who wait at it', async (t) => {

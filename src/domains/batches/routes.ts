@@ -9,9 +9,10 @@ import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { readLogQuery } from '../../platform/http/log-query.js';
 import { created, done, ok, rendered, routesFor } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Put, Store } from '../../platform/store/store.js';
+import type { Change, Put, Store } from '../../platform/store/store.js';
+import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { requireSite } from '../plant/kind.js';
-import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { elementsOf, refuseAtWork, removalOf } from '../procedures/removal.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { batchName, checkBatch, withRecipeDefaults } from './creation.js';
 import { batchDto, batchItem } from './dto.js';
@@ -139,7 +140,8 @@ export const batchRoutes = [
       const { phase } = batch.status;
       if (phase !== 'Pending' && (production || !isFinalBatch(phase)))
         throw conflict('batch_started', `batch ${params.name} is ${phase}: it is the production record; end it with Stop or Abort`, { phase });
-      await store.write({ removes: removals(store, batch), audits: [audit({ result: 'Success', target: target(params), before: batch.spec })] });
+      refuseAtWork(elementsOf(store, params.site, params.name)); // phases may go on after the settle deadline (decisions 3.3)
+      await store.write({ ...withdrawal(store, batch), audits: [audit({ result: 'Success', target: target(params), before: batch.spec })] });
       return done();
     },
   }),
@@ -198,16 +200,12 @@ function sealed(store: Store, batch: BatchResource): boolean {
   return record?.status.phase === 'Finalized';
 }
 
-/** The batch and what was made for it; its record stays. */
-function removals(store: Store, batch: BatchResource) {
-  const { site, name } = batch.metadata;
-  const owned = [Procedure, UnitProcedure, Operation, Phase].flatMap((kind) =>
-    store
-      .list(kind as typeof Phase, site)
-      .filter((element) => element.spec.batchRef === name)
-      .map((element) => ({ kind: element.kind, site, name: element.metadata.name })),
-  );
-  return [{ kind: 'Batch', site, name }, { kind: 'ControlRecipe', site, name }, ...owned];
+/** The batch and what was made for it, with the copies of its signals and barriers; its record stays. */
+function withdrawal(store: Store, batch: BatchResource): Pick<Change, 'puts' | 'removes'> {
+  const { site, name, uid } = batch.metadata;
+  const copies = [...store.list(CoordinationBlock, site), ...store.list(SyncBarrier, site)].filter(({ metadata }) => metadata.ownerReferences.some((owner) => owner.uid === uid));
+  const { puts, removes = [] } = removalOf(store, site, [...elementsOf(store, site, name), ...copies]);
+  return { puts: puts ?? [], removes: [{ kind: 'Batch', site, name }, { kind: 'ControlRecipe', site, name }, ...removes] };
 }
 
 /** Of a batch by its name, or of what would become one. */

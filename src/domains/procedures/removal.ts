@@ -39,11 +39,15 @@ export function removalOf(read: StoreReader, site: string, elements: readonly Re
   };
 }
 
-/** Nothing at work is deleted, nor the holder of a unit: a unit that nobody gives back could not be allocated again. */
-export function refuseAtWork(read: StoreReader, element: Resource<object, ElementStatus>): void {
-  for (const { kind, metadata, status } of [element, ...elementsBelow(read, element)]) {
+/** Nothing at work is deleted. */
+export function refuseAtWork(elements: readonly Resource<object, ElementStatus>[]): void {
+  for (const { kind, metadata, status } of elements) {
     if (isActive(status)) throw conflict('element_active', `${kind} ${metadata.name} is ${status.state}; end it first`, { state: status.state });
   }
+}
+
+/** Nor the holder of a unit: one that nobody gives back could not be allocated again. */
+export function refuseHolder(read: StoreReader, element: Resource<object, ElementStatus>): void {
   const { site, name } = element.metadata;
   const held = isAdhoc(element) ? read.list(Unit, site).find(({ status }) => status.allocatedTo === name) : undefined;
   if (held) throw conflict('element_active', `${element.kind} ${name} still has unit ${held.metadata.name}; end it first`, { state: element.status.state });

@@ -6,7 +6,7 @@ import type { Kind } from '../../platform/store/kind.js';
 import { elementBody, elementItem, phaseBody, templateBody } from './dto.js';
 import type { BlockedWorld } from '../batches/blocked-by.js';
 import { ADHOC_LABEL, type ElementStatus, Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from './kind.js';
-import { elementsBelow, refuseAtWork, removalOf } from './removal.js';
+import { elementsBelow, refuseAtWork, refuseHolder, removalOf } from './removal.js';
 import { isActive } from './rules.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
@@ -40,7 +40,8 @@ function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, 
       const { parentRef } = before.spec;
       if (parentRef !== null && !isActive(before.status))
         throw conflict('element_owned', `${kind.kind} ${before.metadata.name} belongs to ${parentRef.kind} ${parentRef.name}; delete that one`);
-      refuseAtWork(read, before);
+      refuseAtWork([before, ...elementsBelow(read, before)]);
+      refuseHolder(read, before);
     },
     also: ({ verb, before, read, site }) => (verb === 'delete' && before ? removalOf(read, site, [before, ...elementsBelow(read, before)]) : {}),
   }).map(withAdhocFilter);
