@@ -202,6 +202,56 @@ t.test('ALLOC-02: clean-train runs to Complete; OnDemand batches queue for a uni
   t.same([...order].sort(), order, 'first, then the more urgent, then the older');
 });
 
+t.test('ALLOC-02: a batch that needs a unit later does not keep it from one that needs it now, however urgent it is', async (t) => {
+  const asking = {
+    steps: [{ name: 'ask', initial: true, actionST: "said := PROMPT('Go on?');" }, { name: 'done' }],
+    transitions: [{ from: 'ask', to: 'done', conditionST: "said = 'Acknowledged'" }],
+  };
+  t.equal((await plant.api.post(`${SITE}/phasetemplates`, { name: 'queue-asking', spec: asking })).status, 201);
+  const unitProcedure = (name: string, targetCapability: string) => ({
+    name,
+    stepLevel: 'UnitProcedure',
+    targetCapability,
+    subChart: {
+      steps: [{ name: 'work', stepLevel: 'Operation', subChart: { steps: [{ name: 'ask', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'queue-asking' }] } }],
+    },
+  });
+  const recipe = async (name: string, steps: object[]) => {
+    const equipmentRequirements = [
+      { capability: 'premix', defaultUnit: 'mx101' },
+      { capability: 'react', defaultUnit: 'rx101' },
+    ].filter(({ capability }) => JSON.stringify(steps).includes(capability));
+    const answer = await plant.api.post(MASTER, { name, spec: { allocation: 'OnDemand', equipmentRequirements, procedure: { chart: { steps } } } });
+    t.equal(answer.status, 201, answer.text);
+  };
+  await recipe('mixes-then-reacts', [unitProcedure('mix', 'premix'), unitProcedure('react', 'react')]);
+  await recipe('reacts', [unitProcedure('react', 'react')]);
+
+  const later = await plant.runBatch({ masterRecipeRef: 'mixes-then-reacts', priority: 900 });
+  const mixing = await plant.untilPrompt(later);
+  t.match((await plant.batch(later)).allocations, [
+    { unit: 'mx101', state: 'Granted' },
+    { unit: 'rx101', state: 'Requested', since: '' },
+  ]);
+  t.same((await plant.unit('rx101')).allocationQueue, [], 'it has not asked yet');
+  const now = await plant.runBatch({ masterRecipeRef: 'reacts', priority: 1 });
+  const reacting = await plant.untilPrompt(now);
+  t.equal((await plant.unit('rx101')).allocatedTo, now);
+
+  t.equal((await plant.answer(mixing, '')).status, 200);
+  const [entry] = await plant.look('the other one asks when its turn has come', async () => {
+    const { allocationQueue } = await plant.unit('rx101');
+    return { done: allocationQueue.length > 0 ? allocationQueue : undefined, seen: 'the queue is empty' };
+  });
+  t.match(entry, { batch: later, unitProcedure: `${later}-react`, priority: 900 });
+  const [waits] = (await plant.batch(later)).blockedBy;
+  t.match(waits, { reason: 'allocation', unit: { name: 'rx101', holder: now }, queuePosition: 1 });
+  t.equal((await plant.answer(reacting, '')).status, 200);
+  await plant.until(now, 'Complete');
+  await plant.finish(later);
+  t.same((await plant.unit('rx101')).allocationQueue, []);
+});
+
 async function releasedIn(t: Test, state: string): Promise<void> {
   for (const name of ['mx101', 'rx101', 'tk201']) {
     const unit = await plant.unit(name);

@@ -30,6 +30,37 @@ t.test('decisions 3.8: a batch that ran when the appliance went down is held wit
   t.notOk((await plant.events(batch)).some((event) => event.eventSubType === 'State Command' && event.message === 'auto-restart'));
 });
 
+t.test('ALLOC-02, decisions 3.8: the queue for a unit is the same after the restart, and is granted in its order', async (t) => {
+  const { spec } = (await plant.api.get(`${SITE}/recipes/master/clean-train`)).body;
+  const made = await plant.api.post(`${SITE}/recipes/master`, { name: 'clean-on-demand', spec: { ...spec, productID: 'CLEAN-OD', allocation: 'OnDemand' } });
+  t.equal(made.status, 201, made.text);
+  const masterRecipeRef = 'clean-on-demand';
+  const first = await plant.runBatch({ masterRecipeRef });
+  await plant.untilPhase(first, 'cip', 'Running');
+  await plant.command(first, 'Hold');
+  await plant.until(first, 'Held');
+  const second = await plant.runBatch({ masterRecipeRef });
+  const third = await plant.runBatch({ masterRecipeRef, priority: 500 });
+  const queue = await plant.look('both have asked', async () => {
+    const { allocationQueue } = await plant.unit('rx101');
+    return { done: allocationQueue.length === 2 ? allocationQueue : undefined, seen: JSON.stringify(allocationQueue) };
+  });
+  t.match(queue, [{ batch: third }, { batch: second }]);
+  await plant.restart();
+  for (const batch of [second, third, first]) {
+    await plant.until(batch, 'Held');
+    t.same((await plant.unit('rx101')).allocationQueue, queue, 'with the times of the requests');
+  }
+  for (const batch of [second, third]) {
+    await plant.command(batch, 'Restart');
+    await plant.until(batch, 'Running');
+  }
+  await plant.command(first, 'Restart');
+  await Promise.all([first, second, third].map((batch) => plant.finish(batch)));
+  const grantedAt = async (batch: string) => (await plant.events(batch)).find((event) => event.eventSubType === 'Allocation')?.ts as string;
+  t.ok((await grantedAt(third)) < (await grantedAt(second)), 'the more urgent, then the older');
+});
+
 t.test('decisions 3.8: the system restarts it once when every held phase allows that for a gap of this length', async (t) => {
   await allow(300);
   const batch = await interrupted(plant);

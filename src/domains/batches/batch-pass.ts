@@ -4,6 +4,7 @@ import { judgeBatch } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
+import { withRequests } from './allocation-queue.js';
 import { type CommandRefusal, ElementPass, type PassWorld } from './element-pass.js';
 import { stateEntry } from './execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
@@ -101,6 +102,17 @@ export class BatchPass extends ElementPass {
     const byUnit = new Map<string, TreeNode[]>();
     for (const node of root.children) byUnit.set(node.unit, [...(byUnit.get(node.unit) ?? []), node]);
     for (const [unit, nodes] of byUnit) this.mirrorUnit(unit, nodes, this.scope, isFinalBatch(this.status.phase));
+  }
+
+  /** Notes which units are asked for now. */
+  request(wanted: ReadonlySet<string>): void {
+    const allocations = withRequests(this.status.allocations, wanted, this.at);
+    if (allocations !== this.status.allocations) this.status = { ...this.status, allocations };
+  }
+
+  granted(unit: string): void {
+    const allocations = this.status.allocations.map((allocation): Allocation => (allocation.unit === unit ? { ...allocation, state: 'Granted', since: this.at } : allocation));
+    this.status = { ...this.status, allocations };
   }
 
   protected override released(unit: string): void {

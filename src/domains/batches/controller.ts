@@ -16,7 +16,7 @@ import { Phase, type PhaseSpec } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { operatorAction } from './execution-log.js';
-import { allocationQueue } from './allocation-queue.js';
+import { allocationQueue, byUrgency } from './allocation-queue.js';
 import { BatchPass } from './batch-pass.js';
 import { coordinate, coordinationDeadlines } from './coordination.js';
 import { CONTROLLER, type PendingCommand, takeCommand } from './element-pass.js';
@@ -89,8 +89,10 @@ export class BatchController implements Reconciler {
     const extra = this.#judge(pass);
     this.#recover(pass);
     if (!isFinalBatch(pass.status.phase) && pass.status.phase !== 'Pending' && pass.tree) {
-      this.#allocateOnDemand(pass, recipe?.allocationPolicy === 'OnDemand');
+      const onDemand = recipe?.allocationPolicy === 'OnDemand';
+      if (onDemand) this.#allocateOnDemand(pass);
       pass.settle();
+      if (onDemand) pass.request(wantedUnits(pass)); // granted at the next look, by the order of the requests
       this.#restartByItself(pass);
       extra.push(...coordinate(pass, this.#store));
     }
@@ -129,7 +131,8 @@ export class BatchController implements Reconciler {
     const { puts } = startPuts(pass.batch, check.plan, this.#store);
     const now = pass.at;
     const atStart = check.plan.recipe.spec.allocation === 'AtStart';
-    const allocations = Object.entries(check.plan.allocation).map(([capability, unit]): Allocation => ({ capability, unit, state: atStart ? 'Granted' : 'Requested', since: now }));
+    const granted = atStart ? ({ state: 'Granted', since: now } as const) : ({ state: 'Requested', since: '' } as const); // not asked for yet
+    const allocations = Object.entries(check.plan.allocation).map(([capability, unit]): Allocation => ({ capability, unit, ...granted }));
     const { commandRejection: _gone, ...status } = pass.status;
     pass.status = {
       ...status,
@@ -190,27 +193,26 @@ export class BatchController implements Reconciler {
 
   // ------------------------------------------------------------ allocation, recovery, signals
 
-  /** OnDemand: a unit is granted when its unit procedure has become active, larger priority first, then the older request. */
-  #allocateOnDemand(pass: BatchPass, onDemand: boolean): void {
-    if (!onDemand || !pass.tree) return;
-    const wanted = pass.tree.root.children.filter((node) => node.state === 'Idle' && pass.tree?.root.progress.active.includes(node.step));
-    for (const node of wanted) {
-      if (!isAvailable(pass.unit(node.unit)) || this.#outranked(pass, node.unit)) continue;
-      const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, pass.site, node.unit);
+  /** OnDemand: a unit is asked for when its unit procedure has become active, and granted to the most urgent request. */
+  #allocateOnDemand(pass: BatchPass): void {
+    const wanted = wantedUnits(pass);
+    pass.request(wanted);
+    for (const name of wanted) {
+      if (!isAvailable(pass.unit(name)) || !this.#runtimes.link(pass.site, name)?.ready || this.#outranked(pass, name)) continue;
+      const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, pass.site, name);
       if (missing) {
-        pass.withheld.set(node.unit, missing);
+        pass.withheld.set(name, missing);
         continue;
       }
-      this.#grant(pass, node.unit);
-      pass.status = {
-        ...pass.status,
-        allocations: pass.status.allocations.map((allocation): Allocation => (allocation.unit === node.unit ? { ...allocation, state: 'Granted', since: pass.at } : allocation)),
-      };
+      this.#grant(pass, name);
+      pass.granted(name);
     }
   }
 
   #outranked(pass: BatchPass, unit: string): boolean {
-    return allocationQueue(this.#store, pass.site, unit).findIndex(({ batch }) => batch === pass.scope) > 0;
+    const since = pass.status.allocations.find((allocation) => allocation.unit === unit)?.since ?? pass.at;
+    const own = { batch: pass.scope, priority: pass.batch.spec.priority, since };
+    return allocationQueue(this.#store, pass.site, unit).some((other) => other.batch !== pass.scope && byUrgency(other, own) < 0);
   }
 
   #recover(pass: BatchPass): void {
@@ -285,6 +287,13 @@ export class BatchController implements Reconciler {
     if (deadlines.length === 0) return 'settled';
     return { lookAgainMs: Math.max(LOOK_AGAIN_MIN_MS, Math.min(...deadlines) - this.#clock.wallMs()) };
   }
+}
+
+/** Units of the unit procedures that wait to start; a batch that is being ended waits for none. */
+function wantedUnits({ tree }: BatchPass): ReadonlySet<string> {
+  if (!tree || tree.root.state === 'Stopping' || tree.root.state === 'Aborting') return new Set();
+  const { children, progress } = tree.root;
+  return new Set(children.filter((node) => node.state === 'Idle' && progress.active.includes(node.step)).map(({ unit }) => unit));
 }
 
 function keyOf(batch: BatchResource): string {

@@ -40,6 +40,7 @@ export interface Allocation {
   readonly capability: string;
   readonly unit: string;
   readonly state: 'Requested' | 'Granted' | 'Released';
+  /** '' while the batch has the unit planned and has not asked for it (decisions 3.3, OnDemand). */
   readonly since: string;
 }
 
