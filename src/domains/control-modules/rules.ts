@@ -6,6 +6,7 @@ import { blockType } from '../../../runtime/catalog.js';
 import { parseValueText } from '../../../runtime/language/value-text.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { CompositeType } from '../../../runtime/vocabulary/network.js';
+import { groupBy } from '../../platform/base/group-by.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
@@ -231,9 +232,15 @@ export function unitOf(read: StoreReader, site: string, module: ControlModuleSpe
   return '';
 }
 
-/** Modules of a unit, nested ones included, by name. */
-export function modulesOf(read: StoreReader, site: string, unit: string): readonly Resource<ControlModuleSpec, ControlModuleStatus>[] {
-  return read.list(CONTROL_MODULE, site).filter((module) => unitOf(read, site, module.spec) === unit);
+type ModuleResource = Resource<ControlModuleSpec, ControlModuleStatus>;
+const byUnit = new WeakMap<readonly ModuleResource[], ReadonlyMap<string, readonly ModuleResource[]>>();
+
+/** Modules of a unit, nested ones included, by name. Sorted out once per list: the store makes a new one when a module changes. */
+export function modulesOf(read: StoreReader, site: string, unit: string): readonly ModuleResource[] {
+  const all = read.list(CONTROL_MODULE, site);
+  let known = byUnit.get(all);
+  if (!known) byUnit.set(all, (known = groupBy(all, (module) => unitOf(read, site, module.spec))));
+  return known.get(unit) ?? [];
 }
 
 /** Default of a block parameter, so that a bound may name one that `params` leaves out. */
@@ -245,8 +252,25 @@ export function paramDefault(read: StoreReader): ParamDefaults {
   };
 }
 
-/** The merged view of a stored module; undefined while its template is missing. */
-export function resolvedModuleOf(read: StoreReader, module: Resource<ControlModuleSpec, ControlModuleStatus>): ResolvedModule | undefined {
-  const template = read.get(TEMPLATE, '', module.spec.templateRef);
-  return template && resolveModule(module.spec, template.spec, paramDefault(read));
+interface Merged {
+  readonly template: ControlModuleTemplateSpec;
+  readonly types: readonly unknown[];
+  readonly resolved: ResolvedModule;
+}
+
+const merged = new WeakMap<ControlModuleSpec, Merged>();
+
+/**
+ * The merged view of a stored module; undefined while its template is missing. Kept with the spec it was made of for as long
+ * as its template and the block types are the same: what a unit and its batch wait for asks for it with every read.
+ */
+export function resolvedModuleOf(read: StoreReader, { spec }: Pick<ModuleResource, 'spec'>): ResolvedModule | undefined {
+  const template = read.get(TEMPLATE, '', spec.templateRef)?.spec;
+  if (!template) return undefined;
+  const types = read.list(BLOCK_TYPE, '');
+  const known = merged.get(spec);
+  if (known?.template === template && known.types === types) return known.resolved;
+  const resolved = resolveModule(spec, template, paramDefault(read));
+  merged.set(spec, { template, types, resolved });
+  return resolved;
 }
