@@ -13,8 +13,9 @@ import type { UnitRuntimes } from '../units/runtimes.js';
 import { AdhocPass, type AdhocRoot } from './adhoc-pass.js';
 import { type CommandRefusal, type PendingCommand, takeCommand } from './element-pass.js';
 import { COMMAND_ANNOTATION } from './kind.js';
+import { lookAgain } from './look-again.js';
 import type { PhaseCommands } from './phase-commands.js';
-import { type HoldPropagation, walk } from './procedure-tree.js';
+import type { HoldPropagation } from './procedure-tree.js';
 import { permissiveOf, type StartFacts } from './start.js';
 
 export interface AdhocSettings {
@@ -88,7 +89,7 @@ export class AdhocController implements Reconciler {
     const change = pass.change();
     if (change) await this.#store.write(change);
     if (pass.root.state === 'Idle' && pass.root.runCount > 0) this.#phases.forget(site, pass.root);
-    return this.#again(pass);
+    return lookAgain(pass.budgetDeadlines(), this.#clock.wallMs());
   }
 
   /** The one Start that nobody has to give. A runtime that refuses it gives the unit back. */
@@ -115,10 +116,5 @@ export class AdhocController implements Reconciler {
   #rejected(pass: AdhocPass, pending: PendingCommand, state: State, { rule, message }: CommandRefusal): void {
     pass.reject({ command: pending.command, state, rule, message, at: pass.at, correlationID: pending.correlationID });
     pass.verdict(pending, { kind: pass.root.kind, state }, 'Rejected', rule, message);
-  }
-
-  #again(pass: AdhocPass): Outcome {
-    const deadlines = [...walk(pass.root)].filter((node) => node.timeoutMs > 0 && node.budgetSinceMs > 0).map((node) => node.budgetSinceMs + node.timeoutMs);
-    return deadlines.length === 0 ? 'settled' : { lookAgainMs: Math.max(10, Math.min(...deadlines) - this.#clock.wallMs()) };
   }
 }

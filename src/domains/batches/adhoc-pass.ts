@@ -6,6 +6,7 @@ import type { Command } from '../../../runtime/vocabulary/states.js';
 import { isFinal, judge, type Verdict } from '../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
+import { withVerdict } from './command-rejection.js';
 import type { CommandRejection } from './kind.js';
 import type { ElementStatus } from '../procedures/kind.js';
 import { ROOT_KINDS, scopeOf } from '../procedures/roots.js';
@@ -13,8 +14,6 @@ import { type CommandRefusal, ElementPass, type PassWorld } from './element-pass
 import { hasInside, type ProcedureTree, type TreeNode } from './procedure-tree.js';
 
 export type AdhocRoot = Resource<{ readonly unitRef: string }, ElementStatus>;
-
-const REJECTED = 'CommandRejected';
 
 export class AdhocPass extends ElementPass {
   readonly resource: AdhocRoot;
@@ -79,17 +78,12 @@ export class AdhocPass extends ElementPass {
   #putRoot(puts: Put[]): void {
     const { kind, metadata } = this.resource;
     const at = puts.findIndex((put) => put.kind.kind === kind && put.name === metadata.name);
-    const { commandRejection: _gone, ...status } = (at < 0 ? this.resource.status : puts[at].status) as ElementStatus;
-    const conditions = status.conditions.filter(({ type }) => type !== REJECTED);
-    const rejection = this.#rejection;
-    const judged: ElementStatus = rejection
-      ? { ...status, commandRejection: rejection, conditions: [...conditions, { type: REJECTED, status: 'True', reason: rejection.rule, message: rejection.message }] }
-      : { ...status, conditions };
+    const status = (at < 0 ? this.resource.status : puts[at].status) as ElementStatus;
     const put = {
       kind: ROOT_KINDS[kind as keyof typeof ROOT_KINDS],
       site: metadata.site,
       name: metadata.name,
-      status: judged,
+      status: withVerdict(status, this.#rejection),
       ...(this.annotations ? { annotations: this.annotations } : {}),
     } as unknown as Put;
     if (at < 0) puts.push(put);

@@ -18,9 +18,11 @@ import type { UnitRuntimes } from '../units/runtimes.js';
 import { operatorAction } from './execution-log.js';
 import { allocationQueue, byUrgency } from './allocation-queue.js';
 import { BatchPass } from './batch-pass.js';
+import { withVerdict } from './command-rejection.js';
 import { coordinate, coordinationDeadlines } from './coordination.js';
 import { CONTROLLER, type PendingCommand, takeCommand } from './element-pass.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
+import { LOOK_AGAIN_MIN_MS, lookAgain } from './look-again.js';
 import type { PhaseCommands } from './phase-commands.js';
 import { type HoldPropagation, walk } from './procedure-tree.js';
 import { checkStart, isAvailable, permissiveOf, startPuts } from './start.js';
@@ -34,8 +36,6 @@ export interface ControllerSettings {
   storageLow(): boolean;
 }
 
-/** A deadline that has just passed is looked at once more in a moment, not in the same turn. */
-const LOOK_AGAIN_MIN_MS = 10;
 /** How often the permissives of a free unit are read while somebody waits for it: values of tags wake nobody. */
 const PERMISSIVE_LOOK_MS = 500;
 const RECOVERABLE: readonly BatchState[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
@@ -161,8 +161,7 @@ export class BatchController implements Reconciler {
   }
 
   #accepted(pass: BatchPass, pending: PendingCommand): void {
-    const { commandRejection: _gone, ...status } = pass.status;
-    pass.status = { ...status, conditions: pass.status.conditions.filter((condition) => condition.type !== 'CommandRejected') };
+    pass.status = withVerdict(pass.status);
     const auditRecordRef = pass.verdict(pending, { kind: 'Batch', state: pass.status.phase }, 'Success');
     const { by } = pending;
     if (by.actorType !== 'human') return;
@@ -186,8 +185,7 @@ export class BatchController implements Reconciler {
 
   #rejected(pass: BatchPass, pending: PendingCommand, rule: string, message: string): void {
     const rejection = { command: pending.command, state: pass.status.phase, rule, message, at: pass.at, correlationID: pending.correlationID };
-    const others = pass.status.conditions.filter((condition) => condition.type !== 'CommandRejected');
-    pass.status = { ...pass.status, commandRejection: rejection, conditions: [...others, { type: 'CommandRejected', status: 'True', reason: rule, message }] };
+    pass.status = withVerdict(pass.status, rejection);
     pass.verdict(pending, { kind: 'Batch', state: rejection.state }, 'Rejected', rule, message);
   }
 
@@ -281,11 +279,10 @@ export class BatchController implements Reconciler {
   #again(pass: BatchPass): Outcome {
     const { settleBy, phase } = pass.status;
     const deadlines = settleBy !== '' && (phase === 'Stopping' || phase === 'Aborting') ? [Date.parse(settleBy)] : [];
-    for (const node of pass.tree ? walk(pass.tree.root) : []) if (node.timeoutMs > 0 && node.budgetSinceMs > 0) deadlines.push(node.budgetSinceMs + node.timeoutMs);
+    deadlines.push(...pass.budgetDeadlines());
     deadlines.push(...coordinationDeadlines(pass, this.#store));
     if (pass.withheld.size > 0) deadlines.push(this.#clock.wallMs() + PERMISSIVE_LOOK_MS);
-    if (deadlines.length === 0) return 'settled';
-    return { lookAgainMs: Math.max(LOOK_AGAIN_MIN_MS, Math.min(...deadlines) - this.#clock.wallMs()) };
+    return lookAgain(deadlines, this.#clock.wallMs());
   }
 }
 

@@ -147,6 +147,11 @@ export abstract class ElementPass {
     return this.#elements.get(node.name) as ElementResource;
   }
 
+  /** When the budgets that are being spent run out, in wall ms. */
+  budgetDeadlines(): number[] {
+    return this.tree ? [...walk(this.tree.root)].filter((node) => node.timeoutMs > 0 && node.budgetSinceMs > 0).map((node) => node.budgetSinceMs + node.timeoutMs) : [];
+  }
+
   /** Elements and units that this pass wants to write. */
   protected puts(): Put[] {
     const puts: Put[] = [];
