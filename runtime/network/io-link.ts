@@ -136,7 +136,8 @@ export class IoLink {
     const to = this.first[image + 1];
     for (let at = from; at < to; at += 1) {
       if (this.#isInput[at] === 1) {
-        if (!Number.isFinite(this.value[at])) this.quality[at] = QUALITY.Bad;
+        // 0: never sampled. Judged here, not by its age, because an on-change channel has none.
+        if (!Number.isFinite(this.value[at]) || this.sampledAtMs[at] === 0) this.quality[at] = QUALITY.Bad;
         const ageMs = nowMs - this.sampledAtMs[at];
         if (staleAfterMs > 0 && ageMs > staleAfterMs && this.#ageless[at] === 0) {
           const worst = ageMs > 2 * staleAfterMs ? QUALITY.Bad : QUALITY.Uncertain;

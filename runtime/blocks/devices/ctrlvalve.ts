@@ -1,6 +1,6 @@
 import { block } from '../block.js';
 
-/** Decisions 5.5, CTRLVALVE. ILOCK of quality Bad counts as TRUE, as on VALVE. */
+/** Decisions 5.5, CTRLVALVE. ILOCK of quality Bad counts as TRUE and supervision begins with the first reading, as on VALVE. */
 export const CTRLVALVE = block({
   name: 'CTRLVALVE',
   family: 'devices',
@@ -9,7 +9,7 @@ export const CTRLVALVE = block({
   outputs: 'OUT:REAL, POS:REAL, FAULT:BOOL, INTERLOCKED:BOOL, STATE:STRING',
   params: 'failValue:REAL=0, hasFb:BOOL=FALSE, tol:REAL=5, travelTime:TIME=T#30s, rate:REAL=0',
   stateWords: ['Ready', 'Moving', 'Fault', 'Interlocked'],
-  state: { out: 0, offMs: 0, fault: 0, resetWas: 0, bypass: 0, tripWas: 0, shadowTrips: 0 },
+  state: { out: 0, seen: 0, offMs: 0, fault: 0, resetWas: 0, bypass: 0, tripWas: 0, shadowTrips: 0 },
   code: `
     const trip = $ILOCK !== 0 || $ILOCK.q === BAD ? 1 : 0;
     if ($bypass !== 0 && trip !== 0 && $tripWas === 0) $shadowTrips += 1;
@@ -21,7 +21,8 @@ export const CTRLVALVE = block({
     const position = $hasFb !== 0 ? $FB : $out;
     const off = Math.abs($out - position) > $tol;
     if ($hasFb !== 0) {
-      $offMs = off ? $offMs + ($first !== 0 ? 0 : dtMs) : 0;
+      $offMs = off && $seen !== 0 ? $offMs + dtMs : 0;
+      if ($FB.q < RAW) $seen = 1;
       if (off && $offMs >= $travelTime) $fault = 1;
     }
     if ($RESET !== 0 && $resetWas === 0 && $first === 0 && !off) $fault = 0;

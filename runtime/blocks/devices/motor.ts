@@ -1,6 +1,9 @@
 import { block } from '../block.js';
 
-/** Decisions 5.5, MOTOR. ILOCK of quality Bad counts as TRUE, as on VALVE; OUT answers for CMD and PERMIT only. */
+/**
+ * Decisions 5.5, MOTOR. ILOCK of quality Bad counts as TRUE, as on VALVE; OUT answers for CMD and PERMIT only. Supervision
+ * begins with the first reading of the feedback, as on VALVE; `watchedMs` is the time a start or a stop has been waited for.
+ */
 export const MOTOR = block({
   name: 'MOTOR',
   family: 'devices',
@@ -9,7 +12,7 @@ export const MOTOR = block({
   outputs: 'OUT:BOOL, RUNNING:BOOL, FAULT:BOOL, INTERLOCKED:BOOL, STATE:STRING, HOURS:REAL',
   params: 'hasFb:BOOL=TRUE, startTime:TIME=T#5s, stopTime:TIME=T#5s, lossTime:TIME=T#1s, minOff:TIME=T#0s',
   stateWords: ['Stopped', 'Starting', 'Running', 'Stopping', 'Fault', 'Interlocked'],
-  state: { on: 0, sinceMs: 1e12, missedMs: 0, fault: 0, resetWas: 0, hours: 0, bypass: 0, tripWas: 0, shadowTrips: 0 },
+  state: { on: 0, seen: 0, sinceMs: 1e12, watchedMs: 1e12, missedMs: 0, fault: 0, resetWas: 0, hours: 0, bypass: 0, tripWas: 0, shadowTrips: 0 },
   retained: ['hours'],
   code: `
     const trip = $ILOCK !== 0 || $ILOCK.q === BAD ? 1 : 0;
@@ -20,9 +23,11 @@ export const MOTOR = block({
     $sinceMs = Math.min($sinceMs + dtMs, 1e12);
     const may = $on !== 0 || ($PERMIT !== 0 && $sinceMs >= $minOff);
     const want = $CMD !== 0 && !locked && $fault === 0 && may ? 1 : 0;
-    if (want !== $on) { $on = want; $sinceMs = 0; $missedMs = 0; }
-    else $missedMs = Math.min($missedMs + dtMs, 1e12);
-    const due = $sinceMs >= ($on !== 0 ? $startTime : $stopTime);
+    if (want !== $on) { $on = want; $sinceMs = 0; $watchedMs = 0; $missedMs = 0; }
+    else if ($hasFb !== 0 && $seen === 0) { $watchedMs = 0; $missedMs = 0; }
+    else { $watchedMs = Math.min($watchedMs + dtMs, 1e12); $missedMs = Math.min($missedMs + dtMs, 1e12); }
+    if ($FB.q < RAW) $seen = 1;
+    const due = $watchedMs >= ($on !== 0 ? $startTime : $stopTime);
     const run = $hasFb !== 0 ? $FB : due ? $on : $on ^ 1;
     if (run === $on) $missedMs = 0;
     else if (due && $missedMs >= $lossTime) $fault = 1;

@@ -3,7 +3,8 @@ import { block } from '../block.js';
 /**
  * Decisions 5.5, VALVE, in its order. An ILOCK of quality Bad counts as TRUE, as an unhealthy input does for INTERLOCK, so
  * that a failed transmitter drives the valve to its fail position instead of freezing it. OUT answers for CMD and PERMIT
- * only: a bad limit switch must not hold the output.
+ * only: a bad limit switch must not hold the output. Supervision begins with the first reading of the switches: before it
+ * nobody knows where the valve is, and a fault would latch at every start whose I/O answers later than the valve travels.
  */
 export const VALVE = block({
   name: 'VALVE',
@@ -14,7 +15,7 @@ export const VALVE = block({
   params: 'failPos:STRING=closed, hasFbo:BOOL=TRUE, hasFbc:BOOL=TRUE, openTime:TIME=T#5s, closeTime:TIME=T#5s, stickTime:TIME=T#1s',
   words: { failPos: ['closed', 'open'] },
   stateWords: ['Closed', 'Opening', 'Open', 'Closing', 'Fault', 'Interlocked'],
-  state: { target: 0, sinceMs: 0, missedMs: 0, fault: 0, resetWas: 0, position: 0, bypass: 0, tripWas: 0, shadowTrips: 0 },
+  state: { target: 0, seen: 0, sinceMs: 0, missedMs: 0, fault: 0, resetWas: 0, position: 0, bypass: 0, tripWas: 0, shadowTrips: 0 },
   total: true,
   code: `
     const trip = $ILOCK !== 0 || $ILOCK.q === BAD ? 1 : 0;
@@ -23,8 +24,9 @@ export const VALVE = block({
     const locked = trip !== 0 && $bypass === 0;
     const want = locked || $fault !== 0 ? $failPos : $CMD !== 0 && ($PERMIT !== 0 || $target !== 0) ? 1 : 0;
     if ($first !== 0) $position = $failPos;
-    if ($first !== 0 || want !== $target) { $target = want; $sinceMs = 0; $missedMs = 0; }
+    if ($first !== 0 || want !== $target || $seen === 0) { $target = want; $sinceMs = 0; $missedMs = 0; }
     else { $sinceMs = Math.min($sinceMs + dtMs, 1e12); $missedMs = Math.min($missedMs + dtMs, 1e12); }
+    if (($hasFbo === 0 || $FBO.q < RAW) && ($hasFbc === 0 || $FBC.q < RAW)) $seen = 1;
     let fo = $FBO;
     let fc = $FBC;
     if ($hasFbo === 0 && $hasFbc === 0) {
