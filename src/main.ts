@@ -20,7 +20,7 @@ import { ControlModuleReconciler } from './domains/control-modules/reconciler.js
 import { unitOf } from './domains/control-modules/rules.js';
 import { CoordinationBlock } from './domains/coordination/kind.js';
 import { DemoPlant } from './domains/demo/demo.js';
-import { openHistorian, recordTags, stateRecorder } from './domains/historian/recording.js';
+import { alarmRecorder, openHistorian, recordTags, stateRecorder } from './domains/historian/recording.js';
 import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
 import { IOModuleReconciler } from './domains/io-modules/reconciler.js';
 import { ControlProgram, FunctionBlockType } from './domains/logic/kind.js';
@@ -33,8 +33,15 @@ import { RecordReconciler } from './domains/records/reconciler.js';
 import { Rehearsals } from './domains/rehearsal/rehearsals.js';
 import { KINDS, routeGroups } from './domains/index.js';
 import type { SystemView } from './domains/system/routes.js';
+import { AlarmBook } from './domains/alarms/alarm-book.js';
 import { alarmView } from './domains/alarms/counts.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
+import { DefinitionWatch } from './domains/alarms/definition-watch.js';
+import { AlarmDefinition } from './domains/alarms/kind.js';
+import { AlarmReconciler } from './domains/alarms/reconciler.js';
+import { unitsConcerned } from './domains/alarms/sources.js';
+import { wakeAlarms } from './domains/alarms/wakes.js';
+import { alarmCommands } from './domains/commands/alarm-commands.js';
 import { TagCatalogue } from './domains/tags/catalogue.js';
 import { ModuleHealths } from './domains/tags/module-health.js';
 import type { StreamDeps } from './domains/tags/stream-routes.js';
@@ -163,6 +170,14 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     signalsChanged: (site, scope) => phases.sendSignals(site, scope),
   });
 
+  // ------------------------------------------------------------ alarms
+  const history = settings.historianEnabled ? await openHistorian(settings.dataDir, settings) : undefined;
+  const alarmBook = new AlarmBook({ store, clock, record: history && alarmRecorder(history) });
+  const definitions = new DefinitionWatch({ store, clock, runtimes, book: alarmBook, timeScale, command: alarmCommands({ ...commandDeps, log }) });
+  const definitionLoop = new ReconcileLoop(definitions, clock, log);
+  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
+  wakeAlarms({ store, wakeDefinition: (site, name) => definitionLoop.wake(site, name), wakeAlarm: (site, name) => alarmLoop.wake(site, name) });
+
   const gatewayCommands = { ...commandDeps, ...treeSettings, production, settleDeadlineMs, wake: wakeScope };
   const recordings = new Recordings({
     folder: path.join(settings.dataDir, 'recordings'),
@@ -177,9 +192,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     units.take(link, message);
     desk.take(link, message);
     recordings.take(link, message);
+    definitions.take(link, message);
   });
   runtimes.onChange((link, what) => {
     units.linkChanged(link, what);
+    definitions.linkChanged(link, what);
     if (what === 'down') recordings.linkDown(link);
     if (what === 'ready') {
       phases.reload(link);
@@ -207,6 +224,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       }
     });
   }
+  store.watch(AlarmDefinition, ({ resource, before, configuration }) => {
+    if (!configuration) return;
+    const { site } = resource.metadata;
+    for (const version of [resource, before]) for (const unit of version ? unitsConcerned(version.spec as never, store, site) : []) unitLoop.wake(site, unit);
+  });
   store.watch(ControlModule, (event) => touchesPlan(event) && moduleLoop.wake(event.resource.metadata.site, event.resource.metadata.name));
   store.watch(ControlModuleTemplate, ({ configuration }) => configuration && moduleLoop.wakeAll());
   for (const kind of [ControlModuleTemplate, FunctionBlockType]) store.watch(kind, ({ configuration }) => configuration && unitLoop.wakeAll());
@@ -241,7 +263,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   store.watchReload(() => {
     desk.takeKept();
     units.catchUp();
-    for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, adhocLoop, recordLoop]) loop.wakeAll();
+    for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop]) loop.wakeAll();
   });
 
   // ------------------------------------------------------------ streams and history
@@ -256,7 +278,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   publishTags({ hub, runtimes, catalogue, store });
   publishAlarms({ hub, store, clock });
   new ModuleHealths({ hub, store, runtimes, clock });
-  const history = settings.historianEnabled ? await openHistorian(settings.dataDir, settings) : undefined;
   const stopRecording = history ? recordTags({ history, runtimes, clock, intervalMinMs: settings.historianIntervalMinMs }) : () => undefined;
   publishStates({ hub, store, ...(history ? { listener: stateRecorder(history, store, startedAtMs) } : {}) });
   hub.start();
@@ -312,7 +333,13 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       tree: { holdPropagation, resumeCancelsPause, settleDeadlineMs, reasonLengthMin: settings.reasonLengthMin },
       nowMs: () => clock.wallMs(),
     },
-    alarms: common,
+    alarms: {
+      ...common,
+      book: alarmBook,
+      facts: queries,
+      isEvaluable: (site: string, definition: string) => definitions.isEvaluable(site, definition),
+      shelveMaxMs: settings.maxShelveDurationMs,
+    },
     apply: common,
     demo: { demo, setTimeScale, timeScale },
     tags: tagDeps,
@@ -361,7 +388,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
 
   // ------------------------------------------------------------ go
   if (settings.demoEnabled && !production) await demo.provision();
-  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop]) loop.start();
+  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop]) loop.start();
   const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
   contents.start();
   journal.start();
@@ -384,7 +411,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       hub.stop();
       access.stop();
       stopPulse();
-      for (const loop of [batchLoop, adhocLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
+      for (const loop of [definitionLoop, alarmLoop, batchLoop, adhocLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
       journal.stop();
       await contents.stop();
       await runtimes.stop();

@@ -129,11 +129,28 @@ export async function tellStory(story: Story): Promise<Left> {
   await adhoc(story);
   const left = await production(story);
   await story.send(`POST ${S}/mode`, {}, { body: { kind: 'ControlModule', name: 'xv101', mode: 'Manual' } });
+  await alarms(story);
   await access(story);
   await story.send('POST /api/v1/demo/provision', {}, { body: {} });
   await story.send('POST /api/v1/demo/timescale', {}, { body: { timeScale: 10 } });
   const { body: audit } = await test.admin.get(`${AT}/audit?limit=1`);
   return { ...left, correlationID: audit.items[0].correlationID, auditName: audit.items[0].name };
+}
+
+/** Restored by apply, so that they stand as they are without anything that evaluates them. */
+async function alarms(story: Story): Promise<void> {
+  for (const [name, state] of [
+    ['walked', 'ActiveAcknowledged'],
+    ['walk-gone', 'ClearedAcknowledged'],
+  ]) {
+    const metadata = { name, namespace: `site-${SITE}` };
+    const spec = { source: 'Unit/rx101', message: 'walked' };
+    await story.test.admin.post('/api/v1/apply', { apiVersion: 'control.lineside.io/v1alpha1', kind: 'Alarm', metadata, spec, status: { state } });
+  }
+  await story.send(`POST ${S}/alarms/{name}/shelve`, { name: 'walked' }, { body: { duration: '1h' } });
+  await story.send(`POST ${S}/alarms/{name}/unshelve`, { name: 'walked' });
+  await story.send(`POST ${S}/alarms/{name}/acknowledge`, { name: 'walked' }, { body: { comment: 'walked' } });
+  await story.send(`DELETE ${S}/alarms/{name}`, { name: 'walk-gone' });
 }
 
 async function engineering(story: Story): Promise<void> {

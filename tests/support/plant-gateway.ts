@@ -14,12 +14,17 @@ import { procedureRoutes } from '../../src/domains/procedures/routes.js';
 import { recipeRoutes } from '../../src/domains/recipes/routes.js';
 import type { SigningKeys } from '../../src/domains/recipes/signature.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
+import type { RouteSet } from '../../src/platform/http/router.js';
+import type { Store } from '../../src/platform/store/store.js';
 import { type GatewayTest, startGatewayTest } from './gateway.js';
+import type { TestClock } from './test-clock.js';
 
 export interface PlantOptions {
   readonly production?: boolean;
   readonly demoEnabled?: boolean;
   readonly approveRequiresValid?: boolean;
+  /** Rows of further domains. */
+  readonly more?: (parts: { readonly store: Store; readonly clock: TestClock }) => readonly RouteSet[];
 }
 
 const DEMO_DIR = fileURLToPath(new URL('../../demo', import.meta.url));
@@ -71,7 +76,7 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
         ...applyRoutes,
         ...demoRoutes,
       ];
-      return [{ rows, deps }];
+      return [{ rows, deps }, ...(options.more?.({ store, clock: clock as TestClock }) ?? [])];
     },
   });
   const keys: SigningKeys = { algorithm: 'HMAC-SHA256', authMode: 'local', ...openDeviceKeys(test.dataDir) };

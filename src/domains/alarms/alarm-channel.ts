@@ -7,6 +7,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { Hub } from '../../platform/stream/hub.js';
 import { Alarm, type AlarmSpec, type AlarmStatus } from './kind.js';
+import { resolvedAtMs } from './transitions.js';
 
 const RESOLVED_REPLAY_MS = 15 * 60_000; // contract 2, Limits
 
@@ -15,7 +16,7 @@ export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, '
     const { site, name } = alarm.metadata;
     const frame = frameOf(alarm, clock.wallMs());
     if (before && JSON.stringify(frameOf(before, clock.wallMs())) === JSON.stringify(frame) && before.status.shelvedUntil === alarm.status.shelvedUntil) return;
-    const resolvedMs = alarm.status.state === 'ClearedAcknowledged' ? clock.wallMs() - Date.parse(resolvedAt(alarm)) : undefined;
+    const resolvedMs = alarm.status.state === 'ClearedAcknowledged' ? clock.wallMs() - resolvedAtMs(alarm.status, alarm.metadata.updatedAt) : undefined;
     if (resolvedMs !== undefined && resolvedMs >= RESOLVED_REPLAY_MS) return; // resolved before this process began
     hub.publish({
       channel: 'alarms',
@@ -46,10 +47,4 @@ function frameOf({ metadata, spec, status }: Resource<AlarmSpec, AlarmStatus>, n
     shelved: shelvedUntil !== '' && Date.parse(shelvedUntil) > nowMs,
     shelvedUntil,
   };
-}
-
-/** An alarm is resolved once it is both cleared and acknowledged: by the later of the two. */
-function resolvedAt({ metadata, status }: Resource<AlarmSpec, AlarmStatus>): string {
-  const later = status.clearedAt > status.acknowledgedAt ? status.clearedAt : status.acknowledgedAt;
-  return later === '' ? metadata.updatedAt : later;
 }

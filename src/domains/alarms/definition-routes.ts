@@ -5,10 +5,9 @@ import type { Route } from '../../platform/http/route.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { modulesOf, resolvedModuleOf, unitOf } from '../control-modules/rules.js';
-import { ControlModule } from '../control-modules/kind.js';
 import { Unit } from '../plant/kind.js';
 import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus } from './kind.js';
+import { unitsConcerned } from './sources.js';
 
 export function definitionBody(resource: Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>): Record<string, unknown> {
   const { metadata, spec, status } = resource;
@@ -24,19 +23,6 @@ export function definitionBody(resource: Resource<AlarmDefinitionSpec, AlarmDefi
 }
 
 const AT_REST: readonly string[] = ['', 'Idle', 'Complete', 'Stopped', 'Aborted'];
-
-/** Units concerned by a definition: its unit, the unit of its module, or every unit with a tag on its I/O module. */
-export function unitsConcerned({ sourceKind, sourceName }: AlarmDefinitionSpec, read: StoreReader, site: string): string[] {
-  if (sourceKind === 'Unit') return [sourceName];
-  if (sourceKind === 'ControlModule') {
-    const module = read.get(ControlModule, site, sourceName);
-    return module ? [unitOf(read, site, module.spec)] : [];
-  }
-  return read
-    .list(Unit, site)
-    .map((unit) => unit.metadata.name)
-    .filter((unit) => modulesOf(read, site, unit).some((module) => resolvedModuleOf(read, module)?.ioModules.includes(sourceName)));
-}
 
 /** While the equipment executes only the message may change (decisions Q-ALARM-12). */
 function refuseWhileExecuting({ verb, before, spec, read, site, name }: CrudEvent<AlarmDefinitionSpec, AlarmDefinitionStatus>): void {

@@ -1,4 +1,4 @@
-/** Alarm definitions and alarms (contract 2, Alarms; decisions ALARM). Evaluation lives in this domain's reconciler. */
+/** Alarm definitions and alarms (contract 2, Alarms; decisions ALARM). Tags are evaluated in the scan, states in definition-watch.ts. */
 import * as v from 'valibot';
 import { STATES } from '../../../runtime/vocabulary/states.js';
 import { NumberText, Required, Text } from '../../platform/store/fields.js';
@@ -11,6 +11,7 @@ export const CONDITION_TYPES = ['StateEquals', 'TagHigh', 'TagLow', 'TagHighHigh
 export const SOURCE_KINDS = ['IOModule', 'Unit', 'ControlModule'] as const;
 export const EXCEPTION_ACTIONS = ['Hold', 'Stop', 'Abort'] as const;
 export const ALARM_STATES = ['ActiveUnacknowledged', 'ActiveAcknowledged', 'ClearedUnacknowledged', 'ClearedAcknowledged'] as const;
+export type AlarmState = (typeof ALARM_STATES)[number];
 
 const DEBOUNCE_MAX_S = 86_400; // decisions Q-ALARM-10
 const PRIORITY_MAX = 1000;
@@ -47,6 +48,8 @@ export interface AlarmDefinitionStatus {
   readonly armed: boolean;
   readonly suppressedBy: '' | 'Disabled' | 'NotArmed';
   readonly activeAlarmRef: string;
+  /** How many alarms it has raised: their names count on and are never used again. */
+  readonly raised?: number;
 }
 
 export const AlarmDefinition: Kind<AlarmDefinitionSpec, AlarmDefinitionStatus> = {
@@ -97,8 +100,16 @@ export const AlarmSpec = v.strictObject({
 });
 export type AlarmSpec = v.InferOutput<typeof AlarmSpec>;
 
+/** An acknowledgement that waits for the verdict of the alarm controller (contract 2, Alarms). */
+export interface PendingAcknowledgement {
+  readonly accountId: string;
+  readonly displayName: string;
+  readonly correlationID: string;
+  readonly comment: string;
+}
+
 export interface AlarmStatus {
-  readonly state: (typeof ALARM_STATES)[number];
+  readonly state: AlarmState;
   readonly unit: string;
   readonly value: string;
   readonly priority: number;
@@ -110,6 +121,11 @@ export interface AlarmStatus {
   readonly shelvedUntil: string;
   readonly shelvedBy: string;
   readonly origin: 'definition' | 'system' | 'apply';
+  /** Of the definition when it raised the alarm; empty or absent: annunciation only. */
+  readonly exceptionAction?: (typeof EXCEPTION_ACTIONS)[number] | '';
+  /** It was cleared because its definition was disarmed. */
+  readonly suppressed?: boolean;
+  readonly acknowledging?: readonly PendingAcknowledgement[];
 }
 
 export const Alarm: Kind<AlarmSpec, AlarmStatus> = {

@@ -1,26 +1,49 @@
 /**
- * Alarms as they are read (contract 2, Alarms; decisions Q-ALARM-07, D-ALARM-01). They are made by the system or restored by
- * apply, never created over these routes.
+ * Alarms as they are read, acknowledged, shelved and cleaned up (contract 2, Alarms; decisions ALARM). They are made by the
+ * system or restored by apply, never created or edited over these routes.
  */
-import type { Clock } from '../../platform/base/clock.js';
-import { missing } from '../../platform/base/refusal.js';
-import { type Query, routesFor } from '../../platform/http/route.js';
-import type { Resource } from '../../platform/store/resource.js';
+import * as v from 'valibot';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { parseDuration } from '../../platform/base/duration-text.js';
+import { conflict, invalid, missing } from '../../platform/base/refusal.js';
+import type { Caller } from '../../platform/http/caller.js';
+import { readLogQuery } from '../../platform/http/log-query.js';
+import { done, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
+import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import type { AuditTarget } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
-import { Alarm, type AlarmSpec, type AlarmStatus } from './kind.js';
-import { isActive, isShelved } from './counts.js';
+import type { AlarmBook, AlarmResource } from './alarm-book.js';
+import { alarmStream } from './alarm-event.js';
+import { isShelved } from './counts.js';
+import { alarmDto, matches } from './dto.js';
+import { Alarm } from './kind.js';
+import { shelfObstacle } from './transitions.js';
 
 export interface AlarmRouteDeps {
   readonly store: Store;
   readonly clock: Clock;
+  readonly book: AlarmBook;
+  readonly facts: Pick<LedgerQueries, 'factPageJson'>;
+  /** Whether the alarms of a definition can come and go now. */
+  readonly isEvaluable: (site: string, definition: string) => boolean;
+  /** Setting `alarms.maxShelveDuration`. */
+  readonly shelveMaxMs: number;
 }
 
-type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
+type Named = { readonly site: string; readonly name: string };
+
+const COMMENT_LENGTH_MAX = 1024; // decisions Q-ALARM-03
+const SHELVE_MIN_MS = 1000; // decisions Q-ALARM-05
+const SHELVE_TEXT = /^(\d+(\.\d+)?[smh])+$/;
+const FAMILY = '/api/v1/sites/{site}/alarms';
+const ALARM = `${FAMILY}/{name}` as const;
+const ANSWER = '{ok, name, state, acknowledgedBy, shelved, shelvedUntil, message}';
 
 const route = routesFor<AlarmRouteDeps>();
-const FAMILY = '/api/v1/sites/{site}/alarms';
+const exists = ({ site, name }: Named, { store }: AlarmRouteDeps): void => void requireAlarm(store, site, name);
+const target = ({ site, name }: Readonly<Record<string, string>>): AuditTarget => ({ kind: Alarm.kind, name, site });
 
-export const alarmRoutes = [
+export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
   route({
     method: 'GET',
     path: FAMILY,
@@ -28,23 +51,121 @@ export const alarmRoutes = [
     tier: 'read',
     reply: 'array of alarms, sorted by name',
     summary: 'Alarms of the site; query state, severity, type, source, unit, definition, shelved, active',
-    handle: ({ params, query }, { store, clock }) =>
-      store
+    handle: ({ params, query }, deps) =>
+      deps.store
         .list(Alarm, params.site)
-        .map((alarm) => alarmDto(alarm, clock.wallMs()))
+        .map((alarm) => served(alarm, deps))
         .filter((alarm) => matches(alarm, query)),
   }),
   route({
     method: 'GET',
-    path: `${FAMILY}/{name}`,
+    path: ALARM,
     action: 'alarm:read',
     tier: 'read',
     reply: 'alarm',
     summary: 'One alarm',
-    exists: ({ site, name }, { store }) => void requireAlarm(store, site, name),
-    handle: ({ params }, { store, clock }) => alarmDto(requireAlarm(store, params.site, params.name), clock.wallMs()),
+    exists,
+    handle: ({ params }, deps) => served(requireAlarm(deps.store, params.site, params.name), deps),
+  }),
+  route({
+    method: 'POST',
+    path: `${ALARM}/acknowledge`,
+    action: 'alarm:acknowledge',
+    tier: 'operate',
+    body: v.strictObject({ comment: v.optional(v.pipe(v.string(), v.maxLength(COMMENT_LENGTH_MAX)), '') }),
+    reply: ANSWER,
+    summary: 'Records who acknowledges; the alarm controller gives its verdict',
+    audit: { action: 'Acknowledge', category: 'alarm', target },
+    exists,
+    async handle({ params, body, caller, correlationID, audit }, deps) {
+      const { metadata, spec, status } = requireAlarm(deps.store, params.site, params.name);
+      const { accountId, displayName } = caller;
+      const acknowledging = [...(status.acknowledging ?? []), { accountId, displayName, correlationID, comment: body.comment }];
+      const draft = audit({ target: target(params), result: 'Accepted', ...(body.comment ? { details: { comment: body.comment } } : {}) });
+      await deps.book.write({ site: metadata.site, name: metadata.name, spec, status: { ...status, acknowledging } }, { audits: [draft] }).durable;
+      return answer(params, deps, `acknowledgement of alarm ${params.name} recorded`);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${ALARM}/shelve`,
+    action: 'alarm:shelve',
+    tier: 'operate',
+    body: v.strictObject({ duration: v.string() }),
+    reply: ANSWER,
+    summary: 'Suppresses the annunciation of an active, acknowledged alarm for a time',
+    audit: { action: 'Shelve', category: 'alarm', target },
+    exists,
+    async handle({ params, body, caller, audit }, deps) {
+      const durationMs = readShelf(body.duration, deps.shelveMaxMs);
+      const alarm = requireAlarm(deps.store, params.site, params.name);
+      refuse('shelve', alarm, deps.clock.wallMs());
+      const shelvedUntil = timestamp(deps.clock.wallMs() + durationMs);
+      const draft = audit({ target: target(params), details: { duration: body.duration, shelvedUntil } });
+      const { metadata, spec, status } = alarm;
+      const shelf = { ...status, shelvedUntil, shelvedBy: caller.displayName };
+      await deps.book.write({ site: metadata.site, name: metadata.name, spec, status: shelf, event: 'Shelved', by: by(caller) }, { audits: [draft] }).durable;
+      return answer(params, deps, `alarm ${params.name} is shelved until ${shelvedUntil}`);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${ALARM}/unshelve`,
+    action: 'alarm:unshelve',
+    tier: 'operate',
+    reply: ANSWER,
+    summary: 'Ends a shelf; annunciation resumes while the condition is active',
+    audit: { action: 'Unshelve', category: 'alarm', target },
+    exists,
+    async handle({ params, caller, audit }, deps) {
+      const alarm = requireAlarm(deps.store, params.site, params.name);
+      refuse('unshelve', alarm, deps.clock.wallMs());
+      const { metadata, spec, status } = alarm;
+      const draft = audit({ target: target(params), details: { shelvedUntil: status.shelvedUntil, shelvedBy: status.shelvedBy } });
+      const bare = { ...status, shelvedUntil: '', shelvedBy: '' };
+      await deps.book.write({ site: metadata.site, name: metadata.name, spec, status: bare, event: 'Unshelved', by: by(caller) }, { audits: [draft] }).durable;
+      return answer(params, deps, `alarm ${params.name} is no longer shelved`);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: ALARM,
+    action: 'alarm:delete',
+    tier: 'engineer',
+    summary: 'Cleanup of an acknowledged alarm; a condition that is still true raises a new one',
+    audit: { action: 'Delete', category: 'alarm', target },
+    exists,
+    async handle({ params, caller, audit }, deps) {
+      const { metadata, spec, status } = requireAlarm(deps.store, params.site, params.name);
+      const { site, name } = metadata;
+      if (status.state.endsWith('Unacknowledged')) throw conflict('alarm_unacknowledged', `alarm ${name} is ${status.state}; acknowledge it first`, { alarm: name });
+      const draft = audit({ target: target(params), before: { ...spec, state: status.state } });
+      await deps.book.write({ site, name, spec, status, event: 'Deleted', by: by(caller) }, { audits: [draft], remove: true }).durable;
+      return done();
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/alarmevents',
+    action: 'alarm:history',
+    tier: 'read',
+    reply: '{items: AlarmEvent[], nextCursor}',
+    summary: 'History of the alarms of a site, newest first; query from, to, alarm, definition, severity, unit, event, order, limit, cursor',
+    handle: async ({ params, query }, { facts }) => rendered(await facts.factPageJson(alarmStream(params.site), { ...readLogQuery(query), equals: equalsOf(query) })),
   }),
 ];
+
+/** Query parameter to member of an event. */
+const EVENT_FILTERS = { alarm: 'alarm', definition: 'definitionRef', severity: 'severity', unit: 'unit', event: 'event' } as const;
+
+function equalsOf(query: Query): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(EVENT_FILTERS).flatMap(([parameter, member]) => {
+      const value = query.get(parameter);
+      return value === undefined || value === '' ? [] : [[member, value]];
+    }),
+  );
+}
 
 function requireAlarm(store: Store, site: string, name: string): AlarmResource {
   const alarm = store.get(Alarm, site, name);
@@ -52,47 +173,31 @@ function requireAlarm(store: Store, site: string, name: string): AlarmResource {
   return alarm;
 }
 
-type AlarmDto = ReturnType<typeof alarmDto>;
-
-/** `shelved` is judged against the present time; `shelvedUntil` may outlive its shelf. */
-function alarmDto({ metadata, spec, status }: AlarmResource, nowMs: number) {
-  return {
-    name: metadata.name,
-    source: spec.source,
-    type: spec.type,
-    severity: spec.severity,
-    state: status.state,
-    message: spec.message,
-    definitionRef: spec.definitionRef,
-    conditionType: spec.conditionType,
-    setpoint: spec.setpoint,
-    value: status.value,
-    acknowledgedBy: status.acknowledgedBy,
-    shelved: isShelved(status, nowMs),
-    shelvedUntil: status.shelvedUntil,
-    unit: status.unit,
-    occurrences: status.occurrences,
-    activatedAt: status.activatedAt || metadata.createdAt,
-    clearedAt: status.clearedAt || null,
-    acknowledgedAt: status.acknowledgedAt || null,
-    shelvedBy: status.shelvedBy,
-    priority: status.priority,
-    evaluable: true,
-    origin: status.origin,
-  };
+function served(alarm: AlarmResource, { clock, isEvaluable }: AlarmRouteDeps): ReturnType<typeof alarmDto> {
+  return alarmDto(alarm, clock.wallMs(), alarm.spec.definitionRef !== '' && isEvaluable(alarm.metadata.site, alarm.spec.definitionRef));
 }
 
-function matches(alarm: AlarmDto, query: Query): boolean {
-  const is = (name: string, value: string): boolean => query.get(name) === undefined || (query.get(name) as string).split(',').includes(value);
-  const flag = (name: string, value: boolean): boolean => query.get(name) === undefined || query.get(name) === String(value);
-  return (
-    is('state', alarm.state) &&
-    is('severity', alarm.severity) &&
-    is('type', alarm.type) &&
-    is('source', alarm.source) &&
-    is('unit', alarm.unit) &&
-    is('definition', alarm.definitionRef) &&
-    flag('shelved', alarm.shelved) &&
-    flag('active', isActive(alarm.state))
-  );
+/** As it is at the time of the reply; the verdict may follow. */
+function answer({ site, name }: Named, { store, clock }: AlarmRouteDeps, message: string): Record<string, unknown> {
+  const { status } = requireAlarm(store, site, name);
+  const { state, acknowledgedBy, shelvedUntil } = status;
+  return { ok: true, name, state, acknowledgedBy, shelved: isShelved(status, clock.wallMs()), shelvedUntil, message };
+}
+
+function by({ accountId, displayName }: Caller): { readonly accountId: string; readonly displayName: string } {
+  return { accountId, displayName };
+}
+
+/** @throws Refusal 409: shelve outside ActiveAcknowledged, unshelve with no shelf in effect. */
+function refuse(verb: 'shelve' | 'unshelve', { metadata: { name }, status }: AlarmResource, nowMs: number): void {
+  const why = shelfObstacle(verb, name, status, nowMs);
+  if (why !== '') throw conflict(verb === 'shelve' ? 'not_active_acknowledged' : 'not_shelved', why, { state: status.state });
+}
+
+/** @throws Refusal `invalid_field` with the longest duration there is (decisions Q-ALARM-05). */
+function readShelf(text: string, maxMs: number): number {
+  const ms = SHELVE_TEXT.test(text) ? (parseDuration(text) ?? 0) : 0;
+  const max = `${maxMs / 1000}s`;
+  if (ms < SHELVE_MIN_MS || ms > maxMs) throw invalid('invalid_field', 'duration', `duration must be a duration such as 30m or 1h30m, from 1s to ${max}`, { max });
+  return ms;
 }

@@ -1,0 +1,180 @@
+/**
+ * Writes alarms: every change of an alarm and the event that tells of it are one transaction, so that the history never
+ * lags behind the state. Batches whose units are concerned get the event into their own history (decisions 8.3).
+ */
+import { createHash } from 'node:crypto';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Applied, Put, Store } from '../../platform/store/store.js';
+import { executionEvent, type PendingFact } from '../batches/execution-log.js';
+import { Batch } from '../batches/kind.js';
+import { Unit } from '../plant/kind.js';
+import { type AlarmEvent, alarmEvent, alarmStream } from './alarm-event.js';
+import { isShelved } from './counts.js';
+import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmSpec, type AlarmStatus } from './kind.js';
+import { unitsConcerned } from './sources.js';
+import type { AlarmEventWord } from './transitions.js';
+
+export type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
+export type DefinitionResource = Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>;
+
+export interface AlarmBookParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The historian's copy of the events; absent without a historian. */
+  readonly record?: ((event: AlarmEvent) => void) | undefined;
+}
+
+export interface AlarmChange {
+  readonly site: string;
+  readonly name: string;
+  readonly spec: AlarmSpec;
+  readonly status: AlarmStatus;
+  /** Absent for a change that the history does not tell, such as an acknowledgement that waits for its verdict. */
+  readonly event?: AlarmEventWord;
+  readonly at?: string;
+  readonly by?: Pick<Actor, 'accountId' | 'displayName'>;
+}
+
+export interface Beside {
+  readonly puts?: readonly Put[];
+  readonly audits?: readonly AuditDraft[];
+  /** The alarm itself goes. */
+  readonly remove?: boolean;
+}
+
+const NAME_LENGTH_MAX = 63; // RFC 1123 label; decisions Q-ALARM-02
+const HASH_LENGTH = 8;
+
+export class AlarmBook {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #record: AlarmBookParts['record'];
+
+  constructor({ store, clock, record }: AlarmBookParts) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#record = record;
+  }
+
+  now(): string {
+    return timestamp(this.#clock.wallMs());
+  }
+
+  /** @throws Refusal while the ledger refuses commits. */
+  write(change: AlarmChange, { puts = [], audits = [], remove = false }: Beside = {}): Applied {
+    const { site, name, spec, status, event } = change;
+    const fact = event && { ...change, event, at: change.at ?? this.now() };
+    const own = fact ? [{ stream: alarmStream(site), body: (sequence: number) => alarmEvent(fact, sequence) }] : [];
+    const applied = this.#store.apply({
+      puts: remove ? puts : [{ kind: Alarm, site, name, spec, status } as Put, ...puts],
+      ...(remove ? { removes: [{ kind: Alarm.kind, site, name }] } : {}),
+      audits,
+      facts: fact ? [...own, ...this.#batchFacts(fact)] : [],
+    });
+    if (fact) this.#record?.(alarmEvent(fact, applied.factSequences[0]));
+    return applied;
+  }
+
+  /** A new alarm of a definition. It takes over the shelf that its resolved predecessor still has (decisions Q-ALARM-02). */
+  raise(definition: DefinitionResource, value: Value, atMs: number): string {
+    const { site } = definition.metadata;
+    const { spec } = definition;
+    const { name, count } = this.#nextName(definition);
+    const shelf = this.#standingShelf(site, definition.metadata.name);
+    const units = unitsConcerned(spec, this.#store, site);
+    const at = timestamp(atMs);
+    const alarm: AlarmSpec = {
+      source: `${spec.sourceKind}/${spec.sourceName}`,
+      type: spec.type,
+      severity: spec.severity,
+      message: spec.message,
+      definitionRef: definition.metadata.name,
+      conditionType: spec.conditionType,
+      setpoint: matchedOn(spec),
+      value: valueText(value),
+    };
+    const status: AlarmStatus = {
+      ...Alarm.initialStatus(alarm),
+      unit: units.length === 1 ? units[0] : '',
+      priority: spec.priority,
+      activatedAt: at,
+      shelvedUntil: shelf?.status.shelvedUntil ?? '',
+      shelvedBy: shelf?.status.shelvedBy ?? '',
+      exceptionAction: spec.exceptionAction,
+      origin: 'definition',
+    };
+    const puts: Put[] = [{ kind: AlarmDefinition, site, name: definition.metadata.name, status: { ...definition.status, raised: count, activeAlarmRef: name } } as Put];
+    if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: { ...shelf.status, shelvedUntil: '', shelvedBy: '' } } as Put);
+    this.write({ site, name, spec: alarm, status, event: 'Activated', at }, { puts });
+    return name;
+  }
+
+  #standingShelf(site: string, definition: string): AlarmResource | undefined {
+    const nowMs = this.#clock.wallMs();
+    return this.#store.list(Alarm, site).find(({ spec, status }) => spec.definitionRef === definition && status.state === 'ClearedAcknowledged' && isShelved(status, nowMs));
+  }
+
+  /** `<definition>-<n>`, never used before. */
+  #nextName({ metadata, status }: DefinitionResource): { readonly name: string; readonly count: number } {
+    for (let count = (status.raised ?? 0) + 1; ; count += 1) {
+      const name = alarmName(metadata.name, count);
+      if (!this.#store.get(Alarm, metadata.site, name)) return { name, count };
+    }
+  }
+
+  /** For the history of every batch that holds a unit the alarm is about. */
+  #batchFacts({ site, name, spec, status, event, at, by }: AlarmChange & { readonly event: AlarmEventWord; readonly at: string }): PendingFact[] {
+    const concerned = status.unit === '' ? this.#unitsOf(site, spec) : [status.unit];
+    return concerned.flatMap((unit) => {
+      const batch = this.#store.get(Unit, site, unit)?.status.allocatedTo ?? '';
+      if (batch === '' || !this.#store.get(Batch, site, batch)) return [];
+      return [
+        executionEvent(site, batch, at, {
+          eventType: 'Alarm',
+          eventSubType: 'Process',
+          unit,
+          equipment: spec.source.slice(spec.source.indexOf('/') + 1),
+          value: status.state,
+          message: `${event}: alarm ${name}${spec.message ? `, ${spec.message}` : ''}`,
+          ...(by ? { person: { accountId: by.accountId, displayName: by.displayName } } : {}),
+        }),
+      ];
+    });
+  }
+
+  #unitsOf(site: string, spec: AlarmSpec): readonly string[] {
+    const definition = this.#store.get(AlarmDefinition, site, spec.definitionRef);
+    return definition ? unitsConcerned(definition.spec, this.#store, site) : [];
+  }
+}
+
+/** Cut to the length of a resource name; the hash keeps what was cut apart. */
+export function alarmName(definition: string, count: number): string {
+  const name = `${definition}-${count}`;
+  if (name.length <= NAME_LENGTH_MAX) return name;
+  const end = `-${createHash('sha256').update(definition).digest('hex').slice(0, HASH_LENGTH)}-${count}`;
+  return definition.slice(0, NAME_LENGTH_MAX - end.length) + end;
+}
+
+/** What the condition matches on (contract 2, Alarm). */
+function matchedOn(spec: AlarmDefinitionSpec): string {
+  switch (spec.conditionType) {
+    case 'StateEquals':
+      return spec.stateValue;
+    case 'TagDeviation':
+      return spec.setpoint;
+    case 'TagTrue':
+      return 'true';
+    case 'TagFalse':
+      return 'false';
+    default:
+      return spec.threshold;
+  }
+}
+
+function valueText(value: Value): string {
+  return value === null ? '' : String(value);
+}

@@ -1,0 +1,217 @@
+/**
+ * Alarm definitions at work (contract 2, Alarm definition; decisions ALARM). Tags are judged by the scan of their unit,
+ * which is told which definitions are armed and answers with edges; states are judged here, woken by whatever changes
+ * them. Both end in the same table. Level-triggered: what the store holds is compared with what is so, hence a restart of
+ * the gateway or of a unit runtime, a missed edge and a full disk all mend themselves.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { AlarmGate, UnitOutbound } from '../../../runtime/port.js';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
+import type { AlarmBook, AlarmResource, DefinitionResource } from './alarm-book.js';
+import { isActive } from './counts.js';
+import { Alarm, AlarmDefinition, type AlarmDefinitionStatus, type EXCEPTION_ACTIONS } from './kind.js';
+import { isOnTag } from './plan.js';
+import { isArmed, sourceState, unitsConcerned } from './sources.js';
+import { type AlarmTrigger, alarmTransition, moved } from './transitions.js';
+
+export type ExceptionAction = (typeof EXCEPTION_ACTIONS)[number];
+
+/** Commands the work on some units, each once, with `alarm <name>` for its reason (decisions Q-CMD-04). */
+export type ExceptionCommand = (site: string, units: readonly string[], action: ExceptionAction, alarm: string) => void;
+
+export interface DefinitionWatchParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly runtimes: Pick<UnitRuntimes, 'link' | 'links'>;
+  readonly book: AlarmBook;
+  readonly timeScale: () => number;
+  readonly command: ExceptionCommand;
+}
+
+type Edge = Extract<UnitOutbound, { readonly type: 'alarm-edge' }>;
+
+const MS_PER_S = 1000;
+
+export class DefinitionWatch implements Reconciler {
+  readonly name = 'alarm-definition';
+  readonly #parts: DefinitionWatchParts;
+  /** What the scan of each definition was told last, corrected by its edges. */
+  readonly #told = new Map<string, AlarmGate>();
+  /** Links whose worker has loaded a plan, and so can be told. */
+  readonly #loaded = new Set<UnitLink>();
+  /** Definitions on tags whose value is not Good now. */
+  readonly #lost = new Set<string>();
+  /** Since when the state of a source has matched, in monotonic ms. */
+  readonly #matchedSinceMs = new Map<string, number>();
+
+  constructor(parts: DefinitionWatchParts) {
+    this.#parts = parts;
+  }
+
+  keys(): Iterable<Key> {
+    return this.#parts.store.list(AlarmDefinition).map(({ metadata }) => metadata);
+  }
+
+  /** Whether the alarms of the definition can come and go now. */
+  isEvaluable(site: string, definition: string): boolean {
+    const found = this.#parts.store.get(AlarmDefinition, site, definition);
+    if (!found) return false;
+    return isOnTag(found.spec) ? !this.#lost.has(`${site}/${definition}`) && this.#linkOf(found) !== undefined : sourceState(found.spec, this.#parts.store, site) !== '';
+  }
+
+  reconcile({ site, name }: Key): Outcome {
+    const { store } = this.#parts;
+    const definition = store.get(AlarmDefinition, site, name);
+    if (!definition) {
+      for (const known of [this.#told, this.#lost, this.#matchedSinceMs]) known.delete(`${site}/${name}`);
+      return 'settled';
+    }
+    const armed = isArmed(definition.spec, store, site);
+    if (armed) this.#unsuppress(definition);
+    else this.#apply(definition, 'disarmed', null, this.#parts.clock.wallMs());
+    const outcome = isOnTag(definition.spec) ? 'settled' : this.#judgeState(definition, armed);
+    this.#showStatus(definition, armed);
+    if (isOnTag(definition.spec)) this.#tell(definition, armed);
+    return outcome;
+  }
+
+  // ---------------------------------------------------------------- states
+
+  #judgeState(definition: DefinitionResource, armed: boolean): Outcome {
+    const { store, clock, timeScale } = this.#parts;
+    const { metadata, spec } = definition;
+    const key = `${metadata.site}/${metadata.name}`;
+    const state = sourceState(spec, store, metadata.site);
+    if (!armed || state !== spec.stateValue) this.#matchedSinceMs.delete(key);
+    if (!armed || state === '') return 'settled';
+    if (state !== spec.stateValue) {
+      this.#apply(definition, 'false', state, clock.wallMs());
+      return 'settled';
+    }
+    const nowMs = clock.monoMs();
+    const sinceMs = this.#matchedSinceMs.get(key) ?? nowMs;
+    this.#matchedSinceMs.set(key, sinceMs);
+    const leftMs = (spec.debounceSeconds * MS_PER_S) / timeScale() - (nowMs - sinceMs);
+    if (leftMs > 0) return { lookAgainMs: leftMs };
+    this.#apply(definition, 'true', state, clock.wallMs());
+    return 'settled';
+  }
+
+  // ---------------------------------------------------------------- tags
+
+  take({ site }: Pick<UnitLink, 'site'>, message: UnitOutbound): void {
+    if (message.type === 'alarm-edge') this.#takeEdge(site, message);
+  }
+
+  #takeEdge(site: string, { definition: name, edge, value, atMs }: Edge): void {
+    const { store } = this.#parts;
+    const key = `${site}/${name}`;
+    const told = this.#told.get(key);
+    if (edge === 'lost') this.#lost.add(key);
+    if (edge === 'evaluable') this.#lost.delete(key);
+    if (told) this.#told.set(key, edge === 'raised' || edge === 'cleared' ? { ...told, active: edge === 'raised' } : { ...told, evaluable: edge === 'evaluable' });
+    const definition = store.get(AlarmDefinition, site, name);
+    if (!store.accepting || !definition || !isOnTag(definition.spec)) return;
+    const armed = isArmed(definition.spec, store, site);
+    if (edge === 'cleared') this.#apply(definition, 'false', value, atMs);
+    if (edge === 'raised' && armed) this.#apply(definition, 'true', value, atMs);
+    this.#showStatus(definition, armed);
+    this.#tell(definition, armed);
+  }
+
+  /** A worker that has loaded a plan knows nothing, or only what its plan before was told. */
+  linkChanged(link: UnitLink, what: 'ready' | 'down' | 'plan'): void {
+    if (what === 'ready') return;
+    if (what === 'plan') this.#loaded.add(link);
+    else this.#loaded.delete(link);
+    for (const definition of this.#definitionsOn(link)) {
+      const key = keyOf(definition);
+      this.#told.delete(key);
+      this.#lost.delete(key);
+      if (what === 'plan') this.#tell(definition, isArmed(definition.spec, this.#parts.store, link.site));
+    }
+  }
+
+  #definitionsOn({ site, unit }: UnitLink): DefinitionResource[] {
+    const { store } = this.#parts;
+    return store.list(AlarmDefinition, site).filter(({ spec }) => isOnTag(spec) && unitsConcerned(spec, store, site)[0] === unit);
+  }
+
+  #linkOf({ metadata, spec }: DefinitionResource): UnitLink | undefined {
+    const { store, runtimes } = this.#parts;
+    const [unit] = unitsConcerned(spec, store, metadata.site);
+    const link = unit === undefined ? undefined : runtimes.link(metadata.site, unit);
+    return link && this.#loaded.has(link) ? link : undefined;
+  }
+
+  /** Tells the scan what it does not know yet. */
+  #tell(definition: DefinitionResource, armed: boolean): void {
+    const link = this.#linkOf(definition);
+    if (!link) return;
+    const key = keyOf(definition);
+    const active = this.#unresolved(definition).some(({ status }) => isActive(status.state));
+    const gate: AlarmGate = { definition: definition.metadata.name, armed, active, evaluable: !this.#lost.has(key) };
+    if (isDeepStrictEqual(this.#told.get(key), gate)) return;
+    this.#told.set(key, gate);
+    link.send({ type: 'alarm-gates', gates: [gate] });
+  }
+
+  // ---------------------------------------------------------------- the table
+
+  #unresolved({ metadata }: DefinitionResource): AlarmResource[] {
+    return this.#parts.store.list(Alarm, metadata.site).filter(({ spec, status }) => spec.definitionRef === metadata.name && status.state !== 'ClearedAcknowledged');
+  }
+
+  /** Moves what stands; `true` with nothing unresolved raises a new alarm. */
+  #apply(definition: DefinitionResource, trigger: AlarmTrigger, value: Value, atMs: number): void {
+    const { book } = this.#parts;
+    const standing = this.#unresolved(definition);
+    if (trigger === 'true' && standing.some(({ status }) => isActive(status.state))) return;
+    const moving = trigger === 'true' ? standing.slice(-1) : standing;
+    if (trigger === 'true' && moving.length === 0) return this.#exception(definition, book.raise(definition, value, atMs));
+    for (const { metadata, spec, status } of moving) {
+      const transition = alarmTransition(status.state, trigger);
+      if (!transition) continue;
+      const at = timestamp(atMs);
+      const next = moved(status, transition, at);
+      const seen = transition.event === 'Activated' ? { ...next, value: value === null ? '' : String(value) } : next;
+      book.write({ site: metadata.site, name: metadata.name, spec, status: seen, event: transition.event, at });
+      if (transition.event === 'Activated') this.#exception(definition, metadata.name);
+    }
+  }
+
+  /** Once per activation; acknowledging and unshelving never command equipment (decisions Q-ALARM-02). */
+  #exception({ metadata, spec }: DefinitionResource, alarm: string): void {
+    if (spec.exceptionAction !== '') this.#parts.command(metadata.site, unitsConcerned(spec, this.#parts.store, metadata.site), spec.exceptionAction, alarm);
+  }
+
+  #unsuppress(definition: DefinitionResource): void {
+    for (const { metadata, spec, status } of this.#unresolved(definition)) {
+      if (!status.suppressed) continue;
+      const { suppressed: _ended, ...rest } = status;
+      this.#parts.book.write({ site: metadata.site, name: metadata.name, spec, status: rest, event: 'Unsuppressed' });
+    }
+  }
+
+  #showStatus({ metadata, spec }: DefinitionResource, armed: boolean): void {
+    const { store } = this.#parts;
+    const definition = store.get(AlarmDefinition, metadata.site, metadata.name);
+    if (!definition) return;
+    const status: AlarmDefinitionStatus = {
+      ...definition.status,
+      armed,
+      suppressedBy: armed ? '' : spec.enabled ? 'NotArmed' : 'Disabled',
+      activeAlarmRef: this.#unresolved(definition).at(-1)?.metadata.name ?? '',
+    };
+    if (isDeepStrictEqual(status, definition.status)) return;
+    store.apply({ puts: [{ kind: AlarmDefinition, site: metadata.site, name: metadata.name, status } as Put] });
+  }
+}
+
+function keyOf({ metadata }: DefinitionResource): string {
+  return `${metadata.site}/${metadata.name}`;
+}

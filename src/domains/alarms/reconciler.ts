@@ -1,0 +1,103 @@
+/**
+ * What an alarm needs beside its condition (contract 2, States, Alarm): the verdict on an acknowledgement, the end of a
+ * shelf, and its own end some time after it was resolved.
+ */
+import type { Clock } from '../../platform/base/clock.js';
+import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import { type AuditDraft, component } from '../../platform/store/audit-record.js';
+import type { Store } from '../../platform/store/store.js';
+import type { AlarmBook, AlarmResource } from './alarm-book.js';
+import { isShelved } from './counts.js';
+import { Alarm, type PendingAcknowledgement } from './kind.js';
+import { acknowledgeRule, alarmTransition, moved, resolvedAtMs } from './transitions.js';
+
+const CONTROLLER = component('alarm-controller');
+/** Looked at this often at least, so that a wall clock that is set moves the ends too. */
+const LOOK_MS = 60_000;
+
+export interface AlarmReconcilerParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly book: AlarmBook;
+  /** Setting `alarms.resolvedRetention`. */
+  readonly resolvedRetentionMs: number;
+}
+
+export class AlarmReconciler implements Reconciler {
+  readonly name = 'alarm';
+  readonly #parts: AlarmReconcilerParts;
+
+  constructor(parts: AlarmReconcilerParts) {
+    this.#parts = parts;
+  }
+
+  keys(): Iterable<Key> {
+    return this.#parts.store.list(Alarm).map(({ metadata }) => metadata);
+  }
+
+  reconcile({ site, name }: Key): Outcome {
+    const read = (): AlarmResource | undefined => this.#parts.store.get(Alarm, site, name);
+    for (let alarm = read(); alarm?.status.acknowledging?.[0]; alarm = read()) this.#judge(alarm, alarm.status.acknowledging[0]);
+    const alarm = read();
+    if (!alarm) return 'settled';
+    const shelfEnded = this.#endShelf(alarm);
+    return shelfEnded === 'settled' ? this.#retire(alarm) : shelfEnded;
+  }
+
+  /** The verdict record that follows the `Accepted` of the request (decisions Q-ALARM-04). */
+  #judge({ metadata, spec, status }: AlarmResource, request: PendingAcknowledgement): void {
+    const { book } = this.#parts;
+    const { site, name } = metadata;
+    const { acknowledging: [, ...waiting] = [], ...rest } = status;
+    const left = waiting.length > 0 ? { ...rest, acknowledging: waiting } : rest;
+    const transition = alarmTransition(status.state, 'acknowledge');
+    const audit: AuditDraft = {
+      site,
+      actor: CONTROLLER,
+      action: 'Acknowledge',
+      category: 'alarm',
+      target: { kind: Alarm.kind, name, site },
+      result: transition ? 'Success' : 'Rejected',
+      ...(transition ? {} : { rule: acknowledgeRule(status.state) }),
+      details: { requestedBy: request.displayName, state: transition?.to ?? status.state, ...(request.comment ? { comment: request.comment } : {}) },
+      correlationID: request.correlationID,
+    };
+    if (!transition) {
+      book.write({ site, name, spec, status: left }, { audits: [audit] });
+      return;
+    }
+    const next = { ...moved(left, transition, book.now()), acknowledgedBy: request.displayName };
+    book.write({ site, name, spec, status: next, event: transition.event, by: request }, { audits: [audit] });
+  }
+
+  /** The end of a shelf by time equals unshelve (decisions Q-ALARM-02). */
+  #endShelf({ metadata, spec, status }: AlarmResource): Outcome {
+    const { book, clock } = this.#parts;
+    if (status.shelvedUntil === '') return 'settled';
+    const nowMs = clock.wallMs();
+    if (isShelved(status, nowMs)) return { lookAgainMs: Math.min(Date.parse(status.shelvedUntil) - nowMs, LOOK_MS) };
+    const { site, name } = metadata;
+    const audit: AuditDraft = {
+      site,
+      actor: CONTROLLER,
+      action: 'Unshelve',
+      category: 'alarm',
+      target: { kind: Alarm.kind, name, site },
+      result: 'Success',
+      details: { shelvedUntil: status.shelvedUntil, shelvedBy: status.shelvedBy },
+      correlationID: `shelf-${name}`,
+    };
+    book.write({ site, name, spec, status: { ...status, shelvedUntil: '', shelvedBy: '' }, event: 'Unshelved' }, { audits: [audit] });
+    return { lookAgainMs: 0 };
+  }
+
+  /** A resolved alarm stays readable for a time, then only in the history (decisions Q-ALARM-02). */
+  #retire({ metadata, status }: AlarmResource): Outcome {
+    const { store, clock, resolvedRetentionMs } = this.#parts;
+    if (status.state !== 'ClearedAcknowledged') return 'settled';
+    const leftMs = resolvedAtMs(status, metadata.updatedAt) + resolvedRetentionMs - clock.wallMs();
+    if (leftMs > 0) return { lookAgainMs: Math.min(leftMs, LOOK_MS) };
+    store.apply({ removes: [{ kind: Alarm.kind, site: metadata.site, name: metadata.name }] });
+    return 'settled';
+  }
+}

@@ -1,0 +1,43 @@
+/** What an alarm definition watches: the units concerned, the state of its source, its arming gate (decisions Q-ALARM-12, Q-ALARM-13). */
+import type { StoreReader } from '../../platform/store/kind.js';
+import { moduleHealth } from '../control-modules/dto.js';
+import { ControlModule } from '../control-modules/kind.js';
+import { modulesOf, resolvedModuleOf, unitOf } from '../control-modules/rules.js';
+import { IOModule } from '../io-modules/kind.js';
+import { Unit } from '../plant/kind.js';
+import { Phase } from '../procedures/kind.js';
+import type { AlarmDefinitionSpec } from './kind.js';
+
+/** Units concerned by a definition: its unit, the unit of its module, or every unit with a tag on its I/O module. */
+export function unitsConcerned({ sourceKind, sourceName }: AlarmDefinitionSpec, read: StoreReader, site: string): string[] {
+  if (sourceKind === 'Unit') return [sourceName];
+  if (sourceKind === 'ControlModule') {
+    const module = read.get(ControlModule, site, sourceName);
+    return module ? [unitOf(read, site, module.spec)] : [];
+  }
+  return read
+    .list(Unit, site)
+    .map((unit) => unit.metadata.name)
+    .filter((unit) => modulesOf(read, site, unit).some((module) => resolvedModuleOf(read, module)?.ioModules.includes(sourceName)));
+}
+
+/** State of the source as its own route serves it; '' while there is none to compare with. */
+export function sourceState({ sourceKind, sourceName }: AlarmDefinitionSpec, read: StoreReader, site: string): string {
+  switch (sourceKind) {
+    case 'Unit':
+      return read.get(Unit, site, sourceName)?.status.state ?? '';
+    case 'IOModule':
+      return read.get(IOModule, site, sourceName)?.status.state ?? '';
+    case 'ControlModule':
+      return read.get(ControlModule, site, sourceName) ? moduleHealth(read, site, sourceName).state : '';
+  }
+}
+
+/** In service, and without a gate or with an open one: a phase of the template on the unit is in one of the states. */
+export function isArmed({ enabled, armingGate }: AlarmDefinitionSpec, read: StoreReader, site: string): boolean {
+  if (!enabled) return false;
+  if (!armingGate) return true;
+  return read
+    .list(Phase, site)
+    .some(({ spec, status }) => spec.templateRef === armingGate.phaseTemplateRef && spec.unitRef === armingGate.unitRef && armingGate.states.includes(status.state));
+}

@@ -1,0 +1,140 @@
+/** The alarm domain over the real store, ledger and routes on the demonstration plant; the unit runtime is a wire the test holds. */
+import { pino } from 'pino';
+import type { AlarmGate, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
+import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
+import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
+import { DefinitionWatch } from '../../../src/domains/alarms/definition-watch.js';
+import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
+import { AlarmReconciler } from '../../../src/domains/alarms/reconciler.js';
+import { alarmRoutes } from '../../../src/domains/alarms/routes.js';
+import { wakeAlarms } from '../../../src/domains/alarms/wakes.js';
+import type { UnitLink } from '../../../src/domains/units/runtimes.js';
+import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
+import { ReconcileLoop } from '../../../src/platform/reconcile/loop.js';
+import type { Client } from '../../support/gateway.js';
+import { type PlantGateway, startPlantGateway } from '../../support/plant-gateway.js';
+
+export const ALARMS = '/api/v1/sites/demo/alarms';
+export const RETENTION_MS = 24 * 3_600_000;
+export const SHELVE_MAX_MS = 24 * 3_600_000;
+
+export interface AlarmBench {
+  readonly plant: PlantGateway;
+  readonly operator: Client;
+  readonly engineer: Client;
+  /** What the historian was given. */
+  readonly recorded: AlarmEvent[];
+  readonly commands: unknown[];
+  /** Gates told to the scan of rx101, by definition. */
+  readonly gates: Map<string, AlarmGate>;
+  readonly link: UnitLink;
+  readonly watch: DefinitionWatch;
+  settle(): Promise<void>;
+  edge(definition: string, edge: 'raised' | 'cleared' | 'lost' | 'evaluable', value?: number): Promise<void>;
+  define(name: string, change: Partial<AlarmDefinitionSpec>): Promise<void>;
+  /** `<state> of every alarm of the definition`, oldest first: `AU`, a `+` for a shelf, ` x2` for the second occurrence. */
+  shown(definition: string): string;
+  stop(): Promise<void>;
+}
+
+export async function startAlarmBench(): Promise<AlarmBench> {
+  const opened: { queries?: LedgerQueries; parts?: Parts } = {};
+  const recorded: AlarmEvent[] = [];
+  const commands: unknown[] = [];
+  const gates = new Map<string, AlarmGate>();
+  const send = (message: UnitInbound): void => {
+    if (message.type === 'alarm-gates') for (const gate of message.gates) gates.set(gate.definition, gate);
+  };
+  const link = { site: 'demo', unit: 'rx101', send } as unknown as UnitLink;
+  const runtimes = { link: (_site: string, unit: string) => (unit === 'rx101' ? link : undefined), links: () => [link] };
+  const plant = await startPlantGateway({
+    more: ({ store, clock }) => {
+      const book = new AlarmBook({ store, clock, record: (event) => recorded.push(event) });
+      const watch = new DefinitionWatch({ store, clock, runtimes, book, timeScale: () => 10, command: (...command) => commands.push(command) });
+      const log = pino({ level: process.env.LINESIDE_LOG_LEVEL ?? 'error', base: null });
+      const loops = [new ReconcileLoop(watch, clock, log), new ReconcileLoop(new AlarmReconciler({ store, clock, book, resolvedRetentionMs: RETENTION_MS }), clock, log)];
+      wakeAlarms({ store, wakeDefinition: (site, name) => loops[0].wake(site, name), wakeAlarm: (site, name) => loops[1].wake(site, name) });
+      opened.parts = { watch, loops };
+      const facts = { factPageJson: (...page: Parameters<LedgerQueries['factPageJson']>) => (opened.queries as LedgerQueries).factPageJson(...page) };
+      const isEvaluable = (site: string, name: string): boolean => watch.isEvaluable(site, name);
+      return [{ rows: alarmRoutes, deps: { store, clock, book, facts, isEvaluable, shelveMaxMs: SHELVE_MAX_MS } }];
+    },
+  });
+  const { watch, loops } = opened.parts as Parts;
+  const queries = openQueries(plant.dataDir, () => plant.store.recorded);
+  opened.queries = queries;
+  const [engineer, operator] = [await plant.as('engineer'), await plant.as('operator')];
+  await engineer.post('/api/v1/demo/provision');
+
+  async function settle(): Promise<void> {
+    do await new Promise(setImmediate);
+    while (!loops.every((loop) => loop.idle));
+  }
+  await settle();
+  watch.linkChanged(link, 'plan');
+
+  return {
+    plant,
+    operator,
+    engineer,
+    recorded,
+    commands,
+    gates,
+    link,
+    watch,
+    settle,
+    async edge(definition, edge, value = 1) {
+      watch.take({ site: 'demo' }, { type: 'alarm-edge', definition, edge, value, atMs: plant.clock.wallMs() } satisfies UnitOutbound);
+      await settle();
+    },
+    async define(name, change) {
+      const known = plant.store.get(AlarmDefinition, 'demo', name);
+      const spec = { ...(known?.spec ?? SPEC), ...change };
+      await plant.store.write({ puts: [{ kind: AlarmDefinition, site: 'demo', name, spec }] });
+      await settle();
+    },
+    shown: (definition) =>
+      plant.store
+        .list(Alarm, 'demo')
+        .filter(({ spec }) => spec.definitionRef === definition)
+        .map(({ status }) => shownStatus(status, plant.clock.wallMs()))
+        .join(' '),
+    async stop() {
+      for (const loop of loops) loop.stop();
+      await queries.close();
+      await plant.stop();
+    },
+  };
+}
+
+interface Parts {
+  readonly watch: DefinitionWatch;
+  readonly loops: readonly ReconcileLoop[];
+}
+
+/** A condition on a tag of rx101. */
+export const SPEC: AlarmDefinitionSpec = {
+  sourceKind: 'ControlModule',
+  sourceName: 'li101',
+  conditionType: 'TagHigh',
+  stateValue: '',
+  tagName: 'pv',
+  threshold: '90',
+  setpoint: '',
+  deadband: '1',
+  debounceSeconds: 0,
+  type: 'Process',
+  severity: 'High',
+  message: 'too full',
+  priority: 700,
+  enabled: true,
+  exceptionAction: '',
+  armingGate: null,
+};
+
+export const SHORT = { AU: 'ActiveUnacknowledged', AA: 'ActiveAcknowledged', CU: 'ClearedUnacknowledged', CA: 'ClearedAcknowledged' } as const;
+
+function shownStatus({ state, shelvedUntil, occurrences }: AlarmStatus, nowMs: number): string {
+  const [short] = Object.entries(SHORT).find(([, word]) => word === state) as [string, string];
+  return `${short}${Date.parse(shelvedUntil) > nowMs ? '+' : ''}${occurrences > 1 ? ` x${occurrences}` : ''}`;
+}
