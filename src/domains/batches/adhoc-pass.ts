@@ -9,7 +9,8 @@ import type { Change, Put, Store } from '../../platform/store/store.js';
 import { withVerdict } from './command-rejection.js';
 import type { CommandRejection } from './kind.js';
 import type { ElementStatus } from '../procedures/kind.js';
-import { ROOT_KINDS, scopeOf } from '../procedures/roots.js';
+import { ROOT_KINDS } from '../procedures/roots.js';
+import { elementIndex, type ElementResource } from './element-index.js';
 import { type CommandRefusal, ElementPass, type PassWorld } from './element-pass.js';
 import { hasInside, type ProcedureTree, type TreeNode } from './procedure-tree.js';
 
@@ -23,7 +24,7 @@ export class AdhocPass extends ElementPass {
 
   constructor(resource: AdhocRoot, store: Store, world: PassWorld) {
     const { site, name } = resource.metadata;
-    super(site, name, store, world, (element) => element.spec.batchRef === '' && scopeOf(store, element) === name);
+    super(site, name, store, world, [resource as unknown as ElementResource, ...elementIndex(store).below(resource)]);
     this.resource = resource;
   }
 

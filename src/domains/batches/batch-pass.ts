@@ -5,6 +5,7 @@ import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { withRequests } from './allocation-queue.js';
+import { elementIndex } from './element-index.js';
 import { type CommandRefusal, ElementPass, type PassWorld } from './element-pass.js';
 import { stateEntry } from './execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
@@ -18,7 +19,7 @@ export class BatchPass extends ElementPass {
 
   constructor(batch: Resource<BatchSpec, BatchStatus>, store: Store, world: PassWorld) {
     const { site, name } = batch.metadata;
-    super(site, name, store, world, (element) => element.spec.batchRef === name);
+    super(site, name, store, world, elementIndex(store).elementsOf(site, name));
     this.batch = batch;
     this.status = batch.status;
   }

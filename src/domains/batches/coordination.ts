@@ -3,6 +3,7 @@ import type { Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, type SignalEndpoint, SyncBarrier } from '../coordination/kind.js';
 import { advanceBarrier, advanceBlock, barrierWord, type CoordinationFailure, type CoordinationWorld, deadlineOf, type Progress } from '../coordination/progress.js';
 import type { BatchPass } from './batch-pass.js';
+import { elementIndex } from './element-index.js';
 import { isFinalBatch } from './kind.js';
 import { type TreeNode, walk } from './procedure-tree.js';
 
@@ -27,26 +28,23 @@ export function coordinate(pass: BatchPass, store: Store): Put[] {
 /** In wall ms. */
 export function coordinationDeadlines(pass: BatchPass, store: Store): number[] {
   if (!pass.tree || isFinalBatch(pass.status.phase)) return [];
-  const own = [...store.list(CoordinationBlock, pass.site), ...store.list(SyncBarrier, pass.site)].filter(({ spec }) => spec.batchRef === pass.scope);
+  const index = elementIndex(store);
+  const own = [...index.blocksOf(pass.site, pass.scope), ...index.barriersOf(pass.site, pass.scope)];
   return own.flatMap(({ spec, status }) => deadlineOf(spec, status) ?? []);
 }
 
 function coordinated(pass: BatchPass, store: Store, world: CoordinationWorld): Coordinated[] {
-  const mine = ({ spec }: { readonly spec: { readonly batchRef: string } }): boolean => spec.batchRef === pass.scope;
+  const index = elementIndex(store);
   return [
-    ...store
-      .list(CoordinationBlock, pass.site)
-      .filter(mine)
+    ...index
+      .blocksOf(pass.site, pass.scope)
       .map(({ metadata, spec, status }) => ({ kind: CoordinationBlock, name: metadata.name, before: status, progress: advanceBlock(spec, status, world) })),
-    ...store
-      .list(SyncBarrier, pass.site)
-      .filter(mine)
-      .map((barrier) => ({
-        kind: SyncBarrier,
-        name: barrier.metadata.name,
-        before: barrier.status,
-        progress: advanceBarrier(barrierWord(barrier), barrier.spec, barrier.status, world),
-      })),
+    ...index.barriersOf(pass.site, pass.scope).map((barrier) => ({
+      kind: SyncBarrier,
+      name: barrier.metadata.name,
+      before: barrier.status,
+      progress: advanceBarrier(barrierWord(barrier), barrier.spec, barrier.status, world),
+    })),
   ];
 }
 

@@ -15,11 +15,11 @@ import { type Actor, type AuditDraft, component } from '../../platform/store/aud
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { barrierWord, trueNames } from '../coordination/progress.js';
 import { Unit, type UnitStatus } from '../plant/kind.js';
-import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpec, Procedure, type ProcedureSpec, UnitProcedure } from '../procedures/kind.js';
+import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { conditionOf } from '../units/conditions.js';
+import { elementIndex, type ElementResource } from './element-index.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
 import { COMMAND_ANNOTATION } from './kind.js';
@@ -30,9 +30,6 @@ import { type StartWait, startWaitText, type Withheld } from './start-wait.js';
 export const CONTROLLER = component('batch-controller');
 const WAITING = 'WaitingForAllocation';
 
-export type ElementResource = Resource<ProcedureSpec | OperationSpec | PhaseSpec, ElementStatus>;
-
-/** From the top level down. */
 const KINDS: Readonly<Record<ElementKind, Kind<never, ElementStatus>>> = {
   Procedure: Procedure as unknown as Kind<never, ElementStatus>,
   UnitProcedure: UnitProcedure as unknown as Kind<never, ElementStatus>,
@@ -88,14 +85,14 @@ export abstract class ElementPass {
   readonly #before = new Map<string, string>();
   readonly #units = new Map<string, UnitStatus>();
 
-  /** `belongs` chooses the elements; the one whose parent is not among them is the root. */
-  constructor(site: string, scope: string, store: Store, world: PassWorld, belongs: (element: ElementResource) => boolean) {
+  /** Of the elements the one whose parent is not among them is the root. */
+  constructor(site: string, scope: string, store: Store, world: PassWorld, elements: readonly ElementResource[]) {
     this.site = site;
     this.scope = scope;
     this.at = timestamp(world.nowMs);
     this.store = store;
     this.world = world;
-    const root = this.#readTree(belongs);
+    const root = this.#readTree(elements);
     if (root) this.tree = new ProcedureTree(root, this.#treeWorld());
     for (const node of root ? walk(root) : []) this.#before.set(node.name, lookOf(node));
   }
@@ -195,18 +192,16 @@ export abstract class ElementPass {
 
   // ------------------------------------------------------------ reading
 
-  #readTree(belongs: (element: ElementResource) => boolean): TreeNode | undefined {
+  #readTree(elements: readonly ElementResource[]): TreeNode | undefined {
     const nodes = new Map<string, TreeNode>();
     const children: [string, TreeNode][] = [];
-    for (const kind of Object.keys(KINDS) as ElementKind[]) {
-      for (const resource of this.store.list(KINDS[kind], this.site) as unknown as readonly ElementResource[]) {
-        if (!belongs(resource)) continue;
-        const node = readNode(kind, resource);
-        nodes.set(`${kind}/${node.name}`, node);
-        this.#elements.set(node.name, resource);
-        const parent = resource.spec.parentRef;
-        if (parent) children.push([`${parent.kind}/${parent.name}`, node]);
-      }
+    for (const resource of elements) {
+      const kind = resource.kind as ElementKind;
+      const node = readNode(kind, resource);
+      nodes.set(`${kind}/${node.name}`, node);
+      this.#elements.set(node.name, resource);
+      const parent = resource.spec.parentRef;
+      if (parent) children.push([`${parent.kind}/${parent.name}`, node]);
     }
     for (const [parentKey, node] of children) {
       const parent = nodes.get(parentKey);
@@ -275,7 +270,7 @@ export abstract class ElementPass {
     if (prefix !== 'signal' && prefix !== 'barrier') return undefined;
     return new Any(
       'BOOL',
-      trueNames(this.store, this.site, this.scope).some((name) => name.toLowerCase() === word.toLowerCase()),
+      trueNames(this.#blocks(), this.#barriers()).some((name) => name.toLowerCase() === word.toLowerCase()),
     );
   }
 
@@ -294,14 +289,22 @@ export abstract class ElementPass {
     return permissive ? { reason: 'permissive', unit: node.unit, permissive } : { reason: 'allocation', unit: node.unit, holder: unit.allocatedTo };
   }
 
+  #blocks() {
+    return elementIndex(this.store).blocksOf(this.site, this.scope);
+  }
+
+  #barriers() {
+    return elementIndex(this.store).barriersOf(this.site, this.scope);
+  }
+
   #coordinationMissing(node: TreeNode): StartWait | undefined {
-    for (const block of this.store.list(CoordinationBlock, this.site)) {
-      if (block.spec.batchRef !== this.scope || block.status.signalRaised) continue;
+    for (const block of this.#blocks()) {
+      if (block.status.signalRaised) continue;
       const waits = block.spec.signal?.consumers.some((consumer) => consumer.waitFor === 'Start' && consumer.kind === node.kind && consumer.name === node.name);
       if (waits) return { reason: 'signal', signal: block.spec.signal?.signalName ?? '' };
     }
-    for (const barrier of this.store.list(SyncBarrier, this.site)) {
-      if (barrier.spec.batchRef !== this.scope || barrier.status.satisfiedAt !== '') continue;
+    for (const barrier of this.#barriers()) {
+      if (barrier.status.satisfiedAt !== '') continue;
       const waits = barrier.spec.participants.some((participant) => participant.waitFor === 'Start' && participant.kind === node.kind && participant.name === node.name);
       if (waits) return { reason: 'barrier', barrier: barrierWord(barrier) };
     }

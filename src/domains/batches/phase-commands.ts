@@ -8,8 +8,9 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { trueNames } from '../coordination/progress.js';
 import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
-import { scopeOf } from '../procedures/roots.js';
+import { adhocRoot, scopeOf } from '../procedures/roots.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
+import { type ElementIndex, elementIndex } from './element-index.js';
 import { bindParameters } from './parameters.js';
 import { type OrderFailure, PhaseOrders } from './phase-orders.js';
 import { phasePlan } from './phase-plan.js';
@@ -20,6 +21,7 @@ type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 export class PhaseCommands {
   readonly #store: Store;
   readonly #runtimes: UnitRuntimes;
+  readonly #index: ElementIndex;
   readonly #orders = new PhaseOrders();
   /** Worker epoch into which a phase has been loaded. */
   readonly #loaded = new Map<string, number>();
@@ -27,6 +29,7 @@ export class PhaseCommands {
   constructor(store: Store, runtimes: UnitRuntimes) {
     this.#store = store;
     this.#runtimes = runtimes;
+    this.#index = elementIndex(store);
     // a worker would keep what was deleted until its next start
     store.watch(Phase, ({ type, resource: { metadata, spec } }) => {
       if (type === 'remove') this.#forget(metadata.site, { name: metadata.name, unit: (spec as PhaseSpec).unitRef });
@@ -60,7 +63,7 @@ export class PhaseCommands {
   #bound(phase: PhaseResource): PhaseResource {
     const parent = phase.spec.parentRef;
     if (!parent) return phase;
-    const siblings = this.#store.list(Phase, phase.metadata.site).filter(({ spec }) => spec.batchRef === phase.spec.batchRef && spec.parentRef?.name === parent.name);
+    const siblings = this.#index.phasesUnder(phase.metadata.site, parent);
     const outputOf = (step: string, output: string): string | undefined =>
       siblings.find((other) => other.spec.stepName.toLowerCase() === step.toLowerCase())?.status.outputs.find((value) => value.name.toLowerCase() === output.toLowerCase())?.value;
     const bindings = phase.spec.parameterValues.filter((value) => value.sourceRef.includes('.')).map((value) => ({ name: value.name, from: value.sourceRef }));
@@ -97,13 +100,10 @@ export class PhaseCommands {
 
   /** Tells every unit that works for the scope which signals and barriers are TRUE. */
   sendSignals(site: string, scope: string): void {
-    const raised = trueNames(this.#store, site, scope);
-    const units = new Set(
-      this.#store
-        .list(Phase, site)
-        .filter((phase) => scopeOf(this.#store, phase) === scope)
-        .map((phase) => phase.spec.unitRef),
-    );
+    const raised = trueNames(this.#index.blocksOf(site, scope), this.#index.barriersOf(site, scope));
+    const root = adhocRoot(this.#store, site, scope);
+    const elements = [...this.#index.phasesOf(site, scope), ...(root ? [root, ...this.#index.below(root)] : [])];
+    const units = new Set(elements.flatMap(({ kind, spec }) => (kind === Phase.kind && 'unitRef' in spec ? [spec.unitRef] : [])));
     for (const unit of units) this.#runtimes.link(site, unit)?.send({ type: 'signals', scope, raised });
   }
 

@@ -6,19 +6,8 @@
  */
 import type { State } from '../../../runtime/vocabulary/states.js';
 import { timestamp } from '../../platform/base/clock.js';
-import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import {
-  CoordinationBlock,
-  type CoordinationBlockSpec,
-  type CoordinationBlockStatus,
-  type CoordinationPhase,
-  type SignalEndpoint,
-  SyncBarrier,
-  type SyncBarrierSpec,
-  type SyncBarrierStatus,
-  type WaitingEndpoint,
-} from './kind.js';
+import type { CoordinationBlockSpec, CoordinationBlockStatus, CoordinationPhase, SignalEndpoint, SyncBarrierSpec, SyncBarrierStatus, WaitingEndpoint } from './kind.js';
 
 /** Label of the copy that a batch has of a pattern: the name that its charts know it by. */
 export const PATTERN_LABEL = 'lineside.io/pattern';
@@ -117,11 +106,14 @@ export function barrierWord({ metadata }: Pick<Resource, 'metadata'>): string {
   return metadata.labels[PATTERN_LABEL] ?? metadata.name;
 }
 
-/** Signals and barriers that READ answers TRUE for in the elements of a batch. */
-export function trueNames(read: StoreReader, site: string, batch: string): string[] {
-  const signals = read.list(CoordinationBlock, site).filter(({ spec, status }) => spec.batchRef === batch && status.signalRaised);
-  const barriers = read.list(SyncBarrier, site).filter(({ spec, status }) => spec.batchRef === batch && status.satisfiedAt !== '');
-  return [...signals.map(({ spec }) => spec.signal?.signalName ?? ''), ...barriers.map(barrierWord)];
+/** Signals and barriers that READ answers TRUE for, of those of a batch. */
+export function trueNames(
+  blocks: readonly Resource<CoordinationBlockSpec, CoordinationBlockStatus>[],
+  barriers: readonly Resource<SyncBarrierSpec, SyncBarrierStatus>[],
+): string[] {
+  const signals = blocks.filter(({ status }) => status.signalRaised);
+  const passed = barriers.filter(({ status }) => status.satisfiedAt !== '');
+  return [...signals.map(({ spec }) => spec.signal?.signalName ?? ''), ...passed.map(barrierWord)];
 }
 
 interface Judgement {

@@ -1,0 +1,118 @@
+/**
+ * Which elements and coordination blocks belong to a batch, and which elements to an element: kept beside the store by its
+ * events, because a site keeps the elements of all its ended batches, and every look would walk them all.
+ *
+ * Only names are kept; what is read is always what the store has now.
+ */
+import type { Kind } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store, StoreEvent } from '../../platform/store/store.js';
+import { CoordinationBlock, type CoordinationBlockSpec, type CoordinationBlockStatus, SyncBarrier, type SyncBarrierSpec, type SyncBarrierStatus } from '../coordination/kind.js';
+import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpec, Procedure, type ProcedureSpec, UnitProcedure } from '../procedures/kind.js';
+
+export type ElementResource = Resource<ProcedureSpec | OperationSpec | PhaseSpec, ElementStatus>;
+export type CoordinationResource = Resource<CoordinationBlockSpec, CoordinationBlockStatus>;
+export type BarrierResource = Resource<SyncBarrierSpec, SyncBarrierStatus>;
+
+/** From the top level down. */
+const ELEMENT_KINDS = [Procedure, UnitProcedure, Operation, Phase] as unknown as readonly Kind[];
+const KINDS: readonly Kind[] = [...ELEMENT_KINDS, CoordinationBlock as unknown as Kind, SyncBarrier as unknown as Kind];
+
+interface Owned {
+  readonly batchRef: string;
+  readonly parentRef?: { readonly kind: string; readonly name: string } | null;
+}
+
+export class ElementIndex {
+  readonly #store: Store;
+  /** Names by kind, and owner. */
+  readonly #names = new Map<string, Map<string, Set<string>>>();
+
+  constructor(store: Store) {
+    this.#store = store;
+    for (const kind of KINDS) {
+      this.#names.set(kind.kind, new Map());
+      for (const resource of store.list(kind)) this.#add(resource);
+      store.watch(kind, (event) => this.#follow(event));
+    }
+  }
+
+  /** Elements of a batch: level by level, sorted by name. */
+  elementsOf(site: string, batch: string): ElementResource[] {
+    return ELEMENT_KINDS.flatMap((kind) => this.#owned<ElementResource>(kind, batchKey(site, batch)));
+  }
+
+  phasesOf(site: string, batch: string): Resource<PhaseSpec, ElementStatus>[] {
+    return this.#owned(Phase as unknown as Kind, batchKey(site, batch));
+  }
+
+  phasesUnder(site: string, parent: { readonly kind: string; readonly name: string }): Resource<PhaseSpec, ElementStatus>[] {
+    return this.#owned(Phase as unknown as Kind, parentKey(site, parent.kind, parent.name));
+  }
+
+  blocksOf(site: string, batch: string): CoordinationResource[] {
+    return this.#owned(CoordinationBlock as unknown as Kind, batchKey(site, batch));
+  }
+
+  barriersOf(site: string, batch: string): BarrierResource[] {
+    return this.#owned(SyncBarrier as unknown as Kind, batchKey(site, batch));
+  }
+
+  /** Everything below an element: each level sorted by name. */
+  below({ kind, metadata: { site, name } }: Resource): ElementResource[] {
+    const children = ELEMENT_KINDS.flatMap((level) => this.#owned<ElementResource>(level, parentKey(site, kind, name)));
+    return children.flatMap((child) => [child, ...this.below(child)]);
+  }
+
+  #owned<Found extends Resource>(kind: Kind, owner: string): Found[] {
+    const site = owner.slice(0, owner.indexOf('/'));
+    const names = [...(this.#names.get(kind.kind)?.get(owner) ?? [])].sort();
+    return names.flatMap((name) => (this.#store.get(kind, site, name) as Found | undefined) ?? []);
+  }
+
+  /** Most events are of a status alone, and change no owner. */
+  #follow({ type, resource, before }: StoreEvent): void {
+    if (type === 'put' && before?.spec === resource.spec) return;
+    if (before) this.#drop(before);
+    if (type === 'put') this.#add(resource);
+  }
+
+  #add(resource: Resource): void {
+    const owners = this.#names.get(resource.kind);
+    for (const owner of ownersOf(resource)) {
+      const names = owners?.get(owner) ?? new Set();
+      owners?.set(owner, names.add(resource.metadata.name));
+    }
+  }
+
+  #drop(resource: Resource): void {
+    const owners = this.#names.get(resource.kind);
+    for (const owner of ownersOf(resource)) {
+      const names = owners?.get(owner);
+      names?.delete(resource.metadata.name);
+      if (names?.size === 0) owners?.delete(owner);
+    }
+  }
+}
+
+const INDEXES = new WeakMap<Store, ElementIndex>();
+
+/** The one index of a store, made when it is first asked for. */
+export function elementIndex(store: Store): ElementIndex {
+  let index = INDEXES.get(store);
+  if (!index) INDEXES.set(store, (index = new ElementIndex(store)));
+  return index;
+}
+
+function ownersOf({ metadata: { site }, spec }: Resource): string[] {
+  const { batchRef, parentRef } = spec as Owned;
+  return [...(batchRef ? [batchKey(site, batchRef)] : []), ...(parentRef ? [parentKey(site, parentRef.kind, parentRef.name)] : [])];
+}
+
+function batchKey(site: string, batch: string): string {
+  return `${site}/${batch}`;
+}
+
+function parentKey(site: string, kind: string, name: string): string {
+  return `${site}/${kind}/${name}`;
+}

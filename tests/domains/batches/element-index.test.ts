@@ -1,0 +1,37 @@
+/** Which elements belong to whom, kept beside the store by its events. */
+import t from 'tap';
+import { ElementIndex } from '../../../src/domains/batches/element-index.js';
+import { CoordinationBlock } from '../../../src/domains/coordination/kind.js';
+import { Operation, Phase, UnitProcedure } from '../../../src/domains/procedures/kind.js';
+import type { Put } from '../../../src/platform/store/store.js';
+import { startPlantGateway } from '../../support/plant-gateway.js';
+
+t.test('the index follows what is made, moved and deleted, and reads what the store has now', async (t) => {
+  const { store, stop } = await startPlantGateway();
+  t.teardown(() => stop());
+  const element = (kind: unknown, name: string, batchRef: string, parentRef: object | null = null) =>
+    ({ kind, site: 'demo', name, spec: { batchRef, parentRef } }) as unknown as Put;
+  const work = { kind: 'UnitProcedure', name: 'work' };
+  const charge = { kind: 'Operation', name: 'charge' };
+  store.apply({ puts: [element(UnitProcedure, 'work', 'b-1'), element(Operation, 'charge', 'b-1', work)] });
+  const index = new ElementIndex(store);
+  store.apply({ puts: [element(Phase, 'open', 'b-1', charge), element(Phase, 'fill', 'b-1', charge), element(Phase, 'other', 'b-2'), element(CoordinationBlock, 'go', 'b-1')] });
+  const names = (found: readonly { readonly metadata: { readonly name: string } }[]) => found.map(({ metadata }) => metadata.name);
+
+  t.same(names(index.elementsOf('demo', 'b-1')), ['work', 'charge', 'fill', 'open'], 'level by level, by name; also what was there before');
+  t.same(names(index.phasesOf('demo', 'b-2')), ['other']);
+  t.same(names(index.blocksOf('demo', 'b-1')), ['go']);
+  t.same(names(index.phasesUnder('demo', charge)), ['fill', 'open']);
+  const [top] = index.elementsOf('demo', 'b-1');
+  t.same(names(index.below(top)), ['charge', 'fill', 'open']);
+  t.same(index.elementsOf('elsewhere', 'b-1'), [], 'sites apart');
+
+  const open = store.get(Phase, 'demo', 'open');
+  store.apply({ puts: [{ kind: Phase, site: 'demo', name: 'open', status: { ...open?.status, state: 'Running' } } as Put] });
+  t.equal(index.phasesOf('demo', 'b-1')[1].status.state, 'Running');
+
+  store.apply({ puts: [element(Phase, 'fill', 'b-2')], removes: [{ kind: 'Phase', site: 'demo', name: 'open' }] });
+  t.same(names(index.elementsOf('demo', 'b-1')), ['work', 'charge']);
+  t.same(names(index.phasesOf('demo', 'b-2')), ['fill', 'other']);
+  t.same(index.phasesUnder('demo', charge), []);
+});
