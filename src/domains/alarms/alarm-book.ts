@@ -11,7 +11,8 @@ import type { Applied, Put, Store } from '../../platform/store/store.js';
 import { executionEvent, type PendingFact } from '../batches/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { Unit } from '../plant/kind.js';
-import { type AlarmEvent, alarmEvent, alarmStream } from './alarm-event.js';
+import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alarm-event.js';
+import { type BatchAlarmFact, batchAlarmStream } from './batch-alarms.js';
 import { isShelved } from './counts.js';
 import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmSpec, type AlarmStatus } from './kind.js';
 import { unitsConcerned } from './sources.js';
@@ -125,13 +126,15 @@ export class AlarmBook {
     }
   }
 
-  /** For the history of every batch that holds a unit the alarm is about. */
-  #batchFacts({ site, name, spec, status, event, at, by }: AlarmChange & { readonly event: AlarmEventWord; readonly at: string }): PendingFact[] {
+  /** For the history and the record of every batch that holds a unit the alarm is about. */
+  #batchFacts(fact: AlarmFact): PendingFact[] {
+    const { site, name, spec, status, event, at, by } = fact;
     const concerned = status.unit === '' ? this.#unitsOf(site, spec) : [status.unit];
-    return concerned.flatMap((unit) => {
-      const batch = this.#store.get(Unit, site, unit)?.status.allocatedTo ?? '';
+    const holders = new Map(concerned.map((unit) => [this.#store.get(Unit, site, unit)?.status.allocatedTo ?? '', unit]));
+    return [...holders].flatMap(([batch, unit]) => {
       if (batch === '' || !this.#store.get(Batch, site, batch)) return [];
       return [
+        { stream: batchAlarmStream(site, batch), body: (id) => ({ ...alarmEvent(fact, id), exceptionAction: status.exceptionAction ?? '' }) satisfies BatchAlarmFact },
         executionEvent(site, batch, at, {
           eventType: 'Alarm',
           eventSubType: 'Process',

@@ -5,6 +5,7 @@
 import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
+import { type BatchAlarmFact, batchAlarms } from '../alarms/batch-alarms.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/execution-log.js';
 import type { BatchSpec, BatchStatus } from '../batches/kind.js';
 import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
@@ -17,6 +18,7 @@ export interface BatchFacts {
   readonly states: readonly StateEntry[];
   readonly actions: readonly OperatorAction[];
   readonly results: readonly ExternalResultFact[];
+  readonly alarms: readonly BatchAlarmFact[];
 }
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
@@ -43,7 +45,7 @@ export function assembleRecord(batch: BatchResource, read: StoreReader, facts: B
     failoverEvents: [],
     executionEvents: facts.events,
     phaseHistory: historyOf(facts.states),
-    alarms: [],
+    alarms: batchAlarms(facts.alarms),
     ...(status.failure ? { failure: status.failure } : {}),
   };
 }

@@ -1,6 +1,7 @@
 /** Batch record (contract 3, Batch record; decisions 8.1): built from facts at the end of a batch, sealed by signature. */
 import * as v from 'valibot';
 import type { Kind } from '../../platform/store/kind.js';
+import type { BatchAlarm } from '../alarms/batch-alarms.js';
 import type { Condition, ElementFailure, ParameterValue } from '../batches/kind.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../batches/execution-log.js';
 
@@ -92,7 +93,7 @@ export interface BatchRecordSpec {
   readonly failoverEvents: readonly FailoverEvent[];
   readonly executionEvents: readonly ExecutionEvent[];
   readonly phaseHistory: readonly PhaseHistoryEntry[];
-  readonly alarms: readonly unknown[];
+  readonly alarms: readonly BatchAlarm[];
   readonly failure?: ElementFailure;
 }
 

@@ -4,6 +4,7 @@ import { component } from '../../platform/store/audit-record.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
+import { type BatchAlarmFact, batchAlarmStream } from '../alarms/batch-alarms.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
 import { streamOf, type ExecutionEvent, type ExternalResultFact, type OperatorAction, type StateEntry } from '../batches/execution-log.js';
 import type { FactReader } from '../batches/facts.js';
@@ -100,11 +101,12 @@ function outcomeOf({ status }: BatchResource): BatchRecordStatus['outcome'] {
 
 /** All facts of a batch, oldest first. */
 export async function readFacts(reader: FactReader, site: string, batch: string): Promise<BatchFacts> {
-  const [events, states, actions, results] = await Promise.all([
+  const [events, states, actions, results, alarms] = await Promise.all([
     reader.facts<ExecutionEvent>(streamOf('events', site, batch)),
     reader.facts<StateEntry>(streamOf('states', site, batch)),
     reader.facts<OperatorAction>(streamOf('actions', site, batch)),
     reader.facts<ExternalResultFact>(streamOf('results', site, batch)),
+    reader.facts<BatchAlarmFact>(batchAlarmStream(site, batch)),
   ]);
-  return { events, states, actions, results };
+  return { events, states, actions, results, alarms };
 }

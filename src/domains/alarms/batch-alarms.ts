@@ -1,0 +1,58 @@
+/**
+ * The alarms of a batch (decisions 8.1): what was raised on its units while it held them. Every event of such an alarm is
+ * also a fact of the batch, so that the record needs neither the alarm, which is gone a day after it was resolved, nor a
+ * search through the history of the site.
+ */
+import type { AlarmEvent } from './alarm-event.js';
+
+export interface BatchAlarmFact extends AlarmEvent {
+  readonly exceptionAction: string;
+}
+
+/** An entry of the batch record. */
+export interface BatchAlarm {
+  readonly name: string;
+  readonly definitionRef: string;
+  readonly source: string;
+  readonly severity: string;
+  readonly message: string;
+  readonly raisedAt: string;
+  readonly acknowledgedAt: string;
+  readonly acknowledgedBy: string;
+  readonly clearedAt: string;
+  readonly exceptionAction: string;
+}
+
+/** Stream name of the ledger. */
+export function batchAlarmStream(site: string, batch: string): string {
+  return `alarms/${site}/${batch}`;
+}
+
+/** One entry per alarm, in the order in which they were raised; an alarm that stood before is no alarm of the batch. */
+export function batchAlarms(facts: readonly BatchAlarmFact[]): BatchAlarm[] {
+  const alarms = new Map<string, BatchAlarm>();
+  for (const fact of facts) {
+    const known = alarms.get(fact.alarm);
+    if (!known && fact.event !== 'Activated') continue;
+    alarms.set(fact.alarm, followed(known ?? raised(fact), fact));
+  }
+  return [...alarms.values()];
+}
+
+function raised({ alarm, definitionRef, source, severity, message, timestamp, exceptionAction }: BatchAlarmFact): BatchAlarm {
+  return { name: alarm, definitionRef, source, severity, message, raisedAt: timestamp, acknowledgedAt: '', acknowledgedBy: '', clearedAt: '', exceptionAction };
+}
+
+function followed(entry: BatchAlarm, { event, timestamp, displayName = '' }: BatchAlarmFact): BatchAlarm {
+  switch (event) {
+    case 'Activated':
+      return { ...entry, clearedAt: '' };
+    case 'Acknowledged':
+      return { ...entry, acknowledgedAt: timestamp, acknowledgedBy: displayName };
+    case 'Cleared':
+    case 'Suppressed':
+      return { ...entry, clearedAt: timestamp };
+    default:
+      return entry;
+  }
+}
