@@ -1,5 +1,5 @@
 /** What a batch does after its appliance was away, on the demonstration plant (decisions 3.8). */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { type Plant, SITE, startPlant } from '../support/plant.js';
 
 const plant = await startPlant();
@@ -21,12 +21,25 @@ async function interrupted(plant: Plant): Promise<string> {
   return batch;
 }
 
-t.test('decisions 3.8: a batch that ran when the appliance went down is held with the gap recorded, and waits for an operator', async (t) => {
+t.test('RECORD-08, RECORD-09, decisions 3.8: a batch that ran when the appliance went down is held with the gap recorded, and waits for an operator', async (t) => {
   const batch = await interrupted(plant);
   const held = await plant.until(batch, 'Held');
   t.match(held.conditions, [{ type: 'Recovered', reason: 'RuntimeRestart', message: /control gap from/ }]);
+  const { recovery } = await plant.look('the batch says what an operator has to do', async () => {
+    const body = await plant.batch(batch);
+    return { done: body.recovery?.operator.needed && body.recovery.units[0]?.reboundAt !== '' ? body : undefined, seen: JSON.stringify(body.recovery) };
+  });
+  t.match(recovery, { cause: 'ApplianceRestart', leftAt: '', operator: { needed: true, command: 'Restart' } });
+  t.ok(recovery.lastAliveAt < recovery.backAt && recovery.gapMs === Date.parse(recovery.backAt) - Date.parse(recovery.lastAliveAt), 'the gap, with both ends');
+  t.match(
+    recovery.elements.map(({ kind, found, action }: { kind: string; found: string; action: string }) => ({ kind, found, action })),
+    ['Procedure', 'UnitProcedure', 'Operation', 'Phase'].map((kind) => ({ kind, found: 'Running', action: 'holds' })),
+    'what the table did to each element',
+  );
   t.equal((await plant.command(batch, 'Restart')).status, 200);
-  await plant.finish(batch);
+  const done = await plant.finish(batch);
+  t.match(done.recovery, { operator: { needed: false }, leftAt: /^2/, heldAt: /^2/ });
+  await rebound(t, batch, 'rx101', 'ApplianceRestart', 'Overlapping');
   t.notOk((await plant.events(batch)).some((event) => event.eventSubType === 'State Command' && event.message === 'auto-restart'));
 });
 
@@ -61,6 +74,21 @@ t.test('ALLOC-02, decisions 3.8: the queue for a unit is the same after the rest
   t.ok((await grantedAt(third)) < (await grantedAt(second)), 'the more urgent, then the older');
 });
 
+/** The record names the unit that was bound again; both ends of the gap are in the audit record it refers to. */
+async function rebound(t: Test, batch: string, unit: string, cause: string, bounds: string): Promise<void> {
+  const { body } = await plant.look('the batch has its record', async () => {
+    const answer = await plant.api.get(`${SITE}/batchrecords/${batch}`);
+    return { done: answer.status === 200 ? answer : undefined, seen: answer.text };
+  });
+  const [event] = body.spec.failoverEvents;
+  t.equal(body.spec.failoverEvents.length, 1);
+  t.match(event, { unit, cause, controlGap: { bounds: 'Exact' }, dataGap: { bounds } });
+  t.ok(event.controlGap.from.at !== '' && event.controlGap.from.at < event.reboundAt && event.controlGap.to.at === event.reboundAt, 'last sign of life, and first');
+  t.match(body.conditions, [{ type: 'PhaseHistorySettled' }, { type: 'PartialData', status: 'False' }], 'every bound is evidenced');
+  const evidence = (await plant.api.get(`${SITE}/audit/${event.controlGap.from.auditRecordRef}`)).body;
+  t.match(evidence, { category: 'recovery', target: { name: batch }, details: { cause, unit, from: event.controlGap.from.at, to: event.reboundAt } });
+}
+
 t.test('decisions 3.8: the system restarts it once when every held phase allows that for a gap of this length', async (t) => {
   await allow(300);
   const batch = await interrupted(plant);
@@ -69,4 +97,5 @@ t.test('decisions 3.8: the system restarts it once when every held phase allows 
   const restarts = items.filter((record: { rule?: string }) => record.rule === 'auto-restart');
   t.match(restarts, [{ action: 'Command', result: 'Success', component: 'system', details: { command: 'Restart', state: 'Held' } }]);
   t.equal(restarts.length, 1);
+  t.match((await plant.batch(batch)).recovery, { cause: 'ApplianceRestart', operator: { needed: false } });
 });

@@ -4,15 +4,12 @@
  *
  * Level-triggered: a look at a batch reads everything anew.
  */
-import type { BatchState } from '../../../runtime/vocabulary/states.js';
 import type { Clock } from '../../platform/base/clock.js';
-import { timestamp } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { component } from '../../platform/store/audit-record.js';
-import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { SyncBarrier } from '../coordination/kind.js';
-import { Phase, type PhaseSpec } from '../procedures/kind.js';
+import type { PhaseSpec } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { operatorAction } from './execution-log.js';
@@ -20,11 +17,12 @@ import { allocationQueue, byUrgency } from './allocation-queue.js';
 import { BatchPass } from './batch-pass.js';
 import { withVerdict } from './command-rejection.js';
 import { coordinate, coordinationDeadlines } from './coordination.js';
-import { CONTROLLER, type PendingCommand, takeCommand } from './element-pass.js';
-import { type Allocation, Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
+import { type PendingCommand, takeCommand } from './element-pass.js';
+import { type Allocation, Batch, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
 import { LOOK_AGAIN_MIN_MS, lookAgain } from './look-again.js';
 import type { PhaseCommands } from './phase-commands.js';
 import { type HoldPropagation, walk } from './procedure-tree.js';
+import { Recovery } from './recovery.js';
 import { checkStart, isAvailable, permissiveOf, startPuts } from './start.js';
 
 export interface ControllerSettings {
@@ -38,9 +36,6 @@ export interface ControllerSettings {
 
 /** How often the permissives of a free unit are read while somebody waits for it: values of tags wake nobody. */
 const PERMISSIVE_LOOK_MS = 500;
-const RECOVERABLE: readonly BatchState[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
-
-type BatchResource = Resource<BatchSpec, BatchStatus>;
 
 export class BatchController implements Reconciler {
   readonly name = 'batch-controller';
@@ -49,8 +44,7 @@ export class BatchController implements Reconciler {
   readonly #clock: Clock;
   readonly #settings: ControllerSettings;
   readonly #phases: PhaseCommands;
-  /** Batches found running at start: they are held with the gap recorded (decisions 3.8). */
-  readonly #interrupted = new Map<string, string>();
+  readonly #recovery: Recovery;
 
   constructor(parts: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly phases: PhaseCommands; readonly clock: Clock; readonly settings: ControllerSettings }) {
     this.#store = parts.store;
@@ -58,9 +52,7 @@ export class BatchController implements Reconciler {
     this.#phases = parts.phases;
     this.#clock = parts.clock;
     this.#settings = parts.settings;
-    for (const batch of this.#store.list(Batch)) {
-      if (RECOVERABLE.includes(batch.status.phase)) this.#interrupted.set(keyOf(batch), this.#lastSeen(batch));
-    }
+    this.#recovery = new Recovery(parts);
   }
 
   keys(): Iterable<Key> {
@@ -87,13 +79,15 @@ export class BatchController implements Reconciler {
     // very moment would find the procedure Idle and be refused.
     if (pass.status.phase === 'Running' && pass.tree?.root.state === 'Idle') pass.tree.command('Start');
     const extra = this.#judge(pass);
-    this.#recover(pass);
+    this.#recovery.take(pass);
     if (!isFinalBatch(pass.status.phase) && pass.status.phase !== 'Pending' && pass.tree) {
       const onDemand = recipe?.allocationPolicy === 'OnDemand';
       if (onDemand) this.#allocateOnDemand(pass);
       pass.settle();
       if (onDemand) pass.request(wantedUnits(pass)); // granted at the next look, by the order of the requests
+      this.#recovery.follow(pass);
       this.#restartByItself(pass);
+      this.#recovery.follow(pass);
       extra.push(...coordinate(pass, this.#store));
     }
     const change = pass.change();
@@ -213,33 +207,6 @@ export class BatchController implements Reconciler {
     return allocationQueue(this.#store, pass.site, unit).some((other) => other.batch !== pass.scope && byUrgency(other, own) < 0);
   }
 
-  #recover(pass: BatchPass): void {
-    const key = keyOf(pass.batch);
-    const lastSeen = this.#interrupted.get(key);
-    if (lastSeen === undefined) return;
-    this.#interrupted.delete(key);
-    if (!pass.tree || isFinalBatch(pass.status.phase)) return;
-    pass.tree.command('Hold', 'runtime-restart');
-    const message = `the appliance was restarted; control gap from ${lastSeen || 'unknown'} to ${pass.at}`;
-    pass.event({ eventType: 'General', eventSubType: 'System', value: 'RuntimeRestart', previousValue: lastSeen, message });
-    pass.status = {
-      ...pass.status,
-      gapMs: this.#clock.wallMs() - Date.parse(lastSeen),
-      conditions: [...pass.status.conditions.filter((condition) => condition.type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }],
-    };
-    pass.audits.push({
-      site: pass.site,
-      actor: CONTROLLER,
-      action: 'Update',
-      category: 'recovery',
-      target: { kind: 'Batch', name: pass.batch.metadata.name, site: pass.site },
-      result: 'Success',
-      rule: 'runtime-restart',
-      details: { from: lastSeen, to: pass.at },
-      correlationID: `recovery-${pass.batch.metadata.name}-${this.#clock.wallMs()}`,
-    });
-  }
-
   /**
    * The one Restart that the system gives: every phase that the restart of the appliance has held allows it for a gap of
    * that length, and no failure is active (decisions 3.8). Judged once, when the batch has come to rest.
@@ -267,15 +234,6 @@ export class BatchController implements Reconciler {
     pass.settle();
   }
 
-  /** Wall time of the last durable record of any of its phases. */
-  #lastSeen(batch: BatchResource): string {
-    let latest = 0;
-    for (const phase of this.#store.list(Phase, batch.metadata.site)) {
-      if (phase.spec.batchRef === batch.metadata.name) latest = Math.max(latest, phase.status.checkpoint?.savedAtMs ?? 0);
-    }
-    return latest === 0 ? batch.metadata.updatedAt : timestamp(latest);
-  }
-
   #again(pass: BatchPass): Outcome {
     const { settleBy, phase } = pass.status;
     const deadlines = settleBy !== '' && (phase === 'Stopping' || phase === 'Aborting') ? [Date.parse(settleBy)] : [];
@@ -291,8 +249,4 @@ function wantedUnits({ tree }: BatchPass): ReadonlySet<string> {
   if (!tree || tree.root.state === 'Stopping' || tree.root.state === 'Aborting') return new Set();
   const { children, progress } = tree.root;
   return new Set(children.filter((node) => node.state === 'Idle' && progress.active.includes(node.step)).map(({ unit }) => unit));
-}
-
-function keyOf(batch: BatchResource): string {
-  return `${batch.metadata.site}/${batch.metadata.name}`;
 }

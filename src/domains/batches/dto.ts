@@ -2,11 +2,13 @@
 import { batchCommands } from '../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
-import { Phase, Procedure } from '../procedures/kind.js';
+import type { Store } from '../../platform/store/store.js';
+import { Procedure } from '../procedures/kind.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
 import { batchBlockedBy, blockedBecause, type BlockedWorld, type Blocker } from './blocked-by.js';
+import { elementIndex } from './element-index.js';
 import type { BatchSpec, BatchStatus } from './kind.js';
+import { recoveryBody } from './recovery.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
@@ -16,6 +18,7 @@ export function batchDto(batch: BatchResource, read: StoreReader, world: Blocked
   const recipe = read.get(MasterRecipe, site, spec.masterRecipeRef);
   const control = read.get(ControlRecipe, site, status.controlRecipe)?.spec;
   const blockedBy = batchBlockedBy(world, batch);
+  const elements = elementIndex(world.store);
   return {
     ...itemOf(batch, blockedBy),
     blockedBy,
@@ -27,15 +30,18 @@ export function batchDto(batch: BatchResource, read: StoreReader, world: Blocked
     },
     allocations: status.allocations,
     parameterValues: status.parameterValues,
-    outputs: batchOutputs(read, site, name),
+    outputs: batchOutputs(world.store, site, name),
     procedure: { name: status.procedure, state: read.get(Procedure, site, status.procedure)?.status.state ?? '' },
     validCommands: batchCommands(status.phase, { heldInside: status.heldInside, pausedInside: status.pausedInside === true, failureActive: status.failure?.active ?? false }),
     ...(status.failure ? { failure: status.failure } : {}),
     ...(status.commandRejection ? { commandRejection: status.commandRejection } : {}),
-    coordination: [...read.list(CoordinationBlock, site), ...read.list(SyncBarrier, site)]
-      .filter((block) => (block.spec as { readonly batchRef: string }).batchRef === name)
-      .map((block) => ({ kind: block.kind, name: block.metadata.name, phase: block.status.phase })),
+    coordination: [...elements.blocksOf(site, name), ...elements.barriersOf(site, name)].map((block) => ({
+      kind: block.kind,
+      name: block.metadata.name,
+      phase: block.status.phase,
+    })),
     conditions: status.conditions,
+    ...(status.recovery ? { recovery: recoveryBody(status) } : {}),
     spec,
   };
 }
@@ -72,9 +78,8 @@ function itemOf({ spec, status, metadata }: BatchResource, blockedBy: readonly B
 }
 
 /** Outputs of all phases of the batch, by step path. */
-export function batchOutputs(read: StoreReader, site: string, batch: string): { element: string; name: string; type: string; unit: string; value: string }[] {
-  return read
-    .list(Phase, site)
-    .filter((phase) => phase.spec.batchRef === batch)
+export function batchOutputs(store: Store, site: string, batch: string): { element: string; name: string; type: string; unit: string; value: string }[] {
+  return elementIndex(store)
+    .phasesOf(site, batch)
     .flatMap((phase) => phase.status.outputs.map((output) => ({ element: phase.spec.stepPath, ...output })));
 }

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import type { BatchState } from '../../../runtime/vocabulary/states.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { checkBatch } from './creation.js';
+import type { RecoverySummary } from './recovery.js';
 
 const Text = v.optional(v.string(), '');
 
@@ -96,6 +97,8 @@ export interface BatchStatus {
   readonly workOrder?: WorkOrderOrigin;
   /** Length of the control gap that the batch is being held for, until an automatic Restart has been judged (decisions 3.8). */
   readonly gapMs?: number;
+  /** The last interruption of its control (decisions 3.8). */
+  readonly recovery?: RecoverySummary;
   /** Wall time by which Stop and Abort must have settled. */
   readonly settleBy: string;
 }

@@ -8,9 +8,10 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { type BatchAlarmFact, batchAlarms } from '../alarms/batch-alarms.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/execution-log.js';
 import type { BatchSpec, BatchStatus } from '../batches/kind.js';
+import { REBIND_CAUSES } from '../batches/recovery.js';
 import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
-import type { BatchRecordSpec, MaterialUse, PhaseHistoryEntry } from './kind.js';
+import type { BatchRecordSpec, FailoverEvent, MaterialUse, PhaseHistoryEntry } from './kind.js';
 
 /** Everything that was written down about one batch, oldest first. */
 export interface BatchFacts {
@@ -42,7 +43,7 @@ export function assembleRecord(batch: BatchResource, read: StoreReader, facts: B
     materials: materialsOf(phases, batch.spec.lotID),
     operatorActions: facts.actions,
     externalResults: facts.results,
-    failoverEvents: [],
+    failoverEvents: failoversOf(facts.events),
     executionEvents: facts.events,
     phaseHistory: historyOf(facts.states),
     alarms: batchAlarms(facts.alarms),
@@ -120,6 +121,29 @@ function materialsOf(phases: readonly PhaseResource[], batchLot: string): BatchR
     }
   }
   return { inputs, outputs };
+}
+
+/**
+ * Units that were bound again while the batch was under way (contract 3, Batch record). Both ends of the control gap are in one
+ * audit record. The historian samples what is scanned, so its gap contains that of a runtime; an appliance that ends takes
+ * samples with it that were not on disk, and may have recorded after the last sign of life of the unit: the two overlap.
+ */
+export function failoversOf(events: readonly ExecutionEvent[]): FailoverEvent[] {
+  return events.filter(isRebind).map(({ unit, ts, value: cause, previousValue, auditRecordRef }) => {
+    const from = previousValue === '' ? { at: '', auditRecordRef: '' } : { at: previousValue, auditRecordRef };
+    const to = { at: ts, auditRecordRef };
+    return {
+      unit,
+      reboundAt: ts,
+      cause,
+      controlGap: { from, to, bounds: 'Exact' },
+      dataGap: { from, to, bounds: cause === 'RuntimeRestart' ? 'Containing' : 'Overlapping' },
+    };
+  });
+}
+
+function isRebind({ eventType, eventSubType, unit, value }: ExecutionEvent): boolean {
+  return eventType === 'General' && eventSubType === 'System' && unit !== '' && (REBIND_CAUSES as readonly string[]).includes(value);
 }
 
 /** Spans per element and run: a state lasts until the next entry of the same run. */

@@ -3,35 +3,18 @@
  * what a plan is made of; an unchanged plan is not sent again.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { NetworkReport, RetainedNetwork, RuntimeSettings, UnitOutbound } from '../../../runtime/port.js';
+import type { NetworkReport, RuntimeSettings, UnitOutbound } from '../../../runtime/port.js';
 import { systemClock, timestamp } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
-import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import * as v from 'valibot';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
+import { type RetainedSpec, RetainedValues } from './kind.js';
 import { type ImageSource, type PlanContent, planContent, withTable } from './plan.js';
 import { unitConditions } from './unit-conditions.js';
 import type { UnitLink } from './runtimes.js';
-
-/** What a worker asked to be kept over restarts (decisions 3.8); written by the gateway, never served. */
-export interface RetainedSpec {
-  readonly networks: Readonly<Record<string, RetainedNetwork>>;
-}
-
-export const RetainedValues: Kind<RetainedSpec, Readonly<Record<string, never>>> = {
-  kind: 'RetainedValues',
-  group: 'system',
-  scope: 'site',
-  action: 'unit',
-  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, RetainedSpec>,
-  body: 'document',
-  apply: { how: 'no', reason: 'retained values are written by the unit runtime' },
-  initialStatus: () => ({}),
-};
 
 export interface UnitReconcilerParts {
   readonly store: Store;

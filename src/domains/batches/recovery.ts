@@ -1,0 +1,235 @@
+/**
+ * What becomes of a batch whose control was interrupted (decisions 3.8; contract 3, Batch record, failover events): the
+ * appliance ended and was started again, or the runtime of one of its units was. Each unit that is bound again leaves an
+ * audit record with both ends of the control gap and an event that names it; the batch carries a summary of the last
+ * interruption. What holds the phases is their own runtime; the batch is held here only after a restart of the appliance.
+ */
+import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
+import { isFinal, RECOVERIES } from '../../../runtime/vocabulary/transitions.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import { Unit } from '../plant/kind.js';
+import { RetainedValues } from '../units/kind.js';
+import type { UnitRuntimes } from '../units/runtimes.js';
+import type { BatchPass } from './batch-pass.js';
+import { elementIndex } from './element-index.js';
+import { CONTROLLER } from './element-pass.js';
+import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
+
+/** Event values, and causes of failover events in the record. */
+export const REBIND_CAUSES = ['ApplianceRestart', 'RuntimeRestart'] as const;
+export type RebindCause = (typeof REBIND_CAUSES)[number];
+
+/** What the table of decisions 3.8 does with the state an element was found in. */
+export interface RecoveredElement {
+  readonly kind: string;
+  readonly name: string;
+  readonly path: string;
+  readonly unit: string;
+  readonly found: State;
+  /** `stays`; `holds`: its holding chart, then Held; `repeats`: the chart it was in, from its initial step. */
+  readonly action: 'stays' | 'holds' | 'repeats';
+}
+
+export interface RecoveredUnit {
+  readonly unit: string;
+  /** Last sign of life that is on record; '' when there is none. */
+  readonly lastAliveAt: string;
+  /** '' until the unit is scanned again. */
+  readonly reboundAt: string;
+  /** Between the two; null while one is missing. */
+  readonly gapMs: number | null;
+  readonly auditRecordRef: string;
+}
+
+/** The last interruption of a batch. */
+export interface RecoverySummary {
+  readonly cause: RebindCause;
+  /** Last sign of life of what ended. */
+  readonly lastAliveAt: string;
+  readonly backAt: string;
+  readonly gapMs: number;
+  readonly units: readonly RecoveredUnit[];
+  readonly elements: readonly RecoveredElement[];
+  /** When the batch had come to rest in Held because of it, and when it went on or was ended; '' before. */
+  readonly heldAt: string;
+  readonly leftAt: string;
+}
+
+type BatchResource = Resource<BatchSpec, BatchStatus>;
+
+interface Interruption {
+  readonly cause: RebindCause;
+  readonly fromMs: number;
+  readonly elements: readonly RecoveredElement[];
+}
+
+interface Rebound extends Interruption {
+  readonly unit: string;
+  readonly toMs: number;
+}
+
+/** The batch itself is held after a restart of the appliance when it is found in one of these. */
+const HELD_FROM: readonly BatchState[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
+
+export class Recovery {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  /** Batches that were under way when the appliance ended and have not been looked at since. */
+  readonly #interrupted = new Map<string, Interruption>();
+  /** Units that are not scanned, by `site/unit`; a second end before the first restart adds nothing. */
+  readonly #down = new Map<string, Interruption>();
+  /** Units that are back and whose batch has not been looked at since, by `site/batch`. */
+  readonly #rebound = new Map<string, Rebound[]>();
+
+  constructor(parts: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly clock: Clock }) {
+    this.#store = parts.store;
+    this.#clock = parts.clock;
+    for (const batch of this.#store.list(Batch)) if (batch.status.phase !== 'Pending' && !isFinalBatch(batch.status.phase)) this.#found(batch);
+    parts.runtimes.onChange((link, what) => {
+      if (what === 'down') this.#ended(link.site, link.unit, link.statistics().heartbeatAtMs);
+      if (what === 'ready') this.#ready(link.site, link.unit);
+    });
+  }
+
+  /** Tells the batch what has happened to it since its last look; after a restart of the appliance it is held. */
+  take(pass: BatchPass): void {
+    const key = `${pass.site}/${pass.scope}`;
+    const interruption = this.#interrupted.get(key);
+    this.#interrupted.delete(key);
+    if (interruption && pass.tree && !isFinalBatch(pass.status.phase)) this.#applianceBack(pass, interruption);
+    for (const rebound of this.#rebound.get(key) ?? []) this.#unitBack(pass, rebound);
+    this.#rebound.delete(key);
+  }
+
+  /** Notes on the summary that the batch has come to rest, and that it has gone on. */
+  follow(pass: BatchPass): void {
+    const { recovery, phase } = pass.status;
+    if (!recovery || recovery.leftAt !== '') return;
+    if (phase === 'Held' && recovery.heldAt === '') pass.status = { ...pass.status, recovery: { ...recovery, heldAt: pass.at } };
+    const ended = isFinalBatch(phase) || (recovery.heldAt !== '' && phase !== 'Held' && phase !== 'Holding');
+    if (ended) pass.status = { ...pass.status, recovery: { ...recovery, leftAt: pass.at } };
+  }
+
+  // ------------------------------------------------------------ what has ended
+
+  #found(batch: BatchResource): void {
+    const { site, name } = batch.metadata;
+    const units = batch.status.allocations.filter(({ state }) => state === 'Granted').map(({ unit }) => unit);
+    const aliveMs = units.map((unit) => this.#lastPersistedMs(site, unit, name));
+    const elements = this.#elementsOf(site, name);
+    const fromMs = Math.max(Date.parse(batch.metadata.updatedAt), ...aliveMs);
+    this.#interrupted.set(`${site}/${name}`, { cause: 'ApplianceRestart', fromMs, elements });
+    units.forEach((unit, index) => this.#down.set(`${site}/${unit}`, { cause: 'ApplianceRestart', fromMs: aliveMs[index] || fromMs, elements: [] }));
+  }
+
+  #ended(site: string, unit: string, heartbeatAtMs: number): void {
+    const key = `${site}/${unit}`;
+    if (this.#down.has(key)) return;
+    const holder = this.#store.get(Unit, site, unit)?.status.allocatedTo ?? '';
+    const elements = holder === '' ? [] : this.#elementsOf(site, holder).filter((element) => element.unit === unit);
+    this.#down.set(key, { cause: 'RuntimeRestart', fromMs: heartbeatAtMs, elements });
+  }
+
+  /** Its first scan follows at once. */
+  #ready(site: string, unit: string): void {
+    const key = `${site}/${unit}`;
+    const down = this.#down.get(key);
+    this.#down.delete(key);
+    const holder = this.#store.get(Unit, site, unit)?.status.allocatedTo ?? '';
+    if (!down || !this.#store.get(Batch, site, holder)) return;
+    const batch = `${site}/${holder}`;
+    this.#rebound.set(batch, [...(this.#rebound.get(batch) ?? []), { ...down, unit, toMs: this.#clock.wallMs() }]);
+  }
+
+  /** Wall time of the newest durable record that a unit was scanned for the batch; 0 when there is none. */
+  #lastPersistedMs(site: string, unit: string, batch: string): number {
+    const saved = elementIndex(this.#store).phasesOf(site, batch).filter(({ spec }) => spec.unitRef === unit);
+    const retainedAt = this.#store.get(RetainedValues, site, unit)?.metadata.updatedAt;
+    return Math.max(retainedAt ? Date.parse(retainedAt) : 0, ...saved.map(({ status }) => status.checkpoint?.savedAtMs ?? 0));
+  }
+
+  /** The elements under way, with what the table does to them. */
+  #elementsOf(site: string, batch: string): RecoveredElement[] {
+    return elementIndex(this.#store)
+      .elementsOf(site, batch)
+      .filter(({ status }) => status.state !== 'Idle' && !isFinal(status.state))
+      .map(({ kind, metadata: { name }, spec, status: { state } }) => {
+        const unit = 'unitRef' in spec ? spec.unitRef : '';
+        return { kind, name, path: spec.stepPath, unit, found: state, action: actionFor(state) };
+      });
+  }
+
+  // ------------------------------------------------------------ what is back
+
+  #applianceBack(pass: BatchPass, { cause, fromMs, elements }: Interruption): void {
+    const from = timestamp(fromMs);
+    const gapMs = this.#clock.wallMs() - fromMs;
+    const message = `the appliance was restarted; control gap from ${from} to ${pass.at}`;
+    const units = pass.status.allocations
+      .filter(({ state }) => state === 'Granted')
+      .map(({ unit }): RecoveredUnit => {
+        const down = this.#down.get(`${pass.site}/${unit}`) ?? this.#rebound.get(`${pass.site}/${pass.scope}`)?.find((back) => back.unit === unit);
+        return { unit, lastAliveAt: down ? timestamp(down.fromMs) : '', reboundAt: '', gapMs: null, auditRecordRef: '' };
+      });
+    const held = HELD_FROM.includes(pass.status.phase);
+    pass.status = {
+      ...pass.status,
+      recovery: { cause, lastAliveAt: from, backAt: pass.at, gapMs, units, elements, heldAt: '', leftAt: '' },
+      ...(held ? { gapMs } : {}),
+      conditions: [...pass.status.conditions.filter(({ type }) => type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }],
+    };
+    if (held) pass.tree?.command('Hold', 'runtime-restart');
+    const auditRecordRef = this.#record(pass, { cause, from, to: pass.at });
+    pass.event({ eventType: 'General', eventSubType: 'System', value: 'RuntimeRestart', previousValue: from, message, auditRecordRef });
+  }
+
+  #unitBack(pass: BatchPass, { cause, unit, fromMs, toMs, elements }: Rebound): void {
+    const [lastAliveAt, reboundAt] = [fromMs > 0 ? timestamp(fromMs) : '', timestamp(toMs)];
+    const auditRecordRef = this.#record(pass, { cause, unit, from: lastAliveAt, to: reboundAt });
+    const message = `unit ${unit} is scanned again; control gap from ${lastAliveAt || 'unknown'} to ${reboundAt}`;
+    pass.event({ ts: reboundAt, eventType: 'General', eventSubType: 'System', unit, equipment: unit, value: cause, previousValue: lastAliveAt, message, auditRecordRef });
+    const back: RecoveredUnit = { unit, lastAliveAt, reboundAt, gapMs: fromMs > 0 ? toMs - fromMs : null, auditRecordRef };
+    const { recovery } = pass.status;
+    const goesOn = recovery?.cause === cause && recovery.leftAt === '' && (cause === 'ApplianceRestart' || recovery.heldAt === '');
+    const isHeld = elements.some(({ action }) => action !== 'stays');
+    const summary: RecoverySummary = goesOn
+      ? { ...recovery, units: [...recovery.units.filter((known) => known.unit !== unit), back], elements: [...recovery.elements, ...elements] }
+      : { cause, lastAliveAt, backAt: reboundAt, gapMs: back.gapMs ?? 0, units: [back], elements, heldAt: '', leftAt: isHeld ? '' : reboundAt };
+    pass.status = { ...pass.status, recovery: summary };
+  }
+
+  /** The audit record that evidences both ends of a gap; answers with its name. */
+  #record(pass: BatchPass, details: { readonly cause: RebindCause; readonly unit?: string; readonly from: string; readonly to: string }): string {
+    const auditRecordRef = this.#store.nextAuditName(pass.audits.length);
+    const { site, scope: name } = pass;
+    pass.audits.push({
+      site,
+      actor: CONTROLLER,
+      action: 'Update',
+      category: 'recovery',
+      target: { kind: 'Batch', name, site },
+      result: 'Success',
+      rule: 'runtime-restart',
+      details,
+      correlationID: `recovery-${name}-${this.#clock.wallMs()}`,
+    });
+    return auditRecordRef;
+  }
+}
+
+function actionFor(found: State): RecoveredElement['action'] {
+  const next = RECOVERIES[found];
+  if (next === undefined) return 'stays';
+  return next === 'Holding' && found !== 'Holding' ? 'holds' : 'repeats';
+}
+
+/** The summary as it is served, with what an operator has to do now. */
+export function recoveryBody({ recovery, phase, gapMs }: Pick<BatchStatus, 'recovery' | 'phase' | 'gapMs'>): Record<string, unknown> | undefined {
+  if (!recovery) return undefined;
+  const { heldAt, leftAt, ...summary } = recovery;
+  const needed = phase === 'Held' && leftAt === '' && gapMs === undefined;
+  const text = needed ? 'Restart goes on, Stop or Abort ends it' : leftAt !== '' ? `it went on or was ended at ${leftAt}` : '';
+  return { ...summary, heldAt, leftAt, operator: { needed, ...(needed ? { command: 'Restart' } : {}), text } };
+}

@@ -1,0 +1,20 @@
+/** What the gateway keeps for the runtime of a unit. */
+import * as v from 'valibot';
+import type { RetainedNetwork } from '../../../runtime/port.js';
+import type { Kind } from '../../platform/store/kind.js';
+
+/** What a worker asked to be kept over restarts (decisions 3.8); written by the gateway, never served. */
+export interface RetainedSpec {
+  readonly networks: Readonly<Record<string, RetainedNetwork>>;
+}
+
+export const RetainedValues: Kind<RetainedSpec, Readonly<Record<string, never>>> = {
+  kind: 'RetainedValues',
+  group: 'system',
+  scope: 'site',
+  action: 'unit',
+  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, RetainedSpec>,
+  body: 'document',
+  apply: { how: 'no', reason: 'retained values are written by the unit runtime' },
+  initialStatus: () => ({}),
+};
