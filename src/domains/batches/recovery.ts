@@ -145,7 +145,9 @@ export class Recovery {
 
   /** Wall time of the newest durable record that a unit was scanned for the batch; 0 when there is none. */
   #lastPersistedMs(site: string, unit: string, batch: string): number {
-    const saved = elementIndex(this.#store).phasesOf(site, batch).filter(({ spec }) => spec.unitRef === unit);
+    const saved = elementIndex(this.#store)
+      .phasesOf(site, batch)
+      .filter(({ spec }) => spec.unitRef === unit);
     const retainedAt = this.#store.get(RetainedValues, site, unit)?.metadata.updatedAt;
     return Math.max(retainedAt ? Date.parse(retainedAt) : 0, ...saved.map(({ status }) => status.checkpoint?.savedAtMs ?? 0));
   }
