@@ -32,6 +32,7 @@ import { Site, Unit } from './domains/plant/kind.js';
 import { RecordReconciler } from './domains/records/reconciler.js';
 import { Rehearsals } from './domains/rehearsal/rehearsals.js';
 import { KINDS, routeGroups } from './domains/index.js';
+import { SearchIndex } from './domains/search/search-index.js';
 import type { SystemView } from './domains/system/routes.js';
 import { AlarmBook } from './domains/alarms/alarm-book.js';
 import { alarmView } from './domains/alarms/counts.js';
@@ -365,6 +366,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     records: { ...common, queries, history, keys: signingKeys },
     mes: { ...common, queries, history },
     audit: { queries },
+    search: { store, index: new SearchIndex(store, KINDS), catalogue: tagDeps.catalogue, rows: system.rows },
     historian: { history, store },
   };
   const routes = (Object.keys(groups) as (keyof typeof groups)[]).map((group): RouteSet => ({ rows: groups[group], deps: deps[group] }));

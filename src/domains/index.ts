@@ -28,6 +28,7 @@ import { recipeRoutes } from './recipes/routes.js';
 import { BatchRecord } from './records/kind.js';
 import { recordRoutes } from './records/routes.js';
 import { rehearsalRoutes } from './rehearsal/routes.js';
+import { SEARCH_ROUTES } from './search/routes.js';
 import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
 import { tagRoutes } from './tags/routes.js';
@@ -66,6 +67,7 @@ export function routeGroups(secrets: Secrets, production: boolean) {
     records: recordRoutes,
     mes: mesRoutes,
     audit: AUDIT_ROUTES,
+    search: SEARCH_ROUTES,
     historian: HISTORIAN_ROUTES,
   } as const satisfies Record<string, readonly Route[]>;
 }

@@ -1,6 +1,6 @@
 /** The audit trail (contract 2, Tags and audit; contract 3, Additional routes; decisions Q-TAG-16, Q-AUTH-14). Nothing here writes. */
 import { auditSequence } from '../../platform/base/audit-name.js';
-import { missing } from '../../platform/base/refusal.js';
+import { invalid, missing } from '../../platform/base/refusal.js';
 import { readLogQuery, readTime } from '../../platform/http/log-query.js';
 import { ok, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
 import type { AuditFilter } from '../../platform/ledger/audit-filter.js';
@@ -11,6 +11,7 @@ export interface AuditRouteDeps {
 }
 
 const FILTERS = ['action', 'category', 'result', 'kind', 'name', 'accountId', 'correlationID'] as const;
+const TEXT_LENGTH_MAX = 200;
 const route = routesFor<AuditRouteDeps>();
 
 export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
@@ -19,7 +20,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/sites/{site}/audit',
     action: 'audit:read',
     tier: 'read',
-    summary: 'Audit trail of a site, newest first',
+    summary: 'Audit trail of a site, newest first; query from, to, action, category, result, kind, name, accountId, correlationID, q (text in a record), order, limit, cursor',
     reply: '{items: AuditRecord[], nextCursor}',
     handle: async ({ params, query }, { queries }) => rendered(await queries.auditPageJson({ ...filterOf(query), ...readLogQuery(query), site: params.site })),
   }),
@@ -51,7 +52,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/audit',
     action: 'audit:list',
     tier: 'read',
-    summary: 'Audit trail of the plant, newest first',
+    summary: 'Audit trail of the plant, newest first; query as for a site, and site',
     reply: '{items: AuditRecord[], nextCursor}',
     async handle({ query, caller }, { queries }) {
       const site = query.get('site');
@@ -73,6 +74,9 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
   }),
 ];
 
+/** @throws Refusal `invalid_query` for a text that is longer than any in a record need be. */
 function filterOf(query: Query): AuditFilter {
-  return Object.fromEntries(FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : [])));
+  const text = query.get('q') ?? '';
+  if (text.length > TEXT_LENGTH_MAX) throw invalid('invalid_query', 'q', `q must be a text of up to ${TEXT_LENGTH_MAX} characters`);
+  return { ...Object.fromEntries(FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : []))), ...(text === '' ? {} : { text }) };
 }

@@ -48,9 +48,9 @@ export function readChoice<const Word extends string>(query: Query, name: string
   return word;
 }
 
-function readLimit(query: Query, limitMax: number): number {
+export function readLimit(query: Query, limitMax: number, standard = LIMIT_DEFAULT): number {
   const text = query.get('limit');
-  if (text === undefined || text === '') return LIMIT_DEFAULT;
+  if (text === undefined || text === '') return standard;
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > limitMax) throw invalid('invalid_query', 'limit', `limit must be a whole number from 1 to ${limitMax}`);
   return limit;

@@ -61,6 +61,43 @@ t.test('AUDIT-01: the audit trail of a site, newest first, with filters and page
   t.same(names((await reader.get('/api/v1/sites/north/audit?kind=Unit&name=u7')).body.items), ['u7']);
 });
 
+t.test('AUDIT-01: text search finds what a person wrote or a value says, in any member, and nothing but that', async (t) => {
+  const record = (name: string, more: object): unknown =>
+    gateway.store.write({
+      audits: [
+        {
+          site: 'north',
+          actor: component('test'),
+          action: 'Update',
+          category: 'text-test',
+          target: { kind: 'Unit', name, site: 'north' },
+          result: 'Success',
+          correlationID: 'c',
+          ...more,
+        },
+      ],
+    });
+  await record('t1', { operatorReason: 'Jacket at 100% — the "cold" one leaks' });
+  await record('t2', { before: { limits: [{ text: 'Übertemperatur' }] }, after: { text: 'a_b' } });
+  await record('t3', { details: { text: 'axb', path: 'C:\\tank' } });
+  const found = async (q: string, rest = ''): Promise<string[]> =>
+    names((await reader.get(`/api/v1/sites/north/audit?category=text-test&q=${encodeURIComponent(q)}${rest}`)).body.items);
+  t.same(await found('JACKET'), ['t1']);
+  t.same(await found('"cold" one'), ['t1']);
+  t.same(await found('100%'), ['t1'], 'a percent sign is one');
+  t.same(await found('a_b'), ['t2'], 'an underline is one');
+  t.same(await found('C:\\tank'), ['t3'], 'a backslash is one');
+  t.same(await found('bertemperatur'), ['t2']);
+  t.same(await found('t3'), ['t3'], 'the name of the target');
+  t.same(await found('operatorReason'), [], 'names of members are not looked at');
+  t.same(await found('previousHash'), []);
+  const [first] = (await reader.get('/api/v1/sites/north/audit?category=text-test')).body.items;
+  t.same(await found(first.previousHash.slice(0, 12)), [], 'nor is the chain');
+  t.same(await found('a', '&order=asc&limit=1'), ['t1']);
+  t.same(names((await reader.get('/api/v1/audit?q=leaks&site=south')).body.items), []);
+  t.match((await reader.get(`/api/v1/audit?q=${'x'.repeat(201)}`)).body, { status: 400, code: 'invalid_query', field: 'q' });
+});
+
 t.test('Q-ERR-15: limit, order, times and cursor that do not read are 400 invalid_query', async (t) => {
   for (const [query, field] of [
     ['limit=0', 'limit'],

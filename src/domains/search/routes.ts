@@ -1,0 +1,97 @@
+/** One field to find anything by: units, batches, recipes, tags ... (decisions Q-CHANGE-11, Q-AUTH-14). Nothing here writes. */
+import { invalid } from '../../platform/base/refusal.js';
+import { decodeCursor, encodeCursor } from '../../platform/base/cursor.js';
+import { type Caller, mayVisit } from '../../platform/http/caller.js';
+import { readLimit } from '../../platform/http/log-query.js';
+import { type Query, type Route, routesFor } from '../../platform/http/route.js';
+import type { Kind } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
+import { Site } from '../plant/kind.js';
+import type { TagCatalogue, TagEntry } from '../tags/catalogue.js';
+import { type Ranked, rankOfName, type SearchIndex } from './search-index.js';
+
+export interface SearchDeps {
+  readonly store: Store;
+  readonly index: SearchIndex;
+  readonly catalogue: TagCatalogue;
+  /** Every row that is served. */
+  rows(): readonly Route[];
+}
+
+const ITEMS = 50;
+const ITEMS_MAX = 200;
+const WORDS_LENGTH_MAX = 200;
+/** Not a kind of the store: what control modules and programs make (contract 2, Tags). */
+const TAG = 'Tag';
+const route = routesFor<SearchDeps>();
+
+export const SEARCH_ROUTES: readonly Route<SearchDeps>[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/search',
+    action: 'search:read',
+    tier: 'read',
+    summary: 'Everything whose name, title, label or other text holds the words of q, best first; query q, site, kinds (comma list), limit, cursor',
+    reply: '{items: [{kind, site, name, title, path, match}], nextCursor}',
+    handle({ query, caller }, deps) {
+      const wanted = readWords(query);
+      const limit = readLimit(query, ITEMS_MAX, ITEMS);
+      const kinds = readKinds(query, deps.index.kinds);
+      const cursor = query.get('cursor');
+      const [start] = cursor ? decodeCursor('search', cursor, 1) : [0];
+      const ranked = search(wanted, kinds, query.get('site'), caller, deps);
+      const items = ranked.slice(start, start + limit).map(({ found }) => found);
+      return { items, nextCursor: start + limit < ranked.length ? encodeCursor('search', start + limit) : null };
+    },
+  }),
+];
+
+function readWords(query: Query): string {
+  const words = (query.get('q') ?? '').trim();
+  if (words === '' || words.length > WORDS_LENGTH_MAX) throw invalid('invalid_query', 'q', `q must hold 1 to ${WORDS_LENGTH_MAX} characters to search for`);
+  return words.toLowerCase();
+}
+
+/** Names of kinds; all of them when the parameter is absent. @throws Refusal `invalid_query`. */
+function readKinds(query: Query, known: readonly Kind[]): ReadonlySet<string> {
+  const allowed = [...known.map(({ kind }) => kind), TAG];
+  const kinds = (query.get('kinds') ?? '').split(',').filter((kind) => kind !== '');
+  for (const kind of kinds) {
+    if (!allowed.includes(kind)) throw invalid('invalid_query', 'kinds', `there is no kind ${kind} that can be searched; use ${allowed.join(', ')}`, { allowed });
+  }
+  return new Set(kinds.length === 0 ? allowed : kinds);
+}
+
+/** Best first; equally good ones in the order of the kinds, then by name. */
+function search(wanted: string, kinds: ReadonlySet<string>, only: string | undefined, caller: Caller, { store, index, catalogue, rows }: SearchDeps): readonly Ranked[] {
+  const isVisible = (kind: Kind, site: string, name: string): boolean => {
+    const place = kind.kind === Site.kind ? name : site;
+    return place === '' ? only === undefined : (only === undefined || place === only) && mayVisit(caller, place);
+  };
+  const readable = index.kinds.filter((kind) => kinds.has(kind.kind) && caller.may(readAction(kind, rows())));
+  const found = index.find(wanted, readable, isVisible);
+  if (kinds.has(TAG) && caller.may('tag:browse')) {
+    const sites = store.list(Site).map(({ metadata }) => metadata.name);
+    for (const site of sites) if ((only === undefined || site === only) && mayVisit(caller, site)) found.push(...catalogue.ofSite(site).flatMap((tag) => tagMatch(tag, wanted)));
+  }
+  const order = new Map([...index.kinds.map(({ kind }) => kind), TAG].map((kind, n) => [kind, n]));
+  const place = ({ found: { kind } }: Ranked): number => order.get(kind) ?? 0;
+  return found.sort((a, b) => a.rank - b.rank || place(a) - place(b) || (a.found.name < b.found.name ? -1 : 1));
+}
+
+/** The action of the route that serves one resource of the kind. */
+function readAction({ path, scope }: Kind, rows: readonly Route[]): string {
+  const prefix = `${scope === 'site' ? '/api/v1/sites/{site}' : '/api/v1'}/${path}/{`;
+  const row = rows.find((each) => each.method === 'GET' && each.path.startsWith(prefix) && !each.path.slice(prefix.length).includes('/'));
+  if (!row) throw new Error(`no route reads ${prefix}`);
+  return row.action;
+}
+
+/** By its name, by `module.tag`, or by its address, which a device tag has for itself. */
+function tagMatch({ descriptor: { address, name, unit, controlModule }, site, path }: TagEntry, wanted: string): Ranked[] {
+  const texts = [name, path, address].map((text) => text.toLowerCase());
+  const at = texts.findIndex((text) => text.includes(wanted));
+  if (at < 0) return [];
+  const page = `/api/v1/sites/${encodeURIComponent(site)}/units/${encodeURIComponent(unit)}/tags/${encodeURIComponent(address)}`;
+  return [{ rank: rankOfName(texts[at], wanted), found: { kind: TAG, site, name: address, title: controlModule, path: page, match: at === 0 ? 'name' : 'address' } }];
+}

@@ -1,0 +1,129 @@
+/**
+ * Words of everything that has a page of its own, kept beside the store by its events: a search looks at texts that are
+ * lower case already instead of walking every spec of the plant (decisions Q-CHANGE-11).
+ */
+import type { Kind } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store, StoreEvent } from '../../platform/store/store.js';
+
+/** One member with what it says, in lower case. */
+interface Text {
+  readonly member: string;
+  readonly text: string;
+}
+
+interface Entry {
+  readonly kind: Kind;
+  readonly site: string;
+  readonly name: string;
+  readonly title: string;
+  /** The name first, then the title. */
+  readonly texts: readonly Text[];
+}
+
+export interface Found {
+  readonly kind: string;
+  /** '' for kinds that belong to the plant. */
+  readonly site: string;
+  readonly name: string;
+  readonly title: string;
+  /** Address of its page in the REST interface. */
+  readonly path: string;
+  /** The member that holds the words. */
+  readonly match: string;
+}
+
+/** Members that people call a thing by, the best first. */
+const TITLES = ['displayName', 'title', 'description', 'message'] as const;
+
+/** Longer texts are sources and documents, which nobody calls a thing by. */
+const TEXT_LENGTH_MAX = 500;
+
+/** How good a match is: the name itself, its beginning, a part of it, the title, another member. */
+export type Rank = 0 | 1 | 2 | 3 | 4;
+
+export interface Ranked {
+  readonly rank: Rank;
+  readonly found: Found;
+}
+
+export class SearchIndex {
+  readonly #store: Store;
+  readonly #kinds: readonly Kind[];
+  /** By kind, then `site/name`. */
+  readonly #entries = new Map<string, Map<string, Entry>>();
+
+  /** `kinds`: in the order in which equally good matches are answered. */
+  constructor(store: Store, kinds: readonly Kind[]) {
+    this.#store = store;
+    this.#kinds = kinds.filter(({ path }) => path !== undefined);
+    for (const kind of this.#kinds) store.watch(kind, (event) => this.#follow(kind, event));
+    store.watchReload(() => this.#build());
+    this.#build();
+  }
+
+  get kinds(): readonly Kind[] {
+    return this.#kinds;
+  }
+
+  /** All that holds `wanted` (lower case) in its name, title, a label or another text, and that `isVisible` lets pass. */
+  find(wanted: string, kinds: readonly Kind[], isVisible: (kind: Kind, site: string, name: string) => boolean): Ranked[] {
+    const found: Ranked[] = [];
+    for (const kind of kinds) {
+      for (const entry of this.#entries.get(kind.kind)?.values() ?? []) {
+        const at = entry.texts.findIndex(({ text }) => text.includes(wanted));
+        if (at < 0 || !isVisible(kind, entry.site, entry.name)) continue;
+        const { member, text } = entry.texts[at];
+        found.push({ rank: member === 'name' ? rankOfName(text, wanted) : at === 1 && entry.title !== '' ? 3 : 4, found: foundOf(entry, member) });
+      }
+    }
+    return found;
+  }
+
+  #build(): void {
+    for (const kind of this.#kinds) {
+      this.#entries.set(kind.kind, new Map());
+      for (const resource of this.#store.list(kind)) this.#add(kind, resource);
+    }
+  }
+
+  #follow(kind: Kind, { type, resource, configuration }: StoreEvent): void {
+    if (type === 'remove') this.#entries.get(kind.kind)?.delete(keyOf(resource));
+    else if (configuration) this.#add(kind, resource);
+  }
+
+  #add(kind: Kind, resource: Resource): void {
+    this.#entries.get(kind.kind)?.set(keyOf(resource), entryOf(kind, resource));
+  }
+}
+
+function keyOf({ metadata: { site, name } }: Resource): string {
+  return `${site}/${name}`;
+}
+
+function entryOf(kind: Kind, { metadata: { site, name, labels }, spec }: Resource): Entry {
+  const members = Object.entries((kind.redact?.(spec) ?? spec) as object).filter(isText);
+  const title = TITLES.map((member) => members.find(([key]) => key === member)).find((member) => member !== undefined);
+  const texts = [
+    ['name', name],
+    ...(title ? [title] : []),
+    ...members.filter((member) => member !== title),
+    ...Object.entries(labels).map(([key, value]) => [`labels.${key}`, value]),
+  ];
+  return { kind, site, name, title: title?.[1] ?? '', texts: texts.map(([member, text]) => ({ member, text: text.toLowerCase() })) };
+}
+
+function isText(member: [string, unknown]): member is [string, string] {
+  const [, value] = member;
+  return typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX;
+}
+
+/** Both in lower case, the second within the first. */
+export function rankOfName(name: string, wanted: string): Rank {
+  return name === wanted ? 0 : name.startsWith(wanted) ? 1 : 2;
+}
+
+function foundOf({ kind, site, name, title }: Entry, match: string): Found {
+  const place = kind.scope === 'site' ? `/api/v1/sites/${encodeURIComponent(site)}` : '/api/v1';
+  return { kind: kind.kind, site, name, title, path: `${place}/${kind.path}/${encodeURIComponent(name)}`, match };
+}
