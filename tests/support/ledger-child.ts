@@ -7,8 +7,10 @@ import { statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
 import type { Clock } from '../../src/platform/base/clock.js';
+import { auditName } from '../../src/platform/base/audit-name.js';
 import type { Refusal } from '../../src/platform/base/refusal.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
+import type { Ledger, UnchainedAudit } from '../../src/platform/ledger/protocol.js';
 import { component } from '../../src/platform/store/audit-record.js';
 import type { Kind } from '../../src/platform/store/kind.js';
 import { type Change, Store } from '../../src/platform/store/store.js';
@@ -36,6 +38,25 @@ const hastyClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Somebody else uses an audit number: the ledger refuses the change that would have had it, because it does not follow. */
+export async function takeAuditNumber(ledger: Ledger, sequence: number): Promise<void> {
+  const record: UnchainedAudit = {
+    name: auditName(sequence),
+    sequence,
+    timestamp: '2026-01-31T09:00:00.000Z',
+    site: '',
+    accountId: '',
+    displayName: '',
+    actorType: 'component',
+    action: 'Create',
+    category: '',
+    target: { kind: '', name: '', site: '' },
+    result: 'Success',
+    correlationID: '',
+  };
+  await ledger.commit({ puts: [], removes: [], audits: [record], facts: [], nonces: [] });
+}
 
 export function noteChange(name: string, text: string): Change {
   return {

@@ -30,10 +30,15 @@ export class ElementIndex {
 
   constructor(store: Store) {
     this.#store = store;
+    for (const kind of KINDS) store.watch(kind, (event) => this.#follow(event));
+    store.watchReload(() => this.#build());
+    this.#build();
+  }
+
+  #build(): void {
     for (const kind of KINDS) {
       this.#names.set(kind.kind, new Map());
-      for (const resource of store.list(kind)) this.#add(resource);
-      store.watch(kind, (event) => this.#follow(event));
+      for (const resource of this.#store.list(kind)) this.#add(resource);
     }
   }
 

@@ -1,9 +1,15 @@
 /** Which elements belong to whom, kept beside the store by its events. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import t from 'tap';
 import { ElementIndex } from '../../../src/domains/batches/element-index.js';
 import { CoordinationBlock } from '../../../src/domains/coordination/kind.js';
 import { Operation, Phase, UnitProcedure } from '../../../src/domains/procedures/kind.js';
-import type { Put } from '../../../src/platform/store/store.js';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { type Put, Store } from '../../../src/platform/store/store.js';
+import { noteChange, takeAuditNumber } from '../../support/ledger-child.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 t.test('the index follows what is made, moved and deleted, and reads what the store has now', async (t) => {
@@ -34,4 +40,22 @@ t.test('the index follows what is made, moved and deleted, and reads what the st
   t.same(names(index.elementsOf('demo', 'b-1')), ['work', 'charge']);
   t.same(names(index.phasesOf('demo', 'b-2')), ['fill', 'other']);
   t.same(index.phasesUnder('demo', charge), []);
+});
+
+t.test('G4: after a refused commit the index is of what is on disk', async (t) => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-element-index-'));
+  const ledger = await openLedger(dir);
+  t.teardown(async () => {
+    await ledger.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const store = new Store(ledger, systemClock);
+  await store.open(0);
+  const index = new ElementIndex(store);
+  await store.write({ puts: [{ kind: Phase, site: 'demo', name: 'fill', spec: { batchRef: 'b-1', parentRef: null } } as unknown as Put] });
+  await takeAuditNumber(ledger, 1);
+  const refused = store.write({ ...noteChange('a', ''), removes: [{ kind: 'Phase', site: 'demo', name: 'fill' }] });
+  t.same(index.phasesOf('demo', 'b-1'), [], 'gone until the disk has refused it');
+  await t.rejects(refused);
+  t.equal(index.phasesOf('demo', 'b-1').length, 1);
 });

@@ -9,7 +9,7 @@ import type { Ledger } from '../../../src/platform/ledger/protocol.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { witnessOf } from '../../../src/platform/store/clock-witness.js';
 import { Store, type StoreEvent } from '../../../src/platform/store/store.js';
-import { Note, noteChange } from '../../support/ledger-child.js';
+import { Note, noteChange, takeAuditNumber } from '../../support/ledger-child.js';
 
 interface Test {
   teardown(call: () => unknown): void;
@@ -138,22 +138,7 @@ t.test('G4: after a refused commit memory is what is on disk, and every refused 
   store.watchReload(() => {
     reloads += 1;
   });
-  // somebody else used the next audit number: the ledger refuses what does not follow
-  const foreign = {
-    name: 'audit-000000000002',
-    sequence: 2,
-    timestamp: '2026-01-31T09:00:00.000Z',
-    site: '',
-    accountId: '',
-    displayName: '',
-    actorType: 'component' as const,
-    action: 'Create' as const,
-    category: '',
-    target: { kind: '', name: '', site: '' },
-    result: 'Success' as const,
-    correlationID: '',
-  };
-  await ledger.commit({ puts: [], removes: [], audits: [foreign], facts: [], nonces: [] });
+  await takeAuditNumber(ledger, 2);
   const refused = [store.write(noteChange('a', 'never')), store.write(noteChange('b', 'never'))];
   for (const each of refused) {
     const refusal: unknown = await each.catch((fault: unknown) => fault);
