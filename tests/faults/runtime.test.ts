@@ -1,19 +1,9 @@
 /** Faults inside the control side: a block that errors, a unit worker that dies (contract 3, Control program; decisions 3.8, 5.1 rule 6, D-UNIT-04). */
-import type { Worker } from 'node:worker_threads';
 import t from 'tap';
-import type { UnitOutbound } from '../../runtime/port.js';
 import { SITE, startPlant } from '../support/plant.js';
+import { unitThreads } from '../support/unit-threads.js';
 
-/** The thread that runs a unit, known by the networks it reports. */
-const threads = new Map<string, Worker>();
-const LANDMARKS: Readonly<Record<string, string>> = { tic101: 'rx101', xv111: 'mx101', li201: 'tk201' };
-process.on('worker', (worker) => {
-  worker.on('message', (message: UnitOutbound) => {
-    if (message.type !== 'plan-loaded') return;
-    for (const { network } of message.networks) if (LANDMARKS[network]) threads.set(LANDMARKS[network], worker);
-  });
-});
-
+const threads = unitThreads();
 const plant = await startPlant();
 t.teardown(() => plant.end());
 

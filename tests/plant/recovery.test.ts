@@ -1,7 +1,9 @@
-/** What a batch does after its appliance was away, on the demonstration plant (decisions 3.8). */
+/** What a batch does after its appliance, or the runtime of one of its units, was away, on the demonstration plant (decisions 3.8). */
 import t, { type Test } from 'tap';
 import { type Plant, SITE, startPlant } from '../support/plant.js';
+import { unitThreads } from '../support/unit-threads.js';
 
+const threads = unitThreads();
 const plant = await startPlant();
 t.teardown(() => plant.end());
 
@@ -41,6 +43,34 @@ t.test('RECORD-08, RECORD-09, decisions 3.8: a batch that ran when the appliance
   t.match(done.recovery, { operator: { needed: false }, leftAt: /^2/, heldAt: /^2/ });
   await rebound(t, batch, 'rx101', 'ApplianceRestart', 'Overlapping');
   t.notOk((await plant.events(batch)).some((event) => event.eventSubType === 'State Command' && event.message === 'auto-restart'));
+});
+
+t.test('RECORD-02, decisions 3.8: when only the runtime of a unit is gone, its gap is audited, the batch says what was held, and the record names the unit', async (t) => {
+  const batch = await plant.runBatch({ masterRecipeRef: 'clean-train' });
+  const phase = await plant.untilPhase(batch, 'cip', 'Running');
+  await threads.get('rx101')?.terminate();
+  await plant.until(batch, 'Held');
+  const { recovery } = await plant.look('the batch has come to rest because of it', async () => {
+    const body = await plant.batch(batch);
+    return { done: body.recovery?.heldAt ? body : undefined, seen: JSON.stringify(body.recovery) };
+  });
+  t.match(recovery, { cause: 'RuntimeRestart', leftAt: '', operator: { needed: true, command: 'Restart' } });
+  const [unit, ...others] = recovery.units;
+  t.same(others, [], 'the other units went on');
+  t.match(unit, { unit: 'rx101', gapMs: Date.parse(unit.reboundAt) - Date.parse(unit.lastAliveAt) });
+  t.ok(unit.gapMs >= 0 && unit.lastAliveAt === recovery.lastAliveAt && unit.reboundAt === recovery.backAt, 'the gap is that of the unit, with both ends');
+  t.match(
+    recovery.elements.find(({ name }: { name: string }) => name === phase.name),
+    { kind: 'Phase', unit: 'rx101', found: 'Running', action: 'holds' },
+  );
+  t.notOk(
+    (await plant.batch(batch)).conditions.some(({ type }: { type: string }) => type === 'Recovered'),
+    'the appliance was never away',
+  );
+  t.equal((await plant.command(batch, 'Restart')).status, 200);
+  const done = await plant.finish(batch);
+  t.match(done.recovery, { operator: { needed: false }, leftAt: /^2/ });
+  await rebound(t, batch, 'rx101', 'RuntimeRestart', 'Containing');
 });
 
 t.test('ALLOC-02, decisions 3.8: the queue for a unit is the same after the restart, and is granted in its order', async (t) => {

@@ -89,7 +89,7 @@ export interface BatchRecordSpec {
   readonly materials: { readonly inputs: readonly MaterialUse[]; readonly outputs: readonly MaterialUse[] };
   readonly operatorActions: readonly OperatorAction[];
   readonly externalResults: readonly ExternalResultFact[];
-  /** Empty on one appliance: no unit moves to another node. */
+  /** Units that were bound again while the batch was under way; on one appliance always to the same node. */
   readonly failoverEvents: readonly FailoverEvent[];
   readonly executionEvents: readonly ExecutionEvent[];
   readonly phaseHistory: readonly PhaseHistoryEntry[];
