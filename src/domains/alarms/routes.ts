@@ -17,13 +17,14 @@ import { alarmStream } from './alarm-event.js';
 import { isShelved } from './counts.js';
 import { alarmDto, matches } from './dto.js';
 import { Alarm } from './kind.js';
+import { metricsRoutes } from './metrics-routes.js';
 import { shelfObstacle } from './transitions.js';
 
 export interface AlarmRouteDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly book: AlarmBook;
-  readonly facts: Pick<LedgerQueries, 'factPageJson'>;
+  readonly facts: Pick<LedgerQueries, 'factPageJson' | 'timedFacts'>;
   /** Whether the alarms of a definition can come and go now. */
   readonly isEvaluable: (site: string, definition: string) => boolean;
   /** Setting `alarms.maxShelveDuration`. */
@@ -153,6 +154,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     summary: 'History of the alarms of a site, newest first; query from, to, alarm, definition, severity, unit, event, order, limit, cursor',
     handle: async ({ params, query }, { facts }) => rendered(await facts.factPageJson(alarmStream(params.site), { ...readLogQuery(query), equals: equalsOf(query) })),
   }),
+  ...metricsRoutes,
 ];
 
 /** Query parameter to member of an event. */

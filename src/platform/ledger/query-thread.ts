@@ -4,7 +4,7 @@ import { assert } from '../base/assert.js';
 import { serveCalls, Transferred } from '../base/worker-calls.js';
 import type { AuditFilter } from './audit-filter.js';
 import { openDeviceKeys } from './keys.js';
-import { type AuditOfRequest, type AuditPageRequest, type FactPageRequest, StateReader } from './state-reader.js';
+import { type AuditOfRequest, type AuditPageRequest, type FactPageRequest, StateReader, type TimedFactsRequest } from './state-reader.js';
 
 const { dataDir } = workerData as { dataDir: string };
 const port = parentPort;
@@ -20,6 +20,10 @@ serveCalls(port, {
     return { bytes: new TextEncoder().encode(text), last, count };
   },
   factPage: (request: FactPageRequest) => new Transferred(reader.factPage(request)),
+  timedFacts(request: TimedFactsRequest) {
+    const { text, next } = reader.timedFacts(request);
+    return { bytes: new TextEncoder().encode(text), next };
+  },
   verify: (range: { fromMs?: number; toMs?: number }) => reader.verify(range),
   close: () => reader.close(),
 });

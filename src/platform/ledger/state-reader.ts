@@ -3,6 +3,7 @@
  * served as the bytes that were hashed, so nothing is parsed on the way out.
  */
 import path from 'node:path';
+import { assert } from '../base/assert.js';
 import Database from '../base/sqlite.js';
 import { encodeCursor } from '../base/cursor.js';
 import type { AuditFilter } from './audit-filter.js';
@@ -10,6 +11,7 @@ import { type AuditOfRequest, type AuditRow, AuditSearch } from './audit-search.
 import { servedAudit } from './chain.js';
 import { headFileOf } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
+import { TIMED_STREAMS } from './schema.js';
 import { ChainVerifier, type Verification } from './verify-chain.js';
 
 export interface AuditPageRequest extends AuditFilter {
@@ -30,6 +32,25 @@ export interface FactPageRequest {
   readonly timeMember: string;
   /** Members of the body that must equal these texts. */
   readonly equals: Readonly<Record<string, string>>;
+}
+
+/** One page of a stream in the order of its times, which a wall clock that is set may make another than that of its sequences. */
+export interface TimedFactsRequest {
+  readonly stream: string;
+  /** RFC 3339 in UTC: from inclusive, to exclusive. */
+  readonly from: string;
+  readonly to: string;
+  readonly equals: Readonly<Record<string, string>>;
+  readonly limit: number;
+  /** The last fact of the page before. */
+  readonly after?: { readonly at: string; readonly sequence: number };
+}
+
+export interface TimedFacts {
+  /** A JSON array. */
+  readonly text: string;
+  /** Absent on the last page. */
+  readonly next?: TimedFactsRequest['after'];
 }
 
 export type { AuditOfRequest } from './audit-search.js';
@@ -108,6 +129,24 @@ export class StateReader {
       page.map((row) => row.body),
       rows.length > page.length && last ? encodeCursor(FACT_CURSOR, last.sequence) : null,
     );
+  }
+
+  /** Reads only what lies between the times, by their index. */
+  timedFacts({ stream, from, to, equals, limit, after }: TimedFactsRequest): TimedFacts {
+    const { prefix, condition, time } = TIMED_STREAMS;
+    assert(stream.startsWith(prefix), 'only streams with an index of their times are read by time');
+    const filters = Object.entries(equals);
+    const texts = ['stream = ?', condition, `(${time}, sequence) > (?, ?)`, `${time} < ?`, ...filters.map(() => 'CAST(body ->> ? AS TEXT) = ?')];
+    const rows = this.#prepare(`SELECT ${time} AS at, sequence, body FROM facts WHERE ${texts.join(' AND ')} ORDER BY ${time}, sequence LIMIT ?`).all(
+      stream,
+      after?.at ?? from,
+      after?.sequence ?? -1,
+      to,
+      ...filters.flatMap(([member, value]) => [memberPath(member), value]),
+      limit,
+    ) as { at: string; sequence: number; body: string }[];
+    const last = rows.length === limit ? rows.at(-1) : undefined;
+    return { text: `[${rows.map((row) => row.body).join(',')}]`, ...(last ? { next: { at: last.at, sequence: last.sequence } } : {}) };
   }
 
   verify(range: { readonly fromMs?: number; readonly toMs?: number }): Promise<Verification> {

@@ -55,7 +55,10 @@ export async function startAlarmBench(): Promise<AlarmBench> {
       const loops = [new ReconcileLoop(watch, clock, log), new ReconcileLoop(new AlarmReconciler({ store, clock, book, resolvedRetentionMs: RETENTION_MS }), clock, log)];
       wakeAlarms({ store, wakeDefinition: (site, name) => loops[0].wake(site, name), wakeAlarm: (site, name) => loops[1].wake(site, name) });
       opened.parts = { watch, loops };
-      const facts = { factPageJson: (...page: Parameters<LedgerQueries['factPageJson']>) => (opened.queries as LedgerQueries).factPageJson(...page) };
+      const facts: Pick<LedgerQueries, 'factPageJson' | 'timedFacts'> = {
+        factPageJson: (...page) => (opened.queries as LedgerQueries).factPageJson(...page),
+        timedFacts: (...query) => (opened.queries as LedgerQueries).timedFacts(...query),
+      };
       const isEvaluable = (site: string, name: string): boolean => watch.isEvaluable(site, name);
       return [{ rows: alarmRoutes, deps: { store, clock, book, facts, isEvaluable, shelveMaxMs: SHELVE_MAX_MS } }];
     },

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { hashOf, servedAudit } from '../../../src/platform/ledger/chain.js';
+import Database from '../../../src/platform/base/sqlite.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { type AuditQuery, type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
+import { TIMED_STREAMS } from '../../../src/platform/ledger/schema.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'lineside-queries-'));
@@ -148,4 +150,45 @@ t.test('Q-TAG-16: verify of the running trail and of a range', async (t) => {
   t.match(await queries.verify(), { ok: true, checked: 120, firstSequence: 1, lastSequence: 120, problems: [] });
   t.match(await queries.verify({ fromMs: at(10), toMs: at(20) }), { ok: true, checked: 10, firstSequence: 10, lastSequence: 19 });
   t.match(await queries.verify({ toMs: at(1) }), { ok: true, checked: 0, firstSequence: 0, lastSequence: 0 });
+});
+
+t.test('Q-ALARM-07, decisions 8.6: the facts of an alarm history between two times come by their index, in the order of the times', async (t) => {
+  const base = Date.UTC(2026, 1, 1);
+  const COUNT = 4500;
+  // the clock was set back in between: sequences and times have not the same order
+  const timeOf = (sequence: number): string => new Date(base + (sequence <= 2000 ? sequence + 2000 : sequence - 2000) * 1000).toISOString();
+  const facts = Array.from({ length: COUNT }, (_, n) => ({ stream: 'alarms/south', sequence: n + 1, body: { sequence: n + 1, timestamp: timeOf(n + 1), unit: `u${n % 2}` } }));
+  await ledger.commit(transaction({ facts }));
+  const read = async (fromS: number, toS: number, equals?: Record<string, string>): Promise<{ timestamp: string; sequence: number }[]> => {
+    const all: { timestamp: string; sequence: number }[] = [];
+    for await (const chunk of queries.timedFacts<{ timestamp: string; sequence: number }>('alarms/south', {
+      fromMs: base + fromS * 1000,
+      toMs: base + toS * 1000,
+      ...(equals ? { equals } : {}),
+    }))
+      all.push(...chunk);
+    return all;
+  };
+  const all = await read(0, 10_000);
+  t.equal(new Set(all.map(({ sequence }) => sequence)).size, COUNT, 'every fact once, over chunks');
+  t.same(
+    all,
+    all.toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : a.sequence - b.sequence)),
+  );
+  t.same(
+    (await read(100, 102)).map(({ sequence }) => sequence),
+    [2100, 2101],
+    'from inclusive, to exclusive',
+  );
+  t.equal((await read(0, 10_000, { unit: 'u1' })).length, COUNT / 2);
+  t.same(await read(20_000, 30_000), []);
+
+  const database = new Database(path.join(dir, 'state.db'), { readonly: true });
+  t.teardown(() => database.close());
+  const { condition, time } = TIMED_STREAMS;
+  const plan = database
+    .prepare(`EXPLAIN QUERY PLAN SELECT body FROM facts WHERE stream = ? AND ${condition} AND (${time}, sequence) > (?, ?) AND ${time} < ? ORDER BY ${time}, sequence LIMIT 5`)
+    .all('alarms/south', 'a', 1, 'b') as { detail: string }[];
+  t.match(plan.map(({ detail }) => detail).join('; '), /USING INDEX facts_timed \(stream=\?/);
+  t.notMatch(plan.map(({ detail }) => detail).join('; '), /TEMP B-TREE/, 'and needs no sorting');
 });

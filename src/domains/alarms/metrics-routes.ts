@@ -1,0 +1,58 @@
+/** The metrics of the alarm system (ISA-18.2-2016, clause 16) over a window of the history. Not shown in the contract; an added route. */
+import type { Clock } from '../../platform/base/clock.js';
+import { invalid } from '../../platform/base/refusal.js';
+import { readTime } from '../../platform/http/log-query.js';
+import { type Query, type Route, routesFor } from '../../platform/http/route.js';
+import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import type { Store } from '../../platform/store/store.js';
+import { type AlarmEvent, alarmStream } from './alarm-event.js';
+import { Alarm } from './kind.js';
+import { AlarmMetrics, type MetricsWindow } from './metrics.js';
+
+export interface MetricsRouteDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly facts: Pick<LedgerQueries, 'timedFacts'>;
+}
+
+const DAY_MS = 86_400_000;
+/** ISA-18.2 judges 30 days; a quarter may be compared with them. */
+const WINDOW_MAX_MS = 92 * DAY_MS;
+/** A site with more in one window is beyond what averages say anything about; a shorter window says it. */
+const EVENTS_MAX = 200_000;
+
+const route = routesFor<MetricsRouteDeps>();
+
+export const metricsRoutes: readonly Route<MetricsRouteDeps>[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/alarmmetrics',
+    action: 'alarm:history',
+    tier: 'read',
+    reply: '{from, to, activations, clearings, rate, standing, chattering, mostFrequent, bySeverity, timeToAcknowledge, shelved, suppressed}',
+    summary: 'Performance of the alarm system (ISA-18.2); query from, to (default the last 24 h, at most 92 days), unit',
+    async handle({ params: { site }, query }, { store, clock, facts }) {
+      const nowMs = clock.wallMs();
+      const window = readWindow(query, nowMs);
+      const unit = query.get('unit') ?? '';
+      const metrics = new AlarmMetrics(window);
+      let count = 0;
+      for await (const events of facts.timedFacts<AlarmEvent>(alarmStream(site), { ...window, equals: unit === '' ? {} : { unit } })) {
+        count += events.length;
+        if (count > EVENTS_MAX) throw invalid('invalid_query', 'from', `there are more than ${EVENTS_MAX} alarm events from then on; choose a shorter window`, { max: EVENTS_MAX });
+        for (const event of events) metrics.take(event);
+      }
+      const alarms = store.list(Alarm, site).filter(({ status }) => unit === '' || status.unit === unit);
+      return metrics.report(alarms, nowMs);
+    },
+  }),
+];
+
+/** What has not happened yet is no part of the window. @throws Refusal `invalid_query` naming the parameter. */
+function readWindow(query: Query, nowMs: number): MetricsWindow {
+  const toMs = Math.min(readTime(query, 'to') ?? nowMs, nowMs);
+  const fromMs = readTime(query, 'from') ?? toMs - DAY_MS;
+  if (fromMs >= toMs) throw invalid('invalid_query', 'from', 'from must be earlier than to, and than now');
+  if (toMs - fromMs > WINDOW_MAX_MS) throw invalid('invalid_query', 'from', 'from and to must be at most 92 days apart', { max: '92d' });
+  return { fromMs, toMs };
+}

@@ -1,0 +1,216 @@
+/**
+ * How well the alarms of a site serve the people who answer them: the performance metrics of ISA-18.2-2016, clause 16
+ * (monitoring and assessment), counted from the history of alarms. Every activation counts, also one under a shelf: the
+ * history does not say which of them sounded. What stands is told for the present, because the history is no photograph.
+ *
+ * Events come in the order of their times; nothing but counts and the open spells of single alarms is kept of them.
+ */
+import { timestamp } from '../../platform/base/clock.js';
+import type { AlarmEvent } from './alarm-event.js';
+import type { AlarmResource } from './alarm-book.js';
+import { isActive, isShelved } from './counts.js';
+import { ALARM_SEVERITIES } from './kind.js';
+
+/** The interval in which ISA-18.2 counts alarms, and how many of them one person can answer in it. */
+export const PERIOD_MS = 600_000;
+const PERIOD_ALARMS_MAX = 10;
+/** A flood begins above the one and ends below the other (ISA-18.2, definition of alarm flood). */
+const FLOOD_ENDS_BELOW = 5;
+/** Standing longer than this makes an alarm stale (ISA-18.2, clause 16, stale alarms). */
+const STALE_MS = 86_400_000;
+/** An alarm that comes so often in so short a time chatters (ISA-18.2, clause 16, chattering alarms). */
+const CHATTER_ACTIVATIONS = 3;
+const CHATTER_MS = 60_000;
+/** The ten most frequent, as ISA-18.2 lists them; as many of the chattering and stale ones. */
+const LISTED_MAX = 10;
+
+export interface MetricsWindow {
+  /** Wall ms: from inclusive, to exclusive. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export interface NamedCount {
+  /** The definition, or the name without its number of an alarm that has none. */
+  readonly alarm: string;
+  readonly activations: number;
+  readonly share: number;
+}
+
+export interface ChatteringAlarm {
+  readonly alarm: string;
+  /** How often it began to chatter. */
+  readonly episodes: number;
+}
+
+/** The last activations of an alarm, oldest first: as many as make a chatter. */
+interface Recent {
+  readonly timesMs: readonly number[];
+  readonly chatters: boolean;
+}
+
+export class AlarmMetrics {
+  readonly #window: MetricsWindow;
+  readonly #periods: Uint32Array;
+  readonly #byAlarm = new Map<string, number>();
+  readonly #bySeverity = new Map<string, number>();
+  readonly #recent = new Map<string, Recent>();
+  readonly #chattering = new Map<string, number>();
+  /** When an alarm that nobody has acknowledged yet first asked for it. */
+  readonly #unanswered = new Map<string, number>();
+  readonly #answeredAfterMs: number[] = [];
+  readonly #events = { activated: 0, cleared: 0, shelved: 0, suppressed: 0 };
+
+  constructor(window: MetricsWindow) {
+    this.#window = window;
+    this.#periods = new Uint32Array(Math.max(1, Math.ceil((window.toMs - window.fromMs) / PERIOD_MS)));
+  }
+
+  take(event: AlarmEvent): void {
+    const atMs = Date.parse(event.timestamp);
+    switch (event.event) {
+      case 'Activated':
+        return this.#activated(event, atMs);
+      case 'Acknowledged':
+        return this.#acknowledged(event.alarm, atMs);
+      case 'Cleared':
+        this.#events.cleared += 1;
+        return;
+      case 'Shelved':
+        this.#events.shelved += 1;
+        return;
+      case 'Suppressed':
+        this.#events.suppressed += 1;
+        return;
+      default:
+        return;
+    }
+  }
+
+  #activated({ alarm, definitionRef, severity }: AlarmEvent, atMs: number): void {
+    const cause = causeOf(alarm, definitionRef);
+    this.#events.activated += 1;
+    this.#periods[Math.floor((atMs - this.#window.fromMs) / PERIOD_MS)] += 1;
+    this.#byAlarm.set(cause, (this.#byAlarm.get(cause) ?? 0) + 1);
+    this.#bySeverity.set(severity, (this.#bySeverity.get(severity) ?? 0) + 1);
+    if (!this.#unanswered.has(alarm)) this.#unanswered.set(alarm, atMs);
+    this.#watchChatter(cause, atMs);
+  }
+
+  /** A chatter that goes on is one episode. */
+  #watchChatter(cause: string, atMs: number): void {
+    const before = this.#recent.get(cause);
+    const timesMs = [...(before?.timesMs ?? []), atMs].slice(-CHATTER_ACTIVATIONS);
+    const chatters = timesMs.length === CHATTER_ACTIVATIONS && atMs - timesMs[0] <= CHATTER_MS;
+    if (chatters && !before?.chatters) this.#chattering.set(cause, (this.#chattering.get(cause) ?? 0) + 1);
+    this.#recent.set(cause, { timesMs, chatters });
+  }
+
+  #acknowledged(alarm: string, atMs: number): void {
+    const sinceMs = this.#unanswered.get(alarm);
+    if (sinceMs === undefined) return; // it was raised before the window
+    this.#unanswered.delete(alarm);
+    this.#answeredAfterMs.push(Math.max(0, atMs - sinceMs));
+  }
+
+  /** `alarms`: those there are now. */
+  report(alarms: readonly AlarmResource[], nowMs: number) {
+    const { fromMs, toMs } = this.#window;
+    const { activated, cleared, shelved, suppressed } = this.#events;
+    const top = this.#mostFrequent();
+    return {
+      from: timestamp(fromMs),
+      to: timestamp(toMs),
+      activations: activated,
+      clearings: cleared,
+      rate: this.#rate(),
+      standing: standing(alarms, nowMs),
+      chattering: {
+        count: this.#chattering.size,
+        alarms: [...this.#chattering]
+          .map(([alarm, episodes]): ChatteringAlarm => ({ alarm, episodes }))
+          .sort((a, b) => b.episodes - a.episodes || (a.alarm < b.alarm ? -1 : 1))
+          .slice(0, LISTED_MAX),
+      },
+      mostFrequent: { alarms: top, share: share(sum(top.map((each) => each.activations)), activated) },
+      bySeverity: ALARM_SEVERITIES.map((severity) => {
+        const activations = this.#bySeverity.get(severity) ?? 0;
+        return { severity, activations, share: share(activations, activated) };
+      }),
+      timeToAcknowledge: this.#timeToAcknowledge(),
+      shelved: { events: shelved, now: alarms.filter(({ status }) => isShelved(status, nowMs)).length },
+      suppressed: { events: suppressed, now: alarms.filter(({ status }) => status.suppressed === true).length },
+    };
+  }
+
+  #rate() {
+    const { fromMs, toMs } = this.#window;
+    const count = this.#periods.length;
+    const peak = this.#periods.reduce((most, each) => Math.max(most, each), 0);
+    const above = this.#periods.filter((each) => each > PERIOD_ALARMS_MAX).length;
+    const filled: { readonly at: string; readonly activations: number }[] = [];
+    let isFlood = false;
+    let flooded = 0;
+    this.#periods.forEach((each, n) => {
+      if (each > 0) filled.push({ at: timestamp(fromMs + n * PERIOD_MS), activations: each });
+      isFlood = each > PERIOD_ALARMS_MAX || (isFlood && each >= FLOOD_ENDS_BELOW);
+      if (isFlood) flooded += 1;
+    });
+    return {
+      periodSeconds: PERIOD_MS / 1000,
+      periods: count,
+      average: rounded((this.#events.activated * PERIOD_MS) / Math.max(toMs - fromMs, 1)),
+      peak,
+      periodsAboveTen: above,
+      shareAboveTen: share(above, count),
+      floodShare: share(flooded, count),
+      /** Those without an activation are left out. */
+      filled,
+    };
+  }
+
+  #mostFrequent(): NamedCount[] {
+    return [...this.#byAlarm]
+      .sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+      .slice(0, LISTED_MAX)
+      .map(([alarm, activations]) => ({ alarm, activations, share: share(activations, this.#events.activated) }));
+  }
+
+  #timeToAcknowledge() {
+    const sorted = this.#answeredAfterMs.toSorted((a, b) => a - b);
+    const at = (part: number): number | null => (sorted.length === 0 ? null : sorted[Math.ceil(part * sorted.length) - 1] / 1000);
+    return { acknowledged: sorted.length, unacknowledged: this.#unanswered.size, medianSeconds: at(0.5), p95Seconds: at(0.95) };
+  }
+}
+
+/** Alarms of one definition are one alarm of ISA-18.2; system alarms differ in their number only. */
+function causeOf(alarm: string, definitionRef: string): string {
+  return definitionRef === '' ? alarm.replace(/-\d+$/, '') : definitionRef;
+}
+
+function standing(alarms: readonly AlarmResource[], nowMs: number) {
+  const active = alarms.filter(({ status }) => isActive(status.state));
+  const stale = active
+    .map(({ metadata, spec, status }) => ({ alarm: metadata.name, severity: spec.severity, since: status.activatedAt || metadata.createdAt }))
+    .filter(({ since }) => nowMs - Date.parse(since) > STALE_MS)
+    .sort((a, b) => (a.since < b.since ? -1 : 1));
+  return {
+    asOf: timestamp(nowMs),
+    active: active.length,
+    unacknowledged: alarms.filter(({ status }) => status.state.endsWith('Unacknowledged')).length,
+    stale: stale.length,
+    staleAlarms: stale.slice(0, LISTED_MAX),
+  };
+}
+
+function share(part: number, whole: number): number {
+  return whole === 0 ? 0 : rounded(part / whole);
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
