@@ -5,6 +5,7 @@
  * runtime or a probe runs on another node. Values never travel this way on the hot path: they go through the tag table
  * and the process images (SharedArrayBuffers named in the plans).
  */
+import type { AlarmCondition, AlarmEdge, AlarmGate, AlarmPlan } from './vocabulary/alarm.js';
 import type { Chart, ChartName, ExceptionChartName } from './vocabulary/chart.js';
 import type { DataType, Value } from './vocabulary/data-types.js';
 import type { Mode } from './vocabulary/modes.js';
@@ -105,30 +106,7 @@ export interface ImagePlan {
   }[];
 }
 
-export type AlarmCondition = 'TagHigh' | 'TagHighHigh' | 'TagLow' | 'TagLowLow' | 'TagDeviation' | 'TagTrue' | 'TagFalse';
-
-/** One alarm definition on a tag (decisions Q-ALARM-09). */
-export interface AlarmPlan {
-  readonly definition: string;
-  readonly address: string;
-  /** Index of the tag. */
-  readonly tag: number;
-  readonly condition: AlarmCondition;
-  readonly threshold?: number;
-  readonly setpoint?: number;
-  readonly deadband: number;
-  /** Plant time. */
-  readonly debounceMs: number;
-}
-
-/** What the gateway holds true of a definition. */
-export interface AlarmGate {
-  readonly definition: string;
-  /** In service, and its arming gate is open. */
-  readonly armed: boolean;
-  readonly active: boolean;
-  readonly evaluable: boolean;
-}
+export type { AlarmCondition, AlarmGate, AlarmPlan };
 
 /** Values of blocks marked as retained, PID state, and values written through tags. */
 export interface RetainedNetwork {
@@ -381,7 +359,7 @@ export type UnitOutbound =
   | {
       readonly type: 'alarm-edge';
       readonly definition: string;
-      readonly edge: 'raised' | 'cleared' | 'lost' | 'evaluable';
+      readonly edge: AlarmEdge;
       readonly value: Value;
       readonly atMs: number;
     }

@@ -1,5 +1,5 @@
 /** A unit worker with everything it carries from scan to scan: the start of a replay, and what it must have at its end. */
-import type { AlarmsState } from '../alarms/alarm-set.js';
+import type { AlarmsState } from '../vocabulary/alarm-set.js';
 import type { PhasesState } from '../chart/snapshot.js';
 import type { NetworkState } from '../network/network-state.js';
 import type { SilenceState } from '../scan/controller-silence.js';

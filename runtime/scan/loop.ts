@@ -4,7 +4,8 @@
  *
  * The loop knows no thread: `worker.ts` gives it a port and a clock, tests give it arrays and a clock of their own.
  */
-import { type AlarmEdge, AlarmSet } from '../alarms/alarm-set.js';
+import type { AlarmEdge } from '../vocabulary/alarm.js';
+import { AlarmSet } from '../vocabulary/alarm-set.js';
 import type { ChartHost } from '../chart/host.js';
 import { NetworkSet, type WriteRefusal } from '../network/network-set.js';
 import type { IoLink } from '../network/io-link.js';

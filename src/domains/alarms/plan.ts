@@ -5,6 +5,8 @@ import { AlarmDefinition, type AlarmDefinitionSpec } from './kind.js';
 
 const MS_PER_S = 1000;
 
+export type TagDefinition = AlarmDefinitionSpec & { readonly conditionType: AlarmCondition };
+
 /**
  * In the order of their names. Whether a definition is armed is told to the scan while it runs, so a definition that is
  * taken out of service or renamed in its message leaves the plan as it is. Texts cannot be compared with limits.
@@ -13,25 +15,31 @@ export function alarmPlans(read: StoreReader, site: string, tags: readonly TagPl
   const slots = new Map(tags.map((tag, slot) => [tag.address, slot]));
   return read.list(AlarmDefinition, site).flatMap(({ metadata, spec }) => {
     if (!isOnTag(spec)) return [];
-    const address = `${spec.sourceName}.${spec.tagName}`;
-    const tag = slots.get(address);
+    const tag = slots.get(addressOf(spec));
     if (tag === undefined || tags[tag].type === 'STRING') return [];
-    return [
-      {
-        definition: metadata.name,
-        address,
-        tag,
-        condition: spec.conditionType,
-        ...(spec.threshold === '' ? {} : { threshold: Number(spec.threshold) }),
-        ...(spec.setpoint === '' ? {} : { setpoint: Number(spec.setpoint) }),
-        deadband: Number(spec.deadband),
-        debounceMs: spec.debounceSeconds * MS_PER_S,
-      },
-    ];
+    return [alarmPlan(metadata.name, spec, tag)];
   });
 }
 
+/** `tag`: index of the tag in what the scan publishes. */
+export function alarmPlan(definition: string, spec: TagDefinition, tag: number): AlarmPlan {
+  return {
+    definition,
+    address: addressOf(spec),
+    tag,
+    condition: spec.conditionType,
+    ...(spec.threshold === '' ? {} : { threshold: Number(spec.threshold) }),
+    ...(spec.setpoint === '' ? {} : { setpoint: Number(spec.setpoint) }),
+    deadband: Number(spec.deadband),
+    debounceMs: spec.debounceSeconds * MS_PER_S,
+  };
+}
+
+export function addressOf({ sourceName, tagName }: AlarmDefinitionSpec): string {
+  return `${sourceName}.${tagName}`;
+}
+
 /** Evaluated by the scan; the other conditions look at states, which the gateway sees. */
-export function isOnTag(spec: AlarmDefinitionSpec): spec is AlarmDefinitionSpec & { readonly conditionType: AlarmCondition } {
+export function isOnTag(spec: AlarmDefinitionSpec): spec is TagDefinition {
   return spec.conditionType !== 'StateEquals';
 }

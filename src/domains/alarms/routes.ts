@@ -19,8 +19,9 @@ import { alarmDto, matches } from './dto.js';
 import { Alarm } from './kind.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { shelfObstacle } from './transitions.js';
+import { type WhatIfDeps, whatIfRoutes } from './what-if.js';
 
-export interface AlarmRouteDeps {
+export interface AlarmRouteDeps extends WhatIfDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly book: AlarmBook;
@@ -155,6 +156,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     handle: async ({ params, query }, { facts }) => rendered(await facts.factPageJson(alarmStream(params.site), { ...readLogQuery(query), equals: equalsOf(query) })),
   }),
   ...metricsRoutes,
+  ...whatIfRoutes,
 ];
 
 /** Query parameter to member of an event. */

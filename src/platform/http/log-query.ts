@@ -34,9 +34,14 @@ export function readLogQuery(query: Query, limitMax = LIMIT_MAX): LogQuery {
 export function readTime(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (text === undefined || text === '') return undefined;
-  const atMs = RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
+  const atMs = parseTimestamp(text);
   if (Number.isNaN(atMs)) throw invalid('invalid_query', name, `${name} must be a time such as 2026-01-31T09:05:07.123Z`);
   return atMs;
+}
+
+/** Wall ms; NaN for what is no RFC 3339 time. */
+export function parseTimestamp(text: string): number {
+  return RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 /** One of the words; the first when the parameter is absent. */

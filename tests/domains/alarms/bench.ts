@@ -8,7 +8,9 @@ import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmStatus } fr
 import { AlarmReconciler } from '../../../src/domains/alarms/reconciler.js';
 import { alarmRoutes } from '../../../src/domains/alarms/routes.js';
 import { wakeAlarms } from '../../../src/domains/alarms/wakes.js';
+import { openHistorian } from '../../../src/domains/historian/recording.js';
 import type { UnitLink } from '../../../src/domains/units/runtimes.js';
+import type { History } from '../../../src/platform/history/history.js';
 import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { ReconcileLoop } from '../../../src/platform/reconcile/loop.js';
 import type { Client } from '../../support/gateway.js';
@@ -29,6 +31,7 @@ export interface AlarmBench {
   readonly gates: Map<string, AlarmGate>;
   readonly link: UnitLink;
   readonly watch: DefinitionWatch;
+  readonly history: History;
   settle(): Promise<void>;
   edge(definition: string, edge: 'raised' | 'cleared' | 'lost' | 'evaluable', value?: number): Promise<void>;
   define(name: string, change: Partial<AlarmDefinitionSpec>): Promise<void>;
@@ -38,7 +41,7 @@ export interface AlarmBench {
 }
 
 export async function startAlarmBench(): Promise<AlarmBench> {
-  const opened: { queries?: LedgerQueries; parts?: Parts } = {};
+  const opened: { queries?: LedgerQueries; history?: History; parts?: Parts } = {};
   const recorded: AlarmEvent[] = [];
   const commands: unknown[] = [];
   const gates = new Map<string, AlarmGate>();
@@ -59,13 +62,21 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         factPageJson: (...page) => (opened.queries as LedgerQueries).factPageJson(...page),
         timedFacts: (...query) => (opened.queries as LedgerQueries).timedFacts(...query),
       };
+      const past: Pick<History, 'series'> = { series: (...query) => (opened.history as History).series(...query) };
       const isEvaluable = (site: string, name: string): boolean => watch.isEvaluable(site, name);
-      return [{ rows: alarmRoutes, deps: { store, clock, book, facts, isEvaluable, shelveMaxMs: SHELVE_MAX_MS } }];
+      return [{ rows: alarmRoutes, deps: { store, clock, book, facts, isEvaluable, shelveMaxMs: SHELVE_MAX_MS, history: past, timeScale: () => 10, intervalMinMs: 1000 } }];
     },
   });
   const { watch, loops } = opened.parts as Parts;
   const queries = openQueries(plant.dataDir, () => plant.store.recorded);
   opened.queries = queries;
+  const history = await openHistorian(plant.dataDir, {
+    historianIntervalMinMs: 1000,
+    historianFlushIntervalMs: 1000,
+    historianRetentionMs: 400 * RETENTION_MS,
+    historianBytesMax: 2 ** 30,
+  });
+  opened.history = history;
   const [engineer, operator] = [await plant.as('engineer'), await plant.as('operator')];
   await engineer.post('/api/v1/demo/provision');
 
@@ -85,6 +96,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
     gates,
     link,
     watch,
+    history,
     settle,
     async edge(definition, edge, value = 1) {
       watch.take({ site: 'demo' }, { type: 'alarm-edge', definition, edge, value, atMs: plant.clock.wallMs() } satisfies UnitOutbound);
@@ -105,6 +117,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
     async stop() {
       for (const loop of loops) loop.stop();
       await queries.close();
+      await history.close();
       await plant.stop();
     },
   };

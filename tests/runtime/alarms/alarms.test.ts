@@ -1,6 +1,6 @@
 /** Alarm definitions in the scan: every condition scan by scan, the debounce, the gate, and values that cannot be judged. */
 import t from 'tap';
-import { AlarmSet } from '../../../runtime/alarms/alarm-set.js';
+import { AlarmSet } from '../../../runtime/vocabulary/alarm-set.js';
 import type { AlarmCondition, AlarmPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import { PhaseSet } from '../../../runtime/chart/phase-set.js';
 import { ScanClock } from '../../../runtime/scan/clock.js';

@@ -6,11 +6,11 @@
  * The gateway says which definitions are armed and which alarms stand, and its word wins: an evaluator that goes on from
  * another opinion tells the difference as an edge in the next scan. So neither a restart nor a lost message leaves an alarm
  * that nobody ends.
+ *
+ * Stands among the words, because the gateway replays history through the same lines to say what a change would do.
  */
-import type { AlarmGate, AlarmPlan, UnitOutbound } from '../port.js';
-import { QUALITY } from '../vocabulary/quality.js';
-
-export type AlarmEdge = Extract<UnitOutbound, { readonly type: 'alarm-edge' }>['edge'];
+import type { AlarmEdge, AlarmGate, AlarmPlan } from './alarm.js';
+import { QUALITY } from './quality.js';
 
 /** What a scan has published. */
 export interface AlarmReadings {

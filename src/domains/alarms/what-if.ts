@@ -1,0 +1,126 @@
+/**
+ * What another limit, deadband or debounce would have done (ISA-18.2-2016, clause 16: what assessment finds is tried before
+ * it is changed): the samples of the historian go through the evaluator of the scan twice, as the definition is and as it
+ * would be. Changes nothing. Not shown in the contract; an added route.
+ */
+import * as v from 'valibot';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { conflict, invalid, missing } from '../../platform/base/refusal.js';
+import type { History } from '../../platform/history/history.js';
+import { parseTimestamp } from '../../platform/http/log-query.js';
+import { type Route, routesFor } from '../../platform/http/route.js';
+import type { Store } from '../../platform/store/store.js';
+import { AlarmReplay } from './alarm-replay.js';
+import { AlarmDefinition, AlarmDefinitionSpec } from './kind.js';
+import { addressOf, alarmPlan, isOnTag, type TagDefinition } from './plan.js';
+import { admitDefinition } from './rules.js';
+
+export interface WhatIfDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Absent when `historian.enabled` is false. */
+  readonly history?: Pick<History, 'series'> | undefined;
+  readonly timeScale: () => number;
+  /** Setting `historian.minInterval`. */
+  readonly intervalMinMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const WINDOW_MAX_MS = 31 * DAY_MS;
+/** What came so long before the window decides whether an alarm stood when it began. */
+const BEFORE_MS = HOUR_MS;
+/** At a sample a second some 20,000: replayed in a few milliseconds, so that nobody waits behind it. */
+const PIECE_MS = 6 * HOUR_MS;
+const SAMPLE_AT_LEAST_S = 60; // decisions 8.9
+const SAMPLED_CHANGE = 0.001; // of the range of the tag; decisions 8.9
+
+const CHANGES = ['threshold', 'setpoint', 'deadband', 'debounceSeconds'] as const;
+const { threshold, setpoint, deadband, debounceSeconds } = AlarmDefinitionSpec.entries;
+
+const Body = v.strictObject({
+  threshold: v.optional(threshold.wrapped),
+  setpoint: v.optional(setpoint.wrapped),
+  deadband: v.optional(deadband.wrapped),
+  debounceSeconds: v.optional(debounceSeconds.wrapped),
+  from: v.optional(v.string()),
+  to: v.optional(v.string()),
+});
+type Body = v.InferOutput<typeof Body>;
+
+const route = routesFor<WhatIfDeps>();
+
+export const whatIfRoutes: readonly Route<WhatIfDeps>[] = [
+  route({
+    method: 'POST',
+    path: '/api/v1/sites/{site}/alarmdefinitions/{name}/what-if',
+    action: 'alarmdefinition:what-if',
+    tier: 'read',
+    computes: true,
+    body: Body,
+    reply: '{definition, address, from, to, samples, gaps, now, changed, resolution}',
+    summary: 'How often a definition on a tag would have raised its alarm with other limits; from, to default to the last 24 h, at most 31 days',
+    exists: ({ site, name }, { store }) => {
+      if (!store.get(AlarmDefinition, site, name)) throw missing(AlarmDefinition.kind, name);
+    },
+    async handle({ params: { site, name }, body }, deps) {
+      const { store, history, timeScale, intervalMinMs } = deps;
+      const found = store.get(AlarmDefinition, site, name);
+      if (!found) throw missing(AlarmDefinition.kind, name);
+      const before = onTag(found.spec);
+      const after = onTag(admitDefinition({ ...before, ...changesOf(body) }, { read: store, site, name, via: 'rest', before: found }));
+      const window = readWindow(body, deps.clock.wallMs());
+      if (!history) throw conflict('historian_disabled', 'the historian is off, so there is nothing to replay; set historian.enabled');
+      const replays = [before, after].map((spec) => new AlarmReplay(alarmPlan(name, spec, 0), window.fromMs, timeScale()));
+      for (let fromMs = window.fromMs - BEFORE_MS; fromMs < window.toMs; fromMs += PIECE_MS) {
+        const series = await history.series(site, addressOf(before), fromMs, Math.min(fromMs + PIECE_MS, window.toMs));
+        if (series) for (const replay of replays) replay.take(series);
+      }
+      const [now, changed] = replays.map((replay, n) => ({ ...limitsOf([before, after][n]), ...replay.report(window.toMs) }));
+      const [{ samples, gaps }] = replays;
+      return {
+        definition: name,
+        address: addressOf(before),
+        from: timestamp(window.fromMs),
+        to: timestamp(window.toMs),
+        samples,
+        gaps,
+        now,
+        changed,
+        // what came and went between two samples is not seen here, though the scan has seen it
+        resolution: { closestSeconds: intervalMinMs / 1000, atLeastEverySeconds: SAMPLE_AT_LEAST_S, changeOfRange: SAMPLED_CHANGE, armingGate: 'not replayed: taken as open' },
+      };
+    },
+  }),
+];
+
+/** @throws Refusal for a definition whose condition the scan does not evaluate. */
+function onTag(spec: AlarmDefinitionSpec): TagDefinition {
+  if (!isOnTag(spec)) throw invalid('invalid_field', 'conditionType', 'the definition watches a state; only conditions on tags have samples to replay');
+  return spec;
+}
+
+function changesOf(body: Body): Partial<AlarmDefinitionSpec> {
+  return Object.fromEntries(CHANGES.flatMap((field) => (body[field] === undefined ? [] : [[field, body[field]]])));
+}
+
+function limitsOf(spec: AlarmDefinitionSpec): Record<string, unknown> {
+  return Object.fromEntries(CHANGES.map((field) => [field, spec[field]]));
+}
+
+/** @throws Refusal `invalid_field` naming the field. */
+function readWindow(body: Body, nowMs: number): { readonly fromMs: number; readonly toMs: number } {
+  const toMs = Math.min(timeOf(body, 'to') ?? nowMs, nowMs);
+  const fromMs = timeOf(body, 'from') ?? toMs - DAY_MS;
+  if (fromMs >= toMs) throw invalid('invalid_field', 'from', 'from must be earlier than to, and than now');
+  if (toMs - fromMs > WINDOW_MAX_MS) throw invalid('invalid_field', 'from', 'from and to must be at most 31 days apart', { max: '31d' });
+  return { fromMs, toMs };
+}
+
+function timeOf(body: Body, field: 'from' | 'to'): number | undefined {
+  const text = body[field];
+  if (text === undefined || text === '') return undefined;
+  const atMs = parseTimestamp(text);
+  if (Number.isNaN(atMs)) throw invalid('invalid_field', field, `${field} must be a time such as 2026-01-31T09:05:07.123Z`);
+  return atMs;
+}
