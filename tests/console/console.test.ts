@@ -1,57 +1,12 @@
 /** The console in a browser against the appliance: what an operator does in a shift, and what he sees when the box is away. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import t from 'tap';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { launchBrowser } from './browser.js';
-
-const SITE = '/api/v1/sites/demo';
-const PASSWORD = 'correct horse battery';
-/** Slow enough that the charts keep their time-outs (10 s of plant time) while a browser takes both cores. */
-const TIME_SCALE = '4';
-const ENVIRONMENT = { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_GATEWAY__OPERATINGMODE: 'development', LINESIDE_RUNTIME__TIMESCALE: TIME_SCALE, LINESIDE_LOG_LEVEL: 'warn' };
-const WAIT_MS = 45_000;
-
-async function open(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', ...options });
-  context.setDefaultTimeout(WAIT_MS);
-  const page = await context.newPage();
-  await page.goto(address);
-  return page;
-}
-
-async function signIn(page: Page, username: string): Promise<void> {
-  await page.getByTestId('username').fill(username);
-  await page.getByTestId('password').fill(PASSWORD);
-  await page.getByTestId('login-submit').click();
-  await page.getByTestId('hmi').waitFor();
-}
-
-async function account(admin: ApiClient, username: string, group: string, mustChangePassword = false): Promise<void> {
-  const answer = await admin.post('/api/v1/auth/users', {
-    username,
-    password: PASSWORD,
-    displayName: `${username} of the shift`,
-    groups: [`lineside-${group}`, 'lineside-site-demo'],
-    mustChangePassword,
-  });
-  if (answer.status !== 201) throw new Error(answer.text);
-}
-
-async function batch(client: ApiClient, batchID: string): Promise<string> {
-  const answer = await client.post(`${SITE}/batches`, { batchID, masterRecipeRef: 'resin-a' });
-  if (answer.status !== 201) throw new Error(answer.text);
-  return answer.body.name as string;
-}
-
-/** Rules that harm somebody; the others are taste. */
-async function seriousViolations(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
-}
+import { account, batch, ENVIRONMENT, open, PASSWORD, seriousViolations, signIn, SITE } from './person.js';
 
 /** Says why the batch stands still when the page does not show what a running one brings. */
 async function orWhy(client: ApiClient, name: string, shown: Promise<unknown>): Promise<void> {

@@ -24,6 +24,12 @@ export function numberText(value: number, span: number | undefined): string {
   return shown.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false });
 }
 
+/** A value that came as text: a number with the digits a person reads, anything else as it is. */
+export function valueText(text: string): string {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(value) ? value.toLocaleString(language, { maximumSignificantDigits: SIGNIFICANT, useGrouping: false }) : text;
+}
+
 export function ageText(sinceMs: number, nowMs: number): string {
   const seconds = Math.max(0, Math.round((nowMs - sinceMs) / 1000));
   if (seconds < 60) return `${seconds} ${t.ago.s}`;

@@ -1,4 +1,4 @@
-/** Answers to prompts and acknowledgements of alarms (contract 3, Prompt rules; contract 2, Alarms). */
+/** Answers to prompts (contract 3, Prompt rules). */
 import { post } from './api.js';
 import { readPromptsSoon, site } from './plant.js';
 import type { Prompt } from './types.js';
@@ -6,8 +6,4 @@ import type { Prompt } from './types.js';
 export async function answerPrompt(prompt: Prompt, response: string, reason: string): Promise<void> {
   await post(`/api/v1/sites/${encodeURIComponent(site.peek())}/phases/${encodeURIComponent(prompt.phase)}/prompt-response`, { promptID: prompt.id, response, reason });
   readPromptsSoon();
-}
-
-export async function acknowledgeAlarm(name: string): Promise<void> {
-  await post(`/api/v1/sites/${encodeURIComponent(site.peek())}/alarms/${encodeURIComponent(name)}/acknowledge`);
 }

@@ -157,7 +157,7 @@ const readAlarms = async (): Promise<void> => {
 
 const readUnitsSoon = coalesced(120, () => readOverview());
 const readBatchesSoon = coalesced(120, () => readBatches());
-const readAlarmsSoon = coalesced(120, () => readAlarms());
+export const readAlarmsSoon = coalesced(120, () => readAlarms());
 export const readPromptsSoon = coalesced(50, () => readPrompts());
 const readPhasesSoon = coalesced(80, () => readPhases());
 

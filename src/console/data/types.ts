@@ -168,8 +168,35 @@ export interface Alarm {
   readonly state: string;
   readonly message: string;
   readonly shelved: boolean;
-  readonly unit?: string;
-  readonly activatedAt?: string;
+  readonly shelvedUntil: string;
+  readonly shelvedBy: string;
+  readonly acknowledgedBy: string;
+  readonly conditionType: string;
+  readonly setpoint: string;
+  readonly value: string;
+  readonly unit: string;
+  readonly priority: number;
+  readonly activatedAt: string;
+}
+
+export interface AlarmEvent {
+  readonly sequence: number;
+  readonly timestamp: string;
+  readonly alarm: string;
+  readonly source: string;
+  readonly unit: string;
+  readonly severity: string;
+  readonly event: string;
+  readonly state: string;
+  readonly message: string;
+  readonly value: string;
+  /** Absent when the alarm controller did it. */
+  readonly displayName?: string;
+}
+
+export interface LogPage<T> {
+  readonly items: readonly T[];
+  readonly nextCursor: string | null;
 }
 
 export interface TagFrame {

@@ -1,27 +1,17 @@
 /** The worst alarm is always in sight, the others one touch away. Shape and word carry the severity too, not only colour. */
-import { useState } from 'preact/hooks';
 import { alarms } from '../data/plant.js';
+import { addressOf } from '../data/view.js';
 import type { Alarm } from '../data/types.js';
 import { t } from '../common/strings.js';
 import { momentText } from '../common/text.js';
-import { isUnacknowledged, SeverityMark } from './alarm.js';
-import { AlarmList } from './alarm-list.js';
-
-const SEVERITIES = ['Critical', 'High', 'Medium', 'Low'];
+import { isUnacknowledged, SeverityMark, urgency } from './alarm.js';
 
 /** Annunciated: active or not acknowledged, and not shelved (contract 2, Alarm). */
 function annunciated(found: readonly Alarm[]): Alarm[] {
-  return found
-    .filter((alarm) => !alarm.shelved && alarm.state !== 'ClearedAcknowledged')
-    .sort((a, b) => rank(a) - rank(b) || (b.activatedAt ?? '').localeCompare(a.activatedAt ?? ''));
-}
-
-function rank(alarm: Alarm): number {
-  return SEVERITIES.indexOf(alarm.severity) * 2 + (isUnacknowledged(alarm) ? 0 : 1);
+  return found.filter((alarm) => !alarm.shelved && alarm.state !== 'ClearedAcknowledged').sort(urgency);
 }
 
 export function AlarmBanner() {
-  const [open, setOpen] = useState(false);
   const shown = annunciated(alarms.value);
   const worst = shown[0];
   return (
@@ -31,18 +21,17 @@ export function AlarmBanner() {
           <SeverityMark severity={worst.severity} />
           <strong class="banner-text">{worst.message || worst.name}</strong>
           <span class="banner-source">{worst.unit || worst.source}</span>
-          <span class="number">{momentText(worst.activatedAt ?? '')}</span>
+          <span class="number">{momentText(worst.activatedAt)}</span>
           <span class="banner-count" role="status">
             {t.alarmCount(shown.filter(({ state }) => state.startsWith('Active')).length, shown.filter(isUnacknowledged).length)}
           </span>
-          <button type="button" class="button" onClick={() => setOpen(true)} data-testid="show-alarms">
+          <a class="button" href={addressOf('alarms')} data-testid="show-alarms">
             {t.showAlarms}
-          </button>
+          </a>
         </>
       ) : (
         <span class="banner-none">{t.noAlarms}</span>
       )}
-      {open && <AlarmList alarms={shown} onClose={() => setOpen(false)} />}
     </section>
   );
 }

@@ -6,9 +6,21 @@ export function isUnacknowledged({ state }: Alarm): boolean {
   return state.endsWith('Unacknowledged');
 }
 
-export function SeverityMark({ severity }: { readonly severity: string }) {
+export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low'] as const;
+
+/** The worst first, of the same severity those nobody has acknowledged, then the newest. */
+export function urgency(a: Alarm, b: Alarm): number {
+  return rank(a) - rank(b) || b.activatedAt.localeCompare(a.activatedAt) || a.name.localeCompare(b.name);
+}
+
+function rank(alarm: Alarm): number {
+  return SEVERITIES.indexOf(alarm.severity) * 2 + (isUnacknowledged(alarm) ? 0 : 1);
+}
+
+/** @param past without colour: what was does not call for anybody. */
+export function SeverityMark({ severity, past = false }: { readonly severity: string; readonly past?: boolean }) {
   return (
-    <span class={`severity severity-${severity.toLowerCase()}`}>
+    <span class={past ? 'severity-past' : `severity severity-${severity.toLowerCase()}`}>
       <span aria-hidden="true">{{ Critical: '■', High: '▲', Medium: '◆' }[severity] ?? '●'}</span> {word(severity)}
     </span>
   );

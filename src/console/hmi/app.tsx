@@ -1,16 +1,15 @@
 /** The operator's screen: everything at one glance, nothing that moves by itself but values. */
 import { useEffect, useState } from 'preact/hooks';
 import { startBatch } from '../data/batch.js';
-import { ready, readFault, stale, startPlant, units } from '../data/plant.js';
+import { ready, readFault, stale, startPlant } from '../data/plant.js';
 import { config, startSession } from '../data/session.js';
+import { view } from '../data/view.js';
 import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';
 import { AlarmBanner } from './alarm-banner.js';
-import { BatchDetailView } from './batch-detail.js';
-import { BatchList } from './batch-list.js';
+import { AlarmsView } from './alarms-view.js';
 import { Header } from './header.js';
-import { PromptInbox } from './prompt-inbox.js';
-import { UnitTile } from './unit-tile.js';
+import { Overview } from './overview.js';
 
 const RETRY_MS = 3000;
 
@@ -62,20 +61,19 @@ function Screen() {
         </p>
       )}
       <AlarmBanner />
-      <main class="work">
+      <main class="main" id="main">
         <h1 class="visually-hidden">{t.operatorConsole}</h1>
-        <section class="tiles" aria-label={t.units} data-testid="units">
-          {units.value.length === 0 && <p class="empty">{t.noSite}</p>}
-          {units.value.map((unit) => (
-            <UnitTile key={unit.name} unit={unit} />
-          ))}
-        </section>
-        <div class="desk">
-          <BatchList />
-          <BatchDetailView />
-          <PromptInbox />
-        </div>
+        <CurrentView />
       </main>
     </div>
   );
+}
+
+function CurrentView() {
+  switch (view.value.name) {
+    case 'alarms':
+      return <AlarmsView />;
+    default:
+      return <Overview />;
+  }
 }

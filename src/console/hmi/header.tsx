@@ -2,6 +2,7 @@ import { brokerConnected, showSite, site, sites, stream } from '../data/plant.js
 import { nowMs } from '../common/clock.js';
 import { t } from '../common/strings.js';
 import { clockText } from '../common/text.js';
+import { Navigation } from './navigation.js';
 import { UserMenu } from './user-menu.js';
 
 export function Header() {
@@ -9,6 +10,7 @@ export function Header() {
     <header class="header">
       <strong class="brand">{t.product}</strong>
       <SiteChoice />
+      <Navigation />
       <Link />
       <time class="clock number" data-testid="clock">
         {clockText(nowMs.value)}

@@ -2,6 +2,7 @@ import '../common/theme.css';
 import './layout.css';
 import './tiles.css';
 import './batches.css';
+import './pages.css';
 import { render } from 'preact';
 import { App } from './app.js';
 

@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { config, logout, me } from '../data/session.js';
+import { Chips } from '../common/chips.js';
+import { choose, LOOKS, look } from '../common/look.js';
 import { t } from '../common/strings.js';
 
 export function UserMenu() {
@@ -46,6 +48,8 @@ export function UserMenu() {
           <p class="hint">
             {t.rights}: {person.tiers.at(-1) ?? '-'}
           </p>
+          <Chips label={t.look} value={look.value} options={LOOKS.map((each) => [each, t.looks[each]])} onChoose={choose} testid="look" />
+          <p class="hint">{t.keys}</p>
           {config.value?.authMode !== 'none' && (
             <button type="button" class="button" onClick={() => void logout().catch(() => undefined)} data-testid="logout">
               {t.signOut}

@@ -1,0 +1,24 @@
+import { t } from './strings.js';
+import type { Log } from './use-log.js';
+
+/** What stands under every log: why it could not be read, the older part, and a new look. */
+export function LogFoot({ log }: { readonly log: Log<unknown> }) {
+  return (
+    <div class="log-foot">
+      {log.fault !== '' && (
+        <p class="fault" role="alert">
+          {t.readFailed(log.fault)}
+        </p>
+      )}
+      <span class="hint" role="status">
+        {log.busy ? t.reading : t.entries(log.items.length)}
+      </span>
+      <button type="button" class="button" disabled={log.busy} onClick={log.again} data-testid="log-again">
+        {t.readAgain}
+      </button>
+      <button type="button" class="button" disabled={log.busy || !log.hasMore} onClick={log.more} data-testid="log-more">
+        {t.older}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+/** What a person does to alarms, and their history (contract 2, Alarms; decisions Q-ALARM-05, Q-ALARM-07). */
+import { get, post } from './api.js';
+import { readAlarmsSoon, site } from './plant.js';
+import type { Alarm, AlarmEvent, LogPage } from './types.js';
+
+const HISTORY_MAX = 200;
+
+function at(name: string, verb: string): string {
+  return `/api/v1/sites/${encodeURIComponent(site.peek())}/alarms/${encodeURIComponent(name)}/${verb}`;
+}
+
+/** Recorded; the verdict of the alarm controller comes on the stream (contract 2, Alarms). */
+export async function acknowledge({ name }: Alarm): Promise<void> {
+  await post(at(name, 'acknowledge'));
+  readAlarmsSoon();
+}
+
+export async function shelve({ name }: Alarm, duration: string): Promise<void> {
+  await post(at(name, 'shelve'), { duration });
+  readAlarmsSoon();
+}
+
+export async function unshelve({ name }: Alarm): Promise<void> {
+  await post(at(name, 'unshelve'));
+  readAlarmsSoon();
+}
+
+export interface HistoryFilter {
+  readonly severity: string;
+  readonly unit: string;
+}
+
+/** Newest first. @param cursor of the page before; empty for the first. */
+export function readHistory({ severity, unit }: HistoryFilter, cursor: string): Promise<LogPage<AlarmEvent>> {
+  const query = new URLSearchParams({ limit: String(HISTORY_MAX) });
+  for (const [name, value] of Object.entries({ severity, unit, cursor })) if (value !== '') query.set(name, value);
+  return get<LogPage<AlarmEvent>>(`/api/v1/sites/${encodeURIComponent(site.peek())}/alarmevents?${query}`);
+}

@@ -1,0 +1,96 @@
+/** What the suites of the console share: accounts, pages as a person opens them, and what every view must keep. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { ApiClient } from '../support/api-client.js';
+
+/** Pictures of the views, for a person to look at. */
+const ARTIFACTS = fileURLToPath(new URL('../../../artifacts/console/', import.meta.url));
+const SIZES = [
+  { width: 1280, height: 800 },
+  { width: 1024, height: 600 },
+] as const;
+const TOUCH_PX = 44;
+export const SITE = '/api/v1/sites/demo';
+export const PASSWORD = 'correct horse battery';
+/** Slow enough that the charts keep their time-outs (10 s of plant time) while a browser takes both cores. */
+const TIME_SCALE = '4';
+export const ENVIRONMENT = { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_GATEWAY__OPERATINGMODE: 'development', LINESIDE_RUNTIME__TIMESCALE: TIME_SCALE, LINESIDE_LOG_LEVEL: 'warn' };
+const WAIT_MS = 45_000;
+
+export async function open(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', ...options });
+  context.setDefaultTimeout(WAIT_MS);
+  const page = await context.newPage();
+  await page.goto(address);
+  return page;
+}
+
+export async function signIn(page: Page, username: string): Promise<void> {
+  await page.getByTestId('username').fill(username);
+  await page.getByTestId('password').fill(PASSWORD);
+  await page.getByTestId('login-submit').click();
+  await page.getByTestId('hmi').waitFor();
+}
+
+export async function account(admin: ApiClient, username: string, group: string, mustChangePassword = false): Promise<void> {
+  const answer = await admin.post('/api/v1/auth/users', {
+    username,
+    password: PASSWORD,
+    displayName: `${username} of the shift`,
+    groups: [`lineside-${group}`, 'lineside-site-demo'],
+    mustChangePassword,
+  });
+  if (answer.status !== 201) throw new Error(answer.text);
+}
+
+export async function batch(client: ApiClient, batchID: string): Promise<string> {
+  const answer = await client.post(`${SITE}/batches`, { batchID, masterRecipeRef: 'resin-a' });
+  if (answer.status !== 201) throw new Error(answer.text);
+  return answer.body.name as string;
+}
+
+/** Rules that harm somebody; the others are taste. */
+export async function seriousViolations(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
+}
+
+/** Buttons, links and fields in sight that a glove would miss. */
+export async function smallTargets(page: Page): Promise<string[]> {
+  return page.locator('button, a[href], select, input:not([type=checkbox])').evaluateAll((elements, min) => {
+    const found: string[] = [];
+    for (const element of elements) {
+      const { width, height } = element.getBoundingClientRect();
+      if (width > 0 && height > 0 && (width < min - 0.5 || height < min - 0.5)) found.push(`${element.outerHTML.slice(0, 120)} ${Math.round(width)} x ${Math.round(height)}`);
+    }
+    return found;
+  }, TOUCH_PX);
+}
+
+/** Whether something sticks out of the screen to the right: a panel has no mouse to scroll with. */
+async function overflow(page: Page): Promise<number> {
+  return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth') as Promise<number>;
+}
+
+/** What is wrong with the view as it stands, at both sizes of panel, in light and dark; a picture of each is kept. */
+export async function flawsOf(page: Page, name: string): Promise<string[]> {
+  mkdirSync(ARTIFACTS, { recursive: true });
+  const flaws: string[] = [];
+  for (const size of SIZES) {
+    const label = `${name}-${size.width}x${size.height}`;
+    await page.setViewportSize(size);
+    for (const flaw of await smallTargets(page)) flaws.push(`${label}: too small to touch: ${flaw}`);
+    if ((await overflow(page)) > 0) flaws.push(`${label}: wider than the screen`);
+    await page.screenshot({ path: path.join(ARTIFACTS, `${label}.png`) });
+  }
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const violation of await seriousViolations(page)) flaws.push(`${name} in ${colorScheme}: ${violation}`);
+    if (colorScheme === 'dark') await page.screenshot({ path: path.join(ARTIFACTS, `${name}-dark.png`) });
+  }
+  await page.setViewportSize(SIZES[0]);
+  return flaws;
+}
