@@ -37,7 +37,7 @@ await test.admin.post('/api/v1/sites', { name: FOREIGN_SITE });
 const story = new Story(test);
 let left: Left;
 
-t.test('D-AUDIT-02: every row that changes something leaves an audit record', async (t) => {
+t.test('D-AUDIT-02 AUDIT-05: every row that changes something leaves an audit record', async (t) => {
   left = await tellStory(story).catch((fault: unknown) => {
     for (const { row, answer } of story.done) if (answer.status >= 300) t.fail(`${row}: ${answer.text}`);
     throw fault;

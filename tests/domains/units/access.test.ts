@@ -1,5 +1,8 @@
 /** Who may look into a unit runtime, what is answered while it is away, and what its conditions say (contract 3). */
 import t from 'tap';
+import { alarmView } from '../../../src/domains/alarms/counts.js';
+import { Alarm } from '../../../src/domains/alarms/kind.js';
+import { Batch } from '../../../src/domains/batches/kind.js';
 import { applyRoutes } from '../../../src/domains/apply/routes.js';
 import { controlModuleRoutes } from '../../../src/domains/control-modules/routes.js';
 import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
@@ -8,7 +11,7 @@ import { plantRoutes } from '../../../src/domains/plant/routes.js';
 import { TagCatalogue } from '../../../src/domains/tags/catalogue.js';
 import { UnitJournal, unitOfLogLine } from '../../../src/domains/units/journal.js';
 import { UnitReconciler } from '../../../src/domains/units/reconciler.js';
-import { runtimeRoutes } from '../../../src/domains/units/runtime-routes.js';
+import { unitRoutes } from '../../../src/domains/units/routes.js';
 import type { UnitLink } from '../../../src/domains/units/runtimes.js';
 import { createLog } from '../../../src/platform/base/log.js';
 import { LogLines } from '../../../src/platform/base/log-lines.js';
@@ -39,10 +42,12 @@ const plant = await startGatewayTest({
       journal: new UnitJournal({ store, runtimes, clock, log }),
       logLines,
       timeScale: () => 1,
+      alarms: alarmView(store, clock),
+      nowMs: () => clock.wallMs(),
       nodeName: 'box',
       image: IMAGE,
     };
-    return [{ rows: [...plantRoutes, ...controlModuleRoutes, ...applyRoutes, ...runtimeRoutes], deps }];
+    return [{ rows: [...plantRoutes, ...controlModuleRoutes, ...applyRoutes, ...unitRoutes], deps }];
   },
 });
 t.teardown(() => plant.stop());
@@ -57,7 +62,7 @@ const pin = (runtimeImage: string) =>
   engineer.post('/api/v1/apply', { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Unit', metadata: { name: 'r1', namespace: 'site-north' }, spec: { runtimeImage } });
 
 t.test('RUNTIME-01, RUNTIME-02, RUNTIME-03, RUNTIME-04, RUNTIME-05: paths and tiers', async (t) => {
-  const table = runtimeRoutes.map(({ method, path, tier }) => `${method} ${path.replace('/api/v1/sites/{site}/units/{name}/runtime/', '')} ${tier}`);
+  const table = unitRoutes.map(({ method, path, tier }) => `${method} ${path.replace('/api/v1/sites/{site}/units/{name}/runtime/', '')} ${tier}`);
   const wanted = ['GET status read', 'GET tags read', 'GET fbnetwork/{network} read', 'GET diagnostics engineer', 'GET programs engineer', 'GET events engineer'];
   for (const row of [...wanted, 'GET logs engineer', 'POST read operate', 'POST write operate', 'POST restart engineer']) t.ok(table.includes(row), row);
   const [viewer, operator] = [await plant.as('viewer'), await plant.as('operator')];
@@ -130,4 +135,82 @@ t.test('UNIT-12: the binding matrix of a unit, over the recipes that may run on 
   const inlet = body.rows.find((row: { step: string; role: string }) => row.step === 'makeResin/charge/monomer' && row.role === 'inlet');
   t.match(inlet, { recipe: 'resin-a', phaseTemplate: 'charge', requiredType: 'on-off-valve', unit: 'rx101', boundCM: 'xv101', cmModuleType: 'on-off-valve' });
   t.match(await viewer.get('/api/v1/sites/demo/units/none/bindings'), { status: 404 });
+});
+
+t.test('HEALTH-04, Q-TAG-15, Q-AUTH-14: the overview of a site: its units with their work and alarms, batches that have not ended, module health', async (t) => {
+  await engineer.post('/api/v1/sites', { name: 'south' });
+  await engineer.post(`${AT}/units`, { name: 'r2' });
+  t.equal((await engineer.post('/api/v1/controlmoduletemplates', { name: 'bare' })).status, 201);
+  t.equal((await engineer.post(`${AT}/controlmodules`, { name: 'lonely', parentName: 'r2', templateRef: 'bare' })).status, 201);
+  const activeWork = { kind: 'Phase', name: 'b-1-charge', state: 'Running', batchRef: 'b-1', since: '2026-01-31T09:00:00.000Z' };
+  const batch = (name: string, phase: string, more: object = {}) => ({
+    kind: Batch,
+    site: 'north',
+    name,
+    spec: { batchID: `ID-${name}`, masterRecipeRef: 'resin', mode: '' },
+    status: { phase, allocations: [{ unit: 'r1', state: 'Granted' }], heldInside: false, startedAt: '', ...more },
+  });
+  const alarm = (name: string, severity: string, state: string, more: object = {}) => ({
+    kind: Alarm,
+    site: 'north',
+    name,
+    spec: { severity },
+    status: { state, unit: 'r1', shelvedUntil: '', ...more },
+  });
+  const inAnHour = new Date(plant.clock.wallMs() + 3_600_000).toISOString();
+  const puts = [
+    batch('b-1', 'Running', { heldInside: true, startedAt: '2026-01-31T08:00:00.000Z' }),
+    batch('b-2', 'Pending'),
+    batch('b-3', 'Complete'),
+    alarm('a-1', 'High', 'ActiveUnacknowledged'),
+    alarm('a-2', 'Medium', 'ActiveAcknowledged'),
+    alarm('a-3', 'Low', 'ActiveAcknowledged', { unit: 'r2', shelvedUntil: inAnHour }),
+    alarm('a-4', 'Critical', 'ClearedUnacknowledged', { unit: '' }),
+  ];
+  await plant.store.write({ puts: puts as never });
+  await put({ state: 'Running', mode: 'Automatic', allocatedTo: 'b-1', activeWork, heldInside: true });
+
+  const viewer = await plant.as('viewer');
+  const { status, body } = await viewer.get(`${AT}/overview`);
+  t.equal(status, 200);
+  t.same(body, {
+    site: 'north',
+    asOf: new Date(plant.clock.wallMs()).toISOString(),
+    units: [
+      {
+        name: 'r1',
+        processCell: '',
+        state: 'Running',
+        mode: 'Automatic',
+        allocatedTo: 'b-1',
+        activeWork,
+        runtimeReady: false,
+        heldInside: true,
+        alarms: { active: 2, unacknowledged: 1, highestSeverity: 'High' },
+      },
+      {
+        name: 'r2',
+        processCell: '',
+        state: '',
+        mode: 'Automatic',
+        allocatedTo: '',
+        activeWork: null,
+        runtimeReady: false,
+        heldInside: false,
+        alarms: { active: 1, unacknowledged: 0, highestSeverity: 'Low' },
+      },
+    ],
+    batches: [
+      { name: 'b-1', batchID: 'ID-b-1', recipe: 'resin', state: 'Running', mode: 'Automatic', units: ['r1'], heldInside: true, startedAt: '2026-01-31T08:00:00.000Z' },
+      { name: 'b-2', batchID: 'ID-b-2', recipe: 'resin', state: 'Pending', mode: 'Automatic', units: ['r1'], heldInside: false, startedAt: null },
+    ],
+    alarms: { active: 3, unacknowledged: 2, shelved: 1, bySeverity: body.alarms.bySeverity },
+    controlModules: { running: 0, down: 0, compileError: 0, unknown: 1 },
+  });
+  t.match(body.alarms.bySeverity, { Low: 1, Medium: 1, High: 1 });
+
+  const plantWide = (await viewer.get('/api/v1/overview')).body;
+  t.same(plantWide, { asOf: body.asOf, sites: [body, (await viewer.get('/api/v1/sites/south/overview')).body] });
+  t.same((await (await plant.as('viewer', 'site-south')).get('/api/v1/overview')).body.sites, [plantWide.sites[1]], 'who is confined sees his sites');
+  t.equal((await viewer.get('/api/v1/sites/nowhere/overview')).status, 404);
 });

@@ -259,20 +259,30 @@ t.test('RUNTIME-03, RUNTIME-05, decisions 3.8: after a restart the newest writte
   );
 });
 
-t.test('decisions 5.1 rule 7, Q-PROG-12: an override is listed on the module with its author, and ends with Automatic', async (t) => {
-  await plant.did(api.post('/api/v1/controlmoduletemplates', LOCKED));
-  await plant.did(api.post(`${AT}/controlmodules`, { name: 'x1', parentName: 'r1', templateRef: 'locked' }));
-  await plant.until('units/r1/tags/x1.out', (tag) => tag.value === 3);
-  await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'x1', mode: 'Manual' }));
-  await plant.did(api.post(`${RUNTIME}/write`, { address: 'x1.out', value: '99' }));
-  await plant.until('units/r1/tags/x1.out', (tag) => tag.value === 99);
-  const { overrides } = await plant.until('controlmodules/x1', (module) => module.overrides.length > 0);
-  const { items } = (await api.get(`${AT}/audit?category=tag-write&limit=1`)).body;
-  t.same(overrides, [{ tag: 'out', value: '99', by: items[0].displayName, at: overrides[0].at }]);
-  await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'x1', mode: 'Automatic' }));
-  await plant.until('controlmodules/x1', (module) => module.overrides.length === 0);
-  await plant.until('units/r1/tags/x1.out', (tag) => tag.value === 3);
-});
+t.test(
+  'decisions 5.1 rule 7, Q-PROG-12, MODE-08, TAG-30: an override is listed on the module with its author, and ends with Automatic; what else was written stands',
+  async (t) => {
+    await plant.did(api.post('/api/v1/controlmoduletemplates', LOCKED));
+    await plant.did(api.post(`${AT}/controlmodules`, { name: 'x1', parentName: 'r1', templateRef: 'locked' }));
+    await plant.until('units/r1/tags/x1.out', (tag) => tag.value === 3);
+    await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'x1', mode: 'Manual' }));
+    await plant.did(api.post(`${RUNTIME}/write`, { address: 'x1.out', value: '99' }));
+    await plant.until('units/r1/tags/x1.out', (tag) => tag.value === 99);
+    const { overrides } = await plant.until('controlmodules/x1', (module) => module.overrides.length > 0);
+    const { items } = (await api.get(`${AT}/audit?category=tag-write&limit=1`)).body;
+    t.same(overrides, [{ tag: 'out', value: '99', by: items[0].displayName, at: overrides[0].at }]);
+    await plant.did(api.post(`${RUNTIME}/write`, { address: 'x1.healthy', value: false }));
+    await plant.until('units/r1/tags/x1.ok', (tag) => tag.value === false);
+    await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'x1', mode: 'Automatic' }));
+    await plant.until('controlmodules/x1', (module) => module.overrides.length === 0);
+    t.match(await api.post(`${RUNTIME}/write`, { address: 'x1.out', value: 98 }), { status: 403, body: { code: 'automatic_mode' } }, 'people are refused');
+    await plant.until('units/r1/tags/x1.out', (tag) => tag.value === 3); // the control algorithm is not
+    t.equal((await plant.tag('x1.healthy')).value, false, 'nothing in the network writes this input');
+    await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'x1', mode: 'Manual' }));
+    await plant.did(api.post(`${RUNTIME}/write`, { address: 'x1.healthy', value: true }));
+    await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'x1', mode: 'Automatic' }));
+  },
+);
 
 t.test('D-PROG-03, decisions 3.8: a bypass reaches the worker, outlives a restart of it, and ends when it is taken back', async (t) => {
   const bypass = `${AT}/controlmodules/x1/interlock/bypass`;

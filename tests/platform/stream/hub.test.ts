@@ -121,7 +121,7 @@ t.test('STREAM-01: the number is written right-aligned into its hole, whatever i
   }
 });
 
-t.test('STREAM-14 STREAM-25 EVT-12 EVT-13 EVT-15: 256 frames wait, more are shed, and every gap accounts exactly for the numbers below it', async (t) => {
+t.test('STREAM-10 STREAM-14 STREAM-25 EVT-12 EVT-13 EVT-15: 256 frames wait, more are shed, and every gap accounts exactly for the numbers below it', async (t) => {
   const wire = new ScriptedWire();
   const subscriber = new Subscriber(wire, webSocketEncoding);
   const live = () => {
