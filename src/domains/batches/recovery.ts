@@ -167,7 +167,7 @@ export class Recovery {
 
   #applianceBack(pass: BatchPass, { cause, fromMs, elements }: Interruption): void {
     const from = timestamp(fromMs);
-    const gapMs = this.#clock.wallMs() - fromMs;
+    const gapMs = Date.parse(pass.at) - fromMs; // the same reading of the clock as `backAt`
     const message = `the appliance was restarted; control gap from ${from} to ${pass.at}`;
     const units = pass.status.allocations
       .filter(({ state }) => state === 'Granted')
