@@ -11,6 +11,7 @@
  */
 import { ARRAY_NAMES, type CompiledShape, type ScanFunction } from './compile.js';
 import type { Memory } from './instance.js';
+import type { Steps } from './steps.js';
 
 /** Room a plan needs, and the beginning of a region. */
 export interface Room {
@@ -54,7 +55,7 @@ const GROWTH = 1.5;
 const SHAPES_MAX = 2000;
 
 /** Makes every text of a function unique: V8 takes arrays for constants only in a function it has seen made once. */
-let arenas = 0;
+let made = 0;
 
 /** Where the plan after `previous` lives. */
 export function takeRegion(room: Room, previous?: Region): Region {
@@ -74,7 +75,6 @@ export class Arena {
   readonly #quality: Uint8Array;
   readonly #ack: Float64Array;
   readonly #readback: Float64Array;
-  readonly #number: number;
   readonly #shapes = new Map<CompiledShape, HotFunctions>();
 
   constructor(room: Room) {
@@ -98,8 +98,6 @@ export class Arena {
     this.#quality = new Uint8Array(2 * half.channels);
     this.#ack = new Float64Array(2 * half.channels);
     this.#readback = new Float64Array(2 * half.channels);
-    arenas += 1;
-    this.#number = arenas;
   }
 
   fits(room: Room): boolean {
@@ -134,17 +132,20 @@ export class Arena {
     };
   }
 
-  /** The functions of a shape over the arrays of this arena, made when they are asked for first. */
-  functions(shape: CompiledShape): HotFunctions {
+  /** The functions of a shape over the arrays of this arena, made when they are asked for first; one step each. */
+  *functions(shape: CompiledShape): Steps<HotFunctions> {
     const known = this.#shapes.get(shape);
     if (known) return known;
     if (this.#shapes.size >= SHAPES_MAX) this.#shapes.clear();
     const arrays = [this.#S, this.#Q, this.#P, this.#F, this.#X, this.#W, this.#value, this.#quality, this.#ack, this.#readback];
-    const made: HotFunctions = {
-      functions: shape.chunks.map((chunk, n) => new Function(...ARRAY_NAMES, `// ${this.#number}.${this.#shapes.size}.${n}\n${chunk}`)(...arrays) as ScanFunction),
-      hot: false,
-    };
-    this.#shapes.set(shape, made);
-    return made;
+    const functions: ScanFunction[] = [];
+    for (const chunk of shape.chunks) {
+      yield;
+      made += 1;
+      functions.push(new Function(...ARRAY_NAMES, `// ${made}\n${chunk}`)(...arrays) as ScanFunction);
+    }
+    const compiled: HotFunctions = { functions, hot: false };
+    this.#shapes.set(shape, compiled);
+    return compiled;
   }
 }

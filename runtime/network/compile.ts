@@ -12,8 +12,9 @@
  */
 import type { DataType } from '../vocabulary/data-types.js';
 import { INT_LIMIT } from './constants.js';
+import { type Fragment, fragmentOf, type NamePiece, type Piece, type PutPiece } from './fragment.js';
 import type { LinkedBlock, LinkedInput, LinkedNetwork } from './link.js';
-import { fixedText } from './texts.js';
+import type { Steps } from './steps.js';
 
 const CHUNK_BLOCKS = 120;
 
@@ -137,14 +138,17 @@ function paramLiteral(block: LinkedBlock, param: number): string | undefined {
 const CACHE_MAX = 2000;
 const cache = new Map<string, CompiledShape>();
 
-/** Writes the functions of the network, or finds those of an equal shape. */
-export function compileShape(network: LinkedNetwork, layout: Layout): CompiledShape {
+/** Writes the functions of the network, or finds those of an equal shape; one step per function. */
+export function* compileShape(network: LinkedNetwork, layout: Layout): Steps<CompiledShape> {
   const key = shapeKey(network, layout);
   const known = cache.get(key);
   if (known) return known;
   if (cache.size >= CACHE_MAX) cache.clear();
   const chunks: string[] = [];
-  for (let from = 0; from < network.order.length; from += CHUNK_BLOCKS) chunks.push(writeChunk(network, layout, from, from + CHUNK_BLOCKS));
+  for (let from = 0; from < network.order.length; from += CHUNK_BLOCKS) {
+    yield;
+    chunks.push(writeChunk(network, layout, from, from + CHUNK_BLOCKS));
+  }
   const { slots, constants, channels } = layout;
   const shape: CompiledShape = { chunks, textLength: chunks.reduce((length, chunk) => length + chunk.length, 0), slots, constants, faults: network.blocks.length, channels };
   cache.set(key, shape);
@@ -157,7 +161,7 @@ function shapeKey({ blocks, order }: LinkedNetwork, layout: Layout): string {
   for (const index of order) {
     const block = blocks[index];
     const { inputs, outputs, overrides } = layout.blocks[index];
-    parts.push(index, block.type.name, block.code, block.outputs.join(), outputs.join(), overrides.join());
+    parts.push(index, fragmentOf(block.type, block.code).id, block.outputs.join(), outputs.join(), overrides.join());
     block.inputs.forEach((input, n) => {
       parts.push(inputs[n], input.feed.kind, input.type, inputLiteral(input) ?? '');
     });
@@ -184,30 +188,6 @@ ${order.map((block) => writer.write(block)).join('\n')}
 }
 return faults;
 };`;
-}
-
-/** The names a fragment does something with. */
-interface FragmentWords {
-  readonly assigned: ReadonlySet<string>;
-  /** Names whose quality it speaks of, and those whose quality it sets. */
-  readonly qualities: ReadonlySet<string>;
-  readonly qualitiesSet: ReadonlySet<string>;
-}
-
-const fragments = new Map<string, FragmentWords>();
-
-function wordsOf(fragment: string): FragmentWords {
-  const known = fragments.get(fragment);
-  if (known) return known;
-  const names = (pattern: RegExp): Set<string> => new Set([...fragment.matchAll(pattern)].map(([, name]) => name));
-  const words: FragmentWords = {
-    assigned: names(/\$(\w+)\s*(?:[-+*/|&^]?=(?!=)|\+\+|--)/g),
-    qualities: names(/\$(\w+)\.q/g),
-    qualitiesSet: names(/\$(\w+)\.q\s*=[^=]/g),
-  };
-  if (fragments.size >= CACHE_MAX) fragments.clear();
-  fragments.set(fragment, words);
-  return words;
 }
 
 /** A term that compares with an empty limit: never true, but V8 compares all the same. */
@@ -251,12 +231,9 @@ class BlockWriter {
   readonly #index: number;
   readonly #exported: ReadonlySet<number>;
   readonly #atHand: ReadonlyMap<number, string>;
-  readonly #code: string;
+  readonly #fragment: Fragment;
   readonly #loads: string[] = [];
   readonly #loaded = new Set<string>();
-  /** Outputs whose quality the fragment sets itself. */
-  readonly #ownQuality: ReadonlySet<string>;
-  readonly #words: FragmentWords;
   /** Quality of all outputs when the block hands on that of an earlier block unchanged: readers take it from there. */
   passedQuality: string | undefined;
 
@@ -266,21 +243,20 @@ class BlockWriter {
     this.#index = index;
     this.#exported = exported;
     this.#atHand = atHand;
-    this.#code = `${block.code}\n`;
-    this.#words = wordsOf(this.#code + block.type.after);
-    this.#ownQuality = this.#words.qualitiesSet;
+    this.#fragment = fragmentOf(block.type, block.code);
   }
 
   write(): string {
     const { type } = this.#block;
-    const code = this.#substitute(this.#code);
-    const after = this.#substitute(type.after);
-    const fenced = /\bT\./.test(code) ? `try {${code}} catch { err = 1; }` : code;
-    const mayFail = /\berr = 1/.test(fenced) || !type.total;
+    const fragment = this.#fragment;
+    const code = this.#fill(fragment.code);
+    const after = this.#fill(fragment.after);
+    const fenced = fragment.usesTexts ? `try {${code}} catch { err = 1; }` : code;
+    const mayFail = fragment.fails || !type.total;
     // Asked first: it adds to the loads.
-    const worst = this.#needsQuality(code) ? this.#worstInput() : '';
+    const worst = this.#needsQuality() ? this.#worstInput() : '';
     const quality = worst === '' ? '' : `let q = ${worst};`;
-    if (!mayFail && /^(w\d+|0)$/.test(worst) && this.#handsOnQuality(code)) this.passedQuality = worst;
+    if (!mayFail && this.#handsOnQuality() && /^(w\d+|0)$/.test(worst)) this.passedQuality = worst;
     const body = [
       ...this.#declareOutputs(),
       mayFail ? 'let err = 0;' : '',
@@ -297,45 +273,41 @@ class BlockWriter {
 
   // ---- reading
 
-  #substitute(code: string): string {
-    const text = code
-      .replace(/\$put\((\w+), ([^;]+)\);/g, (_, name: string, value: string) => this.#put(name, value))
-      .replace(/\$free\((\w+)\)/g, (_, name: string) => String(this.#isFree(name)))
-      .replace(/\$text\((\w+)\)/g, (_, word: string) => String(fixedText(word)))
-      .replace(/\$fail\b/g, 'err = 1')
-      .replace(/\$([A-Za-z_]\w*)(\.q\b)?/g, (_, name: string, quality?: string) => this.#name(name, quality !== undefined));
+  #fill(pieces: readonly Piece[]): string {
+    let text = '';
+    for (const piece of pieces) text += typeof piece === 'string' ? piece : this.#piece(piece);
     return text.includes('NaN') ? text.replace(NEVER, 'false') : text;
   }
 
-  #put(name: string, value: string): string {
-    return this.#isFree(name) ? `{ $${name} = ${value}; S[sb + ${this.#layout.inputs[this.#input(name)]}] = $${name}; }` : ';';
+  #piece(piece: Exclude<Piece, string>): string {
+    if ('put' in piece) return this.#put(piece);
+    if ('free' in piece) return String(this.#isFree(piece.free));
+    return this.#name(piece);
   }
 
-  #isFree(name: string): boolean {
-    const input = this.#block.inputs[this.#input(name)];
-    return input.feed.kind === 'own' || input.feed.kind === 'constant';
+  #put({ put, value }: PutPiece): string {
+    if (!this.#isFree(put.input)) return ';';
+    return `{ ${this.#name(put)} = ${this.#fill(value)}; S[sb + ${this.#layout.inputs[put.input]}] = ${this.#name(put)}; }`;
   }
 
-  #input(name: string): number {
-    return this.#block.type.inputs.findIndex((port) => port.name === name);
+  #isFree(input: number): boolean {
+    const { kind } = this.#block.inputs[input].feed;
+    return kind === 'own' || kind === 'constant';
   }
 
   /** The expression of one `$name`; loads what it needs at the head of the block. */
-  #name(name: string, quality: boolean): string {
-    const { type } = this.#block;
+  #name({ name, quality, input, output, param }: NamePiece): string {
     const { channel, params, state, aux } = this.#layout;
     if (name === 'q') return 'q';
     if (name === 'manual') return `S[sb + ${INSTANCE_SLOT.manual}]`;
     if (name === 'aux' || name === 'auxLength') return this.#load(name, `P[pb + ${aux + (name === 'aux' ? 0 : 1)}]`);
     if (name === 'channel' || name === 'ack' || name === 'back') return this.#channel(name, quality, channel);
-    const input = this.#input(name);
     if (input >= 0) return quality ? this.#inputQuality(input) : this.#inputValue(input);
-    if (type.outputs.some((port) => port.name === name)) return quality ? `oq_${name}` : `o_${name}`;
+    if (output >= 0) return quality ? `oq_${name}` : `o_${name}`;
     const slot = state.get(name);
     if (slot !== undefined) return this.#load(`s_${name}`, `S[sb + ${slot}]`, true);
-    const param = type.params.findIndex((entry) => entry.name === name);
     if (param >= 0) return paramLiteral(this.#block, param) ?? this.#load(`p_${name}`, `P[pb + ${params[param]}]`);
-    throw new Error(`the fragment of ${type.name} speaks of $${name}, which its row does not have`);
+    throw new Error(`the fragment of ${this.#block.type.name} speaks of $${name}, which its row does not have`);
   }
 
   #channel(name: 'channel' | 'ack' | 'back', quality: boolean, index: number): string {
@@ -381,12 +353,12 @@ class BlockWriter {
     return [...new Set(terms)].reduce((worst, term) => (worst === '' ? term : `Math.max(${worst}, ${term})`), '') || '0';
   }
 
-  #needsQuality(code: string): boolean {
-    return /\bq\b/.test(code) || this.#block.type.outputs.some((port) => !this.#ownQuality.has(port.name));
+  #needsQuality(): boolean {
+    return this.#fragment.usesQuality || this.#block.type.outputs.some((port) => !this.#fragment.qualitiesSet.has(port.name));
   }
 
-  #handsOnQuality(code: string): boolean {
-    return !/\bq\s*=[^=]/.test(code) && !this.#block.type.outputs.some((port) => this.#hasQualityLocal(port.name));
+  #handsOnQuality(): boolean {
+    return !this.#fragment.changesQuality && !this.#block.type.outputs.some((port, output) => this.#hasQualityLocal(port.name, output));
   }
 
   // ---- writing
@@ -397,46 +369,37 @@ class BlockWriter {
   }
 
   #declareOutputs(): string[] {
-    return this.#block.type.outputs.map((port) => `let o_${port.name} = 0${this.#hasQualityLocal(port.name) ? `, oq_${port.name} = 0` : ''};`);
+    return this.#block.type.outputs.map((port, n) => `let o_${port.name} = 0${this.#hasQualityLocal(port.name, n) ? `, oq_${port.name} = 0` : ''};`);
   }
 
-  #hasQualityLocal(output: string): boolean {
-    if (this.#ownQuality.has(output)) return true;
-    return wordsOf(this.#block.type.after).qualities.has(output) || this.#overrideOf(output) >= 0;
-  }
-
-  #overrideOf(output: string): number {
-    return this.#layout.overrides[this.#block.type.outputs.findIndex((port) => port.name === output)];
+  #hasQualityLocal(name: string, output: number): boolean {
+    const { qualitiesSet, qualitiesAfter } = this.#fragment;
+    return qualitiesSet.has(name) || qualitiesAfter.has(name) || this.#layout.overrides[output] >= 0;
   }
 
   #override(): string[] {
-    return this.#block.type.outputs.flatMap((port) => {
-      const slot = this.#overrideOf(port.name);
-      const settle = this.#hasQualityLocal(port.name) && !this.#ownQuality.has(port.name) ? [`oq_${port.name} = q;`] : [];
+    return this.#block.type.outputs.flatMap((port, n) => {
+      const slot = this.#layout.overrides[n];
+      const settle = this.#hasQualityLocal(port.name, n) && !this.#fragment.qualitiesSet.has(port.name) ? [`oq_${port.name} = q;`] : [];
       return slot < 0 ? settle : [...settle, `if (S[sb + ${slot}] !== 0) { o_${port.name} = S[sb + ${slot + 1}]; oq_${port.name} = 0; }`];
     });
   }
 
-  #quality(output: string): string {
-    return this.#hasQualityLocal(output) ? `oq_${output}` : 'q';
-  }
-
   #commit(): string[] {
     const { type } = this.#block;
-    const outputs = type.outputs.flatMap((port, n) => {
+    const lines: string[] = [];
+    type.outputs.forEach((port, n) => {
       const slot = this.#layout.outputs[n];
-      const store = [`S[sb + ${slot}] = o_${port.name};`, `Q[sb + ${slot}] = ${this.#quality(port.name)};`];
-      if (!this.#exported.has(slot)) return store;
-      return [...store, `v${slot} = o_${port.name};`, this.passedQuality === undefined ? `w${slot} = ${this.#quality(port.name)};` : ''];
+      const quality = this.#hasQualityLocal(port.name, n) ? `oq_${port.name}` : 'q';
+      lines.push(`S[sb + ${slot}] = o_${port.name};`, `Q[sb + ${slot}] = ${quality};`);
+      if (!this.#exported.has(slot)) return;
+      lines.push(`v${slot} = o_${port.name};`);
+      if (this.passedQuality === undefined) lines.push(`w${slot} = ${quality};`);
     });
-    const state = [...this.#layout.state].filter(([name]) => this.#assigns(name)).map(([name, slot]) => `S[sb + ${slot}] = s_${name};`);
-    const first = this.#layout.state.has('first') ? [`S[sb + ${this.#layout.state.get('first')}] = 0;`] : [];
-    return [...outputs, ...state, ...first];
-  }
-
-  /** Whether the fragment changes a state word; others are only loaded. */
-  #assigns(name: string): boolean {
-    return this.#words.assigned.has(name);
+    for (const [name, slot] of this.#layout.state) if (this.#fragment.assigned.has(name)) lines.push(`S[sb + ${slot}] = s_${name};`);
+    const first = this.#layout.state.get('first');
+    if (first !== undefined) lines.push(`S[sb + ${first}] = 0;`);
+    return lines;
   }
 
   /** Decisions 5.1 rule 6: a failed block keeps its outputs with quality Bad, and its state. */

@@ -7,7 +7,9 @@ import { type DataType, iecType } from '../vocabulary/data-types.js';
 import type { BlockSpec, CompositeType, Connection, NetworkVariable, ParamValue, VariableBinding } from '../vocabulary/network.js';
 import { literalType, readConstant } from './constants.js';
 import { type Endpoint, expandNetwork, type FlatBlock, type FlatNetwork, type Problem } from './expand.js';
+import { fragmentOf } from './fragment.js';
 import { executionOrder } from './order.js';
+import { finish, type Steps } from './steps.js';
 
 /** What an input takes, in the order of decisions 5.1 rule 2; `own` is a port that a tag or the block itself may write. */
 export type Feed =
@@ -69,12 +71,18 @@ export interface BoundPort {
   readonly type: DataType;
 }
 
-export function linkNetwork(
-  source: NetworkSource,
-  composites: readonly CompositeType[],
-  bound: readonly BoundPort[] = [],
-): { readonly network: LinkedNetwork; readonly problems: readonly Problem[] } {
-  return new Linker(source, composites, bound).link();
+export interface Linked {
+  readonly network: LinkedNetwork;
+  readonly problems: readonly Problem[];
+}
+
+export function linkNetwork(source: NetworkSource, composites: readonly CompositeType[], bound: readonly BoundPort[] = []): Linked {
+  return finish(linkSteps(source, composites, bound));
+}
+
+/** The same in steps, of which a large network takes several. */
+export function* linkSteps(source: NetworkSource, composites: readonly CompositeType[], bound: readonly BoundPort[]): Steps<Linked> {
+  return yield* new Linker(source, composites, bound).link();
 }
 
 /**
@@ -82,6 +90,9 @@ export function linkNetwork(
  * loop would go round for ever; they are refused at their connection, whichever stands last.
  */
 const TYPE_CHANGES_MAX = 4;
+
+/** One to two milliseconds of work in an engine that has just begun. */
+const BLOCKS_PER_STEP = 200;
 
 const key = (block: number, port: string): string => `${block}.${port}`;
 
@@ -109,12 +120,19 @@ class Linker {
     }
   }
 
-  link(): { network: LinkedNetwork; problems: readonly Problem[] } {
+  *link(): Steps<Linked> {
+    yield;
     this.#readVariables();
     this.#connect();
     this.#bindVariables();
+    yield;
     this.#settleTypes();
-    const blocks = this.#flat.blocks.map((block, index) => this.#linkBlock(block, index));
+    const blocks: LinkedBlock[] = [];
+    for (const block of this.#flat.blocks) {
+      if (blocks.length % BLOCKS_PER_STEP === 0) yield;
+      blocks.push(this.#linkBlock(block, blocks.length));
+    }
+    yield;
     this.#checkConnections();
     const sources = blocks.map((block) => block.inputs.flatMap((input) => (input.feed.kind === 'block' ? [input.feed.block] : [])));
     return { network: { blocks, variables: this.#variables, order: executionOrder(sources), flat: this.#flat }, problems: this.#problems };
@@ -267,8 +285,8 @@ class Linker {
     const generic = this.#generic[index];
     if (generic && block.type.refuses.includes(generic)) this.#problems.push({ path: block.path, message: `block ${block.name}: ${block.type.name} does not take ${generic}` });
     const code = block.type.code(blockForm(block.type, inputs, outputs, params));
-    const all = code + block.type.after;
-    const state = Object.keys(block.type.state).filter((name) => new RegExp(`\\$${name}\\b`).test(all));
+    const { names } = fragmentOf(block.type, code);
+    const state = Object.keys(block.type.state).filter((name) => names.has(name));
     return { name: block.name, type: block.type, inputs, outputs, params, auxLength: typeof length === 'string' ? 0 : length, code, state };
   }
 

@@ -7,16 +7,17 @@ import { type Interner, readWritten } from './constants.js';
 import { sameName } from './expand.js';
 import type { Instance, LoadedNetwork, Memory, Run } from './instance.js';
 import type { IoLink } from './io-link.js';
-import { linkNetwork } from './link.js';
+import { linkSteps } from './link.js';
+import type { Steps } from './steps.js';
 import type { TagSlot } from './tag-slots.js';
 
 /** Links, lays out and compiles one network; one that cannot be loaded is in Error and says why. */
-export function loadNetwork(plan: NetworkPlan, unit: UnitPlan): Instance {
+export function* loadNetwork(plan: NetworkPlan, unit: UnitPlan): Steps<Instance> {
   const broken = (message: string): Instance => ({ plan, loaded: undefined, state: 'Error', message, faulted: [], faultHash: 0 });
   if (!(plan.scanIntervalMs > 0)) return broken('the scan interval is not a duration above zero');
   const tags = unit.tags.filter((tag) => tag.network === plan.name);
   const bound = tags.flatMap((tag) => (tag.binding.kind === 'port' ? [{ block: tag.binding.block, port: tag.binding.port, type: tag.type }] : []));
-  const { network, problems } = linkNetwork(plan, unit.composites, bound);
+  const { network, problems } = yield* linkSteps(plan, unit.composites, bound);
   if (problems.length > 0) return broken(problems.map((problem) => problem.message).join('; '));
   const overridable = network.blocks.map(() => new Set<string>());
   for (const { binding, writable } of tags) {
@@ -25,7 +26,8 @@ export function loadNetwork(plan: NetworkPlan, unit: UnitPlan): Instance {
     if (end) overridable[end.block].add(end.port);
   }
   const layout = layOut(network, overridable);
-  const loaded: LoadedNetwork = { linked: network, layout, shape: compileShape(network, layout), sb: 0, pb: 0, fb: 0, wb: 0, run: undefined };
+  const shape = yield* compileShape(network, layout);
+  const loaded: LoadedNetwork = { linked: network, layout, shape, sb: 0, pb: 0, fb: 0, wb: 0, run: undefined };
   return { plan, loaded, state: 'Running', message: '', faulted: [], faultHash: 0 };
 }
 
@@ -138,12 +140,11 @@ function fillNetwork(memory: Memory, instance: Instance, texts: Interner, auxFro
   return aux;
 }
 
-/** Gives each run its functions and lists its copies: input variables from tags, channels to I/O blocks, I/O blocks to channels. */
+/** Lists the copies of each run: input variables from tags, channels to I/O blocks, I/O blocks to channels. */
 export function wireRuns(runs: readonly Run[], region: Region, tags: readonly TagSlot[], io: IoLink): void {
-  const { arena, from, memory } = region;
+  const { from, memory } = region;
   memory.W.fill(from.channels + io.none);
   for (const run of runs) {
-    run.compiled = arena.functions(run.shape);
     const wires: number[] = [];
     const channels: number[] = [];
     for (const { loaded, plan } of run.instances) {

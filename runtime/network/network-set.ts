@@ -11,21 +11,23 @@ import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { Checksum } from '../vocabulary/checksum.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
-import { type Region, takeRegion } from './arena.js';
+import type { Region } from './arena.js';
 import { Bypasses, type ShadowTrip } from './bypass.js';
 import { INSTANCE_SLOT } from './compile.js';
 import { readWritten, showNumber } from './constants.js';
+import { callPart, copyInputs } from './execute.js';
 import { takeOverNetwork } from './hot-swap.js';
 import { inspectNetwork, type NetworkInspection } from './inspect.js';
 import type { Instance, Memory, Run } from './instance.js';
-import { IoLink } from './io-link.js';
+import type { IoLink } from './io-link.js';
 import { copyMemory, type NetworkState, restoreMemory } from './network-state.js';
-import { arrangeRuns, fillMemory, loadNetwork, place, wireRuns } from './load.js';
+import { fillMemory } from './load.js';
+import { type PreparedNetworks, prepareNetworks } from './prepare.js';
 import { RetainedValues } from './retained-values.js';
 import { type Settlement, SettlingWrites } from './settling.js';
-import { bindTag, type TagSlot } from './tag-slots.js';
+import { finish, type Steps } from './steps.js';
+import type { TagSlot } from './tag-slots.js';
 import type { TextTable } from './texts.js';
-import { warmUp } from './warm-up.js';
 
 /** Periods the blocks see at most; the scan loop counts more as an overrun (decisions 5.1 rule 4). */
 const ELAPSED_PERIODS_MAX = 10;
@@ -43,6 +45,8 @@ export interface NetworkSetOptions {
   readonly clockMs: () => number;
   /** The set this one replaces; its state is taken over. */
   readonly previous?: NetworkSet;
+  /** What was prepared of the plan for `previous` while it scanned; without it all is done at once. */
+  readonly prepared?: PreparedNetworks;
 }
 
 /** Image and channel of a device channel. */
@@ -82,32 +86,31 @@ export class NetworkSet {
   #mark = 0;
   #nowMs = 0;
 
+  /** What can be done of a download while `previous` goes on scanning (ADR 0008). */
+  static prepare(plan: UnitPlan, { texts, clockMs, previous }: NetworkSetOptions): Steps<PreparedNetworks> {
+    return prepareNetworks(plan, { texts, clockMs, previous: previous && previous.#region });
+  }
+
   constructor(plan: UnitPlan, options: NetworkSetOptions) {
+    const prepared = options.prepared ?? finish(NetworkSet.prepare(plan, options));
+    if (prepared.plan !== plan || prepared.previous !== (options.previous && options.previous.#region)) throw new Error('the networks were prepared for another swap');
     this.plan = plan;
     this.#texts = options.texts;
     this.#clockMs = options.clockMs;
-    const beganMs = options.clockMs();
     this.#modes = new Map(Object.entries(plan.moduleModes));
-    this.#instances = plan.networks.map((network) => loadNetwork(network, plan));
-    this.#runs = arrangeRuns(this.#instances, plan);
-    const { room, stored } = place(
-      this.#runs,
-      plan,
-      plan.images.reduce((count, { channels }) => count + channels.length, 1),
-    );
-    this.#region = takeRegion(room, options.previous && options.previous.#region);
-    const { memory } = this.#region;
+    this.#instances = prepared.instances;
+    this.#runs = prepared.runs;
+    this.#region = prepared.region;
+    const { memory } = prepared.region;
     this.#memory = memory;
     this.#words = new Uint32Array(memory.S.buffer, memory.S.byteOffset, 2 * memory.S.length);
-    this.io = new IoLink(plan.images, this.#region.channels);
-    fillMemory(memory, this.#instances, plan, stored, this.#texts);
-    const byName = new Map(this.#instances.map((instance) => [instance.plan.name, instance]));
-    this.#tags = plan.tags.map((tag, index) => bindTag(tag, byName.get(tag.network), stored + index, plan.images.length));
+    this.io = prepared.io;
+    fillMemory(memory, this.#instances, plan, prepared.stored, this.#texts);
+    this.#tags = prepared.tags;
     this.#slots = nameSlots(plan, this.io);
     this.#tagSource = Int32Array.from(this.#tags, (tag) => tag.slot);
     this.#tagChannel = Int32Array.from(this.#tags, (tag) => (tag.plan.binding.kind === 'channel' && tag.image >= 0 ? this.io.first[tag.image] + tag.channel : -1));
     this.#tagCyclic = Uint8Array.from(this.#tags, (tag) => (tag.plan.cyclic ? 1 : 0));
-    wireRuns(this.#runs, this.#region, this.#tags, this.io);
     this.#bypasses = new Bypasses(memory);
     this.#settling = new SettlingWrites(plan, this.io);
     this.#retained = new RetainedValues(memory, this.#instances, this.#tags, this.#texts);
@@ -118,17 +121,6 @@ export class NetworkSet {
     for (const tag of this.#tags) if (!tag.plan.cyclic && tag.image >= 0) this.io.ignoreAge(tag.image, tag.channel);
     this.#retained.settle(renewedNetworks(plan, options.previous?.plan));
     for (const instance of this.#instances) this.#showMode(instance);
-    warmUp({
-      runs: this.#runs,
-      memory,
-      channels: this.#region.channels,
-      clockMs: this.#clockMs,
-      beganMs,
-      scan: (run, instances, mark) => {
-        this.#copyInputs(run);
-        this.#call(run, instances, run.periodMs, mark);
-      },
-    });
   }
 
   // ---------------------------------------------------------------- scanning
@@ -158,37 +150,14 @@ export class NetworkSet {
     const timed = run.timesNext;
     run.timesNext = false;
     const began = timed ? this.#clockMs() : 0;
-    this.#copyInputs(run);
-    const faults = this.#call(run, run.instances.length, run.periodMs * periods, this.#mark);
+    copyInputs(run, this.#memory, this.io);
+    let faults = 0;
+    for (let part = 0; part < run.compiled.functions.length; part += 1) {
+      faults += callPart(run, part, this.#region.from, this.#texts, run.instances.length, run.periodMs * periods, this.#mark);
+    }
     run.scanCount += 1;
     if (timed) run.lastMs = this.#clockMs() - began;
     if (faults > 0 || run.hadFaults) this.#reportFaults(run, faults > 0);
-  }
-
-  #copyInputs({ wires, channels }: Run): void {
-    const { S, Q } = this.#memory;
-    for (let n = 0; n < wires.length; n += 2) {
-      S[wires[n]] = S[wires[n + 1]];
-      Q[wires[n]] = Q[wires[n + 1]];
-    }
-    const { value, quality } = this.io;
-    for (let n = 0; n < channels.length; n += 2) {
-      S[channels[n]] = value[channels[n + 1]];
-      Q[channels[n]] = quality[channels[n + 1]];
-    }
-  }
-
-  /** Scans the first `count` instances of a run. */
-  #call(run: Run, count: number, dtMs: number, mark: number): number {
-    const first = run.instances[0].loaded;
-    if (!first) return 0;
-    const { slots, constants, faults: flags, numbers } = this.#region.from;
-    const { functions } = run.compiled;
-    let faults = 0;
-    for (let n = 0; n < functions.length; n += 1) {
-      faults += functions[n](this.#texts, slots + first.sb, constants + first.pb, flags + first.fb, numbers + first.wb, count, dtMs, run.periodMs, mark);
-    }
-    return faults;
   }
 
   /** Writes the outputs of the networks to the process images and wakes the probes. */

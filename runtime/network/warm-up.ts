@@ -6,15 +6,15 @@
  *
  * Invariant: after `warmUp` memory and channels have the content they had before.
  */
-import type { ChannelArrays } from './arena.js';
-import type { Memory, Run } from './instance.js';
+import type { ChannelArrays, Region } from './arena.js';
+import { callPart, copyInputs } from './execute.js';
+import type { Run } from './instance.js';
+import type { IoLink } from './io-link.js';
+import type { Steps } from './steps.js';
+import type { TextTable } from './texts.js';
 
-/**
- * How long the warm-up may take at most, and the whole download with it: on a busy machine compiling alone may fill it, and
- * the next scan of a 100 ms unit must not be skipped. What is not hot then gets so on-line.
- */
+/** How long the steps of a warm-up may take at most, all together: the download waits for it. What is not hot then gets so on-line. */
 const WARM_UP_MS_MAX = 25;
-const DOWNLOAD_MS_MAX = 60;
 
 /**
  * Instances that V8 wants to have seen before it optimises: a number, and more for functions of few bytes. Three times as
@@ -30,34 +30,61 @@ const QUALITIES = [0, 0, 0, 1, 0, 2, 0, 3];
 
 export interface WarmUp {
   readonly runs: readonly Run[];
-  readonly memory: Memory;
-  readonly channels: ChannelArrays;
+  readonly region: Region;
+  readonly io: IoLink;
+  readonly texts: TextTable;
   readonly clockMs: () => number;
-  /** When the download began. */
-  readonly beganMs: number;
-  /** Scans the first instances of a run once, its inputs included. */
-  readonly scan: (run: Run, instances: number, mark: number) => void;
 }
 
-export function warmUp(parts: WarmUp): void {
+/** Time that the steps take, without what happens between them. */
+class Budget {
+  readonly #clockMs: () => number;
+  #leftMs = WARM_UP_MS_MAX;
+  #fromMs = 0;
+
+  constructor(clockMs: () => number) {
+    this.#clockMs = clockMs;
+    this.goOn();
+  }
+
+  goOn(): void {
+    this.#fromMs = this.#clockMs();
+  }
+
+  get isSpent(): boolean {
+    const nowMs = this.#clockMs();
+    this.#leftMs -= nowMs - this.#fromMs;
+    this.#fromMs = nowMs;
+    return this.#leftMs <= 0;
+  }
+}
+
+export function* warmUp(parts: WarmUp): Steps<void> {
   const cold = parts.runs.filter((run) => !run.compiled.hot);
   if (cold.length === 0) return;
-  const { S, Q, F, X } = parts.memory;
-  const { value, quality, ack, readback } = parts.channels;
+  const { S, Q, F, X } = parts.region.memory;
+  const { value, quality, ack, readback } = parts.region.channels;
   const kept = [S, Q, F, X, value, quality, ack, readback].map((array) => ({ array, content: array.slice() }));
-  const deadlineMs = Math.min(parts.clockMs() + WARM_UP_MS_MAX, parts.beganMs + DOWNLOAD_MS_MAX);
-  for (const run of cold) heat(run, parts, deadlineMs);
+  const budget = new Budget(parts.clockMs);
+  for (const run of cold) yield* heat(run, parts, budget);
   for (const { array, content } of kept) array.set(content);
 }
 
-function heat(run: Run, parts: WarmUp, deadlineMs: number): void {
-  const { compiled, shape, instances } = run;
+/** A step is one call of one function: the first call makes the engine compile it. */
+function* heat(run: Run, { region, io, texts }: WarmUp, budget: Budget): Steps<void> {
+  const { compiled, shape, instances, periodMs } = run;
   const perCall = Math.min(instances.length, INSTANCES_PER_CALL);
   const scans = Math.ceil((INSTANCES_MIN + (INSTANCES_PER_TEXT * shape.chunks.length) / shape.textLength) / perCall);
   for (let scan = 0; scan < scans && !compiled.hot; scan += 1) {
-    if (parts.clockMs() >= deadlineMs) return;
-    imagine(parts.channels, scan);
-    parts.scan(run, perCall, scan);
+    imagine(region.channels, scan);
+    copyInputs(run, region.memory, io);
+    for (let part = 0; part < compiled.functions.length; part += 1) {
+      if (budget.isSpent) return;
+      callPart(run, part, region.from, texts, perCall, periodMs, scan);
+      if (budget.isSpent) return;
+      yield;
+      budget.goOn();
+    }
   }
   compiled.hot = true;
 }

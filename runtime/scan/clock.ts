@@ -44,6 +44,15 @@ export class ScanClock {
     this.#nextMs = this.#parts.monoMs();
   }
 
+  get periodMs(): number {
+    return this.#periodMs;
+  }
+
+  /** Time until the next scan is due; negative when it is late already. */
+  get restMs(): number {
+    return this.#nextMs + this.#periodMs - this.#parts.monoMs();
+  }
+
   /** Waits for the next deadline and tells how many periods have passed since the last one, at least 1. */
   wait(): number {
     this.#nextMs += this.#periodMs;

@@ -17,6 +17,7 @@ import type { UnitState } from '../replay/unit-state.js';
 import { TagTable } from '../vocabulary/tag-table.js';
 import type { ScanClock } from './clock.js';
 import { ControllerSilence } from './controller-silence.js';
+import { Downloads } from './download.js';
 import type { PhaseEngine, PhaseEngineFactory } from './phase-engine.js';
 import { RetainedSaver } from './retained.js';
 import { ScanStats } from './stats.js';
@@ -24,6 +25,10 @@ import { Uuids } from './uuids.js';
 
 /** Elapsed periods the charts and the plant clock see at most, as the blocks do (decisions 5.1 rule 4). */
 const ELAPSED_PERIODS_MAX = 10;
+/** Share of the time until the next scan in which steps of a download may begin: the last one may be a long one. */
+const DOWNLOAD_SHARE = 0.5;
+/** Share of the period that a download takes even where scans leave no time: it must come to an end, it may be what relieves the unit. */
+const DOWNLOAD_SHARE_MIN = 0.05;
 
 export interface LoopParts {
   readonly receive: () => UnitInbound | undefined;
@@ -50,6 +55,7 @@ const WRITE_RULES: Readonly<Record<WriteRefusal['code'], string>> = {
 export class UnitLoop {
   readonly #parts: LoopParts;
   readonly #texts: TextTable;
+  readonly #downloads: Downloads;
   readonly #stats = new ScanStats();
   readonly #retained: RetainedSaver;
   readonly #signals = new Map<string, ReadonlySet<string>>();
@@ -85,6 +91,7 @@ export class UnitLoop {
     });
     this.#retained = new RetainedSaver(parts.post, this.#stats);
     this.#host = this.#makeHost();
+    this.#downloads = new Downloads({ receive: parts.receive, texts: this.#texts, monoMs: parts.monoMs, running: () => this.#networks });
     this.#readings = { values: this.#values, quality: this.#quality, stale: (tag) => this.#networks?.stale(tag) ?? true };
     this.#tellEdge = ({ definition, tag }, edge) => {
       parts.post({ type: 'alarm-edge', definition, edge, value: this.#networks?.read(tag) ?? null, atMs: this.#now.wallMs });
@@ -96,13 +103,20 @@ export class UnitLoop {
     try {
       while (!this.#stopped) {
         const elapsed = this.#parts.clock.wait();
-        this.receive();
-        if (!this.#stopped) this.scan(elapsed);
+        this.receiveReady();
+        if (this.#stopped) return;
+        this.scan(elapsed);
+        if (this.#downloads.isPreparing) this.prepare(this.#spareMs(this.#parts.clock));
       }
     } catch (fault) {
       this.#recorder?.end('fault', this.#now);
       throw fault;
     }
+  }
+
+  /** Time for a download behind this scan. */
+  #spareMs({ restMs, periodMs }: ScanClock): number {
+    return Math.max(restMs * DOWNLOAD_SHARE, periodMs * DOWNLOAD_SHARE_MIN);
   }
 
   get stopped(): boolean {
@@ -111,9 +125,19 @@ export class UnitLoop {
 
   // ---------------------------------------------------------------- messages
 
-  /** Takes over everything that has arrived. */
+  /** Takes over everything that has arrived, a plan at once: what replays or rehearses has nobody who waits for a scan. */
   receive(): void {
     for (let message = this.#parts.receive(); message && !this.#stopped; message = this.#parts.receive()) this.#take(message);
+  }
+
+  /** Takes over what has arrived; a plan for a running unit when `prepare` is done with it. */
+  receiveReady(): void {
+    for (let message = this.#downloads.next(); message && !this.#stopped; message = this.#downloads.next()) this.#take(message);
+  }
+
+  /** Goes on with the preparation of a plan, if one waits: at least by one step, of which none begins after `forMs`. */
+  prepare(forMs: number): void {
+    this.#downloads.work(this.#parts.monoMs() + forMs);
   }
 
   #readClocks(): void {
@@ -212,7 +236,8 @@ export class UnitLoop {
     const previous = this.#networks;
     this.#silence.heard(this.#now.monoMs);
     if (previous) this.#retained.flush(previous);
-    const networks = new NetworkSet(plan, { texts: this.#texts, clockMs: this.#parts.monoMs, ...(previous && { previous }) });
+    const prepared = this.#downloads.takePrepared();
+    const networks = new NetworkSet(plan, { texts: this.#texts, clockMs: this.#parts.monoMs, ...(previous && { previous }), ...(prepared && { prepared }) });
     this.#networks = networks;
     this.#alarms = new AlarmSet(plan.alarms, this.#alarms);
     this.#openTable(plan);

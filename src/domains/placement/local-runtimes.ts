@@ -118,7 +118,8 @@ class LocalLink implements UnitLink {
   #worker: Worker | undefined;
   #stopping = false;
   #plan: UnitPlan;
-  #loadedPlan: UnitPlan | undefined;
+  /** Sent and not loaded yet, in order; the worker skips those that another one overtook. */
+  #coming: UnitPlan[] = [];
   /** Of the loaded plan. */
   readonly #view = new TagView();
   /** What the worker asked to be kept: a restarted one begins with this, not with what its plan once carried (decisions 3.8). */
@@ -139,7 +140,7 @@ class LocalLink implements UnitLink {
     this.epoch += 1;
     this.realtime = REALTIME_UNASKED;
     this.#view.forgetTexts();
-    this.#loadedPlan = undefined;
+    this.#coming = [this.#plan];
     const worker = new Worker(WORKER, {
       name: `unit ${this.site}/${this.unit}`,
       resourceLimits: { maxOldGenerationSizeMb: this.#parts.heapMb, maxYoungGenerationSizeMb: 8 },
@@ -157,6 +158,7 @@ class LocalLink implements UnitLink {
   load(plan: UnitPlan): void {
     this.#plan = plan;
     this.#retained = { ...plan.retained, ...this.#retained };
+    this.#coming.push(plan);
     this.send({ type: 'plan', plan });
   }
 
@@ -207,6 +209,10 @@ class LocalLink implements UnitLink {
 
   networkScans(network: string): number {
     return this.#view.networkScans(network);
+  }
+
+  networkHash(network: string): string {
+    return this.#view.networkHash(network);
   }
 
   async write(address: string, value: Value): Promise<WriteResult> {
@@ -268,10 +274,12 @@ class LocalLink implements UnitLink {
 
   /** The worker now writes the table of this plan: readers move over together with its tag list. */
   #adopt(revision: number): void {
-    if (revision !== this.#plan.revision || this.#loadedPlan === this.#plan) return;
-    this.#loadedPlan = this.#plan;
-    this.#view.adopt(this.#plan);
-    if (!this.ready) {
+    const loaded = this.#coming.findIndex((plan) => plan.revision === revision);
+    if (loaded < 0) return;
+    const plan = this.#coming[loaded];
+    this.#coming = this.#coming.slice(loaded + 1);
+    this.#view.adopt(plan);
+    if (!this.ready && plan === this.#plan) {
       this.ready = true;
       this.message = '';
       this.#parts.change(this, 'ready');

@@ -80,6 +80,10 @@ class CopiedUnit implements UnitLink {
     return this.#view.networkScans(network);
   }
 
+  networkHash(network: string): string {
+    return this.#view.networkHash(network);
+  }
+
   loadPhase(phase: PhasePlan): void {
     this.send({ type: 'phase', phase });
   }

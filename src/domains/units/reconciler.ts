@@ -132,7 +132,7 @@ export class UnitReconciler implements Reconciler {
       const report = known.get(name) ?? (program.spec.blocks.length === 0 ? { state: 'Running' as const, message: '', faultedBlocks: [] } : undefined);
       if (!report) return program.status;
       const { state, message, faultedBlocks } = report;
-      const networkHash = this.#sent.get(`${link.site}/${link.unit}`)?.networks.find((network) => network.name === name)?.hash ?? '';
+      const networkHash = link.networkHash(name);
       const isNew = program.status.state === 'Pending' || program.status.state === 'Stopped' || program.status.networkHash !== networkHash;
       const loadedAt = isNew || program.status.loadedAt === '' ? timestamp(systemClock.wallMs()) : program.status.loadedAt;
       return { ...program.status, state, message, faultedBlocks, networkHash, loadedAt };

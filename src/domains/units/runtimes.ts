@@ -60,6 +60,8 @@ export interface UnitLink {
   statistics(): ScanStatistics;
   /** How often the network was scanned since its plan was loaded; 0 while it is not in the plan. */
   networkScans(network: string): number;
+  /** Hash of the network as it is scanned, which may not be the last one sent; empty while it is not in the plan. */
+  networkHash(network: string): string;
   write(address: string, value: Value): Promise<WriteResult>;
   inspect(what: 'network' | 'diagnostics' | 'phase', name: string): Promise<unknown>;
   loadPhase(plan: PhasePlan): void;

@@ -12,6 +12,7 @@ export class TagView {
   /** Scans of each network, and their places. */
   #scans: Float64Array = new Float64Array(0);
   #networks = new Map<string, number>();
+  #hashes = new Map<string, string>();
   #index = new Map<string, number>();
   #values = new Float64Array(0);
   #timestamps = new Float64Array(0);
@@ -26,6 +27,7 @@ export class TagView {
     this.#table = new TagTable(plan.tags.length, plan.table);
     this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
     this.#networks = new Map(plan.networks.map((network, index) => [network.name, index]));
+    this.#hashes = new Map(plan.networks.map(({ name, hash }) => [name, hash]));
     this.#values = new Float64Array(plan.tags.length);
     this.#timestamps = new Float64Array(plan.tags.length);
     this.#quality = new Uint8Array(plan.tags.length);
@@ -83,5 +85,9 @@ export class TagView {
 
   networkScans(network: string): number {
     return this.#scans[this.#networks.get(network) ?? -1] ?? 0;
+  }
+
+  networkHash(network: string): string {
+    return this.#hashes.get(network) ?? '';
   }
 }

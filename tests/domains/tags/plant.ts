@@ -115,6 +115,10 @@ export class BoardLink implements UnitLink {
     return 0;
   }
 
+  networkHash(): string {
+    return '';
+  }
+
   async write(address: string, value: Value): Promise<WriteResult> {
     this.onWrite?.();
     this.written.push({ address, value });

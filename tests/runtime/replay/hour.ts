@@ -126,6 +126,9 @@ export function hourPlan(revision: number, io: UnitPlan['images']): UnitPlan {
   });
 }
 
+/** Time for a hot swap behind a scan: so little that it takes many of them, in which texts and states come and go. */
+const PREPARE_MS = 0.3;
+
 /** Works, asks and begins again: a run takes some minutes. */
 export const PHASE: PhasePlan = basicPlan(
   'heat',
@@ -277,8 +280,9 @@ export class HourUnit {
       before(this.scan);
       this.#people();
       this.#plant();
-      this.loop.receive();
+      this.loop.receiveReady();
       this.loop.scan(elapsed);
+      this.loop.prepare(PREPARE_MS);
     }
   }
 

@@ -1,0 +1,25 @@
+/** One call of a generated function, and the copies before it: what a scan and a warm-up have in common. */
+import type { Room } from './arena.js';
+import type { Memory, Run } from './instance.js';
+import type { IoLink } from './io-link.js';
+import type { TextTable } from './texts.js';
+
+/** Input variables of a run: from the signals of earlier runs, and from channels. */
+export function copyInputs({ wires, channels }: Run, { S, Q }: Memory, { value, quality }: IoLink): void {
+  for (let n = 0; n < wires.length; n += 2) {
+    S[wires[n]] = S[wires[n + 1]];
+    Q[wires[n]] = Q[wires[n + 1]];
+  }
+  for (let n = 0; n < channels.length; n += 2) {
+    S[channels[n]] = value[channels[n + 1]];
+    Q[channels[n]] = quality[channels[n + 1]];
+  }
+}
+
+/** Function number `part` over the first `count` instances of a run; `from` is where their region begins. The failed blocks. */
+export function callPart(run: Run, part: number, from: Room, texts: TextTable, count: number, dtMs: number, mark: number): number {
+  const first = run.instances[0].loaded;
+  if (!first) return 0;
+  const scan = run.compiled.functions[part];
+  return scan(texts, from.slots + first.sb, from.constants + first.pb, from.faults + first.fb, from.numbers + first.wb, count, dtMs, run.periodMs, mark);
+}
