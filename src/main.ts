@@ -41,6 +41,7 @@ import { DefinitionWatch } from './domains/alarms/definition-watch.js';
 import { AlarmDefinition } from './domains/alarms/kind.js';
 import { AlarmReconciler } from './domains/alarms/reconciler.js';
 import { unitsConcerned } from './domains/alarms/sources.js';
+import { signalKey, SystemWatch, wakeSystemAlarms } from './domains/alarms/system-watch.js';
 import { wakeAlarms } from './domains/alarms/wakes.js';
 import { alarmCommands } from './domains/commands/alarm-commands.js';
 import { TagCatalogue } from './domains/tags/catalogue.js';
@@ -174,9 +175,30 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // ------------------------------------------------------------ alarms
   const history = settings.historianEnabled ? await openHistorian(settings.dataDir, settings) : undefined;
   const alarmBook = new AlarmBook({ store, clock, record: history && alarmRecorder(history) });
-  const definitions = new DefinitionWatch({ store, clock, runtimes, book: alarmBook, timeScale, command: alarmCommands({ ...commandDeps, log }) });
+  const definitions = new DefinitionWatch({
+    store,
+    clock,
+    runtimes,
+    book: alarmBook,
+    timeScale,
+    command: alarmCommands({ ...commandDeps, log }),
+    lostChanged: (site, module) => wakeSystem(site, signalKey(module)),
+  });
   const definitionLoop = new ReconcileLoop(definitions, clock, log);
   const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
+  const systemAlarms = new SystemWatch({
+    store,
+    clock,
+    book: alarmBook,
+    facts: {
+      lostTags: (site, module) => definitions.lostTags(site, module),
+      nonceStoreNearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false,
+      storageLow,
+    },
+  });
+  const systemLoop = new ReconcileLoop(systemAlarms, clock, log);
+  const wakeSystem = (site: string, name: string): void => systemLoop.wake(site, name);
+  wakeSystemAlarms(store, wakeSystem);
   wakeAlarms({ store, wakeDefinition: (site, name) => definitionLoop.wake(site, name), wakeAlarm: (site, name) => alarmLoop.wake(site, name) });
 
   const gatewayCommands = { ...commandDeps, ...treeSettings, production, settleDeadlineMs, wake: wakeScope };
@@ -194,6 +216,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     desk.take(link, message);
     recordings.take(link, message);
     definitions.take(link, message);
+    systemAlarms.take(link, message, wakeSystem);
   });
   runtimes.onChange((link, what) => {
     units.linkChanged(link, what);
@@ -264,7 +287,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   store.watchReload(() => {
     desk.takeKept();
     units.catchUp();
-    for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop]) loop.wakeAll();
+    for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loop.wakeAll();
   });
 
   // ------------------------------------------------------------ streams and history
@@ -393,7 +416,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
 
   // ------------------------------------------------------------ go
   if (settings.demoEnabled && !production) await demo.provision();
-  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop]) loop.start();
+  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loop.start();
   const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
   contents.start();
   journal.start();
@@ -416,7 +439,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       hub.stop();
       access.stop();
       stopPulse();
-      for (const loop of [definitionLoop, alarmLoop, batchLoop, adhocLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
+      for (const loop of [definitionLoop, alarmLoop, systemLoop, batchLoop, adhocLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
       journal.stop();
       await contents.stop();
       await runtimes.stop();

@@ -13,6 +13,18 @@ async function moreScans(unit: string, than: number): Promise<boolean> {
   return plant.look(`unit ${unit} goes on scanning`, async () => ({ done: (await scanCount(unit)) > than || undefined, seen: `after ${than}` }), 5000);
 }
 
+/** Waits until the newest alarm of a source is in the state. */
+const untilAlarm = (source: string, state: string) =>
+  plant.look(
+    `the alarm of ${source} is ${state}`,
+    async () => {
+      const alarms = (await plant.api.get(`${SITE}/alarms?source=${source}`)).body as { name: string; state: string }[];
+      const system = alarms.filter(({ name }) => name.startsWith('system-')).at(-1);
+      return { done: system?.state === state ? system : undefined, seen: system?.state ?? 'there is none' };
+    },
+    15_000,
+  );
+
 t.test('PROG-14, PROG-15: a block that divides by zero marks itself, the scan goes on, and it recovers', async (t) => {
   const program = {
     unitRef: 'tk201',
@@ -48,12 +60,22 @@ t.test('PROG-14, PROG-15: a block that divides by zero marks itself, the scan go
   const tag = async (name: string) => (await plant.api.get(`${SITE}/units/tk201/tags/divider.${name}`)).body;
 
   t.same((await inState('Degraded')).faultedBlocks, ['ratio']);
+  t.match(await untilAlarm('ControlProgram/divider', 'ActiveUnacknowledged'), {
+    name: 'system-program-1',
+    type: 'Equipment',
+    severity: 'High',
+    value: 'ratio',
+    unit: 'tk201',
+    definitionRef: '',
+    origin: 'system',
+  });
   t.match(await tag('quotient'), { quality: 'Bad' });
   t.match(await tag('other'), { value: 42, quality: 'Good' }, 'the block beside it runs');
   t.ok(await moreScans('tk201', await scanCount('tk201')));
 
   t.equal((await plant.api.post(`${SITE}/units/tk201/tags/divider.divisor`, { value: 4 })).status, 200);
   t.same((await inState('Running')).faultedBlocks, []);
+  await untilAlarm('ControlProgram/divider', 'ClearedUnacknowledged');
   t.match(
     await plant.look(
       'the quotient is good',
@@ -68,6 +90,7 @@ t.test('PROG-14, PROG-15: a block that divides by zero marks itself, the scan go
 
   t.equal((await plant.api.post(`${SITE}/units/tk201/tags/divider.divisor`, { value: 0 })).status, 200);
   t.same((await inState('Degraded')).faultedBlocks, ['ratio'], 'and again');
+  t.match(await untilAlarm('ControlProgram/divider', 'ActiveUnacknowledged'), { name: 'system-program-1', occurrences: 2 });
   t.equal((await plant.api.delete(`${SITE}/fbnetworks/divider`)).status, 204);
 });
 
@@ -77,6 +100,7 @@ t.test('D-UNIT-04, 3.8: a unit worker that dies is started again; its phase come
   const before = (await plant.api.get(`${SITE}/units/rx101/runtime/status`)).body.epoch;
   await threads.get('rx101')?.terminate();
   const held = await plant.until(batch, 'Held');
+  t.match(await untilAlarm('Unit/rx101', 'ClearedUnacknowledged'), { name: 'system-runtime-1', type: 'System', severity: 'High' }, 'G10: nobody overlooks that it died');
   t.match(held, { failure: { rule: 'runtime-restart', class: 'hold' }, validCommands: ['Restart', 'Stop', 'Abort'] });
   t.equal((await plant.api.get(`${SITE}/units/rx101/runtime/status`)).body.epoch, before + 1, 'a new runtime');
   t.match((await plant.api.get(`${SITE}/phases/${heat.name}`)).body, { state: 'Held', failure: { rule: 'runtime-restart' }, sfcStatus: { completedSteps: [] } });
@@ -99,6 +123,7 @@ t.test('D-UNIT-04: after three restarts within 60 s the runtime stays down and i
     30_000,
   );
   t.match(await plant.unit('tk201'), { runtimeReady: false, runtimeMessage: message });
+  t.match(await untilAlarm('Unit/tk201', 'ActiveUnacknowledged'), { message: `the runtime of unit tk201 is down: ${message}` });
   t.match((await plant.api.get(`${SITE}/units/tk201/runtime/status`)).body, { ready: false, message, epoch: 4 });
   t.match(await plant.api.get(`${SITE}/units/tk201/runtime/diagnostics`), { status: 503, body: { code: 'runtime_unreachable' } });
   const waits = await plant.createBatch();
@@ -106,6 +131,7 @@ t.test('D-UNIT-04: after three restarts within 60 s the runtime stays down and i
   t.ok(await moreScans('rx101', await scanCount('rx101')), 'the other units do not notice');
   t.equal((await plant.api.post(`${SITE}/units/tk201/runtime/restart`, { reason: 'cause found and removed' })).status, 200);
   await plant.runtimesReady();
+  await untilAlarm('Unit/tk201', 'ClearedUnacknowledged');
   t.equal((await plant.command(waits, 'Start')).status, 200);
   await plant.finish(waits);
 });

@@ -13,8 +13,9 @@ import { Batch } from '../batches/kind.js';
 import { Unit } from '../plant/kind.js';
 import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alarm-event.js';
 import { type BatchAlarmFact, batchAlarmStream } from './batch-alarms.js';
+import { alarmIndex, systemName } from './alarm-index.js';
 import { isShelved } from './counts.js';
-import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmSpec, type AlarmStatus } from './kind.js';
+import { Alarm, AlarmCounter, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmSpec, type AlarmStatus, SOURCE_KINDS } from './kind.js';
 import { unitsConcerned } from './sources.js';
 import type { AlarmEventWord } from './transitions.js';
 
@@ -39,6 +40,20 @@ export interface AlarmChange {
   readonly by?: Pick<Actor, 'accountId' | 'displayName'>;
 }
 
+/** Why the product raises an alarm by itself. */
+export interface SystemCondition {
+  /** `<Kind>/<name>`. */
+  readonly source: string;
+  readonly type: 'Equipment' | 'Batch' | 'System';
+  readonly severity: AlarmSpec['severity'];
+  readonly message: string;
+  /** `DeviceHealth` or empty (contract 2, Alarm). */
+  readonly conditionType: 'DeviceHealth' | '';
+  readonly value: string;
+  /** Units concerned. */
+  readonly units: readonly string[];
+}
+
 export interface Beside {
   readonly puts?: readonly Put[];
   readonly audits?: readonly AuditDraft[];
@@ -48,6 +63,7 @@ export interface Beside {
 
 const NAME_LENGTH_MAX = 63; // RFC 1123 label; decisions Q-ALARM-02
 const HASH_LENGTH = 8;
+const COUNTER = 'system'; // name of the one counter of a site
 
 export class AlarmBook {
   readonly #store: Store;
@@ -113,9 +129,38 @@ export class AlarmBook {
     return name;
   }
 
+  /** An alarm of the product itself, which no definition created. Takes over a shelf as one of a definition does. */
+  raiseSystem(site: string, topic: string, condition: SystemCondition, atMs: number): string {
+    const { source, type, severity, message, conditionType, value, units } = condition;
+    const counter = this.#store.get(AlarmCounter, site, COUNTER)?.spec.raised ?? {};
+    let count = (counter[topic] ?? 0) + 1;
+    while (this.#store.get(Alarm, site, alarmName(systemName(topic), count))) count += 1;
+    const name = alarmName(systemName(topic), count);
+    const nowMs = this.#clock.wallMs();
+    const shelf = alarmIndex(this.#store)
+      .ofSource(site, topic, source)
+      .find(({ status }) => status.state === 'ClearedAcknowledged' && isShelved(status, nowMs));
+    const at = timestamp(atMs);
+    const spec: AlarmSpec = { source, type, severity, message, definitionRef: '', conditionType, setpoint: '', value };
+    const status: AlarmStatus = {
+      ...Alarm.initialStatus(spec),
+      unit: units.length === 1 ? units[0] : '',
+      activatedAt: at,
+      shelvedUntil: shelf?.status.shelvedUntil ?? '',
+      shelvedBy: shelf?.status.shelvedBy ?? '',
+      origin: 'system',
+    };
+    const puts: Put[] = [{ kind: AlarmCounter, site, name: COUNTER, spec: { raised: { ...counter, [topic]: count } } } as Put];
+    if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: { ...shelf.status, shelvedUntil: '', shelvedBy: '' } } as Put);
+    this.write({ site, name, spec, status, event: 'Activated', at }, { puts });
+    return name;
+  }
+
   #standingShelf(site: string, definition: string): AlarmResource | undefined {
     const nowMs = this.#clock.wallMs();
-    return this.#store.list(Alarm, site).find(({ spec, status }) => spec.definitionRef === definition && status.state === 'ClearedAcknowledged' && isShelved(status, nowMs));
+    return alarmIndex(this.#store)
+      .ofDefinition(site, definition)
+      .find(({ status }) => status.state === 'ClearedAcknowledged' && isShelved(status, nowMs));
   }
 
   /** `<definition>-<n>`, never used before. */
@@ -150,7 +195,10 @@ export class AlarmBook {
 
   #unitsOf(site: string, spec: AlarmSpec): readonly string[] {
     const definition = this.#store.get(AlarmDefinition, site, spec.definitionRef);
-    return definition ? unitsConcerned(definition.spec, this.#store, site) : [];
+    if (definition) return unitsConcerned(definition.spec, this.#store, site);
+    const [kind, ...name] = spec.source.split('/');
+    const sourceKind = SOURCE_KINDS.find((each) => each === kind);
+    return sourceKind ? unitsConcerned({ sourceKind, sourceName: name.join('/') }, this.#store, site) : [];
   }
 }
 

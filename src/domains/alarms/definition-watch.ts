@@ -12,8 +12,9 @@ import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js'
 import type { Put, Store } from '../../platform/store/store.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 import type { AlarmBook, AlarmResource, DefinitionResource } from './alarm-book.js';
+import { alarmIndex } from './alarm-index.js';
 import { isActive } from './counts.js';
-import { Alarm, AlarmDefinition, type AlarmDefinitionStatus, type EXCEPTION_ACTIONS } from './kind.js';
+import { AlarmDefinition, type AlarmDefinitionStatus, type EXCEPTION_ACTIONS } from './kind.js';
 import { isOnTag } from './plan.js';
 import { isArmed, sourceState, unitsConcerned } from './sources.js';
 import { type AlarmTrigger, alarmTransition, moved } from './transitions.js';
@@ -30,6 +31,8 @@ export interface DefinitionWatchParts {
   readonly book: AlarmBook;
   readonly timeScale: () => number;
   readonly command: ExceptionCommand;
+  /** A control module whose tags cannot be judged any more, or can again. */
+  readonly lostChanged?: (site: string, module: string) => void;
 }
 
 type Edge = Extract<UnitOutbound, { readonly type: 'alarm-edge' }>;
@@ -61,6 +64,16 @@ export class DefinitionWatch implements Reconciler {
     const found = this.#parts.store.get(AlarmDefinition, site, definition);
     if (!found) return false;
     return isOnTag(found.spec) ? !this.#lost.has(`${site}/${definition}`) && this.#linkOf(found) !== undefined : sourceState(found.spec, this.#parts.store, site) !== '';
+  }
+
+  /** Tags of a control module that an armed definition watches and that are not Good now. */
+  lostTags(site: string, module: string): string[] {
+    const { store } = this.#parts;
+    const lost = [...this.#lost].flatMap((key) => {
+      const definition = key.startsWith(`${site}/`) ? store.get(AlarmDefinition, site, key.slice(site.length + 1)) : undefined;
+      return definition?.spec.sourceName === module && isOnTag(definition.spec) && isArmed(definition.spec, store, site) ? [definition.spec.tagName] : [];
+    });
+    return [...new Set(lost)].sort();
   }
 
   reconcile({ site, name }: Key): Outcome {
@@ -113,6 +126,8 @@ export class DefinitionWatch implements Reconciler {
     const told = this.#told.get(key);
     if (edge === 'lost') this.#lost.add(key);
     if (edge === 'evaluable') this.#lost.delete(key);
+    const watched = edge === 'lost' || edge === 'evaluable' ? store.get(AlarmDefinition, site, name)?.spec : undefined;
+    if (watched) this.#parts.lostChanged?.(site, watched.sourceName);
     if (told) this.#told.set(key, edge === 'raised' || edge === 'cleared' ? { ...told, active: edge === 'raised' } : { ...told, evaluable: edge === 'evaluable' });
     const definition = store.get(AlarmDefinition, site, name);
     if (!store.accepting || !definition || !isOnTag(definition.spec)) return;
@@ -163,7 +178,9 @@ export class DefinitionWatch implements Reconciler {
   // ---------------------------------------------------------------- the table
 
   #unresolved({ metadata }: DefinitionResource): AlarmResource[] {
-    return this.#parts.store.list(Alarm, metadata.site).filter(({ spec, status }) => spec.definitionRef === metadata.name && status.state !== 'ClearedAcknowledged');
+    return alarmIndex(this.#parts.store)
+      .ofDefinition(metadata.site, metadata.name)
+      .filter(({ status }) => status.state !== 'ClearedAcknowledged');
   }
 
   /** Moves what stands; `true` with nothing unresolved raises a new alarm. */

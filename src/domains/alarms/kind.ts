@@ -152,3 +152,19 @@ export const Alarm: Kind<AlarmSpec, AlarmStatus> = {
     origin: 'apply',
   }),
 };
+
+/** How many system alarms of each topic a site has had: their names count on and are never used again (decisions Q-ALARM-02). Never served. */
+export interface AlarmCounterSpec {
+  readonly raised: Readonly<Record<string, number>>;
+}
+
+export const AlarmCounter: Kind<AlarmCounterSpec, Readonly<Record<string, never>>> = {
+  kind: 'AlarmCounter',
+  group: 'system',
+  scope: 'site',
+  action: 'alarm',
+  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, AlarmCounterSpec>,
+  body: 'document',
+  apply: { how: 'no', reason: 'the numbers of system alarms are counted by the alarm controller' },
+  initialStatus: () => ({}),
+};

@@ -178,7 +178,9 @@ function requireAlarm(store: Store, site: string, name: string): AlarmResource {
 }
 
 function served(alarm: AlarmResource, { clock, isEvaluable }: AlarmRouteDeps): ReturnType<typeof alarmDto> {
-  return alarmDto(alarm, clock.wallMs(), alarm.spec.definitionRef !== '' && isEvaluable(alarm.metadata.site, alarm.spec.definitionRef));
+  const { spec, status, metadata } = alarm;
+  const evaluable = spec.definitionRef === '' ? status.origin === 'system' : isEvaluable(metadata.site, spec.definitionRef);
+  return alarmDto(alarm, clock.wallMs(), evaluable);
 }
 
 /** As it is at the time of the reply; the verdict may follow. */

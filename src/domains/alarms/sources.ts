@@ -9,7 +9,7 @@ import { Phase } from '../procedures/kind.js';
 import type { AlarmDefinitionSpec } from './kind.js';
 
 /** Units concerned by a definition: its unit, the unit of its module, or every unit with a tag on its I/O module. */
-export function unitsConcerned({ sourceKind, sourceName }: AlarmDefinitionSpec, read: StoreReader, site: string): string[] {
+export function unitsConcerned({ sourceKind, sourceName }: Pick<AlarmDefinitionSpec, 'sourceKind' | 'sourceName'>, read: StoreReader, site: string): string[] {
   if (sourceKind === 'Unit') return [sourceName];
   if (sourceKind === 'ControlModule') {
     const module = read.get(ControlModule, site, sourceName);

@@ -7,6 +7,7 @@ import { DefinitionWatch } from '../../../src/domains/alarms/definition-watch.js
 import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { AlarmReconciler } from '../../../src/domains/alarms/reconciler.js';
 import { alarmRoutes } from '../../../src/domains/alarms/routes.js';
+import { signalKey, SystemWatch, wakeSystemAlarms } from '../../../src/domains/alarms/system-watch.js';
 import { wakeAlarms } from '../../../src/domains/alarms/wakes.js';
 import { openHistorian } from '../../../src/domains/historian/recording.js';
 import type { UnitLink } from '../../../src/domains/units/runtimes.js';
@@ -32,7 +33,13 @@ export interface AlarmBench {
   readonly link: UnitLink;
   readonly watch: DefinitionWatch;
   readonly history: History;
+  /** What the appliance knows of itself. */
+  readonly facts: { nonceStoreNearlyFull: boolean; storageLow: boolean };
   settle(): Promise<void>;
+  /** A message of the runtime of rx101. */
+  tell(message: UnitOutbound): Promise<void>;
+  /** Every reconciler looks at everything, as it does at its start. */
+  look(): Promise<void>;
   edge(definition: string, edge: 'raised' | 'cleared' | 'lost' | 'evaluable', value?: number): Promise<void>;
   define(name: string, change: Partial<AlarmDefinitionSpec>): Promise<void>;
   /** `<state> of every alarm of the definition`, oldest first: `AU`, a `+` for a shelf, ` x2` for the second occurrence. */
@@ -44,6 +51,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
   const opened: { queries?: LedgerQueries; history?: History; parts?: Parts } = {};
   const recorded: AlarmEvent[] = [];
   const commands: unknown[] = [];
+  const facts = { nonceStoreNearlyFull: false, storageLow: false };
   const gates = new Map<string, AlarmGate>();
   const send = (message: UnitInbound): void => {
     if (message.type === 'alarm-gates') for (const gate of message.gates) gates.set(gate.definition, gate);
@@ -53,21 +61,42 @@ export async function startAlarmBench(): Promise<AlarmBench> {
   const plant = await startPlantGateway({
     more: ({ store, clock }) => {
       const book = new AlarmBook({ store, clock, record: (event) => recorded.push(event) });
-      const watch = new DefinitionWatch({ store, clock, runtimes, book, timeScale: () => 10, command: (...command) => commands.push(command) });
+      const watch = new DefinitionWatch({
+        store,
+        clock,
+        runtimes,
+        book,
+        timeScale: () => 10,
+        command: (...command) => commands.push(command),
+        lostChanged: (site, module) => loops[2].wake(site, signalKey(module)),
+      });
       const log = pino({ level: process.env.LINESIDE_LOG_LEVEL ?? 'error', base: null });
-      const loops = [new ReconcileLoop(watch, clock, log), new ReconcileLoop(new AlarmReconciler({ store, clock, book, resolvedRetentionMs: RETENTION_MS }), clock, log)];
+      const system = new SystemWatch({
+        store,
+        clock,
+        book,
+        facts: { lostTags: (site, module) => watch.lostTags(site, module), nonceStoreNearlyFull: () => facts.nonceStoreNearlyFull, storageLow: () => facts.storageLow },
+      });
+      const loops = [
+        new ReconcileLoop(watch, clock, log),
+        new ReconcileLoop(new AlarmReconciler({ store, clock, book, resolvedRetentionMs: RETENTION_MS }), clock, log),
+        new ReconcileLoop(system, clock, log),
+      ];
+      wakeSystemAlarms(store, (site, name) => loops[2].wake(site, name));
       wakeAlarms({ store, wakeDefinition: (site, name) => loops[0].wake(site, name), wakeAlarm: (site, name) => loops[1].wake(site, name) });
-      opened.parts = { watch, loops };
-      const facts: Pick<LedgerQueries, 'factPageJson' | 'timedFacts'> = {
+      opened.parts = { watch, system, loops };
+      const past: Pick<LedgerQueries, 'factPageJson' | 'timedFacts'> = {
         factPageJson: (...page) => (opened.queries as LedgerQueries).factPageJson(...page),
         timedFacts: (...query) => (opened.queries as LedgerQueries).timedFacts(...query),
       };
-      const past: Pick<History, 'series'> = { series: (...query) => (opened.history as History).series(...query) };
+      const samples: Pick<History, 'series'> = { series: (...query) => (opened.history as History).series(...query) };
       const isEvaluable = (site: string, name: string): boolean => watch.isEvaluable(site, name);
-      return [{ rows: alarmRoutes, deps: { store, clock, book, facts, isEvaluable, shelveMaxMs: SHELVE_MAX_MS, history: past, timeScale: () => 10, intervalMinMs: 1000 } }];
+      return [
+        { rows: alarmRoutes, deps: { store, clock, book, facts: past, isEvaluable, shelveMaxMs: SHELVE_MAX_MS, history: samples, timeScale: () => 10, intervalMinMs: 1000 } },
+      ];
     },
   });
-  const { watch, loops } = opened.parts as Parts;
+  const { watch, system, loops } = opened.parts as Parts;
   const queries = openQueries(plant.dataDir, () => plant.store.recorded);
   opened.queries = queries;
   const history = await openHistorian(plant.dataDir, {
@@ -97,7 +126,16 @@ export async function startAlarmBench(): Promise<AlarmBench> {
     link,
     watch,
     history,
+    facts,
     settle,
+    async tell(message) {
+      system.take(link, message, (site, name) => loops[2].wake(site, name));
+      await settle();
+    },
+    async look() {
+      for (const loop of loops) loop.wakeAll();
+      await settle();
+    },
     async edge(definition, edge, value = 1) {
       watch.take({ site: 'demo' }, { type: 'alarm-edge', definition, edge, value, atMs: plant.clock.wallMs() } satisfies UnitOutbound);
       await settle();
@@ -125,6 +163,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
 
 interface Parts {
   readonly watch: DefinitionWatch;
+  readonly system: SystemWatch;
   readonly loops: readonly ReconcileLoop[];
 }
 

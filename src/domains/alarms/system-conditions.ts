@@ -1,0 +1,176 @@
+/**
+ * Conditions of the product itself that are alarms (contract 2, Alarm: type System and Equipment; contract 3, Control
+ * program; decisions 3.1, 3.4, Q-NONCE-04, Q-ALARM-02, D-UNIT-04). Each row reads what its domain has written; nothing is
+ * remembered here. Severities the sources do not give are ours: High for what stops control or records, Medium for what
+ * still works.
+ */
+import type { StoreReader } from '../../platform/store/kind.js';
+import { Batch, isFinalBatch } from '../batches/kind.js';
+import { ControlModule } from '../control-modules/kind.js';
+import { resolvedModuleOf, unitOf } from '../control-modules/rules.js';
+import { IOModule, type IOModuleState } from '../io-modules/kind.js';
+import { ControlProgram } from '../logic/kind.js';
+import { Unit } from '../plant/kind.js';
+import { Phase } from '../procedures/kind.js';
+import type { SystemCondition } from './alarm-book.js';
+import { unitsConcerned } from './sources.js';
+
+export const SYSTEM_TOPICS = ['device', 'signal', 'program', 'runtime', 'phase', 'nonce-store', 'storage'] as const;
+export type SystemTopic = (typeof SYSTEM_TOPICS)[number];
+
+/** What only the running appliance knows. */
+export interface SystemFacts {
+  /** Tags of a module that an armed alarm definition watches and that are not Good. */
+  lostTags(site: string, module: string): readonly string[];
+  nonceStoreNearlyFull(): boolean;
+  storageLow(): boolean;
+}
+
+export interface TopicRow {
+  /** Kind of the source; its name is that of the resource. */
+  readonly sourceKind: 'IOModule' | 'ControlModule' | 'ControlProgram' | 'Unit' | 'Phase' | 'System';
+  /** The condition has to hold so long before the alarm comes, and to be gone so long before it goes. */
+  readonly raiseAfterMs: number;
+  readonly clearAfterMs: number;
+  /** Undefined while there is nothing to tell. */
+  condition(site: string, name: string, read: StoreReader, facts: SystemFacts): SystemCondition | undefined;
+}
+
+const LOST_STATES: readonly IOModuleState[] = ['Disconnected', 'Failed'];
+/** NE 107 (decisions Q-ALARM-14). */
+const DEVICE_WORDS: Partial<Record<IOModuleState, string>> = { Disconnected: 'Failure', Failed: 'Failure', Degraded: 'OutOfSpecification' };
+/** As often as tag conditions are looked at in the contract: a device that answers late is not lost (decisions D-ALARM-02). */
+const SIGNAL_LOST_MS = 10_000;
+/** One clean scan ends Degraded (decisions Q-PROG-02); a block that fails now and then is one alarm. */
+const PROGRAM_QUIET_MS = 2000;
+const AT_ONCE = { raiseAfterMs: 0, clearAfterMs: 0 } as const;
+
+/** Name of the source of what concerns no resource of a site. */
+export const APPLIANCE = 'lineside';
+const OF_APPLIANCE = { source: `System/${APPLIANCE}`, type: 'System', conditionType: '', value: '', units: [] } as const;
+
+export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
+  device: {
+    sourceKind: 'IOModule',
+    ...AT_ONCE,
+    condition(site, name, read) {
+      const status = read.get(IOModule, site, name)?.status;
+      const value = status && DEVICE_WORDS[status.state];
+      if (!value) return undefined;
+      return {
+        source: `IOModule/${name}`,
+        type: 'Equipment',
+        severity: LOST_STATES.includes(status.state) ? 'High' : 'Medium',
+        message: `I/O module ${name} is ${status.state}${status.message ? `: ${status.message}` : ''}`,
+        conditionType: 'DeviceHealth',
+        value,
+        units: unitsConcerned({ sourceKind: 'IOModule', sourceName: name }, read, site),
+      };
+    },
+  },
+  signal: {
+    sourceKind: 'ControlModule',
+    raiseAfterMs: SIGNAL_LOST_MS,
+    clearAfterMs: 0,
+    condition(site, name, read, facts) {
+      const module = read.get(ControlModule, site, name);
+      const tags = module ? facts.lostTags(site, name) : [];
+      if (!module || tags.length === 0) return undefined;
+      // one alarm for a lost I/O module, none for each of its signals
+      const lost = resolvedModuleOf(read, module)?.ioModules.some((io) => LOST_STATES.includes(read.get(IOModule, site, io)?.status.state ?? 'Pending'));
+      if (lost) return undefined;
+      return {
+        source: `ControlModule/${name}`,
+        type: 'Equipment',
+        severity: 'Medium',
+        message: `alarms on ${tags.map((tag) => `${name}.${tag}`).join(', ')} cannot be judged: the value is not good`,
+        conditionType: 'DeviceHealth',
+        value: 'OutOfSpecification',
+        units: [unitOf(read, site, module.spec)],
+      };
+    },
+  },
+  program: {
+    sourceKind: 'ControlProgram',
+    raiseAfterMs: 0,
+    clearAfterMs: PROGRAM_QUIET_MS,
+    condition(site, name, read) {
+      const program = read.get(ControlProgram, site, name);
+      if (!program || (program.status.state !== 'Degraded' && program.status.state !== 'Error')) return undefined;
+      const { state, faultedBlocks, message } = program.status;
+      return {
+        source: `ControlProgram/${name}`,
+        type: 'Equipment',
+        severity: 'High',
+        message: state === 'Degraded' ? `program ${name} skips faulted blocks: ${message || faultedBlocks.join(', ')}` : `program ${name} is not loaded: ${message}`,
+        conditionType: '',
+        value: state === 'Degraded' ? faultedBlocks.join(', ') : state,
+        units: [program.spec.unitRef],
+      };
+    },
+  },
+  runtime: {
+    sourceKind: 'Unit',
+    ...AT_ONCE,
+    condition(site, name, read) {
+      const { ready = true, message = '', epoch = 0 } = read.get(Unit, site, name)?.status.runtime ?? {};
+      if (ready || epoch === 0 || message === '' || message === 'starting') return undefined;
+      return {
+        source: `Unit/${name}`,
+        type: 'System',
+        severity: 'High',
+        message: `the runtime of unit ${name} is down: ${message}`,
+        conditionType: '',
+        value: 'Down',
+        units: [name],
+      };
+    },
+  },
+  phase: {
+    sourceKind: 'Phase',
+    ...AT_ONCE,
+    condition(site, name, read) {
+      const phase = read.get(Phase, site, name);
+      const { state, checkpoint, failure } = phase?.status ?? {};
+      if (!phase || !checkpoint?.holdIncomplete || (state !== 'Holding' && state !== 'Held')) return undefined;
+      return {
+        source: `Phase/${name}`,
+        type: 'Batch',
+        severity: 'High',
+        message: `phase ${name} is held, but its holding actions are incomplete${failure ? `: ${failure.message}` : ''}`,
+        conditionType: '',
+        value: state,
+        units: [phase.spec.unitRef],
+      };
+    },
+  },
+  'nonce-store': {
+    sourceKind: 'System',
+    ...AT_ONCE,
+    condition: (_site, _name, _read, facts) =>
+      facts.nonceStoreNearlyFull()
+        ? { ...OF_APPLIANCE, severity: 'High', message: 'the memory of request nonces is at 80 %; when it is full, requests that change something are refused' }
+        : undefined,
+  },
+  storage: {
+    sourceKind: 'System',
+    ...AT_ONCE,
+    condition: (_site, _name, _read, facts) =>
+      facts.storageLow() ? { ...OF_APPLIANCE, severity: 'High', message: 'the free space of the data directory is below storage.reserveBytes; batches do not start' } : undefined,
+  },
+};
+
+const OVER: readonly string[] = ['Idle', 'Complete'];
+const RECOVERED: readonly string[] = ['Idle', 'Starting', 'Running', 'Complete', 'Restarting'];
+
+/**
+ * Whether what a phase has told of itself (an exception chart that did not end well, a step that takes too long) is still
+ * so: a High alarm until the phase works again, a Medium one while it works; both end with their batch.
+ */
+export function phaseStillTroubled(site: string, name: string, severity: string, read: StoreReader): boolean {
+  const phase = read.get(Phase, site, name);
+  if (!phase) return false;
+  const batch = phase.spec.batchRef === '' ? undefined : read.get(Batch, site, phase.spec.batchRef);
+  if (batch && isFinalBatch(batch.status.phase)) return false;
+  return !(severity === 'High' ? RECOVERED : OVER).includes(phase.status.state);
+}
