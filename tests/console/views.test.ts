@@ -82,4 +82,47 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     t.match(await told('Shelved').textContent(), /olga of the shift/);
     t.strictSame(await flawsOf(page, 'alarm-history'), []);
   });
+
+  await t.test('unit: the why of an interlock is read, a setpoint is written after a question, and the curve follows it', async (t) => {
+    await page.getByTestId('nav-overview').click();
+    await page.getByTestId('open-rx101').click();
+    await page.locator('[data-testid="module-hx101"][data-quality="Good"][data-blocked="true"]').waitFor();
+    t.strictSame(await flawsOf(page, 'unit'), []);
+
+    await page.getByTestId('module-hx101').click();
+    await page.locator('[data-testid="interlock"][data-blocked="true"]').waitFor();
+    const reason = page.getByTestId('interlock-why').locator('li[data-ok="false"]');
+    await reason.waitFor();
+    t.match(await reason.textContent(), /level low: li101\.pv \S+ ≥ 10/, 'the text of engineering and the values behind it');
+    t.match(await page.getByTestId('interlock-why').locator('li[data-ok="true"]').textContent(), /temperature high: tic101\.pv \S+ ≤ 110/);
+    t.strictSame(await flawsOf(page, 'faceplate-interlock'), []);
+
+    await page.getByTestId('module-tic101').click();
+    await page.getByTestId('faceplate-tic101').waitFor();
+    t.ok(await page.getByTestId('write-sp').isDisabled(), 'in Automatic nobody writes');
+    await page.getByTestId('mode-Manual').click();
+    await page.getByTestId('mode-send').click();
+    await page.locator('[data-testid="module-tic101"][data-mode="Manual"]').waitFor();
+    await page.getByTestId('write-sp').click();
+    await page.getByTestId('write-value').fill('150');
+    await page.getByTestId('write-send').click();
+    t.match(await page.getByTestId('write-error').textContent(), /0 to 110/);
+    await page.getByTestId('write-value').fill('42,5');
+    await page.getByTestId('write-send').click();
+    t.match(await page.getByTestId('write-confirm').textContent(), /→\s*42\.5 °C/, 'the old and the new value are shown first');
+    t.strictSame(await flawsOf(page, 'write-confirm'), []);
+    await page.getByTestId('write-send').click();
+    await page.getByTestId('write-dialog').waitFor({ state: 'detached' });
+    await page.locator('[data-testid="line-sp"][data-quality="Good"]', { hasText: '42.5' }).waitFor();
+    await page.locator('[data-testid="trend-plot"] canvas').waitFor();
+    const audited = (await admin.get(`${SITE}/audit?category=tag-write&limit=5`)).body.items as { displayName: string; result: string }[];
+    t.ok(
+      audited.some(({ displayName, result }) => displayName === 'olga of the shift' && result === 'Success'),
+      'the write is in the audit trail',
+    );
+    t.strictSame(await flawsOf(page, 'faceplate'), []);
+    await page.getByTestId('mode-Automatic').click();
+    await page.getByTestId('mode-send').click();
+    await page.locator('[data-testid="module-tic101"][data-mode="Automatic"]').waitFor();
+  });
 });

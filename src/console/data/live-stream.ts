@@ -16,7 +16,7 @@ const SESSION_ENDED = 4001; // contract 2, Authentication 5
 export interface Subscription {
   readonly id: string;
   readonly channel: 'tags' | 'states' | 'alarms';
-  readonly filter: { readonly site: string; readonly addressPattern?: string };
+  readonly filter: { readonly site: string; readonly unit?: string; readonly addressPattern?: string };
 }
 
 export interface StreamParts {
@@ -24,6 +24,8 @@ export interface StreamParts {
   readonly onFrame: (frame: Frame) => void;
   /** Frames were missed, or a connection was opened; what is shown must be read again. */
   readonly onMissed: () => void;
+  /** A connection was opened; its snapshot follows. */
+  readonly onOpened: () => void;
   readonly onSessionEnded: (reason: string) => void;
   /** A connection could not be opened; browsers hide the status, so the session has to be asked. */
   readonly onRefused: () => void;
@@ -98,6 +100,7 @@ export class LiveStream {
     this.#failures = 0;
     this.#lastSeq = 0;
     this.#expectsTags = false;
+    this.#parts.onOpened();
     this.#heard();
     for (const subscription of this.#subscriptions) this.#send({ type: 'subscribe', ...subscription });
     this.#parts.onMissed();

@@ -21,6 +21,9 @@ export const site = signal('');
 export const units = signal<readonly OverviewUnit[]>([]);
 export const unitInfo = signal<ReadonlyMap<string, UnitInfo>>(new Map());
 export const keyTags = signal<ReadonlyMap<string, KeyTags>>(new Map());
+/** All tags and control modules of the site, as engineering describes them. */
+export const tagList = signal<readonly TagDescriptor[]>([]);
+export const modules = signal<ReadonlyMap<string, ModuleInfo>>(new Map());
 export const batches = signal<readonly BatchItem[]>([]);
 export const prompts = signal<readonly Prompt[]>([]);
 export const alarms = signal<readonly Alarm[]>([]);
@@ -43,12 +46,13 @@ export const stream = new LiveStream({
   token: accessToken,
   onFrame: receive,
   onMissed: () => readAgain(),
+  onOpened: () => forgetValues(),
   onSessionEnded: (reason) => endSession(reason),
   onRefused: () => void renew().catch(() => undefined),
 });
 onNewToken((token) => stream.authenticate(token));
 
-export const stale = computed(() => stream.liveness.value !== 'live');
+export const stale = computed(() => stream.liveness.value !== 'live' || !brokerConnected.value);
 
 export function tagValue(unit: string, address: string): Signal<TagValue> {
   const key = `${unit} ${address}`;
@@ -80,6 +84,7 @@ export async function showSite(name: string): Promise<void> {
   if (name === '') return;
   localStorage.setItem(SITE_KEY, name);
   await readEngineering();
+  generation += 1;
   stream.subscribe(subscriptions());
   await readAll();
   ready.value = true;
@@ -91,22 +96,73 @@ function at(path: string): string {
 
 /** What changes only when somebody engineers. */
 async function readEngineering(): Promise<void> {
-  const [tags, modules, info] = await Promise.all([get<TagDescriptor[]>(at('tags')), get<ModuleInfo[]>(at('controlmodules')), get<UnitInfo[]>(at('units'))]);
-  const byName = new Map(modules.map((module) => [module.name, module]));
+  const [tags, found, info] = await Promise.all([get<TagDescriptor[]>(at('tags')), get<ModuleInfo[]>(at('controlmodules')), get<UnitInfo[]>(at('units'))]);
+  const byName = new Map(found.map((module) => [module.name, module]));
   unitInfo.value = new Map(info.map((unit) => [unit.name, unit]));
+  tagList.value = tags;
+  modules.value = byName;
   keyTags.value = new Map(info.map(({ name }) => [name, keyTagsOf(name, tags, byName)]));
 }
 
 let generation = 0;
+/** What the open views need beyond the tiles of the overview. */
+const watched = new Map<number, { readonly unit: string; readonly patterns: readonly string[] }>();
+let watches = 0;
 
 /** Ids are new for each site shown, so that late frames of the old one are told apart. */
 function subscriptions(): Subscription[] {
-  generation += 1;
   const filter = { site: site.peek() };
   const tagSubscriptions = patternsOf(keyTags.peek().values()).map((addressPattern) => ({ channel: 'tags', filter: { ...filter, addressPattern } }) as const);
   const wanted = [{ channel: 'states', filter } as const, ...(can('alarm:list') ? [{ channel: 'alarms', filter } as const] : []), ...tagSubscriptions];
-  return wanted.map((subscription, at) => ({ id: `${generation}-${at}`, ...subscription }));
+  const ofViews = [...watched].flatMap(([id, { unit, patterns }]) =>
+    patterns.map((addressPattern, at) => ({ id: `${generation}-view-${id}-${at}`, channel: 'tags', filter: { ...filter, unit, addressPattern } }) as const),
+  );
+  return [...wanted.map((subscription, at) => ({ id: `${generation}-${at}`, ...subscription })), ...ofViews];
 }
+
+/** Live values of a unit for as long as a view shows them. @returns ends it; what nobody hears any more is forgotten. */
+export function watchTags(unit: string, patterns: readonly string[]): () => void {
+  watches += 1;
+  const id = watches;
+  watched.set(id, { unit, patterns });
+  stream.subscribe(subscriptions());
+  return () => {
+    watched.delete(id);
+    stream.subscribe(subscriptions());
+    const kept = tileAddresses();
+    for (const [key, value] of values) if (!kept.has(key)) value.value = UNKNOWN;
+  };
+}
+
+function tileAddresses(): Set<string> {
+  const addresses = new Set<string>();
+  for (const [unit, { measurements, devices }] of keyTags.peek()) {
+    const tags = [...measurements.flatMap(({ tag, setpoint }) => [tag, setpoint]), ...devices.map(({ state }) => state)];
+    for (const tag of tags) if (tag) addresses.add(`${unit} ${tag.address}`);
+  }
+  return addresses;
+}
+
+/** A new connection: nothing is known until its snapshot tells it, so that no old value is shown as a live one. */
+function forgetValues(): void {
+  for (const value of values.values()) value.value = UNKNOWN;
+}
+
+type TagListener = (frame: TagFrame) => void;
+const tagListeners = new Set<TagListener>();
+
+/** Every tag frame with its own time, for curves. @returns ends it. */
+export function onTag(listener: TagListener): () => void {
+  tagListeners.add(listener);
+  return () => tagListeners.delete(listener);
+}
+
+/** Modes and health of modules are told by no channel. */
+export const readModules = (): Promise<void> =>
+  guarded(async () => {
+    const found = await get<ModuleInfo[]>(at('controlmodules'), BACKGROUND);
+    modules.value = new Map(found.map((module) => [module.name, module]));
+  });
 
 const readAgain = coalesced(200, () => readAll());
 
@@ -185,7 +241,9 @@ function receive(frame: Frame): void {
   else if (frame.type === 'alarm') readAlarmsSoon();
 }
 
-function receiveTag({ unit, address, value, quality }: TagFrame): void {
+function receiveTag(frame: TagFrame): void {
+  const { unit, address, value, quality } = frame;
+  for (const listener of tagListeners) listener(frame);
   const held = tagValue(unit, address);
   const before = held.peek();
   if (before.value !== value || before.quality !== quality) held.value = { value, quality };

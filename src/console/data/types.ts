@@ -57,13 +57,29 @@ export interface SiteOverview {
 export interface UnitInfo {
   readonly name: string;
   readonly description: string;
+  readonly symbolId: string;
 }
+
+export type Mode = 'Automatic' | 'Semi-Automatic' | 'Manual';
 
 export interface ModuleInfo {
   readonly name: string;
+  readonly unit: string;
+  readonly equipmentModule: string;
+  readonly templateRef: string;
   readonly description: string;
   readonly deviceClass: string;
+  readonly symbolId: string;
   readonly measuredVariable: string;
+  readonly mode: Mode;
+  /** Health of its logic. */
+  readonly state: string;
+  readonly message: string;
+  /** Name of its control program; empty when it has none. */
+  readonly program: string;
+  readonly inputBindings: readonly { readonly name: string; readonly source: string }[];
+  readonly paramOverrides: readonly { readonly blockRef: string; readonly param: string; readonly value: unknown }[];
+  readonly interlockBypass: { readonly active: boolean; readonly until: string; readonly by: string; readonly reason: string };
 }
 
 export interface TagDescriptor {
@@ -78,6 +94,8 @@ export interface TagDescriptor {
   readonly engMin: string;
   readonly engMax: string;
   readonly role: string;
+  readonly trueLabel: string;
+  readonly falseLabel: string;
 }
 
 export type TagData = number | boolean | string | null;
@@ -206,6 +224,7 @@ export interface TagFrame {
   readonly address: string;
   readonly value: TagData;
   readonly quality: Quality;
+  readonly ts: string;
 }
 
 export interface StateFrame {

@@ -10,6 +10,7 @@ import { AlarmBanner } from './alarm-banner.js';
 import { AlarmsView } from './alarms-view.js';
 import { Header } from './header.js';
 import { Overview } from './overview.js';
+import { UnitView } from './unit-view.js';
 
 const RETRY_MS = 3000;
 
@@ -73,6 +74,8 @@ function CurrentView() {
   switch (view.value.name) {
     case 'alarms':
       return <AlarmsView />;
+    case 'unit':
+      return <UnitView name={view.value.id} />;
     default:
       return <Overview />;
   }

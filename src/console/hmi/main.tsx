@@ -3,6 +3,7 @@ import './layout.css';
 import './tiles.css';
 import './batches.css';
 import './pages.css';
+import './unit.css';
 import { render } from 'preact';
 import { App } from './app.js';
 

@@ -1,9 +1,11 @@
 /** One unit: what it is, what it does, and the values that tell whether it goes well. */
 import { batches, keyTags, phases, unitInfo } from '../data/plant.js';
 import type { OverviewUnit, PhaseDetail } from '../data/types.js';
+import { addressOf } from '../data/view.js';
 import { nowMs } from '../common/clock.js';
 import { t, word } from '../common/strings.js';
 import { ageText } from '../common/text.js';
+import { SeverityMark } from './alarm.js';
 import { DeviceRow } from './device-row.js';
 import { MeasuredValue } from './measured-value.js';
 import { StateBadge } from './state-badge.js';
@@ -15,12 +17,17 @@ export function UnitTile({ unit }: { readonly unit: OverviewUnit }) {
     <article class="tile" aria-labelledby={`unit-${unit.name}`} data-testid={`unit-${unit.name}`}>
       <header class="tile-head">
         <div class="tile-name">
-          <h2 id={`unit-${unit.name}`}>{unit.name.toUpperCase()}</h2>
+          <h2 id={`unit-${unit.name}`}>
+            <a class="tile-link" href={addressOf('unit', unit.name)} data-testid={`open-${unit.name}`}>
+              {unit.name.toUpperCase()}
+            </a>
+          </h2>
           <p class="hint">{description}</p>
         </div>
         <div class="tile-state">
           <StateBadge state={unit.state} testid={`state-${unit.name}`} />
           <span class={unit.mode === 'Automatic' ? 'hint' : 'mode-other'}>{word(unit.mode)}</span>
+          {unit.alarms.active > 0 && <SeverityMark severity={unit.alarms.highestSeverity} />}
         </div>
       </header>
       {!unit.runtimeReady && <p class="fault">{t.unitDown}</p>}

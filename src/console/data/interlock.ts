@@ -1,0 +1,178 @@
+/**
+ * Why a module is interlocked: the conditions of its logic with the live values behind them. Conditions are the inputs of
+ * an INTERLOCK block and the ILOCK input of device blocks; what feeds them is followed back through the connections of the
+ * template to the tags of other modules (contract 3, Control-module template; decisions 5.5).
+ */
+import { get } from './api.js';
+import { site } from './plant.js';
+import type { ModuleInfo, TagData } from './types.js';
+
+interface PortValue {
+  readonly value: TagData;
+  readonly quality: string;
+}
+
+interface LiveBlock {
+  readonly name: string;
+  readonly type: string;
+  readonly inputs: Readonly<Record<string, PortValue>>;
+  readonly outputs: Readonly<Record<string, PortValue>>;
+}
+
+export interface LiveNetwork {
+  readonly blocks: readonly LiveBlock[];
+}
+
+interface Connection {
+  readonly sourceBlock: string;
+  readonly sourcePort: string;
+  readonly destBlock: string;
+  readonly destPort: string;
+}
+
+interface Block {
+  readonly name: string;
+  readonly type: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+export interface TemplateLogic {
+  readonly blocks: readonly Block[];
+  readonly dataConnections: readonly Connection[];
+  readonly variableBindings: readonly { readonly variable: string; readonly blockRef: string; readonly portRef: string }[];
+}
+
+export interface CompositeLogic {
+  readonly name: string;
+  readonly blocks: readonly Block[];
+  readonly connections: readonly Connection[];
+  readonly inputBindings: readonly { readonly port: string; readonly blockRef: string; readonly portRef: string }[];
+  readonly outputBindings: readonly { readonly port: string; readonly blockRef: string; readonly portRef: string }[];
+}
+
+export interface InterlockCondition {
+  /** What engineering calls it; empty when it has no text. */
+  readonly text: string;
+  readonly ok: boolean;
+  /** What decides it, such as `li101.pv 3.2 ≥ 10`. */
+  readonly because: readonly string[];
+}
+
+export interface ModuleLogic {
+  readonly template: TemplateLogic;
+  readonly composites: ReadonlyMap<string, CompositeLogic>;
+}
+
+const COMPARISONS: Readonly<Record<string, string>> = { GE: '≥', GT: '>', LE: '≤', LT: '<', EQ: '=', NE: '≠' };
+const DEPTH_MAX = 6;
+
+/** What does not change while the plant runs. */
+export async function readLogic({ templateRef }: ModuleInfo): Promise<ModuleLogic> {
+  const template = await get<TemplateLogic>(`/api/v1/controlmoduletemplates/${encodeURIComponent(templateRef)}`, { background: true });
+  const known = await get<readonly CompositeLogic[]>('/api/v1/fbblocktypes', { background: true });
+  return { template, composites: new Map(known.map((composite) => [composite.name, composite])) };
+}
+
+export function readNetwork({ unit, program }: ModuleInfo): Promise<LiveNetwork> {
+  return get<LiveNetwork>(`/api/v1/sites/${encodeURIComponent(site.peek())}/units/${encodeURIComponent(unit)}/runtime/fbnetwork/${encodeURIComponent(program)}`, {
+    background: true,
+  });
+}
+
+export function conditionsOf(module: ModuleInfo, logic: ModuleLogic, network: LiveNetwork): InterlockCondition[] {
+  const walk = new Walk(module, logic, network);
+  return network.blocks.flatMap((block) => (block.type === 'INTERLOCK' ? walk.permissives(block) : 'ILOCK' in block.inputs ? walk.interlock(block) : []));
+}
+
+class Walk {
+  readonly #module: ModuleInfo;
+  readonly #logic: ModuleLogic;
+  readonly #live: ReadonlyMap<string, LiveBlock>;
+
+  constructor(module: ModuleInfo, logic: ModuleLogic, network: LiveNetwork) {
+    this.#module = module;
+    this.#logic = logic;
+    this.#live = new Map(network.blocks.map((block) => [block.name, block]));
+  }
+
+  /** TRUE permits. */
+  permissives(block: LiveBlock): InterlockCondition[] {
+    return Object.entries(block.inputs)
+      .filter(([port]) => /^IN\d$/.test(port))
+      .map(([port, { value, quality }]) => ({
+        text: this.#text(block.name, `text${port.slice(2)}`),
+        ok: value === true && quality !== 'Bad',
+        because: this.#sources(block.name, port, 0),
+      }))
+      .filter(({ because }) => because.length > 0);
+  }
+
+  /** TRUE blocks. An input that nothing feeds is no interlock. */
+  interlock(block: LiveBlock): InterlockCondition[] {
+    const because = this.#sources(block.name, 'ILOCK', 0);
+    const { value, quality } = block.inputs.ILOCK as PortValue;
+    return because.length === 0 ? [] : [{ text: '', ok: value !== true && quality !== 'Bad', because }];
+  }
+
+  #text(block: string, param: string): string {
+    const override = this.#module.paramOverrides.find((each) => each.blockRef === block && each.param === param);
+    const value = override?.value ?? this.#logic.template.blocks.find(({ name }) => name === block)?.params[param];
+    return typeof value === 'string' ? value : '';
+  }
+
+  /** @param block may be inside a composite: `guard/lvl`. */
+  #sources(block: string, port: string, depth: number): string[] {
+    if (depth > DEPTH_MAX) return [];
+    const slash = block.lastIndexOf('/');
+    return slash < 0 ? this.#sourcesInTemplate(block, port, depth) : this.#sourcesInComposite(block.slice(0, slash), block.slice(slash + 1), port, depth);
+  }
+
+  #sourcesInTemplate(block: string, port: string, depth: number): string[] {
+    const { dataConnections, variableBindings } = this.#logic.template;
+    const variable = variableBindings.find((binding) => binding.blockRef === block && binding.portRef === port);
+    if (variable) {
+      const source = this.#module.inputBindings.find(({ name }) => name === variable.variable)?.source;
+      return source === undefined ? [] : [source];
+    }
+    return dataConnections.filter((link) => link.destBlock === block && link.destPort === port).flatMap((link) => this.#outputOf('', link.sourceBlock, link.sourcePort, depth + 1));
+  }
+
+  #sourcesInComposite(path: string, inner: string, port: string, depth: number): string[] {
+    const composite = this.#compositeAt(path);
+    if (!composite) return [];
+    const outside = composite.inputBindings.find((binding) => binding.blockRef === inner && binding.portRef === port);
+    if (outside) return this.#sources(path, outside.port, depth + 1);
+    return composite.connections
+      .filter((link) => link.destBlock === inner && link.destPort === port)
+      .flatMap((link) => this.#outputOf(`${path}/`, link.sourceBlock, link.sourcePort, depth + 1));
+  }
+
+  #compositeAt(path: string): CompositeLogic | undefined {
+    const [first = '', ...rest] = path.split('/');
+    let found = this.#logic.composites.get(this.#logic.template.blocks.find(({ name }) => name === first)?.type ?? '');
+    for (const part of rest) found = this.#logic.composites.get(found?.blocks.find(({ name }) => name === part)?.type ?? '');
+    return found;
+  }
+
+  /** What an output says: a comparison with its values, or what feeds the block. */
+  #outputOf(prefix: string, block: string, port: string, depth: number): string[] {
+    const name = prefix + block;
+    const live = this.#live.get(name);
+    if (!live) {
+      const inner = this.#compositeAt(name)?.outputBindings.find((binding) => binding.port === port);
+      return inner ? this.#outputOf(`${name}/`, inner.blockRef, inner.portRef, depth + 1) : [];
+    }
+    const sign = COMPARISONS[live.type];
+    if (sign !== undefined) {
+      const [left] = this.#sources(name, 'IN1', depth + 1);
+      const [right] = this.#sources(name, 'IN2', depth + 1);
+      return [`${left ?? ''} ${shown(live.inputs.IN1)} ${sign} ${right ?? ''} ${shown(live.inputs.IN2)}`.replace(/\s+/g, ' ').trim()];
+    }
+    return Object.keys(live.inputs).flatMap((input) => this.#sources(name, input, depth + 1));
+  }
+}
+
+function shown(port: PortValue | undefined): string {
+  const value = port?.value;
+  return typeof value === 'number' ? String(Number(value.toPrecision(4))) : String(value ?? '');
+}

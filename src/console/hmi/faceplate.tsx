@@ -1,0 +1,219 @@
+/** The faceplate of a control module: mode, values with their bars, what can be written, trend, interlock and why. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { conditionsOf, type InterlockCondition, type ModuleLogic, readLogic, readNetwork } from '../data/interlock.js';
+import { isBlocked, type ModuleTags } from '../data/module-tags.js';
+import { setMode, MODES } from '../data/modules.js';
+import { tagValue, watchTags } from '../data/plant.js';
+import { can } from '../data/session.js';
+import { everySecond } from '../data/timers.js';
+import type { Pen } from '../data/trend.js';
+import type { Mode, ModuleInfo, TagDescriptor } from '../data/types.js';
+import { Dialog } from '../common/dialog.js';
+import { t, word } from '../common/strings.js';
+import { tagText } from '../common/tag-text.js';
+import { momentText } from '../common/text.js';
+import { useSend } from '../common/use-send.js';
+import { Trend } from './trend.js';
+import { WriteDialog } from './write-dialog.js';
+
+const TREND_MS = 5 * 60_000;
+
+export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readonly onClose: () => void }) {
+  const { module, all } = tags;
+  const [writing, setWriting] = useState('');
+  useEffect(() => watchTags(module.unit, [`${module.name.replace(/[*?[\]]/g, '?')}.*`]), [module.name, module.unit]);
+  const pens = useMemo(() => pensOf(tags), [module.name]);
+  const first = leading(tags);
+  const rest = all.filter((tag) => !first.includes(tag)).sort((a, b) => Number(b.accessLevel === 'readwrite') - Number(a.accessLevel === 'readwrite'));
+  const lines = { module, onWrite: setWriting };
+  const writable = all.find(({ name }) => name === writing);
+  return (
+    <aside class="panel faceplate" aria-labelledby="faceplate-title" data-testid={`faceplate-${module.name}`}>
+      <header class="detail-head">
+        <div>
+          <h2 id="faceplate-title">{module.name.toUpperCase()}</h2>
+          <p class="hint">{module.description}</p>
+        </div>
+        <button type="button" class="button" onClick={onClose} data-testid="faceplate-close">
+          {t.close}
+        </button>
+      </header>
+      <ModeChoice module={module} />
+      <div class="faceplate-scroll scroll" tabIndex={0} role="group" aria-label={module.name}>
+        {module.state !== 'Running' && (
+          <p class="fault">
+            {t.logic}: {word(module.state)} {module.message}
+          </p>
+        )}
+        <Interlock tags={tags} />
+        <Lines tags={first} {...lines} />
+        {pens.length > 0 && can('historian:tags') && (
+          <div class="faceplate-trend">
+            <Trend pens={pens} windowMs={TREND_MS} />
+          </div>
+        )}
+        <Lines tags={rest} {...lines} />
+      </div>
+      {writable && <WriteDialog module={module} tag={writable} onClose={() => setWriting('')} />}
+    </aside>
+  );
+}
+
+/** What an operator looks at first: the value, the setpoint, the output, the command of a device. */
+function leading({ all, main, setpoint, output }: ModuleTags): TagDescriptor[] {
+  const command = all.find(({ name }) => name === 'cmd');
+  return [main, setpoint, output, command].filter((tag, at, list): tag is TagDescriptor => tag !== undefined && list.indexOf(tag) === at);
+}
+
+function pensOf(tags: ModuleTags): Pen[] {
+  const { module } = tags;
+  const found = leading(tags).filter(({ dataType }) => dataType === 'Float');
+  return found.map((tag) => ({ unit: module.unit, address: tag.address, label: tag.name, engUnits: tag.engUnits }));
+}
+
+/** A mode is changed after a question: it decides who drives the equipment. */
+function ModeChoice({ module }: { readonly module: ModuleInfo }) {
+  const [asked, setAsked] = useState<Mode | null>(null);
+  const sending = useSend();
+  const confirm = (event: Event): void => {
+    event.preventDefault();
+    if (asked === null) return;
+    void sending.run(async () => {
+      await setMode(module.name, asked);
+      setAsked(null);
+    });
+  };
+  return (
+    <div class="chips mode-choice" role="group" aria-label={t.mode}>
+      {MODES.map((mode) => (
+        <button
+          type="button"
+          class="chip"
+          key={mode}
+          aria-pressed={mode === module.mode}
+          disabled={!can('mode:set') || mode === module.mode}
+          onClick={() => setAsked(mode)}
+          data-testid={`mode-${mode}`}
+        >
+          {word(mode)}
+        </button>
+      ))}
+      {asked && (
+        <Dialog title={t.modeQuestion(module.name.toUpperCase(), word(asked))} testid="mode-dialog" onClose={() => setAsked(null)}>
+          <form onSubmit={confirm} noValidate>
+            <p>{t.modeMeaning[asked]}</p>
+            {sending.fault !== '' && (
+              <p class="fault" role="alert">
+                {sending.fault}
+              </p>
+            )}
+            <div class="dialog-actions">
+              <button type="button" class="button" onClick={() => setAsked(null)}>
+                {t.cancel}
+              </button>
+              <button type="submit" class="button primary" disabled={sending.busy} data-testid="mode-send">
+                {word(asked)}
+              </button>
+            </div>
+          </form>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+function Lines({ module, tags, onWrite }: { readonly module: ModuleInfo; readonly tags: readonly TagDescriptor[]; readonly onWrite: (tag: string) => void }) {
+  return (
+    <ul class="lines">
+      {tags.map((tag) => (
+        <Line key={tag.address} module={module} tag={tag} onWrite={() => onWrite(tag.name)} />
+      ))}
+    </ul>
+  );
+}
+
+interface LineProps {
+  readonly module: ModuleInfo;
+  readonly tag: TagDescriptor;
+  readonly onWrite: () => void;
+}
+
+function Line({ module, tag, onWrite }: LineProps) {
+  const held = tagValue(module.unit, tag.address).value;
+  const alarmed = tag.role === 'alarm' && held.value === true;
+  return (
+    <li class={alarmed ? 'line line-alarm' : 'line'}>
+      <span class="line-name">
+        {t.tagNames[tag.name] ?? tag.name}
+        {tag.name in t.tagNames && <span class="hint"> {tag.name}</span>}
+      </span>
+      <span class="line-value number live" data-testid={`line-${tag.name}`} data-quality={held.quality}>
+        {tagText(tag, held)}
+      </span>
+      {tag.accessLevel === 'readwrite' && (
+        <button
+          type="button"
+          class="button"
+          disabled={!can('controlmodule:write-tag') || module.mode === 'Automatic'}
+          title={module.mode === 'Automatic' ? t.writeNeedsManual : ''}
+          onClick={onWrite}
+          data-testid={`write-${tag.name}`}
+        >
+          {t.write}
+        </button>
+      )}
+    </li>
+  );
+}
+
+/** Each condition with the values that decide it: an operator at three in the morning has no drawings at hand. */
+function Interlock({ tags }: { readonly tags: ModuleTags }) {
+  const { module, interlocks } = tags;
+  const [conditions, setConditions] = useState<readonly InterlockCondition[]>([]);
+  useEffect(() => {
+    if (interlocks.length === 0 || module.program === '' || !can('unit:runtime-fbnetwork') || !can('controlmoduletemplate:read')) return;
+    let logic: ModuleLogic | undefined;
+    let current = true;
+    const look = async (): Promise<void> => {
+      try {
+        logic ??= await readLogic(module);
+        const network = await readNetwork(module);
+        if (current) setConditions(conditionsOf(module, logic, network));
+      } catch {
+        if (current) setConditions([]); // the flag above still tells; an old reason would not
+      }
+    };
+    void look();
+    const end = everySecond(look);
+    return () => {
+      current = false;
+      end();
+    };
+  }, [module.name, module.program]);
+  if (interlocks.length === 0) return null;
+  const values = interlocks.map((tag) => ({ tag, held: tagValue(module.unit, tag.address).value }));
+  const known = values.every(({ held }) => held.quality === 'Good');
+  const blocked = values.some(({ tag, held }) => isBlocked(tag, held.value));
+  return (
+    <section class={blocked ? 'interlock interlock-blocked live' : 'interlock live'} data-testid="interlock" data-blocked={known ? String(blocked) : ''}>
+      <h3>
+        {blocked ? '⊘ ' : ''}
+        {!known ? t.interlockUnknown : blocked ? t.interlocked : t.interlockFree}
+      </h3>
+      {module.interlockBypass.active && (
+        <p class="warning">
+          {t.bypassed(momentText(module.interlockBypass.until), module.interlockBypass.by)} {module.interlockBypass.reason}
+        </p>
+      )}
+      <ul data-testid="interlock-why">
+        {conditions.map(({ text, ok, because }) => (
+          <li key={text + because.join()} data-ok={String(ok)}>
+            <span aria-hidden="true">{ok ? '✓' : '✗'}</span> <span class="visually-hidden">{ok ? t.met : t.notMet}: </span>
+            {text !== '' && <strong>{text}: </strong>}
+            <span class="number">{because.join(', ')}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,156 @@
+/** The drawing of curves with uPlot. Loaded when the first curve is shown, so that the first view does not wait for it. */
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { Curve, Pen } from '../data/trend.js';
+import { look } from '../common/look.js';
+import { language } from '../common/strings.js';
+import { unitText } from '../common/text.js';
+
+const REDRAW_MS = 500;
+/** Lines are told apart by dash as well as by shade: not everybody sees colours. */
+const DASHES: readonly (number[] | undefined)[] = [undefined, [8, 4], [2, 3], [12, 4, 2, 4], [4, 2], [16, 6]];
+
+export interface TrendPlotProps {
+  readonly pens: readonly Pen[];
+  readonly curves: readonly Curve[];
+  /** Follows the present with this width; undefined: the span. */
+  readonly windowMs: number | undefined;
+  readonly span: { readonly fromMs: number; readonly toMs: number };
+  readonly legend: boolean;
+  /** Values under the cursor, one per pen; null when it is elsewhere. */
+  readonly onCursor?: (at: number | null, values: readonly (number | null | undefined)[]) => void;
+}
+
+function colour(name: string): string {
+  const probe = document.createElement('span');
+  probe.style.color = `var(${name})`;
+  document.body.append(probe);
+  const found = getComputedStyle(probe).color;
+  probe.remove();
+  return found;
+}
+
+const PEN_COLOURS = ['--pen-1', '--pen-2', '--pen-3', '--pen-4', '--pen-5', '--pen-6'] as const;
+
+function aligned(curves: readonly Curve[]): uPlot.AlignedData {
+  return uPlot.join(curves.map(({ times, values }) => [times, values] as uPlot.AlignedData)) as uPlot.AlignedData;
+}
+
+export default function TrendPlot({ pens, curves, windowMs, span, legend, onCursor }: TrendPlotProps) {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const element = box.current;
+    if (!element || pens.length === 0) return;
+    const options = optionsOf(pens, element, onCursor);
+    const plot = new uPlot(options, aligned(curves), element);
+    const draw = (): void => {
+      plot.setData(aligned(curves), false);
+      const toMs = windowMs === undefined ? span.toMs : Date.now();
+      plot.setScale('x', { min: (windowMs === undefined ? span.fromMs : toMs - windowMs) / 1000, max: toMs / 1000 });
+    };
+    draw();
+    const timer = windowMs === undefined ? 0 : window.setInterval(() => !document.hidden && draw(), REDRAW_MS);
+    const sized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: element.clientHeight }));
+    sized.observe(element);
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const recolour = (): void => plot.redraw(false);
+    dark.addEventListener('change', recolour);
+    const unlook = look.subscribe(recolour);
+    return () => {
+      clearInterval(timer);
+      sized.disconnect();
+      dark.removeEventListener('change', recolour);
+      unlook();
+      plot.destroy();
+    };
+  }, [pens, curves, windowMs, span.fromMs, span.toMs]);
+  return (
+    <div class="trend">
+      <div class="trend-plot" ref={box} data-testid="trend-plot" data-points={curves.reduce((sum, { times }) => sum + times.length, 0)} />
+      {legend && <Legend pens={pens} />}
+    </div>
+  );
+}
+
+function optionsOf(pens: readonly Pen[], element: HTMLElement, onCursor: TrendPlotProps['onCursor']): uPlot.Options {
+  const units = [...new Set(pens.map(({ engUnits }) => engUnits))];
+  const grid = { stroke: () => colour('--line'), width: 1 };
+  const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
+  return {
+    width: element.clientWidth,
+    height: element.clientHeight,
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { size: 8 } },
+    scales: { x: { time: true, auto: false }, ...Object.fromEntries(units.map((unit) => [`y ${unit}`, { auto: true, range: rangeOf }])) },
+    axes: [
+      { stroke: () => colour('--muted'), grid, ticks: grid, values: (_plot, splits) => splits.map((at) => time.format(at * 1000)), space: 90 },
+      ...units.map((unit, at) => ({
+        scale: `y ${unit}`,
+        label: unitText(unit),
+        labelSize: unit === '' ? 0 : 18,
+        size: 46,
+        side: at % 2 === 0 ? (3 as const) : (1 as const),
+        stroke: () => colour('--muted'),
+        grid: at === 0 ? grid : { show: false },
+        ticks: grid,
+      })),
+    ],
+    series: [
+      {},
+      ...pens.map((pen, at) => ({
+        label: pen.label,
+        scale: `y ${pen.engUnits}`,
+        stroke: () => colour(PEN_COLOURS[at % PEN_COLOURS.length] as string),
+        width: 2,
+        dash: DASHES[at % DASHES.length],
+        points: { show: false },
+      })),
+    ],
+    hooks: {
+      setCursor: [
+        (plot) => {
+          const at = plot.cursor.idx;
+          if (at === null || at === undefined || (plot.cursor.left ?? -1) < 0) return onCursor?.(null, []);
+          onCursor?.(
+            plot.data[0][at] ?? null,
+            pens.map((_pen, series) => lastBefore(plot.data[series + 1] as (number | null | undefined)[], at)),
+          );
+        },
+      ],
+    },
+  };
+}
+
+/** A flat line lies in the middle, not at an edge. */
+function rangeOf(_plot: uPlot, min: number | null, max: number | null): [number, number] {
+  if (min === null || max === null) return [0, 1];
+  const margin = Math.max((max - min) * 0.08, Math.abs(max) * 0.01, 0.05);
+  return [min - margin, max + margin];
+}
+
+/** Each curve has its own times; what it last was is what it is. */
+function lastBefore(values: readonly (number | null | undefined)[], from: number): number | null | undefined {
+  for (let at = from; at >= 0; at -= 1) if (values[at] !== undefined) return values[at];
+  return undefined;
+}
+
+function Legend({ pens }: { readonly pens: readonly Pen[] }) {
+  return (
+    <ul class="trend-legend">
+      {pens.map((pen, at) => (
+        <li key={`${pen.unit} ${pen.address}`} class={`pen pen-${(at % PEN_COLOURS.length) + 1}`}>
+          <PenLine at={at} /> {pen.label}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function PenLine({ at }: { readonly at: number }) {
+  return (
+    <svg class={`pen-line pen-line-${(at % PEN_COLOURS.length) + 1}`} viewBox="0 0 30 6" aria-hidden="true">
+      <line x1="0" y1="3" x2="30" y2="3" stroke-dasharray={DASHES[at % DASHES.length]?.join(' ')} />
+    </svg>
+  );
+}

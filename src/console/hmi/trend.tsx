@@ -1,0 +1,56 @@
+/** Curves that follow the present, or show a span of the past. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { type Curve, follow, type Pen, readCurve, type Span } from '../data/trend.js';
+import { faultText } from '../common/fault-text.js';
+import { t } from '../common/strings.js';
+import type { TrendPlotProps } from './trend-plot.js';
+
+type Plot = (props: TrendPlotProps) => preact.JSX.Element;
+let loading: Promise<{ readonly default: Plot }> | undefined;
+
+export interface TrendProps {
+  readonly pens: readonly Pen[];
+  /** Follows the present with this width; undefined: the span. */
+  readonly windowMs: number | undefined;
+  readonly span?: Span;
+  readonly legend?: boolean;
+  readonly onCursor?: TrendPlotProps['onCursor'];
+  readonly onCurves?: (curves: readonly Curve[]) => void;
+}
+
+const NO_SPAN: Span = { fromMs: 0, toMs: 0 };
+
+export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, onCursor, onCurves }: TrendProps) {
+  const [Plot, setPlot] = useState<Plot | null>(null);
+  const [curves, setCurves] = useState<readonly Curve[] | null>(null);
+  const [fault, setFault] = useState('');
+  const question = JSON.stringify([pens, windowMs, span]);
+  const kept = useMemo(() => pens, [question]);
+  useEffect(() => {
+    loading ??= import('./trend-plot.js');
+    loading.then(({ default: plot }) => setPlot(() => plot)).catch((refused: unknown) => setFault(faultText(refused)));
+  }, []);
+  useEffect(() => {
+    let current = true;
+    let end: (() => void) | undefined;
+    setCurves(null);
+    const nowMs = Date.now();
+    const asked = windowMs === undefined ? span : { fromMs: nowMs - windowMs, toMs: nowMs };
+    Promise.all(kept.map((pen) => readCurve(pen, asked)))
+      .then((found) => {
+        if (!current) return;
+        if (windowMs !== undefined) end = follow(kept, found, windowMs);
+        setCurves(found);
+        setFault('');
+        onCurves?.(found);
+      })
+      .catch((refused: unknown) => current && setFault(faultText(refused)));
+    return () => {
+      current = false;
+      end?.();
+    };
+  }, [question]);
+  if (fault !== '') return <p class="fault">{t.readFailed(fault)}</p>;
+  if (!Plot || !curves) return <p class="hint trend-wait">{t.reading}</p>;
+  return <Plot pens={kept} curves={curves} windowMs={windowMs} span={span} legend={legend} {...(onCursor ? { onCursor } : {})} />;
+}

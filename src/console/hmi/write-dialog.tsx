@@ -1,0 +1,127 @@
+/** A value is written in two steps: entered, then confirmed with the old beside the new. The gateway checks it again. */
+import { useState } from 'preact/hooks';
+import { writeTag } from '../data/modules.js';
+import { tagValue } from '../data/plant.js';
+import type { ModuleInfo, TagData, TagDescriptor } from '../data/types.js';
+import { Dialog } from '../common/dialog.js';
+import { t } from '../common/strings.js';
+import { switchText, tagText } from '../common/tag-text.js';
+import { typedNumber, unitText } from '../common/text.js';
+import { useSend } from '../common/use-send.js';
+import { Keypad } from './keypad.js';
+
+export interface WriteDialogProps {
+  readonly module: ModuleInfo;
+  readonly tag: TagDescriptor;
+  readonly onClose: () => void;
+}
+
+const NUMBERS: readonly string[] = ['Float', 'Integer', 'Int', 'Double'];
+
+export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
+  const [entered, setEntered] = useState('');
+  const [confirmed, setConfirmed] = useState<Exclude<TagData, null> | null>(null);
+  const sending = useSend();
+  const now = tagValue(module.unit, tag.address).value;
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (confirmed === null) {
+      const { value, fault } = check(tag, entered);
+      if (fault === '') setConfirmed(value);
+      sending.refuse(fault);
+      return;
+    }
+    void sending.run(async () => {
+      await writeTag(module.name, tag.name, confirmed);
+      onClose();
+    });
+  };
+  return (
+    <Dialog title={`${t.write}: ${tag.address.toUpperCase()}`} testid="write-dialog" wide onClose={onClose}>
+      <form onSubmit={submit} noValidate>
+        {sending.fault !== '' && (
+          <p class="fault" role="alert" data-testid="write-error">
+            {sending.fault}
+          </p>
+        )}
+        {confirmed === null ? (
+          <Entry tag={tag} value={entered} onInput={setEntered} />
+        ) : (
+          <p class="confirm number" data-testid="write-confirm">
+            {tagText(tag, now)} <span aria-hidden="true">→</span> <strong>{tagText(tag, { value: confirmed, quality: 'Good' })}</strong>
+          </p>
+        )}
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={confirmed === null ? onClose : () => setConfirmed(null)}>
+            {confirmed === null ? t.cancel : t.back}
+          </button>
+          <button type="submit" class="button primary" disabled={sending.busy} data-testid="write-send">
+            {sending.busy ? t.sending : confirmed === null ? t.next : t.writeNow}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+interface Checked {
+  readonly value: Exclude<TagData, null>;
+  readonly fault: string;
+}
+
+function check(tag: TagDescriptor, entered: string): Checked {
+  if (tag.dataType === 'Boolean') return { value: entered === 'true', fault: entered === '' ? t.choose : '' };
+  if (!NUMBERS.includes(tag.dataType)) return { value: entered, fault: '' };
+  const text = typedNumber(entered);
+  const value = Number(text);
+  if (text === undefined) return { value, fault: t.notNumber };
+  const outside = (tag.engMin !== '' && value < Number(tag.engMin)) || (tag.engMax !== '' && value > Number(tag.engMax));
+  return { value, fault: outside ? t.outside(tag.engMin, tag.engMax) : '' };
+}
+
+function Entry({ tag, value, onInput }: { readonly tag: TagDescriptor; readonly value: string; readonly onInput: (value: string) => void }) {
+  if (tag.dataType === 'Boolean') {
+    return (
+      <div class="choices" role="radiogroup" aria-label={tag.address}>
+        {[true, false].map((each) => (
+          <button
+            type="button"
+            role="radio"
+            class="button choice"
+            aria-checked={value === String(each)}
+            key={String(each)}
+            onClick={() => onInput(String(each))}
+            data-testid={`write-${each}`}
+          >
+            {switchText(tag, each)}
+          </button>
+        ))}
+      </div>
+    );
+  }
+  const numeric = NUMBERS.includes(tag.dataType);
+  return (
+    <div class="answer">
+      <div class="field">
+        <label for="write-value">
+          {t.value} {tag.engUnits === '' ? '' : `(${unitText(tag.engUnits)})`}
+        </label>
+        <input
+          id="write-value"
+          class="number answer-value"
+          inputMode={numeric ? 'decimal' : 'text'}
+          autocomplete="off"
+          autofocus
+          value={value}
+          aria-describedby="write-hint"
+          onInput={(event) => onInput(event.currentTarget.value)}
+          data-testid="write-value"
+        />
+        <p id="write-hint" class="hint">
+          {tag.engMin !== '' || tag.engMax !== '' ? t.between(tag.engMin, tag.engMax, unitText(tag.engUnits)) : ''}
+        </p>
+      </div>
+      {numeric && <Keypad value={value} onInput={onInput} />}
+    </div>
+  );
+}
