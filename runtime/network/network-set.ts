@@ -72,6 +72,8 @@ export class NetworkSet {
   /** Per tag: its slot, or -1 and its channel number, or -1. */
   readonly #tagSource: Int32Array;
   readonly #tagChannel: Int32Array;
+  /** The best quality that the channel of a tag can have. */
+  readonly #tagBest: Uint8Array;
   readonly #tagCyclic: Uint8Array;
   readonly #modes: Map<string, Mode>;
   /** Writes that changed a stored value, ever: what was commanded is saved at once, not with the next interval. */
@@ -109,7 +111,8 @@ export class NetworkSet {
     this.#tags = prepared.tags;
     this.#slots = nameSlots(plan, this.io);
     this.#tagSource = Int32Array.from(this.#tags, (tag) => tag.slot);
-    this.#tagChannel = Int32Array.from(this.#tags, (tag) => (tag.plan.binding.kind === 'channel' && tag.image >= 0 ? this.io.first[tag.image] + tag.channel : -1));
+    this.#tagChannel = Int32Array.from(this.#tags, (tag) => ((tag.plan.binding.kind === 'channel' || tag.raw) && tag.image >= 0 ? this.io.first[tag.image] + tag.channel : -1));
+    this.#tagBest = Uint8Array.from(this.#tags, (tag) => (tag.raw ? QUALITY.Raw : QUALITY.Good));
     this.#tagCyclic = Uint8Array.from(this.#tags, (tag) => (tag.plan.cyclic ? 1 : 0));
     this.#bypasses = new Bypasses(memory);
     this.#settling = new SettlingWrites(plan, this.io);
@@ -185,7 +188,7 @@ export class NetworkSet {
         quality[n] = Q[slot];
       } else if (channel >= 0) {
         values[n] = this.io.value[channel];
-        quality[n] = this.io.quality[channel];
+        quality[n] = Math.max(this.io.quality[channel], this.#tagBest[n]);
         timestamps[n] = this.io.sampledAtMs[channel] > 0 ? this.io.sampledAtMs[channel] : nowMs;
       } else {
         values[n] = Number.NaN;
@@ -265,7 +268,7 @@ export class NetworkSet {
     const source = this.#tagSource[slot] ?? -1;
     if (source >= 0) return this.#memory.Q[source] as QualityCode;
     const channel = this.#channel(slot);
-    return channel < 0 ? QUALITY.Bad : (this.io.quality[channel] as QualityCode);
+    return channel < 0 ? QUALITY.Bad : (Math.max(this.io.quality[channel], this.#tagBest[slot] ?? QUALITY.Good) as QualityCode);
   }
 
   /** A cyclic tag on a channel whose sample is older than its I/O module allows (decisions 7.2). */

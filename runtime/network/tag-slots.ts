@@ -16,12 +16,14 @@ export interface TagSlot {
   /** Channel behind the tag: a device tag, or the channel of the AI, AO, DI or DO it is bound to. */
   readonly image: number;
   readonly channel: number;
+  /** Read past its network, which does not run: what the driver delivers, unscaled (contract 2, Tag quality). */
+  readonly raw: boolean;
   readonly type: DataType;
 }
 
 /** `stored` is the slot of the tag if it is a stored value. */
 export function bindTag(plan: TagPlan, instance: Instance | undefined, stored: number, images: number): TagSlot {
-  const none: TagSlot = { plan, network: instance, slot: -1, writes: [], override: -1, image: -1, channel: -1, type: plan.type };
+  const none: TagSlot = { plan, network: instance, slot: -1, writes: [], override: -1, image: -1, channel: -1, raw: false, type: plan.type };
   const { binding } = plan;
   if (binding.kind === 'channel') return binding.image < images ? { ...none, image: binding.image, channel: binding.channel } : none;
   if (binding.kind === 'stored') return { ...none, slot: stored, writes: [stored] };
@@ -41,8 +43,11 @@ function bindVariable(none: TagSlot, instance: Instance, name: string): TagSlot 
 }
 
 function bindPort(none: TagSlot, instance: Instance, block: string, port: string): TagSlot {
-  const { loaded } = instance;
-  if (!loaded) return none;
+  const { loaded, plan } = instance;
+  if (!loaded) {
+    const wire = plan.channels.find((entry) => sameName(entry.block, block));
+    return wire ? { ...none, image: wire.image, channel: wire.channel, raw: true } : none;
+  }
   const { linked, layout, sb } = loaded;
   const ends = linked.flat.inputs(block, port);
   if (ends.length === 0) {

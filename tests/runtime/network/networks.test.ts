@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import t from 'tap';
+import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import { blockType, blockTypeEntries, BLOCK_TYPE_NAMES, portLookup, validateNetwork } from '../../../runtime/catalog.js';
 import { executionOrder } from '../../../runtime/network/order.js';
 import { NetworkSet } from '../../../runtime/network/network-set.js';
@@ -382,6 +383,35 @@ t.test('PROG-14: a network that cannot be loaded is in Error and its tags are Ba
   ]);
   unit.scan();
   t.strictSame([unit.get('x.out'), unit.quality('x.out'), unit.write('x.out', 1)], [null, 'Bad', 'write_failed']);
+});
+
+t.test('TAG-12 TAG-13: while a network does not run, the tag of its I/O block is what the driver delivers: unscaled, Raw, Bad when the driver says so', async (t) => {
+  const plan = unitPlan({
+    images: [image('io', 'tt input')],
+    tags: tags('m.pv ai.OUT REAL', 'm.twice twice.OUT REAL'),
+    networks: [
+      network({
+        name: 'm',
+        blocks: [
+          { name: 'ai', type: 'AI', params: { addr: '', rawMin: 4, rawMax: 20, engMax: 100 } },
+          { name: 'twice', type: 'NOPE' },
+        ],
+        channels: [{ block: 'ai', image: 0, channel: 0 }],
+      }),
+    ],
+  });
+  const unit = new Unit(plan);
+  unit.sample(plan, 0, 12);
+  unit.scan();
+  t.strictSame([unit.get('m.pv'), unit.quality('m.pv'), unit.get('io:tt'), unit.quality('io:tt')], [12, 'Raw', 12, 'Good'], '12 mA, not 50 %');
+  t.strictSame([unit.get('m.twice'), unit.quality('m.twice')], [null, 'Bad'], 'what only the network computes nobody has');
+  const [values, times, qualities] = [new Float64Array(2), new Float64Array(2), new Uint8Array(2)];
+  unit.set.publish(values, times, qualities, unit.nowMs);
+  t.strictSame([values[0], qualities[0]], [12, QUALITY.Raw], 'so it is served');
+  unit.nowMs += 5000;
+  unit.scan();
+  t.equal(unit.quality('m.pv'), 'Bad', 'a driver that says nothing any more');
+  t.equal(unit.write('m.pv', 1), 'read_only_tag');
 });
 
 t.test('D-PROG-03: a bypassed interlock lets pass and counts its shadow trips', async (t) => {
