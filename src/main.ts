@@ -118,10 +118,10 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     goAhead: settings.realtimePriority,
     settings: { reconnectMinMs: settings.ioReconnectMinMs, reconnectMaxMs: settings.ioReconnectMaxMs, readbackTimeoutMs: settings.readbackTimeoutMs },
   });
-  const contents = new ContentsKeeper({ store, probes, clock });
-  const ioModules = new IOModuleReconciler({ store, probes, clock, contents });
   const scale = { value: production ? 1 : settings.timeScale };
   const timeScale = (): number => scale.value;
+  const contents = new ContentsKeeper({ store, probes, clock, timeScale });
+  const ioModules = new IOModuleReconciler({ store, probes, clock, contents });
   probes.setTimeScale(scale.value);
   const runtimeSettings = {
     loopLimit: settings.stLoopLimit,

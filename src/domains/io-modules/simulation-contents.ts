@@ -1,7 +1,8 @@
 /**
  * What a simulated plant holds over a restart of the appliance. A real vessel keeps its contents when the control computer
  * loses power; a simulated one would be empty and cold again, and no interrupted batch could go on. So the values of the
- * behaviours that build on themselves are read back from the probe once a second and become their start values.
+ * behaviours that build on themselves are read back from the probe once a plant second and become their start values: what
+ * a kill takes from the vessels is then the same at any time scale.
  */
 import * as v from 'valibot';
 import { isDeepStrictEqual } from 'node:util';
@@ -12,7 +13,10 @@ import type { Put, Store } from '../../platform/store/store.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import { IOModule, SimulationPreset } from './kind.js';
 
+/** Plant time. */
 const SAVE_INTERVAL_MS = 1000;
+/** Wall time: a commit each, which the disk of a small box takes without notice. */
+const SAVE_INTERVAL_MIN_MS = 100;
 /** Behaviour types whose next value depends on the last one (decisions 6.2). */
 const CUMULATIVE = ['TankLevel', 'RandomWalk', 'PIDResponse'];
 
@@ -36,15 +40,17 @@ export class ContentsKeeper {
   readonly #store: Store;
   readonly #probes: LocalProbes;
   readonly #clock: Clock;
+  readonly #timeScale: () => number;
   /** As found at start; later values live in the probes themselves. */
   readonly #found: ReadonlyMap<string, ContentsSpec['values']>;
   #cancel: () => void = () => undefined;
   #stopped = false;
 
-  constructor(parts: { readonly store: Store; readonly probes: LocalProbes; readonly clock: Clock }) {
+  constructor(parts: { readonly store: Store; readonly probes: LocalProbes; readonly clock: Clock; readonly timeScale: () => number }) {
     this.#store = parts.store;
     this.#probes = parts.probes;
     this.#clock = parts.clock;
+    this.#timeScale = parts.timeScale;
     this.#found = new Map(this.#store.list(SimulationContents).map(({ metadata, spec }) => [`${metadata.site}/${metadata.name}`, spec.values]));
   }
 
@@ -58,7 +64,7 @@ export class ContentsKeeper {
   }
 
   start(): void {
-    this.#cancel = this.#clock.after(SAVE_INTERVAL_MS, () => {
+    this.#cancel = this.#clock.after(Math.max(SAVE_INTERVAL_MS / this.#timeScale(), SAVE_INTERVAL_MIN_MS), () => {
       void this.save().finally(() => {
         if (!this.#stopped) this.start();
       });
