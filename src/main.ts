@@ -38,7 +38,7 @@ import { AlarmBook } from './domains/alarms/alarm-book.js';
 import { alarmView } from './domains/alarms/counts.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
 import { DefinitionWatch } from './domains/alarms/definition-watch.js';
-import { AlarmDefinition } from './domains/alarms/kind.js';
+import { Alarm, AlarmDefinition, type AlarmStatus } from './domains/alarms/kind.js';
 import { AlarmReconciler } from './domains/alarms/reconciler.js';
 import { unitsConcerned } from './domains/alarms/sources.js';
 import { signalKey, SystemWatch, wakeSystemAlarms } from './domains/alarms/system-watch.js';
@@ -283,6 +283,12 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     if (!batchRef) return;
     phases.sendSignals(resource.metadata.site, batchRef);
     wakeScope(resource.metadata.site, batchRef);
+  });
+  // what an alarm has held can be restarted once it clears
+  store.watch(Alarm, ({ resource }) => {
+    if (!(resource.status as AlarmStatus).exceptionAction) return;
+    const { site } = resource.metadata;
+    for (const { status } of store.list(Unit, site)) if (status.allocatedTo !== '') wakeScope(site, status.allocatedTo);
   });
   store.watchReload(() => {
     desk.takeKept();

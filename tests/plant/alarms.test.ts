@@ -22,6 +22,30 @@ async function define(definition: Readonly<Record<string, unknown>>): Promise<vo
   if (answer.status !== 201) throw new Error(`POST alarmdefinitions: ${answer.status} ${answer.text}`);
 }
 
+const DRAIN_RESET = {
+  name: 'drain-reset',
+  sourceKind: 'ControlModule',
+  sourceName: 'xv105',
+  conditionType: 'TagTrue',
+  tagName: 'reset',
+  severity: 'High',
+  message: 'held, because the drain is being reset',
+};
+
+await define({ ...DRAIN_RESET, exceptionAction: 'Hold' });
+
+/** By hand; phases have the module in Automatic again. */
+async function drainReset(value: boolean): Promise<void> {
+  for (const [path, body] of [
+    ['mode', { kind: 'ControlModule', name: 'xv105', mode: 'Manual' }],
+    ['units/rx101/tags/xv105.reset', { value }],
+    ['mode', { kind: 'ControlModule', name: 'xv105', mode: 'Automatic' }],
+  ] as const) {
+    const answer = await plant.api.post(`${SITE}/${path}`, body);
+    if (answer.status !== 200) throw new Error(`POST ${path}: ${answer.status} ${answer.text}`);
+  }
+}
+
 /** Waits until the only alarm of the definition is in the state. */
 function untilAlarm(definition: string, state: string): Promise<Shown> {
   return plant.look(`alarm ${definition} is ${state}`, async () => {
@@ -42,9 +66,8 @@ async function listen(): Promise<{ readonly frames: Record<string, unknown>[]; c
   return { frames, close: () => socket.close() };
 }
 
-t.test('ADEF-05 ADEF-08 ADEF-10 ALARM-16 ALARM-26 EVT-02: a reactor that gets warm raises, tells and clears an alarm, and is held by another', async (t) => {
+t.test('ADEF-05 ADEF-08 ADEF-10 ALARM-16 ALARM-26 EVT-02: a reactor that gets warm raises, tells and clears an alarm; another holds it', async (t) => {
   await define({ ...TEMPERATURE, name: 'warm', threshold: '55', deadband: '2', debounceSeconds: 1, message: 'the reactor is warm' });
-  await define({ ...TEMPERATURE, name: 'too-warm', threshold: '70', deadband: '15', severity: 'High', message: 'held, because it is too warm', exceptionAction: 'Hold' });
   const stream = await listen();
   const batch = await plant.runBatch();
 
@@ -65,22 +88,40 @@ t.test('ADEF-05 ADEF-08 ADEF-10 ALARM-16 ALARM-26 EVT-02: a reactor that gets wa
   ]);
   await untilAlarm('warm', 'ActiveAcknowledged');
 
+  await drainReset(true);
   await plant.until(batch, 'Held');
-  await untilAlarm('too-warm', 'ActiveUnacknowledged');
+  await untilAlarm('drain-reset', 'ActiveUnacknowledged');
   await untilAlarm('rx101-held', 'ActiveUnacknowledged');
   const commands = (await plant.api.get(`${SITE}/audit?kind=Batch&name=${batch}&action=Command&order=asc`)).body.items;
   t.match(
     commands.filter((record: { component?: string }) => record.component === 'alarm-controller'),
-    [{ result: 'Accepted', operatorReason: 'alarm too-warm-1', details: { command: 'Hold' }, actorType: 'component' }],
+    [{ result: 'Accepted', operatorReason: 'alarm drain-reset-1', details: { command: 'Hold' }, actorType: 'component' }],
     'Q-CMD-04: the command of the alarm bears its name',
   );
 
+  const failure = { rule: 'alarm-exception', class: 'hold', active: true, message: 'alarm drain-reset-1: held, because the drain is being reset', alarms: ['drain-reset-1'] };
+  t.match(await plant.batch(batch), { failure, validCommands: ['Stop', 'Abort'], blockedBy: [{ reason: 'failure', failure: { active: true } }] }, 'decisions 3.5');
+  const refused = { rule: 'failure-active', message: `Restart is not possible while alarm-exception is active: ${failure.message}` };
+  t.match((await plant.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Restart', dryRun: true })).body, { accepted: false, ...refused });
+  t.match(await plant.audit(await plant.command(batch, 'Restart')), [{ result: 'Accepted' }, { result: 'Rejected', rule: 'failure-active' }]);
+  t.match((await plant.batch(batch)).commandRejection, refused, 'the refusal names the alarm');
+  await plant.api.post(`${SITE}/alarms/drain-reset-1/acknowledge`);
+  await untilAlarm('drain-reset', 'ActiveAcknowledged');
+  t.match((await plant.batch(batch)).failure, { active: true }, 'an acknowledged alarm still is active');
+
+  await drainReset(false);
+  await untilAlarm('drain-reset', 'ClearedAcknowledged');
+  const free = await plant.look('the alarm has cleared', async () => {
+    const body = await plant.batch(batch);
+    return { done: body.failure?.active === false ? body : undefined, seen: JSON.stringify(body.failure) };
+  });
+  t.match(free, { validCommands: ['Restart', 'Stop', 'Abort'], blockedBy: [{ reason: 'failure', command: 'Restart' }] });
   t.equal((await plant.command(batch, 'Restart')).status, 200);
-  await plant.until(batch, 'Running');
+  t.notOk((await plant.until(batch, 'Running')).failure);
   await untilAlarm('rx101-held', 'ClearedUnacknowledged');
   await plant.finish(batch);
   await untilAlarm('warm', 'ClearedAcknowledged');
-  t.match(await untilAlarm('too-warm', 'ClearedUnacknowledged'), { occurrences: 1 });
+  t.match(await untilAlarm('drain-reset', 'ClearedAcknowledged'), { occurrences: 1 });
 
   const states = (): unknown[] => stream.frames.filter((frame) => frame.name === 'warm-1').map((frame) => frame.state);
   await plant.look('the stream has told of the end', async () => ({ done: states().length >= 3 || undefined, seen: states().join(', ') }));
@@ -115,7 +156,7 @@ t.test('ADEF-05 ADEF-08 ADEF-10 ALARM-16 ALARM-26 EVT-02: a reactor that gets wa
     clearedAt: /^20/,
     exceptionAction: '',
   });
-  t.match(kept('too-warm-1'), { severity: 'High', acknowledgedAt: '', acknowledgedBy: '', clearedAt: /^20/, exceptionAction: 'Hold', message: 'held, because it is too warm' });
+  t.match(kept('drain-reset-1'), { severity: 'High', acknowledgedAt: /^20/, clearedAt: /^20/, exceptionAction: 'Hold', message: 'held, because the drain is being reset' });
   t.match(
     record.executionEvents
       .filter((event: { eventType: string; message: string }) => event.eventType === 'Alarm' && event.message.includes('alarm warm-1,'))
@@ -123,6 +164,48 @@ t.test('ADEF-05 ADEF-08 ADEF-10 ALARM-16 ALARM-26 EVT-02: a reactor that gets wa
     ['ActiveUnacknowledged', 'ActiveAcknowledged', 'ClearedAcknowledged'],
     'decisions 8.3: they stand among the events of the batch',
   );
+  t.equal((await plant.command(batch, 'Reset')).status, 200);
+});
+
+t.test('decisions 3.1, 3.5: an alarm that comes while the work is Held already keeps it Held; so it does the root of an ad-hoc run', async (t) => {
+  await plant.look('rx101 is Idle', async () => {
+    const { state } = await plant.unit('rx101');
+    return { done: state === 'Idle' || undefined, seen: state };
+  });
+  const launched = await plant.api.post(`${SITE}/units/rx101/execute-phase`, {
+    phaseTemplateRef: 'heat',
+    parameterValues: [{ name: 'target', value: '90' }],
+  });
+  t.equal(launched.status, 201, launched.text);
+  const { name } = launched.body;
+  const command = (word: string) => plant.api.post(`${SITE}/command`, { kind: 'Phase', name, command: word, reason: 'asked for by the test' });
+  const until = (what: string, found: (body: { state: string; failure?: { alarms?: string[]; active: boolean }; commandRejection?: object }) => boolean) =>
+    plant.look(`the phase is ${what}`, async () => {
+      const { body } = await plant.api.get(`${SITE}/phases/${name}`);
+      return { done: found(body) ? body : undefined, seen: `${body.state} ${JSON.stringify(body.failure)}` };
+    });
+  await until('Running', ({ state }) => state === 'Running');
+  t.equal((await command('Hold')).status, 200);
+  t.notOk((await until('Held', ({ state }) => state === 'Held')).failure, 'held by a person');
+  await drainReset(true);
+  const held = await until('held by the alarm too', ({ failure }) => failure?.active === true);
+  t.match(held, {
+    state: 'Held',
+    failure: { rule: 'alarm-exception', alarms: [/^drain-reset-/] },
+    commandRejection: { command: 'Hold', rule: 'already-held' },
+    validCommands: ['Stop', 'Abort'],
+  });
+  t.match(await plant.audit(await command('Restart')), [{ result: 'Accepted' }, { result: 'Rejected', rule: 'failure-active' }]);
+  await drainReset(false);
+  await until('free', ({ failure }) => failure?.active === false);
+  t.equal((await command('Restart')).status, 200);
+  await until('Running without a failure', ({ state, failure }) => state === 'Running' && failure === undefined);
+  await drainReset(true);
+  t.match(await until('held by the alarm', ({ state, failure }) => state === 'Held' && failure?.active === true), { failure: { alarms: [/^drain-reset-/] } });
+  t.equal((await command('Stop')).status, 200);
+  await until('Stopped', ({ state }) => state === 'Stopped');
+  await drainReset(false);
+  await untilAlarm('drain-reset', 'ClearedUnacknowledged');
 });
 
 t.test('ALARM-05 decisions Q-ALARM-02: alarms survive a restart: the cleared one waits, the active one stands', async (t) => {
@@ -137,7 +220,7 @@ t.test('ALARM-05 decisions Q-ALARM-02: alarms survive a restart: the cleared one
   });
   const before = await untilAlarm('still', 'ActiveUnacknowledged');
   await plant.restart();
-  t.match(await untilAlarm('too-warm', 'ClearedUnacknowledged'), { name: 'too-warm-1' });
+  t.match(await untilAlarm('drain-reset', 'ClearedUnacknowledged'), { name: /^drain-reset-/ });
   await plant.look('the agitator is judged again', async () => {
     const [alarm] = (await plant.api.get(`${SITE}/alarms?definition=still`)).body as Shown[];
     return { done: alarm.evaluable || undefined, seen: `${alarm.name} is ${alarm.state}` };

@@ -108,7 +108,7 @@ export class AdhocController implements Reconciler {
     pass.annotations = taken.annotations;
     const { kind, state } = pass.root;
     const facts = { store: this.#store, runtimes: this.#runtimes, storageLow: () => this.#settings.storageLow() };
-    const refusal = pass.order(pending.command, pending.command === 'Start' ? adhocStartRefusal(pass, facts) : undefined);
+    const refusal = pass.order(pending, pending.command === 'Start' ? adhocStartRefusal(pass, facts) : undefined);
     if (refusal) return this.#rejected(pass, pending, state, refusal);
     pass.verdict(pending, { kind, state }, 'Success');
   }

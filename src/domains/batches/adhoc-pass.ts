@@ -11,7 +11,7 @@ import type { CommandRejection } from './kind.js';
 import type { ElementStatus } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import { elementIndex, type ElementResource } from './element-index.js';
-import { type CommandRefusal, ElementPass, type PassWorld } from './element-pass.js';
+import { type CommandRefusal, ElementPass, type PassWorld, type PendingCommand, refusalOf } from './element-pass.js';
 import { hasInside, type ProcedureTree, type TreeNode } from './procedure-tree.js';
 
 export type AdhocRoot = Resource<{ readonly unitRef: string }, ElementStatus>;
@@ -33,16 +33,13 @@ export class AdhocPass extends ElementPass {
   }
 
   /** Judges a command and gives it to the tree; undefined when it was accepted. `start`: what forbids Start now. */
-  order(command: Command, start: CommandRefusal | undefined): CommandRefusal | undefined {
-    const { kind, state } = this.root;
+  order(pending: Pick<PendingCommand, 'command' | 'alarm'>, start: CommandRefusal | undefined): CommandRefusal | undefined {
+    const { kind, state, failure } = this.root;
+    const { command } = pending;
     const verdict = this.#judge(command, start?.rule ?? '');
-    if (!verdict.accepted) {
-      const message = start && verdict.rule === start.rule ? start.message : `${command} is not possible while ${kind} ${this.scope} is ${state}`;
-      return { rule: verdict.rule, message };
-    }
-    this.#accepted = true;
-    this.tree?.command(command);
-    return undefined;
+    this.#accepted = verdict.accepted;
+    const refusal = verdict.accepted ? undefined : verdict.rule === start?.rule ? start : refusalOf(verdict.rule, command, `${kind} ${this.scope} is ${state}`, failure);
+    return this.give(this.root, pending, refusal);
   }
 
   /** A phase is judged by what is known of it here; its worker judges once more. */

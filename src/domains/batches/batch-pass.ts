@@ -1,12 +1,12 @@
 /** One look at one batch: its elements as a tree, and the batch that follows its root (decisions 3.3). */
-import type { BatchState, Command } from '../../../runtime/vocabulary/states.js';
+import type { BatchState } from '../../../runtime/vocabulary/states.js';
 import { judgeBatch } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { withRequests } from './allocation-queue.js';
 import { elementIndex } from './element-index.js';
-import { type CommandRefusal, ElementPass, type PassWorld } from './element-pass.js';
+import { type CommandRefusal, ElementPass, type PassWorld, type PendingCommand, refusalOf } from './element-pass.js';
 import { stateEntry } from './execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { hasInside, type TreeNode, walk } from './procedure-tree.js';
@@ -22,17 +22,22 @@ export class BatchPass extends ElementPass {
     super(site, name, store, world, elementIndex(store).elementsOf(site, name));
     this.batch = batch;
     this.status = batch.status;
+    const failure = this.tree?.root.failure;
+    if (failure?.alarms && failure.active !== batch.status.failure?.active && !isFinalBatch(batch.status.phase)) this.status = { ...batch.status, failure };
   }
 
   /** Judges a command other than Start and gives it to the procedure; undefined when it was accepted. */
-  order(command: Command): CommandRefusal | undefined {
+  order(pending: Pick<PendingCommand, 'command' | 'alarm'>): CommandRefusal | undefined {
+    const { command } = pending;
     const { phase, heldInside, pausedInside = false, failure } = this.status;
     const facts = { heldInside, pausedInside, failureActive: failure?.active ?? false, resumeCancelsPause: this.world.resumeCancelsPause };
     const verdict = judgeBatch(phase, command, facts);
-    if (!verdict.accepted) return { rule: verdict.rule, message: `${command} is not possible while the batch is ${phase}` };
-    if (command === 'Reset') this.#resetUnits();
-    const ordered = command === 'Reset' ? undefined : this.tree?.command(command);
-    return ordered?.accepted === false ? { rule: ordered.rule, message: `${command} was refused by the procedure in ${this.tree?.root.state}` } : undefined;
+    if (verdict.accepted && command === 'Reset') {
+      this.#resetUnits();
+      return undefined;
+    }
+    const refusal = verdict.accepted ? undefined : refusalOf(verdict.rule, command, `the batch is ${phase}`, failure);
+    return this.tree && !isFinalBatch(phase) ? this.give(this.tree.root, pending, refusal) : refusal;
   }
 
   /** Units whose last work belonged to the final batch and that nobody has taken since go back to Idle. */

@@ -110,7 +110,7 @@ export class BatchController implements Reconciler {
     const { pending } = taken;
     pass.annotations = taken.annotations;
     if (pass.status.phase === 'Pending' && pending.command === 'Start') return this.#start(pass, pending);
-    const refusal = pass.order(pending.command);
+    const refusal = pass.order(pending);
     if (refusal) this.#rejected(pass, pending, refusal.rule, refusal.message);
     else this.#accepted(pass, pending);
     return [];

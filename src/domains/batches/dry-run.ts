@@ -65,7 +65,7 @@ function dryBatch(facts: DryRunFacts, batch: BatchResource, command: Command): D
   const isOver = isFinalBatch(batch.status.phase);
   return outcome(
     pass,
-    () => pass.order(command),
+    () => pass.order({ command }),
     () => (isOver ? undefined : pass.settle()),
     () => [{ kind: Batch.kind, name, path: '', state: pass.status.phase }],
   );
@@ -76,7 +76,7 @@ function dryAdhoc(facts: DryRunFacts, root: AdhocRoot, command: Command): DryRun
   const pass = copy(facts, policy, (world) => new AdhocPass(root, facts.store, world));
   return outcome(
     pass,
-    () => pass.order(command, command === 'Start' ? adhocStartRefusal(pass, facts) : undefined),
+    () => pass.order({ command }, command === 'Start' ? adhocStartRefusal(pass, facts) : undefined),
     () => pass.settle(),
     () => [],
   );

@@ -19,10 +19,11 @@ import { barrierWord, trueNames } from '../coordination/progress.js';
 import { Unit, type UnitStatus } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { conditionOf } from '../units/conditions.js';
+import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './alarm-failure.js';
 import { elementIndex, type ElementResource } from './element-index.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
-import { COMMAND_ANNOTATION } from './kind.js';
+import { COMMAND_ANNOTATION, type ElementFailure } from './kind.js';
 import type { OrderFailure } from './phase-orders.js';
 import { NO_PROGRESS } from './rules.js';
 import { type StartWait, startWaitText, type Withheld } from './start-wait.js';
@@ -61,6 +62,8 @@ export interface PendingCommand {
   readonly by: Actor;
   readonly at: string;
   readonly correlationID: string;
+  /** The alarm whose exceptionAction it is. */
+  readonly alarm?: string;
 }
 
 /** The command on a resource, and the annotations it leaves behind when it is taken off. */
@@ -95,6 +98,15 @@ export abstract class ElementPass {
     const root = this.#readTree(elements);
     if (root) this.tree = new ProcedureTree(root, this.#treeWorld());
     for (const node of root ? walk(root) : []) this.#before.set(node.name, lookOf(node));
+    if (root) root.failure = seenNow(root.failure, store, site);
+  }
+
+  /** Gives a command to the root; what an alarm has commanded leaves its failure behind. */
+  protected give(root: TreeNode, { command, alarm }: Pick<PendingCommand, 'command' | 'alarm'>, judged: CommandRefusal | undefined): CommandRefusal | undefined {
+    const verdict = judged ? undefined : this.tree?.command(command, alarm === undefined ? command : ALARM_EXCEPTION);
+    const refused = verdict?.accepted === false ? { rule: verdict.rule, message: `${command} was refused by ${root.kind} ${root.name} in ${root.state}` } : judged;
+    if (alarm !== undefined && leavesFailure(refused?.rule)) root.failure = commandedByAlarm(root.failure, alarm, this.at, this.store, this.site);
+    return refused;
   }
 
   event(event: Parameters<typeof executionEvent>[3]): void {
@@ -354,7 +366,7 @@ export abstract class ElementPass {
       blockedBecause,
       conditions: this.#conditions(node, resource.status.conditions, blockedBecause),
       ...(node.kind === 'Phase'
-        ? {}
+        ? node.failure?.alarms && { failure: node.failure }
         : {
             state: node.state,
             mode: node.mode,
@@ -405,6 +417,12 @@ export function readNode(kind: ElementKind, resource: ElementResource): TreeNode
     startedAt: status.startedAt,
     endedAt: status.endedAt,
   };
+}
+
+/** Why an element or a batch does not obey; an active failure is named (decisions 3.2). */
+export function refusalOf(rule: string, command: Command, where: string, failure: ElementFailure | undefined): CommandRefusal {
+  if (rule === 'failure-active' && failure) return { rule, message: `${command} is not possible while ${failure.rule} is active: ${failure.message}` };
+  return { rule, message: `${command} is not possible while ${where}` };
 }
 
 /** Its step is active and it has not started. */

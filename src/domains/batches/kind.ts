@@ -62,6 +62,8 @@ export interface ElementFailure {
   readonly since: string;
   readonly active: boolean;
   readonly auditRecordRef: string;
+  /** Of an `alarm-exception`: the alarms that have commanded the root since it was last started. */
+  readonly alarms?: readonly string[];
 }
 
 export interface Condition {

@@ -3,6 +3,7 @@
  * (design, way of a command: phase engine -> state event -> resource status -> hub). One message is one change.
  */
 import type { PhaseReport, PromptWait, UnitOutbound } from '../../../runtime/port.js';
+import type { State } from '../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
@@ -22,6 +23,8 @@ type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 
 /** Messages kept while they are not on disk. A unit tells of its phases a few times a second; this is hours of a full disk. */
 const KEPT_MAX = 50_000;
+
+const ENDS_ALARM_FAILURE: readonly State[] = ['Restarting', 'Resetting', 'Idle'];
 
 interface Kept {
   readonly link: UnitLink;
@@ -353,7 +356,7 @@ function statusOf(phase: PhaseResource, report: PhaseReport, ts: string): Elemen
   const before = phase.status;
   const { failure: _failure, pendingPrompt: _prompt, chartStatus: _chart, answer, ...kept } = before;
   const started = before.state === 'Idle' && report.state === 'Running';
-  const failure = failureOf(report);
+  const failure = failureNow(before, report);
   const stillWaiting = answer !== undefined && report.prompt?.id === answer.waitId;
   return {
     ...kept,
@@ -377,6 +380,13 @@ function failureOf(report: PhaseReport): ElementFailure | undefined {
   const failure = report.checkpoint.failure;
   if (!failure) return undefined;
   return { class: failure.class, rule: failure.rule, message: failure.message, step: failure.step, since: timestamp(failure.sinceMs), active: failure.active, auditRecordRef: '' };
+}
+
+/** What an alarm has done to a phase that is a root is known here only; it ends with the Restart that follows, or with Reset. */
+function failureNow({ state, failure }: ElementStatus, report: PhaseReport): ElementFailure | undefined {
+  const own = failureOf(report);
+  const isOver = ENDS_ALARM_FAILURE.includes(report.state) || (state === 'Held' && report.state === 'Running');
+  return failure?.alarms && !isOver && own?.class !== 'fail' ? failure : own;
 }
 
 function servedPrompt(prompt: PromptWait): PendingPrompt {

@@ -27,7 +27,7 @@ export function alarmCommands(deps: CommandDeps & { readonly log: Log }): Except
         correlationID,
       });
       // the reason is ours, so the policy for what people write does not measure it
-      sendCommand({ ...deps, reasonLengthMin: 0 }, site, { ...root, command: action, reason: `alarm ${alarm}` }, { actor: CONTROLLER, correlationID, audit }).catch(
+      sendCommand({ ...deps, reasonLengthMin: 0 }, site, { ...root, command: action, reason: `alarm ${alarm}` }, { actor: CONTROLLER, correlationID, alarm, audit }).catch(
         (fault: unknown) => {
           const why = fault instanceof Refusal ? fault.message : String(fault);
           deps.log.error({ site, alarm, command: action, ...root, fault: why }, 'the command of an alarm was not recorded');

@@ -58,6 +58,8 @@ export type DryRunAnswer = DryRunVerdict & { readonly ok: true; readonly kind: s
 export interface CommandSource {
   readonly actor: Actor;
   readonly correlationID: string;
+  /** The alarm whose exceptionAction it is. */
+  readonly alarm?: string;
   audit(entry: Pick<AuditDraft, 'target' | 'result' | 'operatorReason' | 'details'>): AuditDraft;
 }
 
@@ -71,7 +73,14 @@ export async function sendCommand(deps: CommandDeps, site: string, body: Command
   const reason = readReason(command, body.reason, deps.reasonLengthMin);
   const target = findTarget(deps.store, site, body.kind, body.name);
   if (command === 'Start' && target.kind === 'Batch') refuseUnready(deps, site, target as Resource<BatchSpec, BatchStatus>);
-  const pending = { command, reason, by: source.actor, at: timestamp(deps.clock.wallMs()), correlationID: source.correlationID };
+  const pending = {
+    command,
+    reason,
+    by: source.actor,
+    at: timestamp(deps.clock.wallMs()),
+    correlationID: source.correlationID,
+    ...(source.alarm === undefined ? {} : { alarm: source.alarm }),
+  };
   const annotations = { ...target.metadata.annotations, [COMMAND_ANNOTATION]: JSON.stringify(pending) };
   const put: Put = { kind: KINDS[target.kind as (typeof COMMAND_KINDS)[number]] as unknown as Put['kind'], site, name: body.name, annotations };
   const audit = source.audit({ target: { kind: target.kind, name: body.name, site }, result: 'Accepted', ...(reason ? { operatorReason: reason } : {}), details: { command } });
