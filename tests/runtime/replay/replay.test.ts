@@ -2,7 +2,7 @@
 import t from 'tap';
 import { Divergence, Player } from '../../../runtime/replay/player.js';
 import { RecordingDamage, recordingParts } from '../../../runtime/replay/recording-reader.js';
-import type { RecordingPart, RecordingStart } from '../../../runtime/port.js';
+import type { RecordingPart, RecordingStart, UnitInbound } from '../../../runtime/port.js';
 import type { UnitState } from '../../../runtime/replay/unit-state.js';
 import { FRAME_HEAD_BYTES, RECORDING_MAGIC } from '../../../runtime/vocabulary/recording-file.js';
 import { encodeFrame, type StoredPart } from '../../../src/domains/units/recording-file.js';
@@ -199,6 +199,43 @@ t.test('ADR 0005: a recording may begin and end at any moment of a batch', async
   }
   for (const moment of ['Running suspended', 'Running finished', 'Held suspended', 'Paused suspended', 'request']) t.ok(moments.has(moment), `one began in: ${moment}`);
   t.comment([...moments].sort().join(', '));
+});
+
+t.test('ADR 0005, ADR 0007: active steps that a person changes are recorded, and change the replay at the same scan', async (t) => {
+  const steered = new HourUnit(23);
+  steered.runTo(10);
+  steered.send({ type: 'phase-mode', phase: 'heat', mode: 'Manual' });
+  steered.runTo(30);
+  steered.parts.length = 0;
+  steered.send({ type: 'record', recording: 'r', durationMaxMs: 10 ** 9, bytesMax: 2 ** 26 });
+  const changes: Readonly<Record<number, UnitInbound>> = {
+    60: { type: 'active-step', phase: 'heat', change: { change: 'activate', step: 'rest', leave: ['begin'] } },
+    75: { type: 'active-step', phase: 'heat', change: { change: 'activate', step: 'begin', leave: [] } },
+    76: { type: 'active-step', phase: 'heat', change: { change: 'activate', step: 'nowhere', leave: [] } },
+    90: { type: 'active-step', phase: 'heat', change: { change: 'deactivate', step: 'rest' } },
+    110: { type: 'active-step', phase: 'heat', change: { change: 'force', transition: 'begin->ask#0' } },
+    140: { type: 'phase-mode', phase: 'heat', mode: 'Automatic' },
+  };
+  const stood = new Set<string>();
+  steered.runTo(600, (scan) => {
+    if (changes[scan]) steered.send(changes[scan]);
+  });
+  for (const message of steered.sent) if (message.type === 'phase') stood.add(`${message.phase} ${message.sfc.activeSteps.join(' ')}`);
+  for (const steps of ['heat rest', 'heat begin rest', 'heat begin', 'heat ask']) t.ok(stood.has(steps), `it stood in: ${steps}`);
+  steered.send({ type: 'record-stop', recording: 'r' });
+  steered.loop.receive();
+
+  const [first, ...rest] = recordingParts(await fileOf(steered.parts));
+  const player = new Player(startOf(first));
+  for (const part of rest) player.play(part);
+  t.ok(player.ended && player.scan === 600 && player.checksums >= 57, 'the same in every port and step, at every checksum and at the end');
+  for (const [index, part] of steered.parts.entries()) {
+    if (part.kind !== 'message' || part.message.type !== 'active-step') continue;
+    const { change } = part.message;
+    const without = divergenceOf([...steered.parts.slice(0, index), ...steered.parts.slice(index + 1)]);
+    if (change.change === 'activate' && change.step === 'nowhere') t.notOk(without, 'a change that was refused changes nothing');
+    else t.ok(without && without.scan >= part.scan, `without ${JSON.stringify(change)}: ${without?.message}`);
+  }
 });
 
 t.test('ADR 0005: a recording that was cut off replays to its last whole frame; one of another layout is refused', async (t) => {
