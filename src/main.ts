@@ -38,6 +38,7 @@ import { AlarmBook } from './domains/alarms/alarm-book.js';
 import { alarmView } from './domains/alarms/counts.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
 import { DefinitionWatch } from './domains/alarms/definition-watch.js';
+import { ExceptionCommands } from './domains/alarms/exception-commands.js';
 import { Alarm, AlarmDefinition, type AlarmStatus } from './domains/alarms/kind.js';
 import { AlarmReconciler } from './domains/alarms/reconciler.js';
 import { unitsConcerned } from './domains/alarms/sources.js';
@@ -175,17 +176,18 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // ------------------------------------------------------------ alarms
   const history = settings.historianEnabled ? await openHistorian(settings.dataDir, settings) : undefined;
   const alarmBook = new AlarmBook({ store, clock, record: history && alarmRecorder(history) });
+  const exceptions = new ExceptionCommands(store, alarmCommands({ ...commandDeps, log }));
   const definitions = new DefinitionWatch({
     store,
     clock,
     runtimes,
     book: alarmBook,
     timeScale,
-    command: alarmCommands({ ...commandDeps, log }),
+    exceptions,
     lostChanged: (site, module) => wakeSystem(site, signalKey(module)),
   });
   const definitionLoop = new ReconcileLoop(definitions, clock, log);
-  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
+  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
   const systemAlarms = new SystemWatch({
     store,
     clock,

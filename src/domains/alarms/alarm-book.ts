@@ -96,7 +96,7 @@ export class AlarmBook {
   }
 
   /** A new alarm of a definition. It takes over the shelf that its resolved predecessor still has (decisions Q-ALARM-02). */
-  raise(definition: DefinitionResource, value: Value, atMs: number): string {
+  raise(definition: DefinitionResource, value: Value, atMs: number, due: Pick<AlarmStatus, 'exceptionDue'> = {}): string {
     const { site } = definition.metadata;
     const { spec } = definition;
     const { name, count } = this.#nextName(definition);
@@ -121,6 +121,7 @@ export class AlarmBook {
       shelvedUntil: shelf?.status.shelvedUntil ?? '',
       shelvedBy: shelf?.status.shelvedBy ?? '',
       exceptionAction: spec.exceptionAction,
+      ...due,
       origin: 'definition',
     };
     const puts: Put[] = [{ kind: AlarmDefinition, site, name: definition.metadata.name, status: { ...definition.status, raised: count, activeAlarmRef: name } } as Put];

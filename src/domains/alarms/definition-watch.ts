@@ -14,15 +14,11 @@ import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 import type { AlarmBook, AlarmResource, DefinitionResource } from './alarm-book.js';
 import { alarmIndex } from './alarm-index.js';
 import { isActive } from './counts.js';
-import { AlarmDefinition, type AlarmDefinitionStatus, type EXCEPTION_ACTIONS } from './kind.js';
+import type { ExceptionCommands } from './exception-commands.js';
+import { AlarmDefinition, type AlarmDefinitionStatus } from './kind.js';
 import { isOnTag } from './plan.js';
 import { isArmed, sourceState, unitsConcerned } from './sources.js';
 import { type AlarmTrigger, alarmTransition, moved } from './transitions.js';
-
-export type ExceptionAction = (typeof EXCEPTION_ACTIONS)[number];
-
-/** Commands the work on some units, each once, with `alarm <name>` for its reason (decisions Q-CMD-04). */
-export type ExceptionCommand = (site: string, units: readonly string[], action: ExceptionAction, alarm: string) => void;
 
 export interface DefinitionWatchParts {
   readonly store: Store;
@@ -30,7 +26,7 @@ export interface DefinitionWatchParts {
   readonly runtimes: Pick<UnitRuntimes, 'link' | 'links'>;
   readonly book: AlarmBook;
   readonly timeScale: () => number;
-  readonly command: ExceptionCommand;
+  readonly exceptions: ExceptionCommands;
   /** A control module whose tags cannot be judged any more, or can again. */
   readonly lostChanged?: (site: string, module: string) => void;
 }
@@ -185,25 +181,27 @@ export class DefinitionWatch implements Reconciler {
 
   /** Moves what stands; `true` with nothing unresolved raises a new alarm. */
   #apply(definition: DefinitionResource, trigger: AlarmTrigger, value: Value, atMs: number): void {
-    const { book } = this.#parts;
+    const { book, exceptions, store } = this.#parts;
+    const { site } = definition.metadata;
     const standing = this.#unresolved(definition);
     if (trigger === 'true' && standing.some(({ status }) => isActive(status.state))) return;
     const moving = trigger === 'true' ? standing.slice(-1) : standing;
-    if (trigger === 'true' && moving.length === 0) return this.#exception(definition, book.raise(definition, value, atMs));
+    // once per activation; acknowledging and unshelving never command equipment (decisions Q-ALARM-02)
+    const { exceptionAction } = definition.spec;
+    const due = trigger === 'true' ? exceptions.due(site, unitsConcerned(definition.spec, store, site), exceptionAction) : {};
+    if (trigger === 'true' && moving.length === 0) {
+      exceptions.attempt(site, book.raise(definition, value, atMs, due));
+      return;
+    }
     for (const { metadata, spec, status } of moving) {
       const transition = alarmTransition(status.state, trigger);
       if (!transition) continue;
       const at = timestamp(atMs);
       const next = moved(status, transition, at);
-      const seen = transition.event === 'Activated' ? { ...next, value: value === null ? '' : String(value) } : next;
+      const seen = transition.event === 'Activated' ? { ...next, value: value === null ? '' : String(value), exceptionAction, ...due } : next;
       book.write({ site: metadata.site, name: metadata.name, spec, status: seen, event: transition.event, at });
-      if (transition.event === 'Activated') this.#exception(definition, metadata.name);
+      if (transition.event === 'Activated') exceptions.attempt(metadata.site, metadata.name);
     }
-  }
-
-  /** Once per activation; acknowledging and unshelving never command equipment (decisions Q-ALARM-02). */
-  #exception({ metadata, spec }: DefinitionResource, alarm: string): void {
-    if (spec.exceptionAction !== '') this.#parts.command(metadata.site, unitsConcerned(spec, this.#parts.store, metadata.site), spec.exceptionAction, alarm);
   }
 
   #unsuppress(definition: DefinitionResource): void {

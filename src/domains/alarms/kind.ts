@@ -108,6 +108,12 @@ export interface PendingAcknowledgement {
   readonly comment: string;
 }
 
+/** A batch, or the root of an ad-hoc execution. */
+export interface CommandTarget {
+  readonly kind: string;
+  readonly name: string;
+}
+
 export interface AlarmStatus {
   readonly state: AlarmState;
   readonly unit: string;
@@ -123,6 +129,8 @@ export interface AlarmStatus {
   readonly origin: 'definition' | 'system' | 'apply';
   /** Of the definition when it raised the alarm; empty or absent: annunciation only. */
   readonly exceptionAction?: (typeof EXCEPTION_ACTIONS)[number] | '';
+  /** Work that the exception action has still to be given to; absent when there is none. */
+  readonly exceptionDue?: readonly CommandTarget[];
   /** It was cleared because its definition was disarmed. */
   readonly suppressed?: boolean;
   readonly acknowledging?: readonly PendingAcknowledgement[];

@@ -8,17 +8,21 @@ import { type AuditDraft, component } from '../../platform/store/audit-record.js
 import type { Store } from '../../platform/store/store.js';
 import type { AlarmBook, AlarmResource } from './alarm-book.js';
 import { isShelved } from './counts.js';
+import type { ExceptionCommands } from './exception-commands.js';
 import { Alarm, type PendingAcknowledgement } from './kind.js';
 import { acknowledgeRule, alarmTransition, moved, resolvedAtMs } from './transitions.js';
 
 const CONTROLLER = component('alarm-controller');
 /** Looked at this often at least, so that a wall clock that is set moves the ends too. */
 const LOOK_MS = 60_000;
+/** A command waits for its judge some milliseconds; the next one asks for the place so often. */
+const COMMAND_AGAIN_MS = 100;
 
 export interface AlarmReconcilerParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly book: AlarmBook;
+  readonly exceptions: ExceptionCommands;
   /** Setting `alarms.resolvedRetention`. */
   readonly resolvedRetentionMs: number;
 }
@@ -38,10 +42,12 @@ export class AlarmReconciler implements Reconciler {
   reconcile({ site, name }: Key): Outcome {
     const read = (): AlarmResource | undefined => this.#parts.store.get(Alarm, site, name);
     for (let alarm = read(); alarm?.status.acknowledging?.[0]; alarm = read()) this.#judge(alarm, alarm.status.acknowledging[0]);
+    const isDue = this.#parts.exceptions.attempt(site, name);
     const alarm = read();
     if (!alarm) return 'settled';
     const shelfEnded = this.#endShelf(alarm);
-    return shelfEnded === 'settled' ? this.#retire(alarm) : shelfEnded;
+    const outcome = shelfEnded === 'settled' ? this.#retire(alarm) : shelfEnded;
+    return isDue ? { lookAgainMs: Math.min(COMMAND_AGAIN_MS, outcome === 'settled' ? COMMAND_AGAIN_MS : outcome.lookAgainMs) } : outcome;
   }
 
   /** The verdict record that follows the `Accepted` of the request (decisions Q-ALARM-04). */

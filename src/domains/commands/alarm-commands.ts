@@ -1,52 +1,71 @@
-/** The command that an alarm gives to the work of a unit (contract 2, Alarm definition, exceptionAction; decisions Q-CMD-04). */
+/** How an alarm commands the work of a unit (contract 2, Alarm definition, exceptionAction; decisions Q-CMD-04). */
 import { randomUUID } from 'node:crypto';
+import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import type { Log } from '../../platform/base/log.js';
 import { Refusal } from '../../platform/base/refusal.js';
-import { component, type AuditDraft } from '../../platform/store/audit-record.js';
-import type { ExceptionCommand } from '../alarms/definition-watch.js';
-import { Batch, isFinalBatch } from '../batches/kind.js';
+import { type AuditDraft, component } from '../../platform/store/audit-record.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { CommandGiver } from '../alarms/exception-commands.js';
+import type { CommandTarget } from '../alarms/kind.js';
+import { Batch, COMMAND_ANNOTATION, isFinalBatch } from '../batches/kind.js';
 import { Unit } from '../plant/kind.js';
-import { type CommandDeps, sendCommand } from './command.js';
+import type { ElementStatus } from '../procedures/kind.js';
+import { ROOT_KINDS } from '../procedures/roots.js';
+import { type CommandDeps, recordCommand } from './command.js';
 
 const CONTROLLER = component('alarm-controller');
 
-/** Addressed to the root of the work; a unit without work has nothing to command, a batch on several units is commanded once. */
-export function alarmCommands(deps: CommandDeps & { readonly log: Log }): ExceptionCommand {
-  return (site, units, action, alarm) => {
-    const roots = new Map(units.flatMap((unit) => rootOn(deps, site, unit)).map((root) => [`${root.kind}/${root.name}`, root]));
-    for (const root of roots.values()) {
+export function alarmCommands(deps: CommandDeps & { readonly log: Log }): CommandGiver {
+  return {
+    /** A unit without work has nothing to command, a batch on several units is commanded once. */
+    targets(site, units) {
+      const roots = units.flatMap((unit) => rootOn(deps, site, unit));
+      return [...new Map(roots.map((root) => [`${root.kind}/${root.name}`, root])).values()];
+    },
+    give(site, target, action, alarm, beside) {
+      const found = targetOf(deps, site, target);
+      if (!found || isOver(found)) return 'over';
+      if (!deps.store.accepting || COMMAND_ANNOTATION in found.metadata.annotations) return 'busy';
       const correlationID = randomUUID();
       const audit = (entry: Partial<AuditDraft>): AuditDraft => ({
         site,
         action: 'Command',
         category: 'command',
-        target: { ...root, site },
+        target: { ...target, site },
         result: 'Accepted',
         ...entry,
         actor: CONTROLLER,
         correlationID,
       });
-      // the reason is ours, so the policy for what people write does not measure it
-      sendCommand({ ...deps, reasonLengthMin: 0 }, site, { ...root, command: action, reason: `alarm ${alarm}` }, { actor: CONTROLLER, correlationID, alarm, audit }).catch(
-        (fault: unknown) => {
-          const why = fault instanceof Refusal ? fault.message : String(fault);
-          deps.log.error({ site, alarm, command: action, ...root, fault: why }, 'the command of an alarm was not recorded');
-        },
-      );
-    }
+      const body = { ...target, command: action, reason: `alarm ${alarm}` };
+      try {
+        // the reason is ours, so the policy for what people write does not measure it; a disk that fails takes `beside` back too
+        recordCommand({ ...deps, reasonLengthMin: 0 }, site, body, { actor: CONTROLLER, correlationID, alarm, audit }, [beside]).durable.catch(() => undefined);
+        return 'given';
+      } catch (fault) {
+        if (!(fault instanceof Refusal)) throw fault;
+        deps.log.error({ site, alarm, command: action, ...target, fault: fault.message }, 'the command of an alarm was refused');
+        return fault.kind === 'unavailable' ? 'busy' : 'over';
+      }
+    },
   };
 }
 
-interface Root {
-  readonly kind: string;
-  readonly name: string;
-}
-
-function rootOn({ store }: CommandDeps, site: string, unit: string): Root[] {
+function rootOn({ store }: CommandDeps, site: string, unit: string): CommandTarget[] {
   const status = store.get(Unit, site, unit)?.status;
   if (!status) return [];
   const batch = store.get(Batch, site, status.allocatedTo);
   if (batch) return isFinalBatch(batch.status.phase) ? [] : [{ kind: Batch.kind, name: batch.metadata.name }];
   const work = status.activeWork;
   return work && work.batchRef === '' ? [{ kind: work.kind, name: work.name }] : [];
+}
+
+function targetOf({ store }: CommandDeps, site: string, { kind, name }: CommandTarget): Resource | undefined {
+  if (kind === Batch.kind) return store.get(Batch, site, name);
+  const root = Object.values(ROOT_KINDS).find((each) => each.kind === kind);
+  return root && (store.get(root as never, site, name) as Resource | undefined);
+}
+
+function isOver({ kind, status }: Resource): boolean {
+  return kind === Batch.kind ? isFinalBatch((status as { readonly phase: Parameters<typeof isFinalBatch>[0] }).phase) : isFinal((status as ElementStatus).state);
 }

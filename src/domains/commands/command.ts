@@ -69,6 +69,19 @@ type Element = Resource<{ readonly batchRef: string; readonly parentRef: { reado
 
 /** @throws Refusal in the order of Q-CMD-08: body, kind, target, ownership, Start pre-flight. */
 export async function sendCommand(deps: CommandDeps, site: string, body: CommandBody, source: CommandSource): Promise<CommandAnswer> {
+  const { answer, durable } = recordCommand(deps, site, body, source);
+  await durable;
+  return answer;
+}
+
+/** As `sendCommand`, without waiting until it is on disk; `beside` is written in the same change. */
+export function recordCommand(
+  deps: CommandDeps,
+  site: string,
+  body: CommandBody,
+  source: CommandSource,
+  beside: readonly Put[] = [],
+): { readonly answer: CommandAnswer; readonly durable: Promise<void> } {
   const command = readCommand(body.command);
   const reason = readReason(command, body.reason, deps.reasonLengthMin);
   const target = findTarget(deps.store, site, body.kind, body.name);
@@ -84,8 +97,8 @@ export async function sendCommand(deps: CommandDeps, site: string, body: Command
   const annotations = { ...target.metadata.annotations, [COMMAND_ANNOTATION]: JSON.stringify(pending) };
   const put: Put = { kind: KINDS[target.kind as (typeof COMMAND_KINDS)[number]] as unknown as Put['kind'], site, name: body.name, annotations };
   const audit = source.audit({ target: { kind: target.kind, name: body.name, site }, result: 'Accepted', ...(reason ? { operatorReason: reason } : {}), details: { command } });
-  await deps.store.write({ puts: [put], audits: [audit] });
-  return { ok: true, kind: target.kind, name: body.name, command, message: `${command} recorded for ${target.kind} ${body.name}` };
+  const { durable } = deps.store.apply({ puts: [put, ...beside], audits: [audit] });
+  return { answer: { ok: true, kind: target.kind, name: body.name, command, message: `${command} recorded for ${target.kind} ${body.name}` }, durable };
 }
 
 /**

@@ -4,6 +4,7 @@ import type { AlarmGate, UnitInbound, UnitOutbound } from '../../../runtime/port
 import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
 import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
 import { DefinitionWatch } from '../../../src/domains/alarms/definition-watch.js';
+import { ExceptionCommands } from '../../../src/domains/alarms/exception-commands.js';
 import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { AlarmReconciler } from '../../../src/domains/alarms/reconciler.js';
 import { alarmRoutes } from '../../../src/domains/alarms/routes.js';
@@ -34,7 +35,7 @@ export interface AlarmBench {
   readonly watch: DefinitionWatch;
   readonly history: History;
   /** What the appliance knows of itself. */
-  readonly facts: { nonceStoreNearlyFull: boolean; storageLow: boolean };
+  readonly facts: { nonceStoreNearlyFull: boolean; storageLow: boolean; commandWaits: boolean };
   settle(): Promise<void>;
   /** A message of the runtime of rx101. */
   tell(message: UnitOutbound): Promise<void>;
@@ -51,7 +52,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
   const opened: { queries?: LedgerQueries; history?: History; parts?: Parts } = {};
   const recorded: AlarmEvent[] = [];
   const commands: unknown[] = [];
-  const facts = { nonceStoreNearlyFull: false, storageLow: false };
+  const facts = { nonceStoreNearlyFull: false, storageLow: false, commandWaits: false };
   const gates = new Map<string, AlarmGate>();
   const send = (message: UnitInbound): void => {
     if (message.type === 'alarm-gates') for (const gate of message.gates) gates.set(gate.definition, gate);
@@ -61,13 +62,23 @@ export async function startAlarmBench(): Promise<AlarmBench> {
   const plant = await startPlantGateway({
     more: ({ store, clock }) => {
       const book = new AlarmBook({ store, clock, record: (event) => recorded.push(event) });
+      const exceptions = new ExceptionCommands(store, {
+        // the work on a unit is called as its unit
+        targets: (_site, units) => units.map((name) => ({ kind: 'Batch', name })),
+        give(site, { name }, action, alarm, beside) {
+          if (facts.commandWaits) return 'busy';
+          commands.push([site, [name], action, alarm]);
+          store.apply({ puts: [beside] });
+          return 'given';
+        },
+      });
       const watch = new DefinitionWatch({
         store,
         clock,
         runtimes,
         book,
         timeScale: () => 10,
-        command: (...command) => commands.push(command),
+        exceptions,
         lostChanged: (site, module) => loops[2].wake(site, signalKey(module)),
       });
       const log = pino({ level: process.env.LINESIDE_LOG_LEVEL ?? 'error', base: null });
@@ -79,7 +90,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
       });
       const loops = [
         new ReconcileLoop(watch, clock, log),
-        new ReconcileLoop(new AlarmReconciler({ store, clock, book, resolvedRetentionMs: RETENTION_MS }), clock, log),
+        new ReconcileLoop(new AlarmReconciler({ store, clock, book, exceptions, resolvedRetentionMs: RETENTION_MS }), clock, log),
         new ReconcileLoop(system, clock, log),
       ];
       wakeSystemAlarms(store, (site, name) => loops[2].wake(site, name));

@@ -1,0 +1,93 @@
+/** The command of an alarm (ADEF-10): it waits for its place behind the command of a person, is given once, and not after the alarm has gone. */
+import { pino } from 'pino';
+import t from 'tap';
+import { Alarm } from '../../../src/domains/alarms/kind.js';
+import { Batch, COMMAND_ANNOTATION } from '../../../src/domains/batches/kind.js';
+import { alarmCommands } from '../../../src/domains/commands/alarm-commands.js';
+import { Unit } from '../../../src/domains/plant/kind.js';
+import type { Put } from '../../../src/platform/store/store.js';
+import { ALARMS, SPEC, startAlarmBench } from './bench.js';
+
+const bench = await startAlarmBench();
+t.teardown(() => bench.stop());
+const { plant, operator } = bench;
+const due = (name: string) => plant.store.get(Alarm, 'demo', name)?.status.exceptionDue;
+
+t.test('ADEF-10 Q-CMD-04: the command of an alarm waits for its place while the alarm stands, and is given once', async (t) => {
+  await bench.define('full', { ...SPEC, exceptionAction: 'Hold' });
+  bench.facts.commandWaits = true;
+  await bench.edge('full', 'raised');
+  t.same(bench.commands, []);
+  t.same(due('full-1'), [{ kind: 'Batch', name: 'rx101' }], 'what is due stands on the alarm');
+  plant.clock.advance(100);
+  await bench.settle();
+  await operator.post(`${ALARMS}/full-1/acknowledge`);
+  await bench.settle();
+  t.same(bench.commands, [], 'it waits, also while somebody acknowledges');
+  bench.facts.commandWaits = false;
+  plant.clock.advance(100);
+  await bench.settle();
+  t.same(bench.commands, [['demo', ['rx101'], 'Hold', 'full-1']]);
+  t.equal(due('full-1'), undefined);
+  await bench.look();
+  plant.clock.advance(1000);
+  await bench.settle();
+  t.equal(bench.commands.length, 1, 'once per activation');
+  await bench.edge('full', 'cleared');
+});
+
+t.test('ADEF-10 Q-ALARM-02: an alarm that has gone commands no more; its return does', async (t) => {
+  bench.commands.length = 0;
+  bench.facts.commandWaits = true;
+  await bench.edge('full', 'raised');
+  await bench.edge('full', 'cleared');
+  bench.facts.commandWaits = false;
+  plant.clock.advance(100);
+  await bench.settle();
+  t.same(bench.commands, []);
+  t.equal(due('full-2'), undefined);
+  await bench.edge('full', 'raised');
+  t.same(bench.commands, [['demo', ['rx101'], 'Hold', 'full-2']]);
+  await bench.edge('full', 'cleared');
+});
+
+t.test('CMD-13 CMD-14 ADEF-10: a pending command of a person is not pushed aside; the next free place is taken in one change', async (t) => {
+  const { store, clock } = plant;
+  const giver = alarmCommands({ store, clock, runtimes: {} as never, reasonLengthMin: 100, log: pino({ level: 'silent' }) });
+  const unit = store.get(Unit, 'demo', 'rx101');
+  if (!unit) throw new Error('there is no rx101');
+  const pending = { command: 'Pause', reason: '', by: { accountId: 'a' }, at: '', correlationID: 'c-1' };
+  const status = { ...Batch.initialStatus({} as never), phase: 'Running' };
+  const putBatch = (more: object): Put => ({ kind: Batch, site: 'demo', name: 'b-1', ...more }) as Put;
+  await store.write({
+    puts: [
+      putBatch({ spec: { batchID: 'B' }, status, annotations: { [COMMAND_ANNOTATION]: JSON.stringify(pending), other: 'kept' } }),
+      { kind: Unit, site: 'demo', name: 'rx101', status: { ...unit.status, allocatedTo: 'b-1' } } as Put,
+    ],
+  });
+  const [target] = giver.targets('demo', ['rx101', 'rx101', 'mx101']);
+  t.same(giver.targets('demo', ['rx101', 'rx101', 'mx101']), [{ kind: 'Batch', name: 'b-1' }], 'the root of the work, once');
+  const beside = { kind: Alarm, site: 'demo', name: 'full-2', status: { ...store.get(Alarm, 'demo', 'full-2')?.status, value: 'beside' } } as unknown as Put;
+  const slot = () => JSON.parse(store.get(Batch, 'demo', 'b-1')?.metadata.annotations[COMMAND_ANNOTATION] ?? 'null');
+
+  plant.audits.length = 0;
+  t.equal(giver.give('demo', target, 'Hold', 'full-2', beside), 'busy');
+  t.match(slot(), { command: 'Pause', correlationID: 'c-1' });
+  t.same(plant.audits, []);
+  t.not(store.get(Alarm, 'demo', 'full-2')?.status.value, 'beside');
+
+  await store.write({ puts: [putBatch({ annotations: { other: 'kept' } })] });
+  t.equal(giver.give('demo', target, 'Hold', 'full-2', beside), 'given');
+  t.match(slot(), { command: 'Hold', reason: 'alarm full-2', by: { actorType: 'component' } });
+  t.equal(store.get(Batch, 'demo', 'b-1')?.metadata.annotations.other, 'kept');
+  t.equal(store.get(Alarm, 'demo', 'full-2')?.status.value, 'beside');
+  t.match(plant.audits, [
+    { action: 'Command', result: 'Accepted', component: 'alarm-controller', operatorReason: 'alarm full-2', details: { command: 'Hold' }, correlationID: slot().correlationID },
+  ]);
+
+  await store.write({ puts: [putBatch({ status: { ...status, phase: 'Complete' }, annotations: {} })] });
+  t.equal(giver.give('demo', target, 'Hold', 'full-2', beside), 'over', 'work that has ended');
+  t.equal(giver.give('demo', { kind: 'Batch', name: 'none' }, 'Hold', 'full-2', beside), 'over');
+  t.equal(giver.give('demo', { kind: 'Phase', name: 'none' }, 'Hold', 'full-2', beside), 'over');
+  t.same(giver.targets('demo', ['rx101']), []);
+});
