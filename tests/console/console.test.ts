@@ -3,18 +3,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import t from 'tap';
-import { type ApiClient, eventually } from '../support/api-client.js';
+import { eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { launchBrowser } from './browser.js';
-import { account, batch, ENVIRONMENT, open, PASSWORD, seriousViolations, signIn, SITE } from './person.js';
-
-/** Says why the batch stands still when the page does not show what a running one brings. */
-async function orWhy(client: ApiClient, name: string, shown: Promise<unknown>): Promise<void> {
-  await shown.catch(async (fault: Error) => {
-    const { phase, blockedBecause } = (await client.get(`${SITE}/batches/${name}`)).body;
-    throw new Error(`the batch is ${phase}: ${blockedBecause}; ${fault.message}`);
-  });
-}
+import { account, batch, ENVIRONMENT, open, orWhy, PASSWORD, seriousViolations, signIn, SITE } from './person.js';
 
 const state = (page: Page, word: string) => page.locator(`[data-testid="batch-state"][data-state="${word}"]`);
 

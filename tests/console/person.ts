@@ -58,6 +58,14 @@ export async function seriousViolations(page: Page): Promise<string[]> {
   return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
 }
 
+/** Says why the batch stands still when the page does not show what a running one brings. */
+export async function orWhy(client: ApiClient, name: string, shown: Promise<unknown>): Promise<void> {
+  await shown.catch(async (fault: Error) => {
+    const { phase, blockedBecause } = (await client.get(`${SITE}/batches/${name}`)).body;
+    throw new Error(`the batch is ${phase}: ${blockedBecause}; ${fault.message}`);
+  });
+}
+
 /** Buttons, links and fields in sight that a glove would miss. */
 export async function smallTargets(page: Page): Promise<string[]> {
   return page.locator('button, a[href], select, input:not([type=checkbox])').evaluateAll((elements, min) => {

@@ -5,7 +5,7 @@ import t from 'tap';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { applianceProcess } from '../support/appliance-process.js';
 import { launchBrowser } from './browser.js';
-import { account, ENVIRONMENT, flawsOf, open, PASSWORD, signIn, SITE } from './person.js';
+import { account, batch, ENVIRONMENT, flawsOf, open, orWhy, PASSWORD, signIn, SITE } from './person.js';
 
 async function firstAdmin(api: ApiClient, dataDir: string): Promise<ApiClient> {
   const code = readFileSync(path.join(dataDir, 'commissioning-code'), 'utf8').trim();
@@ -124,5 +124,106 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     await page.getByTestId('mode-Automatic').click();
     await page.getByTestId('mode-send').click();
     await page.locator('[data-testid="module-tic101"][data-mode="Automatic"]').waitFor();
+  });
+
+  await t.test('batch and prompts: the tree leads to the active step and what it waits for; the answer is given in the inbox; the batch is signed', async (t) => {
+    const name = await batch(admin, 'VIEW-1');
+    await page.getByTestId('nav-overview').click();
+    await page.getByTestId('batch-VIEW-1').click();
+    await page.getByTestId('open-batch').click();
+    await page.getByTestId('batch-view').waitFor();
+    await page.getByTestId('command-Start').click();
+    await page.getByTestId('command-send').click();
+    await page.locator('[data-testid="batch-view-state"][data-state="Running"]').waitFor();
+    await page.locator('[data-testid="tree-makeResin"][data-state="Running"]').waitFor();
+    await page.getByTestId('tree-root').click();
+    await page.locator('[data-testid="step-makeResin"][data-mark="active"]').waitFor();
+    t.strictSame(await flawsOf(page, 'batch-procedure'), []);
+
+    await orWhy(admin, name, page.locator('[data-testid="tree-makeResin/react/check"][data-state="Running"]').waitFor());
+    await page.getByTestId('tree-makeResin/react/check').click();
+    await page.locator('[data-testid="step-measure"][data-mark="active"]').waitFor();
+    const open = page.locator('[data-testid="sub-condition"][data-met="false"]', { hasText: 'ph >= phMin' });
+    await open.waitFor();
+    await page.getByTestId('blocked').getByText('waits for an answer').waitFor();
+    await page.getByTestId('batch-tab-parameters').click();
+    await page.getByTestId('parameters').getByText('reactTemp').waitFor();
+    t.strictSame(await flawsOf(page, 'batch'), []);
+
+    await page.getByTestId('nav-prompts').click();
+    await page.getByTestId('prompts-unit-rx101').click();
+    t.strictSame(await flawsOf(page, 'prompts'), []);
+    await page.getByTestId('prompt-value').getByTestId('prompt-answer').click();
+    await page.getByTestId('answer-value').fill('7.1');
+    await page.getByTestId('reason').fill('measured at the bench');
+    await page.getByTestId('prompt-send').click();
+    await page.getByTestId('prompt-dialog').waitFor({ state: 'detached' });
+    await page.goBack();
+    await page.getByTestId('batch-tab-outputs').click();
+    await page.getByTestId('outputs').getByText('7.1').waitFor();
+
+    await page.getByTestId('sign').click();
+    await page.getByTestId('meaning-Witnessed').click();
+    await page.getByTestId('reason').fill('seen on site');
+    await page.getByTestId('sign-password').fill('not the password');
+    await page.getByTestId('sign-send').click();
+    t.match(await page.getByTestId('sign-error').textContent(), /wrong/, 'the password is asked again, and a wrong one signs nothing');
+    t.strictSame(await flawsOf(page, 'sign'), []);
+    await page.getByTestId('sign-password').fill(PASSWORD);
+    await page.getByTestId('sign-send').click();
+    t.match(await page.getByTestId('signed').textContent(), /Signed by olga of the shift: Witnessed/);
+    const signatures = (await admin.get(`${SITE}/audit?action=Sign&limit=10`)).body.items as { target: { name: string }; details: { meaning: string } }[];
+    t.ok(
+      signatures.some(({ target, details }) => target.name === name && details.meaning === 'Witnessed'),
+      'the signature stands in the audit trail',
+    );
+    await page.getByTestId('sign-close').click();
+  });
+
+  await t.test('trends: several tags live and in the past, values under the cursor, and all of it as CSV', async (t) => {
+    await page.getByTestId('nav-trends').click();
+    await page.getByTestId('choose-tags').click();
+    await page.getByTestId('tag-unit-rx101').click();
+    await page.getByTestId('tag-tic101.pv').click();
+    await page.getByTestId('tag-search').fill('level');
+    await page.getByTestId('tag-li101.pv').click();
+    t.strictSame(await flawsOf(page, 'trend-tags'), []);
+    await page.getByTestId('tags-done').click();
+    const plot = page.getByTestId('trend-plot');
+    await plot.locator('canvas').waitFor();
+    const place = await plot.boundingBox();
+    if (!place) throw new Error('the plot is not in sight');
+    await page.mouse.move(place.x + place.width - 80, place.y + place.height / 2);
+    await page.locator('[data-testid="readings"]:not([data-at=""])').waitFor();
+    t.match(await page.getByTestId('readings').textContent(), /tic101\.pv\s+[\d.]+ °C.*li101\.pv\s+[\d.]+ %/);
+    t.strictSame(await flawsOf(page, 'trends'), []);
+
+    await page.getByTestId('earlier').click();
+    await page.getByTestId('later').click();
+    await page.getByTestId('live').getByText('Live').waitFor();
+    await plot.locator('canvas').waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('csv').click()]);
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    t.equal(lines[0], 'timestamp,"tic101.pv [degC]","li101.pv [%]"');
+    t.ok(lines.length > 2, `${lines.length} lines`);
+    t.match(lines[1], /^\d{4}-\d\d-\d\dT[\d:.]+Z,[-\d.]*,[-\d.]*$/);
+  });
+
+  await t.test('audit: the trail is filtered, and a record tells what it brought about', async (t) => {
+    await page.getByTestId('nav-audit').click();
+    await page.getByTestId('audit-category').selectOption('tag-write');
+    await page.locator('[data-testid="audit-table"] tbody tr:not([data-category="tag-write"])').first().waitFor({ state: 'detached' });
+    const row = page.locator('[data-testid="audit-table"] tr[data-category="tag-write"]').first();
+    await row.waitFor();
+    t.match(await row.textContent(), /olga of the shift.*tic101\.sp/);
+    t.strictSame(await flawsOf(page, 'audit'), []);
+    await page.getByTestId('audit-category').selectOption('command');
+    const started = page.locator('[data-testid="audit-table"] tr[data-category="command"]', { hasText: 'olga of the shift' }).first();
+    await started.getByRole('button').click();
+    await page.getByTestId('audit-related').getByText('batch-controller').first().waitFor();
+    t.strictSame(await flawsOf(page, 'audit-record'), []);
+    await page.getByTestId('audit-close').click();
   });
 });

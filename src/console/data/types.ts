@@ -133,7 +133,9 @@ export interface Rejection {
 }
 
 export interface BatchDetail extends BatchItem {
-  readonly recipe: { readonly name: string; readonly version: string; readonly productID: string };
+  readonly recipe: { readonly name: string; readonly version: string; readonly productID: string /** Empty before the start. */; readonly controlRecipe: string };
+  readonly parameterValues: readonly { readonly name: string; readonly value: string; readonly unit: string; readonly source: string }[];
+  readonly outputs: readonly { readonly element: string; readonly name: string; readonly value: string; readonly unit: string }[];
   readonly validCommands: readonly Command[];
   readonly failure?: { readonly class: string; readonly rule: string; readonly message: string };
   readonly commandRejection?: Rejection;
@@ -159,6 +161,43 @@ export interface PhaseDetail {
   readonly startedAt: string;
   readonly blockedBecause: string;
   readonly sfcStatus?: { readonly activeSteps: readonly string[] };
+}
+
+export interface ProceduralChart {
+  readonly steps?: readonly {
+    readonly name: string;
+    readonly initial?: boolean;
+    readonly templateRef?: string;
+    readonly templateKind?: string;
+    readonly subChart?: ProceduralChart;
+  }[];
+  readonly transitions?: readonly { readonly from: string; readonly to: string; readonly conditionST?: string }[];
+}
+
+export interface TransitionState {
+  readonly index: number;
+  readonly fromStep: string;
+  readonly toStep: string;
+  readonly conditionST: string;
+  readonly met: boolean;
+  readonly reason?: string;
+  readonly subConditions: readonly { readonly expression: string; readonly met: boolean }[];
+}
+
+export interface SfcStatus {
+  readonly activeSteps: readonly string[];
+  readonly completedSteps: readonly string[];
+  readonly transitionStates: readonly TransitionState[];
+}
+
+export interface ElementDetail {
+  readonly name: string;
+  readonly state: string;
+  readonly blockedBecause: string;
+  readonly sfcStatus?: SfcStatus;
+  /** The chart of Holding, Stopping and so on while it runs. */
+  readonly chartStatus?: SfcStatus & { readonly chart?: string };
+  readonly spec: { readonly charts?: Readonly<Record<string, ProceduralChart>> };
 }
 
 export interface Prompt {
@@ -244,4 +283,21 @@ export interface Frame {
   readonly type: string;
   readonly seq: number;
   readonly [member: string]: unknown;
+}
+
+export interface AuditRecord {
+  readonly name: string;
+  readonly timestamp: string;
+  readonly displayName: string;
+  readonly action: string;
+  readonly category: string;
+  readonly result: string;
+  /** Why it was refused, in one word of the gateway. */
+  readonly reason?: string;
+  readonly operatorReason?: string;
+  readonly correlationID: string;
+  readonly target: { readonly kind: string; readonly name: string };
+  readonly before?: unknown;
+  readonly after?: unknown;
+  readonly details?: unknown;
 }

@@ -9,7 +9,11 @@ import { t } from '../common/strings.js';
 import { AlarmBanner } from './alarm-banner.js';
 import { AlarmsView } from './alarms-view.js';
 import { Header } from './header.js';
+import { AuditView } from './audit-view.js';
+import { BatchView } from './batch-view.js';
 import { Overview } from './overview.js';
+import { PromptsView } from './prompts-view.js';
+import { TrendsView } from './trends-view.js';
 import { UnitView } from './unit-view.js';
 
 const RETRY_MS = 3000;
@@ -74,6 +78,14 @@ function CurrentView() {
   switch (view.value.name) {
     case 'alarms':
       return <AlarmsView />;
+    case 'trends':
+      return <TrendsView />;
+    case 'audit':
+      return <AuditView />;
+    case 'prompts':
+      return <PromptsView />;
+    case 'batch':
+      return <BatchView name={view.value.id} />;
     case 'unit':
       return <UnitView name={view.value.id} />;
     default:

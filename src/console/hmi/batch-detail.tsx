@@ -1,5 +1,6 @@
 import { detail, messages } from '../data/batch.js';
 import type { BatchDetail, BatchMessage } from '../data/types.js';
+import { addressOf } from '../data/view.js';
 import { t, word } from '../common/strings.js';
 import { momentText, unitText } from '../common/text.js';
 import { CommandBar } from './command-bar.js';
@@ -16,6 +17,9 @@ export function BatchDetailView() {
               {t.batch} {batch.batchID}
             </h2>
             <StateBadge state={batch.phase} testid="batch-state" />
+            <a class="button" href={addressOf('batch', batch.name)} data-testid="open-batch">
+              {t.open}
+            </a>
           </header>
           <Facts batch={batch} />
           <CommandBar batch={batch} />
@@ -34,7 +38,7 @@ export function BatchDetailView() {
   );
 }
 
-function Facts({ batch }: { readonly batch: BatchDetail }) {
+export function Facts({ batch }: { readonly batch: BatchDetail }) {
   const facts: readonly (readonly [string, string])[] = [
     [t.recipe, `${batch.recipe.name} ${batch.recipe.version}`],
     [t.quantity, batch.quantity === '' ? '' : `${batch.quantity} ${unitText(batch.engineeringUnit)}`],
@@ -58,7 +62,7 @@ function Facts({ batch }: { readonly batch: BatchDetail }) {
 }
 
 /** Why it does not go on, in one sentence each (decisions 3.9). */
-function Trouble({ batch }: { readonly batch: BatchDetail }) {
+export function Trouble({ batch }: { readonly batch: BatchDetail }) {
   const { failure, commandRejection, blockedBecause } = batch;
   return (
     <div class="trouble">
@@ -86,7 +90,7 @@ function Trouble({ batch }: { readonly batch: BatchDetail }) {
   );
 }
 
-function Messages({ items }: { readonly items: readonly BatchMessage[] }) {
+export function Messages({ items }: { readonly items: readonly BatchMessage[] }) {
   return (
     <div class="messages">
       <h3>{t.messages}</h3>

@@ -4,6 +4,7 @@ import './tiles.css';
 import './batches.css';
 import './pages.css';
 import './unit.css';
+import './batch-page.css';
 import { render } from 'preact';
 import { App } from './app.js';
 

@@ -9,14 +9,22 @@ import { ageText } from '../common/text.js';
 import { PromptDialog } from './prompt-dialog.js';
 
 export function PromptInbox() {
-  const [open, setOpen] = useState('');
   const waiting = prompts.value;
-  const chosen = waiting.find(({ id }) => id === open);
   return (
     <section class={waiting.length > 0 ? 'panel inbox inbox-waiting' : 'panel inbox'} aria-labelledby="prompts-title">
       <h2 id="prompts-title">
         {t.prompts} {waiting.length > 0 && <span class="count">{waiting.length}</span>}
       </h2>
+      <PromptList waiting={waiting} />
+    </section>
+  );
+}
+
+export function PromptList({ waiting }: { readonly waiting: readonly Prompt[] }) {
+  const [open, setOpen] = useState('');
+  const chosen = waiting.find(({ id }) => id === open);
+  return (
+    <>
       {waiting.length === 0 && <p class="empty">{t.noPrompts}</p>}
       <ul class="prompts" data-testid="prompts">
         {waiting.map((prompt) => (
@@ -31,7 +39,7 @@ export function PromptInbox() {
         </p>
       )}
       {chosen && <PromptDialog key={chosen.id} prompt={chosen} onClose={() => setOpen('')} />}
-    </section>
+    </>
   );
 }
 

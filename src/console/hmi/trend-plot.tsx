@@ -6,11 +6,9 @@ import type { Curve, Pen } from '../data/trend.js';
 import { look } from '../common/look.js';
 import { language } from '../common/strings.js';
 import { unitText } from '../common/text.js';
+import { DASHES, PEN_COLOURS, PenLine } from './pen-line.js';
 
 const REDRAW_MS = 500;
-/** Lines are told apart by dash as well as by shade: not everybody sees colours. */
-const DASHES: readonly (number[] | undefined)[] = [undefined, [8, 4], [2, 3], [12, 4, 2, 4], [4, 2], [16, 6]];
-
 export interface TrendPlotProps {
   readonly pens: readonly Pen[];
   readonly curves: readonly Curve[];
@@ -30,8 +28,6 @@ function colour(name: string): string {
   probe.remove();
   return found;
 }
-
-const PEN_COLOURS = ['--pen-1', '--pen-2', '--pen-3', '--pen-4', '--pen-5', '--pen-6'] as const;
 
 function aligned(curves: readonly Curve[]): uPlot.AlignedData {
   return uPlot.join(curves.map(({ times, values }) => [times, values] as uPlot.AlignedData)) as uPlot.AlignedData;
@@ -139,18 +135,10 @@ function Legend({ pens }: { readonly pens: readonly Pen[] }) {
   return (
     <ul class="trend-legend">
       {pens.map((pen, at) => (
-        <li key={`${pen.unit} ${pen.address}`} class={`pen pen-${(at % PEN_COLOURS.length) + 1}`}>
+        <li key={`${pen.unit} ${pen.address}`}>
           <PenLine at={at} /> {pen.label}
         </li>
       ))}
     </ul>
-  );
-}
-
-export function PenLine({ at }: { readonly at: number }) {
-  return (
-    <svg class={`pen-line pen-line-${(at % PEN_COLOURS.length) + 1}`} viewBox="0 0 30 6" aria-hidden="true">
-      <line x1="0" y1="3" x2="30" y2="3" stroke-dasharray={DASHES[at % DASHES.length]?.join(' ')} />
-    </svg>
   );
 }

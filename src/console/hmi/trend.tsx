@@ -12,7 +12,7 @@ export interface TrendProps {
   readonly pens: readonly Pen[];
   /** Follows the present with this width; undefined: the span. */
   readonly windowMs: number | undefined;
-  readonly span?: Span;
+  readonly span?: Span | undefined;
   readonly legend?: boolean;
   readonly onCursor?: TrendPlotProps['onCursor'];
   readonly onCurves?: (curves: readonly Curve[]) => void;

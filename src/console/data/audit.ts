@@ -1,0 +1,33 @@
+/** The audit trail of the site (contract 2, Tags and audit; decisions Q-TAG-16): read, never changed. */
+import { get } from './api.js';
+import { site } from './plant.js';
+import type { AuditRecord, LogPage } from './types.js';
+
+const PAGE_MAX = 100;
+
+export interface AuditFilter {
+  readonly category: string;
+  readonly result: string;
+  /** Name of the resource; empty for all. */
+  readonly name: string;
+  /** Local time as the browser's field gives it; empty for no bound. */
+  readonly from: string;
+}
+
+export function readAudit(filter: AuditFilter, cursor: string): Promise<LogPage<AuditRecord>> {
+  const { category, result, name, from } = filter;
+  const query = new URLSearchParams({ limit: String(PAGE_MAX) });
+  const wanted = { category, result, name, from: instantOf(from), cursor };
+  for (const [key, value] of Object.entries(wanted)) if (value !== '') query.set(key, value);
+  return get<LogPage<AuditRecord>>(`/api/v1/sites/${encodeURIComponent(site.peek())}/audit?${query}`);
+}
+
+/** Everything that one request brought about, oldest first. */
+export function readCorrelation(id: string): Promise<readonly AuditRecord[]> {
+  return get<readonly AuditRecord[]>(`/api/v1/sites/${encodeURIComponent(site.peek())}/audit/correlation/${encodeURIComponent(id)}`);
+}
+
+function instantOf(local: string): string {
+  const at = Date.parse(local);
+  return Number.isNaN(at) ? '' : new Date(at).toISOString();
+}

@@ -1,0 +1,157 @@
+/**
+ * The procedure of the batch that is open: its tree from the control recipe, the states of its elements from the timeline,
+ * and the element that is looked at with its live chart (contract 3, Procedural resources; decisions 1.7).
+ */
+import { effect, signal } from '@preact/signals';
+import { detail, selected } from './batch.js';
+import { get } from './api.js';
+import { batchTouched, site } from './plant.js';
+import { can } from './session.js';
+import { isFinal } from './states.js';
+import { coalesced, everySecond } from './timers.js';
+import type { ElementDetail, ProceduralChart } from './types.js';
+
+export interface TreeNode {
+  /** `makeResin/react/heat`; empty for the procedure itself. */
+  readonly path: string;
+  readonly stepName: string;
+  readonly level: number;
+  readonly chart: ProceduralChart;
+  readonly isPhase: boolean;
+}
+
+interface Template {
+  readonly kind: string;
+  readonly name: string;
+  readonly spec: { readonly chart?: ProceduralChart; readonly steps?: ProceduralChart['steps']; readonly transitions?: ProceduralChart['transitions'] };
+}
+
+interface ControlRecipe {
+  readonly spec: { readonly chart: ProceduralChart; readonly templates: readonly Template[] };
+}
+
+interface Lane {
+  readonly kind: string;
+  readonly name: string;
+  readonly path: string;
+  readonly unit: string;
+  readonly spans: readonly { readonly state: string; readonly from: string }[];
+}
+
+export interface ElementState {
+  readonly kind: string;
+  readonly name: string;
+  readonly unit: string;
+  readonly state: string;
+}
+
+export const tree = signal<readonly TreeNode[]>([]);
+/** By path; the procedure has the empty path. An element that has not had its turn is missing. */
+export const states = signal<ReadonlyMap<string, ElementState>>(new Map());
+export const chosenPath = signal('');
+/** The view opens at a phase that runs; afterwards it moves only when a person says so. */
+let isChosen = false;
+/** Null while the element has not had its turn. */
+export const element = signal<ElementDetail | null>(null);
+
+const COLLECTIONS: Readonly<Record<string, string>> = { Procedure: 'procedures', UnitProcedure: 'unitprocedures', Operation: 'operations', Phase: 'phases' };
+
+function at(path: string): string {
+  return `/api/v1/sites/${encodeURIComponent(site.peek())}/${path}`;
+}
+
+function grow(chart: ProceduralChart, templates: ReadonlyMap<string, Template>, parent: string, level: number): TreeNode[] {
+  return (chart.steps ?? []).flatMap((step) => {
+    const path = parent === '' ? step.name : `${parent}/${step.name}`;
+    const template = templates.get(`${step.templateKind} ${step.templateRef}`);
+    const isPhase = step.templateKind === 'PhaseTemplate';
+    const own: ProceduralChart = step.subChart ?? (isPhase ? { steps: template?.spec.steps ?? [], transitions: template?.spec.transitions ?? [] } : (template?.spec.chart ?? {}));
+    return [{ path, stepName: step.name, level, chart: own, isPhase }, ...(isPhase ? [] : grow(own, templates, path, level + 1))];
+  });
+}
+
+async function readTree(recipe: string): Promise<void> {
+  const { spec } = await get<ControlRecipe>(at(`recipes/control/${encodeURIComponent(recipe)}`), { background: true });
+  const templates = new Map(spec.templates.map((template) => [`${template.kind} ${template.name}`, template]));
+  if (detail.peek()?.recipe.controlRecipe !== recipe) return;
+  tree.value = [{ path: '', stepName: '', level: 0, chart: spec.chart, isPhase: false }, ...grow(spec.chart, templates, '', 1)];
+}
+
+async function readStates(): Promise<void> {
+  const batch = selected.peek();
+  if (batch === '' || !watching || !can('batch:timeline')) return;
+  const { lanes } = await get<{ readonly lanes: readonly Lane[] }>(at(`batches/${encodeURIComponent(batch)}/timeline`), { background: true });
+  if (selected.peek() !== batch) return;
+  const found = new Map<string, ElementState>();
+  for (const { kind, name, path, unit, spans } of lanes) if (kind !== 'Batch') found.set(path, { kind, name, unit, state: spans.at(-1)?.state ?? '' });
+  states.value = found;
+  if (isChosen) return;
+  const running = [...found].find(([, { kind, state }]) => kind === 'Phase' && state === 'Running');
+  if (running) choosePath(running[0]);
+}
+
+export async function readElement(): Promise<void> {
+  const path = chosenPath.peek();
+  const known = states.peek().get(path);
+  const collection = COLLECTIONS[known?.kind ?? ''];
+  if (!known || !collection) {
+    element.value = null;
+    return;
+  }
+  const found = await get<ElementDetail>(at(`${collection}/${encodeURIComponent(known.name)}`), { background: true });
+  if (chosenPath.peek() === path) element.value = found;
+}
+
+export function choosePath(path: string): void {
+  isChosen = true;
+  chosenPath.value = path;
+  element.value = null;
+  void readElement().catch(() => undefined);
+}
+
+let watching = false;
+
+/** Keeps the procedure up for as long as its view is open. @returns ends it. */
+export function watchProcedure(): () => void {
+  watching = true;
+  const forget = (): void => {
+    tree.value = [];
+    states.value = new Map();
+    chosenPath.value = '';
+    isChosen = false;
+    element.value = null;
+  };
+  const readSoon = coalesced(150, () => readStates().then(readElement, () => undefined));
+  let shown = '';
+  let recipe = '';
+  const ends = [
+    effect(() => {
+      if (selected.value === shown) return;
+      shown = selected.value;
+      recipe = '';
+      forget();
+      readSoon();
+    }),
+    effect(() => {
+      const wanted = detail.value?.recipe.controlRecipe ?? '';
+      if (wanted === '' || wanted === recipe) return;
+      recipe = wanted;
+      readTree(wanted).catch(() => {
+        recipe = ''; // the next look at the batch asks again
+      });
+      readSoon();
+    }),
+    effect(() => {
+      if (batchTouched.value.batch === selected.peek()) readSoon();
+    }),
+    everySecond(async () => {
+      const batch = detail.peek();
+      if (batch && !isFinal(batch.phase) && !document.hidden) await readElement().catch(() => undefined);
+    }),
+  ];
+  return () => {
+    watching = false;
+    for (const end of ends) end();
+    forget();
+  };
+}

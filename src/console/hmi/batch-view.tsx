@@ -1,0 +1,96 @@
+/** One batch: its procedure, the chart that runs, what it waits for, what it asks and says, and the commands. */
+import { useEffect, useState } from 'preact/hooks';
+import { detail, messages, select } from '../data/batch.js';
+import { prompts } from '../data/plant.js';
+import { watchProcedure } from '../data/procedure.js';
+import { can } from '../data/session.js';
+import type { BatchDetail } from '../data/types.js';
+import { Chips } from '../common/chips.js';
+import { t } from '../common/strings.js';
+import { unitText, valueText } from '../common/text.js';
+import { Facts, Messages, Trouble } from './batch-detail.js';
+import { CommandBar } from './command-bar.js';
+import { ElementView } from './element-view.js';
+import { ProcedureTree } from './procedure-tree.js';
+import { PromptList } from './prompt-inbox.js';
+import { SignDialog } from './sign-dialog.js';
+import { StateBadge } from './state-badge.js';
+
+const TABS = ['messages', 'parameters', 'outputs'] as const;
+type Tab = (typeof TABS)[number];
+
+export function BatchView({ name }: { readonly name: string }) {
+  useEffect(() => select(name), [name]);
+  useEffect(() => watchProcedure(), []);
+  const [signing, setSigning] = useState(false);
+  const batch = detail.value;
+  if (!batch || batch.name !== name) return <p class="panel page empty">{t.reading}</p>;
+  return (
+    <div class="batch-page" data-testid="batch-view">
+      <section class="panel batch-top" aria-labelledby="batch-view-title">
+        <header class="page-head">
+          <h2 id="batch-view-title">
+            {t.batch} {batch.batchID}
+          </h2>
+          <StateBadge state={batch.phase} testid="batch-view-state" />
+          {batch.heldInside && <span class="state state-attention">{t.waitsInside}</span>}
+          <Facts batch={batch} />
+          {can('signature:create') && (
+            <button type="button" class="button sign-button" onClick={() => setSigning(true)} data-testid="sign">
+              {t.signVerb}
+            </button>
+          )}
+        </header>
+        <CommandBar batch={batch} />
+      </section>
+      <section class="panel" aria-label={t.procedure}>
+        <ProcedureTree />
+      </section>
+      <ElementView />
+      <Side batch={batch} />
+      {signing && <SignDialog kind="Batch" name={batch.name} title={`${t.batch} ${batch.batchID}`} onClose={() => setSigning(false)} />}
+    </div>
+  );
+}
+
+function Side({ batch }: { readonly batch: BatchDetail }) {
+  const [tab, setTab] = useState<Tab>('messages');
+  const waiting = prompts.value.filter((prompt) => prompt.batch === batch.name);
+  return (
+    <section class="panel batch-side" aria-label={t.messages}>
+      <div class="batch-side-scroll scroll" tabIndex={0} role="group" aria-label={t.messages}>
+        <Trouble batch={batch} />
+        {waiting.length > 0 && <PromptList waiting={waiting} />}
+        <Chips label={t.show} value={tab} options={TABS.map((each) => [each, t.batchTabs[each]])} onChoose={setTab} testid="batch-tab" />
+        {tab === 'messages' && <Messages items={messages.value} />}
+        {tab === 'parameters' && <Values rows={batch.parameterValues.map((each) => ({ ...each, hint: each.source }))} testid="parameters" />}
+        {tab === 'outputs' && <Values rows={batch.outputs.map((each) => ({ ...each, hint: each.element }))} testid="outputs" />}
+      </div>
+    </section>
+  );
+}
+
+interface ValueRow {
+  readonly name: string;
+  readonly value: string;
+  readonly unit: string;
+  readonly hint: string;
+}
+
+function Values({ rows, testid }: { readonly rows: readonly ValueRow[]; readonly testid: string }) {
+  if (rows.length === 0) return <p class="empty">{t.none}</p>;
+  return (
+    <ul class="lines" data-testid={testid}>
+      {rows.map((row) => (
+        <li class="line" key={`${row.hint} ${row.name}`}>
+          <span class="line-name">
+            {row.name} <span class="hint">{row.hint}</span>
+          </span>
+          <span class="line-value number">
+            {valueText(row.value)} {unitText(row.unit)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

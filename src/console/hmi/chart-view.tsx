@@ -1,0 +1,104 @@
+/** A sequential function chart as it runs (IEC 61131-3): steps as boxes, the active ones marked, transitions as bars. */
+import { useMemo } from 'preact/hooks';
+import { layoutOf, type PlacedLink, type PlacedStep } from '../data/chart-layout.js';
+import type { ProceduralChart } from '../data/types.js';
+import { t } from '../common/strings.js';
+
+export type StepMark = 'active' | 'done' | 'waiting' | 'attention' | 'bad';
+
+export interface ChartViewProps {
+  readonly chart: ProceduralChart;
+  readonly markOf: (step: string) => StepMark;
+  /** Word under the name of a step, such as its state. */
+  readonly noteOf: (step: string) => string;
+  /** Transitions that are looked at now, by their number; true when met. */
+  readonly looked: ReadonlyMap<number, boolean>;
+  readonly onChoose: ((step: string) => void) | undefined;
+}
+
+const BOX = { width: 168, height: 46 } as const;
+const GAP = { x: 34, y: 52 } as const;
+const MARGIN = 14;
+const LANE = 26;
+/** Room for the conditions between the steps and what is drawn beside them. */
+const LABEL = 150;
+const CONDITION_MAX = 26;
+
+const xOf = (step: PlacedStep): number => MARGIN + step.column * (BOX.width + GAP.x);
+const yOf = (step: PlacedStep): number => MARGIN + step.row * (BOX.height + GAP.y);
+
+export function ChartView({ chart, markOf, noteOf, looked, onChoose }: ChartViewProps) {
+  const { steps, links, rows, columns } = useMemo(() => layoutOf(chart), [chart]);
+  const asides = links.filter(({ isAside }) => isAside).length;
+  const width = 2 * MARGIN + columns * (BOX.width + GAP.x) + (asides > 0 ? LABEL : 0) + asides * LANE;
+  const height = 2 * MARGIN + rows * (BOX.height + GAP.y) - GAP.y;
+  let aside = 0;
+  return (
+    <svg class="chart" width={width} height={Math.max(height, BOX.height + 2 * MARGIN)} role="group" aria-label={t.chart} data-testid="chart">
+      {links.map((link) => (
+        <Link key={link.index} link={link} looked={looked} lane={link.isAside ? columns * (BOX.width + GAP.x) + LABEL + LANE * aside++ : 0} />
+      ))}
+      {steps.map((step) => (
+        <Step key={step.name} step={step} mark={markOf(step.name)} note={noteOf(step.name)} onChoose={onChoose} />
+      ))}
+    </svg>
+  );
+}
+
+function Step({ step, mark, note, onChoose }: { readonly step: PlacedStep; readonly mark: StepMark; readonly note: string; readonly onChoose: ChartViewProps['onChoose'] }) {
+  const choose = onChoose ? () => onChoose(step.name) : undefined;
+  const press = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' && event.key !== ' ') return;
+    event.preventDefault();
+    choose?.();
+  };
+  return (
+    <g
+      class={`step step-${mark}${choose ? ' step-open' : ''}`}
+      transform={`translate(${xOf(step)} ${yOf(step)})`}
+      data-testid={`step-${step.name}`}
+      data-mark={mark}
+      {...(choose ? { role: 'button', tabIndex: 0, onClick: choose, onKeyDown: press, 'aria-label': `${step.name} ${note}` } : {})}
+    >
+      <rect width={BOX.width} height={BOX.height} />
+      {step.initial && <rect class="step-initial" x="3" y="3" width={BOX.width - 6} height={BOX.height - 6} />}
+      <text x={BOX.width / 2} y={note === '' ? 28 : 20}>
+        {short(step.name, 20)}
+      </text>
+      {note !== '' && (
+        <text class="step-note" x={BOX.width / 2} y="37">
+          {short(note, 24)}
+        </text>
+      )}
+    </g>
+  );
+}
+
+function Link({ link, looked, lane }: { readonly link: PlacedLink; readonly looked: ReadonlyMap<number, boolean>; readonly lane: number }) {
+  const { from, to, index, condition, isAside } = link;
+  const met = looked.get(index);
+  const x1 = xOf(from) + BOX.width / 2;
+  const y1 = yOf(from) + BOX.height;
+  const x2 = xOf(to) + BOX.width / 2;
+  const y2 = yOf(to);
+  const barY = y2 - 18;
+  const asideY = (y1 + y2) / 2;
+  const way = isAside
+    ? `M${xOf(from) + BOX.width} ${y1 - 12} H${lane} V${y2 + 12} H${xOf(to) + BOX.width}`
+    : `M${x1} ${y1} V${x1 === x2 ? y2 : y1 + 14} ${x1 === x2 ? '' : `H${x2} V${y2}`}`;
+  return (
+    <g class={met === undefined ? 'flow' : met ? 'flow flow-met' : 'flow flow-looked'}>
+      <title>{condition}</title>
+      <path d={way} />
+      <path class="flow-bar" d={isAside ? `M${lane - 8} ${asideY} h16` : `M${x2 - 11} ${barY} h22`} />
+      <text x={isAside ? lane + 2 : x2 + 16} y={isAside ? asideY - 5 : barY + 4}>
+        {index + 1}
+        {!isAside && condition !== '' && ` ${short(condition, CONDITION_MAX)}`}
+      </text>
+    </g>
+  );
+}
+
+function short(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
