@@ -163,6 +163,41 @@ t.test('decisions 2.7: a barrier is passed by those who read it and those who st
   t.equal((await api.delete(`${SITE}/batches/${again}`)).status, 204);
 });
 
+t.test('COORD-01, ADR 0009: a block with batchRef is used as it is, and stays when its batch is deleted; the next batch of that name begins with it anew', async (t) => {
+  const batchID = 'WRITTEN-1';
+  await recipe('plain', { give: 'at-once', take: 'reads-signal' }, signal(TAKER), { coordinationRefs: [] });
+  const batch = await plant.createBatch({ batchID, masterRecipeRef: 'plain' });
+  const written = {
+    apiVersion: 'control.lineside.io/v1alpha1',
+    kind: 'CoordinationBlock',
+    metadata: { name: 'written-go', namespace: 'site-demo' },
+    spec: {
+      mode: 'Signal',
+      batchRef: batch,
+      signal: {
+        signalName: 'go',
+        producer: { kind: 'Phase', name: `${batch}-work-give-phase` },
+        consumers: [{ kind: 'Phase', name: `${batch}-work-take-phase`, waitFor: 'Chart' }],
+      },
+    },
+  };
+  const applied = await api.post('/api/v1/apply', written);
+  t.equal(applied.status, 200, applied.text);
+  const satisfied = [{ kind: 'CoordinationBlock', name: 'written-go', phase: 'Satisfied' }];
+  t.equal((await plant.command(batch, 'Start')).status, 200);
+  await plant.until(batch, 'Complete');
+  await untilBlock(batch, 'Satisfied');
+  t.same((await plant.batch(batch)).coordination, satisfied);
+  t.equal((await api.delete(`${SITE}/batches/${batch}`)).status, 204);
+
+  t.equal(await plant.createBatch({ batchID, masterRecipeRef: 'plain' }), batch);
+  t.same((await plant.batch(batch)).coordination, [{ ...satisfied[0], phase: 'Idle' }], 'what a person wrote stays; what happened to it went with the batch');
+  t.equal((await plant.command(batch, 'Start')).status, 200);
+  await plant.until(batch, 'Complete');
+  await untilBlock(batch, 'Satisfied');
+  t.equal((await api.delete(`${SITE}/batches/${batch}`)).status, 204);
+});
+
 t.test('decisions 2.7: a barrier that not all reach in time holds those who wait at it', async (t) => {
   const participants = [
     { kind: 'Phase', name: 'work/give/phase', waitFor: 'Chart' },

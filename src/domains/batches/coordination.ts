@@ -1,4 +1,5 @@
 /** Signals and barriers of a running batch: what its elements are doing moves them on, and who waits in vain is held (decisions 2.7). */
+import { isDeepStrictEqual } from 'node:util';
 import type { Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, type SignalEndpoint, SyncBarrier } from '../coordination/kind.js';
 import { advanceBarrier, advanceBlock, barrierWord, type CoordinationFailure, type CoordinationWorld, deadlineOf, type Progress } from '../coordination/progress.js';
@@ -23,6 +24,21 @@ export function coordinate(pass: BatchPass, store: Store): Put[] {
   for (const failure of failures) hold(pass, nodes, failure);
   if (failures.length > 0) pass.settle();
   return changed.map(({ kind, name, progress }) => ({ kind, site: pass.site, name, status: progress.status }) as Put);
+}
+
+/**
+ * Blocks and barriers that were written for a batch of this name, as if nobody had come to them yet. They are nobody's copy and
+ * stay when the batch goes (ADR 0009), but what has happened to them belongs to the batch that is gone.
+ */
+export function begunAnew(store: Store, site: string, batch: string): Put[] {
+  const index = elementIndex(store);
+  const written = [
+    ...index.blocksOf(site, batch).map((block) => ({ block, kind: CoordinationBlock, fresh: CoordinationBlock.initialStatus?.(block.spec) })),
+    ...index.barriersOf(site, batch).map((block) => ({ block, kind: SyncBarrier, fresh: SyncBarrier.initialStatus?.(block.spec) })),
+  ];
+  return written
+    .filter(({ block, fresh }) => block.metadata.ownerReferences.length === 0 && !isDeepStrictEqual(block.status, fresh))
+    .map(({ block, kind, fresh }) => ({ kind, site, name: block.metadata.name, status: fresh }) as Put);
 }
 
 /** In wall ms. */

@@ -14,6 +14,7 @@ import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { requireSite } from '../plant/kind.js';
 import { elementsOf, refuseAtWork, removalOf } from '../procedures/removal.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
+import { begunAnew } from './coordination.js';
 import { batchName, checkBatch, withRecipeDefaults } from './creation.js';
 import { batchDto, batchItem } from './dto.js';
 import { type ExecutionEvent, type FactStream, type StateEntry, streamOf } from './execution-log.js';
@@ -200,12 +201,12 @@ function sealed(store: Store, batch: BatchResource): boolean {
   return record?.status.phase === 'Finalized';
 }
 
-/** The batch and what was made for it, with the copies of its signals and barriers; its record stays. */
+/** The batch and what was made for it, with the copies of its signals and barriers; its record stays, and so does what a person wrote. */
 function withdrawal(store: Store, batch: BatchResource): Pick<Change, 'puts' | 'removes'> {
   const { site, name, uid } = batch.metadata;
   const copies = [...store.list(CoordinationBlock, site), ...store.list(SyncBarrier, site)].filter(({ metadata }) => metadata.ownerReferences.some((owner) => owner.uid === uid));
   const { puts, removes = [] } = removalOf(store, site, [...elementsOf(store, site, name), ...copies]);
-  return { puts: puts ?? [], removes: [{ kind: 'Batch', site, name }, { kind: 'ControlRecipe', site, name }, ...removes] };
+  return { puts: [...(puts ?? []), ...begunAnew(store, site, name)], removes: [{ kind: 'Batch', site, name }, { kind: 'ControlRecipe', site, name }, ...removes] };
 }
 
 /** Of a batch by its name, or of what would become one. */

@@ -9,6 +9,7 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
+import { begunAnew } from './coordination.js';
 import { missingPatterns } from '../coordination/patterns.js';
 import { PATTERN_LABEL } from '../coordination/progress.js';
 import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
@@ -150,6 +151,7 @@ export function startPuts(batch: BatchResource, plan: StartPlan, store: Store): 
   const puts: Put[] = elements.map((element) => ({ ...owned, kind: element.kind as unknown as Put['kind'], name: element.name, spec: element.spec }));
   const spec = controlRecipe(batch, plan, used.seen());
   puts.push({ ...owned, kind: ControlRecipe as unknown as Put['kind'], name, spec });
+  puts.push(...begunAnew(store, site, name));
   for (const ref of plan.recipe.spec.coordinationRefs) {
     const pattern = ref.kind === 'CoordinationBlock' ? store.get(CoordinationBlock, site, ref.name) : store.get(SyncBarrier, site, ref.name);
     if (!pattern) continue;
