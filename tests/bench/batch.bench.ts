@@ -15,6 +15,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
+import { verdict } from './judge.js';
 
 const UNITS = Number(process.env.UNITS ?? 50);
 const WINDOW_MS = Number(process.env.SECONDS_OF_RUN ?? 60) * 1000;
@@ -358,9 +359,7 @@ async function stateEntries(api: ApiClient, batch: string, phase: string, state:
 // ---------------------------------------------------------------- the run
 
 function goal(name: string, measured: number, unit: string, max: number, digits: number): void {
-  const met = measured <= max;
-  console.log(`${name.padEnd(44)} ${measured.toFixed(digits).padStart(8)} ${unit.padEnd(5)} (at most ${max}) ${met ? 'met' : 'over its goal'}`);
-  if (!met) process.exitCode = 1;
+  console.log(`${name.padEnd(44)} ${measured.toFixed(digits).padStart(8)} ${unit.padEnd(5)} (at most ${max}) ${verdict(measured <= max)}`);
 }
 
 async function run(box: ApplianceProcess): Promise<void> {

@@ -1,24 +1,30 @@
 /**
- * Download of a changed 1,000-block network into a running unit worker (performance notes, E): what compiling costs, and
- * whether a scan of that unit is late. Once as 100 instances of one module template, once as one network without
- * repetition. Goals: at most 50 ms of CPU time to compile in the median, and no scan of a 100 ms unit late by more than one period.
+ * Download of a changed 1,000-block network into a running unit worker (performance notes, E; ADR 0008): what preparing and
+ * swapping costs, how long the swap holds the scan it happens in, and whether a scan of that unit is late. Once as 100
+ * instances of one module template, once as one network without repetition. Goals: at most 50 ms of CPU time for all of it
+ * in the median, no scan of a 100 ms unit later than one period, and no period missed.
  */
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { NetworkSet } from '../../runtime/network/network-set.js';
+import { finish } from '../../runtime/network/steps.js';
 import { TextTable } from '../../runtime/network/texts.js';
 import type { NetworkPlan, UnitOutbound, UnitPlan } from '../../runtime/port.js';
 import type { BlockSpec } from '../../runtime/vocabulary/network.js';
 import { STAT, TagTable } from '../../runtime/vocabulary/tag-table.js';
 import { network, tags, unitPlan, wires } from '../runtime/network/plans.js';
+import { median, verdict } from './judge.js';
 
 const BLOCKS = 1000;
 const PERIOD_MS = 100;
 const SWAPS = 12;
 const SCANS_PER_SWAP = 4;
-const COMPILE_MS_MAX = 50;
+const DOWNLOAD_MS_MAX = 50;
+const HELD_MS_MAX = PERIOD_MS;
+/** What the appliance asks for its unit workers (design, scan clock). */
+const PRIORITY = '10';
 
 /** Numbers that look random and are the same in every run. */
 function generator(seed: number): (below: number) => number {
@@ -102,90 +108,140 @@ function planOf(form: Form, seed: number): UnitPlan {
   return unitPlan({ revision: seed, scanIntervalMs: PERIOD_MS, tags: tags(`${networks[0].name}.start start.OUT REAL`), networks });
 }
 
-/** CPU time of this thread: other programs of the machine must not count. */
+/** CPU time of this thread, counted in ticks of some ms: other programs of the machine must not count. */
 const threadMs = (): number => Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6;
 
-/** CPU time of everything of a download but the warm-up, whose time is over at once on this clock. */
-function compileMs(plan: UnitPlan): number {
-  let now = 0;
-  const clockMs = (): number => {
-    now += 1e9;
-    return now;
-  };
-  const began = threadMs();
-  const set = new NetworkSet(plan, { texts: new TextTable(), clockMs });
-  const took = threadMs() - began;
-  for (const { state, message } of set.reports()) if (state !== 'Running') throw new Error(message);
-  if (set.blockCount !== BLOCKS) throw new Error(`${set.blockCount} blocks`);
-  return took;
+interface Cost {
+  readonly allMs: number;
+  readonly swapMs: number;
+}
+
+/**
+ * CPU time of downloads into each other: the first scan included, in which the engine compiles, but no warm-up, whose time
+ * is over at once on this clock.
+ */
+class Swaps {
+  readonly #texts = new TextTable();
+  #set: NetworkSet | undefined;
+
+  next(plan: UnitPlan): Cost {
+    let now = 0;
+    const clockMs = (): number => {
+      now += 1e9;
+      return now;
+    };
+    const options = { texts: this.#texts, clockMs, ...(this.#set && { previous: this.#set }) };
+    const began = threadMs();
+    const prepared = finish(NetworkSet.prepare(plan, options));
+    const ready = threadMs();
+    const set = new NetworkSet(plan, { ...options, prepared });
+    const swapped = threadMs();
+    set.scan(1);
+    const ended = threadMs();
+    this.#set = set;
+    for (const { state, message } of set.reports()) if (state !== 'Running') throw new Error(message);
+    if (set.blockCount !== BLOCKS) throw new Error(`${set.blockCount} blocks`);
+    return { allMs: ended - began, swapMs: swapped - ready };
+  }
+}
+
+/** When the last scan began, behind the swap if there was one; the periods until then, with those missed and those we overslept. */
+const place = ({ stats }: TagTable): { readonly beganAtMs: number; readonly periods: number } => ({
+  beganAtMs: stats[STAT.heartbeatAtMs],
+  periods: stats[STAT.scanCount] + stats[STAT.missed],
+});
+
+interface Download {
+  /** The longest that a scan began after its time, from sending the plan to some scans after the swap. */
+  readonly heldMs: number;
+  readonly missed: number;
+  /** From sending the plan to its swap. */
+  readonly loadedMs: number;
 }
 
 /** A unit worker as the product starts it. */
 class TestUnit {
+  readonly #channel = new MessageChannel();
   readonly worker = new Worker(fileURLToPath(new URL('../../runtime/worker.js', import.meta.url)), {
-    workerData: null,
+    workerData: { port: this.#channel.port2 },
+    transferList: [this.#channel.port2],
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 },
   });
-  #table: TagTable | undefined;
+  #table = new TagTable(0);
+  /** The scheduler prefers this thread, as it does in the appliance; where the machine refuses that, other programs count. */
+  realtime = false;
 
-  /** Milliseconds from sending the plan to the message that it is loaded: a scan may be waited for first. */
-  async load(plan: UnitPlan): Promise<void> {
-    this.worker.postMessage({ type: 'plan', plan });
+  /** The worker wakes us after each scan: from the table of the old plan, then from that of the new one. */
+  load(plan: UnitPlan): Download {
+    const next = new TagTable(plan.tags.length, plan.table);
+    const first = this.#table.stats[STAT.scanCount] === 0;
+    const missedBefore = this.#table.stats[STAT.missed];
+    const sentAtMs = performance.now();
+    this.#channel.port1.postMessage({ type: 'plan', plan });
+    let loadedMs = -1;
+    let heldMs = 0;
+    let last = place(this.#table);
+    for (let after = 0; after < SCANS_PER_SWAP; ) {
+      if (loadedMs < 0 && this.#loaded(plan)) {
+        loadedMs = performance.now() - sentAtMs;
+        this.#table = next;
+      }
+      const table = this.#table;
+      const version = Atomics.load(table.version, 0);
+      const seen = place(table);
+      if (version % 2 === 0 && version === Atomics.load(table.version, 0) && seen.periods > last.periods) {
+        heldMs = Math.max(heldMs, seen.beganAtMs - last.beganAtMs - (seen.periods - last.periods) * PERIOD_MS);
+        last = seen;
+        if (loadedMs >= 0) after += 1;
+      }
+      // The table of the old plan falls silent with the swap.
+      if (after < SCANS_PER_SWAP) Atomics.wait(table.version, 0, version, loadedMs < 0 ? 5 : 1000);
+      if (performance.now() - sentAtMs > 10_000) throw new Error('the worker has not scanned for 10 s');
+    }
+    return { heldMs: first ? 0 : heldMs, missed: this.#table.stats[STAT.missed] - missedBefore, loadedMs };
+  }
+
+  #loaded(plan: UnitPlan): boolean {
     for (;;) {
-      const [message] = (await once(this.worker, 'message')) as [UnitOutbound];
+      const received = receiveMessageOnPort(this.#channel.port1) as { readonly message: UnitOutbound } | undefined;
+      if (!received) return false;
+      const { message } = received;
+      if (message.type === 'ready') this.#prioritise(message.osThreadId);
       if (message.type !== 'plan-loaded' || message.revision !== plan.revision) continue;
       const broken = message.networks.find(({ state }) => state !== 'Running');
       if (broken) throw new Error(broken.message);
-      this.#table = new TagTable(plan.tags.length, plan.table);
-      return;
+      return true;
     }
   }
 
-  /** The latest that one of the next scans began, in ms; the worker wakes us after each. */
-  latest(scans: number): { readonly lateMs: number; readonly missed: number } {
-    const table = this.#table;
-    if (!table) throw new Error('no plan');
-    let lateMs = 0;
-    let last = -1;
-    for (let seen = 0; seen < scans; ) {
-      const version = Atomics.load(table.version, 0);
-      const count = table.stats[STAT.scanCount];
-      if (version % 2 === 0 && version > 0 && count !== last) {
-        last = count;
-        seen += 1;
-        lateMs = Math.max(lateMs, table.stats[STAT.latenessUs] / 1000);
-      }
-      if (seen < scans && Atomics.wait(table.version, 0, version, 5000) === 'timed-out') throw new Error('the worker has not scanned for 5 s');
+  #prioritise(tid: number): void {
+    try {
+      execFileSync('chrt', ['-f', '-p', PRIORITY, String(tid)], { stdio: 'ignore' });
+      this.realtime = true;
+    } catch {
+      // refused: the figures then show the load of the machine, too
     }
-    return { lateMs, missed: table.stats[STAT.missed] };
   }
 }
 
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1];
-let failed = false;
+const max = (values: readonly number[]): number => Math.max(...values);
+const cell = (value: number, width: number): string => value.toFixed(1).padStart(width);
 console.log(`${SWAPS} downloads of ${BLOCKS} changed blocks into a running unit of ${PERIOD_MS} ms, each a shape nobody has seen; ms`);
-console.log('form                                 compile: median   max   scan late: median   max  periods missed');
+console.log('form                                 CPU: median   max   mean in the scan    scan held: median   max   sent to swapped   periods missed');
 for (const form of FORMS) {
   // The first is the download of a plant that just started: nothing waits for it.
-  const compile = Array.from({ length: SWAPS + 1 }, (_, n) => compileMs(planOf(form, 1000 + n))).slice(1);
+  const swaps = new Swaps();
+  const costs = Array.from({ length: SWAPS + 1 }, (_, n) => swaps.next(planOf(form, 1000 + n))).slice(1);
+  const all = costs.map(({ allMs }) => allMs);
   const unit = new TestUnit();
-  await unit.load(planOf(form, 1));
-  const { missed: missedBefore } = unit.latest(SCANS_PER_SWAP);
-  const late: number[] = [];
-  let missed = missedBefore;
-  for (let swap = 0; swap < SWAPS; swap += 1) {
-    await unit.load(planOf(form, swap + 2));
-    const seen = unit.latest(SCANS_PER_SWAP);
-    late.push(seen.lateMs);
-    missed = seen.missed;
-  }
+  unit.load(planOf(form, 1));
+  const downloads = Array.from({ length: SWAPS }, (_, swap) => unit.load(planOf(form, swap + 2)));
   await unit.worker.terminate();
-  const good = median(compile) <= COMPILE_MS_MAX && Math.max(...late) <= PERIOD_MS && missed === missedBefore;
-  if (!good) failed = true;
-  const cell = (value: number, width: number): string => value.toFixed(1).padStart(width);
+  const held = downloads.map(({ heldMs }) => heldMs);
+  const missed = downloads.reduce((sum, download) => sum + download.missed, 0);
+  const good = verdict(median(all) <= DOWNLOAD_MS_MAX && max(held) <= HELD_MS_MAX && missed === 0);
   console.log(
-    `${form.title.padEnd(37)}${cell(median(compile), 15)}${cell(Math.max(...compile), 6)}${cell(median(late), 20)}${cell(Math.max(...late), 6)}${String(missed - missedBefore).padStart(16)}  ${good ? 'ok' : 'MISSED'}`,
+    `${form.title.padEnd(37)}${cell(median(all), 11)}${cell(max(all), 6)}${cell(costs.reduce((sum, { swapMs }) => sum + swapMs, 0) / SWAPS, 20)}${cell(median(held), 20)}${cell(max(held), 6)}${cell(median(downloads.map(({ loadedMs }) => loadedMs)), 18)}${String(missed).padStart(17)}  ${good}${unit.realtime ? '' : ', without real-time priority'}`,
   );
 }
-console.log(`goals: compile <= ${COMPILE_MS_MAX} ms in the median, late <= ${PERIOD_MS} ms, no period missed`);
-if (failed) process.exitCode = 1;
+console.log(`goals: CPU <= ${DOWNLOAD_MS_MAX} ms in the median, held <= ${HELD_MS_MAX} ms, no period missed`);

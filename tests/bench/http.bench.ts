@@ -19,6 +19,7 @@ import { routesFor } from '../../src/platform/http/route.js';
 import type { Store } from '../../src/platform/store/store.js';
 import { startGatewayTest } from '../support/gateway.js';
 import { BoardRuntimes, PLANT } from '../domains/tags/plant.js';
+import { least, median, verdict } from './judge.js';
 
 const CONNECTIONS = 64;
 const ROUNDS = 7;
@@ -51,10 +52,6 @@ function cpuNs(): number {
       return total; // the thread has ended
     }
   }, 0);
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 }
 
 /** One request after the other on each connection; says how many were answered with 200. */
@@ -162,13 +159,12 @@ function report(figures: ReadonlyMap<string, readonly number[]>): void {
   const base = figures.get(BARE);
   for (const [name, values] of figures) {
     const middle = base ? median(values.map((ns, round) => ns / base[round])) : Number.NaN;
-    const least = base ? Math.min(...values) / Math.min(...base) : Number.NaN;
+    const undisturbed = base ? least(values) / least(base) : Number.NaN;
     const bound = LIMITS[name];
-    const verdict = bound ? ` (goal ${bound.goal}, limit ${bound.limit})` : '';
+    const goal = bound ? ` (goal ${bound.goal}, limit ${bound.limit})  ${verdict(Math.min(middle, undisturbed) <= bound.limit)}` : '';
     console.log(
-      `${name.padEnd(26)} ${(median(values) / 1000).toFixed(1).padStart(6)}  (${(Math.min(...values) / 1000).toFixed(1)}..${(Math.max(...values) / 1000).toFixed(1)})  x${middle.toFixed(2)}, least disturbed x${least.toFixed(2)}${verdict}`,
+      `${name.padEnd(26)} ${(median(values) / 1000).toFixed(1).padStart(6)}  (${(least(values) / 1000).toFixed(1)}..${(Math.max(...values) / 1000).toFixed(1)})  x${middle.toFixed(2)}, least disturbed x${undisturbed.toFixed(2)}${goal}`,
     );
-    if (bound && Math.min(middle, least) > bound.limit) process.exitCode = 1;
   }
 }
 

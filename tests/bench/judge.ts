@@ -1,0 +1,20 @@
+/**
+ * How a bench comes to its verdict (docs/benchmarks.md): other programs of the machine only ever add to a figure, so what
+ * belongs to the product shows in its least disturbed round; the median shows what a round of this machine is like.
+ */
+
+/** The upper one of the two in the middle of an even number. */
+export function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+}
+
+/** The round that other programs disturbed least: they slow down a variant the more, the better it uses the core. */
+export function least(values: readonly number[]): number {
+  return Math.min(...values);
+}
+
+/** The word behind a figure; a missed goal fails the bench. */
+export function verdict(met: boolean): 'ok' | 'MISSED' {
+  if (!met) process.exitCode = 1;
+  return met ? 'ok' : 'MISSED';
+}
