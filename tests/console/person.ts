@@ -83,22 +83,34 @@ async function overflow(page: Page): Promise<number> {
   return page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth') as Promise<number>;
 }
 
-/** What is wrong with the view as it stands, at both sizes of panel, in light and dark; a picture of each is kept. */
-export async function flawsOf(page: Page, name: string): Promise<string[]> {
+/** Where the picture of a view is kept. */
+export function picture(name: string): string {
   mkdirSync(ARTIFACTS, { recursive: true });
+  return path.join(ARTIFACTS, `${name}.png`);
+}
+
+/** What a glove or the edge of the screen would miss, at both sizes of panel; a picture of each is kept. */
+export async function layoutFlaws(page: Page, name: string): Promise<string[]> {
   const flaws: string[] = [];
   for (const size of SIZES) {
     const label = `${name}-${size.width}x${size.height}`;
     await page.setViewportSize(size);
     for (const flaw of await smallTargets(page)) flaws.push(`${label}: too small to touch: ${flaw}`);
     if ((await overflow(page)) > 0) flaws.push(`${label}: wider than the screen`);
-    await page.screenshot({ path: path.join(ARTIFACTS, `${label}.png`) });
+    await page.screenshot({ path: picture(label) });
   }
-  for (const colorScheme of ['dark', 'light'] as const) {
+  return flaws;
+}
+
+/** What is wrong with the view as it stands: its layout, and what axe-core finds in dark, or in light and dark. */
+export async function flawsOf(page: Page, name: string, schemes: readonly ('dark' | 'light')[] = ['dark']): Promise<string[]> {
+  const flaws = await layoutFlaws(page, name);
+  for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     for (const violation of await seriousViolations(page)) flaws.push(`${name} in ${colorScheme}: ${violation}`);
-    if (colorScheme === 'dark') await page.screenshot({ path: path.join(ARTIFACTS, `${name}-dark.png`) });
+    await page.screenshot({ path: picture(`${name}-${colorScheme}`) });
   }
+  await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize(SIZES[0]);
   return flaws;
 }

@@ -1,11 +1,17 @@
 /** The views of the console, each doing what it is there for, against one running demo plant. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { applianceProcess } from '../support/appliance-process.js';
 import { launchBrowser } from './browser.js';
-import { account, batch, ENVIRONMENT, flawsOf, open, orWhy, PASSWORD, signIn, SITE } from './person.js';
+import { account, batch, ENVIRONMENT, flawsOf, layoutFlaws, open, orWhy, PASSWORD, picture, signIn, SITE } from './person.js';
+
+const BOTH = ['light', 'dark'] as const;
+/** The built consoles, beside the built tests. */
+const ASSETS = fileURLToPath(new URL('../../console/assets/', import.meta.url));
 
 async function firstAdmin(api: ApiClient, dataDir: string): Promise<ApiClient> {
   const code = readFileSync(path.join(dataDir, 'commissioning-code'), 'utf8').trim();
@@ -56,7 +62,7 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     const row = (state: string, shelved = false) => page.locator(`[data-testid="alarm-${name}"][data-state="${state}"][data-shelved="${shelved}"]`);
     await row('ActiveUnacknowledged').waitFor();
     t.match(await row('ActiveUnacknowledged').textContent(), /Reactor is empty/);
-    t.strictSame(await flawsOf(page, 'alarms'), []);
+    t.strictSame(await flawsOf(page, 'alarms', BOTH), []);
 
     await page.getByTestId('filter-severity').selectOption('Low');
     await row('ActiveUnacknowledged').waitFor({ state: 'detached' });
@@ -81,6 +87,9 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     for (const event of ['Activated', 'Acknowledged', 'Shelved', 'Unshelved']) await told(event).waitFor();
     t.match(await told('Shelved').textContent(), /olga of the shift/);
     t.strictSame(await flawsOf(page, 'alarm-history'), []);
+    await page.getByTestId('alarm-tab-metrics').click();
+    await page.locator('[data-testid="alarm-metrics"]:not([data-activations="0"])').getByText('li101-low').waitFor();
+    t.strictSame(await flawsOf(page, 'alarm-metrics'), []);
   });
 
   await t.test('unit: the why of an interlock is read, a setpoint is written after a question, and the curve follows it', async (t) => {
@@ -120,14 +129,14 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
       audited.some(({ displayName, result }) => displayName === 'olga of the shift' && result === 'Success'),
       'the write is in the audit trail',
     );
-    t.strictSame(await flawsOf(page, 'faceplate'), []);
+    t.strictSame(await flawsOf(page, 'faceplate', BOTH), []);
     await page.getByTestId('mode-Automatic').click();
     await page.getByTestId('mode-send').click();
     await page.locator('[data-testid="module-tic101"][data-mode="Automatic"]').waitFor();
   });
 
-  await t.test('batch and prompts: the tree leads to the active step and what it waits for; the answer is given in the inbox; the batch is signed', async (t) => {
-    const name = await batch(admin, 'VIEW-1');
+  await t.test('batch: it is started from its view, whose chart shows what runs', async (t) => {
+    await batch(admin, 'VIEW-1');
     await page.getByTestId('nav-overview').click();
     await page.getByTestId('batch-VIEW-1').click();
     await page.getByTestId('open-batch').click();
@@ -139,7 +148,58 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     await page.getByTestId('tree-root').click();
     await page.locator('[data-testid="step-makeResin"][data-mark="active"]').waitFor();
     t.strictSame(await flawsOf(page, 'batch-procedure'), []);
+  });
 
+  await t.test('trends: several tags live and in the past, values under the cursor, and all of it as CSV', async (t) => {
+    await page.getByTestId('nav-trends').click();
+    await page.getByTestId('choose-tags').click();
+    await page.getByTestId('tag-unit-rx101').click();
+    await page.getByTestId('tag-tic101.pv').click();
+    await page.getByTestId('tag-search').fill('level');
+    await page.getByTestId('tag-li101.pv').click();
+    t.strictSame(await flawsOf(page, 'trend-tags'), []);
+    await page.getByTestId('tags-done').click();
+    const plot = page.getByTestId('trend-plot');
+    await plot.locator('canvas').waitFor();
+    const place = await plot.boundingBox();
+    if (!place) throw new Error('the plot is not in sight');
+    await page.mouse.move(place.x + place.width - 80, place.y + place.height / 2);
+    await page.locator('[data-testid="readings"]:not([data-at=""])').waitFor();
+    t.match(await page.getByTestId('readings').textContent(), /tic101\.pv\s+[\d.]+ °C.*li101\.pv\s+[\d.]+ %/);
+    t.strictSame(await flawsOf(page, 'trends', BOTH), []);
+
+    await page.getByTestId('earlier').click();
+    await page.getByTestId('later').click();
+    await page.getByTestId('live').getByText('Live').waitFor();
+    await plot.locator('canvas').waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('csv').click()]);
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
+    t.equal(lines[0], 'timestamp,"tic101.pv [degC]","li101.pv [%]"');
+    t.ok(lines.length > 2, `${lines.length} lines`);
+    t.match(lines[1], /^\d{4}-\d\d-\d\dT[\d:.]+Z,[-\d.]*,[-\d.]*$/);
+  });
+
+  await t.test('audit: the trail is filtered, and a record tells what it brought about', async (t) => {
+    await page.getByTestId('nav-audit').click();
+    await page.getByTestId('audit-category').selectOption('tag-write');
+    await page.locator('[data-testid="audit-table"] tbody tr:not([data-category="tag-write"])').first().waitFor({ state: 'detached' });
+    const row = page.locator('[data-testid="audit-table"] tr[data-category="tag-write"]').first();
+    await row.waitFor();
+    t.match(await row.textContent(), /olga of the shift.*tic101\.sp/);
+    t.strictSame(await flawsOf(page, 'audit', BOTH), []);
+    await page.getByTestId('audit-category').selectOption('command');
+    const started = page.locator('[data-testid="audit-table"] tr[data-category="command"]', { hasText: 'olga of the shift' }).first();
+    await started.getByRole('button').click();
+    await page.getByTestId('audit-related').getByText('batch-controller').first().waitFor();
+    t.strictSame(await flawsOf(page, 'audit-record'), []);
+    await page.getByTestId('audit-close').click();
+  });
+
+  await t.test('batch and prompts: the tree leads to the active step and what it waits for; the answer is given in the inbox; the batch is signed', async (t) => {
+    const [{ name }] = (await admin.get(`${SITE}/batches`)).body as [{ name: string }];
+    await page.evaluate(`location.hash = '#/batch/${name}'`);
     await orWhy(admin, name, page.locator('[data-testid="tree-makeResin/react/check"][data-state="Running"]').waitFor());
     await page.getByTestId('tree-makeResin/react/check').click();
     await page.locator('[data-testid="step-measure"][data-mark="active"]').waitFor();
@@ -148,7 +208,7 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     await page.getByTestId('blocked').getByText('waits for an answer').waitFor();
     await page.getByTestId('batch-tab-parameters').click();
     await page.getByTestId('parameters').getByText('reactTemp').waitFor();
-    t.strictSame(await flawsOf(page, 'batch'), []);
+    t.strictSame(await flawsOf(page, 'batch', BOTH), []);
 
     await page.getByTestId('nav-prompts').click();
     await page.getByTestId('prompts-unit-rx101').click();
@@ -180,50 +240,76 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     await page.getByTestId('sign-close').click();
   });
 
-  await t.test('trends: several tags live and in the past, values under the cursor, and all of it as CSV', async (t) => {
-    await page.getByTestId('nav-trends').click();
-    await page.getByTestId('choose-tags').click();
-    await page.getByTestId('tag-unit-rx101').click();
-    await page.getByTestId('tag-tic101.pv').click();
-    await page.getByTestId('tag-search').fill('level');
-    await page.getByTestId('tag-li101.pv').click();
-    t.strictSame(await flawsOf(page, 'trend-tags'), []);
-    await page.getByTestId('tags-done').click();
-    const plot = page.getByTestId('trend-plot');
-    await plot.locator('canvas').waitFor();
-    const place = await plot.boundingBox();
-    if (!place) throw new Error('the plot is not in sight');
-    await page.mouse.move(place.x + place.width - 80, place.y + place.height / 2);
-    await page.locator('[data-testid="readings"]:not([data-at=""])').waitFor();
-    t.match(await page.getByTestId('readings').textContent(), /tic101\.pv\s+[\d.]+ °C.*li101\.pv\s+[\d.]+ %/);
-    t.strictSame(await flawsOf(page, 'trends'), []);
+  await t.test('every view is reached from the keyboard, in German too, and nothing sticks out', async (t) => {
+    await page.keyboard.press('Alt+2');
+    await page.getByTestId('alarms-view').waitFor();
+    await page.keyboard.press('Alt+1');
+    await page.getByTestId('units').waitFor();
+    await page.getByTestId('open-rx101').focus();
+    await page.keyboard.press('Enter');
+    await page.getByTestId('module-xv101').focus();
+    await page.keyboard.press('Enter');
+    await page.getByTestId('faceplate-xv101').waitFor();
+    await page.getByTestId('user-menu').focus();
+    await page.keyboard.press('Enter');
+    await page.getByTestId('look-dark').focus();
+    await page.keyboard.press('Enter');
+    t.equal(await page.evaluate('document.documentElement.dataset.look'), 'dark');
+    await page.getByTestId('look-auto').click();
+    await page.keyboard.press('Escape');
+    await page.getByTestId('user-menu-items').waitFor({ state: 'detached' });
 
-    await page.getByTestId('earlier').click();
-    await page.getByTestId('later').click();
-    await page.getByTestId('live').getByText('Live').waitFor();
-    await plot.locator('canvas').waitFor();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('csv').click()]);
-    const lines = readFileSync(await download.path(), 'utf8')
-      .trimEnd()
-      .split('\r\n');
-    t.equal(lines[0], 'timestamp,"tic101.pv [degC]","li101.pv [%]"');
-    t.ok(lines.length > 2, `${lines.length} lines`);
-    t.match(lines[1], /^\d{4}-\d\d-\d\dT[\d:.]+Z,[-\d.]*,[-\d.]*$/);
+    const german = await open(browser, `${box.base}/hmi`, { locale: 'de-DE' });
+    await signIn(german, 'olga');
+    const [first] = (await admin.get(`${SITE}/batches`)).body as { name: string }[];
+    const views = {
+      overview: 'units',
+      alarms: 'alarms-view',
+      prompts: 'prompts-view',
+      trends: 'trends-view',
+      audit: 'audit-view',
+      'unit/rx101': 'unit-view',
+      [`batch/${first?.name}`]: 'batch-view',
+    };
+    for (const [address, shown] of Object.entries(views)) {
+      await german.evaluate(`location.hash = '#/${address}'`);
+      await german.getByTestId(shown).waitFor();
+      t.strictSame(await layoutFlaws(german, `german-${shown}`), [], address);
+    }
+    t.match(await german.getByTestId('nav-audit').textContent(), /Protokoll/);
+    await german.context().close();
   });
 
-  await t.test('audit: the trail is filtered, and a record tells what it brought about', async (t) => {
-    await page.getByTestId('nav-audit').click();
-    await page.getByTestId('audit-category').selectOption('tag-write');
-    await page.locator('[data-testid="audit-table"] tbody tr:not([data-category="tag-write"])').first().waitFor({ state: 'detached' });
-    const row = page.locator('[data-testid="audit-table"] tr[data-category="tag-write"]').first();
-    await row.waitFor();
-    t.match(await row.textContent(), /olga of the shift.*tic101\.sp/);
-    t.strictSame(await flawsOf(page, 'audit'), []);
-    await page.getByTestId('audit-category').selectOption('command');
-    const started = page.locator('[data-testid="audit-table"] tr[data-category="command"]', { hasText: 'olga of the shift' }).first();
-    await started.getByRole('button').click();
-    await page.getByTestId('audit-related').getByText('batch-controller').first().waitFor();
-    t.strictSame(await flawsOf(page, 'audit-record'), []);
-    await page.getByTestId('audit-close').click();
+  await t.test('a lost stream marks every value of the unit view within a second, and a new one brings them back', async (t) => {
+    await page.evaluate("location.hash = '#/unit/rx101'");
+    const background = `getComputedStyle(document.querySelector('[data-testid="module-tic101"]')).backgroundImage`;
+    await page.locator('[data-testid="module-tic101"][data-quality="Good"]').waitFor();
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    process.kill(box.pid, 'SIGSTOP'); // a pulled cable: no close, no frame
+    await page.locator('[data-testid="hmi"][data-live="false"]').waitFor();
+    t.match(await page.evaluate(background), /repeating-linear-gradient/, 'hatched: not to be read as live');
+    await page.screenshot({ path: picture('unit-stale') });
+    process.kill(box.pid, 'SIGCONT');
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    await page.locator('[data-testid="module-tic101"][data-quality="Good"]').waitFor();
+    t.equal(await page.evaluate(background), 'none');
+  });
+
+  await t.test('the page with all its parts is below 300 kB, and its first view does not wait for the curves', async (t) => {
+    const startedAt = performance.now();
+    const cold = await open(browser, `${box.base}/login`);
+    await signIn(cold, 'olga');
+    t.comment(`from the login page to the first view: ${Math.round(performance.now() - startedAt)} ms`);
+    await cold.goto(`${box.base}/hmi`);
+    await cold.getByTestId('units').waitFor();
+    const loaded = (await cold.evaluate(`performance.getEntriesByType('resource').map(({ name }) => name)`)) as string[];
+    t.notOk(
+      loaded.some((name) => name.includes('trend-plot')),
+      'curves are drawn with what is fetched later',
+    );
+    t.comment(`first view ${await cold.evaluate('Math.round(performance.now())')} ms after the navigation`);
+    const bytes = readdirSync(ASSETS).reduce((sum, name) => sum + gzipSync(readFileSync(path.join(ASSETS, name))).length, 0);
+    t.ok(bytes > 0 && bytes < 300_000, `${Math.round(bytes / 1000)} kB compressed`);
+    await cold.context().close();
   });
 });

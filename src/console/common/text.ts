@@ -30,6 +30,11 @@ export function valueText(text: string): string {
   return Number.isFinite(value) ? value.toLocaleString(language, { maximumSignificantDigits: SIGNIFICANT, useGrouping: false }) : text;
 }
 
+/** A length of time in one unit. */
+export function secondsText(seconds: number): string {
+  return ageText(0, seconds * 1000);
+}
+
 export function ageText(sinceMs: number, nowMs: number): string {
   const seconds = Math.max(0, Math.round((nowMs - sinceMs) / 1000));
   if (seconds < 60) return `${seconds} ${t.ago.s}`;

@@ -1,7 +1,7 @@
 /** What a person does to alarms, and their history (contract 2, Alarms; decisions Q-ALARM-05, Q-ALARM-07). */
 import { get, post } from './api.js';
 import { readAlarmsSoon, site } from './plant.js';
-import type { Alarm, AlarmEvent, LogPage } from './types.js';
+import type { Alarm, AlarmEvent, AlarmMetrics, LogPage } from './types.js';
 
 const HISTORY_MAX = 200;
 
@@ -35,4 +35,10 @@ export function readHistory({ severity, unit }: HistoryFilter, cursor: string): 
   const query = new URLSearchParams({ limit: String(HISTORY_MAX) });
   for (const [name, value] of Object.entries({ severity, unit, cursor })) if (value !== '') query.set(name, value);
   return get<LogPage<AlarmEvent>>(`/api/v1/sites/${encodeURIComponent(site.peek())}/alarmevents?${query}`);
+}
+
+/** Of the time up to now. */
+export function readMetrics(unit: string, windowMs: number): Promise<AlarmMetrics> {
+  const query = new URLSearchParams({ from: new Date(Date.now() - windowMs).toISOString(), ...(unit === '' ? {} : { unit }) });
+  return get<AlarmMetrics>(`/api/v1/sites/${encodeURIComponent(site.peek())}/alarmmetrics?${query}`);
 }

@@ -251,6 +251,18 @@ export interface AlarmEvent {
   readonly displayName?: string;
 }
 
+/** ISA-18.2 metrics over a window; `standing` tells the present. */
+export interface AlarmMetrics {
+  readonly activations: number;
+  readonly rate: { readonly average: number; readonly peak: number; readonly floodShare: number };
+  readonly standing: { readonly active: number; readonly unacknowledged: number; readonly stale: number };
+  readonly chattering: { readonly count: number };
+  readonly mostFrequent: { readonly alarms: readonly { readonly alarm: string; readonly activations: number; readonly share: number }[] };
+  readonly bySeverity: readonly { readonly severity: string; readonly activations: number; readonly share: number }[];
+  readonly timeToAcknowledge: { readonly medianSeconds: number | null };
+  readonly shelved: { readonly events: number; readonly now: number };
+}
+
 export interface LogPage<T> {
   readonly items: readonly T[];
   readonly nextCursor: string | null;

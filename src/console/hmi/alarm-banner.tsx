@@ -1,5 +1,5 @@
 /** The worst alarm is always in sight, the others one touch away. Shape and word carry the severity too, not only colour. */
-import { alarms } from '../data/plant.js';
+import { alarms, stale } from '../data/plant.js';
 import { addressOf } from '../data/view.js';
 import type { Alarm } from '../data/types.js';
 import { t } from '../common/strings.js';
@@ -30,7 +30,7 @@ export function AlarmBanner() {
           </a>
         </>
       ) : (
-        <span class="banner-none">{t.noAlarms}</span>
+        <span class="banner-none">{stale.value ? t.alarmsUnknown : t.noAlarms}</span>
       )}
     </section>
   );

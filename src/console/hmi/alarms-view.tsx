@@ -11,9 +11,10 @@ import { momentText, valueText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { isUnacknowledged, SEVERITIES, SeverityMark, urgency } from './alarm.js';
 import { AlarmHistory } from './alarm-history.js';
+import { AlarmMetricsPanel } from './alarm-metrics.js';
 import { ShelveDialog } from './shelve-dialog.js';
 
-const TABS = ['now', 'history'] as const;
+const TABS = ['now', 'history', 'metrics'] as const;
 type Tab = (typeof TABS)[number];
 
 const SHOWN = ['open', 'unacknowledged', 'shelved', 'all'] as const;
@@ -42,7 +43,9 @@ export function AlarmsView() {
         <Chips label={t.alarms} value={tab} options={tabs.map((each) => [each, t.alarmTabs[each]])} onChoose={setTab} testid="alarm-tab" />
         <FilterFields filter={filter} onChange={setFilter} />
       </header>
-      {tab === 'now' ? <ActiveAlarms filter={filter} /> : <AlarmHistory filter={filter} />}
+      {tab === 'now' && <ActiveAlarms filter={filter} />}
+      {tab === 'history' && <AlarmHistory filter={filter} />}
+      {tab === 'metrics' && <AlarmMetricsPanel unit={filter.unit} />}
     </section>
   );
 }

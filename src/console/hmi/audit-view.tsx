@@ -43,7 +43,7 @@ export function AuditView() {
                 <td class="number">{momentText(record.timestamp)}</td>
                 <td>{record.displayName}</td>
                 <td>
-                  {word(record.action)} <span class="hint">{record.category}</span>
+                  {word(record.action)} <span class="hint">{word(record.category)}</span>
                 </td>
                 <td>
                   {record.target.name} <span class="hint">{record.target.kind}</span>
