@@ -19,7 +19,7 @@ import { readFacts } from './reconciler.js';
 
 export interface RecordSources {
   readonly store: StoreReader;
-  readonly queries: Pick<LedgerQueries, 'facts' | 'factPageJson' | 'auditOf'>;
+  readonly queries: Pick<LedgerQueries, 'facts' | 'factPageJson' | 'auditOf' | 'auditPage'>;
   /** Absent when `historian.enabled` is false. */
   readonly history?: BatchHistorian | null | undefined;
 }

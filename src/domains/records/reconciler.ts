@@ -40,7 +40,7 @@ export class RecordReconciler implements Reconciler {
     const batch = this.#store.get(Batch, site, name);
     if (!batch || !isFinalBatch(batch.status.phase)) return 'settled';
     const before = this.#store.get(BatchRecord, site, name);
-    if (isClosed(before)) return 'settled';
+    if (isClosed(before) || isLost(batch, before)) return 'settled';
     const settledNow = isSettled(this.#store, site, name);
     if (before && !settledNow) return { lookAgainMs: SETTLE_LOOK_MS };
     const assembled = assembleRecord(batch, this.#store, await readFacts(this.#facts, site, name));
@@ -58,6 +58,11 @@ export class RecordReconciler implements Reconciler {
       { kind: Batch, site, name, status: batchStatus } as Put,
     ]);
   }
+}
+
+/** It had a record, which is gone past the gateway. A new one in its place would be open to be sealed as if it were the first. */
+function isLost({ status }: BatchResource, record: RecordResource | undefined): boolean {
+  return record === undefined && status.recordRef !== '';
 }
 
 /** Nothing is done to a record that is sealed, has settled, or cannot be repaired without a loss. */

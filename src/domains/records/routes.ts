@@ -20,6 +20,7 @@ import { recordBody, recordItem } from './dto.js';
 import { executedElements } from './executed-elements.js';
 import { BatchRecord, type BatchRecordStatus } from './kind.js';
 import { checkSeal, finalize, refuseSealed } from './seal.js';
+import { verifySeals } from './sealed-records.js';
 
 export interface RecordRouteDeps extends RecordSources {
   readonly store: Store;
@@ -66,6 +67,16 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
       const trail = sealed ? await queries.auditOf({ site, targets: [{ kind: 'BatchRecord', name }], correlationIDs: [] }) : [];
       return withRevision(recordBody(record, sealed ? checkSeal(record, trail, keys) : undefined), record.metadata.resourceVersion);
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/batchrecord-seals',
+    action: 'batchrecord:verify',
+    tier: 'supervise',
+    reply: '{ok, checked, checkedAt, problems}',
+    summary: 'Whether every record that was sealed is still there as it was signed',
+    exists: ({ site }, { store }) => void requireSite(store, site),
+    handle: ({ params }, { store, queries, keys, clock }) => verifySeals({ store, queries, keys }, params.site, timestamp(clock.wallMs())),
   }),
   route({
     method: 'POST',

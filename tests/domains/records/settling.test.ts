@@ -58,6 +58,7 @@ t.test('RECORD-10, decisions 3.3: a batch that does not wait for its elements sa
   t.match(await api.post(`${RECORD}/finalize`, { reason: 'complete as it is' }), { status: 200, body: { phase: 'Finalized' } });
   const sealed = (await api.get(RECORD)).body;
   t.same(sealed.seal, { ok: true, problems: [] });
+  t.match((await api.get(`${SITE}/batchrecord-seals`)).body, { ok: true, checked: 1, checkedAt: /Z$/, problems: [] });
 
   const manifest = { apiVersion: 'record.lineside.io/v1alpha1', kind: 'BatchRecord', metadata: { name: batch, namespace: 'site-demo' }, spec: sealed.spec };
   t.match(await api.post('/api/v1/apply', manifest), { status: 422, body: { error: /read-only evidence record/ } }, 'RECORD-11: apply changes no record, sealed or not');
@@ -77,6 +78,43 @@ t.test('RECORD-10, decisions 3.3: a batch that does not wait for its elements sa
     'RECORD-11: a change past the gateway is found',
   );
   t.equal((await plant.api.get('/api/v1/audit/verify')).body.ok, true, 'the audit trail, which says so, is whole');
+  const seals = async () => (await plant.api.get(`${SITE}/batchrecord-seals`)).body;
+  t.match(await seals(), { ok: false, checked: 1, problems: [{ name: batch, auditRecordRef: /^audit-/, problems: found.seal.problems }] });
+
+  const past = async (statement: string): Promise<void> => {
+    await plant.stop();
+    const state = new Database(path.join(plant.dataDir, 'state.db'));
+    t.equal(state.prepare(statement).run(batch).changes, 1);
+    state.close();
+    await plant.start();
+  };
+  const status = `json_extract(body, '$.status')`;
+  await past(`UPDATE resources SET body = json_set(body, '$.status', json_set(${status}, '$.phase', 'Reviewed')) WHERE kind = 'BatchRecord' AND name = ?`);
+  t.match(
+    await seals(),
+    { ok: false, problems: [{ name: batch, problems: ['it was sealed and is Reviewed', ...found.seal.problems] }] },
+    'RECORD-11: a seal that was taken off is found',
+  );
+  await past(`DELETE FROM resources WHERE kind = 'BatchRecord' AND name = ?`);
+  const gone = await seals();
+  t.match(
+    gone,
+    { ok: false, checked: 1, problems: [{ name: batch, sealedBy: /./, problems: ['it was sealed and does not exist any more'] }] },
+    'RECORD-11: a deletion past the gateway is found',
+  );
+  t.equal((await plant.api.get(RECORD)).status, 404, 'no open record takes its place');
+  const { auditRecordRef, sealedAt } = gone.problems[0];
+  t.match((await plant.api.get(`${SITE}/audit/${auditRecordRef}`)).body, { action: 'Sign', target: { name: batch }, timestamp: sealedAt }, 'by the audit record of the signature');
+  t.equal((await plant.api.get('/api/v1/audit/verify')).body.ok, true);
+
+  await past(`UPDATE resources SET body = json_set(body, '$.status', json_set(${status}, '$.recordRef', '')) WHERE kind = 'Batch' AND name = ?`);
+  await plant.look('a record is made as if there had been none', async () => {
+    const answer = await plant.api.get(RECORD);
+    return { done: answer.status === 200 && (settling(answer.body) as { status?: string } | undefined)?.status === 'True' ? true : undefined, seen: answer.text };
+  });
+  t.equal((await plant.api.post(`${RECORD}/finalize`, { reason: 'again' })).status, 200);
+  const [again] = (await seals()).problems;
+  t.match(again, { name: batch, auditRecordRef, problems: [/^it was sealed 2 times/] }, 'RECORD-11: nor does a second seal hide it');
 });
 
 t.test('RECORD-10: a repair that would lose entries is not done', async (t) => {

@@ -1,0 +1,69 @@
+/**
+ * Whether every record that was ever sealed is still there as it was signed (21 CFR Part 11, 11.10c and 11.70). The audit
+ * trail names each sealed record, and its chain protects the trail: what is gone from the database is found by what the trail
+ * says of it, and a deleted entry of the trail by the chain (`audit/verify`).
+ */
+import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import type { AuditRecord } from '../../platform/store/audit-record.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { SigningKeys } from '../recipes/signature.js';
+import { BatchRecord } from './kind.js';
+import { checkSeal } from './seal.js';
+
+export interface BrokenSeal {
+  readonly name: string;
+  /** When it was sealed and by whom; '' when the trail has no signature of it. */
+  readonly sealedAt: string;
+  readonly sealedBy: string;
+  readonly auditRecordRef: string;
+  /** One sentence each. */
+  readonly problems: readonly string[];
+}
+
+export interface SealVerification {
+  readonly ok: boolean;
+  readonly checked: number;
+  readonly checkedAt: string;
+  readonly problems: readonly BrokenSeal[];
+}
+
+interface Parts {
+  readonly store: StoreReader;
+  readonly queries: Pick<LedgerQueries, 'auditOf' | 'auditPage'>;
+  readonly keys: SigningKeys;
+}
+
+const PAGE = 500;
+
+export async function verifySeals({ store, queries, keys }: Parts, site: string, checkedAt: string): Promise<SealVerification> {
+  const signed = await signings(queries, site);
+  const finalized = store.list(BatchRecord, site).filter(({ status }) => status.phase === 'Finalized');
+  const names = [...new Set([...signed.keys(), ...finalized.map(({ metadata }) => metadata.name)])].sort();
+  const problems: BrokenSeal[] = [];
+  for (const name of names) {
+    const record = store.get(BatchRecord, site, name);
+    const trail = record ? await queries.auditOf({ site, targets: [{ kind: BatchRecord.kind, name }], correlationIDs: [] }) : [];
+    const times = signed.get(name) ?? [];
+    const found = [
+      ...(record ? [] : ['it was sealed and does not exist any more']),
+      ...(times.length > 1 ? [`it was sealed ${times.length} times, so that another record has taken the place of the first`] : []),
+      ...(record && record.status.phase !== 'Finalized' ? [`it was sealed and is ${record.status.phase}`] : []),
+      ...(record ? checkSeal(record, trail, keys).problems : []),
+    ];
+    const by = times.at(0);
+    if (found.length > 0) problems.push({ name, sealedAt: by?.timestamp ?? '', sealedBy: by?.displayName ?? '', auditRecordRef: by?.name ?? '', problems: found });
+  }
+  return { ok: problems.length === 0, checked: names.length, checkedAt, problems };
+}
+
+/** The signatures in the trail by the record they are of, oldest first. */
+async function signings(queries: Parts['queries'], site: string): Promise<Map<string, AuditRecord[]>> {
+  const signed = new Map<string, AuditRecord[]>();
+  let cursor: string | null | undefined;
+  do {
+    const page = await queries.auditPage({ site, action: 'Sign', kind: BatchRecord.kind, result: 'Success', order: 'asc', limit: PAGE, ...(cursor ? { cursor } : {}) });
+    for (const record of page.items) signed.set(record.target.name, [...(signed.get(record.target.name) ?? []), record]);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return signed;
+}
