@@ -16,7 +16,7 @@ import { alarmIndex } from './alarm-index.js';
 import { isActive } from './counts.js';
 import type { ExceptionCommands } from './exception-commands.js';
 import { AlarmDefinition, type AlarmDefinitionStatus } from './kind.js';
-import { isOnTag } from './plan.js';
+import { addressOf, isOnTag } from './plan.js';
 import { isArmed, sourceState, unitsConcerned } from './sources.js';
 import { type AlarmTrigger, alarmTransition, moved } from './transitions.js';
 
@@ -59,7 +59,11 @@ export class DefinitionWatch implements Reconciler {
   isEvaluable(site: string, definition: string): boolean {
     const found = this.#parts.store.get(AlarmDefinition, site, definition);
     if (!found) return false;
-    return isOnTag(found.spec) ? !this.#lost.has(`${site}/${definition}`) && this.#linkOf(found) !== undefined : sourceState(found.spec, this.#parts.store, site) !== '';
+    if (!isOnTag(found.spec)) return sourceState(found.spec, this.#parts.store, site) !== '';
+    const link = this.#linkOf(found);
+    const tag = link?.tags[link.tagIndex(addressOf(found.spec))];
+    // a tag that was taken away, or made a text, after the definition was written is not in the plan of the scan
+    return tag !== undefined && tag.type !== 'STRING' && !this.#lost.has(`${site}/${definition}`);
   }
 
   /** Tags of a control module that an armed definition watches and that are not Good now. */

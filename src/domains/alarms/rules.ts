@@ -1,4 +1,5 @@
 /** Admission of alarm definitions (decisions Q-ALARM-10): what each condition needs, and that its source exists. */
+import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import { invalid } from '../../platform/base/refusal.js';
 import type { Admission, Kind } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
@@ -38,7 +39,19 @@ export function admitDefinition(spec: AlarmDefinitionSpec, { read, site }: Admis
 function mustHaveTag(spec: AlarmDefinitionSpec, site: string, read: Admission<AlarmDefinitionSpec, AlarmDefinitionStatus>['read']): void {
   const module = read.get(CONTROL_MODULE, site, spec.sourceName);
   const template = module && read.get(TEMPLATE, '', module.spec.templateRef);
-  const names = [...(template?.spec.tags ?? []), ...(module?.spec.tags ?? [])].map((tag) => tag.name);
-  if (names.includes(spec.tagName)) return;
-  throw invalid('unknown_reference', 'tagName', `control module ${spec.sourceName} has no tag ${spec.tagName}`, { kind: 'Tag', name: `${spec.sourceName}.${spec.tagName}` });
+  // the tag of the instance says what it changes of the one of the template
+  const tags = [...(module?.spec.tags ?? []), ...(template?.spec.tags ?? [])].filter((tag) => tag.name === spec.tagName);
+  const address = `${spec.sourceName}.${spec.tagName}`;
+  if (tags.length === 0) throw invalid('unknown_reference', 'tagName', `control module ${spec.sourceName} has no tag ${spec.tagName}`, { kind: 'Tag', name: address });
+  const dataType = tags.find((tag) => tag.dataType !== undefined)?.dataType;
+  if (dataType === undefined || iecType(dataType) !== 'STRING') return;
+  // no condition of the contract compares texts (contract 2, Alarm definition): it would never come
+  throw invalid(
+    'invalid_field',
+    'tagName',
+    `tag ${address} is a text; ${spec.conditionType} compares numbers and truth values: name a tag of type Boolean, Integer, Float or Time`,
+    {
+      dataType,
+    },
+  );
 }

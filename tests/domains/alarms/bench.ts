@@ -57,7 +57,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
   const send = (message: UnitInbound): void => {
     if (message.type === 'alarm-gates') for (const gate of message.gates) gates.set(gate.definition, gate);
   };
-  const link = { site: 'demo', unit: 'rx101', send } as unknown as UnitLink;
+  const link = { site: 'demo', unit: 'rx101', send, tags: [{ type: 'REAL' }], tagIndex: () => 0 } as unknown as UnitLink;
   const runtimes = { link: (_site: string, unit: string) => (unit === 'rx101' ? link : undefined), links: () => [link] };
   const plant = await startPlantGateway({
     more: ({ store, clock }) => {

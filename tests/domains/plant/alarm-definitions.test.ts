@@ -33,6 +33,23 @@ t.test('ADEF-01, ADEF-02, ADEF-03, ADEF-06, ADEF-14, ADEF-16: what a definition 
   for (const [change, field] of wrong) t.match(await engineer.post(DEFINITIONS, { ...high, name: 'x', ...change }), { status: 400, body: { field } }, JSON.stringify(change));
 });
 
+t.test('ADEF-03 ADEF-05 Q-ALARM-10: no condition compares texts, so a definition on a text tag is refused with what to do', async (t) => {
+  const blocks = [{ name: 'a', type: 'MUL', params: { IN2: 2 } }];
+  const tags = [
+    { name: 'word', dataType: 'String' },
+    { name: 'level', dataType: 'Float' },
+  ];
+  t.equal((await engineer.post('/api/v1/controlmoduletemplates', { name: 'wordy', blocks, tags })).status, 201);
+  t.equal((await engineer.post('/api/v1/sites/demo/controlmodules', { name: 'wm101', parentName: 'rx101', parentKind: 'Unit', templateRef: 'wordy' })).status, 201);
+  const onText = { name: 'wordy', sourceKind: 'ControlModule', sourceName: 'wm101', tagName: 'word', threshold: '1', setpoint: '1' };
+  for (const conditionType of ['TagHigh', 'TagLow', 'TagHighHigh', 'TagLowLow', 'TagDeviation', 'TagTrue', 'TagFalse']) {
+    const refused = await engineer.post(DEFINITIONS, { ...onText, conditionType });
+    t.match(refused, { status: 400, body: { code: 'invalid_field', field: 'tagName', dataType: 'String', error: /wm101\.word is a text/ } }, conditionType);
+  }
+  t.equal((await engineer.post(DEFINITIONS, { ...onText, conditionType: 'TagHigh', tagName: 'level' })).status, 201);
+  t.match(await engineer.put(`${DEFINITIONS}/wordy`, { tagName: 'word' }), { status: 400, body: { field: 'tagName' } }, 'nor can it be moved to one');
+});
+
 t.test('ADEF-11, ADEF-12, ADEF-13, ADEF-15: reads, filters and clearing', async (t) => {
   t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { exceptionAction: 'Hold' }), { status: 200, body: { exceptionAction: 'Hold', threshold: '92' } });
   t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { exceptionAction: '' }), { status: 200, body: { exceptionAction: '' } });
