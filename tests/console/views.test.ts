@@ -238,6 +238,23 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
       'the signature stands in the audit trail',
     );
     await page.getByTestId('sign-close').click();
+
+    await orWhy(admin, name, page.locator('[data-testid="tree-makeResin/react/sample"][data-state="Running"]').waitFor());
+    await page.getByTestId('tree-makeResin/react/sample').click();
+    await page.locator('[data-testid="step-wait"][data-mark="active"]').waitFor();
+    await page.getByTestId('steer').click();
+    await page.getByTestId('mode-Manual').click();
+    await page.getByTestId('mode-send').click();
+    await page.getByTestId('force-wait-done').waitFor();
+    t.strictSame(await layoutFlaws(page, 'batch-manual'), []);
+    await page.getByTestId('force-wait-done').click();
+    t.match(await page.getByTestId('sign-dialog').textContent(), /Change of the active step by hand/, 'the meaning is shown');
+    await page.getByTestId('reason').fill('the laboratory has telephoned');
+    await page.getByTestId('sign-password').fill(PASSWORD);
+    await page.getByTestId('sign-send').click();
+    await page.getByTestId('signed').waitFor();
+    await page.getByTestId('sign-close').click();
+    await page.locator('[data-testid="step-wait"]:not([data-mark="active"])').waitFor();
   });
 
   await t.test('every view is reached from the keyboard, in German too, and nothing sticks out', async (t) => {

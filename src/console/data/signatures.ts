@@ -3,19 +3,22 @@ import { post } from './api.js';
 import { site } from './plant.js';
 import { config, reauthenticate } from './session.js';
 
-export interface Signing {
-  readonly kind: string;
-  readonly name: string;
-  readonly meaning: string;
-  readonly reason: string;
-}
-
 /** With accounts of this box, who signs proves who he is; other issuers are asked by the gateway itself. */
 export function needsPassword(): boolean {
   return config.value?.authMode === 'local';
 }
 
-export async function sign({ kind, name, meaning, reason }: Signing, password: string): Promise<void> {
+/** Proves who signs, then sends what is signed. */
+export async function signed(password: string, send: () => Promise<void>): Promise<void> {
   if (needsPassword()) await reauthenticate(password);
+  await send();
+}
+
+export async function signResource(kind: string, name: string, meaning: string, reason: string): Promise<void> {
   await post('/api/v1/signatures', { target: { kind, name, site: site.peek() }, meaning, reason });
+}
+
+/** A person fires a transition of a chart in Manual (ADR 0007). */
+export async function forceTransition(collection: string, name: string, transition: string, reason: string): Promise<void> {
+  await post(`/api/v1/sites/${encodeURIComponent(site.peek())}/${collection}/${encodeURIComponent(name)}/active-step`, { change: 'force', transition, reason });
 }

@@ -193,6 +193,7 @@ export interface SfcStatus {
 export interface ElementDetail {
   readonly name: string;
   readonly state: string;
+  readonly mode: Mode;
   readonly blockedBecause: string;
   readonly sfcStatus?: SfcStatus;
   /** The chart of Holding, Stopping and so on while it runs. */

@@ -4,6 +4,7 @@ import { detail, messages, select } from '../data/batch.js';
 import { prompts } from '../data/plant.js';
 import { watchProcedure } from '../data/procedure.js';
 import { can } from '../data/session.js';
+import { signResource } from '../data/signatures.js';
 import type { BatchDetail } from '../data/types.js';
 import { Chips } from '../common/chips.js';
 import { t } from '../common/strings.js';
@@ -48,7 +49,15 @@ export function BatchView({ name }: { readonly name: string }) {
       </section>
       <ElementView />
       <Side batch={batch} />
-      {signing && <SignDialog kind="Batch" name={batch.name} title={`${t.batch} ${batch.batchID}`} onClose={() => setSigning(false)} />}
+      {signing && (
+        <SignDialog
+          title={`${t.batch} ${batch.batchID}`}
+          meanings={['Reviewed', 'Witnessed', 'Approved']}
+          lengthMin={1}
+          onSign={(meaning, reason) => signResource('Batch', batch.name, meaning, reason)}
+          onClose={() => setSigning(false)}
+        />
+      )}
     </div>
   );
 }

@@ -1,16 +1,31 @@
 /** The chart of the element that was chosen in the tree, with its active step and the transitions it waits for. */
-import { choosePath, chosenPath, element, states, tree } from '../data/procedure.js';
+import { useState } from 'preact/hooks';
+import { setMode } from '../data/modules.js';
+import { choosePath, chosenPath, element, readElement, states, tree } from '../data/procedure.js';
+import { can, config } from '../data/session.js';
+import { forceTransition } from '../data/signatures.js';
 import { severityOf } from '../data/states.js';
 import type { ElementDetail, ProceduralChart, SfcStatus, TransitionState } from '../data/types.js';
 import { stale } from '../data/plant.js';
 import { t, word } from '../common/strings.js';
 import { ChartView, type StepMark } from './chart-view.js';
+import { ModeChoice } from './mode-choice.js';
+import { SignDialog } from './sign-dialog.js';
 import { StateBadge } from './state-badge.js';
 
+/** A transition that somebody is about to fire by hand; its dialog outlives the step it leaves. */
+interface Forced {
+  readonly phase: string;
+  readonly item: TransitionState;
+}
+
 export function ElementView() {
+  const [steering, setSteering] = useState(false);
+  const [forced, setForced] = useState<Forced | null>(null);
   const path = chosenPath.value;
   const node = tree.value.find((each) => each.path === path);
   const found = element.value;
+  const kind = states.value.get(path)?.kind;
   if (!node) return <section class="panel" aria-label={t.chart} />;
   const running = found?.chartStatus?.chart;
   const chart = running ? (found.spec.charts?.[running] ?? node.chart) : node.chart;
@@ -20,14 +35,42 @@ export function ElementView() {
       <header class="page-head">
         <h3>{path === '' ? t.procedure : path}</h3>
         {found && <StateBadge state={found.state} />}
+        {found && found.mode !== 'Automatic' && <span class="mode-other">{word(found.mode)}</span>}
         {running && <span class="hint">{running}</span>}
+        {found && (
+          <button type="button" class="button page-filters" aria-expanded={steering} onClick={() => setSteering(!steering)} data-testid="steer">
+            {t.mode}
+          </button>
+        )}
       </header>
+      {found && kind && steering && (
+        <ModeChoice title={path || t.procedure} mode={found.mode} meanings={t.elementModes} onSet={(mode) => setMode(kind, found.name, mode).then(readElement)} />
+      )}
       <div class={stale.value ? 'element-scroll scroll live' : 'element-scroll scroll'} tabIndex={0} role="group" aria-label={t.chart}>
         {node.isPhase ? <PhaseChart chart={chart} sfc={sfc} /> : <Children chart={chart} path={path} />}
-        {sfc && <Transitions items={sfc.transitionStates} />}
+        {sfc && (
+          <Transitions
+            items={sfc.transitionStates}
+            onForce={found?.mode === 'Manual' && !running && can('phase:active-step') ? (item) => setForced({ phase: found.name, item }) : undefined}
+          />
+        )}
         {found && found.blockedBecause !== '' && !sfc && <Because element={found} />}
       </div>
+      {forced && <ForceDialog forced={forced} onClose={() => setForced(null)} />}
     </section>
+  );
+}
+
+function ForceDialog({ forced: { phase, item }, onClose }: { readonly forced: Forced; readonly onClose: () => void }) {
+  const { fromStep, toStep, index } = item;
+  return (
+    <SignDialog
+      title={`${t.forceTitle} ${fromStep} → ${toStep}`}
+      meanings={['active-step-change']}
+      lengthMin={config.value?.reasonMinLength ?? 1}
+      onSign={(_meaning, reason) => forceTransition('phases', phase, `${fromStep}->${toStep}#${index}`, reason)}
+      onClose={onClose}
+    />
   );
 }
 
@@ -54,8 +97,8 @@ function Children({ chart, path }: { readonly chart: ProceduralChart; readonly p
   );
 }
 
-/** What each transition waits for, condition by condition (decisions 3.9). */
-function Transitions({ items }: { readonly items: readonly TransitionState[] }) {
+/** What each transition waits for, condition by condition (decisions 3.9). @param onForce for a phase in Manual. */
+function Transitions({ items, onForce }: { readonly items: readonly TransitionState[]; readonly onForce: ((item: TransitionState) => void) | undefined }) {
   if (items.length === 0) return null;
   return (
     <ul class="transitions" data-testid="transitions">
@@ -75,6 +118,11 @@ function Transitions({ items }: { readonly items: readonly TransitionState[] }) 
               </li>
             ))}
           </ul>
+          {onForce && (
+            <button type="button" class="button" onClick={() => onForce(item)} data-testid={`force-${item.fromStep}-${item.toStep}`}>
+              {t.force}
+            </button>
+          )}
         </li>
       ))}
     </ul>

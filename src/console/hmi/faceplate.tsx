@@ -2,17 +2,16 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { conditionsOf, type InterlockCondition, type ModuleLogic, readLogic, readNetwork } from '../data/interlock.js';
 import { isBlocked, type ModuleTags } from '../data/module-tags.js';
-import { setMode, MODES } from '../data/modules.js';
-import { tagValue, watchTags } from '../data/plant.js';
+import { setMode } from '../data/modules.js';
+import { readModules, tagValue, watchTags } from '../data/plant.js';
 import { can } from '../data/session.js';
 import { everySecond } from '../data/timers.js';
 import type { Pen } from '../data/trend.js';
-import type { Mode, ModuleInfo, TagDescriptor } from '../data/types.js';
-import { Dialog } from '../common/dialog.js';
+import type { ModuleInfo, TagDescriptor } from '../data/types.js';
 import { t, word } from '../common/strings.js';
 import { tagText } from '../common/tag-text.js';
 import { momentText } from '../common/text.js';
-import { useSend } from '../common/use-send.js';
+import { ModeChoice } from './mode-choice.js';
 import { Trend } from './trend.js';
 import { WriteDialog } from './write-dialog.js';
 
@@ -38,7 +37,7 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
           {t.close}
         </button>
       </header>
-      <ModeChoice module={module} />
+      <ModeChoice title={module.name.toUpperCase()} mode={module.mode} meanings={t.modeMeaning} onSet={(mode) => setMode('ControlModule', module.name, mode).then(readModules)} />
       <div class="faceplate-scroll scroll" tabIndex={0} role="group" aria-label={module.name}>
         {module.state !== 'Running' && (
           <p class="fault">
@@ -69,57 +68,6 @@ function pensOf(tags: ModuleTags): Pen[] {
   const { module } = tags;
   const found = leading(tags).filter(({ dataType }) => dataType === 'Float');
   return found.map((tag) => ({ unit: module.unit, address: tag.address, label: tag.name, engUnits: tag.engUnits }));
-}
-
-/** A mode is changed after a question: it decides who drives the equipment. */
-function ModeChoice({ module }: { readonly module: ModuleInfo }) {
-  const [asked, setAsked] = useState<Mode | null>(null);
-  const sending = useSend();
-  const confirm = (event: Event): void => {
-    event.preventDefault();
-    if (asked === null) return;
-    void sending.run(async () => {
-      await setMode(module.name, asked);
-      setAsked(null);
-    });
-  };
-  return (
-    <div class="chips mode-choice" role="group" aria-label={t.mode}>
-      {MODES.map((mode) => (
-        <button
-          type="button"
-          class="chip"
-          key={mode}
-          aria-pressed={mode === module.mode}
-          disabled={!can('mode:set') || mode === module.mode}
-          onClick={() => setAsked(mode)}
-          data-testid={`mode-${mode}`}
-        >
-          {word(mode)}
-        </button>
-      ))}
-      {asked && (
-        <Dialog title={t.modeQuestion(module.name.toUpperCase(), word(asked))} testid="mode-dialog" onClose={() => setAsked(null)}>
-          <form onSubmit={confirm} noValidate>
-            <p>{t.modeMeaning[asked]}</p>
-            {sending.fault !== '' && (
-              <p class="fault" role="alert">
-                {sending.fault}
-              </p>
-            )}
-            <div class="dialog-actions">
-              <button type="button" class="button" onClick={() => setAsked(null)}>
-                {t.cancel}
-              </button>
-              <button type="submit" class="button primary" disabled={sending.busy} data-testid="mode-send">
-                {word(asked)}
-              </button>
-            </div>
-          </form>
-        </Dialog>
-      )}
-    </div>
-  );
 }
 
 function Lines({ module, tags, onWrite }: { readonly module: ModuleInfo; readonly tags: readonly TagDescriptor[]; readonly onWrite: (tag: string) => void }) {

@@ -1,6 +1,6 @@
 /** A signature: what is signed, what it means, why, and the password of the signatory once more. */
 import { useState } from 'preact/hooks';
-import { needsPassword, sign } from '../data/signatures.js';
+import { needsPassword, signed } from '../data/signatures.js';
 import { config, me } from '../data/session.js';
 import { Dialog } from '../common/dialog.js';
 import { Field } from '../common/field.js';
@@ -8,18 +8,19 @@ import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
 
-const MEANINGS = ['Reviewed', 'Witnessed', 'Approved'] as const;
-
 export interface SignDialogProps {
-  readonly kind: string;
-  readonly name: string;
-  /** As a person calls it. */
+  /** As a person calls what is signed. */
   readonly title: string;
+  /** One of them is chosen; a single one is only shown. */
+  readonly meanings: readonly string[];
+  /** Characters the reason needs at least. */
+  readonly lengthMin: number;
+  readonly onSign: (meaning: string, reason: string) => Promise<void>;
   readonly onClose: () => void;
 }
 
-export function SignDialog({ kind, name, title, onClose }: SignDialogProps) {
-  const [meaning, setMeaning] = useState('');
+export function SignDialog({ title, meanings, lengthMin, onSign, onClose }: SignDialogProps) {
+  const [meaning, setMeaning] = useState(meanings.length === 1 ? (meanings[0] as string) : '');
   const [reason, setReason] = useState('');
   const [password, setPassword] = useState('');
   const [done, setDone] = useState(false);
@@ -27,11 +28,11 @@ export function SignDialog({ kind, name, title, onClose }: SignDialogProps) {
   const submit = (event: Event): void => {
     event.preventDefault();
     if (meaning === '') return sending.refuse(`${t.meaning}: ${t.choose}`);
-    if (reasonLength(reason) < 1) return sending.refuse(`${t.reason}: ${t.reasonNeeded(1)}`);
+    if (reasonLength(reason) < lengthMin) return sending.refuse(`${t.reason}: ${t.reasonNeeded(lengthMin)}`);
     if (needsPassword() && password === '') return sending.refuse(t.fillIn);
     void sending.run(async () => {
       try {
-        await sign({ kind, name, meaning, reason: reason.trim() }, password);
+        await signed(password, () => onSign(meaning, reason.trim()));
         setDone(true);
       } finally {
         setPassword(''); // a wrong one is typed again; a right one is not kept
@@ -62,23 +63,14 @@ export function SignDialog({ kind, name, title, onClose }: SignDialogProps) {
           <div class="field">
             <span class="field-label">{t.meaning}</span>
             <div class="chips" role="radiogroup" aria-label={t.meaning}>
-              {MEANINGS.map((each) => (
-                <button
-                  type="button"
-                  role="radio"
-                  class="chip"
-                  key={each}
-                  aria-checked={meaning === each}
-                  aria-pressed={undefined}
-                  onClick={() => setMeaning(each)}
-                  data-testid={`meaning-${each}`}
-                >
-                  {t.meanings[each]}
+              {meanings.map((each) => (
+                <button type="button" role="radio" class="chip" key={each} aria-checked={meaning === each} onClick={() => setMeaning(each)} data-testid={`meaning-${each}`}>
+                  {t.meanings[each] ?? each}
                 </button>
               ))}
             </div>
           </div>
-          <ReasonField value={reason} onInput={setReason} lengthMin={1} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.signatureReasons} />
+          <ReasonField value={reason} onInput={setReason} lengthMin={lengthMin} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.signatureReasons} />
           {needsPassword() && <Field id="sign-password" label={t.password} type="password" autoComplete="current-password" value={password} onInput={setPassword} />}
           <div class="dialog-actions">
             <button type="button" class="button" onClick={onClose}>

@@ -88,6 +88,7 @@ t.test('GEN-04, GEN-05, GEN-06, D-ERR-05: pages are static, guarded by CSP and n
   writeFileSync(path.join(consoles, 'hmi', 'index.html'), '<!doctype html><title>hmi</title>');
   writeFileSync(path.join(consoles, 'login', 'index.html'), '<!doctype html><title>login</title>');
   writeFileSync(path.join(consoles, 'hmi', 'assets', 'main-abc.js'), 'export {};');
+  writeFileSync(path.join(consoles, 'hmi', 'assets', 'large-abc.js'), 'export const words = 1;\n'.repeat(500));
   writeFileSync(path.join(consoles, 'secret.pem'), 'no');
   const test = await startGatewayTest({ consoleFolder: consoles });
   t.teardown(() => test.stop());
@@ -100,5 +101,8 @@ t.test('GEN-04, GEN-05, GEN-06, D-ERR-05: pages are static, guarded by CSP and n
   t.equal((await test.request('GET', '/hmi', { headers: { 'If-None-Match': String(hmi.headers.etag) } })).status, 304);
   t.match((await test.request('GET', '/login')).text, /login/);
   t.match(await test.request('GET', '/assets/main-abc.js'), { status: 200, headers: { 'content-type': /javascript/, 'cache-control': /immutable/ } });
+  const large = (accepted: string) => test.request('GET', '/assets/large-abc.js', { headers: { 'Accept-Encoding': accepted } });
+  t.match(await large('br, gzip;q=0.8'), { status: 200, headers: { 'content-encoding': 'gzip', vary: 'Accept-Encoding', etag: /-gzip"$/ } }, 'compressed for who takes it');
+  for (const refusing of ['identity', 'gzip;q=0', 'gzipped']) t.equal((await large(refusing)).headers['content-encoding'], undefined, refusing);
   for (const hidden of ['/assets/secret.pem', '/assets/..%2f..%2fsecret.pem', '/assets/../secret.pem', '/data']) t.equal((await test.request('GET', hidden)).status, 404, hidden);
 });
