@@ -44,7 +44,7 @@ import { AlarmReconciler } from './domains/alarms/reconciler.js';
 import { unitsConcerned } from './domains/alarms/sources.js';
 import { signalKey, SystemWatch, wakeSystemAlarms } from './domains/alarms/system-watch.js';
 import { wakeAlarms } from './domains/alarms/wakes.js';
-import { alarmCommands } from './domains/commands/alarm-commands.js';
+import { alarmCommands, watchSuperseded } from './domains/commands/alarm-commands.js';
 import { TagCatalogue } from './domains/tags/catalogue.js';
 import { ModuleHealths } from './domains/tags/module-health.js';
 import type { StreamDeps } from './domains/tags/stream-routes.js';
@@ -177,6 +177,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const history = settings.historianEnabled ? await openHistorian(settings.dataDir, settings) : undefined;
   const alarmBook = new AlarmBook({ store, clock, record: history && alarmRecorder(history) });
   const exceptions = new ExceptionCommands(store, alarmCommands({ ...commandDeps, log }));
+  watchSuperseded({ store, again: (site, alarm, target) => exceptions.again(site, alarm, target) });
   const definitions = new DefinitionWatch({
     store,
     clock,

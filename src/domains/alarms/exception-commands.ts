@@ -48,6 +48,14 @@ export class ExceptionCommands {
     return (this.#store.get(Alarm, site, name)?.status.exceptionDue ?? []).length > 0;
   }
 
+  /** A command that was given and then pushed aside is due again while its alarm stands. */
+  again(site: string, name: string, target: CommandTarget): void {
+    const alarm = this.#store.get(Alarm, site, name);
+    if (!alarm || !isActive(alarm.status.state)) return;
+    const { exceptionDue = [] } = alarm.status;
+    this.#store.apply({ puts: [{ kind: Alarm, site, name, status: { ...alarm.status, exceptionDue: [...exceptionDue, target] } } as Put] });
+  }
+
   #give(alarm: AlarmResource, target: CommandTarget): void {
     const { metadata, status } = alarm;
     const done = without(alarm, target);

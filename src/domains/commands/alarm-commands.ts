@@ -5,8 +5,10 @@ import type { Log } from '../../platform/base/log.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
 import type { CommandGiver } from '../alarms/exception-commands.js';
 import type { CommandTarget } from '../alarms/kind.js';
+import type { PendingCommand } from '../batches/element-pass.js';
 import { Batch, COMMAND_ANNOTATION, isFinalBatch } from '../batches/kind.js';
 import { Unit } from '../plant/kind.js';
 import type { ElementStatus } from '../procedures/kind.js';
@@ -14,6 +16,43 @@ import { ROOT_KINDS } from '../procedures/roots.js';
 import { type CommandDeps, recordCommand } from './command.js';
 
 const CONTROLLER = component('alarm-controller');
+
+/**
+ * A command of a person takes the place of one that an alarm has given before it was judged: that one is rejected
+ * `superseded` (decisions CMD, commands pending together), and the alarm is told to give it again.
+ */
+export function watchSuperseded({ store, again }: { readonly store: Store; readonly again: (site: string, alarm: string, target: CommandTarget) => void }): void {
+  for (const kind of [Batch, ...Object.values(ROOT_KINDS)] as readonly { readonly kind: string }[]) {
+    store.watch(kind, ({ type, resource, before }) => {
+      const text = before?.metadata.annotations[COMMAND_ANNOTATION];
+      const next = resource.metadata.annotations[COMMAND_ANNOTATION];
+      if (type !== 'put' || text === undefined || next === undefined || text === next) return;
+      const { command, reason, by, correlationID } = JSON.parse(text) as PendingCommand;
+      const alarm = by.component === CONTROLLER.component ? /^alarm (.+)$/.exec(reason)?.[1] : undefined;
+      if (alarm === undefined) return;
+      const { site, name } = resource.metadata;
+      const target = { kind: resource.kind, name };
+      // a change is not made in the middle of another
+      queueMicrotask(() => {
+        if (!store.accepting) return;
+        const winner = (JSON.parse(next) as PendingCommand).correlationID;
+        const verdict: AuditDraft = {
+          site,
+          actor: CONTROLLER,
+          action: 'Command',
+          category: 'command',
+          target: { ...target, site },
+          result: 'Rejected',
+          rule: 'superseded',
+          details: { command, by: winner },
+          correlationID,
+        };
+        store.apply({ audits: [verdict] });
+        again(site, alarm, target);
+      });
+    });
+  }
+}
 
 export function alarmCommands(deps: CommandDeps & { readonly log: Log }): CommandGiver {
   return {

@@ -34,6 +34,7 @@ export interface AlarmBench {
   readonly link: UnitLink;
   readonly watch: DefinitionWatch;
   readonly history: History;
+  readonly exceptions: ExceptionCommands;
   /** What the appliance knows of itself. */
   readonly facts: { nonceStoreNearlyFull: boolean; storageLow: boolean; commandWaits: boolean };
   settle(): Promise<void>;
@@ -95,7 +96,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
       ];
       wakeSystemAlarms(store, (site, name) => loops[2].wake(site, name));
       wakeAlarms({ store, wakeDefinition: (site, name) => loops[0].wake(site, name), wakeAlarm: (site, name) => loops[1].wake(site, name) });
-      opened.parts = { watch, system, loops };
+      opened.parts = { watch, system, exceptions, loops };
       const past: Pick<LedgerQueries, 'factPageJson' | 'timedFacts'> = {
         factPageJson: (...page) => (opened.queries as LedgerQueries).factPageJson(...page),
         timedFacts: (...query) => (opened.queries as LedgerQueries).timedFacts(...query),
@@ -107,7 +108,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
       ];
     },
   });
-  const { watch, system, loops } = opened.parts as Parts;
+  const { watch, system, exceptions, loops } = opened.parts as Parts;
   const queries = openQueries(plant.dataDir, () => plant.store.recorded);
   opened.queries = queries;
   const history = await openHistorian(plant.dataDir, {
@@ -138,6 +139,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
     watch,
     history,
     facts,
+    exceptions,
     settle,
     async tell(message) {
       system.take(link, message, (site, name) => loops[2].wake(site, name));
@@ -175,6 +177,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
 interface Parts {
   readonly watch: DefinitionWatch;
   readonly system: SystemWatch;
+  readonly exceptions: ExceptionCommands;
   readonly loops: readonly ReconcileLoop[];
 }
 

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import t from 'tap';
 import { Alarm } from '../../../src/domains/alarms/kind.js';
 import { Batch, COMMAND_ANNOTATION } from '../../../src/domains/batches/kind.js';
-import { alarmCommands } from '../../../src/domains/commands/alarm-commands.js';
+import { alarmCommands, watchSuperseded } from '../../../src/domains/commands/alarm-commands.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { ALARMS, SPEC, startAlarmBench } from './bench.js';
@@ -48,7 +48,13 @@ t.test('ADEF-10 Q-ALARM-02: an alarm that has gone commands no more; its return 
   t.equal(due('full-2'), undefined);
   await bench.edge('full', 'raised');
   t.same(bench.commands, [['demo', ['rx101'], 'Hold', 'full-2']]);
+  bench.exceptions.again('demo', 'full-2', { kind: 'Batch', name: 'rx101' });
+  await bench.settle();
+  t.equal(bench.commands.length, 2, 'one that was pushed aside is given again');
   await bench.edge('full', 'cleared');
+  bench.exceptions.again('demo', 'full-2', { kind: 'Batch', name: 'rx101' });
+  await bench.settle();
+  t.equal(bench.commands.length, 2, 'not after the alarm has gone');
 });
 
 t.test('CMD-13 CMD-14 ADEF-10: a pending command of a person is not pushed aside; the next free place is taken in one change', async (t) => {
@@ -84,6 +90,16 @@ t.test('CMD-13 CMD-14 ADEF-10: a pending command of a person is not pushed aside
   t.match(plant.audits, [
     { action: 'Command', result: 'Accepted', component: 'alarm-controller', operatorReason: 'alarm full-2', details: { command: 'Hold' }, correlationID: slot().correlationID },
   ]);
+
+  const again: unknown[] = [];
+  watchSuperseded({ store, again: (...what) => again.push(what) });
+  const ours = slot().correlationID;
+  plant.audits.length = 0;
+  await store.write({ puts: [putBatch({ annotations: { [COMMAND_ANNOTATION]: JSON.stringify({ ...pending, correlationID: 'c-2' }) } })] });
+  t.same(again, [['demo', 'full-2', { kind: 'Batch', name: 'b-1' }]], 'a person who comes in between does not make the alarm forget it');
+  t.match(plant.audits, [{ action: 'Command', result: 'Rejected', rule: 'superseded', correlationID: ours, details: { command: 'Hold', by: 'c-2' } }], 'CMD-16');
+  await store.write({ puts: [putBatch({ annotations: { [COMMAND_ANNOTATION]: JSON.stringify({ ...pending, correlationID: 'c-3' }) } })] });
+  t.equal(again.length, 1, 'what people push aside of each other is no matter of the alarm');
 
   await store.write({ puts: [putBatch({ status: { ...status, phase: 'Complete' }, annotations: {} })] });
   t.equal(giver.give('demo', target, 'Hold', 'full-2', beside), 'over', 'work that has ended');
