@@ -198,6 +198,7 @@ const en = {
   from: 'From',
   details: 'Details',
   auditParts: { before: 'Before', after: 'After', details: 'Details' },
+  record: 'Record',
   related: 'What this request brought about',
   goal: 'goal',
   metric: {
@@ -438,6 +439,7 @@ const de: Strings = {
   from: 'Von',
   details: 'Einzelheiten',
   auditParts: { before: 'Vorher', after: 'Nachher', details: 'Einzelheiten' },
+  record: 'Eintrag',
   related: 'Was diese Anforderung bewirkt hat',
   goal: 'Ziel',
   metric: {

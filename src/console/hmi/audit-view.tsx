@@ -117,13 +117,15 @@ function RecordDialog({ record, onClose }: { readonly record: AuditRecord; reado
             [t.who, record.displayName],
             [t.result, word(record.result)],
             [t.reason, record.operatorReason ?? record.reason ?? ''],
-            ['', record.name],
-          ].map(([label, value]) => (
-            <div key={label}>
-              <dt>{label}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
+            [t.record, record.name],
+          ]
+            .filter(([, value]) => value !== '')
+            .map(([label, value]) => (
+              <div key={label}>
+                <dt>{label}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
         </dl>
         {(['before', 'after', 'details'] as const).map(
           (member) =>

@@ -1,5 +1,6 @@
 /** Curves that follow the present, or show a span of the past. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { stale } from '../data/plant.js';
 import { type Curve, follow, type Pen, readCurve, type Span } from '../data/trend.js';
 import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';
@@ -7,6 +8,16 @@ import type { TrendPlotProps } from './trend-plot.js';
 
 type Plot = (props: TrendPlotProps) => preact.JSX.Element;
 let loading: Promise<{ readonly default: Plot }> | undefined;
+
+const TAKEN_KEY = 'lineside.taken';
+const TAKE_AGAIN_MS = 60_000;
+
+/** After an update of the box the parts of the old console are gone: the page takes the new one, and the address keeps the view. */
+function takeNewConsole(): void {
+  if (Date.now() - Number(sessionStorage.getItem(TAKEN_KEY) ?? 0) < TAKE_AGAIN_MS) return; // the box is away, not new
+  sessionStorage.setItem(TAKEN_KEY, String(Date.now()));
+  location.reload();
+}
 
 export interface TrendProps {
   readonly pens: readonly Pen[];
@@ -22,25 +33,33 @@ const NO_SPAN: Span = { fromMs: 0, toMs: 0 };
 
 export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, onCursor, onCurves }: TrendProps) {
   const [Plot, setPlot] = useState<Plot | null>(null);
-  const [curves, setCurves] = useState<readonly Curve[] | null>(null);
+  const [answer, setAnswer] = useState<{ readonly question: string; readonly curves: readonly Curve[] } | null>(null);
   const [fault, setFault] = useState('');
   const question = JSON.stringify([pens, windowMs, span]);
   const kept = useMemo(() => pens, [question]);
+  const curves = answer?.question === question ? answer.curves : null;
   useEffect(() => {
     loading ??= import('./trend-plot.js');
-    loading.then(({ default: plot }) => setPlot(() => plot)).catch((refused: unknown) => setFault(faultText(refused)));
+    loading
+      .then(({ default: plot }) => setPlot(() => plot))
+      .catch((refused: unknown) => {
+        loading = undefined;
+        setFault(faultText(refused));
+        takeNewConsole();
+      });
   }, []);
+  const isLive = !stale.value;
   useEffect(() => {
+    if (!isLive && curves !== null) return; // what is shown stays, marked as old; what was missed is read when data comes again
     let current = true;
     let end: (() => void) | undefined;
-    setCurves(null);
     const nowMs = Date.now();
     const asked = windowMs === undefined ? span : { fromMs: nowMs - windowMs, toMs: nowMs };
     Promise.all(kept.map((pen) => readCurve(pen, asked)))
       .then((found) => {
         if (!current) return;
         if (windowMs !== undefined) end = follow(kept, found, windowMs);
-        setCurves(found);
+        setAnswer({ question, curves: found });
         setFault('');
         onCurves?.(found);
       })
@@ -49,7 +68,7 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, onCursor,
       current = false;
       end?.();
     };
-  }, [question]);
+  }, [question, isLive]);
   if (fault !== '') return <p class="fault">{t.readFailed(fault)}</p>;
   if (!Plot || !curves) return <p class="hint trend-wait">{t.reading}</p>;
   return <Plot pens={kept} curves={curves} windowMs={windowMs} span={span} legend={legend} {...(onCursor ? { onCursor } : {})} />;
