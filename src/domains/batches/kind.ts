@@ -3,10 +3,9 @@
  * status is what the batch controller has made of it.
  */
 import * as v from 'valibot';
-import type { BatchState } from '../../../runtime/vocabulary/states.js';
+import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { checkBatch } from './creation.js';
-import type { RecoverySummary } from './recovery.js';
 
 const Text = v.optional(v.string(), '');
 
@@ -77,6 +76,46 @@ export interface WorkOrderOrigin {
   /** The request as first submitted, for the comparison of a resubmission (decisions Q-MES-05). */
   readonly request: Readonly<Record<string, unknown>>;
   readonly createdBy: string;
+}
+
+/** Event values, and causes of failover events in the record. */
+export const REBIND_CAUSES = ['ApplianceRestart', 'RuntimeRestart'] as const;
+export type RebindCause = (typeof REBIND_CAUSES)[number];
+
+/** What the table of decisions 3.8 does with the state an element was found in. */
+export interface RecoveredElement {
+  readonly kind: string;
+  readonly name: string;
+  readonly path: string;
+  readonly unit: string;
+  readonly found: State;
+  /** `stays`; `holds`: its holding chart, then Held; `repeats`: the chart it was in, from its initial step. */
+  readonly action: 'stays' | 'holds' | 'repeats';
+}
+
+export interface RecoveredUnit {
+  readonly unit: string;
+  /** Last sign of life that is on record; '' when there is none. */
+  readonly lastAliveAt: string;
+  /** '' until the unit is scanned again. */
+  readonly reboundAt: string;
+  /** Between the two; null while one is missing. */
+  readonly gapMs: number | null;
+  readonly auditRecordRef: string;
+}
+
+/** The last interruption of a batch. */
+export interface RecoverySummary {
+  readonly cause: RebindCause;
+  /** Last sign of life of what ended. */
+  readonly lastAliveAt: string;
+  readonly backAt: string;
+  readonly gapMs: number;
+  readonly units: readonly RecoveredUnit[];
+  readonly elements: readonly RecoveredElement[];
+  /** When the batch had come to rest in Held because of it, and when it went on or was ended; '' before. */
+  readonly heldAt: string;
+  readonly leftAt: string;
 }
 
 export interface BatchStatus {

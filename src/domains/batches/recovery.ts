@@ -15,47 +15,7 @@ import type { UnitRuntimes } from '../units/runtimes.js';
 import type { BatchPass } from './batch-pass.js';
 import { elementIndex } from './element-index.js';
 import { CONTROLLER } from './element-pass.js';
-import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
-
-/** Event values, and causes of failover events in the record. */
-export const REBIND_CAUSES = ['ApplianceRestart', 'RuntimeRestart'] as const;
-export type RebindCause = (typeof REBIND_CAUSES)[number];
-
-/** What the table of decisions 3.8 does with the state an element was found in. */
-export interface RecoveredElement {
-  readonly kind: string;
-  readonly name: string;
-  readonly path: string;
-  readonly unit: string;
-  readonly found: State;
-  /** `stays`; `holds`: its holding chart, then Held; `repeats`: the chart it was in, from its initial step. */
-  readonly action: 'stays' | 'holds' | 'repeats';
-}
-
-export interface RecoveredUnit {
-  readonly unit: string;
-  /** Last sign of life that is on record; '' when there is none. */
-  readonly lastAliveAt: string;
-  /** '' until the unit is scanned again. */
-  readonly reboundAt: string;
-  /** Between the two; null while one is missing. */
-  readonly gapMs: number | null;
-  readonly auditRecordRef: string;
-}
-
-/** The last interruption of a batch. */
-export interface RecoverySummary {
-  readonly cause: RebindCause;
-  /** Last sign of life of what ended. */
-  readonly lastAliveAt: string;
-  readonly backAt: string;
-  readonly gapMs: number;
-  readonly units: readonly RecoveredUnit[];
-  readonly elements: readonly RecoveredElement[];
-  /** When the batch had come to rest in Held because of it, and when it went on or was ended; '' before. */
-  readonly heldAt: string;
-  readonly leftAt: string;
-}
+import { Batch, type BatchSpec, type BatchStatus, isFinalBatch, type RebindCause, type RecoveredElement, type RecoveredUnit, type RecoverySummary } from './kind.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
