@@ -1,12 +1,20 @@
 /** Alarms of the product itself: each condition that exists raises one alarm with a stable name, and ends it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import t from 'tap';
+import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
 import { Alarm } from '../../../src/domains/alarms/kind.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { IOModule } from '../../../src/domains/io-modules/kind.js';
 import { ControlProgram } from '../../../src/domains/logic/kind.js';
-import { Unit } from '../../../src/domains/plant/kind.js';
+import { SystemWatch } from '../../../src/domains/alarms/system-watch.js';
+import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
+import { type Put, Store } from '../../../src/platform/store/store.js';
+import { TestClock } from '../../support/test-clock.js';
 import { ALARMS, startAlarmBench } from './bench.js';
 
 const bench = await startAlarmBench();
@@ -237,4 +245,46 @@ t.test('ALARM-20 Q-ALARM-02: numbers of system alarms are never used again, also
   await plant.store.write({ removes });
   await setStatus(ControlProgram, 'rx101-energy', { state: 'Degraded', faultedBlocks: ['div1'] });
   t.match(await of('program'), [{ name: 'system-program-2' }]);
+});
+
+t.test('G4: a storage that refused changes leaves an alarm to be acknowledged, with the time it lasted', async (t) => {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-refusal-'));
+  const ledger = await openLedger(dir);
+  t.teardown(async () => {
+    await ledger.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const clock = new TestClock();
+  const store = new Store(ledger, clock);
+  await store.open(0);
+  const book = new AlarmBook({ store, clock });
+  const watch = new SystemWatch({ store, clock, book, facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false } });
+  const site: Put = { kind: Site, site: '', name: 'north', spec: {} } as unknown as Put;
+  await store.write({ puts: [site] });
+  const look = () => watch.reconcile({ site: 'north', name: 'storage/lineside' });
+  look();
+  t.same(store.list(Alarm), []);
+
+  // somebody else used the next number: the ledger refuses what does not follow, as it refuses everything on a full disk
+  const reloaded = () => new Promise<void>((resolve) => store.watchReload(resolve));
+  await ledger.commit({ puts: [], removes: [], audits: [], facts: [{ stream: 'notes/north', sequence: 1, body: {} }], nonces: [] });
+  const refusing = reloaded();
+  await t.rejects(store.write({ facts: [{ stream: 'notes/north', body: () => ({}) }] }));
+  await refusing;
+  t.equal(store.accepting, false);
+  t.same(look(), { lookAgainMs: 5000 }, 'nothing can be written now');
+  const accepting = reloaded();
+  clock.advance(60_000);
+  await accepting;
+  t.equal(store.accepting, true);
+  look();
+  t.match(store.list(Alarm, 'north'), [
+    {
+      metadata: { name: 'system-storage-1' },
+      spec: { source: 'System/lineside', severity: 'High', message: 'the storage refused changes from 2026-01-31T09:00:00.000Z to 2026-01-31T09:01:00.000Z' },
+      status: { state: 'ClearedUnacknowledged', activatedAt: '2026-01-31T09:00:00.000Z' },
+    },
+  ]);
+  look();
+  t.equal(store.list(Alarm, 'north').length, 1);
 });
