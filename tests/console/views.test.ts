@@ -124,11 +124,10 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     await page.getByTestId('write-dialog').waitFor({ state: 'detached' });
     await page.locator('[data-testid="line-sp"][data-quality="Good"]', { hasText: '42.5' }).waitFor();
     await page.locator('[data-testid="trend-plot"] canvas').waitFor();
-    const audited = (await admin.get(`${SITE}/audit?category=tag-write&limit=5`)).body.items as { displayName: string; result: string }[];
-    t.ok(
-      audited.some(({ displayName, result }) => displayName === 'olga of the shift' && result === 'Success'),
-      'the write is in the audit trail',
-    );
+    await eventually('the write is in the audit trail', async () => {
+      const audited = (await admin.get(`${SITE}/audit?category=tag-write&limit=5`)).body.items as { displayName: string; result: string }[];
+      return audited.some(({ displayName, result }) => displayName === 'olga of the shift' && result === 'Success');
+    });
     t.strictSame(await flawsOf(page, 'faceplate', BOTH), []);
     await page.getByTestId('mode-Automatic').click();
     await page.getByTestId('mode-send').click();

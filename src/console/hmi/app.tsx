@@ -87,7 +87,7 @@ function CurrentView() {
     case 'batch':
       return <BatchView name={view.value.id} />;
     case 'unit':
-      return <UnitView name={view.value.id} />;
+      return <UnitView key={view.value.id} name={view.value.id} />;
     default:
       return <Overview />;
   }

@@ -36,7 +36,6 @@ export function UnitView({ name }: { readonly name: string }) {
       if (second % MODULES_EVERY_S === 0 && !document.hidden) await readModules();
     });
   }, []);
-  useEffect(() => setChosen(''), [name]);
   if (!unit) return <p class="panel page empty">{t.noUnit(name)}</p>;
   const open = found.find(({ module }) => module.name === chosen);
   return (
