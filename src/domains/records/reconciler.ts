@@ -44,6 +44,8 @@ export class RecordReconciler implements Reconciler {
     const settledNow = isSettled(this.#store, site, name);
     if (before && !settledNow) return { lookAgainMs: SETTLE_LOOK_MS };
     const assembled = assembleRecord(batch, this.#store, await readFacts(this.#facts, site, name));
+    // deleted meanwhile: what is written of it would be a batch without a specification
+    if (this.#store.get(Batch, site, name)?.metadata.uid !== batch.metadata.uid) return 'settled';
     const known = this.#store.get(BatchRecord, site, name); // it may have been sealed while the facts were read
     if (isClosed(known)) return 'settled';
     await this.#store.write(known ? repair(known, batch, assembled) : this.#creation(batch, assembled, settledNow));
