@@ -56,6 +56,8 @@ export class PhaseCommands {
     if (this.#loaded.get(key) === link.epoch) return;
     this.#loaded.set(key, link.epoch);
     link.loadPhase(phasePlan(this.#store, phase, recovering && phase.status.checkpoint ? { checkpoint: phase.status.checkpoint } : {}));
+    // the checkpoint has the mode of then, which may have been changed while the unit was away
+    if (recovering) link.send({ type: 'phase-mode', phase: phase.metadata.name, mode: phase.status.mode });
     this.sendSignals(link.site, scopeOf(this.#store, phase));
   }
 

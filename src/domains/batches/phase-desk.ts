@@ -354,6 +354,7 @@ function elementOf(phase: PhaseResource): ElementRef {
 
 function statusOf(phase: PhaseResource, report: PhaseReport, ts: string): ElementStatus {
   const before = phase.status;
+  // the mode is given here: a report that was on its way when it changed must not take it back
   const { failure: _failure, pendingPrompt: _prompt, chartStatus: _chart, answer, ...kept } = before;
   const started = before.state === 'Idle' && report.state === 'Running';
   const failure = failureNow(before, report);
@@ -361,7 +362,6 @@ function statusOf(phase: PhaseResource, report: PhaseReport, ts: string): Elemen
   return {
     ...kept,
     state: report.state,
-    mode: report.mode,
     runCount: report.checkpoint.runCount,
     startedAt: started ? ts : before.startedAt,
     endedAt: isFinal(report.state) ? (before.state === report.state ? before.endedAt : ts) : '',
