@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Access } from './domains/access/access.js';
 import { AdhocController } from './domains/batches/adhoc-controller.js';
 import { BatchController } from './domains/batches/controller.js';
+import { batchesOnUnit } from './domains/batches/unit-wakes.js';
 import { Batch, isFinalBatch } from './domains/batches/kind.js';
 import { PhaseCommands } from './domains/batches/phase-commands.js';
 import { PhaseDesk } from './domains/batches/phase-desk.js';
@@ -234,11 +235,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   probes.onModule((site, module, state) => ioModules.moduleChanged(site, module, state));
 
   // what wakes whom
-  store.watch(Unit, ({ resource, configuration }) => {
+  store.watch(Unit, ({ resource, before, configuration }) => {
     if (configuration) unitLoop.wake(resource.metadata.site, resource.metadata.name);
-    if (resource.metadata.site)
-      for (const batch of store.list(Batch, resource.metadata.site))
-        if (!isFinalBatch(batch.status.phase) && batch.status.phase !== 'Pending') batchLoop.wake(batch.metadata.site, batch.metadata.name);
+    for (const batch of batchesOnUnit(store, resource as never, before as never)) batchLoop.wake(resource.metadata.site, batch);
   });
   for (const kind of [ControlModule, ControlProgram]) {
     store.watch(kind, (event) => {

@@ -150,6 +150,7 @@ export function unitBlockedBy(world: BlockedWorld, site: string, unit: string, h
 /** A pass that only reads. */
 function lookOnly({ clock }: BlockedWorld): PassWorld {
   return {
+    readOnly: true,
     nowMs: clock.wallMs(),
     holdPropagation: 'batch',
     onPhaseFailure: 'Hold',

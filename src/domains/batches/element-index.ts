@@ -27,6 +27,8 @@ export class ElementIndex {
   readonly #store: Store;
   /** Names by kind, and owner. */
   readonly #names = new Map<string, Map<string, Set<string>>>();
+  /** The same in order, for those that have been asked for since they changed. */
+  readonly #sorted = new WeakMap<Set<string>, readonly string[]>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -71,8 +73,14 @@ export class ElementIndex {
 
   #owned<Found extends Resource>(kind: Kind, owner: string): Found[] {
     const site = owner.slice(0, owner.indexOf('/'));
-    const names = [...(this.#names.get(kind.kind)?.get(owner) ?? [])].sort();
-    return names.flatMap((name) => (this.#store.get(kind, site, name) as Found | undefined) ?? []);
+    const names = this.#names.get(kind.kind)?.get(owner);
+    return names === undefined ? [] : this.#inOrder(names).flatMap((name) => (this.#store.get(kind, site, name) as Found | undefined) ?? []);
+  }
+
+  #inOrder(names: Set<string>): readonly string[] {
+    let sorted = this.#sorted.get(names);
+    if (!sorted) this.#sorted.set(names, (sorted = [...names].sort()));
+    return sorted;
   }
 
   /** Most events are of a status alone, and change no owner. */
@@ -86,6 +94,7 @@ export class ElementIndex {
     const owners = this.#names.get(resource.kind);
     for (const owner of ownersOf(resource)) {
       const names = owners?.get(owner) ?? new Set();
+      this.#sorted.delete(names);
       owners?.set(owner, names.add(resource.metadata.name));
     }
   }
@@ -95,6 +104,7 @@ export class ElementIndex {
     for (const owner of ownersOf(resource)) {
       const names = owners?.get(owner);
       names?.delete(resource.metadata.name);
+      if (names) this.#sorted.delete(names);
       if (names?.size === 0) owners?.delete(owner);
     }
   }

@@ -3,6 +3,7 @@
  * the store (decisions 3.4). What it belongs to, a batch or an ad-hoc run, is the business of its two kinds. Nothing is written
  * but through `change()`, so a pass either happens whole or not at all.
  */
+import assert from 'node:assert/strict';
 import { evaluateCondition, type EvaluationScope } from '../../../runtime/language/evaluate.js';
 import type { ChartTransition } from '../../../runtime/vocabulary/chart.js';
 import { parseDecimal, parseValueText } from '../../../runtime/language/value-text.js';
@@ -40,6 +41,8 @@ const KINDS: Readonly<Record<ElementKind, Kind<never, ElementStatus>>> = {
 
 /** What a pass needs from outside the store. */
 export interface PassWorld {
+  /** A pass that is asked and never written keeps no copy to compare with. */
+  readonly readOnly?: true;
   readonly nowMs: number;
   readonly holdPropagation: HoldPropagation;
   readonly onPhaseFailure: 'Hold' | 'Fail';
@@ -97,7 +100,7 @@ export abstract class ElementPass {
     this.world = world;
     const root = this.#readTree(elements);
     if (root) this.tree = new ProcedureTree(root, this.#treeWorld());
-    for (const node of root ? walk(root) : []) this.#before.set(node.name, lookOf(node));
+    if (root && !world.readOnly) for (const node of walk(root)) this.#before.set(node.name, lookOf(node));
     if (root) root.failure = seenNow(root.failure, store, site);
   }
 
@@ -163,6 +166,7 @@ export abstract class ElementPass {
 
   /** Elements and units that this pass wants to write. */
   protected puts(): Put[] {
+    assert(!this.world.readOnly, 'a pass that only reads is never written');
     const puts: Put[] = [];
     for (const node of this.tree ? walk(this.tree.root) : []) {
       if (lookOf(node) !== this.#before.get(node.name) || this.waitsFor(node) !== this.element(node).status.blockedBecause) puts.push(this.#elementPut(node));

@@ -16,6 +16,7 @@ import { arrive, barrierWord, consume } from '../coordination/progress.js';
 import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec } from '../procedures/kind.js';
 import { scopeOf } from '../procedures/roots.js';
 import type { UnitLink } from '../units/runtimes.js';
+import { elementIndex } from './element-index.js';
 import { batchMessage, type ElementRef, executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import type { ElementFailure } from './kind.js';
 
@@ -282,8 +283,8 @@ export class PhaseDesk {
   // ------------------------------------------------------------ signals
 
   #raised(site: string, scope: string, signal: string, atMs: number): void {
-    for (const block of this.#store.list(CoordinationBlock, site)) {
-      if (block.spec.batchRef !== scope || block.spec.signal?.signalName !== signal || block.status.signalRaised) continue;
+    for (const block of elementIndex(this.#store).blocksOf(site, scope)) {
+      if (block.spec.signal?.signalName !== signal || block.status.signalRaised) continue;
       const status: CoordinationBlockStatus = {
         ...block.status,
         phase: block.status.phase === 'Idle' ? 'Active' : block.status.phase,
@@ -300,13 +301,14 @@ export class PhaseDesk {
   /** The first TRUE read of a signal, the first read of a barrier (decisions 2.7). */
   #read(site: string, phase: PhaseResource, message: Extract<UnitOutbound, { type: 'signal-read' }>): void {
     const { name } = phase.metadata;
-    for (const block of this.#store.list(CoordinationBlock, site)) {
-      if (!message.consumed || block.spec.batchRef !== message.scope || block.spec.signal?.signalName !== message.name) continue;
+    const index = elementIndex(this.#store);
+    for (const block of index.blocksOf(site, message.scope)) {
+      if (!message.consumed || block.spec.signal?.signalName !== message.name) continue;
       const status = consume(block.spec, block.status, name, message.atMs);
       if (status) this.#apply({ puts: [{ kind: CoordinationBlock, site, name: block.metadata.name, status } as Put] });
     }
-    for (const barrier of this.#store.list(SyncBarrier, site)) {
-      if (message.consumed || barrier.spec.batchRef !== message.scope || barrierWord(barrier) !== message.name) continue;
+    for (const barrier of index.barriersOf(site, message.scope)) {
+      if (message.consumed || barrierWord(barrier) !== message.name) continue;
       const status = arrive(barrier.spec, barrier.status, name, message.atMs);
       if (!status) continue;
       this.#apply({ puts: [{ kind: SyncBarrier, site, name: barrier.metadata.name, status } as Put] });

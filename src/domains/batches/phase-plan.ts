@@ -9,13 +9,13 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { resolveModule } from '../control-modules/rules.js';
-import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { barrierWord } from '../coordination/progress.js';
 import { Unit } from '../plant/kind.js';
 import type { ElementStatus, PhaseSpec } from '../procedures/kind.js';
 import { scopeOf } from '../procedures/roots.js';
 import { resolveRoles } from '../recipes/bindings.js';
 import { siteUnits } from '../recipes/site-units.js';
+import { elementIndex } from './element-index.js';
 
 export function phasePlan(store: Store, phase: Resource<PhaseSpec, ElementStatus>, options: { readonly checkpoint?: PhaseCheckpoint } = {}): PhasePlan {
   const { spec, metadata } = phase;
@@ -64,14 +64,15 @@ export function boundRoles(store: Store, site: string, spec: PhaseSpec): Record<
 function signalsOf(store: Store, site: string, scope: string, phase: string): { produced: { name: string; condition: string }[]; known: string[] } {
   const produced: { name: string; condition: string }[] = [];
   const known: string[] = [];
-  for (const block of store.list(CoordinationBlock, site)) {
-    const signal = block.spec.signal;
-    if (block.spec.batchRef !== scope || !signal) continue;
+  const index = elementIndex(store);
+  for (const { spec } of index.blocksOf(site, scope)) {
+    const { signal } = spec;
+    if (!signal) continue;
     known.push(signal.signalName);
     const own = signal.producer.kind === 'Phase' && signal.producer.name === phase;
     if (own && signal.condition.trim() !== '') produced.push({ name: signal.signalName, condition: signal.condition });
   }
-  for (const barrier of store.list(SyncBarrier, site)) if (barrier.spec.batchRef === scope) known.push(barrierWord(barrier));
+  for (const barrier of index.barriersOf(site, scope)) known.push(barrierWord(barrier));
   return { produced, known };
 }
 
