@@ -149,6 +149,21 @@ t.test('RECORD-10: a repair that would lose entries is not done', async (t) => {
   t.equal(plant.audits.at(-1)?.details?.settling, 'RepairWouldLoseEntries');
 });
 
+t.test('RECORD-01: a batch that is deleted while its record is being made does not come back', async (t) => {
+  const plant = await startPlantGateway();
+  t.teardown(() => plant.stop());
+  const { store } = plant;
+  const spec = { batchID: 'B2', masterRecipeRef: 'gone' } as BatchSpec;
+  await store.write({ puts: [{ kind: Batch, site: 'demo', name: 'b2', spec, status: { ...Batch.initialStatus(spec), phase: 'Complete' } } as Put] });
+  const deleting = async () => {
+    if (store.get(Batch, 'demo', 'b2')) await store.write({ removes: [{ kind: 'Batch', site: 'demo', name: 'b2' }] });
+    return [];
+  };
+  const reconciler = new RecordReconciler({ store, facts: { facts: deleting, factPageJson: async () => new Uint8Array() } });
+  t.equal(await reconciler.reconcile({ site: 'demo', name: 'b2' }), 'settled');
+  t.notOk(store.get(Batch, 'demo', 'b2') ?? store.get(BatchRecord, 'demo', 'b2'));
+});
+
 t.test('RECORD-08, RECORD-09: a bound of a failover gap without its audit record is flagged; without failovers nothing is', async (t) => {
   const bound = (name: string) => ({ at: '2026-01-01T00:00:00.000Z', auditRecordRef: name });
   const failover: FailoverEvent = {
