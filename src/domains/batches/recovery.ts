@@ -127,7 +127,7 @@ export class Recovery {
 
   #applianceBack(pass: BatchPass, { cause, fromMs, elements }: Interruption): void {
     const from = timestamp(fromMs);
-    const gapMs = Date.parse(pass.at) - fromMs; // the same reading of the clock as `backAt`
+    const gapMs = Date.parse(pass.at) - Date.parse(from); // that of the two moments that are told
     const message = `the appliance was restarted; control gap from ${from} to ${pass.at}`;
     const units = pass.status.allocations
       .filter(({ state }) => state === 'Granted')
@@ -152,7 +152,7 @@ export class Recovery {
     const auditRecordRef = this.#record(pass, { cause, unit, from: lastAliveAt, to: reboundAt });
     const message = `unit ${unit} is scanned again; control gap from ${lastAliveAt || 'unknown'} to ${reboundAt}`;
     pass.event({ ts: reboundAt, eventType: 'General', eventSubType: 'System', unit, equipment: unit, value: cause, previousValue: lastAliveAt, message, auditRecordRef });
-    const back: RecoveredUnit = { unit, lastAliveAt, reboundAt, gapMs: fromMs > 0 ? toMs - fromMs : null, auditRecordRef };
+    const back: RecoveredUnit = { unit, lastAliveAt, reboundAt, gapMs: fromMs > 0 ? Date.parse(reboundAt) - Date.parse(lastAliveAt) : null, auditRecordRef };
     const { recovery } = pass.status;
     const goesOn = recovery?.cause === cause && recovery.leftAt === '' && (cause === 'ApplianceRestart' || recovery.heldAt === '');
     const isHeld = elements.some(({ action }) => action !== 'stays');
