@@ -36,7 +36,7 @@ import { KINDS, routeGroups } from './domains/index.js';
 import { SearchIndex } from './domains/search/search-index.js';
 import type { SystemView } from './domains/system/routes.js';
 import { AlarmBook } from './domains/alarms/alarm-book.js';
-import { alarmView } from './domains/alarms/counts.js';
+import { alarmView, isActive } from './domains/alarms/counts.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
 import { DefinitionWatch } from './domains/alarms/definition-watch.js';
 import { ExceptionCommands } from './domains/alarms/exception-commands.js';
@@ -287,8 +287,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     wakeScope(resource.metadata.site, batchRef);
   });
   // what an alarm has held can be restarted once it clears
-  store.watch(Alarm, ({ resource }) => {
-    if (!(resource.status as AlarmStatus).exceptionAction) return;
+  store.watch(Alarm, ({ type, resource, before }) => {
+    const [now, was] = [resource.status as AlarmStatus, before?.status as AlarmStatus | undefined];
+    if (!now.exceptionAction || (type === 'put' && was && isActive(was.state) === isActive(now.state))) return;
     const { site } = resource.metadata;
     for (const { status } of store.list(Unit, site)) if (status.allocatedTo !== '') wakeScope(site, status.allocatedTo);
   });

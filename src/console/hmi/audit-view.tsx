@@ -5,6 +5,7 @@ import { site } from '../data/plant.js';
 import { can } from '../data/session.js';
 import type { AuditRecord } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
+import { FactList } from '../common/fact-list.js';
 import { faultText } from '../common/fault-text.js';
 import { LogFoot } from '../common/log-foot.js';
 import { t, word } from '../common/strings.js';
@@ -111,22 +112,15 @@ function RecordDialog({ record, onClose }: { readonly record: AuditRecord; reado
   return (
     <Dialog title={`${word(record.action)}: ${record.target.name}`} testid="audit-dialog" wide onClose={onClose}>
       <div class="stack">
-        <dl class="facts">
-          {[
+        <FactList
+          facts={[
             [t.time, new Date(record.timestamp).toLocaleString()],
             [t.who, record.displayName],
             [t.result, word(record.result)],
             [t.reason, record.operatorReason ?? record.reason ?? ''],
             [t.record, record.name],
-          ]
-            .filter(([, value]) => value !== '')
-            .map(([label, value]) => (
-              <div key={label}>
-                <dt>{label}</dt>
-                <dd>{value}</dd>
-              </div>
-            ))}
-        </dl>
+          ]}
+        />
         {(['before', 'after', 'details'] as const).map(
           (member) =>
             record[member] !== undefined && (

@@ -1,6 +1,7 @@
 import { detail, messages } from '../data/batch.js';
 import type { BatchDetail, BatchMessage } from '../data/types.js';
 import { addressOf } from '../data/view.js';
+import { FactList } from '../common/fact-list.js';
 import { t, word } from '../common/strings.js';
 import { momentText, unitText } from '../common/text.js';
 import { CommandBar } from './command-bar.js';
@@ -47,18 +48,7 @@ export function Facts({ batch }: { readonly batch: BatchDetail }) {
     [t.started, momentText(batch.startedAt)],
     [t.ended, momentText(batch.endedAt)],
   ];
-  return (
-    <dl class="facts">
-      {facts
-        .filter(([, value]) => value !== '')
-        .map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-    </dl>
-  );
+  return <FactList facts={facts} />;
 }
 
 /** Why it does not go on, in one sentence each (decisions 3.9). */

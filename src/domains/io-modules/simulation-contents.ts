@@ -15,7 +15,7 @@ import { IOModule, SimulationPreset } from './kind.js';
 
 /** Plant time. */
 const SAVE_INTERVAL_MS = 1000;
-/** Wall time: a commit each, which the disk of a small box takes without notice. */
+/** Wall time, because each is a commit. */
 const SAVE_INTERVAL_MIN_MS = 100;
 /** Behaviour types whose next value depends on the last one (decisions 6.2). */
 const CUMULATIVE = ['TankLevel', 'RandomWalk', 'PIDResponse'];
