@@ -8,6 +8,7 @@ import type { ImagePlan } from '../port.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
 import type { ChannelArrays } from './arena.js';
+import type { OutputWire } from './instance.js';
 import type { TextTable } from './texts.js';
 
 /** An unchanged output is written again at least this often (decisions 5.2, AO). */
@@ -177,14 +178,21 @@ export class IoLink {
 
   readonly #lastText = new Map<number, number>();
 
-  /** Writes an output when it changed, and at least every second. */
-  write(image: number, channel: number, value: number, nowMs: number): void {
-    const at = this.first[image] + channel;
-    if (value === this.#lastOut[at] && Math.abs(nowMs - this.#writtenAtMs[at]) < REWRITE_MS) return;
-    this.#lastOut[at] = value;
-    this.#writtenAtMs[at] = nowMs;
-    this.images[image].write(channel, value);
-    this.#touched[image] = 1;
+  /**
+   * Writes the outputs that changed, and each at least every second. It reads the slots itself: a fraction given to a
+   * function that the compiler did not inline becomes an object.
+   */
+  write(outputs: readonly OutputWire[], slots: Float64Array, nowMs: number): void {
+    for (let n = 0; n < outputs.length; n += 1) {
+      const { image, channel, slot } = outputs[n];
+      const at = this.first[image] + channel;
+      const value = slots[slot];
+      if (value === this.#lastOut[at] && Math.abs(nowMs - this.#writtenAtMs[at]) < REWRITE_MS) continue;
+      this.#lastOut[at] = value;
+      this.#writtenAtMs[at] = nowMs;
+      this.images[image].write(channel, value);
+      this.#touched[image] = 1;
+    }
   }
 
   /** A write of a device tag: goes out even when the value is the one the scan knows. */

@@ -168,10 +168,7 @@ export class NetworkSet {
     for (let n = 0; n < this.#runs.length; n += 1) {
       const { outputs, scanCount } = this.#runs[n];
       if (scanCount === 0) continue;
-      for (let k = 0; k < outputs.length; k += 1) {
-        const wire = outputs[k];
-        this.io.write(wire.image, wire.channel, this.#memory.S[wire.slot], nowMs);
-      }
+      this.io.write(outputs, this.#memory.S, nowMs);
     }
     this.io.flush();
   }

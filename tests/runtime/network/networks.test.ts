@@ -571,7 +571,7 @@ t.test('Performance E: a scan allocates nothing', async (t) => {
   };
   run(20_000);
   const spent: number[] = [];
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < 12; round += 1) {
     const before = getHeapStatistics().used_heap_size;
     run(100_000);
     spent.push((getHeapStatistics().used_heap_size - before) / 100_000);
