@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import { routesFor } from '../../../src/platform/http/route.js';
 import { eventStream, type SseWire, type WebSocketWire, webSocket } from '../../../src/platform/http/stream-port.js';
+import { eventually } from '../../support/api-client.js';
 import { type GatewayTest, startGatewayTest } from '../../support/gateway.js';
 
 class Streams {
@@ -80,7 +81,7 @@ async function refusal(socket: WebSocket): Promise<{ status: number; body: unkno
 }
 
 async function until(done: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !done(); i += 1) await new Promise((resolve) => setTimeout(resolve, 2));
+  await eventually('the streams show it', async () => done(), 30_000, 2);
 }
 
 t.test('STREAM-15, STREAM-17, STREAM-24: a WebSocket passes the barriers before its upgrade', async (t) => {
