@@ -1,5 +1,5 @@
 /**
- * What an alarm needs beside its condition (contract 2, States, Alarm): the verdict on an acknowledgement, the end of a
+ * What an alarm needs beside its condition (contract 2, Alarm): the verdict on an acknowledgement, the end of a
  * shelf, and its own end some time after it was resolved.
  */
 import type { Clock } from '../../platform/base/clock.js';

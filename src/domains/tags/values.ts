@@ -22,7 +22,7 @@ export interface WrittenTag {
 
 /**
  * The value in the runtime's form (TIME in whole milliseconds).
- * @throws Refusal `invalid_value`, then `out_of_range` naming tag and range (contract 2, Tag write rule 2).
+ * @throws Refusal `invalid_value`, then `out_of_range` naming tag and range (contract 2, Tag write rules 2).
  */
 export function decodeWrite(tag: WrittenTag, value: unknown): Value {
   const decoded = convert(tag, value);

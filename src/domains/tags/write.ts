@@ -160,7 +160,7 @@ function auditable(value: unknown): unknown {
   return text !== undefined && text.length <= 1024 ? value : '(too long)';
 }
 
-/** How a refusal of the runtime is passed through (contract 2, Tag write rule 3). */
+/** How a refusal of the runtime is passed through (contract 2, Tag write rules 3). */
 const RUNTIME_REFUSALS: Readonly<Record<NonNullable<WriteResult['code']>, RefusalKind>> = {
   unknown_tag: 'missing',
   read_only_tag: 'forbidden',
