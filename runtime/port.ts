@@ -1,5 +1,5 @@
 /**
- * Every message in and out of a unit worker and of an I/O probe: the runtime's only door.
+ * Every message in and out of a unit runtime, a scan thread and an I/O probe: the runtime's only door.
  *
  * Messages are plain serialisable objects, so the same link runs over a MessagePort here and over a socket when a unit
  * runtime or a probe runs on another node. Values never travel this way on the hot path: they go through the tag table
@@ -325,7 +325,6 @@ export interface PhaseReport {
 }
 
 export type UnitOutbound =
-  | { readonly type: 'ready'; readonly threadId: number; readonly osThreadId: number }
   | { readonly type: 'plan-loaded'; readonly revision: number; readonly networks: readonly NetworkReport[] }
   | ({ readonly type: 'network' } & NetworkReport)
   /** A text value: its id stands in the tag table for the text from now on. */
@@ -526,6 +525,30 @@ export interface RehearsalOutbound {
   /** Modules whose simulation cannot run, with the reason. */
   readonly problems: readonly { readonly module: string; readonly message: string }[];
 }
+
+// ---------------------------------------------------------------- gateway <-> scan thread (ADR 0012)
+
+/** What a scan thread is made with. */
+export interface ScanThreadStart {
+  /** Memory of `vocabulary/scan-thread.ts`. */
+  readonly cells: SharedArrayBuffer;
+  /** Port of the link; without it the parent port serves. */
+  readonly port?: unknown;
+}
+
+/** A guest is a unit for as long as the thread has it; its number, from 1 on, never comes again in this thread. */
+export type ScanThreadInbound =
+  | { readonly type: 'host'; readonly guest: number }
+  | { readonly type: 'unit'; readonly guest: number; readonly message: UnitInbound }
+  /** Ends a guest between two turns, as it is: nothing is saved. */
+  | { readonly type: 'drop'; readonly guest: number }
+  | { readonly type: 'close' };
+
+export type ScanThreadOutbound =
+  | { readonly type: 'ready'; readonly threadId: number; readonly osThreadId: number }
+  | { readonly type: 'unit'; readonly guest: number; readonly message: UnitOutbound }
+  /** The last of a guest: it was stopped or dropped, or it has thrown `fault`. */
+  | { readonly type: 'ended'; readonly guest: number; readonly fault: string };
 
 // ---------------------------------------------------------------- gateway <-> probe
 

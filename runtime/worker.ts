@@ -1,41 +1,35 @@
 /**
- * Entry of a unit worker: one thread, one unit, one scan loop. It never returns to the event loop until `stop`, so that
- * nothing but the clock decides when a scan begins; messages are polled at the top of every scan.
- *
- * `workerData.port` is the message port of the unit link; without it the parent port serves.
+ * Entry of a scan thread. It never returns to the event loop until it is closed, so that nothing but the clocks of its units
+ * decides when a scan begins; messages are polled before every turn.
  */
 import { readlinkSync } from 'node:fs';
 import { type MessagePort, parentPort, receiveMessageOnPort, threadId, workerData } from 'node:worker_threads';
-import { PhaseSet } from './chart/phase-set.js';
-import type { UnitInbound, UnitOutbound } from './port.js';
-import { atomicsSleep, ScanClock } from './scan/clock.js';
-import { UnitLoop } from './scan/loop.js';
+import type { ScanThreadInbound, ScanThreadStart } from './port.js';
+import { ScanHost } from './scan/host.js';
+import { Sleeper } from './vocabulary/scan-thread.js';
 
-const port: MessagePort | null = (workerData as { port?: MessagePort } | null)?.port ?? parentPort;
-if (!port) throw new Error('a unit worker needs a message port');
+const start = workerData as ScanThreadStart;
+const port = (start.port as MessagePort | undefined) ?? parentPort;
+if (!port) throw new Error('a scan thread needs a message port');
 
 /** Id the operating system knows the thread by, for real-time priority; 0 where there is no /proc. */
 function osThreadId(): number {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').at(-1));
   } catch {
-    return 0; // not Linux: the worker runs on with ordinary priority
+    return 0; // not Linux: the thread runs on with ordinary priority
   }
 }
 
-const link = port;
-const post = (message: UnitOutbound, transfer: readonly ArrayBuffer[] = []): void => {
-  link.postMessage(message, transfer);
-};
-const monoMs = (): number => performance.now();
-
-post({ type: 'ready', threadId, osThreadId: osThreadId() });
-new UnitLoop({
-  receive: () => (receiveMessageOnPort(link) as { message: UnitInbound } | undefined)?.message,
-  post,
-  clock: new ScanClock({ monoMs, sleep: atomicsSleep() }),
-  monoMs,
+const sleeper = new Sleeper(start.cells);
+port.postMessage({ type: 'ready', threadId, osThreadId: osThreadId() });
+new ScanHost({
+  receive: () => (receiveMessageOnPort(port) as { message: ScanThreadInbound } | undefined)?.message,
+  post: (message, transfer = []) => port.postMessage(message, transfer),
+  monoMs: () => performance.now(),
   wallMs: () => Date.now(),
-  phases: (host, settings) => new PhaseSet(host, settings),
+  round: () => sleeper.round(),
+  sleep: (ms) => sleeper.sleep(ms),
+  turnOf: (guest) => sleeper.turnOf(guest),
 }).run();
-link.close();
+port.close();

@@ -113,7 +113,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const signingKeys = { ...keys, algorithm: settings.signingAlgorithm, authMode: settings.authMode };
 
   // ------------------------------------------------------------ runtimes and probes
-  const runtimes = new LocalRuntimes({ clock, log, heapMb: settings.runtimeHeapMaxMb, realtime: settings.realtimePriority });
+  const runtimes = new LocalRuntimes({ clock, log, heapMb: settings.runtimeHeapMaxMb, threadsMax: settings.scanThreadsMax, realtime: settings.realtimePriority });
   const probes = new LocalProbes({
     clock,
     log,

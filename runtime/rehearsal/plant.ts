@@ -92,7 +92,7 @@ class RehearsedUnit {
     this.#loop = new UnitLoop({
       receive: () => this.inbox.shift(),
       post,
-      clock: new ScanClock({ monoMs, sleep: () => undefined }),
+      clock: new ScanClock({ monoMs }),
       monoMs,
       wallMs: () => clock.wallMs(),
       phases: (host, settings) => new PhaseSet(host, settings),

@@ -55,7 +55,7 @@ export class Player {
     this.loop = new UnitLoop({
       receive: () => this.#inbox.shift(),
       post: () => undefined,
-      clock: new ScanClock({ monoMs, sleep: () => undefined }),
+      clock: new ScanClock({ monoMs }),
       monoMs,
       wallMs: () => this.wallMs,
       phases: (host, settings) => new PhaseSet(host, settings),

@@ -3,68 +3,55 @@
  * and counted, never run twice; the blocks learn of it through the elapsed periods (decisions 5.1 rule 4).
  */
 
-/** Sleeps for at most the given milliseconds; may return early. */
-export type Sleep = (ms: number) => void;
-
 export interface ClockParts {
   readonly monoMs: () => number;
-  readonly sleep: Sleep;
+  /** When the first scan of a new period is due; without it one period from now. */
+  readonly firstDueMs?: (periodMs: number) => number;
 }
 
-/** Blocks the thread in `Atomics.wait` on a cell that nobody notifies: the finest wait a worker has. */
-export function atomicsSleep(): Sleep {
-  const cell = new Int32Array(new SharedArrayBuffer(4));
-  return (ms) => {
-    Atomics.wait(cell, 0, 0, ms);
-  };
-}
-
-/** How often a worker without a plan looks for one. */
+/** How often a unit without a plan looks for one. */
 const IDLE_PERIOD_MS = 5;
 
 export class ScanClock {
   readonly #parts: ClockParts;
   #periodMs = IDLE_PERIOD_MS;
-  #nextMs: number;
+  #isIdle = true;
+  #dueMs: number;
   /** How late the last scan began. */
   latenessMs = 0;
-  /** Periods skipped since the start. */
+  /** Periods skipped since there is something to scan. */
   missed = 0;
 
   constructor(parts: ClockParts) {
     this.#parts = parts;
-    this.#nextMs = parts.monoMs();
+    this.#dueMs = parts.monoMs() + IDLE_PERIOD_MS;
   }
 
-  /** Wall period of a scan: the interval divided by the time scale (decisions 6.7). The next scan is due one period from now. */
+  /** Wall period of a scan: the interval divided by the time scale (decisions 6.7). */
   setPeriod(intervalMs: number, timeScale: number): void {
     const periodMs = intervalMs / timeScale;
-    if (periodMs === this.#periodMs) return;
+    if (!this.#isIdle && periodMs === this.#periodMs) return;
+    this.#isIdle = false;
     this.#periodMs = periodMs;
-    this.#nextMs = this.#parts.monoMs();
+    this.#dueMs = this.#parts.firstDueMs?.(periodMs) ?? this.#parts.monoMs() + periodMs;
   }
 
   get periodMs(): number {
     return this.#periodMs;
   }
 
-  /** Time until the next scan is due; negative when it is late already. */
-  get restMs(): number {
-    return this.#nextMs + this.#periodMs - this.#parts.monoMs();
+  /** When the next scan is due, on the monotonic clock. */
+  get dueMs(): number {
+    return this.#dueMs;
   }
 
-  /** Waits for the next deadline and tells how many periods have passed since the last one, at least 1. */
-  wait(): number {
-    this.#nextMs += this.#periodMs;
-    let now = this.#parts.monoMs();
-    while (now < this.#nextMs) {
-      this.#parts.sleep(this.#nextMs - now);
-      now = this.#parts.monoMs();
-    }
-    const skipped = Math.floor((now - this.#nextMs) / this.#periodMs);
-    this.#nextMs += skipped * this.#periodMs;
-    this.missed += skipped;
-    this.latenessMs = now - this.#nextMs;
+  /** A scan begins now, at its time or later: tells how many periods have passed since the last one, at least 1. */
+  begin(): number {
+    const lateMs = this.#parts.monoMs() - this.#dueMs;
+    const skipped = Math.max(0, Math.floor(lateMs / this.#periodMs));
+    this.latenessMs = lateMs - skipped * this.#periodMs;
+    this.#dueMs += (1 + skipped) * this.#periodMs;
+    if (!this.#isIdle) this.missed += skipped;
     return 1 + skipped;
   }
 }

@@ -25,8 +25,10 @@ export interface DownloadParts {
   readonly receive: () => UnitInbound | undefined;
   readonly texts: TextTable;
   readonly monoMs: () => number;
-  /** The networks that are scanned; undefined before the first plan, which nothing has to wait for. */
+  /** The networks that are scanned; undefined before the first plan. */
   readonly running: () => NetworkSet | undefined;
+  /** Nobody waits for the first plan of a unit but the unit itself: it is loaded at once, unless others share the thread. */
+  readonly mayWait: () => boolean;
 }
 
 interface Pending {
@@ -67,9 +69,8 @@ export class Downloads {
       this.#wait(message);
       return false;
     }
-    const running = this.#parts.running();
-    if (message.type !== 'plan' || !running) return true;
-    this.#begin(message, running);
+    if (message.type !== 'plan' || !this.#parts.mayWait()) return true;
+    this.#begin(message);
     return false;
   }
 
@@ -78,9 +79,10 @@ export class Downloads {
     this.#waiting.push(message);
   }
 
-  #begin(message: PlanMessage, previous: NetworkSet): void {
-    const { texts, monoMs } = this.#parts;
-    this.#pending = { message, steps: NetworkSet.prepare(message.plan, { texts, clockMs: monoMs, previous }), prepared: undefined };
+  #begin(message: PlanMessage): void {
+    const { texts, monoMs, running } = this.#parts;
+    const previous = running();
+    this.#pending = { message, steps: NetworkSet.prepare(message.plan, { texts, clockMs: monoMs, ...(previous && { previous }) }), prepared: undefined };
   }
 
   get isPreparing(): boolean {

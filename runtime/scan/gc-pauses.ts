@@ -14,7 +14,10 @@ export interface GcReport {
   readonly byType: Readonly<Record<string, number>>;
 }
 
+const LOOK_MS = 1000;
+
 export class GcPauses {
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
   #profiler: GCProfiler;
   #count = 0;
   #totalUs = 0;
@@ -24,6 +27,13 @@ export class GcPauses {
   constructor() {
     this.#profiler = new GCProfiler();
     this.#profiler.start();
+  }
+
+  /** Looks once a second, whoever of the thread asks; belongs into the time between two scans. */
+  lookNowAndThen(nowMs: number): void {
+    if (nowMs - this.#lookedAtMs < LOOK_MS) return;
+    this.#lookedAtMs = nowMs;
+    this.look();
   }
 
   /** Takes over what was collected since the last look; belongs into the time between two scans. */
@@ -42,4 +52,12 @@ export class GcPauses {
   report(): GcReport {
     return { count: this.#count, totalMs: this.#totalUs / 1000, maxMs: this.#maxUs / 1000, byType: Object.fromEntries(this.#byType) };
   }
+}
+
+let ofThread: GcPauses | undefined;
+
+/** Units that share a thread share its heap, and with it the collections. */
+export function gcPausesOfThread(): GcPauses {
+  ofThread ??= new GcPauses();
+  return ofThread;
 }

@@ -2,7 +2,7 @@
  * One unit, scan by scan, in the order of decisions 2.4: messages, inputs latched, charts, networks, outputs, values
  * published. Everything outside the process arrives as a message between two scans and leaves as a message.
  *
- * The loop knows no thread: `worker.ts` gives it a port and a clock, tests give it arrays and a clock of their own.
+ * The loop knows no thread: `host.ts` gives it its turns, messages and a clock, tests give it arrays and a clock of their own.
  */
 import type { AlarmEdge } from '../vocabulary/alarm.js';
 import { AlarmSet } from '../vocabulary/alarm-set.js';
@@ -29,6 +29,16 @@ const ELAPSED_PERIODS_MAX = 10;
 const DOWNLOAD_SHARE = 0.5;
 /** Share of the period that a download takes even where scans leave no time: it must come to an end, it may be what relieves the unit. */
 const DOWNLOAD_SHARE_MIN = 0.05;
+/** Share of the period that messages take even where another unit of the thread is due. */
+const MESSAGES_SHARE_MIN = 0.05;
+
+/** The other units of the same thread (ADR 0012). */
+export interface Mates {
+  /** There are some: whatever takes long is done in steps. */
+  readonly present: () => boolean;
+  /** One of them is due. */
+  readonly due: () => boolean;
+}
 
 export interface LoopParts {
   readonly receive: () => UnitInbound | undefined;
@@ -37,6 +47,7 @@ export interface LoopParts {
   readonly monoMs: () => number;
   readonly wallMs: () => number;
   readonly phases: PhaseEngineFactory;
+  readonly mates?: Mates;
   /** A replay: gives the channels what was latched then. */
   readonly inputs?: (io: IoLink) => void;
 }
@@ -91,32 +102,40 @@ export class UnitLoop {
     });
     this.#retained = new RetainedSaver(parts.post, this.#stats);
     this.#host = this.#makeHost();
-    this.#downloads = new Downloads({ receive: parts.receive, texts: this.#texts, monoMs: parts.monoMs, running: () => this.#networks });
+    this.#downloads = new Downloads({
+      receive: parts.receive,
+      texts: this.#texts,
+      monoMs: parts.monoMs,
+      running: () => this.#networks,
+      mayWait: () => this.#networks !== undefined || (parts.mates?.present() ?? false),
+    });
     this.#readings = { values: this.#values, quality: this.#quality, stale: (tag) => this.#networks?.stale(tag) ?? true };
     this.#tellEdge = ({ definition, tag }, edge) => {
       parts.post({ type: 'alarm-edge', definition, edge, value: this.#networks?.read(tag) ?? null, atMs: this.#now.wallMs });
     };
   }
 
-  /** Runs until `stop`; there is nothing to scan until the first plan is there. */
-  run(): void {
-    try {
-      while (!this.#stopped) {
-        const elapsed = this.#parts.clock.wait();
-        this.receiveReady();
-        if (this.#stopped) return;
-        this.scan(elapsed);
-        if (this.#downloads.isPreparing) this.prepare(this.#spareMs(this.#parts.clock));
-      }
-    } catch (fault) {
-      this.#recorder?.end('fault', this.#now);
-      throw fault;
-    }
+  /** What is due now: messages, and one scan if there is a plan. */
+  turn(): void {
+    const elapsed = this.#parts.clock.begin();
+    this.receiveReady();
+    if (!this.#stopped) this.scan(elapsed);
   }
 
-  /** Time for a download behind this scan. */
-  #spareMs({ restMs, periodMs }: ScanClock): number {
-    return Math.max(restMs * DOWNLOAD_SHARE, periodMs * DOWNLOAD_SHARE_MIN);
+  /** Goes on with a download, if one waits, in the time the thread has until somebody is due. */
+  prepareBeside(restMs: number): void {
+    if (!this.#downloads.isPreparing) return;
+    this.prepare(Math.max(restMs * DOWNLOAD_SHARE, this.#parts.clock.periodMs * DOWNLOAD_SHARE_MIN));
+  }
+
+  /** It has thrown and gets no further turn. */
+  failed(): void {
+    this.#recorder?.end('fault', this.#now);
+  }
+
+  /** When its next turn is due, on the monotonic clock. */
+  get dueMs(): number {
+    return this.#parts.clock.dueMs;
   }
 
   get stopped(): boolean {
@@ -130,9 +149,14 @@ export class UnitLoop {
     for (let message = this.#parts.receive(); message && !this.#stopped; message = this.#parts.receive()) this.#take(message);
   }
 
-  /** Takes over what has arrived; a plan for a running unit when `prepare` is done with it. */
+  /** Takes over what has arrived, of a plan that may wait when `prepare` is done with it. Much of it leaves room for the mates. */
   receiveReady(): void {
-    for (let message = this.#downloads.next(); message && !this.#stopped; message = this.#downloads.next()) this.#take(message);
+    const { mates, monoMs, clock } = this.#parts;
+    const shareEndsMs = mates?.present() ? monoMs() + clock.periodMs * MESSAGES_SHARE_MIN : Number.POSITIVE_INFINITY;
+    for (let message = this.#downloads.next(); message; message = this.#downloads.next()) {
+      this.#take(message);
+      if (this.#stopped || (mates && monoMs() >= shareEndsMs && mates.due())) return;
+    }
   }
 
   /** Goes on with the preparation of a plan, if one waits: at least by one step, of which none begins after `forMs`. */

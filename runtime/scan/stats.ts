@@ -4,10 +4,8 @@
  */
 import { getHeapStatistics } from 'node:v8';
 import { STAT, type TagTable } from '../vocabulary/tag-table.js';
-import { type GcReport, GcPauses } from './gc-pauses.js';
+import { type GcReport, gcPausesOfThread } from './gc-pauses.js';
 import { Histogram } from './histogram.js';
-
-const GC_LOOK_MS = 1000;
 
 export class ScanStats {
   readonly #lateness = new Histogram();
@@ -15,8 +13,7 @@ export class ScanStats {
   #lastUs = 0;
   #overruns = 0;
   #lastLatenessUs = 0;
-  readonly #gc = new GcPauses();
-  #gcLookedAtMs = Number.NEGATIVE_INFINITY;
+  readonly #gc = gcPausesOfThread();
   stateWrites = 0;
   stateWriteMs = 0;
 
@@ -27,9 +24,7 @@ export class ScanStats {
     this.#lastUs = tookMs * 1000;
     this.#scan.add(this.#lastUs);
     if (tookMs > periodMs || elapsed > 10) this.#overruns += 1;
-    if (nowMs - this.#gcLookedAtMs < GC_LOOK_MS) return;
-    this.#gcLookedAtMs = nowMs;
-    this.#gc.look();
+    this.#gc.lookNowAndThen(nowMs);
   }
 
   publish(table: TagTable, part: { readonly nowMs: number; readonly missed: number; readonly plantMs: number; readonly timeScale: number; readonly latenessMs: number }): void {

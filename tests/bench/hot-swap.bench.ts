@@ -11,8 +11,9 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import { NetworkSet } from '../../runtime/network/network-set.js';
 import { finish } from '../../runtime/network/steps.js';
 import { TextTable } from '../../runtime/network/texts.js';
-import type { NetworkPlan, UnitOutbound, UnitPlan } from '../../runtime/port.js';
+import type { NetworkPlan, ScanThreadInbound, ScanThreadOutbound, ScanThreadStart, UnitPlan } from '../../runtime/port.js';
 import type { BlockSpec } from '../../runtime/vocabulary/network.js';
+import { Waker } from '../../runtime/vocabulary/scan-thread.js';
 import { STAT, TagTable } from '../../runtime/vocabulary/tag-table.js';
 import { network, tags, unitPlan, wires } from '../runtime/network/plans.js';
 import { median, verdict } from './judge.js';
@@ -163,7 +164,7 @@ interface Download {
 class TestUnit {
   readonly #channel = new MessageChannel();
   readonly worker = new Worker(fileURLToPath(new URL('../../runtime/worker.js', import.meta.url)), {
-    workerData: { port: this.#channel.port2 },
+    workerData: { cells: new Waker().memory, port: this.#channel.port2 } satisfies ScanThreadStart,
     transferList: [this.#channel.port2],
     resourceLimits: { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 },
   });
@@ -171,13 +172,21 @@ class TestUnit {
   /** The scheduler prefers this thread, as it does in the appliance; where the machine refuses that, other programs count. */
   realtime = false;
 
+  constructor() {
+    this.#tell({ type: 'host', guest: 1 });
+  }
+
+  #tell(message: ScanThreadInbound): void {
+    this.#channel.port1.postMessage(message);
+  }
+
   /** The worker wakes us after each scan: from the table of the old plan, then from that of the new one. */
   load(plan: UnitPlan): Download {
     const next = new TagTable(plan.tags.length, plan.table);
     const first = this.#table.stats[STAT.scanCount] === 0;
     const missedBefore = this.#table.stats[STAT.missed];
     const sentAtMs = performance.now();
-    this.#channel.port1.postMessage({ type: 'plan', plan });
+    this.#tell({ type: 'unit', guest: 1, message: { type: 'plan', plan } });
     let loadedMs = -1;
     let heldMs = 0;
     let last = place(this.#table);
@@ -203,10 +212,11 @@ class TestUnit {
 
   #loaded(plan: UnitPlan): boolean {
     for (;;) {
-      const received = receiveMessageOnPort(this.#channel.port1) as { readonly message: UnitOutbound } | undefined;
+      const received = receiveMessageOnPort(this.#channel.port1) as { readonly message: ScanThreadOutbound } | undefined;
       if (!received) return false;
-      const { message } = received;
-      if (message.type === 'ready') this.#prioritise(message.osThreadId);
+      if (received.message.type === 'ready') this.#prioritise(received.message.osThreadId);
+      if (received.message.type !== 'unit') continue;
+      const { message } = received.message;
       if (message.type !== 'plan-loaded' || message.revision !== plan.revision) continue;
       const broken = message.networks.find(({ state }) => state !== 'Running');
       if (broken) throw new Error(broken.message);

@@ -39,7 +39,7 @@ class Bench {
     this.#loop = new UnitLoop({
       receive: () => this.#inbox.shift(),
       post: (message, transfer) => this.#post(message, transfer),
-      clock: new ScanClock({ monoMs: nowMs, sleep: () => undefined }),
+      clock: new ScanClock({ monoMs: nowMs }),
       monoMs: nowMs,
       wallMs: nowMs,
       phases: (host, settings) => new PhaseSet(host, settings),

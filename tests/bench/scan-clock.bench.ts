@@ -11,7 +11,7 @@ import net from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import type { UnitPlan } from '../../runtime/port.js';
+import type { ScanThreadOutbound, UnitPlan } from '../../runtime/port.js';
 import { STAT, TagTable } from '../../runtime/vocabulary/tag-table.js';
 import { LocalRuntimes } from '../../src/domains/placement/local-runtimes.js';
 import { TagCatalogue } from '../../src/domains/tags/catalogue.js';
@@ -196,7 +196,9 @@ async function main(): Promise<void> {
   const { token } = await gateway.as('operator');
 
   const runtimes = new LocalRuntimes({ clock: systemClock, log: createLog(), heapMb: 128 });
-  const unitThread = new Promise<number>((resolve) => runtimes.onMessage((_, message) => message.type === 'ready' && resolve(message.osThreadId)));
+  const unitThread = new Promise<number>((resolve) => {
+    process.once('worker', (worker) => worker.on('message', (message: ScanThreadOutbound) => message.type === 'ready' && resolve(message.osThreadId)));
+  });
   const unit = plan();
   const loaded = new Promise<void>((resolve) => runtimes.onChange((_, what) => what === 'ready' && resolve()));
   runtimes.run(unit);

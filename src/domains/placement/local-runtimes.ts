@@ -1,40 +1,54 @@
 /**
- * Unit runtimes as worker threads of this process: the placement every box starts with. A worker that stops unexpectedly
+ * Unit runtimes in scan threads of this process: the placement every box starts with. A runtime that stops unexpectedly
  * is started again, at most 3 times in 60 s, and then stays down until somebody restarts it (D-UNIT-04); its link stays.
  */
-import { Worker } from 'node:worker_threads';
 import type { PhasePlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
+import type { Guest, GuestEnd, ScanThread } from './scan-thread.js';
+import { ScanThreads } from './scan-threads.js';
 import type { Realtime, ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
 import { TagView } from '../units/tag-view.js';
 
 const RESTARTS_MAX = 3;
 const RESTART_WINDOW_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 5000;
-
-const WORKER = new URL('../../../runtime/worker.js', import.meta.url);
+const STOP_TIMEOUT_MS = 2000;
+/** Where a machine does not say otherwise, up to so many units have a thread each. */
+const THREADS_MAX = 16;
 
 type Change = 'ready' | 'down' | 'plan';
+
+export interface LocalRuntimesOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Heap limit of a scan thread. */
+  readonly heapMb: number;
+  readonly threadsMax?: number;
+  /** Real-time priority is asked for unless this says no. */
+  readonly realtime?: boolean;
+  readonly prioritise?: Prioritise;
+  /** Entry of the scan threads. */
+  readonly entry?: URL;
+}
 
 export class LocalRuntimes implements UnitRuntimes {
   readonly #clock: Clock;
   readonly #log: Log;
-  readonly #heapMb: number;
+  readonly #threads: ScanThreads;
   readonly #links = new Map<string, LocalLink>();
   readonly #messageListeners: ((link: UnitLink, message: UnitOutbound) => void)[] = [];
   readonly #changeListeners: ((link: UnitLink, what: Change) => void)[] = [];
   #sorted: readonly UnitLink[] = [];
   readonly #priority: RealtimePriority;
 
-  /** Real-time priority is asked for unless the setting says no. */
-  constructor(options: { readonly clock: Clock; readonly log: Log; readonly heapMb: number; readonly realtime?: boolean; readonly prioritise?: Prioritise }) {
-    this.#clock = options.clock;
-    this.#log = options.log;
-    this.#heapMb = options.heapMb;
-    this.#priority = new RealtimePriority({ wanted: options.realtime ?? true, log: options.log, ...(options.prioritise && { prioritise: options.prioritise }) });
+  constructor({ clock, log, heapMb, threadsMax = THREADS_MAX, realtime = true, prioritise, entry }: LocalRuntimesOptions) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#priority = new RealtimePriority({ wanted: realtime, log, ...(prioritise && { prioritise }) });
+    this.#threads = new ScanThreads({ clock, log, heapMb, threadsMax, ...(entry && { entry }), prioritise: (osThreadId) => this.#priority.ask(osThreadId) });
   }
 
   /** Of the scan threads of this box. */
@@ -58,7 +72,7 @@ export class LocalRuntimes implements UnitRuntimes {
     this.#changeListeners.push(listener);
   }
 
-  /** Starts the unit's worker when there is none, and gives it the plan. */
+  /** Starts the unit's runtime when there is none, and gives it the plan. */
   run(plan: UnitPlan): void {
     const key = `${plan.site}/${plan.unit}`;
     let link = this.#links.get(key);
@@ -66,14 +80,13 @@ export class LocalRuntimes implements UnitRuntimes {
       link = new LocalLink(plan, {
         clock: this.#clock,
         log: this.#log,
-        heapMb: this.#heapMb,
+        threads: this.#threads,
         message: (from, message) => {
           for (const listener of this.#messageListeners) listener(from, message);
         },
         change: (from, what) => {
           for (const listener of this.#changeListeners) listener(from, what);
         },
-        prioritise: (osThreadId) => this.#priority.ask(osThreadId),
       });
       this.#links.set(key, link);
       this.#sorted = [...this.#links.values()].sort((a, b) => (`${a.site}/${a.unit}` < `${b.site}/${b.unit}` ? -1 : 1));
@@ -94,28 +107,32 @@ export class LocalRuntimes implements UnitRuntimes {
 
   async stop(): Promise<void> {
     await Promise.all([...this.#links.values()].map((link) => link.stop()));
+    await this.#threads.stop();
   }
 }
 
 interface LinkParts {
   readonly clock: Clock;
   readonly log: Log;
-  readonly heapMb: number;
+  readonly threads: ScanThreads;
   message(link: LocalLink, message: UnitOutbound): void;
   change(link: LocalLink, what: Change): void;
-  prioritise(osThreadId: number): Promise<Realtime>;
 }
 
-class LocalLink implements UnitLink {
+export class LocalLink implements UnitLink, Guest {
   readonly site: string;
   readonly unit: string;
   epoch = 0;
   ready = false;
   message = 'starting';
   startedAtMs = 0;
-  realtime: Realtime = REALTIME_UNASKED;
   readonly #parts: LinkParts;
-  #worker: Worker | undefined;
+  /** The thread of the runtime; where it goes on without it, the next runtime is in it again. */
+  #thread: ScanThread | undefined;
+  /** Number in the thread; 0 while there is no runtime. */
+  #guest = 0;
+  /** It shared a thread that ended. */
+  #apart = false;
   #stopping = false;
   #plan: UnitPlan;
   /** Sent and not loaded yet, in order; the worker skips those that another one overtook. */
@@ -138,21 +155,14 @@ class LocalLink implements UnitLink {
 
   start(): void {
     this.epoch += 1;
-    this.realtime = REALTIME_UNASKED;
     this.#view.forgetTexts();
     this.#coming = [this.#plan];
-    const worker = new Worker(WORKER, {
-      name: `unit ${this.site}/${this.unit}`,
-      resourceLimits: { maxOldGenerationSizeMb: this.#parts.heapMb, maxYoungGenerationSizeMb: 8 },
-      workerData: { site: this.site, unit: this.unit },
-    });
-    this.#worker = worker;
+    if (!this.#thread?.isOpen) this.#thread = this.#parts.threads.place(this.scanIntervalMs, this.#apart);
+    this.#guest = this.#thread.host(this);
     this.startedAtMs = this.#parts.clock.wallMs();
-    worker.on('message', (message: UnitOutbound) => this.#take(message));
-    worker.on('error', (fault) => this.#parts.log.error({ unit: this.unit, site: this.site, fault: fault.stack ?? fault.message }, 'unit runtime failed'));
-    worker.on('exit', (code) => this.#exited(worker, code));
-    this.#parts.log.info({ unit: this.unit, site: this.site, epoch: this.epoch, threadId: worker.threadId }, 'unit runtime started');
-    worker.postMessage({ type: 'plan', plan: { ...this.#plan, retained: this.#retained } } satisfies UnitInbound);
+    const { threadId, guests } = this.#thread;
+    this.#parts.log.info({ unit: this.unit, site: this.site, epoch: this.epoch, threadId, unitsOfThread: guests.length }, 'unit runtime started');
+    this.send({ type: 'plan', plan: { ...this.#plan, retained: this.#retained } });
   }
 
   load(plan: UnitPlan): void {
@@ -165,22 +175,32 @@ class LocalLink implements UnitLink {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.ready = false;
-    const worker = this.#worker;
-    if (!worker) return;
-    const stopped = new Promise<void>((resolve) => {
-      worker.once('exit', () => resolve());
-      const cancel = this.#parts.clock.after(2000, () => void worker.terminate());
-      worker.once('exit', cancel);
-    });
-    worker.postMessage({ type: 'stop' } satisfies UnitInbound);
-    await stopped;
+    const [thread, guest] = [this.#thread, this.#guest];
+    if (!thread || guest === 0) return;
+    const cancel = this.#parts.clock.after(STOP_TIMEOUT_MS, () => void thread.end(guest));
+    this.send({ type: 'stop' });
+    await thread.untilEnded(guest);
+    cancel();
   }
 
-  /** Ends the worker at once; the supervision starts it again (runtime/restart). */
+  /** Ends the runtime at once; the supervision starts it again (runtime/restart). Units of the same thread go on. */
   async restart(): Promise<void> {
     this.#restartsAtMs = [];
-    if (this.#worker) await this.#worker.terminate();
+    if (this.#thread && this.#guest !== 0) await this.#thread.end(this.#guest);
     else this.start();
+  }
+
+  get scanIntervalMs(): number {
+    return this.#plan.scanIntervalMs;
+  }
+
+  get realtime(): Realtime {
+    return this.#thread?.realtime ?? REALTIME_UNASKED;
+  }
+
+  /** The other units that its thread scans now. */
+  get mates(): readonly { readonly site: string; readonly unit: string }[] {
+    return this.#guest === 0 ? [] : (this.#thread?.guests ?? []).filter((guest) => guest !== this);
   }
 
   get planRevision(): number {
@@ -231,7 +251,7 @@ class LocalLink implements UnitLink {
   }
 
   send(message: UnitInbound): void {
-    this.#worker?.postMessage(message);
+    if (this.#guest !== 0) this.#thread?.send(this.#guest, message);
   }
 
   #request(build: (id: number) => UnitInbound): Promise<UnitOutbound | undefined> {
@@ -247,11 +267,8 @@ class LocalLink implements UnitLink {
     });
   }
 
-  #take(message: UnitOutbound): void {
+  take(message: UnitOutbound): void {
     switch (message.type) {
-      case 'ready':
-        void this.#prioritise(message.osThreadId);
-        break;
       case 'text':
         this.#view.addText(message.id, message.text);
         break;
@@ -286,13 +303,6 @@ class LocalLink implements UnitLink {
     }
   }
 
-  /** The answer counts for the worker that asked, not for one that was started meanwhile. */
-  async #prioritise(osThreadId: number): Promise<void> {
-    const { epoch } = this;
-    const realtime = await this.#parts.prioritise(osThreadId);
-    if (epoch === this.epoch) this.realtime = realtime;
-  }
-
   #settle(id: number, message: UnitOutbound): void {
     const waiting = this.#pending.get(id);
     if (!waiting) return;
@@ -301,9 +311,9 @@ class LocalLink implements UnitLink {
     waiting.resolve(message);
   }
 
-  #exited(worker: Worker, code: number): void {
-    if (worker !== this.#worker) return;
-    this.#worker = undefined;
+  ended({ exitCode, withMates }: GuestEnd): void {
+    this.#guest = 0;
+    this.#apart ||= withMates;
     this.ready = false;
     for (const waiting of this.#pending.values()) {
       waiting.cancel();
@@ -311,7 +321,7 @@ class LocalLink implements UnitLink {
     }
     this.#pending.clear();
     if (this.#stopping) return;
-    this.#parts.log.warn({ unit: this.unit, site: this.site, epoch: this.epoch, code }, 'unit runtime ended');
+    this.#parts.log.warn({ unit: this.unit, site: this.site, epoch: this.epoch, code: exitCode }, 'unit runtime ended');
     const now = this.#parts.clock.monoMs();
     this.#restartsAtMs = this.#restartsAtMs.filter((at) => now - at < RESTART_WINDOW_MS);
     const again = this.#restartsAtMs.length < RESTARTS_MAX;

@@ -102,7 +102,12 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     tier: 'engineer',
     summary: 'Scan times, lateness, overruns, priority, garbage collections, memory, faulted blocks, age of the I/O',
     exists: here,
-    handle: async ({ params }, deps) => ({ ...(await inspected(params, deps, 'diagnostics', '')), unit: params.name, realtime: running(params, deps).realtime }),
+    handle: async ({ params }, deps) => ({
+      ...(await inspected(params, deps, 'diagnostics', '')),
+      unit: params.name,
+      realtime: running(params, deps).realtime,
+      thread: threadOf(params, deps),
+    }),
   }),
   route({
     method: 'GET',
@@ -201,6 +206,12 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     },
   }),
 ];
+
+/** How many units its thread scans, and the names of the others of this site (ADR 0012). */
+function threadOf({ site, name }: Named, { runtimes }: RuntimeRouteDeps) {
+  const mates = runtimes.link(site, name)?.mates ?? [];
+  return { units: 1 + mates.length, sharedWith: mates.filter((mate) => mate.site === site).map(({ unit }) => unit) };
+}
 
 // ---------------------------------------------------------------- status, programs
 

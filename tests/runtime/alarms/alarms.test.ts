@@ -155,7 +155,7 @@ t.test('D-ALARM-02: the scan of a unit judges its tags once per scan and posts e
   const loop = new UnitLoop({
     receive: () => inbox.shift(),
     post: (message) => sent.push(message),
-    clock: new ScanClock({ monoMs: () => nowMs, sleep: () => undefined }),
+    clock: new ScanClock({ monoMs: () => nowMs }),
     monoMs: () => nowMs,
     wallMs: () => nowMs,
     phases: (host, settings) => new PhaseSet(host, settings),

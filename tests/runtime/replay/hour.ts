@@ -214,7 +214,7 @@ export class HourUnit {
     this.loop = new UnitLoop({
       receive: () => this.#inbox.shift(),
       post: (message, transfer) => this.#take(message, transfer),
-      clock: new ScanClock({ monoMs, sleep: () => undefined }),
+      clock: new ScanClock({ monoMs }),
       // Time goes on within a scan; what a scan calculates must not.
       monoMs: () => {
         this.#monoMs += 0.013;

@@ -1,9 +1,11 @@
 /** A download beside the scans (ADR 0008): prepared in steps, swapped at the top of a scan, in the order of the messages. */
 import t from 'tap';
 import { PhaseSet } from '../../../runtime/chart/phase-set.js';
-import type { UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
+import type { ScanThreadInbound, ScanThreadOutbound, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import { ScanClock } from '../../../runtime/scan/clock.js';
+import { ScanHost } from '../../../runtime/scan/host.js';
 import { UnitLoop } from '../../../runtime/scan/loop.js';
+import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import { network, tags, unitPlan, wires } from '../network/plans.js';
 
 const SCAN_MS = 100;
@@ -46,12 +48,7 @@ class TestUnit {
     this.loop = new UnitLoop({
       receive: () => this.#inbox.shift(),
       post: (message) => this.sent.push(message),
-      clock: new ScanClock({
-        monoMs,
-        sleep: (ms) => {
-          this.#nowMs += ms;
-        },
-      }),
+      clock: new ScanClock({ monoMs }),
       monoMs,
       wallMs: () => this.#nowMs,
       phases: (host, settings) => new PhaseSet(host, settings),
@@ -176,26 +173,24 @@ t.test('ADR 0008: stop waits for no download', async (t) => {
   t.equal(unit.sent.at(-1)?.type, 'stopped');
 });
 
-/** A loop that runs on its own: the second plan arrives after 20 scans, and `stop` after 80. */
+/** A thread with one unit that runs on its own: the second plan arrives after 20 scans, and `stop` after 80. */
 class RunningUnit {
   readonly loaded: number[] = [];
-  readonly clock: ScanClock;
-  readonly loop: UnitLoop;
+  readonly host: ScanHost;
   /** From sending the second plan to its swap. */
   downloadScans = 0;
   lateMs = 0;
+  missed = 0;
   scans = 0;
   #sent = 0;
+  #isDone = false;
+  readonly #plans = [planOf(1), planOf(2)];
+  #table = new TagTable(0);
   #nowMs = 0;
 
   constructor({ lookMs, busyMs }: { readonly lookMs: number; readonly busyMs: number }) {
-    const monoMs = (): number => (this.#nowMs += lookMs);
-    const sleep = (ms: number): void => {
-      this.#nowMs += ms;
-    };
     const scanned = (): void => {
       this.scans += 1;
-      if (this.scans > 20) this.lateMs = Math.max(this.lateMs, this.clock.latenessMs);
       if (this.loaded.length === 1 && this.scans > 20) this.downloadScans += 1;
       this.#nowMs += busyMs;
     };
@@ -205,39 +200,60 @@ class RunningUnit {
         super.scan(dtMs);
       }
     }
-    this.clock = new ScanClock({ monoMs, sleep });
-    this.loop = new UnitLoop({
+    this.host = new ScanHost({
       receive: () => this.#message(),
-      post: (message) => {
-        if (message.type === 'plan-loaded') this.loaded.push(message.revision);
-      },
-      clock: this.clock,
-      monoMs,
+      post: (told) => this.#take(told),
+      monoMs: () => (this.#nowMs += lookMs),
       wallMs: () => this.#nowMs,
+      round: () => this.#look(),
+      sleep: (ms) => {
+        this.#nowMs += ms;
+      },
+      turnOf: () => {},
       phases: (host, settings) => new Charts(host, settings),
     });
   }
 
-  #message(): UnitInbound | undefined {
-    const due = [0, 20, 80][this.#sent] ?? Number.POSITIVE_INFINITY;
+  /** At the figures of the last scan. */
+  #look(): void {
+    if (this.scans <= 20) return;
+    this.lateMs = Math.max(this.lateMs, this.#table.stats[STAT.latenessUs] / 1000);
+    this.missed = this.#table.stats[STAT.missed];
+  }
+
+  #message(): ScanThreadInbound | undefined {
+    if (this.#isDone) {
+      this.#isDone = false;
+      return { type: 'close' };
+    }
+    const due = [0, 0, 20, 80][this.#sent] ?? Number.POSITIVE_INFINITY;
     if (this.scans < due) return undefined;
     this.#sent += 1;
-    return this.#sent < 3 ? { type: 'plan', plan: planOf(this.#sent) } : { type: 'stop' };
+    if (this.#sent === 1) return { type: 'host', guest: 1 };
+    const message: UnitInbound = this.#sent < 4 ? { type: 'plan', plan: this.#plans[this.#sent - 2] } : { type: 'stop' };
+    return { type: 'unit', guest: 1, message };
+  }
+
+  #take(told: ScanThreadOutbound): void {
+    if (told.type === 'ended') this.#isDone = true;
+    if (told.type !== 'unit' || told.message.type !== 'plan-loaded') return;
+    this.loaded.push(told.message.revision);
+    this.#table = new TagTable(this.#plans[this.loaded.length - 1].tags.length, this.#plans[this.loaded.length - 1].table);
   }
 }
 
 t.test('Performance E, ADR 0008: a running loop prepares in half of the time that a scan leaves, and misses no period', async (t) => {
   const unit = new RunningUnit({ lookMs: LOOK_MS, busyMs: 10 });
-  unit.loop.run();
+  unit.host.run();
   t.strictSame(unit.loaded, [1, 2]);
   t.ok(unit.downloadScans > 1, `${unit.downloadScans} scans`);
   t.ok(unit.lateMs <= 2 * LOOK_MS, `${unit.lateMs} ms late at most`);
-  t.equal(unit.clock.missed, 0);
+  t.equal(unit.missed, 0);
 });
 
 t.test('ADR 0008: a unit whose scans leave no time gives a download a twentieth of its period', async (t) => {
   const unit = new RunningUnit({ lookMs: LOOK_MS / 10, busyMs: 1.5 * SCAN_MS });
-  unit.loop.run();
+  unit.host.run();
   t.strictSame(unit.loaded, [1, 2]);
   t.ok(unit.downloadScans < 30, `${unit.downloadScans} scans`);
 });

@@ -3,24 +3,35 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
-import type { UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
+import type { ScanThreadInbound, ScanThreadOutbound, ScanThreadStart, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
+import { Waker } from '../../../runtime/vocabulary/scan-thread.js';
 import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import { image, network, tags, unitPlan, wires } from '../network/plans.js';
 
 const ENTRY = fileURLToPath(new URL('../../../runtime/worker.js', import.meta.url));
 
-/** A worker with everything it has said so far; `until` waits for the next message that fits. */
+/** A scan thread of one unit with everything that has said so far; `until` waits for the next message that fits. */
 class TestUnit {
-  readonly worker = new Worker(ENTRY, { workerData: null });
+  readonly worker = new Worker(ENTRY, { workerData: { cells: new Waker().memory } satisfies ScanThreadStart });
   readonly messages: UnitOutbound[] = [];
+  /** Of the thread, not of its unit. */
+  readonly told: ScanThreadOutbound[] = [];
 
   constructor() {
-    this.worker.on('message', (message: UnitOutbound) => this.messages.push(message));
+    this.worker.on('message', (message: ScanThreadOutbound) => {
+      if (message.type === 'unit') this.messages.push(message.message);
+      else this.told.push(message);
+    });
+    this.#tell({ type: 'host', guest: 1 });
+  }
+
+  #tell(message: ScanThreadInbound): void {
+    this.worker.postMessage(message);
   }
 
   send(message: UnitInbound): void {
-    this.worker.postMessage(message);
+    this.#tell({ type: 'unit', guest: 1, message });
   }
 
   async until<T extends UnitOutbound['type']>(type: T, fits: (message: Extract<UnitOutbound, { type: T }>) => boolean = () => true): Promise<Extract<UnitOutbound, { type: T }>> {
@@ -34,7 +45,8 @@ class TestUnit {
   async stop(): Promise<void> {
     this.send({ type: 'stop' });
     await this.until('stopped');
-    await this.worker.terminate();
+    this.#tell({ type: 'close' });
+    await once(this.worker, 'exit');
   }
 }
 
@@ -100,8 +112,6 @@ function sample(io: ProcessImage, raw: number): void {
 
 t.test('Decisions 2.4: a unit worker scans its plan, takes writes, swaps plans keeping state, and stops', async (t) => {
   const unit = new TestUnit();
-  const ready = await unit.until('ready');
-  t.ok(ready.osThreadId > 0, 'names its thread to the operating system');
   const plan = loopPlan();
   const io = new ProcessImage(2, plan.images[0].buffer);
   const table = new TagTable(plan.tags.length, plan.table);
@@ -152,6 +162,9 @@ t.test('Decisions 2.4: a unit worker scans its plan, takes writes, swaps plans k
   t.equal(nextTable.values[4], counted + 1, 'the counter went on counting');
   t.ok(nextTable.stats[STAT.scanCount] > 0 && nextTable.stats[STAT.heartbeatAtMs] > 0);
   await unit.stop();
+  const [ready, ended] = unit.told;
+  t.ok(ready.type === 'ready' && ready.osThreadId > 0, 'names its thread to the operating system');
+  t.strictSame(ended, { type: 'ended', guest: 1, fault: '' });
 });
 
 t.test('Decisions 3.8: a written value is retained with its scan, whatever the interval', async (t) => {

@@ -1,0 +1,162 @@
+/**
+ * The units of one scan thread, earliest deadline first (ADR 0012). Most threads have one; where a box has more units than
+ * threads, some share one. Each keeps its own clock, messages, networks and figures; a unit that throws ends alone.
+ *
+ * A turn is never interrupted, so what takes long is done in steps while there are mates: the preparation of a plan, even of
+ * the first one, and a flood of messages. Nothing here is looked up by name, and a round allocates nothing.
+ */
+import { PhaseSet } from '../chart/phase-set.js';
+import type { ScanThreadInbound, ScanThreadOutbound, UnitInbound } from '../port.js';
+import { ScanClock } from './clock.js';
+import { UnitLoop } from './loop.js';
+import type { PhaseEngineFactory } from './phase-engine.js';
+
+/** Longest sleep: a thread that has nothing to do shows that it lives. */
+const SLEEP_MS_MAX = 1000;
+
+export interface HostParts {
+  readonly receive: () => ScanThreadInbound | undefined;
+  readonly post: (message: ScanThreadOutbound, transfer?: readonly ArrayBuffer[]) => void;
+  readonly monoMs: () => number;
+  readonly wallMs: () => number;
+  /** A round of the thread begins: what is told from here on ends the next sleep. */
+  readonly round: () => void;
+  /** Sleeps for at most the given milliseconds; may return early. */
+  readonly sleep: (ms: number) => void;
+  /** Whose turn it is; 0 is nobody's. */
+  readonly turnOf: (guest: number) => void;
+  readonly phases?: PhaseEngineFactory;
+}
+
+interface Guest {
+  readonly id: number;
+  readonly loop: UnitLoop;
+  readonly inbox: UnitInbound[];
+}
+
+export class ScanHost {
+  readonly #parts: HostParts;
+  readonly #guests: Guest[] = [];
+  #isClosed = false;
+
+  constructor(parts: HostParts) {
+    this.#parts = parts;
+  }
+
+  /** Runs until `close`. @throws what the only unit of the thread has thrown: then the thread is of no use. */
+  run(): void {
+    const { monoMs, round, sleep } = this.#parts;
+    for (;;) {
+      round();
+      this.#receive();
+      if (this.#isClosed) return;
+      const next = this.#earliest();
+      const restMs = next ? next.loop.dueMs - monoMs() : SLEEP_MS_MAX;
+      if (!next || restMs > 0) sleep(Math.min(restMs, SLEEP_MS_MAX));
+      else this.#turn(next);
+    }
+  }
+
+  // ---------------------------------------------------------------- messages
+
+  #receive(): void {
+    for (let message = this.#parts.receive(); message; message = this.#parts.receive()) {
+      if (message.type === 'close') this.#isClosed = true;
+      else if (message.type === 'host') this.#guests.push(this.#newGuest(message.guest));
+      else this.#tell(message);
+    }
+  }
+
+  /** A guest that has ended hears nothing. */
+  #tell(message: Extract<ScanThreadInbound, { readonly type: 'unit' | 'drop' }>): void {
+    const guest = this.#guests.find(({ id }) => id === message.guest);
+    if (!guest) return;
+    if (message.type === 'unit') guest.inbox.push(message.message);
+    else this.#end(guest);
+  }
+
+  #newGuest(id: number): Guest {
+    const { post, monoMs, wallMs, phases = (host, settings) => new PhaseSet(host, settings) } = this.#parts;
+    const inbox: UnitInbound[] = [];
+    const others = (): Guest[] => this.#guests.filter((guest) => guest.id !== id);
+    const loop = new UnitLoop({
+      receive: () => inbox.shift(),
+      post: (message, transfer) => post({ type: 'unit', guest: id, message }, transfer),
+      clock: new ScanClock({
+        monoMs,
+        firstDueMs: (periodMs) =>
+          freeMoment(
+            periodMs,
+            monoMs(),
+            others().map(({ loop: { dueMs } }) => dueMs),
+          ),
+      }),
+      monoMs,
+      wallMs,
+      phases,
+      mates: { present: () => this.#guests.length > 1, due: () => this.#isDueBeside(id) },
+    });
+    return { id, loop, inbox };
+  }
+
+  #isDueBeside(id: number): boolean {
+    const nowMs = this.#parts.monoMs();
+    return this.#guests.some((guest) => guest.id !== id && guest.loop.dueMs <= nowMs);
+  }
+
+  // ---------------------------------------------------------------- turns
+
+  #earliest(): Guest | undefined {
+    let next: Guest | undefined;
+    for (let n = 0; n < this.#guests.length; n += 1) {
+      const guest = this.#guests[n];
+      if (!next || guest.loop.dueMs < next.loop.dueMs) next = guest;
+    }
+    return next;
+  }
+
+  #turn(guest: Guest): void {
+    const { turnOf, monoMs } = this.#parts;
+    turnOf(guest.id);
+    try {
+      guest.loop.turn();
+      guest.loop.prepareBeside((this.#earliest()?.loop.dueMs ?? 0) - monoMs());
+    } catch (fault) {
+      this.#failed(guest, fault);
+    }
+    turnOf(0);
+    if (guest.loop.stopped) this.#end(guest);
+  }
+
+  #failed(guest: Guest, fault: unknown): void {
+    guest.loop.failed();
+    if (this.#guests.length === 1) throw fault;
+    this.#end(guest, fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
+  }
+
+  /** Nothing more comes from it, so what it keeps can be collected. */
+  #end(guest: Guest, fault = ''): void {
+    const at = this.#guests.indexOf(guest);
+    if (at < 0) return;
+    this.#guests.splice(at, 1);
+    this.#parts.post({ type: 'ended', guest: guest.id, fault });
+  }
+}
+
+/**
+ * When a unit that shares a thread has its first scan: in the middle of the longest time in which none of the others is due,
+ * so that they do not queue behind each other in every period. `dueMs` are their deadlines; the moment lies within one period.
+ */
+export function freeMoment(periodMs: number, nowMs: number, dueMs: readonly number[]): number {
+  if (dueMs.length === 0) return nowMs + periodMs;
+  const places = dueMs.map((due) => (((due - nowMs) % periodMs) + periodMs) % periodMs).sort((a, b) => a - b);
+  let longestMs = -1;
+  let middle = 0;
+  places.forEach((place, n) => {
+    const gapMs = n + 1 < places.length ? places[n + 1] - place : places[0] + periodMs - place;
+    if (gapMs <= longestMs) return;
+    longestMs = gapMs;
+    middle = place + gapMs / 2;
+  });
+  return nowMs + (middle > periodMs ? middle - periodMs : middle);
+}

@@ -1,0 +1,53 @@
+/**
+ * Memory that a scan thread and its supervisor share: the thread sleeps in `Atomics.wait` on a cell that the supervisor
+ * notifies, the finest wait a worker has, and counts its rounds in another, so that a thread that no longer comes round is
+ * noticed. What a round does is in the third: the guest whose turn it is.
+ */
+const WAKE = 0;
+const ROUND = 1;
+const AT_WORK = 2;
+
+/** The end of the scan thread. */
+export class Sleeper {
+  readonly #cells: Int32Array;
+  #heard = 0;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#cells = new Int32Array(memory);
+  }
+
+  /** A round begins: what wakes from here on ends the next sleep, however early it comes. */
+  round(): void {
+    this.#heard = Atomics.load(this.#cells, WAKE);
+    Atomics.add(this.#cells, ROUND, 1);
+  }
+
+  /** Sleeps for at most the given milliseconds; may return early. */
+  sleep(ms: number): void {
+    Atomics.wait(this.#cells, WAKE, this.#heard, ms);
+  }
+
+  /** 0: nobody's. */
+  turnOf(guest: number): void {
+    Atomics.store(this.#cells, AT_WORK, guest);
+  }
+}
+
+/** The end of the supervisor. */
+export class Waker {
+  readonly memory = new SharedArrayBuffer(3 * Int32Array.BYTES_PER_ELEMENT);
+  readonly #cells = new Int32Array(this.memory);
+
+  wake(): void {
+    Atomics.add(this.#cells, WAKE, 1);
+    Atomics.notify(this.#cells, WAKE);
+  }
+
+  get rounds(): number {
+    return Atomics.load(this.#cells, ROUND);
+  }
+
+  get atWork(): number {
+    return Atomics.load(this.#cells, AT_WORK);
+  }
+}

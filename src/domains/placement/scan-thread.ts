@@ -1,0 +1,196 @@
+/**
+ * One scan thread of this process and the units it has now (ADR 0012). It goes with its last unit. When it ends on its own,
+ * or no longer comes round, all its units end with it; what becomes of them is theirs to decide.
+ */
+import { Worker } from 'node:worker_threads';
+import type { ScanThreadInbound, ScanThreadOutbound, ScanThreadStart, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
+import { Waker } from '../../../runtime/vocabulary/scan-thread.js';
+import type { Clock } from '../../platform/base/clock.js';
+import type { Log } from '../../platform/base/log.js';
+import type { Realtime } from '../units/runtimes.js';
+import { REALTIME_UNASKED } from './realtime.js';
+
+const WORKER = new URL('../../../runtime/worker.js', import.meta.url);
+const DROP_TIMEOUT_MS = 2000;
+
+/** How a unit came to its end in a thread. */
+export interface GuestEnd {
+  /** What the unit has thrown; empty when it did not. */
+  readonly fault: string;
+  /** Of the thread; undefined when it goes on. */
+  readonly exitCode?: number;
+  /** The thread has ended with several units: nobody knows whose fault it is. */
+  readonly withMates: boolean;
+}
+
+/** A unit as its thread sees it. */
+export interface Guest {
+  readonly site: string;
+  readonly unit: string;
+  /** Its period class. */
+  readonly scanIntervalMs: number;
+  take(message: UnitOutbound): void;
+  ended(end: GuestEnd): void;
+}
+
+export interface ScanThreadParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly name: string;
+  readonly heapMb: number;
+  readonly entry?: URL;
+  prioritise(osThreadId: number): Promise<Realtime>;
+  /** Nothing of it runs any more. */
+  gone(thread: ScanThread): void;
+}
+
+export class ScanThread {
+  realtime: Realtime = REALTIME_UNASKED;
+  readonly #parts: ScanThreadParts;
+  readonly #waker = new Waker();
+  readonly #worker: Worker;
+  readonly #guests = new Map<number, Guest>();
+  /** Who waits for the end of a guest, besides the guest itself. */
+  readonly #waiting = new Map<number, (() => void)[]>();
+  readonly #exit: Promise<void>;
+  #lastGuest = 0;
+  #isOpen = true;
+  #isReady = false;
+  #seenRounds = 0;
+
+  constructor(parts: ScanThreadParts) {
+    this.#parts = parts;
+    const worker = new Worker(parts.entry ?? WORKER, {
+      name: parts.name,
+      resourceLimits: { maxOldGenerationSizeMb: parts.heapMb, maxYoungGenerationSizeMb: 8 },
+      workerData: { cells: this.#waker.memory } satisfies ScanThreadStart,
+    });
+    this.#worker = worker;
+    worker.on('message', (message: ScanThreadOutbound) => this.#take(message));
+    worker.on('error', (fault) => {
+      for (const { site, unit } of this.#guests.values()) parts.log.error({ unit, site, fault: fault.stack ?? fault.message }, 'unit runtime failed');
+    });
+    this.#exit = new Promise((resolve) => {
+      worker.on('exit', (code) => {
+        this.#exited(code);
+        resolve();
+      });
+    });
+  }
+
+  get threadId(): number {
+    return this.#worker.threadId;
+  }
+
+  /** Whether it takes guests. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  get guests(): Guest[] {
+    return [...this.#guests.values()];
+  }
+
+  // ---------------------------------------------------------------- guests
+
+  /** @returns the number under which the thread knows the unit from now on. */
+  host(guest: Guest): number {
+    this.#lastGuest += 1;
+    this.#guests.set(this.#lastGuest, guest);
+    this.#tell({ type: 'host', guest: this.#lastGuest });
+    return this.#lastGuest;
+  }
+
+  send(guest: number, message: UnitInbound): void {
+    this.#worker.postMessage({ type: 'unit', guest, message } satisfies ScanThreadInbound);
+  }
+
+  /** Resolves when the guest has ended: of itself, or with its thread. */
+  untilEnded(guest: number): Promise<void> {
+    if (!this.#guests.has(guest)) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.set(guest, [...(this.#waiting.get(guest) ?? []), resolve]));
+  }
+
+  /** Ends a guest as it is. One that is alone ends with its thread; where it has mates, a thread that does not obey ends with all of them. */
+  async end(guest: number): Promise<void> {
+    if (!this.#guests.has(guest)) return;
+    if (this.#guests.size === 1) return this.#terminate();
+    const ended = this.untilEnded(guest);
+    this.#tell({ type: 'drop', guest });
+    const cancel = this.#parts.clock.after(DROP_TIMEOUT_MS, () => {
+      this.#giveUp(`it did not let a unit go within ${DROP_TIMEOUT_MS} ms`);
+    });
+    await ended;
+    cancel();
+  }
+
+  #take(message: ScanThreadOutbound): void {
+    if (message.type === 'ready') void this.#prioritise(message.osThreadId);
+    else if (message.type === 'unit') this.#guests.get(message.guest)?.take(message.message);
+    else this.#ended(message.guest, { fault: message.fault, withMates: false });
+  }
+
+  #ended(id: number, end: GuestEnd): void {
+    const guest = this.#guests.get(id);
+    if (!guest) return;
+    this.#guests.delete(id);
+    if (end.fault !== '') this.#parts.log.error({ unit: guest.unit, site: guest.site, fault: end.fault }, 'unit runtime failed');
+    guest.ended(end);
+    for (const resolve of this.#waiting.get(id) ?? []) resolve();
+    this.#waiting.delete(id);
+    if (this.#guests.size === 0 && this.#isOpen) this.#close();
+  }
+
+  async #prioritise(osThreadId: number): Promise<void> {
+    this.#isReady = true;
+    this.realtime = await this.#parts.prioritise(osThreadId);
+  }
+
+  // ---------------------------------------------------------------- the thread
+
+  /** Whether the thread has come round since the last look; one that still loads its modules is given time. */
+  comesRound(): boolean {
+    if (!this.#isReady) return true;
+    const { rounds } = this.#waker;
+    const comes = rounds !== this.#seenRounds;
+    this.#seenRounds = rounds;
+    return comes;
+  }
+
+  /** It no longer comes round: its units are to be scanned by other threads. */
+  giveUpStuck(forMs: number): void {
+    const stuck = this.#guests.get(this.#waker.atWork);
+    this.#giveUp(`it has not come round for ${forMs / 1000} s${stuck ? `, in the scan of ${stuck.site}/${stuck.unit}` : ''}`);
+  }
+
+  #giveUp(why: string): void {
+    for (const { site, unit } of this.#guests.values()) this.#parts.log.error({ unit, site, thread: this.#parts.name }, `the scan thread is ended: ${why}`);
+    void this.#terminate();
+  }
+
+  untilGone(): Promise<void> {
+    return this.#exit;
+  }
+
+  #tell(message: ScanThreadInbound): void {
+    this.#worker.postMessage(message);
+    this.#waker.wake();
+  }
+
+  #close(): void {
+    this.#isOpen = false;
+    this.#tell({ type: 'close' });
+  }
+
+  async #terminate(): Promise<void> {
+    this.#isOpen = false;
+    await this.#worker.terminate();
+  }
+
+  #exited(exitCode: number): void {
+    this.#isOpen = false;
+    this.#parts.gone(this);
+    const withMates = this.#guests.size > 1;
+    for (const id of [...this.#guests.keys()]) this.#ended(id, { fault: '', exitCode, withMates });
+  }
+}

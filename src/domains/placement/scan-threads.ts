@@ -1,0 +1,84 @@
+/**
+ * Which thread a unit is scanned by (ADR 0012): one of its own while there are few; then it joins the thread of its period
+ * class that has the fewest units. Nothing moves as long as its thread lives. Units whose thread has ended under several of
+ * them get threads of their own, so that the one that is to blame cannot do it to the others again.
+ */
+import type { Clock } from '../../platform/base/clock.js';
+import type { Log } from '../../platform/base/log.js';
+import type { Realtime } from '../units/runtimes.js';
+import { ScanThread } from './scan-thread.js';
+
+/** Heap that each unit of a thread can count on: a typical one takes 2 to 5 MB. */
+const UNIT_HEAP_MB = 16;
+const LOOK_MS = 1000;
+/** A thread sleeps for a second at most, and its longest step is a scan or the first plan of a unit that is alone. */
+const STUCK_LOOKS = 15;
+
+export interface ScanThreadsParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Limit of each thread. */
+  readonly heapMb: number;
+  /** From then on units share; further threads only for a period class that has none, or when all are full. */
+  readonly threadsMax: number;
+  /** Entry of the threads. */
+  readonly entry?: URL;
+  prioritise(osThreadId: number): Promise<Realtime>;
+}
+
+export class ScanThreads {
+  readonly #parts: ScanThreadsParts;
+  readonly #threads = new Set<ScanThread>();
+  /** Threads of units that share no more. */
+  readonly #apart = new WeakSet<ScanThread>();
+  readonly #silentLooks = new WeakMap<ScanThread, number>();
+  readonly #guestsMax: number;
+  #made = 0;
+  #cancelLook: (() => void) | undefined;
+
+  constructor(parts: ScanThreadsParts) {
+    this.#parts = parts;
+    this.#guestsMax = Math.max(1, Math.floor(parts.heapMb / UNIT_HEAP_MB));
+  }
+
+  /** A thread for a unit of this period class; `apart` when it shares no more. */
+  place(scanIntervalMs: number, apart: boolean): ScanThread {
+    const open = [...this.#threads].filter(({ isOpen }) => isOpen);
+    if (apart || open.length < this.#parts.threadsMax) return this.#start(apart);
+    const fits = (thread: ScanThread): boolean =>
+      !this.#apart.has(thread) && thread.guests.length < this.#guestsMax && thread.guests.every((guest) => guest.scanIntervalMs === scanIntervalMs);
+    const [first, ...others] = open.filter(fits);
+    return first ? others.reduce((least, thread) => (thread.guests.length < least.guests.length ? thread : least), first) : this.#start(false);
+  }
+
+  /** Resolves when no thread runs any more; their units must have been ended. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#threads].map((thread) => thread.untilGone()));
+  }
+
+  #start(apart: boolean): ScanThread {
+    const { clock, log, heapMb, entry, prioritise } = this.#parts;
+    this.#made += 1;
+    const thread = new ScanThread({ clock, log, heapMb, name: `scan ${this.#made}`, ...(entry && { entry }), prioritise, gone: (ended) => this.#threads.delete(ended) });
+    this.#threads.add(thread);
+    if (apart) this.#apart.add(thread);
+    this.#cancelLook ??= this.#lookAgain();
+    return thread;
+  }
+
+  // ---------------------------------------------------------------- threads that no longer come round
+
+  #lookAgain(): () => void {
+    return this.#parts.clock.after(LOOK_MS, () => {
+      for (const thread of this.#threads) this.#look(thread);
+      this.#cancelLook = this.#threads.size > 0 ? this.#lookAgain() : undefined;
+    });
+  }
+
+  /** Looks are counted, not time: when the whole process stood still, nobody is to blame. */
+  #look(thread: ScanThread): void {
+    const silent = thread.comesRound() ? 0 : (this.#silentLooks.get(thread) ?? 0) + 1;
+    this.#silentLooks.set(thread, silent);
+    if (silent === STUCK_LOOKS) thread.giveUpStuck(STUCK_LOOKS * LOOK_MS);
+  }
+}
