@@ -296,6 +296,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   store.watchReload(() => {
     desk.takeKept();
     units.catchUp();
+    if (store.accepting) log.info('the storage accepts changes again');
+    else log.error('the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on');
     for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loop.wakeAll();
   });
 

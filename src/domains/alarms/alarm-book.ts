@@ -52,6 +52,8 @@ export interface SystemCondition {
   readonly value: string;
   /** Units concerned. */
   readonly units: readonly string[];
+  /** How long it has to hold before it is an alarm, where that is longer than its topic says. */
+  readonly holdsForMs?: number;
 }
 
 export interface Beside {
@@ -132,29 +134,45 @@ export class AlarmBook {
 
   /** An alarm of the product itself, which no definition created. Takes over a shelf as one of a definition does. */
   raiseSystem(site: string, topic: string, condition: SystemCondition, atMs: number): string {
-    const { source, type, severity, message, conditionType, value, units } = condition;
-    const counter = this.#store.get(AlarmCounter, site, COUNTER)?.spec.raised ?? {};
-    let count = (counter[topic] ?? 0) + 1;
-    while (this.#store.get(Alarm, site, alarmName(systemName(topic), count))) count += 1;
-    const name = alarmName(systemName(topic), count);
+    const { name, count, counter } = this.#nextSystemName(site, topic);
     const nowMs = this.#clock.wallMs();
     const shelf = alarmIndex(this.#store)
-      .ofSource(site, topic, source)
+      .ofSource(site, topic, condition.source)
       .find(({ status }) => status.state === 'ClearedAcknowledged' && isShelved(status, nowMs));
     const at = timestamp(atMs);
-    const spec: AlarmSpec = { source, type, severity, message, definitionRef: '', conditionType, setpoint: '', value };
-    const status: AlarmStatus = {
-      ...Alarm.initialStatus(spec),
-      unit: units.length === 1 ? units[0] : '',
-      activatedAt: at,
-      shelvedUntil: shelf?.status.shelvedUntil ?? '',
-      shelvedBy: shelf?.status.shelvedBy ?? '',
-      origin: 'system',
-    };
+    const spec = systemSpec(condition);
+    const status: AlarmStatus = { ...systemStatus(spec, condition, at), shelvedUntil: shelf?.status.shelvedUntil ?? '', shelvedBy: shelf?.status.shelvedBy ?? '' };
     const puts: Put[] = [{ kind: AlarmCounter, site, name: COUNTER, spec: { raised: { ...counter, [topic]: count } } } as Put];
     if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: { ...shelf.status, shelvedUntil: '', shelvedBy: '' } } as Put);
     this.write({ site, name, spec, status, event: 'Activated', at }, { puts });
     return name;
+  }
+
+  /** The alarm that `raiseSystem` would write, for the time in which nothing can be written. */
+  unstoredSystem(site: string, topic: string, condition: SystemCondition, atMs: number): AlarmResource {
+    const at = timestamp(atMs);
+    const spec = systemSpec(condition);
+    const metadata = {
+      name: this.#nextSystemName(site, topic).name,
+      site,
+      uid: '',
+      labels: {},
+      annotations: {},
+      ownerReferences: [],
+      generation: 1,
+      resourceVersion: 0,
+      createdAt: at,
+      updatedAt: at,
+    };
+    return { kind: Alarm.kind, metadata, spec, status: systemStatus(spec, condition, at) };
+  }
+
+  #nextSystemName(site: string, topic: string): { readonly name: string; readonly count: number; readonly counter: Readonly<Record<string, number>> } {
+    const counter = this.#store.get(AlarmCounter, site, COUNTER)?.spec.raised ?? {};
+    for (let count = (counter[topic] ?? 0) + 1; ; count += 1) {
+      const name = alarmName(systemName(topic), count);
+      if (!this.#store.get(Alarm, site, name)) return { name, count, counter };
+    }
   }
 
   #standingShelf(site: string, definition: string): AlarmResource | undefined {
@@ -201,6 +219,14 @@ export class AlarmBook {
     const sourceKind = SOURCE_KINDS.find((each) => each === kind);
     return sourceKind ? unitsConcerned({ sourceKind, sourceName: name.join('/') }, this.#store, site) : [];
   }
+}
+
+function systemSpec({ source, type, severity, message, conditionType, value }: SystemCondition): AlarmSpec {
+  return { source, type, severity, message, definitionRef: '', conditionType, setpoint: '', value };
+}
+
+function systemStatus(spec: AlarmSpec, { units }: SystemCondition, at: string): AlarmStatus {
+  return { ...Alarm.initialStatus(spec), unit: units.length === 1 ? units[0] : '', activatedAt: at, origin: 'system' };
 }
 
 /** Cut to the length of a resource name; the hash keeps what was cut apart. */

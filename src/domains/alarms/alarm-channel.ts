@@ -1,6 +1,6 @@
 /**
  * The `alarms` channel (contract 2, Events): one frame per transition of an alarm or of its flags. Watches the store, so
- * that whoever changes an alarm is announced without knowing of streams.
+ * that whoever changes an alarm is announced without knowing of streams. An alarm that cannot be stored is told at once.
  */
 import type { Clock } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -8,6 +8,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { Hub } from '../../platform/stream/hub.js';
 import { Alarm, type AlarmSpec, type AlarmStatus } from './kind.js';
 import { resolvedAtMs } from './transitions.js';
+import { unstoredAlarms } from './unstored-alarms.js';
 
 const RESOLVED_REPLAY_MS = 15 * 60_000; // contract 2, Limits
 
@@ -31,6 +32,16 @@ export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, '
     const alarm = resource as Resource<AlarmSpec, AlarmStatus>;
     if (type === 'put') announce(alarm, before as Resource<AlarmSpec, AlarmStatus> | undefined);
     else hub.publish({ channel: 'alarms', key: alarm.metadata.name, site: alarm.metadata.site, unit: alarm.status.unit, frame: {}, forget: true });
+  });
+  // frames of the changes that failed were dropped with those of whatever came in the same turn
+  store.watchReload(() => {
+    if (store.accepting) for (const alarm of store.list(Alarm)) announce(alarm, undefined);
+  });
+  unstoredAlarms(store).onChange((alarm, what) => {
+    const { site, name } = alarm.metadata;
+    const event = { channel: 'alarms', key: name, site, unit: alarm.status.unit, unrecorded: true } as const;
+    if (what === 'stands') hub.publish({ ...event, frame: frameOf(alarm, clock.wallMs()) });
+    else if (!store.get(Alarm, site, name)) hub.publish({ ...event, frame: {}, forget: true });
   });
   for (const alarm of store.list(Alarm)) announce(alarm, undefined);
 }

@@ -3,7 +3,8 @@ import type { Clock } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { AlarmCounts, AlarmView } from '../units/overview.js';
-import { Alarm, ALARM_SEVERITIES, type AlarmSpec, type AlarmStatus } from './kind.js';
+import { ALARM_SEVERITIES, type AlarmSpec, type AlarmStatus } from './kind.js';
+import { unstoredAlarms } from './unstored-alarms.js';
 
 type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
 
@@ -16,6 +17,7 @@ export function isActive(state: AlarmStatus['state']): boolean {
 }
 
 export function alarmView(store: Store, clock: Clock): AlarmView {
+  const alarms = unstoredAlarms(store);
   const count = (alarms: readonly AlarmResource[]): AlarmCounts => {
     const active = alarms.filter((alarm) => isActive(alarm.status.state));
     const bySeverity = Object.fromEntries(ALARM_SEVERITIES.map((severity) => [severity, active.filter((alarm) => alarm.spec.severity === severity).length]));
@@ -28,7 +30,7 @@ export function alarmView(store: Store, clock: Clock): AlarmView {
     };
   };
   return {
-    ofUnit: (site, unit) => count(store.list(Alarm, site).filter((alarm) => alarm.status.unit === unit)),
-    ofSite: (site) => count(store.list(Alarm, site)),
+    ofUnit: (site, unit) => count(alarms.list(site).filter((alarm) => alarm.status.unit === unit)),
+    ofSite: (site) => count(alarms.list(site)),
   };
 }

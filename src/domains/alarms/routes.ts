@@ -19,6 +19,7 @@ import { alarmDto, matches } from './dto.js';
 import { Alarm } from './kind.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { shelfObstacle } from './transitions.js';
+import { unstoredAlarms } from './unstored-alarms.js';
 import { type WhatIfDeps, whatIfRoutes } from './what-if.js';
 
 export interface AlarmRouteDeps extends WhatIfDeps {
@@ -54,8 +55,8 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     reply: 'array of alarms, sorted by name',
     summary: 'Alarms of the site; query state, severity, type, source, unit, definition, shelved, active',
     handle: ({ params, query }, deps) =>
-      deps.store
-        .list(Alarm, params.site)
+      unstoredAlarms(deps.store)
+        .list(params.site)
         .map((alarm) => served(alarm, deps))
         .filter((alarm) => matches(alarm, query)),
   }),
@@ -172,7 +173,7 @@ function equalsOf(query: Query): Record<string, string> {
 }
 
 function requireAlarm(store: Store, site: string, name: string): AlarmResource {
-  const alarm = store.get(Alarm, site, name);
+  const alarm = unstoredAlarms(store).get(site, name);
   if (!alarm) throw missing('Alarm', name);
   return alarm;
 }

@@ -4,6 +4,7 @@
  * remembered here. Severities the sources do not give are ours: High for what stops control or records, Medium for what
  * still works.
  */
+import { timestamp } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
 import { ControlModule } from '../control-modules/kind.js';
@@ -11,6 +12,7 @@ import { resolvedModuleOf, unitOf } from '../control-modules/rules.js';
 import { IOModule, type IOModuleState } from '../io-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
+import { RESTART_ASKED } from '../units/runtimes.js';
 import { Phase } from '../procedures/kind.js';
 import type { SystemCondition } from './alarm-book.js';
 import { unitsConcerned } from './sources.js';
@@ -43,10 +45,14 @@ const DEVICE_WORDS: Partial<Record<IOModuleState, string>> = { Disconnected: 'Fa
 const SIGNAL_LOST_MS = 10_000;
 /** One clean scan ends Degraded (decisions Q-PROG-02); a block that fails now and then is one alarm. */
 const PROGRAM_QUIET_MS = 2000;
+/** A restart that somebody asked for is no fault; one that does not come to its end in this time is (decisions D-UNIT-04). */
+const RESTART_MS = 10_000;
 const AT_ONCE = { raiseAfterMs: 0, clearAfterMs: 0 } as const;
 
 /** Name of the source of what concerns no resource of a site. */
 export const APPLIANCE = 'lineside';
+/** Name of the source of a storage that refuses changes: another alarm than little space, which may stand beside it. */
+export const LEDGER = 'ledger';
 const OF_APPLIANCE = { source: `System/${APPLIANCE}`, type: 'System', conditionType: '', value: '', units: [] } as const;
 
 export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
@@ -123,6 +129,7 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
         conditionType: '',
         value: 'Down',
         units: [name],
+        ...(message === RESTART_ASKED ? { holdsForMs: RESTART_MS } : {}),
       };
     },
   },
@@ -155,10 +162,21 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
   storage: {
     sourceKind: 'System',
     ...AT_ONCE,
+    // the refusal of LEDGER is no condition that is read: while it is so, nothing can be written (system-watch.ts)
     condition: (_site, _name, _read, facts) =>
       facts.storageLow() ? { ...OF_APPLIANCE, severity: 'High', message: 'the free space of the data directory is below storage.reserveBytes; batches do not start' } : undefined,
   },
 };
+
+/** What is told of a storage that refuses changes, and afterwards of the time in which it did. */
+export function refusalOf(fromMs: number, toMs?: number): SystemCondition {
+  const from = timestamp(fromMs);
+  const message =
+    toMs === undefined
+      ? `the storage refuses changes since ${from}: nothing can be changed, acknowledged or recorded until it accepts them again; control goes on`
+      : `the storage refused changes from ${from} to ${timestamp(toMs)}`;
+  return { ...OF_APPLIANCE, source: `System/${LEDGER}`, severity: 'High', message };
+}
 
 const OVER: readonly string[] = ['Idle', 'Complete'];
 const RECOVERED: readonly string[] = ['Idle', 'Starting', 'Running', 'Complete', 'Restarting'];

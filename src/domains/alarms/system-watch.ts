@@ -15,8 +15,9 @@ import type { AlarmBook, AlarmResource, SystemCondition } from './alarm-book.js'
 import { alarmIndex, systemName } from './alarm-index.js';
 import { isActive } from './counts.js';
 import { Alarm } from './kind.js';
-import { APPLIANCE, phaseStillTroubled, SYSTEM_TOPICS, type SystemFacts, type SystemTopic, TOPICS } from './system-conditions.js';
+import { APPLIANCE, LEDGER, phaseStillTroubled, refusalOf, SYSTEM_TOPICS, type SystemFacts, type SystemTopic, TOPICS } from './system-conditions.js';
 import { alarmTransition, moved } from './transitions.js';
+import { type UnstoredAlarms, unstoredAlarms } from './unstored-alarms.js';
 
 export interface SystemWatchParts {
   readonly store: Store;
@@ -37,20 +38,22 @@ export class SystemWatch implements Reconciler {
   readonly #told = new Map<string, PhaseAlarm>();
   /** Since when a condition is the other way than its alarm, in monotonic ms. */
   readonly #sinceMs = new Map<string, number>();
-  /** Begin and end of the last time in which the ledger refused changes, until sites know of it. */
-  readonly #refused = new Map<string, { readonly fromMs: number }>();
+  /** By site: since when the ledger refuses changes, or has refused them, and the alarm that says so until it is stored. */
+  readonly #refused = new Map<string, { readonly fromMs: number; readonly alarm: AlarmResource }>();
+  readonly #unstored: UnstoredAlarms;
 
   constructor(parts: SystemWatchParts) {
     this.#parts = parts;
     const { store } = parts;
+    this.#unstored = unstoredAlarms(store);
     store.watchReload(() => {
-      if (store.accepting) return;
-      for (const { metadata } of store.list(Site)) if (!this.#refused.has(metadata.name)) this.#refused.set(metadata.name, { fromMs: parts.clock.wallMs() });
+      if (!store.accepting) for (const { metadata } of store.list(Site)) this.#refusing(metadata.name);
     });
   }
 
   *keys(): Iterable<Key> {
     const { store } = this.#parts;
+    for (const { metadata } of store.list(Site)) yield keyOf(metadata.name, 'storage', LEDGER);
     for (const { metadata } of store.list(Site)) for (const topic of ['nonce-store', 'storage'] as const) yield keyOf(metadata.name, topic, APPLIANCE);
     for (const { metadata } of store.list(IOModule)) yield keyOf(metadata.site, 'device', metadata.name);
     for (const { metadata } of store.list(ControlProgram)) yield keyOf(metadata.site, 'program', metadata.name);
@@ -74,13 +77,13 @@ export class SystemWatch implements Reconciler {
     const { store, clock, facts } = this.#parts;
     const { topic, name } = topicOf(key);
     if (!store.accepting) return { lookAgainMs: LOOK_MS };
-    if (topic === 'storage') this.#tellRefusal(key.site);
+    if (topic === 'storage' && name === LEDGER) return this.#refusedUntilNow(key.site);
     const row = TOPICS[topic];
     const source = sourceOf(topic, name);
     const alarm = this.#unresolved(key.site, topic, source).at(-1);
     const standing = alarm && isActive(alarm.status.state) ? alarm : undefined;
     const condition = row.condition(key.site, name, store, facts) ?? (topic === 'phase' ? this.#ofPhase(key, name, standing) : undefined);
-    const waitMs = this.#waitMs(key, condition !== undefined, standing !== undefined, condition ? row.raiseAfterMs : row.clearAfterMs);
+    const waitMs = this.#waitMs(key, condition !== undefined, standing !== undefined, condition ? (condition.holdsForMs ?? row.raiseAfterMs) : row.clearAfterMs);
     if (waitMs > 0) return { lookAgainMs: waitMs };
     if (condition && standing) this.#show(standing, condition);
     else if (condition) this.#raise(key.site, topic, condition, alarm, this.#told.get(idOf(key))?.atMs ?? clock.wallMs());
@@ -123,16 +126,38 @@ export class SystemWatch implements Reconciler {
     };
   }
 
-  /** While it refused nothing could be written: the alarm comes afterwards, so that somebody acknowledges what happened. */
-  #tellRefusal(site: string): void {
+  /** Nothing can be written: the alarm stands in memory from the first refusal on, so that it is listed and announced at once. */
+  #refusing(site: string): void {
+    if (this.#refused.has(site)) return;
+    const { book, clock } = this.#parts;
+    const fromMs = clock.wallMs();
+    const condition = refusalOf(fromMs);
+    const [waiting] = this.#unresolved(site, 'storage', condition.source);
+    const transition = waiting && alarmTransition(waiting.status.state, 'true');
+    const alarm = waiting
+      ? { ...waiting, spec: { ...waiting.spec, ...told(condition) }, status: transition ? moved(waiting.status, transition, timestamp(fromMs)) : waiting.status }
+      : book.unstoredSystem(site, 'storage', condition, fromMs);
+    this.#refused.set(site, { fromMs, alarm });
+    this.#unstored.present(alarm);
+  }
+
+  /** It accepts changes again: what stood in memory is stored and ends, and waits for somebody to acknowledge it. */
+  #refusedUntilNow(site: string): Outcome {
     const { book, clock } = this.#parts;
     const refused = this.#refused.get(site);
-    if (!refused) return;
-    const source = sourceOf('storage', APPLIANCE);
-    const [alarm] = this.#unresolved(site, 'storage', source);
-    const message = `the storage refused changes from ${timestamp(refused.fromMs)} to ${timestamp(clock.wallMs())}`;
-    if (!alarm) book.raiseSystem(site, 'storage', { source, type: 'System', severity: 'High', message, conditionType: '', value: '', units: [] }, refused.fromMs);
-    this.#refused.delete(site);
+    const source = sourceOf('storage', LEDGER);
+    const unresolved = (): AlarmResource | undefined => this.#unresolved(site, 'storage', source).at(-1);
+    if (refused) {
+      const condition = refusalOf(refused.fromMs, clock.wallMs());
+      const waiting = unresolved();
+      if (waiting) this.#move(waiting, 'true', condition, timestamp(refused.fromMs));
+      else book.raiseSystem(site, 'storage', condition, refused.fromMs);
+      this.#refused.delete(site);
+      this.#unstored.withdraw(refused.alarm);
+    }
+    const standing = unresolved();
+    if (standing) this.#move(standing, 'false');
+    return 'settled';
   }
 
   #unresolved(site: string, topic: SystemTopic, source: string): AlarmResource[] {
@@ -146,11 +171,10 @@ export class SystemWatch implements Reconciler {
     else this.#parts.book.raiseSystem(site, topic, condition, atMs);
   }
 
-  #move({ metadata, spec, status }: AlarmResource, trigger: 'true' | 'false', condition?: SystemCondition): void {
+  #move({ metadata, spec, status }: AlarmResource, trigger: 'true' | 'false', condition?: SystemCondition, at = this.#parts.book.now()): void {
     const { book } = this.#parts;
     const transition = alarmTransition(status.state, trigger);
     if (!transition) return;
-    const at = book.now();
     const next = moved(status, transition, at);
     const seen = condition ? { spec: { ...spec, ...told(condition) }, status: { ...next, value: condition.value } } : { spec, status: next };
     book.write({ site: metadata.site, name: metadata.name, ...seen, event: transition.event, at });

@@ -9,7 +9,7 @@ import type { Log } from '../../platform/base/log.js';
 import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
 import type { Guest, GuestEnd, ScanThread } from './scan-thread.js';
 import { ScanThreads } from './scan-threads.js';
-import type { Realtime, ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
+import { type Realtime, RESTART_ASKED, type ScanStatistics, type TagReading, type UnitLink, type UnitRuntimes, type WriteResult } from '../units/runtimes.js';
 import { TagView } from '../units/tag-view.js';
 
 const RESTARTS_MAX = 3;
@@ -134,6 +134,8 @@ export class LocalLink implements UnitLink, Guest {
   /** It shared a thread that ended. */
   #apart = false;
   #stopping = false;
+  /** The runtime that ends next was told to. */
+  #restartAsked = false;
   #plan: UnitPlan;
   /** Sent and not loaded yet, in order; the worker skips those that another one overtook. */
   #coming: UnitPlan[] = [];
@@ -186,8 +188,9 @@ export class LocalLink implements UnitLink, Guest {
   /** Ends the runtime at once; the supervision starts it again (runtime/restart). Units of the same thread go on. */
   async restart(): Promise<void> {
     this.#restartsAtMs = [];
-    if (this.#thread && this.#guest !== 0) await this.#thread.end(this.#guest);
-    else this.start();
+    if (!this.#thread || this.#guest === 0) return this.start();
+    this.#restartAsked = true;
+    await this.#thread.end(this.#guest);
   }
 
   get scanIntervalMs(): number {
@@ -237,7 +240,8 @@ export class LocalLink implements UnitLink, Guest {
 
   async write(address: string, value: Value): Promise<WriteResult> {
     const reply = await this.#request((id) => ({ type: 'write', id, address, value }));
-    if (reply?.type !== 'write-result') return { ok: false, code: 'runtime_unreachable', message: `the runtime of unit ${this.unit} does not answer` };
+    if (reply?.type !== 'write-result')
+      return { ok: false, code: 'runtime_unreachable', message: `the runtime of unit ${this.unit} does not answer; read the tag to see whether it took the value` };
     return { ok: reply.ok, ...(reply.code ? { code: reply.code } : {}), message: reply.message };
   }
 
@@ -322,6 +326,7 @@ export class LocalLink implements UnitLink, Guest {
     this.#pending.clear();
     if (this.#stopping) return;
     this.#parts.log.warn({ unit: this.unit, site: this.site, epoch: this.epoch, code: exitCode }, 'unit runtime ended');
+    if (this.#restartAsked) return this.#startAsAsked();
     const now = this.#parts.clock.monoMs();
     this.#restartsAtMs = this.#restartsAtMs.filter((at) => now - at < RESTART_WINDOW_MS);
     const again = this.#restartsAtMs.length < RESTARTS_MAX;
@@ -329,6 +334,14 @@ export class LocalLink implements UnitLink, Guest {
     this.#parts.change(this, 'down');
     if (!again) return;
     this.#restartsAtMs.push(now);
+    this.start();
+  }
+
+  /** No loss that is counted: the next runtime has its three starts again. */
+  #startAsAsked(): void {
+    this.#restartAsked = false;
+    this.message = RESTART_ASKED;
+    this.#parts.change(this, 'down');
     this.start();
   }
 }

@@ -91,6 +91,7 @@ export class ModuleHealths {
       key: module,
       site,
       unit: unitOf(store, site, resource.spec),
+      unrecorded: true,
       frame: {
         type: 'cmhealth',
         site,
@@ -105,7 +106,7 @@ export class ModuleHealths {
 
   #forget(site: string, module: string): void {
     if (!this.#published.delete(unitKey(site, module))) return;
-    this.#deps.hub.publish({ channel: 'cmhealth', key: module, site, unit: '', frame: {}, forget: true });
+    this.#deps.hub.publish({ channel: 'cmhealth', key: module, site, unit: '', frame: {}, forget: true, unrecorded: true });
   }
 }
 

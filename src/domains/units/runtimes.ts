@@ -14,6 +14,9 @@ export interface TagReading {
   readonly atMs: number;
 }
 
+/** `message` of a link whose worker somebody has restarted, until the new one scans: what is wanted is no fault. */
+export const RESTART_ASKED = 'restarting, as asked for';
+
 export interface WriteResult {
   readonly ok: boolean;
   readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'runtime_unreachable';

@@ -342,6 +342,7 @@ export class Store implements StoreReader {
         .then(() => this.open(0))
         .then(() => {
           this.#refusing = false;
+          this.#lastCommit = Promise.resolve(); // what failed is taken back; nothing waits for a record of it any more
           for (const watcher of this.#reloadWatchers) watcher();
         })
         .catch(() => this.#probeLater());

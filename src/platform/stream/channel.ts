@@ -33,6 +33,11 @@ export interface ChannelEvent {
   readonly forget?: boolean;
   /** The frame is replayed for this long only (a resolved alarm: 15 minutes, contract 2, Limits); without it for ever. */
   readonly retainMs?: number;
+  /**
+   * It tells of no change that is on record or will be: it leaves at once, also while the storage refuses changes, when the
+   * frames of changes are dropped with them.
+   */
+  readonly unrecorded?: true;
 }
 
 /** The tags of one unit as the hub publishes them: addresses fixed per plan revision, values read from the tag table. */

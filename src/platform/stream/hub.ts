@@ -59,6 +59,8 @@ export class Hub {
   readonly #recorded: () => Promise<void>;
   /** Events published in this turn of the event loop; they leave together, in one cork per connection. */
   #fresh: ChannelEvent[] = [];
+  /** Those that no record has to be ahead of. */
+  #atOnce: ChannelEvent[] = [];
   #broker: BrokerStatus = 'connected';
   #slice = 0;
   #nextSliceAtMs = 0;
@@ -139,6 +141,7 @@ export class Hub {
 
   /** Numbered, remembered and sent once it is on record; events of a change that failed to commit are dropped. */
   publish(event: ChannelEvent): void {
+    if (event.unrecorded) return this.#publishAtOnce(event);
     this.#fresh.push(event);
     if (this.#fresh.length > 1) return;
     queueMicrotask(() => {
@@ -148,6 +151,16 @@ export class Hub {
         () => this.#deliver(events),
         () => undefined,
       );
+    });
+  }
+
+  #publishAtOnce(event: ChannelEvent): void {
+    this.#atOnce.push(event);
+    if (this.#atOnce.length > 1) return;
+    queueMicrotask(() => {
+      const events = this.#atOnce;
+      this.#atOnce = [];
+      this.#deliver(events);
     });
   }
 

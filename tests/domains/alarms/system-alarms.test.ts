@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
+import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
+import { alarmView } from '../../../src/domains/alarms/counts.js';
 import { Alarm } from '../../../src/domains/alarms/kind.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { IOModule } from '../../../src/domains/io-modules/kind.js';
 import { ControlProgram } from '../../../src/domains/logic/kind.js';
 import { SystemWatch } from '../../../src/domains/alarms/system-watch.js';
+import { unstoredAlarms } from '../../../src/domains/alarms/unstored-alarms.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
+import { RESTART_ASKED } from '../../../src/domains/units/runtimes.js';
 import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
@@ -130,7 +134,7 @@ t.test('PROG-15: a program that skips faulted blocks raises a High equipment ala
   await setStatus(ControlProgram, 'rx101-energy', { state: 'Running', message: '' });
 });
 
-t.test('G10, D-UNIT-04: a unit runtime that ends unexpectedly raises a High system alarm; one that starts does not', async (t) => {
+t.test('G10, D-UNIT-04: a unit runtime that ends unexpectedly raises a High system alarm; one that starts, or that somebody restarts, does not', async (t) => {
   const runtime = { ready: false, message: 'starting', podName: 'p', node: '', epoch: 1 };
   await setStatus(Unit, 'rx101', { runtime });
   t.same(await of('runtime'), []);
@@ -138,6 +142,22 @@ t.test('G10, D-UNIT-04: a unit runtime that ends unexpectedly raises a High syst
   t.match(await of('runtime'), [{ name: 'system-runtime-1', source: 'Unit/rx101', type: 'System', severity: 'High', unit: 'rx101', state: 'ActiveUnacknowledged' }]);
   await setStatus(Unit, 'rx101', { runtime: { ...runtime, ready: true, message: '', epoch: 2 } });
   t.match(await of('runtime'), [{ state: 'ClearedUnacknowledged' }]);
+
+  // somebody has restarted it
+  await setStatus(Unit, 'rx101', { runtime: { ...runtime, message: RESTART_ASKED, epoch: 2 } });
+  t.match(await of('runtime'), [{ state: 'ClearedUnacknowledged', occurrences: 1 }], 'what is asked for is no fault');
+  await setStatus(Unit, 'rx101', { runtime: { ...runtime, ready: true, message: '', epoch: 3 } });
+  plant.clock.advance(10_000);
+  await bench.settle();
+  t.match(await of('runtime'), [{ state: 'ClearedUnacknowledged', occurrences: 1 }]);
+  await setStatus(Unit, 'rx101', { runtime: { ...runtime, message: RESTART_ASKED, epoch: 4 } });
+  plant.clock.advance(9_999);
+  await bench.settle();
+  t.match(await of('runtime'), [{ state: 'ClearedUnacknowledged' }]);
+  plant.clock.advance(1);
+  await bench.settle();
+  t.match(await of('runtime'), [{ state: 'ActiveUnacknowledged', occurrences: 2 }], 'one that does not come back is');
+  await setStatus(Unit, 'rx101', { runtime: { ...runtime, ready: true, message: '', epoch: 5 } });
 });
 
 async function putPhase(name: string, batchRef: string, status: object): Promise<void> {
@@ -247,7 +267,7 @@ t.test('ALARM-20 Q-ALARM-02: numbers of system alarms are never used again, also
   t.match(await of('program'), [{ name: 'system-program-2' }]);
 });
 
-t.test('G4: a storage that refused changes leaves an alarm to be acknowledged, with the time it lasted', async (t) => {
+t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memory, and is stored under the same name when it accepts again', async (t) => {
   const dir = mkdtempSync(path.join(tmpdir(), 'lineside-refusal-'));
   const ledger = await openLedger(dir);
   t.teardown(async () => {
@@ -259,32 +279,68 @@ t.test('G4: a storage that refused changes leaves an alarm to be acknowledged, w
   await store.open(0);
   const book = new AlarmBook({ store, clock });
   const watch = new SystemWatch({ store, clock, book, facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false } });
+  const frames: Record<string, unknown>[] = [];
+  publishAlarms({ hub: { publish: ({ frame, unrecorded }) => frames.push({ ...frame, unrecorded }) }, store, clock });
   const site: Put = { kind: Site, site: '', name: 'north', spec: {} } as unknown as Put;
   await store.write({ puts: [site] });
-  const look = () => watch.reconcile({ site: 'north', name: 'storage/lineside' });
+  const look = () => watch.reconcile({ site: 'north', name: 'storage/ledger' });
+  t.ok(
+    [...watch.keys()].some(({ name }) => name === 'storage/ledger'),
+    'it is looked at after a start too',
+  );
   look();
-  t.same(store.list(Alarm), []);
+  t.same(unstoredAlarms(store).list('north'), []);
+  const view = alarmView(store, clock);
 
   // somebody else used the next number: the ledger refuses what does not follow, as it refuses everything on a full disk
   const reloaded = () => new Promise<void>((resolve) => store.watchReload(resolve));
-  await ledger.commit({ puts: [], removes: [], audits: [], facts: [{ stream: 'notes/north', sequence: 1, body: {} }], nonces: [] });
-  const refusing = reloaded();
-  await t.rejects(store.write({ facts: [{ stream: 'notes/north', body: () => ({}) }] }));
-  await refusing;
+  const refuse = async (sequence: number): Promise<void> => {
+    await ledger.commit({ puts: [], removes: [], audits: [], facts: [{ stream: 'notes/north', sequence, body: {} }], nonces: [] });
+    const refusing = reloaded();
+    await t.rejects(store.write({ facts: [{ stream: 'notes/north', body: () => ({}) }] }));
+    await refusing;
+  };
+  const accept = async (): Promise<void> => {
+    const accepting = reloaded();
+    clock.advance(60_000);
+    await accepting;
+    look();
+  };
+  const listed = () => unstoredAlarms(store).list('north');
+  await refuse(1);
   t.equal(store.accepting, false);
+  t.match(listed(), [
+    {
+      metadata: { name: 'system-storage-1' },
+      spec: { source: 'System/ledger', type: 'System', severity: 'High', message: /^the storage refuses changes since 2026-01-31T09:00:00.000Z: .* control goes on$/ },
+      status: { state: 'ActiveUnacknowledged', activatedAt: '2026-01-31T09:00:00.000Z', origin: 'system' },
+    },
+  ]);
+  t.match(unstoredAlarms(store).get('north', 'system-storage-1'), { status: { state: 'ActiveUnacknowledged' } });
+  t.match(view.ofSite('north'), { active: 1, unacknowledged: 1, highestSeverity: 'High' });
+  t.match(frames.splice(0), [{ type: 'alarm', name: 'system-storage-1', state: 'ActiveUnacknowledged', severity: 'High', unrecorded: true }], 'it waits for no record');
   t.same(look(), { lookAgainMs: 5000 }, 'nothing can be written now');
-  const accepting = reloaded();
-  clock.advance(60_000);
-  await accepting;
+  t.same(store.list(Alarm), []);
+
+  await accept();
   t.equal(store.accepting, true);
-  look();
   t.match(store.list(Alarm, 'north'), [
     {
       metadata: { name: 'system-storage-1' },
-      spec: { source: 'System/lineside', severity: 'High', message: 'the storage refused changes from 2026-01-31T09:00:00.000Z to 2026-01-31T09:01:00.000Z' },
+      spec: { source: 'System/ledger', severity: 'High', message: 'the storage refused changes from 2026-01-31T09:00:00.000Z to 2026-01-31T09:01:00.000Z' },
       status: { state: 'ClearedUnacknowledged', activatedAt: '2026-01-31T09:00:00.000Z' },
     },
   ]);
+  t.same(listed(), store.list(Alarm, 'north'), 'what is listed is what is stored');
+  t.match(frames.splice(0).at(-1), { name: 'system-storage-1', state: 'ClearedUnacknowledged', unrecorded: undefined });
   look();
   t.equal(store.list(Alarm, 'north').length, 1);
+
+  clock.advance(60_000);
+  await refuse(2);
+  t.match(listed(), [{ metadata: { name: 'system-storage-1' }, status: { state: 'ActiveUnacknowledged', occurrences: 2 } }], 'the one nobody has acknowledged stands again');
+  t.match(frames.splice(0), [{ name: 'system-storage-1', state: 'ActiveUnacknowledged' }]);
+  t.match(store.list(Alarm, 'north'), [{ status: { state: 'ClearedUnacknowledged', occurrences: 1 } }], 'and is stored as it was');
+  await accept();
+  t.match(store.list(Alarm, 'north'), [{ status: { state: 'ClearedUnacknowledged', occurrences: 2 } }]);
 });

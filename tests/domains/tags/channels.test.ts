@@ -1,4 +1,7 @@
 import t from 'tap';
+import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
+import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
+import { SystemWatch } from '../../../src/domains/alarms/system-watch.js';
 import { Alarm, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { SocketClient } from '../../platform/stream/clients.js';
@@ -111,4 +114,48 @@ t.test('TAG-15 TAG-16: descriptors follow the engineering: a new tag appears, a 
     { address: 'v101.extra', value: null, quality: 'Uncertain' },
   );
   t.notOk(body.some(({ controlModule }: { controlModule: string }) => controlModule === 'v102'));
+});
+
+t.test('EVT-02 EVT-04 HEALTH-02: while the storage refuses changes its alarm and the health of modules still reach the panels', async (t) => {
+  const clock = new ScriptedClock();
+  const disk = { full: false };
+  const plant = await startPlant({
+    clock,
+    beforeCommit: async () => {
+      if (disk.full) throw new Error('the disk is full');
+    },
+  });
+  t.teardown(() => plant.stop());
+  await plant.store.recorded;
+  const { store, hub } = plant;
+  const watch = new SystemWatch({ store, clock, book: new AlarmBook({ store, clock }), facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false } });
+  publishAlarms({ hub, store, clock });
+  const alarms = await subscribed(t, plant, 'alarms');
+  const health = await subscribed(t, plant, 'cmhealth');
+  disk.full = true;
+  await t.rejects(store.write({ audits: [] }), { name: 'Refusal' });
+  t.match(await alarms.client.next(), {
+    type: 'alarm',
+    name: 'system-storage-1',
+    site: 'north',
+    severity: 'High',
+    state: 'ActiveUnacknowledged',
+    message: /^the storage refuses changes since/,
+  });
+  plant.runtimes.tell('down');
+  t.match(await health.client.take(3), [{ type: 'broker-status' }, { name: 'v101', state: 'Down' }, { name: 'v102', state: 'Down' }]);
+  const late = await subscribed(t, plant, 'alarms');
+  t.match(
+    late.snapshot.filter(({ type }) => type === 'alarm'),
+    [{ name: 'system-storage-1', site: 'north', replay: true }, { site: 'south' }],
+  );
+
+  disk.full = false;
+  const accepts = new Promise<void>((resolve) => store.watchReload(resolve));
+  clock.advance(2000);
+  await accepts;
+  watch.reconcile({ site: 'north', name: 'storage/ledger' });
+  const told = [];
+  for (let frame = await alarms.client.next(); told.push(frame) && frame.state !== 'ClearedUnacknowledged'; frame = await alarms.client.next());
+  t.match(told.at(-1), { name: 'system-storage-1', site: 'north', state: 'ClearedUnacknowledged', message: /^the storage refused changes from/ });
 });

@@ -416,6 +416,31 @@ t.test('HEALTH-02 EVT-08: retained health is replayed on subscribe, however old 
   t.match(wire.take()[1], { state: 'CompileError', replay: true });
 });
 
+t.test('EVT-16 HEALTH-02: what no record has to be ahead of is told at once, also while nothing can be recorded', async (t) => {
+  const { hub, open } = plant(() => Promise.reject(new Error('the disk is full')));
+  const { wire, connection } = open();
+  connection.subscribe('a', 'alarms', {});
+  wire.take();
+  hub.publish(alarm('changed', 'ActiveUnacknowledged'));
+  hub.publish({ ...alarm('storage', 'ActiveUnacknowledged'), unrecorded: true });
+  hub.publish({ ...alarm('device', 'ActiveUnacknowledged'), unrecorded: true });
+  await settled();
+  t.same(
+    wire.take().map(({ name }) => name),
+    ['storage', 'device'],
+    'the frame of a change that is not on record is dropped with it',
+  );
+  const late = open();
+  late.connection.subscribe('a', 'alarms', {});
+  t.same(
+    late.wire
+      .take()
+      .slice(1)
+      .map(({ name }) => name),
+    ['storage', 'device'],
+  );
+});
+
 t.test('WS-13 WS-14 WS-15 WS-16: sites and actions of a subscription', async (t) => {
   const { hub, open } = plant();
   hub.publish(alarm('n', 'A', 'north'));
