@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Access } from './domains/access/access.js';
 import { AdhocController } from './domains/batches/adhoc-controller.js';
 import { BatchController } from './domains/batches/controller.js';
+import { HeldByAlarm } from './domains/batches/held-by-alarm.js';
 import { batchesOnUnit } from './domains/batches/unit-wakes.js';
 import { Batch, isFinalBatch } from './domains/batches/kind.js';
 import { PhaseCommands } from './domains/batches/phase-commands.js';
@@ -287,11 +288,12 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     wakeScope(resource.metadata.site, batchRef);
   });
   // what an alarm has held can be restarted once it clears
+  const heldByAlarm = new HeldByAlarm(store);
   store.watch(Alarm, ({ type, resource, before }) => {
     const [now, was] = [resource.status as AlarmStatus, before?.status as AlarmStatus | undefined];
     if (!now.exceptionAction || (type === 'put' && was && isActive(was.state) === isActive(now.state))) return;
-    const { site } = resource.metadata;
-    for (const { status } of store.list(Unit, site)) if (status.allocatedTo !== '') wakeScope(site, status.allocatedTo);
+    const { site, name } = resource.metadata;
+    for (const root of heldByAlarm.of(site, name)) wakeScope(site, root);
   });
   store.watchReload(() => {
     desk.takeKept();
