@@ -1,5 +1,6 @@
 /** The history of alarms: one fact per transition or change of a flag (decisions Q-ALARM-07), kept beside the audit trail. */
 import type { Actor } from '../../platform/store/audit-record.js';
+import { isShelved } from './counts.js';
 import type { AlarmSpec, AlarmState, AlarmStatus } from './kind.js';
 import type { AlarmEventWord } from './transitions.js';
 
@@ -17,6 +18,8 @@ export interface AlarmEvent {
   readonly state: AlarmState;
   readonly message: string;
   readonly value: string;
+  /** Under a shelf, so nobody was called (ISA-18.2); absent when not. */
+  readonly shelved?: true;
   /** Who did it; absent when the alarm controller did. */
   readonly accountId?: string;
   readonly displayName?: string;
@@ -52,6 +55,7 @@ export function alarmEvent({ site, name, spec, status, event, at, by }: AlarmFac
     state: status.state,
     message: spec.message,
     value: status.value,
+    ...(isShelved(status, Date.parse(at)) ? { shelved: true as const } : {}),
     ...(by ? { accountId: by.accountId, displayName: by.displayName } : {}),
   };
 }

@@ -6,8 +6,10 @@ import { type Query, type Route, routesFor } from '../../platform/http/route.js'
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { Store } from '../../platform/store/store.js';
 import { type AlarmEvent, alarmStream } from './alarm-event.js';
-import { Alarm } from './kind.js';
-import { AlarmMetrics, type MetricsWindow } from './metrics.js';
+import type { AlarmResource } from './alarm-book.js';
+import { AlarmMetrics, type MetricsWindow, STALE_MS } from './metrics.js';
+import { StandingThen } from './standing-then.js';
+import { unstoredAlarms } from './unstored-alarms.js';
 
 export interface MetricsRouteDeps {
   readonly store: Store;
@@ -30,23 +32,45 @@ export const metricsRoutes: readonly Route<MetricsRouteDeps>[] = [
     action: 'alarm:history',
     tier: 'read',
     reply: '{from, to, activations, clearings, rate, standing, chattering, mostFrequent, bySeverity, timeToAcknowledge, shelved, suppressed}',
-    summary: 'Performance of the alarm system (ISA-18.2); query from, to (default the last 24 h, at most 92 days), unit',
+    summary: 'Performance of the alarm system (ISA-18.2), activations under a shelf apart, what stood at the end; query from, to (default the last 24 h, at most 92 days), unit',
     async handle({ params: { site }, query }, { store, clock, facts }) {
       const nowMs = clock.wallMs();
       const window = readWindow(query, nowMs);
       const unit = query.get('unit') ?? '';
+      const equals: Readonly<Record<string, string>> = unit === '' ? {} : { unit };
+      const read = (fromMs: number, toMs: number) => facts.timedFacts<AlarmEvent>(alarmStream(site), { fromMs, toMs, equals });
       const metrics = new AlarmMetrics(window);
       let count = 0;
-      for await (const events of facts.timedFacts<AlarmEvent>(alarmStream(site), { ...window, equals: unit === '' ? {} : { unit } })) {
+      for await (const events of read(window.fromMs, window.toMs)) {
         count += events.length;
         if (count > EVENTS_MAX) throw invalid('invalid_query', 'from', `there are more than ${EVENTS_MAX} alarm events from then on; choose a shorter window`, { max: EVENTS_MAX });
         for (const event of events) metrics.take(event);
       }
-      const alarms = store.list(Alarm, site).filter(({ status }) => unit === '' || status.unit === unit);
-      return metrics.report(alarms, nowMs);
+      const alarms = (): readonly AlarmResource[] =>
+        unstoredAlarms(store)
+          .list(site)
+          .filter(({ status }) => unit === '' || status.unit === unit);
+      if (window.toMs >= nowMs) return metrics.report(alarms(), nowMs);
+      const then = await takeBack(window, read, nowMs);
+      return metrics.report(alarms(), nowMs, then && then.standing(alarms()));
     },
   }),
 ];
+
+type Read = (fromMs: number, toMs: number) => AsyncIterable<readonly AlarmEvent[]>;
+
+/** Null when more has come since the end of the window than can be looked at. */
+async function takeBack({ fromMs, toMs }: MetricsWindow, read: Read, nowMs: number): Promise<StandingThen | null> {
+  const then = new StandingThen(toMs);
+  let count = 0;
+  // an alarm whose activation is not found in this time was stale
+  for await (const events of read(Math.min(fromMs, toMs - STALE_MS), nowMs + 1)) {
+    for (const event of events) then.take(event);
+    if (events.length > 0 && Date.parse(events[events.length - 1].timestamp) >= toMs) count += events.length;
+    if (count > EVENTS_MAX) return null;
+  }
+  return then;
+}
 
 /** What has not happened yet is no part of the window. @throws Refusal `invalid_query` naming the parameter. */
 function readWindow(query: Query, nowMs: number): MetricsWindow {

@@ -1,7 +1,8 @@
 /**
  * How well the alarms of a site serve the people who answer them: the performance metrics of ISA-18.2-2016, clause 16
- * (monitoring and assessment), counted from the history of alarms. Every activation counts, also one under a shelf: the
- * history does not say which of them sounded. What stands is told for the present, because the history is no photograph.
+ * (monitoring and assessment), counted from the history of alarms. They judge what people were called to: an activation
+ * under a shelf called nobody, so it is counted apart; when its shelf ends and nobody has acknowledged it, it asks from then
+ * on. What stands is told for the end of the window.
  *
  * Events come in the order of their times; nothing but counts and the open spells of single alarms is kept of them.
  */
@@ -10,6 +11,7 @@ import type { AlarmEvent } from './alarm-event.js';
 import type { AlarmResource } from './alarm-book.js';
 import { isActive, isShelved } from './counts.js';
 import { ALARM_SEVERITIES } from './kind.js';
+import type { Standing } from './standing-then.js';
 
 /** The interval in which ISA-18.2 counts alarms, and how many of them one person can answer in it. */
 export const PERIOD_MS = 600_000;
@@ -17,7 +19,7 @@ const PERIOD_ALARMS_MAX = 10;
 /** A flood begins above the one and ends below the other (ISA-18.2, definition of alarm flood). */
 const FLOOD_ENDS_BELOW = 5;
 /** Standing longer than this makes an alarm stale (ISA-18.2, clause 16, stale alarms). */
-const STALE_MS = 86_400_000;
+export const STALE_MS = 86_400_000;
 /** An alarm that comes so often in so short a time chatters (ISA-18.2, clause 16, chattering alarms). */
 const CHATTER_ACTIVATIONS = 3;
 const CHATTER_MS = 60_000;
@@ -59,7 +61,7 @@ export class AlarmMetrics {
   /** When an alarm that nobody has acknowledged yet first asked for it. */
   readonly #unanswered = new Map<string, number>();
   readonly #answeredAfterMs: number[] = [];
-  readonly #events = { activated: 0, cleared: 0, shelved: 0, suppressed: 0 };
+  readonly #events = { activated: 0, underShelf: 0, cleared: 0, shelved: 0, suppressed: 0 };
 
   constructor(window: MetricsWindow) {
     this.#window = window;
@@ -70,7 +72,12 @@ export class AlarmMetrics {
     const atMs = Date.parse(event.timestamp);
     switch (event.event) {
       case 'Activated':
-        return this.#activated(event, atMs);
+        if (event.shelved) this.#events.underShelf += 1;
+        else this.#activated(event, atMs);
+        return;
+      case 'Unshelved':
+        if (event.state === 'ActiveUnacknowledged') this.#asks(event.alarm, atMs);
+        return;
       case 'Acknowledged':
         return this.#acknowledged(event.alarm, atMs);
       case 'Cleared':
@@ -93,8 +100,12 @@ export class AlarmMetrics {
     this.#periods[Math.floor((atMs - this.#window.fromMs) / PERIOD_MS)] += 1;
     this.#byAlarm.set(cause, (this.#byAlarm.get(cause) ?? 0) + 1);
     this.#bySeverity.set(severity, (this.#bySeverity.get(severity) ?? 0) + 1);
-    if (!this.#unanswered.has(alarm)) this.#unanswered.set(alarm, atMs);
+    this.#asks(alarm, atMs);
     this.#watchChatter(cause, atMs);
+  }
+
+  #asks(alarm: string, atMs: number): void {
+    if (!this.#unanswered.has(alarm)) this.#unanswered.set(alarm, atMs);
   }
 
   /** A chatter that goes on is one episode. */
@@ -113,10 +124,10 @@ export class AlarmMetrics {
     this.#answeredAfterMs.push(Math.max(0, atMs - sinceMs));
   }
 
-  /** `alarms`: those there are now. */
-  report(alarms: readonly AlarmResource[], nowMs: number) {
+  /** `alarms`: those there are now. `then`: those that stood at the end of the window, when that is past; null when that cannot be told. */
+  report(alarms: readonly AlarmResource[], nowMs: number, then: readonly Standing[] | null = present(alarms)) {
     const { fromMs, toMs } = this.#window;
-    const { activated, cleared, shelved, suppressed } = this.#events;
+    const { activated, underShelf, cleared, shelved, suppressed } = this.#events;
     const top = this.#mostFrequent();
     return {
       from: timestamp(fromMs),
@@ -124,7 +135,7 @@ export class AlarmMetrics {
       activations: activated,
       clearings: cleared,
       rate: this.#rate(),
-      standing: standing(alarms, nowMs),
+      standing: then && standing(then, toMs),
       chattering: {
         count: this.#chattering.size,
         alarms: [...this.#chattering]
@@ -138,7 +149,7 @@ export class AlarmMetrics {
         return { severity, activations, share: share(activations, activated) };
       }),
       timeToAcknowledge: this.#timeToAcknowledge(),
-      shelved: { events: shelved, now: alarms.filter(({ status }) => isShelved(status, nowMs)).length },
+      shelved: { events: shelved, activations: underShelf, now: alarms.filter(({ status }) => isShelved(status, nowMs)).length },
       suppressed: { events: suppressed, now: alarms.filter(({ status }) => status.suppressed === true).length },
     };
   }
@@ -188,16 +199,25 @@ function causeOf(alarm: string, definitionRef: string): string {
   return definitionRef === '' ? alarm.replace(/-\d+$/, '') : definitionRef;
 }
 
-function standing(alarms: readonly AlarmResource[], nowMs: number) {
-  const active = alarms.filter(({ status }) => isActive(status.state));
+function present(alarms: readonly AlarmResource[]): Standing[] {
+  return alarms.map(({ metadata, spec, status }) => ({
+    alarm: metadata.name,
+    severity: spec.severity,
+    state: status.state,
+    since: status.activatedAt || metadata.createdAt,
+  }));
+}
+
+function standing(alarms: readonly Standing[], atMs: number) {
+  const active = alarms.filter(({ state }) => isActive(state));
   const stale = active
-    .map(({ metadata, spec, status }) => ({ alarm: metadata.name, severity: spec.severity, since: status.activatedAt || metadata.createdAt }))
-    .filter(({ since }) => nowMs - Date.parse(since) > STALE_MS)
-    .sort((a, b) => (a.since < b.since ? -1 : 1));
+    .filter(({ since }) => since === null || atMs - Date.parse(since) > STALE_MS)
+    .map(({ alarm, severity, since }) => ({ alarm, severity, since }))
+    .sort((a, b) => ((a.since ?? '') < (b.since ?? '') ? -1 : 1));
   return {
-    asOf: timestamp(nowMs),
+    asOf: timestamp(atMs),
     active: active.length,
-    unacknowledged: alarms.filter(({ status }) => status.state.endsWith('Unacknowledged')).length,
+    unacknowledged: alarms.filter(({ state }) => state.endsWith('Unacknowledged')).length,
     stale: stale.length,
     staleAlarms: stale.slice(0, LISTED_MAX),
   };

@@ -1,7 +1,10 @@
 /** Metrics of the alarm system (ISA-18.2, clause 16): counted over events that are written out, then over the history through the route. */
 import t from 'tap';
 import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
+import type { AlarmResource } from '../../../src/domains/alarms/alarm-book.js';
+import type { AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { AlarmMetrics } from '../../../src/domains/alarms/metrics.js';
+import { StandingThen } from '../../../src/domains/alarms/standing-then.js';
 import { ALARMS, SPEC, startAlarmBench } from './bench.js';
 
 const START_MS = Date.UTC(2026, 0, 31, 9);
@@ -98,6 +101,73 @@ t.test('ISA-18.2 clause 16: time to acknowledge from the activation that first a
   t.same(metrics(1, []).timeToAcknowledge, { acknowledged: 0, unacknowledged: 0, medianSeconds: null, p95Seconds: null });
 });
 
+t.test('ISA-18.2 clause 16, ALARM-11: an activation under a shelf called nobody: it is counted apart, and asks from the end of its shelf on', async (t) => {
+  const shelved = (atS: number, alarm: string): AlarmEvent => ({ ...event(atS, 'Activated', alarm), shelved: true });
+  const { activations, rate, chattering, mostFrequent, bySeverity, timeToAcknowledge, ...rest } = metrics(1, [
+    event(0, 'Activated', 'loud-1'),
+    shelved(10, 'quiet-1'),
+    shelved(20, 'quiet-2'),
+    shelved(30, 'quiet-3'),
+    event(100, 'Unshelved', 'quiet-3'),
+    { ...event(100, 'Unshelved', 'other-1'), state: 'ClearedAcknowledged' },
+    event(130, 'Acknowledged', 'quiet-3'),
+  ]);
+  t.equal(activations, 1);
+  t.same(rate.filled, [{ at: '2026-01-31T09:00:00.000Z', activations: 1 }]);
+  t.equal(chattering.count, 0);
+  t.same(mostFrequent.alarms, [{ alarm: 'loud', activations: 1, share: 1 }]);
+  t.equal(bySeverity[2].activations, 1);
+  t.same(timeToAcknowledge, { acknowledged: 1, unacknowledged: 1, medianSeconds: 30, p95Seconds: 30 });
+  t.same(rest.shelved, { events: 0, activations: 3, now: 0 });
+});
+
+t.test('ISA-18.2 clause 16: what stood at a moment that is past is what stands now, taken back by the events since', async (t) => {
+  const END_S = 3600;
+  const endMs = START_MS + END_S * 1000;
+  const stored = (name: string, state: AlarmStatus['state'], activatedS: number, createdS = activatedS): AlarmResource => {
+    const at = (seconds: number): string => new Date(START_MS + seconds * 1000).toISOString();
+    return { metadata: { name, createdAt: at(createdS) }, spec: { severity: 'Low' }, status: { state, activatedAt: at(activatedS) } } as AlarmResource;
+  };
+  const in_ = (atS: number, word: AlarmEvent['event'], alarm: string, state: AlarmEvent['state']): AlarmEvent => ({ ...event(atS, word, alarm), state });
+  const then = new StandingThen(endMs);
+  for (const each of [
+    in_(10, 'Activated', 'seen-1', 'ActiveUnacknowledged'),
+    in_(20, 'Activated', 'back-1', 'ActiveUnacknowledged'),
+    in_(30, 'Cleared', 'back-1', 'ClearedUnacknowledged'),
+    in_(END_S, 'Activated', 'later-1', 'ActiveUnacknowledged'),
+    in_(END_S + 1, 'Cleared', 'seen-1', 'ClearedUnacknowledged'),
+    in_(END_S + 2, 'Acknowledged', 'seen-1', 'ClearedAcknowledged'),
+    in_(END_S + 3, 'Cleared', 'gone-1', 'ClearedAcknowledged'),
+    in_(END_S + 4, 'Acknowledged', 'late-1', 'ClearedAcknowledged'),
+    in_(END_S + 5, 'Activated', 'back-1', 'ActiveUnacknowledged'),
+    in_(END_S + 6, 'Deleted', 'deleted-1', 'ActiveAcknowledged'),
+    in_(END_S + 7, 'Shelved', 'shelved-1', 'ActiveAcknowledged'),
+    in_(END_S + 8, 'Activated', 'old-1', 'ActiveUnacknowledged'),
+  ])
+    then.take(each);
+  const found = then.standing([
+    stored('later-1', 'ActiveUnacknowledged', END_S),
+    stored('stands-1', 'ActiveAcknowledged', -90_000),
+    stored('resolved-1', 'ClearedAcknowledged', -90_000),
+    stored('restored-1', 'ActiveUnacknowledged', END_S + 9),
+    stored('shelved-1', 'ActiveAcknowledged', -50),
+    stored('old-1', 'ActiveUnacknowledged', END_S + 8, -100),
+  ]);
+  t.same(found.map(({ alarm, state, since }) => [alarm, state, since && (Date.parse(since) - START_MS) / 1000]).sort(), [
+    ['back-1', 'ClearedUnacknowledged', 20],
+    ['deleted-1', 'ActiveAcknowledged', null],
+    ['gone-1', 'ActiveAcknowledged', null],
+    ['late-1', 'ClearedUnacknowledged', null],
+    ['old-1', 'ClearedUnacknowledged', null],
+    ['seen-1', 'ActiveUnacknowledged', 10],
+    ['shelved-1', 'ActiveAcknowledged', -50],
+    ['stands-1', 'ActiveAcknowledged', -90_000],
+  ]);
+  const { standing } = new AlarmMetrics({ fromMs: START_MS, toMs: endMs }).report([], endMs + 1, found);
+  t.match(standing, { asOf: '2026-01-31T10:00:00.000Z', active: 5, unacknowledged: 4, stale: 3 });
+  t.same(standing?.staleAlarms[2], { alarm: 'stands-1', severity: 'Low', since: '2026-01-30T08:00:00.000Z' });
+});
+
 t.test('ISA-18.2 clause 16, Q-ALARM-07: the metrics of a site over its history', async (t) => {
   const bench = await startAlarmBench();
   t.teardown(() => bench.stop());
@@ -134,7 +204,7 @@ t.test('ISA-18.2 clause 16, Q-ALARM-07: the metrics of a site over its history',
       share: 1,
     },
     timeToAcknowledge: { acknowledged: 1, unacknowledged: 1, medianSeconds: 20, p95Seconds: 20 },
-    shelved: { events: 1, now: 1 },
+    shelved: { events: 1, activations: 0, now: 1 },
     suppressed: { events: 0, now: 0 },
   });
   t.match((await operator.get(`${METRICS}?unit=mx101`)).body, { activations: 0, standing: { active: 0 }, shelved: { now: 0 } });
@@ -149,11 +219,21 @@ t.test('ISA-18.2 clause 16, Q-ALARM-07: the metrics of a site over its history',
     t.match(await operator.get(`${METRICS}?${query}`), { status: 400, body: { code: 'invalid_query', field } }, query);
   }
   t.equal((await operator.get('/api/v1/sites/elsewhere/alarmmetrics')).status, 404);
+  const past = (to: string) => operator.get(`${METRICS}?from=2026-01-31T08:00:00.000Z&to=${to}`).then(({ body }) => body.standing);
+  t.match(await past('2026-01-31T09:00:05.000Z'), { asOf: '2026-01-31T09:00:05.000Z', active: 1, unacknowledged: 1 }, 'the first one stood');
+  t.match(await past('2026-01-31T09:00:35.000Z'), { active: 1, unacknowledged: 2 }, 'it has cleared, unacknowledged, and the other stands');
+  t.match(await past('2026-01-31T08:30:00.000Z'), { active: 0, unacknowledged: 0, stale: 0 });
+  // cleared under its shelf, the next one takes the shelf over
+  await bench.edge('warm', 'cleared');
+  await bench.edge('warm', 'raised');
+  plant.clock.advance(1000);
+  t.match((await operator.get(METRICS)).body, { activations: 4, shelved: { events: 1, activations: 1, now: 1 }, standing: { active: 1, unacknowledged: 2 } });
+  t.match((await operator.get('/api/v1/sites/demo/alarmevents?alarm=warm-2')).body.items, [{ event: 'Activated', shelved: true }]);
   plant.clock.advance(24 * HOUR_MS);
   await bench.settle();
   t.match((await (await plant.as('viewer')).get(METRICS)).body, {
     activations: 0,
-    standing: { active: 1, stale: 1, staleAlarms: [{ alarm: 'warm-1', severity: 'High' }] },
+    standing: { active: 1, stale: 1, staleAlarms: [{ alarm: 'warm-2', severity: 'High' }] },
     shelved: { now: 0 },
   });
 });
