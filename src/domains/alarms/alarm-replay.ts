@@ -2,12 +2,13 @@
  * Recorded samples through the evaluator of the scan, to say how often a definition would have raised its alarm. Between
  * two samples a value holds, as the historian means it (decisions 8.9); the moment at which a debounce ends between them is
  * looked at of its own. Where no sample came for longer than the historian ever waits, nothing is known: the evaluation
- * stops and begins anew after it, as that of a unit runtime does that was away.
+ * stops and begins anew after it, as that of a unit runtime does that was away. An arming gate opens and closes as it did.
  */
 import type { AlarmPlan } from '../../../runtime/vocabulary/alarm.js';
 import { AlarmSet } from '../../../runtime/vocabulary/alarm-set.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Series } from '../../platform/history/history.js';
+import type { GateEdge, GateHistory } from './gate-history.js';
 
 /** A running tag is recorded at least every 60 s (decisions 8.9); this much later it was not running. */
 const SILENCE_MS = 90_000;
@@ -41,9 +42,17 @@ export class AlarmReplay {
   #lastMs = Number.NEGATIVE_INFINITY;
   #gaps = 0;
   #samples = 0;
+  readonly #edges: readonly GateEdge[];
+  #nextEdge = 0;
+  #open: boolean;
 
-  /** `plan` is of tag 0. What comes before `fromMs` brings the evaluator into the state of that time and is not counted. */
-  constructor(plan: AlarmPlan, fromMs: number, timeScale: number) {
+  /**
+   * `plan` is of tag 0. What comes before `fromMs` brings the evaluator into the state of that time and is not counted.
+   * Without a gate it is armed all the time.
+   */
+  constructor(plan: AlarmPlan, fromMs: number, timeScale: number, gate: Pick<GateHistory, 'openBefore' | 'edges'> = { openBefore: true, edges: [] }) {
+    this.#edges = gate.edges;
+    this.#open = gate.openBefore;
     this.#plan = plan;
     this.#fromMs = fromMs;
     this.#timeScale = timeScale;
@@ -54,7 +63,7 @@ export class AlarmReplay {
   /** The next samples, oldest first; the historian counts qualities as the scan does (runtime/vocabulary/quality.ts). */
   take({ times, values, codes }: Series): void {
     for (let n = 0; n < times.length; n += 1) {
-      const dtMs = this.#holdUntil(times[n]);
+      const dtMs = this.#advance(times[n]);
       const hasValue = (codes[n] & 1) === 0;
       this.#readings.values[0] = hasValue ? values[n] : Number.NaN;
       this.#readings.quality[0] = codes[n] >> 1;
@@ -64,7 +73,7 @@ export class AlarmReplay {
   }
 
   report(toMs: number) {
-    this.#holdUntil(toMs);
+    this.#advance(toMs);
     const standing = this.#standing;
     if (standing) this.#activeMs += Math.max(0, toMs - Math.max(standing.atMs, this.#fromMs));
     return { activations: this.#count, activeSeconds: Math.round(this.#activeMs / 1000), first: this.#first.map(shown), last: this.#last.map(shown) };
@@ -77,6 +86,25 @@ export class AlarmReplay {
   /** Stretches without samples within the window. */
   get gaps(): number {
     return this.#gaps;
+  }
+
+  /** To the time of the next sample, with what the gate did until then. Answers what is left of the time to the next scan. */
+  #advance(atMs: number): number {
+    const isKnown = atMs - this.#lastMs <= SILENCE_MS;
+    for (let edge = this.#edges.at(this.#nextEdge); edge !== undefined && edge.atMs <= atMs; edge = this.#edges.at(this.#nextEdge)) {
+      this.#nextEdge += 1;
+      if (isKnown) this.#holdUntil(edge.atMs);
+      this.#turn(edge);
+      if (isKnown && edge.open) this.#scan(edge.atMs, 0);
+    }
+    return this.#holdUntil(atMs);
+  }
+
+  /** A gate that closes ends the alarm; one that opens begins the debounce. */
+  #turn({ atMs, open }: GateEdge): void {
+    if (!open) this.#clear(atMs);
+    this.#open = open;
+    this.#arm();
   }
 
   /** The value that was sampled last holds until a millisecond before. Answers what is left of the time to the next scan. */
@@ -99,7 +127,7 @@ export class AlarmReplay {
   #arm(): void {
     const gate = { definition: this.#plan.definition, active: this.#standing !== undefined, evaluable: true };
     this.#set.setGates([{ ...gate, armed: false }]);
-    this.#set.setGates([{ ...gate, armed: true }]);
+    this.#set.setGates([{ ...gate, armed: this.#open }]);
   }
 
   #scan(atMs: number, dtMs: number): void {

@@ -11,6 +11,7 @@ import { parseTimestamp } from '../../platform/http/log-query.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { AlarmReplay } from './alarm-replay.js';
+import { type GateHistory, gateHistory, openMs } from './gate-history.js';
 import { AlarmDefinition, AlarmDefinitionSpec } from './kind.js';
 import { addressOf, alarmPlan, isOnTag, type TagDefinition } from './plan.js';
 import { admitDefinition } from './rules.js';
@@ -19,7 +20,7 @@ export interface WhatIfDeps {
   readonly store: Store;
   readonly clock: Clock;
   /** Absent when `historian.enabled` is false. */
-  readonly history?: Pick<History, 'series'> | undefined;
+  readonly history?: Pick<History, 'series' | 'eventsJson'> | undefined;
   readonly timeScale: () => number;
   /** Setting `historian.minInterval`. */
   readonly intervalMinMs: number;
@@ -48,6 +49,11 @@ const Body = v.strictObject({
 });
 type Body = v.InferOutput<typeof Body>;
 
+interface Window {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 const route = routesFor<WhatIfDeps>();
 
 export const whatIfRoutes: readonly Route<WhatIfDeps>[] = [
@@ -71,7 +77,9 @@ export const whatIfRoutes: readonly Route<WhatIfDeps>[] = [
       const after = onTag(admitDefinition({ ...before, ...changesOf(body) }, { read: store, site, name, via: 'rest', before: found }));
       const window = readWindow(body, deps.clock.wallMs());
       if (!history) throw conflict('historian_disabled', 'the historian is off, so there is nothing to replay; set historian.enabled');
-      const replays = [before, after].map((spec) => new AlarmReplay(alarmPlan(name, spec, 0), window.fromMs, timeScale()));
+      const asked = before.armingGate && { gate: before.armingGate, site, fromMs: window.fromMs - BEFORE_MS, nowMs: deps.clock.wallMs() };
+      const gate = asked ? await gateHistory(asked, store, history) : undefined;
+      const replays = [before, after].map((spec) => new AlarmReplay(alarmPlan(name, spec, 0), window.fromMs, timeScale(), gate));
       for (let fromMs = window.fromMs - BEFORE_MS; fromMs < window.toMs; fromMs += PIECE_MS) {
         const series = await history.series(site, addressOf(before), fromMs, Math.min(fromMs + PIECE_MS, window.toMs));
         if (series) for (const replay of replays) replay.take(series);
@@ -88,11 +96,19 @@ export const whatIfRoutes: readonly Route<WhatIfDeps>[] = [
         now,
         changed,
         // what came and went between two samples is not seen here, though the scan has seen it
-        resolution: { closestSeconds: intervalMinMs / 1000, atLeastEverySeconds: SAMPLE_AT_LEAST_S, changeOfRange: SAMPLED_CHANGE, armingGate: 'not replayed: taken as open' },
+        resolution: { closestSeconds: intervalMinMs / 1000, atLeastEverySeconds: SAMPLE_AT_LEAST_S, changeOfRange: SAMPLED_CHANGE, armingGate: gateWords(before, gate, window) },
       };
     },
   }),
 ];
+
+/** What of the arming gate went into the answer. */
+function gateWords({ armingGate }: AlarmDefinitionSpec, gate: GateHistory | undefined, { fromMs, toMs }: Window): string {
+  if (!armingGate) return 'none';
+  if (!gate) return 'not replayed: taken as open, because the unit has changed its states too often; choose a shorter window';
+  const left = gate.unknownPhases === 0 ? '' : `; ${gate.unknownPhases} phases whose template is not recorded are left out`;
+  return `replayed: open for ${Math.round(openMs(gate, fromMs, toMs) / 1000)} s of the window${left}`;
+}
 
 /** @throws Refusal for a definition whose condition the scan does not evaluate. */
 function onTag(spec: AlarmDefinitionSpec): TagDefinition {
@@ -109,7 +125,7 @@ function limitsOf(spec: AlarmDefinitionSpec): Record<string, unknown> {
 }
 
 /** @throws Refusal `invalid_field` naming the field. */
-function readWindow(body: Body, nowMs: number): { readonly fromMs: number; readonly toMs: number } {
+function readWindow(body: Body, nowMs: number): Window {
   const toMs = Math.min(timeOf(body, 'to') ?? nowMs, nowMs);
   const fromMs = timeOf(body, 'from') ?? toMs - DAY_MS;
   if (fromMs >= toMs) throw invalid('invalid_field', 'from', 'from must be earlier than to, and than now');

@@ -10,6 +10,7 @@ import { type History, openHistory } from '../../platform/history/history.js';
 import { type SampledTag, Sampler, type SampleReading, type SampleSource } from '../../platform/history/sampler.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch } from '../batches/kind.js';
+import { Phase } from '../procedures/kind.js';
 
 const PASS_MS = 200; // as often as tags are published (contract 2, Limits)
 
@@ -45,15 +46,26 @@ export interface StateChange {
 }
 
 /**
- * Listener that keeps `{site, ts, kind, name, unit, from, to, cause, actor, batchID}` of every change of state. What the
+ * Listener that keeps `{site, ts, kind, name, unit, from, to, cause, actor, batchID}` of every change of state, and of a phase
+ * its template: phases go with their batch, and an arming gate is on a template. What the
  * channel announces at start as the present state of older things, with nothing before it, is no change.
  */
 export function stateRecorder(history: Pick<History, 'recordState'>, store: StoreReader, startedAtMs = 0): (change: StateChange) => void {
   return ({ site, kind, name, unit = '', batchRef = '', state, previousState, ts, cause = '', actor = '' }) => {
     if (previousState === '' && Date.parse(ts) < startedAtMs) return;
     const batchID = batchRef === '' ? '' : (store.get(Batch, site, batchRef)?.spec.batchID ?? batchRef);
-    history.recordState({ atMs: Date.parse(ts), site, unit, body: { site, ts, kind, name, unit, from: previousState, to: state, cause, actor, batchID } });
+    history.recordState({
+      atMs: Date.parse(ts),
+      site,
+      unit,
+      body: { site, ts, kind, name, unit, from: previousState, to: state, cause, actor, batchID, ...templateOf(store, site, kind, name) },
+    });
   };
+}
+
+function templateOf(store: StoreReader, site: string, kind: string, name: string): { readonly templateRef?: string } {
+  const phase = kind === Phase.kind ? store.get(Phase, site, name) : undefined;
+  return phase ? { templateRef: phase.spec.templateRef } : {};
 }
 
 /** An AlarmEvent as it is served (decisions Q-ALARM-07). */

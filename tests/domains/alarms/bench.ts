@@ -101,7 +101,10 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         factPageJson: (...page) => (opened.queries as LedgerQueries).factPageJson(...page),
         timedFacts: (...query) => (opened.queries as LedgerQueries).timedFacts(...query),
       };
-      const samples: Pick<History, 'series'> = { series: (...query) => (opened.history as History).series(...query) };
+      const samples: Pick<History, 'series' | 'eventsJson'> = {
+        series: (...query) => (opened.history as History).series(...query),
+        eventsJson: (...query) => (opened.history as History).eventsJson(...query),
+      };
       const isEvaluable = (site: string, name: string): boolean => watch.isEvaluable(site, name);
       return [
         { rows: alarmRoutes, deps: { store, clock, book, facts: past, isEvaluable, shelveMaxMs: SHELVE_MAX_MS, history: samples, timeScale: () => 10, intervalMinMs: 1000 } },

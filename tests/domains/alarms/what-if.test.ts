@@ -5,6 +5,7 @@ import type { AlarmPlan } from '../../../runtime/vocabulary/alarm.js';
 import { AlarmSet } from '../../../runtime/vocabulary/alarm-set.js';
 import { AlarmReplay } from '../../../src/domains/alarms/alarm-replay.js';
 import { AlarmDefinition } from '../../../src/domains/alarms/kind.js';
+import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
 import type { Series } from '../../../src/platform/history/history.js';
 import { SPEC, startAlarmBench } from './bench.js';
 
@@ -64,6 +65,57 @@ t.test('ADEF-07 ADEF-08 Q-ALARM-09: the replay of what changed is the scan of wh
       },
     ),
     { numRuns: 500 },
+  );
+  t.end();
+});
+
+t.test('ADEF-12 Q-ALARM-13: with a gate that opens and closes the replay is the scan, gated as the gateway gates it', (t) => {
+  const sample = fc.record({ scans: fc.integer({ min: 1, max: 40 }), value: fc.integer({ min: 85, max: 95 }) });
+  fc.assert(
+    fc.property(
+      fc.array(sample, { minLength: 1, maxLength: 20 }),
+      fc.integer({ min: 0, max: 30 }),
+      fc.boolean(),
+      fc.uniqueArray(fc.integer({ min: 1, max: 400 }), { maxLength: 8 }),
+      (samples, debounceMs, openBefore, turns) => {
+        const plan: AlarmPlan = { ...PLAN, debounceMs };
+        const edges = turns.sort((a, b) => a - b).map((ms, n) => ({ atMs: START_MS + ms, open: (n % 2 === 0) !== openBefore }));
+        const set = new AlarmSet([plan]);
+        const gate = (armed: boolean, active: boolean): void => set.setGates([{ definition: 'a', armed, active, evaluable: true }]);
+        gate(openBefore, false);
+        const readings = { values: new Float64Array(1), quality: new Uint8Array(1), stale: () => false };
+        const scanned: [number, number | null][] = [];
+        const stands = (): boolean => scanned.at(-1)?.[1] === null;
+        const changes: [number, number][] = [];
+        let atMs = 0;
+        for (const { scans, value } of samples) {
+          changes.push([atMs, value]);
+          for (let n = 0; n < scans; n += 1) {
+            readings.values[0] = value;
+            const turn = edges.find((edge) => edge.atMs === START_MS + atMs);
+            // what the value was when the gate opened is judged before the new one comes with the same scan
+            if (turn) {
+              const last = scanned.at(-1);
+              if (!turn.open && last && stands()) last[1] = atMs / 1000;
+              gate(turn.open, false);
+            }
+            set.scan(turn?.open ? 0 : 1, readings, (_plan, edge) => {
+              const last = scanned.at(-1);
+              if (edge === 'raised') scanned.push([atMs / 1000, null]);
+              else if (last) last[1] = atMs / 1000;
+            });
+            atMs += 1;
+          }
+        }
+        // a gate that turns in the millisecond of a sample is judged with the value before it
+        if (edges.some((edge) => changes.some(([ms]) => START_MS + ms === edge.atMs))) return true;
+        const replay = new AlarmReplay(plan, START_MS, 1, { openBefore, edges: edges.filter((edge) => edge.atMs < START_MS + atMs) });
+        replay.take(series(changes));
+        const shown = replay.report(START_MS + atMs).first.map(({ at, clearedAt }) => [(Date.parse(at) - START_MS) / 1000, clearedAt && (Date.parse(clearedAt) - START_MS) / 1000]);
+        return JSON.stringify(shown) === JSON.stringify(scanned.slice(0, 10));
+      },
+    ),
+    { numRuns: 1000 },
   );
   t.end();
 });
@@ -151,7 +203,7 @@ t.test('ISA-18.2 clause 16, ADEF-17: what-if over the samples of the historian c
     gaps: 0,
     now: { threshold: '90', deadband: '1', debounceSeconds: 0, activations: 30, activeSeconds: 600 },
     changed: { threshold: '90', deadband: '2', activations: 1, first: [{ at: '2026-01-31T08:00:00.000Z', clearedAt: null, value: 91 }] },
-    resolution: { closestSeconds: 1, atLeastEverySeconds: 60, changeOfRange: 0.001, armingGate: /not replayed/ },
+    resolution: { closestSeconds: 1, atLeastEverySeconds: 60, changeOfRange: 0.001, armingGate: 'none' },
   });
   t.equal(body.now.first.length, 10);
   t.match(body.now.last.at(-1), { at: '2026-01-31T08:19:20.000Z', clearedAt: '2026-01-31T08:19:40.000Z' });
@@ -182,4 +234,55 @@ t.test('ISA-18.2 clause 16, ADEF-17: what-if over the samples of the historian c
   }
   t.match(await viewer.post('/api/v1/sites/demo/alarmdefinitions/rx101-held/what-if', {}), { status: 400, body: { field: 'conditionType' } });
   t.equal((await viewer.post('/api/v1/sites/demo/alarmdefinitions/none/what-if', {})).status, 404);
+});
+
+t.test('ADEF-12 ISA-18.2 clause 16: what-if opens and closes an arming gate as the recorded states of its phases did', async (t) => {
+  const bench = await startAlarmBench();
+  t.teardown(() => bench.stop());
+  const { plant, history } = bench;
+  const viewer = await plant.as('viewer');
+  const GATED = '/api/v1/sites/demo/alarmdefinitions/gated/what-if';
+  await bench.define('gated', { ...SPEC, armingGate: { phaseTemplateRef: 'react', unitRef: 'rx101', states: ['Running'] } });
+  const id = history.tag({ site: 'demo', unit: 'rx101', address: 'li101.pv', tag: 'pv', dataType: 'Float' });
+  // 20 s above the limit in every 40 s, from 08:00 to 08:20
+  for (let n = 0; n < 1200; n += 1) history.push(id, 0, START_MS + n * 1000, n % 40 < 20 ? 91 : 80);
+  const asked = { from: '2026-01-31T08:00:00.000Z', to: '2026-01-31T08:20:00.000Z' };
+  const state = (atS: number, name: string, from: string, to: string, more: object = {}): void =>
+    history.recordState({
+      atMs: START_MS + atS * 1000,
+      site: 'demo',
+      unit: 'rx101',
+      body: { site: 'demo', ts: new Date(START_MS + atS * 1000).toISOString(), kind: 'Phase', name, unit: 'rx101', from, to, ...more },
+    });
+  t.match(
+    (await viewer.post(GATED, asked)).body,
+    { now: { activations: 0 }, resolution: { armingGate: 'replayed: open for 0 s of the window' } },
+    'no phase of the template has run',
+  );
+
+  state(85, 'b-1-react', 'Idle', 'Running', { templateRef: 'react' });
+  state(130, 'b-1-react', 'Running', 'Held', { templateRef: 'react' });
+  state(200, 'b-1-react', 'Held', 'Running', { templateRef: 'react' });
+  state(210, 'b-1-react', 'Running', 'Complete', { templateRef: 'react' });
+  state(300, 'b-1-heat', 'Idle', 'Running', { templateRef: 'heat' });
+  state(400, 'forgotten', 'Idle', 'Running');
+  const { body } = await viewer.post(GATED, { ...asked, threshold: '92' });
+  t.match(body, {
+    now: {
+      activations: 3,
+      activeSeconds: 15 + 10 + 10,
+      first: [
+        { at: '2026-01-31T08:01:25.000Z', clearedAt: '2026-01-31T08:01:40.000Z' },
+        { at: '2026-01-31T08:02:00.000Z', clearedAt: '2026-01-31T08:02:10.000Z' },
+        { at: '2026-01-31T08:03:20.000Z', clearedAt: '2026-01-31T08:03:30.000Z' },
+      ],
+    },
+    changed: { activations: 0 },
+    resolution: { armingGate: 'replayed: open for 55 s of the window; 1 phases whose template is not recorded are left out' },
+  });
+
+  // a phase that has run since long before the window, and still does
+  const spec = { templateRef: 'react', unitRef: 'rx101', mode: '' } as unknown as PhaseSpec;
+  await plant.store.write({ puts: [{ kind: Phase, site: 'demo', name: 'runs', spec, status: { ...Phase.initialStatus(spec), state: 'Running' } }] });
+  t.match((await viewer.post(GATED, asked)).body, { now: { activations: 30 }, resolution: { armingGate: /open for 1200 s/ } });
 });

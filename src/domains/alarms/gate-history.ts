@@ -1,0 +1,100 @@
+/**
+ * When an arming gate was open (decisions Q-ALARM-13), from the recorded states of the phases that open it. A phase that has
+ * changed since is what its first change says it was before; one that has not changed is what it is now.
+ */
+import type { History } from '../../platform/history/history.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import { Phase } from '../procedures/kind.js';
+import type { AlarmDefinitionSpec } from './kind.js';
+
+export type Gate = NonNullable<AlarmDefinitionSpec['armingGate']>;
+
+export interface GateEdge {
+  readonly atMs: number;
+  readonly open: boolean;
+}
+
+export interface GateHistory {
+  /** Whether it was open before the first edge. */
+  readonly openBefore: boolean;
+  /** Oldest first, in turns. */
+  readonly edges: readonly GateEdge[];
+  /** Phases on the unit that are gone, and of which the history does not say from which template they were. */
+  readonly unknownPhases: number;
+}
+
+interface StateBody {
+  readonly ts: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  readonly templateRef?: string;
+}
+
+interface Asked {
+  readonly gate: Gate;
+  readonly site: string;
+  readonly fromMs: number;
+  readonly nowMs: number;
+}
+
+const PAGE = 5000;
+/** A unit with more changes of state in a window than this is asked about a shorter one. */
+const CHANGES_MAX = 100_000;
+
+/** Undefined when there are too many changes to look at. */
+export async function gateHistory({ gate, site, fromMs, nowMs }: Asked, store: StoreReader, history: Pick<History, 'eventsJson'>): Promise<GateHistory | undefined> {
+  const inGate = new Map<string, boolean>();
+  const opens = (state: string): boolean => (gate.states as readonly string[]).includes(state);
+  const turns: { readonly atMs: number; readonly name: string; readonly inGate: boolean }[] = [];
+  const unknown = new Set<string>();
+  let count = 0;
+  for await (const changes of changesOf(site, gate.unitRef, fromMs, nowMs, history)) {
+    count += changes.length;
+    if (count > CHANGES_MAX) return undefined;
+    for (const { ts, kind, name, from, to, templateRef = store.get(Phase, site, name)?.spec.templateRef } of changes) {
+      if (kind !== Phase.kind) continue;
+      if (templateRef === undefined) unknown.add(name);
+      if (templateRef !== gate.phaseTemplateRef) continue;
+      if (!inGate.has(name)) inGate.set(name, opens(from));
+      turns.push({ atMs: Date.parse(ts), name, inGate: opens(to) });
+    }
+  }
+  for (const { metadata, spec, status } of store.list(Phase, site)) {
+    if (spec.templateRef === gate.phaseTemplateRef && spec.unitRef === gate.unitRef && !inGate.has(metadata.name)) inGate.set(metadata.name, opens(status.state));
+  }
+  const isOpen = (): boolean => [...inGate.values()].includes(true);
+  const openBefore = isOpen();
+  const edges: GateEdge[] = [];
+  for (const turn of turns) {
+    inGate.set(turn.name, turn.inGate);
+    const open = isOpen();
+    if (open !== (edges.at(-1)?.open ?? openBefore)) edges.push({ atMs: turn.atMs, open });
+  }
+  return { openBefore, edges, unknownPhases: unknown.size };
+}
+
+/** How long it was open in a window. */
+export function openMs({ openBefore, edges }: GateHistory, fromMs: number, toMs: number): number {
+  let total = 0;
+  let open = openBefore;
+  let sinceMs = fromMs;
+  for (const edge of [...edges, { atMs: toMs, open: false }]) {
+    const atMs = Math.min(Math.max(edge.atMs, fromMs), toMs);
+    if (open) total += atMs - sinceMs;
+    sinceMs = atMs;
+    open = edge.open;
+  }
+  return total;
+}
+
+async function* changesOf(site: string, unit: string, fromMs: number, nowMs: number, history: Pick<History, 'eventsJson'>): AsyncIterable<readonly StateBody[]> {
+  let cursor: string | undefined;
+  do {
+    const bytes = await history.eventsJson('states', { site, unit, fromMs, toMs: nowMs + 1, order: 'asc', limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+    const page = JSON.parse(new TextDecoder().decode(bytes)) as { readonly items: readonly StateBody[]; readonly nextCursor: string | null };
+    yield page.items;
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor !== undefined);
+}
