@@ -296,10 +296,10 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     for (const root of heldByAlarm.of(site, name)) wakeScope(site, root);
   });
   store.watchReload(() => {
-    desk.takeKept();
-    units.catchUp();
     if (store.accepting) log.info('the storage accepts changes again');
     else log.error('the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on');
+    desk.takeKept();
+    units.catchUp();
     for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loop.wakeAll();
   });
 
@@ -330,6 +330,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     authMode: settings.authMode,
     operatingMode: settings.operatingMode,
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => served.gateway?.nonces?.size ?? 0, nearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false },
+    settingsWithoutEffect: settings.withoutEffect,
     storageAccepting: () => store.accepting,
     runtimes: () => runtimes.links().map(({ site, unit, ready, message }) => ({ site, unit, ready, message })),
     realtime: () => runtimes.realtime,

@@ -43,6 +43,8 @@ interface Row<T> {
   readonly defaultText?: string;
   /** Not shown in reports. */
   readonly secret?: true;
+  /** What is so instead, where this version reads the setting and does nothing with it: told to whoever sets it. */
+  readonly withoutEffect?: string;
 }
 
 interface Defaults {
@@ -180,7 +182,7 @@ function row<T>(
   type: Type<T>,
   value: T | ((context: Defaults) => T),
   meaning: string,
-  more: Pick<Row<T>, 'flag' | 'environment' | 'secret' | 'defaultText'> = {},
+  more: Pick<Row<T>, 'flag' | 'environment' | 'secret' | 'defaultText' | 'withoutEffect'> = {},
 ): Row<T> {
   return { key, type, default: value, meaning, ...more };
 }
@@ -189,6 +191,10 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+
+const NO_ARCHIVE = { withoutEffect: 'this version archives nothing: the whole audit trail stays live' };
+const NO_CHANGE_REQUESTS = { withoutEffect: 'this version has no change requests' };
+const NO_POWER = { withoutEffect: 'this version switches no power of nodes' };
 
 export const SETTINGS = {
   httpPort: row('gateway.httpPort', integer(0, 65535), 8090, 'port of the gateway; 0 takes a free one'),
@@ -268,12 +274,12 @@ export const SETTINGS = {
   bypassDefaultMs: row('interlock.bypass.defaultDuration', duration(SECOND), HOUR, 'length of an interlock bypass'),
   bypassMaxMs: row('interlock.bypass.maxDuration', duration(SECOND), 24 * HOUR, 'longest interlock bypass'),
   changeControlEnforced: row('changeControl.enforce', flag, false, 'controlled kinds change through change requests only'),
-  selfApprovalAllowed: row('changeControl.allowSelfApproval', flag, false, 'an author may approve his own change request'),
-  changeRequestExpiryHours: row('changeControl.expiryHours', integer(1, 8760), 168, 'life of an open change request'),
+  selfApprovalAllowed: row('changeControl.allowSelfApproval', flag, false, 'an author may approve his own change request', NO_CHANGE_REQUESTS),
+  changeRequestExpiryHours: row('changeControl.expiryHours', integer(1, 8760), 168, 'life of an open change request', NO_CHANGE_REQUESTS),
   signingAlgorithm: row('security.signing.algorithm', oneOf('HMAC-SHA256', 'Ed25519'), 'HMAC-SHA256', 'how records are signed'),
   secretsDir: row('secrets.dir', text, ({ dataDir }) => path.join(dataDir, 'secrets'), 'files with the secrets of devices', { defaultText: '<dataDir>/secrets' }),
-  auditRecordsMax: row('audit.maxRecords', integer(1000, 1_000_000_000), 1_000_000, 'records kept in the live trail; older ones are archived'),
-  auditAgeMaxMs: row('audit.maxAge', duration(DAY), 400 * DAY, 'age at which records are archived'),
+  auditRecordsMax: row('audit.maxRecords', integer(1000, 1_000_000_000), 1_000_000, 'records kept in the live trail; older ones are archived', NO_ARCHIVE),
+  auditAgeMaxMs: row('audit.maxAge', duration(DAY), 400 * DAY, 'age at which records are archived', NO_ARCHIVE),
   historianEnabled: row('historian.enabled', flag, true, 'record tag values'),
   historianIntervalMinMs: row('historian.minInterval', duration(100), SECOND, 'closest samples of one tag'),
   historianFlushIntervalMs: row('historian.flushInterval', duration(100), 2 * SECOND, 'samples lost at most by a power cut'),
@@ -281,8 +287,8 @@ export const SETTINGS = {
   historianBytesMax: row('historian.maxBytes', bytes, 20 * 1024 ** 3, 'disk share of the historian'),
   maxShelveDurationMs: row('alarms.maxShelveDuration', duration(SECOND), 24 * HOUR, 'longest shelf of an alarm'),
   resolvedRetentionMs: row('alarms.resolvedRetention', duration(15 * MINUTE), 24 * HOUR, 'how long a resolved alarm is readable'),
-  powerProvider: row('power.provider', text, 'none', 'none, redfish, ipmi, wol or simulation'),
-  powerNodes: row('power.nodes', powerNodes, {}, 'address and secret per node', { secret: true }),
+  powerProvider: row('power.provider', text, 'none', 'none, redfish, ipmi, wol or simulation', NO_POWER),
+  powerNodes: row('power.nodes', powerNodes, {}, 'address and secret per node', { secret: true, ...NO_POWER }),
   mqttEnabled: row('mqtt.enabled', flag, false, 'publish telemetry'),
   mqttUrl: row('mqtt.url', maybeText, null, 'broker'),
   mqttClientId: row('mqtt.clientId', maybeText, null, 'client id at the broker'),
@@ -308,6 +314,8 @@ export interface Settings extends SettingValues {
   readonly dataDir: string;
   readonly configFile: string | null;
   readonly insecureAllowRemote: boolean;
+  /** Settings that somebody has set and that do nothing in this version, as sentences. */
+  readonly withoutEffect: readonly string[];
 }
 
 const ENVIRONMENT_PREFIX = 'LINESIDE_';
@@ -342,9 +350,18 @@ export function readSettings(argv: readonly string[], env: Readonly<Record<strin
   const values: Record<string, unknown> = {};
   for (const [name, setting] of ROWS) values[name] = resolve(setting, chosen.get(setting.key), { dataDir: folder, authMode });
   const insecureAllowRemote = flags.has('insecure-allow-remote');
-  const settings = { ...(values as unknown as SettingValues), dataDir: folder, configFile, insecureAllowRemote };
+  const withoutEffect = ROWS.flatMap(([name, setting]) => (chosen.has(setting.key) ? notesOn(setting, values[name]) : []));
+  const settings = { ...(values as unknown as SettingValues), dataDir: folder, configFile, insecureAllowRemote, withoutEffect };
   checkTogether(settings);
   return settings;
+}
+
+/** Whoever sets what is so anyway expects nothing of it. */
+function notesOn(setting: AnyRow, value: unknown): string[] {
+  const { key, type, withoutEffect } = setting;
+  const isDefault = JSON.stringify(value) === JSON.stringify(setting.default);
+  if (withoutEffect === undefined || isDefault) return [];
+  return [`${key}${setting.secret ? '' : ` ${defaultWords(type.show(value))}`} has no effect: ${withoutEffect}`];
 }
 
 /** The rows in words, for the reference page. */
@@ -364,7 +381,7 @@ export function describeSettings(): SettingWords[] {
     environment: [environmentName(setting.key), ...(setting.environment === undefined ? [] : [setting.environment])],
     default: setting.defaultText ?? (setting.default === null ? '' : defaultWords(setting.type.show(setting.default))),
     accepts: setting.type.expects.replace(/^must be /, ''),
-    meaning: setting.meaning,
+    meaning: setting.withoutEffect === undefined ? setting.meaning : `${setting.meaning}; without effect: ${setting.withoutEffect}`,
   }));
 }
 
@@ -483,8 +500,13 @@ function checkTogether(settings: Settings): void {
   refuseAbsent(settings);
 }
 
-/** What this version does not have is refused at start, not ignored in silence. */
-function refuseAbsent({ authMode, mqttEnabled }: Settings): void {
+/**
+ * What this version does not have is refused at start where the plant would be less protected, or less is seen of it, than
+ * the setting says. What only does nothing is told (`withoutEffect`): no update keeps a line from starting for that.
+ */
+function refuseAbsent({ authMode, mqttEnabled, changeControlEnforced }: Settings): void {
+  if (changeControlEnforced)
+    throw new SettingsError('changeControl.enforce', 'changeControl.enforce: this version has no change requests, so nothing could be changed through them; leave it false');
   if (authMode === 'oidc') throw new SettingsError('auth.mode', 'auth.mode oidc: this version signs in with its own accounts only; use local, or none on a loopback address');
   if (mqttEnabled) throw new SettingsError('mqtt.enabled', 'mqtt.enabled: this version does not publish over MQTT; leave it false');
 }

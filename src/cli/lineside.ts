@@ -20,8 +20,14 @@ function settingsOrExit(flags: readonly string[]): Settings {
   }
 }
 
+/** On the error stream, so that what `check-config` prints stays JSON. */
+function tellWithoutEffect({ withoutEffect }: Settings): void {
+  for (const note of withoutEffect) console.error(`lineside: ${note}`);
+}
+
 async function start(flags: readonly string[]): Promise<void> {
   const settings = settingsOrExit(flags);
+  tellWithoutEffect(settings);
   const { startAppliance } = await import('../main.js');
   const appliance = await startAppliance(settings, PRODUCT).catch((fault: unknown) => {
     console.error(`lineside: ${fault instanceof Error ? fault.message : String(fault)}`);
@@ -56,7 +62,11 @@ program
   .description('report settings without starting')
   .allowUnknownOption()
   .allowExcessArguments()
-  .action((_, command: Command) => console.log(JSON.stringify(showSettings(settingsOrExit(command.args)), null, 2)));
+  .action((_, command: Command) => {
+    const settings = settingsOrExit(command.args);
+    tellWithoutEffect(settings);
+    console.log(JSON.stringify(showSettings(settings), null, 2));
+  });
 program
   .command('replay')
   .description('execute a recording of a unit again; exit code 1 when it went another way, with the scan')

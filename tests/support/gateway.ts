@@ -124,6 +124,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     authMode: settings.authMode,
     operatingMode: settings.operatingMode,
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => 0, nearlyFull: () => false },
+    settingsWithoutEffect: settings.withoutEffect,
     storageAccepting: () => store.accepting,
     runtimes: () => [],
     realtime: () => ({ granted: false, reason: 'no unit runs here' }),

@@ -18,6 +18,8 @@ export interface SystemView {
   readonly authMode: 'local' | 'oidc' | 'none';
   readonly operatingMode: string;
   readonly antiReplay: { readonly enabled: boolean; entries(): number; nearlyFull(): boolean };
+  /** Settings that somebody has set and that do nothing in this version, as sentences. */
+  readonly settingsWithoutEffect: readonly string[];
   /** False while the ledger refuses commits. */
   storageAccepting(): boolean;
   runtimes(): readonly RuntimeHealth[];
@@ -77,6 +79,7 @@ function health(system: SystemView): Record<string, unknown> {
   if (!system.storageAccepting()) warnings.push('the storage refuses writes: nothing can be changed until it accepts them again');
   const realtime = system.realtime();
   if (runtimes.length > 0 && !realtime.granted) warnings.push(`scan threads run without real-time priority: ${realtime.reason}`);
+  warnings.push(...system.settingsWithoutEffect.map((note) => `setting ${note}`));
   const down = runtimes.filter(({ ready }) => !ready);
   return {
     status: system.storageAccepting() && down.length === 0 ? 'ok' : 'degraded',

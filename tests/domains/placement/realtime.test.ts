@@ -85,6 +85,7 @@ t.test('Performance D: system health shows the priority and warns only while uni
         system: {
           authMode: 'local',
           antiReplay: { enabled: true, entries: () => 0, nearlyFull: () => false },
+          settingsWithoutEffect: [],
           storageAccepting: () => true,
           runtimes: () => Array.from({ length: units }, () => ({ site: 's', unit: 'u', ready: true, message: '' })),
           realtime: () => realtime,

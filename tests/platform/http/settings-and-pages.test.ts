@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { environmentName, readSettings, SETTINGS, SettingsError, showSettings } from '../../../src/settings.js';
+import { describeSettings, environmentName, readSettings, SETTINGS, SettingsError, showSettings } from '../../../src/settings.js';
 import { startGatewayTest } from '../../support/gateway.js';
 
 function folder(t: { teardown(call: () => unknown): void }, config?: string): string {
@@ -65,6 +65,29 @@ t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by n
   t.match(refused([], {}, 'gateway.tls.certFile: /c.pem\n'), 'given together');
   t.match(refused(['--auth-mode', 'oidc'], {}, 'auth.oidc.issuer: https://id.example\nauth.oidc.clientId: lineside\n'), 'signs in with its own accounts only');
   t.match(refused([], { LINESIDE_MQTT__ENABLED: 'true' }), 'does not publish over MQTT');
+});
+
+t.test('D-CFG: a setting that does nothing in this version says so to whoever sets it; one that would protect less than it says is refused', async (t) => {
+  t.same(readSettings([], {}, folder(t)).withoutEffect, [], 'nobody has set anything');
+  const { withoutEffect } = readSettings(
+    [],
+    { LINESIDE_AUDIT__MAXRECORDS: '5000' },
+    folder(t, 'audit.maxAge: 30d\npower: {provider: ipmi, nodes: {edge-1: {address: 10.0.0.9, secret: hunter2}}}\nchangeControl: {expiryHours: 24, allowSelfApproval: false}\n'),
+  );
+  t.same(withoutEffect, [
+    'changeControl.expiryHours 24 has no effect: this version has no change requests',
+    'audit.maxRecords 5000 has no effect: this version archives nothing: the whole audit trail stays live',
+    'audit.maxAge 30d has no effect: this version archives nothing: the whole audit trail stays live',
+    'power.provider ipmi has no effect: this version switches no power of nodes',
+    'power.nodes has no effect: this version switches no power of nodes',
+  ]);
+  t.throws(() => readSettings([], { LINESIDE_CHANGECONTROL__ENFORCE: 'true' }, folder(t)), { name: 'SettingsError', setting: 'changeControl.enforce', message: /leave it false/ });
+  t.equal(readSettings([], { LINESIDE_CHANGECONTROL__ENFORCE: 'false' }, folder(t)).changeControlEnforced, false);
+  const told = describeSettings().filter(({ meaning }) => meaning.includes('; without effect: '));
+  t.same(told.map(({ key }) => key).sort(), ['audit.maxAge', 'audit.maxRecords', 'changeControl.allowSelfApproval', 'changeControl.expiryHours', 'power.nodes', 'power.provider']);
+  const test = await startGatewayTest({ settings: { withoutEffect: [withoutEffect[2]] } });
+  t.teardown(() => test.stop());
+  t.match((await (await test.as('viewer')).get('/api/v1/system/health')).body.warnings, [/^setting audit.maxAge 30d has no effect/]);
 });
 
 t.test('Q-AUTH-11: mode none listens on loopback, and on the network only when told twice', async (t) => {
