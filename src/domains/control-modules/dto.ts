@@ -6,7 +6,7 @@ import type { Condition } from '../batches/kind.js';
 import { PROGRAM } from '../logic/rules.js';
 import { NO_BYPASS } from './bypass.js';
 import { type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
-import { mergeTags, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
+import { mergeTags, modeOf, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
 
 export function templateBody(resource: Resource<ControlModuleTemplateSpec>): unknown {
   return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };
@@ -38,7 +38,7 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
     symbolId: resolved?.symbolId ?? spec.symbolId,
     measuredVariable: resolved?.measuredVariable ?? spec.measuredVariable,
     description: spec.description,
-    mode: spec.mode || 'Automatic',
+    mode: modeOf(resource),
     state: health.state,
     message: health.message || status.message,
     tags: mergeTags(template?.spec.tags ?? [], spec.tags),

@@ -3,6 +3,7 @@
  * instance stores only what differs from its template; the merged view is computed in rules.ts.
  */
 import * as v from 'valibot';
+import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { DurationText, Identifier, Required, Scalar, ScalarMap, TagName, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
@@ -135,6 +136,8 @@ export interface InterlockBypass {
 
 export interface ControlModuleStatus {
   readonly message: string;
+  /** Where it is reported it takes precedence over the one of the spec (contract 2, Equipment mode). */
+  readonly mode?: Mode | '';
   readonly interlockBypass?: InterlockBypass;
   readonly overrides: readonly { readonly tag: string; readonly value: string; readonly by: string; readonly at: string }[];
   readonly conditions: readonly Condition[];

@@ -5,6 +5,7 @@
 import { blockType } from '../../../runtime/catalog.js';
 import { parseValueText } from '../../../runtime/language/value-text.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
+import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { CompositeType } from '../../../runtime/vocabulary/network.js';
 import { groupBy } from '../../platform/base/group-by.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
@@ -273,4 +274,9 @@ export function resolvedModuleOf(read: StoreReader, { spec }: Pick<ModuleResourc
   const resolved = resolveModule(spec, template, paramDefault(read));
   merged.set(spec, { template, types, resolved });
   return resolved;
+}
+
+/** An unset mode reads as Automatic; the status value takes precedence over the spec value (contract 2, Equipment mode). */
+export function modeOf({ spec, status }: Resource<ControlModuleSpec, ControlModuleStatus>): Mode {
+  return status.mode || spec.mode || 'Automatic';
 }

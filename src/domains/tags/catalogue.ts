@@ -12,7 +12,7 @@ import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
-import { resolvedModuleOf, unitOf } from '../control-modules/rules.js';
+import { modeOf, resolvedModuleOf, unitOf } from '../control-modules/rules.js';
 import { ControlProgram, FunctionBlockType, MANAGED_BY_LABEL } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 
@@ -208,10 +208,8 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Mode of a control module; unset reads as Automatic, a status value takes precedence over the spec (contract 2, Equipment mode). */
+/** Undefined for a name that is no control module. */
 export function moduleMode(read: StoreReader, site: string, module: string): Mode | undefined {
   const resource = read.get(ControlModule, site, module);
-  if (!resource) return undefined;
-  const reported = (resource.status as { readonly mode?: Mode }).mode;
-  return reported || resource.spec.mode || 'Automatic';
+  return resource && modeOf(resource);
 }

@@ -10,6 +10,7 @@ const INTEGER_TEXT = /^[+-]?\d{1,19}$/;
 const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 const INT_MIN = -(2n ** 63n);
 const INT_MAX = 2n ** 63n - 1n;
+const NUMBER_LENGTH_MAX = 64; // characters of a number or a time written as text; 17 digits say all that a REAL can hold
 const TEXT_LENGTH_MAX = 4096; // not in the contract: bounds what one write puts into audit trail and runtime
 
 export interface WrittenTag {
@@ -22,9 +23,12 @@ export interface WrittenTag {
 
 /**
  * The value in the runtime's form (TIME in whole milliseconds).
- * @throws Refusal `invalid_value`, then `out_of_range` naming tag and range (contract 2, Tag write rules 2).
+ * @throws Refusal `missing_field`, `invalid_value`, then `out_of_range` naming tag and range (contract 2, Tag write rules 2).
  */
 export function decodeWrite(tag: WrittenTag, value: unknown): Value {
+  if (value === undefined) throw invalid('missing_field', 'value', `value is missing: say what to write to tag ${tag.address}`);
+  if (typeof value === 'string' && tag.type !== 'STRING' && value.length > NUMBER_LENGTH_MAX)
+    throw invalidValue(tag, `at most ${NUMBER_LENGTH_MAX} characters when it is sent as text`);
   const decoded = convert(tag, value);
   const number = tag.type === 'REAL' || tag.type === 'INT' ? Number(decoded) : undefined;
   if (number !== undefined && ((tag.min !== undefined && number < tag.min) || (tag.max !== undefined && number > tag.max))) throw outOfRange(tag, value);
@@ -42,7 +46,7 @@ function convert(tag: WrittenTag, value: unknown): Value {
       return convertInteger(tag, value);
     case 'REAL': {
       const number = typeof value === 'string' && NUMBER_TEXT.test(value.trim()) ? Number(value) : value;
-      if (typeof number === 'number' && Number.isFinite(number)) return number;
+      if (typeof number === 'number' && Number.isFinite(number)) return number + 0; // no minus zero: nobody could see it
       throw invalidValue(tag, 'a number');
     }
     case 'STRING':
@@ -57,7 +61,7 @@ function convert(tag: WrittenTag, value: unknown): Value {
 }
 
 function convertInteger(tag: WrittenTag, value: unknown): Value {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value + 0;
   if (typeof value === 'string' && INTEGER_TEXT.test(value.trim())) {
     const integer = BigInt(value.trim().replace(/^\+/, ''));
     if (integer >= INT_MIN && integer <= INT_MAX) {

@@ -10,7 +10,7 @@ import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { FrameResult, WriteFrame } from '../../platform/stream/websocket.js';
 import { Site } from '../plant/kind.js';
 import type { TagEntry } from './catalogue.js';
-import { findTag, TAG_WRITE_CATEGORY, type TagDeps, writeTag } from './write.js';
+import { auditable, findTag, TAG_WRITE_CATEGORY, type TagDeps, writeTag } from './write.js';
 
 export async function writeFrame(deps: TagDeps, frame: WriteFrame, caller: Caller, sourceIP: string): Promise<FrameResult> {
   const audit = drafter(frame, caller, sourceIP);
@@ -18,7 +18,8 @@ export async function writeFrame(deps: TagDeps, frame: WriteFrame, caller: Calle
   try {
     tag = admit(deps, frame, caller);
   } catch (fault) {
-    if (fault instanceof Refusal) await deps.store.write({ audits: [audit({ result: 'Rejected', reason: auditReason(fault.context.code ?? fault.kind) })] });
+    if (fault instanceof Refusal)
+      await deps.store.write({ audits: [audit({ result: 'Rejected', reason: auditReason(fault.context.code ?? fault.kind), after: auditable(frame.value) })] });
     throw fault;
   }
   const { ok, message } = await writeTag(deps, { tag, address: frame.address, value: frame.value, audit });

@@ -18,6 +18,7 @@ import { unreachable } from './live.js';
 import { decodeWrite, servedValue } from './values.js';
 
 export const TAG_WRITE_CATEGORY = 'tag-write';
+const AUDITED_LENGTH_MAX = 4096; // as long as the longest text a tag takes
 
 export interface TagDeps {
   readonly store: Store;
@@ -120,7 +121,7 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
   }
   const link = deps.runtimes.link(tag.site, tag.descriptor.unit);
   const before = presentValue(link, tag);
-  const after = attempt.value;
+  const after = auditable(attempt.value);
   if (!link?.ready) {
     await deps.store.write({ audits: [record({ result: 'Failed', reason: 'RuntimeUnreachable', before, after })] });
     const refusal = unreachable(tag.descriptor.unit, link?.message ?? '');
@@ -129,15 +130,24 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
   await deps.store.write({ audits: [record({ result: 'Accepted', before, after })] });
   const result = await link.write(tag.path, value);
   if (result.ok) {
-    await deps.store.write({ audits: [record({ result: 'Success', before, after })] });
+    await verdict(deps, record({ result: 'Success', before, after }), `tag ${address} was written`);
     return { ok: true, message: result.message };
   }
   const refusal = refusalOf(result);
   const reason = result.code === 'runtime_unreachable' ? 'RuntimeUnreachable' : 'RuntimeRefused';
-  await deps.store.write({
-    audits: [record({ result: 'Failed', reason, before, after, details: { ...detailsOf(tag, address), code: result.code ?? 'write_failed', message: result.message } })],
-  });
+  const details = { ...detailsOf(tag, address), code: result.code ?? 'write_failed', message: result.message };
+  await verdict(deps, record({ result: 'Failed', reason, before, after, details }), `tag ${address} was not written: ${result.message}`);
   return { ok: false, message: result.message, refusal };
+}
+
+/** The attempt is on record, and the runtime has answered: a storage that fails now must not make the caller believe the opposite. */
+async function verdict({ store }: TagDeps, audit: AuditDraft, outcome: string): Promise<void> {
+  try {
+    await store.write({ audits: [audit] });
+  } catch (fault) {
+    if (!(fault instanceof Refusal) || fault.kind !== 'unavailable') throw fault;
+    throw new Refusal('unavailable', `${outcome}; that is not on record, because the storage refuses changes`, fault.context);
+  }
 }
 
 /** Target and details of every record of a tag write (decisions Q-TAG-09, Q-TAG-12). */
@@ -154,10 +164,18 @@ function presentValue(link: UnitLink | undefined, tag: TagEntry): Value {
   return link && index >= 0 && link.refresh() ? servedValue(link.reading(index).value) : null;
 }
 
-/** A refused value may be anything JSON can carry; the trail keeps what is short. */
-function auditable(value: unknown): unknown {
-  const text = JSON.stringify(value);
-  return text !== undefined && text.length <= 1024 ? value : '(too long)';
+/** What was sent may be anything JSON can carry, as deep as it likes; the trail keeps what a tag could be. */
+export function auditable(value: unknown): unknown {
+  switch (typeof value) {
+    case 'string':
+      return value.length <= AUDITED_LENGTH_MAX ? value : `(text of ${value.length} characters)`;
+    case 'number':
+      return Number.isFinite(value) ? value : `(${value})`;
+    case 'object':
+      return value === null ? null : Array.isArray(value) ? '(array)' : '(object)';
+    default:
+      return value;
+  }
 }
 
 /** How a refusal of the runtime is passed through (contract 2, Tag write rules 3). */

@@ -17,7 +17,7 @@ import type { StoreEvent } from '../../platform/store/store.js';
 import { alarmPlans } from '../alarms/plan.js';
 import type { InterlockBypass } from '../control-modules/kind.js';
 import { CHANNEL_BLOCKS, type EffectiveTag, ioModuleOf, type ResolvedModule } from '../control-modules/merge.js';
-import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
+import { modeOf, modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
 import { ControlProgram, type ControlProgramSpec, FunctionBlockType } from '../logic/kind.js';
 import { scanIntervalMs } from '../logic/rules.js';
 import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
@@ -92,7 +92,7 @@ function unitModules(read: StoreReader, site: string, unit: string): NamedModule
   return modulesOf(read, site, unit).flatMap((module) => {
     const resolved = resolvedModuleOf(read, module);
     if (!resolved) return [];
-    return [{ name: module.metadata.name, mode: module.spec.mode === '' ? 'Automatic' : module.spec.mode, resolved, bypass: module.status.interlockBypass }];
+    return [{ name: module.metadata.name, mode: modeOf(module), resolved, bypass: module.status.interlockBypass }];
   });
 }
 

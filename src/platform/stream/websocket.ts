@@ -27,6 +27,7 @@ export interface WriteFrame {
   readonly site: string;
   readonly unit: string;
   readonly address: string;
+  /** Undefined when the frame has none: a write attempt that is refused, and on record. */
   readonly value: unknown;
 }
 
@@ -263,7 +264,6 @@ function readFilter(value: unknown): FilterRequest {
 function readWrite(frame: Members): WriteFrame {
   only(frame, ['type', 'requestId', 'site', 'unit', 'address', 'value']);
   checkRequestId(frame);
-  if (frame.value === undefined) throw invalid('missing_field', 'value', 'value is missing');
   return { site: needText(frame, 'site'), unit: needText(frame, 'unit'), address: needText(frame, 'address', 1024), value: frame.value };
 }
 

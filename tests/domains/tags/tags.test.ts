@@ -1,7 +1,9 @@
 import t from 'tap';
 import { decodeWrite } from '../../../src/domains/tags/values.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { SocketClient } from '../../platform/stream/clients.js';
+import { ScriptedClock } from '../../platform/stream/scripted.js';
 import { startPlant } from './plant.js';
 
 const UNIT_TAGS = '/api/v1/sites/north/units/rx101/tags';
@@ -137,8 +139,163 @@ t.test('TAG-23 TAG-24 TAG-22 TAG-29 MODE-02 MODE-06: refusals of the gateway, in
 t.test('TAG-25 TAG-26: the range refusal names tag and range', async (t) => {
   const plant = await startPlant();
   t.teardown(() => plant.stop());
-  const { body } = await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 140 } });
-  t.match(body, { status: 400, field: 'value', tag: 'v101.sp', engMin: 0, engMax: 120, error: /140.*0 to 120.*v101\.sp/ });
+  const refused = { status: 400, body: { code: 'out_of_range', field: 'value', tag: 'v101.sp', engMin: 0, engMax: 120, error: /140.*0 to 120.*v101\.sp/ } };
+  t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 140 } }), refused);
+  t.match(await plant.request('POST', `${MODULES}/v101/tags/sp`, { body: { value: '140' } }), refused, 'on the route of its module');
+  const socket = await SocketClient.open(plant.url);
+  t.teardown(() => socket.close());
+  const { status: _status, body } = refused;
+  const frame = await socket.ask({ type: 'write', requestId: 'r', site: 'north', unit: 'rx101', address: 'v101.sp', value: 140 });
+  t.match(frame, { type: 'error', requestId: 'r', code: body.code, field: 'value', tag: 'v101.sp', message: body.error }, 'and in a write frame');
+  t.same(plant.link.written, []);
+});
+
+/** A value as it stands in the body, code and reason of its refusal. */
+const HOSTILE: readonly [address: string, json: string, code: string][] = [
+  ['v101.sp', '1e400', 'invalid_value'],
+  ['v101.sp', '-1e400', 'invalid_value'],
+  ['v101.sp', '"NaN"', 'invalid_value'],
+  ['v101.sp', '"Infinity"', 'invalid_value'],
+  ['v101.sp', '"1e400"', 'invalid_value'],
+  ['v101.sp', '"0x10"', 'invalid_value'],
+  ['v101.sp', '"1 000"', 'invalid_value'],
+  ['v101.sp', `"${'0'.repeat(64)}1"`, 'invalid_value'],
+  ['v101.sp', 'null', 'invalid_value'],
+  ['v101.sp', '{"$ne": 1}', 'invalid_value'],
+  ['v101.sp', '120.00000000000001', 'out_of_range'],
+  ['v101.sp', '-5e-324', 'out_of_range'],
+  ['v101.count', '1e3.5', 'json'],
+  ['v101.count', '0.5', 'invalid_value'],
+  ['v101.count', '1e400', 'invalid_value'],
+  ['v101.count', '9007199254740993', 'invalid_value'],
+  ['v101.count', '"9223372036854775808"', 'invalid_value'],
+  ['v101.count', '"1e3"', 'invalid_value'],
+  ['v101.cmd', '2', 'invalid_value'],
+  ['v101.cmd', '"TRUE"', 'invalid_value'],
+  ['v101.cmd', '[true]', 'invalid_value'],
+  ['v101.delay', '5', 'invalid_value'],
+  ['v101.delay', '"T#5x"', 'invalid_value'],
+  ['v101.delay', `"T#${'9'.repeat(30)}d"`, 'invalid_value'],
+  ['v101.text', '7', 'invalid_value'],
+  ['v101.text', `"${'ü'.repeat(4097)}"`, 'invalid_value'],
+];
+
+t.test('TAG-25 TAG-29 Q-TAG-06: hostile values over REST and as frames: refused with field and need, each on record, and nothing is written', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  const socket = await SocketClient.open(plant.url);
+  t.teardown(() => socket.close());
+  const post = async (address: string, json: string) => {
+    const headers = { Authorization: 'Bearer all', 'Content-Type': 'application/json', 'X-DCS-Nonce': `h-${Math.random()}` };
+    const response = await fetch(`${plant.url}${UNIT_TAGS}/${address}`, { method: 'POST', headers, body: `{"value": ${json}}` });
+    return { status: response.status, body: JSON.parse(await response.text()) };
+  };
+  for (const [address, json, code] of HOSTILE) {
+    plant.audits.length = 0;
+    const named = `${address} ${json.slice(0, 40)}`;
+    if (code === 'json') {
+      t.match(await post(address, json), { status: 400, body: { code: 'invalid_json', field: 'body' } }, named);
+      t.equal(plant.audits.length, 1, `${named}: one record`);
+      continue;
+    }
+    t.match(await post(address, json), { status: 400, body: { code, field: 'value', tag: address, error: /./ } }, named);
+    t.match(
+      await socket.ask(`{"type":"write","requestId":"r","site":"north","unit":"rx101","address":"${address}","value":${json}}`),
+      { type: 'error', code, field: 'value' },
+      `${named} in a frame`,
+    );
+    t.match(
+      plant.audits.map(({ result, reason }) => [result, reason]),
+      [1, 2].map(() => ['Rejected', code === 'out_of_range' ? 'OutOfRange' : 'InvalidValue']),
+      `${named}: each is on record`,
+    );
+    t.ok(JSON.stringify(plant.audits).length < 12_000, 'and the record stays short');
+  }
+  const deep = await socket.ask(`{"type":"write","requestId":"deep","site":"north","unit":"rx101","address":"v101.sp","value":${'['.repeat(30_000)}${']'.repeat(30_000)}}`);
+  t.match(deep, { type: 'error', requestId: 'deep', code: 'invalid_value' });
+  t.match(plant.audits.at(-1), { result: 'Rejected', reason: 'InvalidValue', after: '(array)' });
+  t.match(await socket.ask({ type: 'write', requestId: 'none', site: 'north', unit: 'rx101', address: 'v101.sp' }), { type: 'error', code: 'missing_field', field: 'value' });
+  t.match(plant.audits.at(-1), { result: 'Rejected', reason: 'MissingField', target: { name: 'v101.sp' } });
+  t.match(await socket.ask({ type: 'write', requestId: 'none', site: 'north', unit: 'rx101', address: 'v102.sp' }), { code: 'automatic_mode' }, 'mode comes before the value');
+  t.same(plant.link.written, []);
+  t.ok(plant.store.accepting, 'no value brings the ledger to refuse');
+  await plant.store.recorded;
+});
+
+t.test('TAG-25 Q-TAG-01: what lies on a bound is inside, in every form; texts arrive whole', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  const nasty = `nul \u0000, ${'ü'.repeat(200)}, \ud83d\ude00, "quoted", \n`;
+  for (const [address, value, written] of [
+    ['v101.sp', 0, 0],
+    ['v101.sp', 120, 120],
+    ['v101.sp', '120.0', 120],
+    ['v101.sp', ' 1.2e2 ', 120],
+    ['v101.sp', '-0', 0],
+    ['v101.count', '-9223372036854775808', '-9223372036854775808'],
+    ['v101.delay', 'T#-1m30s', -90_000],
+    ['v101.text', nasty, nasty],
+    ['v101.text', '', ''],
+  ] as const) {
+    t.match(await plant.request('POST', `${UNIT_TAGS}/${address}`, { body: { value } }), { status: 200, body: { ok: true, address } }, `${address} ${String(value).slice(0, 20)}`);
+    t.strictSame(plant.link.written.at(-1)?.value, written);
+    t.strictSame(plant.audits.at(-1)?.after, value, 'the trail has it as it was sent');
+  }
+  t.ok(Object.is(plant.link.written[4].value, 0), 'minus zero is zero');
+});
+
+t.test('TAG-29: when the storage fails after the runtime has answered, nobody is told that nothing was changed', async (t) => {
+  const fails = { at: '' };
+  const plant = await startPlant({
+    clock: new ScriptedClock(),
+    beforeCommit: async ({ audits }) => {
+      if (audits.some(({ result }) => result === fails.at)) throw new Error('the disk is full');
+    },
+  });
+  t.teardown(() => plant.stop());
+  fails.at = 'Success';
+  const answer = await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 30 } });
+  t.match(answer, { status: 503, body: { code: 'storage_unavailable', error: /tag v101\.sp was written; that is not on record/ } });
+  t.same(plant.link.written, [{ address: 'v101.sp', value: 30 }]);
+  t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 31 } }), { status: 503, body: { code: 'storage_unavailable', error: /nothing was changed/ } });
+  t.equal(plant.link.written.length, 1, 'while it refuses, no write reaches the runtime');
+});
+
+t.test('TAG-27 WS-22: a runtime that is away is a result frame, on record, over every way in', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  const socket = await SocketClient.open(plant.url);
+  t.teardown(() => socket.close());
+  plant.link.ready = false;
+  plant.link.message = 'restarting';
+  t.match(await socket.ask({ type: 'write', requestId: 'r', site: 'north', unit: 'rx101', address: 'v101.sp', value: 1 }), {
+    type: 'result',
+    ok: false,
+    message: 'the runtime of unit rx101 is not reachable: restarting',
+  });
+  t.match(await plant.request('POST', `${MODULES}/v101/tags/sp`, { body: { value: 1 } }), { status: 503, body: { code: 'runtime_unreachable' } });
+  t.match(
+    plant.audits.map(({ result, reason }) => [result, reason]),
+    [1, 2].map(() => ['Failed', 'RuntimeUnreachable']),
+  );
+  t.same(plant.link.written, []);
+});
+
+t.test('MODE-03: the mode that the status reports takes precedence over the one of the spec', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  const report = async (module: string, mode: 'Automatic' | 'Manual' | ''): Promise<void> => {
+    const found = plant.store.get(ControlModule, 'north', module);
+    if (!found) throw new Error(`there is no ${module}`);
+    await plant.store.write({ puts: [{ kind: ControlModule, site: 'north', name: module, status: { ...found.status, mode } }] });
+  };
+  const write = (module: string) => plant.request('POST', `${UNIT_TAGS}/${module}.sp`, { body: { value: 1 } }).then(({ status }) => status);
+  t.same([await write('v101'), await write('v102')], [200, 403], 'Manual and unset in the spec');
+  await report('v101', 'Automatic');
+  await report('v102', 'Manual');
+  t.same([await write('v101'), await write('v102')], [403, 200]);
+  await report('v101', '');
+  t.equal(await write('v101'), 200, 'an empty status reports nothing');
 });
 
 t.test('CMT-06: a declared range holds for a write frame as it does over REST', async (t) => {
@@ -182,7 +339,7 @@ t.test('TAG-27: a refusal of the runtime is passed through with its reason', asy
   t.match(plant.audits.at(-1), { result: 'Failed', reason: 'RuntimeUnreachable' });
 });
 
-t.test('TAG-28 MODE-03: what is mode-checked follows the address; a device address is, when the site says so', async (t) => {
+t.test('TAG-28: what is mode-checked follows the address; a device address is, when the site says so', async (t) => {
   const plant = await startPlant();
   t.teardown(() => plant.stop());
   t.equal((await plant.request('POST', `${UNIT_TAGS}/mix.target`, { body: { value: 3 } })).status, 200, 'the prefix names no control module');

@@ -197,8 +197,8 @@ t.test('WS-12 WS-13 WS-16 STREAM-11: what is wrong with a frame gets an error fr
       { code: 'not_found', subscriptionId: 'a' },
     ],
     [
-      { type: 'write', requestId: 'r', site: 'north', unit: 'rx101', address: 'v101.sp' },
-      { code: 'missing_field', field: 'value', requestId: 'r' },
+      { type: 'write', requestId: 'r', site: 'north', unit: 'rx101', value: 1 },
+      { code: 'missing_field', field: 'address', requestId: 'r' },
     ],
   ];
   for (const [frame, expected] of rows) t.match(await client.ask(frame), { type: 'error', ...expected }, JSON.stringify(frame));
