@@ -1,9 +1,13 @@
 /** Alarms of definitions: the state table walked whole, the routes, shelves, gates, states, and what is left of it all. */
 import t from 'tap';
+import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
+import { alarmDto } from '../../../src/domains/alarms/dto.js';
+import { shelfObstacle } from '../../../src/domains/alarms/transitions.js';
 import { Alarm, AlarmDefinition, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { IOModule } from '../../../src/domains/io-modules/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
+import { TestClock } from '../../support/test-clock.js';
 import { ALARMS, RETENTION_MS, SHORT, SPEC, startAlarmBench } from './bench.js';
 
 const bench = await startAlarmBench();
@@ -94,7 +98,7 @@ t.test('ALARM-11 ALARM-12 ALARM-14 ALARM-15 ALARM-16 ALARM-17 Q-ALARM-02: every 
 
 // ---------------------------------------------------------------- life of an alarm
 
-t.test('ALARM-01 to ALARM-08, ALARM-18, ALARM-25, ALARM-26, ADEF-09: an alarm from its activation to its resolution', async (t) => {
+t.test('ALARM-01 ALARM-02 ALARM-03 ALARM-04 ALARM-05 ALARM-07 ALARM-08, ALARM-18, ALARM-25, ALARM-26, ADEF-09: an alarm from its activation to its resolution', async (t) => {
   bench.recorded.length = 0;
   plant.audits.length = 0;
   await bench.edge(DEFINITION, 'raised', 91.25);
@@ -206,6 +210,31 @@ t.test('ALARM-13 ALARM-14: a shelf ends by itself, with a record and an event', 
   t.match((await operator.get('/api/v1/sites/demo/alarmevents?alarm=full-9&event=Unshelved')).body.items[0], { event: 'Unshelved', state: 'ActiveAcknowledged' });
 });
 
+t.test('ALARM-09 ALARM-10: the flag is judged when it is read; the deadline may outlive its shelf', async (t) => {
+  await placeAlarm('AA+');
+  const found = plant.store.get(Alarm, 'demo', 'full-9');
+  if (!found) throw new Error('there is no full-9');
+  const { shelvedUntil } = found.status;
+  const at = (ms: number) => alarmDto(found, Date.parse(shelvedUntil) + ms, true);
+  t.match(
+    [at(-1), at(0)],
+    [
+      { shelved: true, shelvedUntil },
+      { shelved: false, shelvedUntil },
+    ],
+  );
+  // the alarm controller is away: nobody has ended the shelf, and still nothing is suppressed
+  const frames: { readonly frame: Readonly<Record<string, unknown>> }[] = [];
+  const clock = new TestClock(Date.parse(shelvedUntil));
+  publishAlarms({ hub: { publish: (event) => frames.push(event) }, store: plant.store, clock });
+  t.match(
+    frames.map(({ frame }) => frame).find(({ name }) => name === 'full-9'),
+    { shelved: false, shelvedUntil, state: 'ActiveAcknowledged' },
+  );
+  t.match(shelfObstacle('unshelve', 'full-9', found.status, Date.parse(shelvedUntil)), /is not shelved/);
+  t.match((await operator.get(`${ALARMS}?shelved=true`)).body, [{ name: 'full-9', shelved: true, shelvedUntil }]);
+});
+
 t.test('ALARM-21 Q-ALARM-05: durations of a shelf', async (t) => {
   await placeAlarm('AA');
   for (const duration of ['', '30', '0s', '999ms', '1d', '24h1s', '-1h', 'soon', '1h ']) {
@@ -215,7 +244,7 @@ t.test('ALARM-21 Q-ALARM-05: durations of a shelf', async (t) => {
   for (const duration of ['1s', '90m', '1h30m', '24h']) t.equal((await operator.post(`${ALARMS}/full-9/shelve`, { duration })).status, 200, duration);
 });
 
-t.test('ALARM-19 to ALARM-23: who may, and what does not exist', async (t) => {
+t.test('ALARM-19 ALARM-20 ALARM-21 ALARM-22 ALARM-23 ALARM-24: who may, and what does not exist', async (t) => {
   await placeAlarm('AA');
   const viewer = await plant.as('viewer');
   t.equal((await viewer.get(ALARMS)).status, 200);

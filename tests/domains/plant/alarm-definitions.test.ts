@@ -63,6 +63,42 @@ t.test('ADEF-11, ADEF-12, ADEF-13, ADEF-15: reads, filters and clearing', async 
   t.ok(names.includes('li101-full') && !names.includes('tic101-high'));
 });
 
+t.test('ADEF-15 ADEF-16 ADEF-17: who may do what; PUT takes every field of create but the name', async (t) => {
+  const [viewer, operator] = [await plant.as('viewer'), await plant.as('operator')];
+  t.equal((await viewer.get(DEFINITIONS)).status, 200);
+  t.match(await viewer.get(`${DEFINITIONS}/li101-full`), { status: 200, body: { name: 'li101-full' } });
+  for (const [who, person] of Object.entries({ viewer, operator })) {
+    t.match(await person.post(DEFINITIONS, { ...high, name: 'x' }), { status: 403, body: { action: 'alarmdefinition:create' } }, who);
+    t.match(await person.put(`${DEFINITIONS}/li101-full`, { message: 'x' }), { status: 403, body: { action: 'alarmdefinition:update' } }, who);
+    t.match(await person.delete(`${DEFINITIONS}/li101-full`), { status: 403, body: { action: 'alarmdefinition:delete' } }, who);
+  }
+  t.match(await engineer.post(DEFINITIONS, high), { status: 409 }, 'the name is taken');
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { name: 'another' }), { status: 400, body: { field: 'name' } });
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { armingGate: null }), { status: 400, body: { field: 'armingGate' } });
+  t.match(await engineer.put(`${DEFINITIONS}/nowhere`, { message: 'x' }), { status: 404 });
+  const { name: _name, ...before } = high;
+  for (const change of [
+    { threshold: '93' },
+    { deadband: '2' },
+    { setpoint: '5' },
+    { conditionType: 'TagDeviation' },
+    { stateValue: 'Held' },
+    { debounceSeconds: 7 },
+    { type: 'Safety' },
+    { severity: 'Critical' },
+    { message: 'fuller' },
+    { priority: 1 },
+    { enabled: false },
+    { exceptionAction: 'Stop' },
+    { sourceName: 'tic101' },
+    { sourceKind: 'Unit', sourceName: 'rx101', conditionType: 'StateEquals', stateValue: 'Held' },
+  ]) {
+    t.match(await engineer.put(`${DEFINITIONS}/li101-full`, change), { status: 200, body: change }, Object.keys(change).join(', '));
+  }
+  const defaults = { stateValue: '', setpoint: '', debounceSeconds: 0, type: 'Process', severity: 'Medium', priority: 500, enabled: true, exceptionAction: '' };
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { ...defaults, ...before }), { status: 200, body: high });
+});
+
 t.test('ADEF-18: while the equipment executes only the message changes', async (t) => {
   const unit = plant.store.get(Unit, 'demo', 'rx101')!;
   await plant.store.write({ puts: [{ kind: Unit, site: 'demo', name: 'rx101', status: { ...unit.status, state: 'Running' } }] });

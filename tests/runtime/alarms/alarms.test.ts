@@ -148,6 +148,28 @@ t.test('ADR 0005: a hot swap keeps what stands and, while the condition is the s
 
 // ---------------------------------------------------------------- in the scan loop
 
+t.test(
+  'ADEF-21: a tag condition is told within 10 s and its debounce, and never before its debounce is over, at any scan up to 5 s; at the slowest, 10 s, where the debounce is whole scans',
+  async (t) => {
+    const POLL_MS = 10_000; // contract 2, Alarms; no unit scans more seldom
+    for (const [scanMs, debounces] of [
+      [SCAN_MS, [0, 4000, 25_050]],
+      [5000, [0, 4000, 26_000]],
+      [POLL_MS, [0, 20_000]],
+    ] as const) {
+      for (const debounceMs of debounces) {
+        for (const trueAtMs of [0, 1, scanMs - 1]) {
+          const bench = new Bench(alarm('TagHigh', { threshold: 50, debounceMs }));
+          let toldMs = -1;
+          for (let atMs = 0; toldMs < 0 && atMs < 100_000; atMs += scanMs) if (bench.scan(atMs >= trueAtMs ? 51 : 50, scanMs) === 'raised') toldMs = atMs;
+          const reactedMs = toldMs - trueAtMs;
+          t.ok(reactedMs >= debounceMs && reactedMs <= POLL_MS + debounceMs, `scan ${scanMs} ms, debounce ${debounceMs} ms, true at ${trueAtMs} ms: told after ${reactedMs} ms`);
+        }
+      }
+    }
+  },
+);
+
 t.test('D-ALARM-02: the scan of a unit judges its tags once per scan and posts edges with value and time', async (t) => {
   const inbox: UnitInbound[] = [];
   const sent: UnitOutbound[] = [];
