@@ -65,6 +65,13 @@ t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and 
   });
   t.equal((await box.api.get('/readyz')).status, 503);
   t.equal((await box.api.get('/healthz')).status, 200);
+  const alarms = async (): Promise<{ source: string; name: string }[]> => (await box.api.get(`${SITE}/alarms?type=System`)).body;
+  const told = (await alarms()).find(({ source }) => source === 'System/ledger');
+  t.match(told, { state: 'ActiveUnacknowledged', severity: 'High', message: /^the storage refuses changes since 20/ }, 'whoever looks sees it at once');
+  t.match((await box.api.get(`${SITE}/alarms/${told?.name}`)).body, { state: 'ActiveUnacknowledged' });
+  t.ok((await box.api.get(`${SITE}/overview`)).body.alarms.active >= 1, 'the overview counts it');
+  t.match((await box.api.get('/api/v1/system/health')).body, { status: 'degraded', storage: { accepting: false } });
+  t.match(await box.api.post(`${SITE}/alarms/${told?.name}/acknowledge`), { status: 503, body: { code: 'storage_unavailable' } });
   const before = await scans(box);
   await eventually('the scans go on', async () => (await scans(box)) > before + 50, 10_000);
   t.equal((await box.api.get(`${SITE}/batches`)).body.length, 1, 'reads go on and show nothing that was refused');
@@ -76,6 +83,11 @@ t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and 
   await eventually('writes work again', async () => (await create(box, 'after')).status === 201, 20_000);
   t.equal((await box.api.get('/readyz')).status, 200);
   t.equal(box.pid, pid, 'it is the same process');
+  const stored = await eventually('the alarm of the storage is stored', async () =>
+    (await alarms()).find(({ source, state }: { source: string; state?: string }) => source === 'System/ledger' && state === 'ClearedUnacknowledged'),
+  );
+  t.match(stored, { name: told?.name, message: /^the storage refused changes from 20.* to 20/ }, 'G4: under the name under which it was told');
+  t.match((await box.api.get(`${SITE}/alarmevents?alarm=${told?.name}&order=asc`)).body.items, [{ event: 'Activated' }, { event: 'Cleared' }]);
   t.match((await box.api.get(`${SITE}/batches/${batch}`)).body, { phase: 'Running' }, 'the batch was not touched');
   await eventually(
     'the batch is Complete',

@@ -1,5 +1,7 @@
 /** What a control module and its template may say, and what is served of it (contract 3, Control module, Control-module template). */
 import t from 'tap';
+import { controlModuleRoutes } from '../../../src/domains/control-modules/routes.js';
+import { CHANNEL_ACTION } from '../../../src/platform/stream/channel.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -87,4 +89,16 @@ t.test('CMT-09: a publish mode is cyclic, onChange, or empty, which is cyclic; a
     made.body.effectiveTags.map((tag: { publishMode: string }) => tag.publishMode),
     ['', 'onChange', 'onChange'],
   );
+});
+
+t.test('HEALTH-03: the list needs controlmodule:list, which is read and the action of the cmhealth channel', async (t) => {
+  t.equal((await moduleOf({})).status, 201);
+  const viewer = await plant.as('viewer');
+  const { status, body } = await viewer.get(MODULES);
+  t.equal(status, 200);
+  t.ok(body.length > 0 && body.every((module: { state: string }) => ['Running', 'Down', 'CompileError', 'Unknown'].includes(module.state)), 'each with its health');
+  t.equal((await plant.request('GET', MODULES)).status, 401);
+  const [row] = controlModuleRoutes.filter((each) => each.path === '/api/v1/sites/{site}/controlmodules' && each.method === 'GET');
+  t.match(row, { action: 'controlmodule:list', tier: 'read' });
+  t.equal(CHANNEL_ACTION.cmhealth, row.action);
 });

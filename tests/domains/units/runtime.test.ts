@@ -1,5 +1,6 @@
 /** What can be seen and done inside a running unit, on the whole appliance (contract 3, Physical model and logic; decisions Q-UNIT-07, Q-UNIT-08). */
 import t from 'tap';
+import { WebSocket } from 'ws';
 import { AT, LOCKED, LOOP, startSmallPlant } from './small-plant.js';
 
 const plant = await startSmallPlant();
@@ -237,6 +238,12 @@ t.test('RUNTIME-03, RUNTIME-05, decisions 3.8: after a restart the newest writte
   t.match(await plant.until('units/r1/tags/tic1.limit', (tag) => tag.value !== null), { value: 33 }, 'not what its plan was made with');
   await plant.until('fbnetworks/fast', (program) => program.state === 'Running');
   t.match(await api.get(`${AT}/units/r1`), { body: { runtimeReady: true, runtimeBuild: { verdict: 'current' } } });
+  const raised = (await api.get(`${AT}/alarmevents?event=Activated`)).body.items as { source: string }[];
+  t.same(
+    raised.filter(({ source }) => source === 'Unit/r1'),
+    [],
+    'a restart that somebody asked for is no alarm',
+  );
 
   const events = await eventsOf();
   const reasons = events.map((event) => event.reason);
@@ -304,4 +311,31 @@ t.test('D-PROG-03, decisions 3.8: a bypass reaches the worker, outlives a restar
     told.filter((reason) => reason.startsWith('Interlock')),
     ['InterlockBypassed', 'InterlockShadowTrip', 'InterlockBypassEnded'],
   );
+});
+
+t.test('HEALTH-01 HEALTH-03: the list of control modules and the cmhealth channel say the same of every module, through a restart', async (t) => {
+  const socket = new WebSocket(`${api.base.replace('http', 'ws')}/api/v1/ws`);
+  t.teardown(() => socket.terminate());
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  const told = new Map<string, string[]>();
+  socket.on('message', (data: Buffer) => {
+    const { type, name, state } = JSON.parse(data.toString()) as Body;
+    if (type === 'cmhealth') told.set(name, [...(told.get(name) ?? []), state]);
+  });
+  socket.send(JSON.stringify({ type: 'subscribe', id: 'h', channel: 'cmhealth', filter: { site: 'north' } }));
+  const agree = (wanted: (states: readonly string[]) => boolean) =>
+    plant.until(
+      'controlmodules',
+      (modules: Body[]) => modules.length === 2 && modules.every(({ name, state }) => told.get(name)?.at(-1) === state && wanted(told.get(name) ?? [])),
+    );
+  const modules = await agree((states) => states.at(-1) === 'Running');
+  t.match(modules, [
+    { name: 'tic1', state: 'Running', message: '' },
+    { name: 'x1', state: 'Running' },
+  ]);
+  const { epoch } = (await api.get(`${RUNTIME}/status`)).body;
+  await plant.did(api.post(`${RUNTIME}/restart`, { reason: REASON }));
+  await plant.until('units/r1/runtime/status', (status) => status.ready && status.epoch === epoch + 1);
+  await agree((states) => states.slice(-2).join() === 'Down,Running');
+  t.same(told.get('tic1'), ['Running', 'Down', 'Running'], 'one frame per change');
 });
