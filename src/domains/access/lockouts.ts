@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
-import { sourceKey } from '../../platform/http/rate-limit.js';
+import { sourceKey } from '../../platform/base/ip-address.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';

@@ -28,7 +28,8 @@ export class LinkTagSource implements TagSource {
   readonly #json: string[];
   readonly #quality: string[];
   readonly #atMs: Float64Array;
-  #online = false;
+  #away = true;
+  #fresh = false;
   #readIndex = -1;
 
   /** `handleOf` gives the address a tag is served under, by its path. */
@@ -47,7 +48,8 @@ export class LinkTagSource implements TagSource {
   refresh(): void {
     const link = this.#link;
     this.#readIndex = -1;
-    this.#online = link.ready && link.planRevision === this.#revision && link.refresh();
+    this.#away = !link.ready || link.planRevision !== this.#revision;
+    this.#fresh = !this.#away && link.refresh();
   }
 
   valueJson(index: number): string {
@@ -69,10 +71,9 @@ export class LinkTagSource implements TagSource {
   #read(index: number): void {
     if (index === this.#readIndex) return;
     this.#readIndex = index;
-    if (!this.#online) {
-      this.#quality[index] = 'Uncertain';
-      return;
-    }
+    if (this.#away) this.#quality[index] = 'Uncertain';
+    // the scan thread was stopped within its publication: what was read before it stands, as it would between two scans
+    if (!this.#fresh) return;
     const { value, quality, atMs }: TagReading = this.#link.reading(index);
     if (value !== this.#values[index]) {
       this.#values[index] = value;

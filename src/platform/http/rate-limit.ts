@@ -1,5 +1,6 @@
 /** Token bucket per source (decisions Q-ERR-05): IPv4 by address, IPv6 by /64. */
 import type { Clock } from '../base/clock.js';
+import { sourceKey } from '../base/ip-address.js';
 
 export interface RateLimit {
   readonly enabled: boolean;
@@ -49,18 +50,4 @@ export class RateLimiter {
     }
     if (this.#buckets.size >= SOURCES_MAX) this.#buckets.clear();
   }
-}
-
-export function sourceKey(ip: string): string {
-  if (!ip.includes(':')) return ip;
-  return expandIPv6(ip).slice(0, 4).join(':');
-}
-
-/** Eight groups without leading zeros. */
-export function expandIPv6(ip: string): string[] {
-  const [head, tail] = ip.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const fill = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
-  return [...left, ...Array<string>(fill).fill('0'), ...right].map((group) => group.replace(/^0+(?=.)/, '').toLowerCase());
 }

@@ -1,6 +1,6 @@
 /** Who sent a request (decisions Q-ERR-05): the peer, or what a trusted proxy says about it, read from right to left. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { expandIPv6 } from './rate-limit.js';
+import { canonicalIP } from '../base/ip-address.js';
 
 const TEXTS_MAX = 20_000;
 const texts = new Map<number | string, string>();
@@ -20,14 +20,7 @@ export function addressText(buffer: ArrayBuffer): string {
 function render(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.');
   if (bytes.length !== 16) return 'unknown';
-  if (bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 255 && bytes[11] === 255) return bytes.subarray(12).join('.');
-  const groups = Array.from({ length: 8 }, (_, i) => ((bytes[2 * i] << 8) | bytes[2 * i + 1]).toString(16));
-  const text = groups.join(':');
-  const longest = [...text.matchAll(/(?:^|:)0(?::0)+(?=:|$)/g)].sort((a, b) => b[0].length - a[0].length)[0];
-  if (!longest) return text;
-  const before = text.slice(0, longest.index);
-  const after = text.slice(longest.index + longest[0].length).replace(/^:/, '');
-  return `${before}::${after}`;
+  return canonicalIP(Array.from({ length: 8 }, (_, i) => ((bytes[2 * i] << 8) | bytes[2 * i + 1]).toString(16)).join(':'));
 }
 
 export class TrustedProxies {
@@ -51,7 +44,7 @@ export class TrustedProxies {
     let source = peerIP;
     for (let i = hops.length - 1; i >= 0; i -= 1) {
       if (isIP(hops[i]) === 0) return source;
-      source = isIPv4(hops[i]) ? hops[i] : expandIPv6(hops[i]).join(':');
+      source = canonicalIP(hops[i]);
       if (!this.#trusts(source)) return source;
     }
     return source;

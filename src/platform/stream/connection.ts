@@ -12,17 +12,24 @@ import { type Encoding, type EventMembers, type Frame, WEBSOCKET_SEQ_AT } from '
 import type { Places } from './hub.js';
 import type { KnownEvent } from './last-known.js';
 import type { SliceArena } from './slice-arena.js';
-import { Subscriber, type Wire } from './subscriber.js';
+import { FRAME_BUFFER_MAX, Subscriber, type Wire } from './subscriber.js';
 import type { TagSelection } from './tag-board.js';
 
 export const SUBSCRIPTIONS_MAX = 64; // decisions Q-STREAM-05
+/** Not in the contract: some 10 MB of a client that subscribes on and reads nothing, and more than a console asks for at once. */
+export const REPLAY_WAITING_MAX = 32_768;
+
+/**
+ * What uWebSockets.js gathers in one cork before it copies and writes. Frames that would run over it wait for the next cork:
+ * a cork that runs over is copied once more before the write, a tenth of the price of a frame.
+ */
+const CORK_BYTES = 16 * 1024 - 16;
+const FRAME_HEADER_BYTES = 4;
 
 /** Reasons a session ends that the hub itself notices (decisions Q-STREAM-15). */
 export const TOKEN_EXPIRED = 'access token expired';
 export const INACTIVE = 'session terminated after inactivity';
 const TERMINATED = 'session ended: terminated by administrator';
-
-export type SnapshotItem = EventMembers;
 
 export interface ConnectionParts {
   readonly transport: 'websocket' | 'sse';
@@ -35,7 +42,9 @@ export interface ConnectionParts {
    * showed may no longer be seen (SSE only); `shutdown`: the server stops.
    */
   readonly end: (why: 'session' | 'permission' | 'shutdown', reason: string) => void;
-  readonly snapshot: (channel: ChannelName, filter: Filter, since: number) => readonly SnapshotItem[];
+  /** What a snapshot shows: what happened last to each object the filter sees, after event `since`, in the order of the events. */
+  readonly knownEvents: (channel: Exclude<ChannelName, 'tags'>, filter: Filter, since: number) => readonly EventMembers[];
+  readonly knownTags: (selection: TagSelection, since: number) => readonly EventMembers[];
   readonly selectTags: (filter: Filter) => TagSelection;
   readonly releaseTags: (selection: TagSelection) => void;
   readonly closed: () => void;
@@ -114,12 +123,30 @@ export class Connection {
       });
     }
     const filter = this.#filterOf(channel, request);
-    const items = this.#parts.snapshot(channel, filter, 0);
     const subscription = this.#add(id, channel, filter, request);
+    const items = this.#known(subscription, 0);
+    if (!this.#hasRoomFor(items.length)) {
+      this.#drop(id);
+      throw new Refusal('limited', `${this.#out.replayWaiting} snapshot frames of earlier subscriptions wait to be read; read them, then subscribe again`, {
+        code: 'snapshot_pending',
+        limit: REPLAY_WAITING_MAX,
+      });
+    }
     this.cork(() => {
       this.answer({ type: 'subscribed', subscriptionId: id, channel, filter: present(request) });
       this.#replay(items, subscription.idJson);
     });
+  }
+
+  /** A snapshot is never shed, so what waits of snapshots is bounded where it is asked for. The first and the small are always taken. */
+  #hasRoomFor(frames: number): boolean {
+    const waiting = this.#out.replayWaiting;
+    return waiting === 0 || frames <= FRAME_BUFFER_MAX || waiting + frames <= REPLAY_WAITING_MAX;
+  }
+
+  #known({ channel, filter, tags }: Subscription, since: number): readonly EventMembers[] {
+    if (channel === 'tags') return tags ? this.#parts.knownTags(tags, since) : [];
+    return this.#parts.knownEvents(channel, filter, since);
   }
 
   unsubscribe(id: string): void {
@@ -134,9 +161,9 @@ export class Connection {
    */
   openChannels(channels: readonly ChannelName[], request: FilterRequest, since: number): void {
     const prepared = channels.map((channel) => ({ channel, filter: this.#filterOf(channel, request) }));
-    const items = prepared.flatMap(({ channel, filter }) => this.#parts.snapshot(channel, filter, since)).sort((a, b) => a.eventId - b.eventId);
+    const opened = prepared.map(({ channel, filter }) => this.#add(channel, channel, filter, request));
+    const items = opened.flatMap((subscription) => this.#known(subscription, since)).sort((a, b) => a.eventId - b.eventId);
     const covered = this.#parts.currentEventId();
-    for (const { channel, filter } of prepared) this.#add(channel, channel, filter, request);
     this.cork(() => this.#replay(items, '', { since, covered }));
   }
 
@@ -173,7 +200,7 @@ export class Connection {
     this.#eventSubscriptions = all.filter(({ channel }) => channel !== 'tags');
   }
 
-  #replay(items: readonly SnapshotItem[], idJson: string, resume?: { readonly since: number; readonly covered: number }): void {
+  #replay(items: readonly EventMembers[], idJson: string, resume?: { readonly since: number; readonly covered: number }): void {
     if (items.length === 0) return;
     const { encoding } = this.#parts;
     let next = 0;
@@ -183,7 +210,7 @@ export class Connection {
       next += 1;
       const resumeAt = resume && (next === items.length ? resume.covered : resume.since);
       return encoding.event(item, idJson, true, resumeAt);
-    });
+    }, items.length);
   }
 
   // ------------------------------------------------------------------ frames
@@ -215,14 +242,24 @@ export class Connection {
       return;
     }
     if (!subscriptions.some(({ tags }) => tags && tags.slots[slice].length > 0)) return;
-    this.cork(() => {
-      for (const { tags, idJson } of subscriptions) {
+    let at = 0;
+    let slot = 0;
+    const fillCork = (): void => {
+      let room = CORK_BYTES;
+      for (; at < subscriptions.length; at += 1, slot = 0) {
+        const { tags, idJson } = subscriptions[at];
         if (!tags) continue;
         const form = arena.form(idJson);
         const slots = tags.slots[slice];
-        for (let slot = 0; slot < slots.length; slot += 1) this.#out.live(arena.frame(form, slots[slot]), WEBSOCKET_SEQ_AT);
+        for (; slot < slots.length; slot += 1) {
+          const bytes = arena.frame(form, slots[slot]);
+          if (bytes.length > room && room < CORK_BYTES) return;
+          room -= bytes.length + FRAME_HEADER_BYTES;
+          this.#out.live(bytes, WEBSOCKET_SEQ_AT);
+        }
       }
-    });
+    };
+    while (at < subscriptions.length) this.cork(fillCork);
   }
 
   /** A frame without eventId; `members` without seq. Never shed. */
@@ -254,6 +291,12 @@ export class Connection {
 
   shutDown(): void {
     this.#parts.end('shutdown', 'server shutdown');
+  }
+
+  /** Another token of the same identity (D-STREAM-01); what it may no longer see ends now. */
+  renew(caller: Caller): void {
+    this.caller = caller;
+    this.#recheck();
   }
 
   /** Looks whether the identity still holds and still may see what it subscribed to (contract 2, Authentication 4; D-STREAM-02). */

@@ -8,11 +8,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
+import { sourceKey } from '../base/ip-address.js';
 import type { Caller } from '../http/caller.js';
 import type { SessionWatch } from '../http/stream-port.js';
 import type { ChannelEvent, ChannelName, TagSource } from './channel.js';
-import { Connection, type ConnectionParts, type SnapshotItem } from './connection.js';
-import type { Filter } from './filter.js';
+import { Connection, type ConnectionParts } from './connection.js';
 import { type Encoding, sseEncoding, webSocketEncoding } from './frames.js';
 import { type KnownEvent, LastKnown } from './last-known.js';
 import { SliceArena } from './slice-arena.js';
@@ -99,9 +99,9 @@ export class Hub {
     return shed;
   }
 
-  /** Open streams of one source IP, both transports together (decisions Q-STREAM-10). */
+  /** Open streams of one source, both transports together; one IPv6 subscriber has 2^64 addresses and is one source (decisions Q-STREAM-10). */
   streamCount(sourceIP: string): number {
-    return this.#perSource.get(sourceIP) ?? 0;
+    return this.#perSource.get(sourceKey(sourceIP)) ?? 0;
   }
 
   /** Open streams of a session, for the list of sessions (decisions Q-AUTH-03). */
@@ -176,6 +176,7 @@ export class Hub {
   }
 
   open(transport: 'websocket' | 'sse', wire: Wire, sourceIP: string, caller: Caller, end: ConnectionParts['end']): Connection {
+    const source = sourceKey(sourceIP);
     const connection = new Connection({
       transport,
       wire,
@@ -183,7 +184,8 @@ export class Hub {
       encoding: this.#encodings[transport],
       end,
       places: this.#places,
-      snapshot: (channel, filter, since) => this.#snapshot(channel, filter, since),
+      knownEvents: (channel, filter, since) => this.#known[channel].select(filter, since, this.#clock.monoMs()),
+      knownTags: (selection, since) => this.#board.known(selection, since),
       selectTags: (filter) => {
         this.#tagSubscriptions += 1;
         return this.#board.select(filter);
@@ -195,24 +197,19 @@ export class Hub {
       closed: () => {
         if (!this.#connections.delete(connection)) return;
         const left = this.streamCount(sourceIP) - 1;
-        if (left > 0) this.#perSource.set(sourceIP, left);
-        else this.#perSource.delete(sourceIP);
+        if (left > 0) this.#perSource.set(source, left);
+        else this.#perSource.delete(source);
       },
       currentEventId: () => this.#eventId,
     });
     this.#connections.add(connection);
-    this.#perSource.set(sourceIP, this.streamCount(sourceIP) + 1);
+    this.#perSource.set(source, this.streamCount(sourceIP) + 1);
     return connection;
   }
 
   #nextEventId(): number {
     this.#eventId += 1;
     return this.#eventId;
-  }
-
-  #snapshot(channel: ChannelName, filter: Filter, since: number): readonly SnapshotItem[] {
-    if (channel === 'tags') return this.#board.known(filter, since);
-    return this.#known[channel].select(filter, since, this.#clock.monoMs());
   }
 
   #deliver(events: readonly ChannelEvent[]): void {

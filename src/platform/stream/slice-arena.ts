@@ -7,6 +7,7 @@ import { SSE_JSON_HEAD, SSE_JSON_SEQ_AT, sseHead, webSocketTagHead } from './fra
 import type { TagSelection } from './tag-board.js';
 
 const FIRST_BYTES = 64 * 1024;
+const FORM_FIRST_BYTES = 8 * 1024; // a form belongs to one subscriptionId, and there may be many of a few tags each
 const SSE_END = Buffer.from('\n\n');
 const SSE_HEAD_BYTES_MAX = 128; // `id: <12 hex>-<16 digits>`, `event: tag`, `data: {"seq":` and the hole
 
@@ -95,7 +96,7 @@ export class SliceArena {
 /** Tag frames of one subscriptionId; connections that use the same id share them. */
 export class WebSocketForm {
   readonly #head: Buffer;
-  #buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #buffer = Buffer.allocUnsafeSlow(FORM_FIRST_BYTES);
   #used = 0;
   /** By position in the slice; filled as positions are asked for. */
   frames: (Uint8Array | undefined)[] = [];

@@ -104,7 +104,7 @@ class EventStream implements SseSession {
   #keepAlive(): void {
     this.#cancelKeepalive = this.#clock.after(KEEPALIVE_MS, () => {
       if (!this.#open) return;
-      if (!this.#full) this.#send(KEEPALIVE);
+      if (!this.#full) this.#wire.cork(() => this.#send(KEEPALIVE));
       this.#keepAlive();
     });
   }

@@ -18,7 +18,7 @@ const ANSWERS_WAITING_MAX = 256; // answers are never shed; a peer that asks on 
 export interface Wire {
   /** False while bytes given earlier still wait in the transport. */
   ready(): boolean;
-  /** Takes the bytes whatever happens; false when no more should be given before `drained` is called. */
+  /** Takes a copy of the bytes whatever happens; false when no more should be given before `drained` is called. */
   send(bytes: Uint8Array): boolean;
   /** Gathers the sends of `call` into few packets. */
   cork(call: () => void): void;
@@ -30,7 +30,8 @@ export interface Wire {
 export type SnapshotCursor = () => Frame | undefined;
 
 type Waiting =
-  | { readonly is: 'frame'; readonly frame: Frame; readonly live: boolean }
+  | { readonly is: 'live'; readonly text: string; readonly seqAt: number }
+  | { readonly is: 'answer'; readonly frame: Frame }
   | { readonly is: 'gap'; readonly dropped: number }
   | { readonly is: 'snapshot'; readonly next: SnapshotCursor };
 
@@ -43,6 +44,8 @@ export class Subscriber {
   /** Live frames and gaps in `#waiting`. */
   #frames = 0;
   #answers = 0;
+  /** Frames left in the snapshots in `#waiting`. */
+  #replays = 0;
   #shed = 0;
   #shedTotal = 0;
 
@@ -63,6 +66,11 @@ export class Subscriber {
 
   get waiting(): number {
     return this.#frames;
+  }
+
+  /** Frames of snapshots that were not sent yet. */
+  get replayWaiting(): number {
+    return this.#replays;
   }
 
   /** True when a live frame would go straight to the wire. */
@@ -88,7 +96,7 @@ export class Subscriber {
     }
     this.#announceShed();
     this.#frames += 1;
-    this.#waiting.push({ is: 'frame', frame: { bytes: Uint8Array.prototype.slice.call(bytes), seqAt }, live: true });
+    this.#waiting.push({ is: 'live', text: keep(bytes), seqAt });
     this.#deliver();
   }
 
@@ -119,7 +127,7 @@ export class Subscriber {
     }
     this.#announceShed();
     this.#answers += 1;
-    this.#waiting.push({ is: 'frame', frame, live: false });
+    this.#waiting.push({ is: 'answer', frame });
     this.#deliver();
   }
 
@@ -128,10 +136,11 @@ export class Subscriber {
     let dropped = this.#shed;
     for (const waiting of this.#waiting.slice(this.#head)) {
       if (waiting.is === 'gap') dropped += waiting.dropped;
-      else if (waiting.is === 'frame' && waiting.live) dropped += 1;
+      else if (waiting.is === 'live') dropped += 1;
     }
     this.#waiting = [];
     this.#head = 0;
+    this.#replays = 0;
     if (dropped > 0) {
       this.#seq += dropped;
       this.#send(this.#encoding.control({ type: 'gap', dropped }));
@@ -139,9 +148,10 @@ export class Subscriber {
     this.#send(frame);
   }
 
-  /** A snapshot: every frame of it, as fast as the wire takes them; what is live meanwhile waits behind it. */
-  snapshot(next: SnapshotCursor): void {
+  /** A snapshot of `count` frames: every one of them, as fast as the wire takes them; what is live meanwhile waits behind it. */
+  snapshot(next: SnapshotCursor, count: number): void {
     this.#announceShed();
+    this.#replays += count;
     this.#waiting.push({ is: 'snapshot', next });
     this.#deliver();
   }
@@ -170,18 +180,23 @@ export class Subscriber {
       const first = this.#waiting[this.#head];
       if (first.is === 'snapshot') {
         const frame = first.next();
-        if (frame) this.#send(frame);
-        else this.#take();
+        if (frame) {
+          this.#replays -= 1;
+          this.#send(frame);
+        } else this.#take();
       } else if (first.is === 'gap') {
         this.#take();
         this.#frames -= 1;
         this.#seq += first.dropped; // a shed frame spent its number, so the client can see the hole
         this.#send(this.#encoding.control({ type: 'gap', dropped: first.dropped }));
+      } else if (first.is === 'answer') {
+        this.#take();
+        this.#answers -= 1;
+        this.#send(first.frame);
       } else {
         this.#take();
-        if (first.live) this.#frames -= 1;
-        else this.#answers -= 1;
-        this.#send(first.frame);
+        this.#frames -= 1;
+        this.#send({ bytes: restore(first.text), seqAt: first.seqAt });
       }
     }
   }
@@ -198,4 +213,17 @@ export class Subscriber {
     stamp(frame.bytes, frame.seqAt, this.#seq);
     this.#wire.send(frame.bytes);
   }
+}
+
+/** Bytes that wait, one character each: half the memory of an array of bytes of their own, and nothing for the system to free. */
+function keep(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1');
+}
+
+let scratch = Buffer.allocUnsafeSlow(4096);
+
+/** Valid until the next call: a wire copies what it is given. */
+function restore(text: string): Uint8Array {
+  if (text.length > scratch.length) scratch = Buffer.allocUnsafeSlow(text.length * 2);
+  return scratch.subarray(0, scratch.write(text, 'latin1'));
 }

@@ -15,8 +15,10 @@ export const TAG_REPUBLISH_MS = 200; // contract 2, Limits
 export const SLICES = 10;
 export const SLICE_MS = TAG_REPUBLISH_MS / SLICES;
 
+const NONE = new Int32Array(0);
+
 /** One unit on the board. */
-interface Entry {
+export interface Entry {
   readonly source: TagSource;
   /** JSON from `"type":"tag"` up to and including `"value":`, one per tag. */
   readonly heads: readonly string[];
@@ -33,11 +35,8 @@ export interface TagSelection {
   slots: readonly Int32Array[];
   count: number;
   users: number;
-}
-
-/** A tag as a snapshot shows it, taken when the subscription began. */
-export interface KnownTag extends EventMembers {
-  readonly address: string;
+  /** By unit: indexes of its tags that the filter sees. A new plan of one unit leaves those of the others as they are. */
+  seen: Map<Entry, Int32Array>;
 }
 
 export class TagBoard {
@@ -86,7 +85,7 @@ export class TagBoard {
   select(filter: Filter): TagSelection {
     let selection = this.#selections.get(filter.key);
     if (!selection) {
-      selection = { filter, slots: [], count: 0, users: 0 };
+      selection = { filter, slots: [], count: 0, users: 0, seen: new Map() };
       this.#resolve(selection);
       this.#selections.set(filter.key, selection);
     }
@@ -136,18 +135,15 @@ export class TagBoard {
     return tags.length;
   }
 
-  /** The last published state of every tag the filter sees that changed after `since`, in the order of their changes. */
-  known(filter: Filter, since: number): KnownTag[] {
-    const found: KnownTag[] = [];
-    for (const entry of this.#entries.values()) {
-      const { source } = entry;
-      if (!seesPlace(filter, source.site, source.unit)) continue;
-      for (let index = 0; index < source.addresses.length; index += 1) {
+  /** The last published state of every tag of the selection that changed after `since`, in the order of their changes. */
+  known({ seen }: TagSelection, since: number): EventMembers[] {
+    const found: EventMembers[] = [];
+    for (const [entry, indexes] of seen) {
+      for (const index of indexes) {
         const eventId = entry.lastChange[index];
-        const address = source.addresses[index];
-        if (eventId <= since || (filter.matchesAddress && !filter.matchesAddress(address))) continue;
+        if (eventId <= since) continue;
         const body = `${entry.heads[index]}${entry.lastJson[index]},"quality":"${entry.lastQuality[index]}","ts":${timeJson(entry.lastAtMs[index])}`;
-        found.push({ eventId, type: 'tag', body, address });
+        found.push({ eventId, type: 'tag', body });
       }
     }
     return found.sort((a, b) => a.eventId - b.eventId);
@@ -168,22 +164,32 @@ export class TagBoard {
     for (const selection of this.#selections.values()) this.#resolve(selection);
   }
 
+  /** Tag g of the whole board stands in slice g mod 10, there at position g / 10, as `#arrange` lays them out. */
   #resolve(selection: TagSelection): void {
-    const { filter } = selection;
+    const positions: number[][] = Array.from({ length: SLICES }, () => []);
+    const seen = new Map<Entry, Int32Array>();
+    let first = 0;
     let count = 0;
-    selection.slots = this.#layout.map(({ entries, tags }) => {
-      const positions: number[] = [];
-      for (let position = 0; position < tags.length; position += 1) {
-        const { source } = entries[position];
-        if (!seesPlace(filter, source.site, source.unit)) continue;
-        if (filter.matchesAddress && !filter.matchesAddress(source.addresses[tags[position]])) continue;
-        positions.push(position);
-      }
-      count += positions.length;
-      return Int32Array.from(positions);
-    });
+    for (const entry of this.#entries.values()) {
+      const indexes = selection.seen.get(entry) ?? indexesSeen(selection.filter, entry.source);
+      seen.set(entry, indexes);
+      for (const index of indexes) positions[(first + index) % SLICES].push(Math.floor((first + index) / SLICES));
+      first += entry.source.addresses.length;
+      count += indexes.length;
+    }
+    selection.seen = seen;
+    selection.slots = positions.map((slots) => Int32Array.from(slots));
     selection.count = count;
   }
+}
+
+/** The only place where an address meets a pattern: once per filter and plan. */
+function indexesSeen(filter: Filter, { site, unit, addresses }: TagSource): Int32Array {
+  if (!seesPlace(filter, site, unit)) return NONE;
+  const { matchesAddress } = filter;
+  const indexes: number[] = [];
+  for (let index = 0; index < addresses.length; index += 1) if (!matchesAddress || matchesAddress(addresses[index])) indexes.push(index);
+  return Int32Array.from(indexes);
 }
 
 function emptyLayout(): { readonly entries: readonly Entry[]; readonly tags: Int32Array }[] {

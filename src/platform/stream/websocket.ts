@@ -17,6 +17,12 @@ import type { Wire } from './subscriber.js';
 const FRAME_BYTES_MAX = 64 * 1024;
 const FRAMES_PER_SECOND = 50;
 const FRAMES_BURST = 100;
+/** Not in the contract: whoever goes on at more than twice the rate for this many refused frames floods, and is cut off. */
+const REFUSED_BURST = 1000;
+/** A refused frame is parsed for its correlation only, so a large one is not parsed at all. */
+const REFUSED_PARSED_BYTES_MAX = 4096;
+/** Names of the client's own making are quoted in answers up to this length. */
+const QUOTED_MAX = 64;
 /** decisions Q-STREAM-16 */
 const PING_AFTER_MS = 56_000;
 const SILENCE_MAX_MS = 60_000;
@@ -83,15 +89,16 @@ class WebSocketClient implements WebSocketSession {
   /** Bytes wait in the socket; the subscriber keeps what follows. */
   #full = false;
   #heardAtMs: number;
-  #tokens = FRAMES_BURST;
-  #refilledAtMs: number;
+  readonly #frames: Allowance;
+  readonly #refused: Allowance;
   #cancelWatch: () => void = () => undefined;
 
   constructor(parts: WebSocketParts, caller: Caller, wire: WebSocketWire) {
     this.#parts = parts;
     this.#wire = wire;
     this.#heardAtMs = parts.clock.monoMs();
-    this.#refilledAtMs = this.#heardAtMs;
+    this.#frames = new Allowance(FRAMES_BURST, this.#heardAtMs);
+    this.#refused = new Allowance(REFUSED_BURST, this.#heardAtMs);
     this.#connection = parts.hub.open('websocket', this.#hubWire(), wire.sourceIP, caller, (why, reason) => {
       if (why === 'shutdown') this.#close(CLOSE.goingAway, reason);
       else this.#close(CLOSE.sessionEnded, reason);
@@ -114,24 +121,38 @@ class WebSocketClient implements WebSocketSession {
         this.#full = wire.bufferedBytes() > 0;
         wire.cork(call);
       },
-      overrun: () => this.#close(CLOSE.policy, 'too many unread answers'),
+      overrun: () => this.#cutOff(CLOSE.policy, 'too many unread answers'),
     };
   }
 
   onMessage(bytes: ArrayBuffer, isBinary: boolean): void {
     if (!this.#open) return;
     this.#heardAtMs = this.#parts.clock.monoMs();
-    if (bytes.byteLength > FRAME_BYTES_MAX) return this.#close(CLOSE.tooBig, `frame over ${FRAME_BYTES_MAX} bytes`);
+    if (bytes.byteLength > FRAME_BYTES_MAX) return this.#cutOff(CLOSE.tooBig, `frame over ${FRAME_BYTES_MAX} bytes`);
+    if (!this.#frames.take(this.#heardAtMs)) return this.#refuseUnread(bytes, isBinary);
     let members: Members = {};
     try {
-      const frame = isBinary ? undefined : parseFrame(Buffer.from(bytes).toString('utf8'));
+      const frame = isBinary ? undefined : parseFrame(bytes);
       members = frame ?? {};
-      if (!this.#takeToken()) throw new Refusal('limited', `more than ${FRAMES_PER_SECOND} frames a second; this frame was not executed`, { code: 'rate_limited' });
       if (!frame) throw malformed('a frame is a JSON object sent as text');
-      this.#execute(frame);
+      // a right that was lost since the last look, or a session that ended, must not serve this frame
+      this.#connection.supervise(this.#parts.sessions, this.#parts.clock.wallMs());
+      if (this.#open) this.#execute(frame);
     } catch (fault) {
       this.#refuse(fault, members);
     }
+  }
+
+  #refuseUnread(bytes: ArrayBuffer, isBinary: boolean): void {
+    if (!this.#refused.take(this.#heardAtMs)) return this.#cutOff(CLOSE.policy, 'far too many frames');
+    const refusal = new Refusal('limited', `more than ${FRAMES_PER_SECOND} frames a second; this frame was not executed`, { code: 'rate_limited' });
+    let members: Members = {};
+    try {
+      if (!isBinary && bytes.byteLength <= REFUSED_PARSED_BYTES_MAX) members = parseFrame(bytes) ?? {};
+    } catch {
+      // no JSON: there is nothing to correlate with
+    }
+    this.#refuse(refusal, members);
   }
 
   onDrain(): void {
@@ -164,7 +185,10 @@ class WebSocketClient implements WebSocketSession {
         return this.#mutate(frame, this.#parts.frames.command(readCommand(frame), this.#connection.caller, this.#wire.sourceIP));
       default:
         if (typeof frame.type !== 'string') throw malformed('a frame has a text member type');
-        throw new Refusal('invalid', `frame type ${frame.type} is not one of subscribe, unsubscribe, write, command, authenticate`, { code: 'unknown_type', field: 'type' });
+        throw new Refusal('invalid', `frame type ${quoted(frame.type)} is not one of subscribe, unsubscribe, write, command, authenticate`, {
+          code: 'unknown_type',
+          field: 'type',
+        });
     }
   }
 
@@ -187,7 +211,7 @@ class WebSocketClient implements WebSocketSession {
     if (caller.kind !== 'human' || caller.accountId !== now.accountId || caller.sessionId !== now.sessionId) {
       throw new Refusal('forbidden', 'the token belongs to another account or session; open a new connection with it', { code: 'other_identity', field: 'token' });
     }
-    this.#connection.caller = caller;
+    this.#connection.renew(caller);
     this.#connection.answer({ type: 'authenticated', expiresAt: caller.expiresAtMs === null ? null : timestamp(caller.expiresAtMs) });
   }
 
@@ -210,15 +234,6 @@ class WebSocketClient implements WebSocketSession {
     this.#connection.answer({ type: 'error', message: 'internal error', code: 'internal', ...correlation });
   }
 
-  #takeToken(): boolean {
-    const now = this.#parts.clock.monoMs();
-    this.#tokens = Math.min(FRAMES_BURST, this.#tokens + ((now - this.#refilledAtMs) * FRAMES_PER_SECOND) / 1000);
-    this.#refilledAtMs = now;
-    if (this.#tokens < 1) return false;
-    this.#tokens -= 1;
-    return true;
-  }
-
   /** Asks a silent peer for a sign of life, and gives it up when none comes (contract 2, Events 5). */
   #watchSilence(delayMs: number): void {
     this.#cancelWatch = this.#parts.clock.after(delayMs, () => {
@@ -236,12 +251,41 @@ class WebSocketClient implements WebSocketSession {
     this.#open = false;
     this.#wire.close(code, reason);
   }
+
+  /** Ends the connection of a peer that breaks the rules: one that reads nothing would keep its socket for a close frame. */
+  #cutOff(code: number, reason: string): void {
+    if (this.#wire.bufferedBytes() === 0) return this.#close(code, reason);
+    if (!this.#open) return;
+    this.#open = false;
+    this.#wire.terminate();
+  }
 }
 
-function parseFrame(text: string): Members | undefined {
+/** A token bucket: `burst` at once, then `FRAMES_PER_SECOND`. */
+class Allowance {
+  readonly #burst: number;
+  #left: number;
+  #refilledAtMs: number;
+
+  constructor(burst: number, nowMs: number) {
+    this.#burst = burst;
+    this.#left = burst;
+    this.#refilledAtMs = nowMs;
+  }
+
+  take(nowMs: number): boolean {
+    this.#left = Math.min(this.#burst, this.#left + ((nowMs - this.#refilledAtMs) * FRAMES_PER_SECOND) / 1000);
+    this.#refilledAtMs = nowMs;
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
+
+function parseFrame(bytes: ArrayBuffer): Members | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(Buffer.from(bytes).toString('utf8'));
   } catch {
     throw malformed('the frame is not JSON');
   }
@@ -304,8 +348,15 @@ function subscriptionIdOf({ id }: Members): { readonly subscriptionId?: string }
 /** Unknown members are refused, as on every route (decisions Q-ERR-04): a misspelt filter must not show the whole plant. */
 function only(frame: Members, names: readonly string[], prefix = ''): void {
   for (const name of Object.keys(frame)) {
-    if (!names.includes(name)) throw invalid('unknown_field', `${prefix}${name}`, `${prefix}${name} is not a member of this frame`);
+    if (!names.includes(name)) {
+      const member = prefix + quoted(name);
+      throw invalid('unknown_field', member, `${member} is not a member of this frame`);
+    }
   }
+}
+
+function quoted(text: string): string {
+  return text.length <= QUOTED_MAX ? text : `${text.slice(0, QUOTED_MAX)}...`;
 }
 
 function malformed(why: string): Refusal {

@@ -3,7 +3,9 @@ import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
 import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
 import { SystemWatch } from '../../../src/domains/alarms/system-watch.js';
 import { Alarm, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
+import { publishStates } from '../../../src/domains/batches/state-channel.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
+import { Unit } from '../../../src/domains/plant/kind.js';
 import { SocketClient } from '../../platform/stream/clients.js';
 import { type Received, ScriptedClock } from '../../platform/stream/scripted.js';
 import { type Plant, startPlant } from './plant.js';
@@ -158,4 +160,41 @@ t.test('EVT-02 EVT-04 HEALTH-02: while the storage refuses changes its alarm and
   const told = [];
   for (let frame = await alarms.client.next(); told.push(frame) && frame.state !== 'ClearedUnacknowledged'; frame = await alarms.client.next());
   t.match(told.at(-1), { name: 'system-storage-1', site: 'north', state: 'ClearedUnacknowledged', message: /^the storage refused changes from/ });
+});
+
+t.test('EVT-08 STREAM-07: a scan thread stopped within its publication leaves the tags as they were, not Uncertain', async (t) => {
+  const clock = new ScriptedClock();
+  const plant = await startPlant({ clock });
+  t.teardown(() => plant.stop());
+  plant.hub.start();
+  const client = await SocketClient.open(plant.url);
+  t.teardown(() => client.close());
+  client.send({ type: 'subscribe', id: 'x', channel: 'tags', filter: { addressPattern: 'v101.sp' } });
+  t.match(await client.take(2), [{ type: 'subscribed' }, { value: 20, quality: 'Good' }]);
+  const whole = plant.link.refresh;
+  plant.link.refresh = () => false;
+  clock.advance(200);
+  t.match(await client.next(), { value: 20, quality: 'Good' });
+  plant.link.refresh = whole;
+  plant.link.set('v101.sp', 21);
+  clock.advance(200);
+  t.match(await client.next(), { value: 21, quality: 'Good' });
+});
+
+t.test('EVT-03 (decisions Q-STREAM-01): one frame for each change of state or mode, with the state before; an ended batch is told and forgotten', async (t) => {
+  const plant = await startPlant();
+  t.teardown(() => plant.stop());
+  publishStates({ hub: plant.hub, store: plant.store });
+  await plant.store.recorded;
+  const { client, snapshot } = await subscribed(t, plant, 'states');
+  t.match(snapshot.map(({ kind, name }) => `${kind}/${name}`).sort(), ['Unit/away', 'Unit/rx101']);
+  const unit = plant.store.get(Unit, 'north', 'rx101');
+  const set = (more: object) => plant.store.write({ puts: [{ kind: Unit, site: 'north', name: 'rx101', status: { ...unit?.status, ...more } as never }] });
+  await set({ state: 'Running' });
+  t.match(await client.next(), { type: 'state', site: 'north', kind: 'Unit', name: 'rx101', unit: 'rx101', state: 'Running', ts: /Z$/ });
+  await set({ state: 'Running', allocatedTo: 'b-1' });
+  await set({ state: 'Held', allocatedTo: 'b-1' });
+  const held = await client.next();
+  t.match(held, { state: 'Held', previousState: 'Running', batchRef: 'b-1' }, 'an allocation alone is no transition');
+  t.equal((await subscribed(t, plant, 'states')).snapshot.find(({ name }) => name === 'rx101')?.state, 'Held');
 });

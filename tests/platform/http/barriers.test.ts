@@ -4,7 +4,8 @@ import t from 'tap';
 import * as v from 'valibot';
 import { conflict, missing, Refusal } from '../../../src/platform/base/refusal.js';
 import { Nonces } from '../../../src/platform/http/nonces.js';
-import { expandIPv6, RateLimiter, sourceKey } from '../../../src/platform/http/rate-limit.js';
+import { expandIPv6, sourceKey } from '../../../src/platform/base/ip-address.js';
+import { RateLimiter } from '../../../src/platform/http/rate-limit.js';
 import { created, ok, routesFor, withRevision } from '../../../src/platform/http/route.js';
 import { TrustedProxies } from '../../../src/platform/http/source-ip.js';
 import { type GatewayTest, startGatewayTest } from '../../support/gateway.js';
@@ -452,6 +453,12 @@ t.test('Q-ERR-05: X-Forwarded-For is read from right to left, and only from trus
   t.equal(proxies.sourceOf('10.1.1.1', 'unknown, 10.2.2.2'), '10.2.2.2');
   t.equal(proxies.sourceOf('10.1.1.1', undefined), '10.1.1.1');
   t.equal(new TrustedProxies([]).sourceOf('10.1.1.1', '1.2.3.4'), '10.1.1.1');
+  // one address has one text, however a proxy writes it: limits per source count by it
+  t.equal(proxies.sourceOf('10.1.1.1', '::ffff:1.2.3.4'), '1.2.3.4');
+  t.equal(proxies.sourceOf('10.1.1.1', '6.6.6.6, ::ffff:10.9.9.9'), '6.6.6.6', 'a mapped proxy is trusted like itself');
+  t.equal(proxies.sourceOf('10.1.1.1', '2001:DB8:0:0::0:1'), '2001:db8::1');
+  t.equal(proxies.sourceOf('10.1.1.1', 'fe80::1%eth0'), 'fe80::1');
+  t.equal(proxies.sourceOf('10.1.1.1', '1.2.3.4:5678'), '10.1.1.1', 'what is no address is not believed');
 });
 
 t.test('GEN-08, GEN-11, GEN-12, D-GEN-01, Q-TIER-09: probes and pages', async (t) => {

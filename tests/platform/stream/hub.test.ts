@@ -100,6 +100,32 @@ t.test('WS-08: hostile patterns cost no more than 5 ms an address', async (t) =>
   }
 });
 
+t.test('WS-08: a hostile pattern over a whole plant does not hold up the gateway', async (t) => {
+  const addresses = Array.from({ length: 1000 }, (_, index) => `${'a'.repeat(290)}${index}`);
+  for (const pattern of [`*${'a'.repeat(140)}b*${'a'.repeat(140)}c`, `${'*a'.repeat(500)}b`, `*${'[a-z]'.repeat(200)}x`, `*[${'a-z'.repeat(330)}]b`]) {
+    const glob = parseGlob(pattern);
+    const took = Array.from({ length: 3 }, () => {
+      const started = performance.now();
+      t.notOk(addresses.some(glob));
+      return performance.now() - started;
+    });
+    t.ok(Math.min(...took) < 250, `${pattern.slice(0, 20)}... took ${Math.min(...took).toFixed(0)} ms for 1,000 addresses`);
+  }
+});
+
+t.test('WS-07: patterns longer than one word of places', async (t) => {
+  const long = Array.from({ length: 70 }, (_, index) => String.fromCharCode(97 + (index % 26))).join('');
+  t.ok(parseGlob(long)(long));
+  t.ok(parseGlob(`*${long}*`)(`x/${long}/y`));
+  t.notOk(parseGlob(long)(`${long}a`));
+  t.notOk(parseGlob(`${long}?`)(long));
+  for (const length of [31, 32, 33, 63, 64, 65]) {
+    t.ok(parseGlob('?'.repeat(length))('z'.repeat(length)), `${length} of any`);
+    t.notOk(parseGlob('?'.repeat(length))('z'.repeat(length + 1)));
+    t.ok(parseGlob(`${'?'.repeat(length)}*`)('z'.repeat(length)));
+  }
+});
+
 t.test('WS-07: the matcher agrees with a regular expression on any pattern', async (t) => {
   const piece = fc.constantFrom('*', '?', 'a', 'b', '.', '[ab]', '[^a]', '[!b-c]');
   fc.assert(
@@ -171,7 +197,7 @@ t.test('EVT-06 EVT-12 EVT-13: received + dropped = published, for any pattern of
         } else if (what === 'snapshot') {
           let left = count;
           replayed += count;
-          subscriber.snapshot(() => (left-- > 0 ? webSocketEncoding.control({ type: 'replay' }) : undefined));
+          subscriber.snapshot(() => (left-- > 0 ? webSocketEncoding.control({ type: 'replay' }) : undefined), count);
         } else {
           wire.room = count;
           if (count > 0) subscriber.drained();
@@ -195,6 +221,24 @@ t.test('EVT-06 EVT-12 EVT-13: received + dropped = published, for any pattern of
     { numRuns: 300 },
   );
   t.pass();
+});
+
+t.test('EVT-12: a frame that waited arrives as it was published, whatever its characters and length', async (t) => {
+  const wire = new ScriptedWire();
+  const subscriber = new Subscriber(wire, webSocketEncoding);
+  const values = ['Füllstand 20 °C \u{1f525}', 'x'.repeat(20_000), '', 'ÿþ\u0000'];
+  wire.room = 0;
+  for (const value of values) {
+    const { bytes, seqAt } = webSocketEncoding.control({ type: 'tag', value });
+    subscriber.live(bytes, seqAt);
+    bytes.fill(0); // the bytes are the publisher's again
+  }
+  wire.room = Infinity;
+  subscriber.drained();
+  t.same(
+    wire.take().map(({ value }) => value),
+    values,
+  );
 });
 
 t.test('STREAM-14: a peer that asks on and reads no answer is cut off', async (t) => {
@@ -319,6 +363,51 @@ t.test('EVT-06 EVT-07: a full buffer pauses the snapshot; live frames meanwhile 
     'and before any live frame',
   );
   t.match(frames.at(-1), { type: 'gap', dropped: 744 });
+});
+
+t.test('EVT-06: what waits of snapshots is bounded: a client that reads nothing is refused further large ones, and gets small ones', async (t) => {
+  const { hub, open } = plant();
+  hub.placeTags(tagSource('north', 'rx1', tagsNamed(10_000)));
+  hub.publish(alarm('a1', 'ActiveUnacknowledged'));
+  await settled();
+  const { wire, connection } = open();
+  wire.room = 0;
+  for (let n = 0; n < 3; n += 1) connection.subscribe(`t${n}`, 'tags', {});
+  t.throws(() => connection.subscribe('t3', 'tags', {}), { name: 'Refusal', kind: 'limited', context: { code: 'snapshot_pending', limit: 32_768 } });
+  connection.subscribe('a', 'alarms', {});
+  t.equal(connection.subscriptionCount, 4, 'the refused one is not registered');
+  wire.room = Infinity;
+  connection.drained();
+  const frames = wire.take();
+  accountsForAll(frames);
+  t.equal(frames.filter(({ replay }) => replay === true).length, 30_001, 'the others came whole');
+  connection.subscribe('t3', 'tags', {});
+  t.equal(wire.take().length, 10_001, 'and there is room again');
+});
+
+t.test('EVT-11 SSE-13: the snapshot is the memory of this process: its last word on each object, and nothing from before it began', async (t) => {
+  const before = plant();
+  before.hub.publish(alarm('a1', 'ActiveUnacknowledged'));
+  await settled();
+  const after = plant();
+  const snapshot = (of: ReturnType<typeof plant>) => {
+    const { wire, connection } = of.open();
+    connection.subscribe('a', 'alarms', {});
+    connection.subscribe('t', 'tags', {});
+    connection.closed();
+    return wire.take().filter(({ replay }) => replay === true);
+  };
+  t.equal(snapshot(before).length, 1);
+  t.same(snapshot(after), [], 'what another process knew is not told');
+  after.hub.publish(alarm('a1', 'ActiveUnacknowledged'));
+  after.hub.publish(alarm('a1', 'ActiveAcknowledged'));
+  after.hub.placeTags(tagSource('north', 'rx1', tagsNamed(1)));
+  await settled();
+  t.match(snapshot(after), [{ name: 'a1', state: 'ActiveAcknowledged' }, { address: 'm0.pv' }], 'one frame for each object: not its history');
+  t.not(
+    new Hub({ clock: after.clock, sessions: after.sessions, places: everywhere }).instance,
+    new Hub({ clock: after.clock, sessions: after.sessions, places: everywhere }).instance,
+  );
 });
 
 t.test('EVT-05: an event published in the turn of the subscribe comes once', async (t) => {
@@ -467,6 +556,23 @@ t.test('WS-13 WS-14 WS-15 WS-16: sites and actions of a subscription', async (t)
   t.throws(() => other.subscribe('a', 'tags', { site: 'nowhere' }), { name: 'Refusal', context: { code: 'not_found' } });
   t.throws(() => other.subscribe('a', 'tags', { unit: 'no-unit' }), { name: 'Refusal', context: { code: 'not_found' } });
   t.equal(connection.subscriptionCount + other.subscriptionCount, 0, 'nothing was registered');
+});
+
+t.test('EVT-01: a slice larger than one cork leaves whole and in order, over as many corks as it needs', async (t) => {
+  const { clock, hub, open } = plant();
+  hub.placeTags(tagSource('north', 'rx1', [...tagsNamed(4000), { address: 'long.text', value: 'x'.repeat(40_000), quality: 'Good', atMs: 1 }]));
+  hub.start();
+  const { wire, connection } = open();
+  connection.subscribe('a', 'tags', {});
+  connection.subscribe('b', 'tags', { addressPattern: 'm*5.pv' });
+  wire.take();
+  const corks = wire.corks;
+  clock.advance(200);
+  t.ok(wire.corks > corks + 10, `${wire.corks - corks} corks`);
+  const frames = wire.take();
+  t.equal(frames.filter(({ subscriptionId }) => subscriptionId === 'a').length, 4001);
+  t.equal(frames.filter(({ subscriptionId }) => subscriptionId === 'b').length, 400);
+  t.ok(frames.every(({ seq }, index) => seq === frames[0].seq + index));
 });
 
 t.test('WS-07 STREAM-07: filters of tags: site, unit and pattern together; new plans are taken over', async (t) => {
@@ -666,6 +772,16 @@ t.test('STREAM-24: connections are counted per source, both transports together'
   b.connection.closed();
   t.equal(hub.streamCount('10.0.0.1'), 0);
   t.equal(hub.streamCount('10.0.0.2'), 1);
+});
+
+t.test('STREAM-24: one IPv6 subscriber is one source, whichever of its addresses it uses', async (t) => {
+  const { hub, open } = plant();
+  const a = open('websocket', person(), '2001:db8:0:1::1');
+  open('sse', person(), '2001:db8:0:1:ffff:ffff:ffff:9');
+  open('sse', person(), '2001:db8:0:2::1');
+  t.equal(hub.streamCount('2001:db8:0:1::42'), 2);
+  a.connection.closed();
+  t.equal(hub.streamCount('2001:db8:0:1::42'), 1);
 });
 
 t.test('STREAM-03: broker status goes to WebSockets only, on change, without eventId', async (t) => {

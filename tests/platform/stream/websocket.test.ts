@@ -227,6 +227,70 @@ t.test('WS-02 (decisions Q-STREAM-06): 64 KiB a frame, 50 frames a second after 
   t.match(await client.closed, { code: 1009 });
 });
 
+t.test('WS-02 (decisions Q-STREAM-06): who goes on flooding after a thousand refusals is cut off, and large frames are refused unread', async (t) => {
+  const { clock, open } = await gateway(t);
+  const client = await open();
+  for (let n = 0; n < 100; n += 1) client.send({ type: 'unsubscribe', id: 'x' });
+  client.send({ type: 'unsubscribe', id: 'x', ballast: 'y'.repeat(5000) });
+  const answers = await client.take(101);
+  t.match(answers[100], { code: 'rate_limited' });
+  t.equal(answers[100].subscriptionId, undefined);
+  clock.advance(1000);
+  t.match(await client.ask({ type: 'unsubscribe', id: 'x' }), { code: 'not_found' }, 'a pause makes up for it');
+  for (let n = 0; n < 1200; n += 1) client.send('{');
+  t.match(await client.closed, { code: 1008, reason: 'far too many frames' });
+});
+
+t.test('WS-12 STREAM-11: what a client makes up is not sent back to it at length', async (t) => {
+  const { open } = await gateway(t);
+  const client = await open();
+  const long = 'z'.repeat(60_000);
+  for (const frame of [{ type: long }, { type: 'subscribe', id: 'a', channel: 'tags', [long]: 1 }, { type: 'subscribe', id: 'a', channel: long }]) {
+    const answer = await client.ask(frame);
+    t.equal(answer.type, 'error');
+    t.ok(JSON.stringify(answer).length < 500, `${JSON.stringify(answer).length} characters`);
+  }
+});
+
+t.test('STREAM-14 STREAM-24: a client that asks on and reads nothing is cut off, and its place is free', async (t) => {
+  const { clock, plant, open } = await gateway(t);
+  plant.hub.start();
+  plant.link.set('v101.text', 'x'.repeat(100_000));
+  const client = await open();
+  await client.ask({ type: 'subscribe', id: 'a', channel: 'tags' });
+  await client.take(16);
+  client.socket.pause();
+  for (let period = 0; period < 250 && plant.hub.shedTotal < 300; period += 1) {
+    clock.advance(200);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  for (let n = 0; n < 300; n += 1) {
+    client.send({ type: 'unsubscribe', id: 'x' });
+    if (n % 40 === 39) clock.advance(1000);
+  }
+  await until(() => plant.hub.connectionCount === 0);
+  t.equal(plant.hub.streamCount('127.0.0.1'), 0);
+});
+
+t.test('WS-17 STREAM-13 (D-STREAM-02): a right that was lost and a session that ended are lost for the very next frame', async (t) => {
+  const { clock, plant, open } = await gateway(t);
+  const write = { type: 'write', requestId: 'r', site: 'north', unit: 'rx101', address: 'v101.sp', value: 1 };
+  const client = await open();
+  plant.sessions.refreshed = (caller) => ({ ...caller, may: (action) => action !== 'tag:write' });
+  t.match(await client.ask(write), { type: 'error', code: 'action_missing', action: 'tag:write' });
+  plant.sessions.refreshed = undefined;
+  plant.callers.callers.set('short', person({ expiresAtMs: clock.wallMs() + 10_000, sessionId: 's9' }));
+  const short = await open('short');
+  clock.advance(10_000);
+  short.send(write);
+  t.same(await short.closed, { code: 4001, reason: 'access token expired' });
+  plant.sessions.state = 'inactive';
+  client.send(write);
+  t.same(await client.closed, { code: 4001, reason: 'session terminated after inactivity' });
+  t.same(plant.link.written, []);
+  t.equal(plant.sessions.touched, 1, 'the refused write of a living session only: an ended one is not brought back');
+});
+
 t.test('WS-23 STREAM-13 STREAM-18 STREAM-19 STREAM-20 STREAM-22: the end of the session closes with 4001 and its reason', async (t) => {
   const { clock, plant, open } = await gateway(t);
   plant.hub.start();
@@ -275,12 +339,16 @@ t.test('STREAM-18 (D-STREAM-01): an authenticate frame moves the expiry, only fo
   const client = await open('short');
   plant.sessions.accepts = (token) => {
     if (token === 'other') return person({ sessionId: 's2' });
+    if (token === 'colleague') return { ...person(), accountId: 'a2' };
+    if (token === 'machine') return { ...person(), kind: 'apiKey' };
     if (token === 'bad') throw new Refusal('unauthenticated', 'the token does not hold', { code: 'invalid_token' });
     return person({ expiresAtMs: clock.wallMs() + 900_000 });
   };
   t.match(await client.ask({ type: 'authenticate', token: 'bad' }), { type: 'error', code: 'invalid_token' });
   t.match(await client.ask({ type: 'authenticate', token: 'other' }), { type: 'error', code: 'other_identity' });
-  t.match(await client.ask({ type: 'authenticate', token: 'good' }), { type: 'authenticated', seq: 3, expiresAt: '2026-01-31T09:20:07.123Z' });
+  t.match(await client.ask({ type: 'authenticate', token: 'colleague' }), { type: 'error', code: 'other_identity' });
+  t.match(await client.ask({ type: 'authenticate', token: 'machine' }), { type: 'error', code: 'other_identity' });
+  t.match(await client.ask({ type: 'authenticate', token: 'good' }), { type: 'authenticated', seq: 5, expiresAt: '2026-01-31T09:20:07.123Z' });
   clock.advance(50_000);
   t.match(await client.ask({ type: 'unsubscribe', id: 'x' }), { code: 'not_found' }, 'still open');
 });
