@@ -49,6 +49,8 @@ interface Active {
   readonly link: UnitLink;
   readonly file: RecordingFile;
   entry: RecordingEntry;
+  /** Its end is being put on disk; until its entry says how it ended it is under way. */
+  finishing: boolean;
   /** Settled by the first part and by the last one. */
   readonly started: PromiseWithResolver<void>;
   readonly ended: PromiseWithResolver<RecordingEntry>;
@@ -75,6 +77,8 @@ export class Recordings {
   async start(link: UnitLink, durationMs: number, startedBy: string): Promise<RecordingEntry> {
     const { settings, clock, storageLow } = this.#parts;
     const key = keyOf(link);
+    const before = this.#active.get(key);
+    if (before?.finishing) await before.ended.promise;
     const underWay = this.#active.get(key);
     if (underWay) throw conflict('recording_active', `recording ${underWay.entry.id} of unit ${link.unit} is under way; stop it first`, { recording: underWay.entry.id });
     if (storageLow()) throw conflict('storage_low', 'the storage of the appliance is nearly full: a recording must not take the rest');
@@ -95,7 +99,7 @@ export class Recordings {
       lastScan: 0,
       bytes: 0,
     };
-    const active: Active = { link, entry, file: await RecordingFile.create(path.join(folder, id + FILE)), started: resolver(), ended: resolver() };
+    const active: Active = { link, entry, finishing: false, file: await RecordingFile.create(path.join(folder, id + FILE)), started: resolver(), ended: resolver() };
     this.#active.set(key, active);
     this.#save(active);
     link.send({ type: 'record', recording: id, durationMaxMs: Math.min(durationMs, settings.durationMaxMs), bytesMax: settings.bytesMax });
@@ -106,7 +110,7 @@ export class Recordings {
   async stop(link: UnitLink): Promise<RecordingEntry> {
     const active = this.#active.get(keyOf(link));
     if (!active) throw conflict('not_recording', `unit ${link.unit} is not being recorded`);
-    link.send({ type: 'record-stop', recording: active.entry.id });
+    if (!active.finishing) link.send({ type: 'record-stop', recording: active.entry.id });
     await this.#answered(active, active.ended.promise);
     return active.entry;
   }
@@ -132,7 +136,7 @@ export class Recordings {
   take(link: UnitLink, message: UnitOutbound): void {
     if (message.type !== 'recording') return;
     const active = this.#active.get(keyOf(link));
-    if (active?.entry.id === message.recording) this.#takePart(active, message.part);
+    if (active?.entry.id === message.recording && !active.finishing) this.#takePart(active, message.part);
   }
 
   #takePart(active: Active, part: RecordingPart): void {
@@ -164,9 +168,8 @@ export class Recordings {
   }
 
   async #finish(active: Active, ending: string): Promise<void> {
-    const key = keyOf(active.link);
-    if (this.#active.get(key) !== active) return;
-    this.#active.delete(key);
+    if (active.finishing) return;
+    active.finishing = true;
     const whole = await active.file.close().then(
       () => true,
       (err: unknown) => {
@@ -177,6 +180,8 @@ export class Recordings {
     const complete = whole && ending !== 'runtime-down' && ending !== 'disk' && ending !== 'fault';
     active.entry = { ...active.entry, state: complete ? 'Complete' : 'Interrupted', ending, endedAt: timestamp(this.#parts.clock.wallMs()), bytes: active.file.bytes };
     this.#save(active);
+    const key = keyOf(active.link);
+    if (this.#active.get(key) === active) this.#active.delete(key);
     active.ended.resolve(active.entry);
   }
 
@@ -204,7 +209,12 @@ export class Recordings {
 
   /** When the workers have stopped: what they sent last is on disk. */
   async close(): Promise<void> {
-    await Promise.all([...this.#active.values()].map((active) => this.#finish(active, 'runtime-down')));
+    await Promise.all(
+      [...this.#active.values()].map((active) => {
+        void this.#finish(active, 'runtime-down');
+        return active.ended.promise;
+      }),
+    );
   }
 
   #folder(site: string, unit: string): string {
