@@ -27,7 +27,7 @@ function moduleOf(port: number, rows: readonly ChannelText[], options: ProbeModu
     module: 'io',
     protocol: 'modbus',
     address: `127.0.0.1:${port}`,
-    options: { pollInterval: '50ms', timeout: '300ms', retries: 1, ...options },
+    options: { pollInterval: '50ms', timeout: '1s', retries: 1, ...options },
     channels,
     image,
     ...more,
@@ -234,7 +234,7 @@ t.test('D-IO-01: a frozen device (half-open) is Bad within 3 s, whatever its pol
 t.test('D-IO-02: late and doubled replies are discarded and the connection rebuilt', async (t) => {
   const proxy = await FaultProxy.start(() => peer.port);
   t.teardown(() => proxy.stop());
-  const link = await modbusDriver.connect(moduleOf(proxy.port, [], { timeout: '50ms', retries: 0 }), systemClock);
+  const link = await modbusDriver.connect(moduleOf(proxy.port, [], { retries: 0 }), systemClock);
   t.teardown(() => link.close());
   const read = async (address: string): Promise<{ status: string; value: unknown }> => {
     const got = collector(1);

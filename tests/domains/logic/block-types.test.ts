@@ -131,7 +131,7 @@ t.test('Decisions 1.6: eight levels, counted from above and from below', async (
 
 t.test('LIMIT: types that use each other ten times each are refused before they are written out', async (t) => {
   const ten = (name: string, inner: string) => ({ ...gain(name, inner), blocks: Array.from({ length: 10 }, (_, n) => ({ name: n === 0 ? 'inner' : `more-${n}`, type: inner })) });
-  const began = performance.now();
+  const began = process.cpuUsage();
   const statuses: number[] = [];
   let inner = 'plain';
   for (let level = 1; level <= 7; level += 1) {
@@ -141,7 +141,8 @@ t.test('LIMIT: types that use each other ten times each are refused before they 
     else t.match(answer.body, { code: 'invalid_network', error: /more than 10000 blocks/ });
   }
   t.same(statuses, [201, 201, 201, 400, 400, 400, 400]);
-  t.ok(performance.now() - began < 5000);
+  const { user, system } = process.cpuUsage(began);
+  t.ok((user + system) / 1000 < 5000, 'in bounded processor time');
 });
 
 t.test('Decisions 1.2: a type in use cannot be deleted; the answer names who uses it', async (t) => {

@@ -13,8 +13,13 @@ await engineer.post('/api/v1/sites', { name: 'north' });
 await engineer.post('/api/v1/sites/north/units', { name: 'r1' });
 
 const RUNS = Number(process.env.LINESIDE_RUNS ?? 60);
-/** Generous for a loaded machine. */
+/** Of processor time, of this process with the gateway in it: other tests on the machine do not use it up. */
 const LIMIT_MS = 10_000;
+
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
 
 const aText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 200 }),
@@ -73,9 +78,9 @@ t.test('LIMIT: bodies of nearly a megabyte are answered in bounded time', async 
     ['/api/v1/validate/sfc-chart', { steps, transitions: transitions.toReversed() }, 200],
   ];
   for (const [path, body, wanted] of rows) {
-    const before = performance.now();
+    const before = processorMs();
     const status = await verdict(path, body);
-    const spent = performance.now() - before;
+    const spent = processorMs() - before;
     t.equal(status, wanted, path);
     t.ok(spent < LIMIT_MS, `${path} took ${Math.round(spent)} ms`);
   }

@@ -472,12 +472,12 @@ t.test('GEN-08, GEN-11, GEN-12, D-GEN-01, Q-TIER-09: probes and pages', async (t
   t.match(await test.request('GET', '/'), { status: 302, headers: { location: '/hmi' } });
 });
 
-/** Sends bytes and returns everything that came back until the other side closed or fell silent. */
-function raw(port: number, text: string, waitMs = 300): Promise<string> {
+/** Sends bytes and returns everything that came back until the other side closed, or this one left after `leaveAfterMs`. */
+function raw(port: number, text: string, leaveAfterMs = 0): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
     let received = '';
-    socket.setTimeout(waitMs, () => socket.destroy());
+    socket.setTimeout(leaveAfterMs, () => socket.destroy());
     socket.on('data', (data) => (received += data.toString()));
     socket.on('error', () => resolve(received));
     socket.on('close', () => resolve(received));

@@ -1,6 +1,7 @@
 /** The scan clock, its figures, and the scan loop without a thread. */
 import t from 'tap';
 import type { ChartHost } from '../../../runtime/chart/host.js';
+import { PhaseSet } from '../../../runtime/chart/phase-set.js';
 import type { UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import { ScanClock } from '../../../runtime/scan/clock.js';
 import { Histogram } from '../../../runtime/scan/histogram.js';
@@ -56,6 +57,33 @@ t.test('Q-UNIT-07: quantiles and coarse counts of durations', async (t) => {
     1000,
   );
   t.equal(new Histogram().quantileUs(0.99), 0);
+});
+
+t.test('Decisions 2.4: a text is announced before its id is in the tag table', async (t) => {
+  const plan = unitPlan({ tags: tags('v.state v.STATE STRING'), networks: [network({ name: 'v', blocks: [{ name: 'v', type: 'VALVE', params: { CMD: true } }] })] });
+  const table = new TagTable(1, plan.table);
+  const announced: [text: string, published: boolean][] = [];
+  const ids = new Map<string, number>();
+  const inbox: UnitInbound[] = [{ type: 'plan', plan }];
+  const loop = new UnitLoop({
+    receive: () => inbox.shift(),
+    post: (message) => {
+      if (message.type !== 'text') return;
+      announced.push([message.text, table.values[0] === message.id]);
+      ids.set(message.text, message.id);
+    },
+    clock: new FakeTime().clock,
+    monoMs: () => 0,
+    wallMs: () => 0,
+    phases: (host, settings) => new PhaseSet(host, settings),
+  });
+  loop.receive();
+  loop.scan(1);
+  t.strictSame(
+    announced.filter(([text]) => text === 'Opening'),
+    [['Opening', false]],
+  );
+  t.equal(table.values[0], ids.get('Opening'));
 });
 
 t.test('Decisions 2.4: a write of a chart is seen by the networks in the same scan; signals and refusals reach the chart', async (t) => {

@@ -120,12 +120,15 @@ t.test('Decisions 2.4: a unit worker scans its plan, takes writes, swaps plans k
   const loaded = await unit.until('plan-loaded');
   t.strictSame(loaded.networks, [{ network: 'tic', state: 'Running', message: '', faultedBlocks: [] }]);
 
-  await untilTable(table, () => table.values[0] === 75 && table.quality[0] === 0);
+  await untilTable(table, () => {
+    sample(io, 16); // a machine so slow that the sample is old at the first scan must not make it bad for good
+    return table.values[0] === 75 && table.quality[0] === 0;
+  });
   t.equal(table.values[1], 1, '75 is above the limit of 50');
   t.equal(io.out[1], 90, 'the output is in the process image');
   t.ok(Atomics.load(io.outSeq, 1) > 0, 'and its sequence tells the probe');
-  const word = unit.messages.find((message) => message.type === 'text' && message.id === table.values[5]);
-  t.match(word, { text: 'Opening' }, 'a text was announced before its id was published');
+  const opening = table.values[5];
+  t.match(await unit.until('text', (message) => message.id === opening), { text: 'Opening' }, 'a text is announced with the id that is published');
 
   unit.send({ type: 'write', id: 7, address: 'tic.limit', value: 80 });
   t.match(await unit.until('write-result', (message) => message.id === 7), { ok: true });
@@ -156,8 +159,10 @@ t.test('Decisions 2.4: a unit worker scans its plan, takes writes, swaps plans k
   const counted = table.values[4];
   unit.send({ type: 'plan', plan: next });
   await unit.until('plan-loaded', (message) => message.revision === 2);
-  sample(io, 18);
-  await untilTable(nextTable, () => nextTable.values[0] === 87.5 && nextTable.quality[0] === 0);
+  await untilTable(nextTable, () => {
+    sample(io, 18);
+    return nextTable.values[0] === 87.5 && nextTable.quality[0] === 0;
+  });
   t.equal(nextTable.values[2], 80, 'the written limit stands after the swap');
   t.equal(nextTable.values[4], counted + 1, 'the counter went on counting');
   t.ok(nextTable.stats[STAT.scanCount] > 0 && nextTable.stats[STAT.heartbeatAtMs] > 0);
@@ -172,9 +177,13 @@ t.test('Decisions 3.8: a written value is retained with its scan, whatever the i
   const base = loopPlan();
   const plan = { ...base, settings: { ...base.settings, retainIntervalMs: 3_600_000 } };
   const table = new TagTable(plan.tags.length, plan.table);
-  sample(new ProcessImage(2, plan.images[0].buffer), 4);
+  const io = new ProcessImage(2, plan.images[0].buffer);
+  sample(io, 4);
   unit.send({ type: 'plan', plan });
-  await untilTable(table, () => table.quality[0] === 0);
+  await untilTable(table, () => {
+    sample(io, 4);
+    return table.stats[STAT.scanCount] > 0 && table.quality[0] === 0;
+  });
   unit.send({ type: 'write', id: 1, address: 'tic.limit', value: 71 });
   const saved = await unit.until('retained', (message) => message.networks.tic?.blocks.gt?.IN2 === 71);
   t.equal(saved.networks.tic.hash, 'h1');
