@@ -48,6 +48,11 @@ export class TagTable {
     this.quality = new Uint8Array(buffer, HEADER_BYTES + 8 * (STATS + 2 * size), size);
   }
 
+  /** Whether a scan has been published. */
+  get published(): boolean {
+    return Atomics.load(this.version, 0) > 1; // 1 is the writer inside for the first time
+  }
+
   /** Publishes one scan: arrays of `size` entries, copied between the two version steps. */
   publish(values: Float64Array, timestamps: Float64Array, quality: Uint8Array): void {
     const odd = Atomics.load(this.version, 0) + 1;

@@ -157,7 +157,7 @@ export class LocalLink implements UnitLink, Guest {
 
   start(): void {
     this.epoch += 1;
-    this.#view.forgetTexts();
+    this.#view.startOver();
     this.#coming = [this.#plan];
     if (!this.#thread?.isOpen) this.#thread = this.#parts.threads.place(this.scanIntervalMs, this.#apart);
     this.#guest = this.#thread.host(this);

@@ -18,24 +18,44 @@ export class TagView {
   #timestamps = new Float64Array(0);
   #quality = new Uint8Array(0);
   #texts: string[] = [];
+  /** Of the plan before; they count until the present one has been scanned. */
+  #lastStats = new Float64Array(0);
+  /** The next plan is that of another worker. */
+  #startsOver = false;
 
-  /** The worker now writes the table of this plan: readers move over together with its tag list. */
+  /**
+   * The worker now writes the table of this plan: readers move over together with its tag list. Until its first scan is
+   * published, a tag shows what was last published of it: a swap between two scans is no gap (ADR 0008).
+   */
   adopt(plan: UnitPlan): void {
+    const goesOn = !this.#startsOver && this.refresh();
+    const { length } = plan.tags;
+    const [values, timestamps, quality] = [new Float64Array(length), new Float64Array(length), new Uint8Array(length)];
+    for (const [index, { address, type }] of plan.tags.entries()) {
+      const before = goesOn ? this.tagIndex(address) : -1;
+      if (before < 0 || this.tags[before].type !== type) continue;
+      values[index] = this.#values[before];
+      timestamps[index] = this.#timestamps[before];
+      quality[index] = this.#quality[before];
+    }
+    this.#lastStats = goesOn ? this.#stats.slice() : new Float64Array(0);
+    this.#startsOver = false;
     this.tags = plan.tags;
     this.revision = plan.revision;
     this.#index = new Map(plan.tags.map((tag, index) => [tag.address, index]));
-    this.#table = new TagTable(plan.tags.length, plan.table);
+    this.#table = new TagTable(length, plan.table);
     this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
     this.#networks = new Map(plan.networks.map((network, index) => [network.name, index]));
     this.#hashes = new Map(plan.networks.map(({ name, hash }) => [name, hash]));
-    this.#values = new Float64Array(plan.tags.length);
-    this.#timestamps = new Float64Array(plan.tags.length);
-    this.#quality = new Uint8Array(plan.tags.length);
+    this.#values = values;
+    this.#timestamps = timestamps;
+    this.#quality = quality;
   }
 
-  /** Ids of texts count for one worker. */
-  forgetTexts(): void {
+  /** Another worker is started: it does not begin with what the last one published, and ids of texts count for one worker. */
+  startOver(): void {
     this.#texts = [];
+    this.#startsOver = true;
   }
 
   addText(id: number, text: string): void {
@@ -47,7 +67,8 @@ export class TagView {
   }
 
   refresh(): boolean {
-    return this.#table?.snapshot(this.#values, this.#timestamps, this.#quality) ?? false;
+    if (!this.#table) return false;
+    return !this.#table.published || this.#table.snapshot(this.#values, this.#timestamps, this.#quality);
   }
 
   reading(index: number): TagReading {
@@ -68,9 +89,13 @@ export class TagView {
     }
   }
 
+  get #stats(): Float64Array {
+    return this.#table?.published ? this.#table.stats : this.#lastStats;
+  }
+
   statistics(): ScanStatistics {
-    const stats = this.#table?.stats;
-    const at = (slot: number): number => stats?.[slot] ?? 0;
+    const stats = this.#stats;
+    const at = (slot: number): number => stats[slot] ?? 0;
     return {
       scanCount: at(STAT.scanCount),
       heartbeatAtMs: at(STAT.heartbeatAtMs),
