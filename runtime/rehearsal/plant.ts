@@ -71,7 +71,7 @@ export class RehearsalPlant {
   }
 }
 
-/** One unit worker without a thread: its loop, and the timer of its scans. */
+/** One unit runtime without a thread: its loop, and the timer of its scans. */
 class RehearsedUnit {
   readonly inbox: UnitInbound[] = [];
   readonly #loop: UnitLoop;

@@ -1,7 +1,7 @@
 /**
  * Garbage collections of this thread, each with its measured pause (Q-UNIT-07, diagnostics).
  *
- * A performance observer would report them through the event loop, to which a unit worker never returns. V8's own GC
+ * A performance observer would report them through the event loop, to which a scan thread never returns. V8's own GC
  * profiler notes every collection where it happens, from the start of the pause to its end, and hands the list over when
  * it is asked: nothing is estimated, and nothing is missed but what falls between `stop` and `start` of one look.
  */
