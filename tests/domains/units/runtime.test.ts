@@ -197,6 +197,31 @@ t.test('CMT, Q-PROG-03: an edit of the template reaches its modules by a hot swa
   t.match(await api.post(`${RUNTIME}/write`, { address: 'tic1.limit', value: 61 }), { status: 400, body: { engMax: 60 } }, 'and so does its range');
 });
 
+t.test('TAG-19, Q-UNIT-08, Q-PROG-03: of writes in one scan the last one stands, each on record; a write beside a download is not lost', async (t) => {
+  const writes = [10, 20, 30].map((value) => ({ address: 'tic1.limit', value }));
+  const together = await api.post(`${RUNTIME}/write`, { writes });
+  t.match(together.body, { ok: true, results: [{ ok: true }, { ok: true }, { ok: true }] });
+  await plant.until('units/r1/tags/tic1.limit', (tag) => tag.value === 30);
+  const { items } = (await api.get(`${AT}/audit?category=tag-write&name=tic1.limit&limit=6&order=desc`)).body;
+  t.same(items.map(({ result, after }: Body) => `${result} ${after}`).sort(), ['Accepted 10', 'Accepted 20', 'Accepted 30', 'Success 10', 'Success 20', 'Success 30']);
+
+  const blocks = (factor: number) => [
+    ...LOOP.blocks.map((block) => (block.name === 'gain' ? { ...block, params: { IN2: factor } } : block)),
+    { name: 'more', type: 'CONST', params: { value: 7 } },
+  ];
+  for (let n = 1; n <= 10; n += 1) {
+    const [edited, written] = await Promise.all([
+      api.put('/api/v1/controlmoduletemplates/loop', { blocks: blocks(3 + n) }),
+      api.post(`${AT}/units/r1/tags/tic1.limit`, { value: n }),
+    ]);
+    t.match([edited.status, written.status, written.body], [200, 200, { ok: true }], `download ${n}`);
+  }
+  await plant.until('units/r1/tags/tic1.doubled', (tag) => tag.value === 42 * 13);
+  t.match(await plant.tag('tic1.limit'), { value: 10, quality: 'Good' }, 'what was answered is what stands');
+  await plant.did(api.put('/api/v1/controlmoduletemplates/loop', { blocks: blocks(3) }));
+  await plant.until('units/r1/tags/tic1.doubled', (tag) => tag.value === 126);
+});
+
 t.test('PROG-07, decisions 2.4: programs of one unit keep their own scan intervals', async (t) => {
   const program = (scanInterval: string) => ({ unitRef: 'r1', scanInterval, blocks: [{ name: 'tot', type: 'TOTALIZER', params: { IN: 1 } }] });
   for (const [name, interval] of [
