@@ -68,6 +68,8 @@ const FILE = '.lsrec';
 export class Recordings {
   readonly #parts: RecordingsParts;
   readonly #active = new Map<string, Active>();
+  /** Units whose recording has been asked for and has no file yet. */
+  readonly #opening = new Set<string>();
 
   constructor(parts: RecordingsParts) {
     this.#parts = parts;
@@ -75,7 +77,18 @@ export class Recordings {
 
   /** @throws Refusal when one is under way, the disk is nearly full, or the worker does not answer. */
   async start(link: UnitLink, durationMs: number, startedBy: string): Promise<RecordingEntry> {
-    const { settings, clock, storageLow } = this.#parts;
+    const key = keyOf(link);
+    if (this.#opening.has(key)) throw conflict('recording_active', `a recording of unit ${link.unit} is being started`);
+    this.#opening.add(key);
+    const active = await this.#open(link, startedBy).finally(() => this.#opening.delete(key));
+    const { settings } = this.#parts;
+    link.send({ type: 'record', recording: active.entry.id, durationMaxMs: Math.min(durationMs, settings.durationMaxMs), bytesMax: settings.bytesMax });
+    await this.#answered(active, active.started.promise);
+    return active.entry;
+  }
+
+  async #open(link: UnitLink, startedBy: string): Promise<Active> {
+    const { clock, storageLow } = this.#parts;
     const key = keyOf(link);
     const before = this.#active.get(key);
     if (before?.finishing) await before.ended.promise;
@@ -102,9 +115,7 @@ export class Recordings {
     const active: Active = { link, entry, finishing: false, file: await RecordingFile.create(path.join(folder, id + FILE)), started: resolver(), ended: resolver() };
     this.#active.set(key, active);
     this.#save(active);
-    link.send({ type: 'record', recording: id, durationMaxMs: Math.min(durationMs, settings.durationMaxMs), bytesMax: settings.bytesMax });
-    await this.#answered(active, active.started.promise);
-    return active.entry;
+    return active;
   }
 
   async stop(link: UnitLink): Promise<RecordingEntry> {

@@ -37,6 +37,17 @@ t.test('ADR 0005: a recording is under way until its end is on disk; who stops i
 
   recordings.linkDown(link);
   t.same(shown(), ['Recording', 'Complete duration']);
+  clock.advance(1000);
+  const both = await Promise.allSettled([recordings.start(link, 1000, 'somebody'), recordings.start(link, 1000, 'somebody else')]);
+  t.match(
+    both,
+    [
+      { status: 'fulfilled', value: { startedBy: 'somebody' } },
+      { status: 'rejected', reason: { context: { code: 'recording_active' } } },
+    ],
+    'of two at once one begins',
+  );
+  t.same(shown(), ['Recording', 'Interrupted runtime-down', 'Complete duration']);
   await recordings.close();
-  t.same(shown(), ['Interrupted runtime-down', 'Complete duration']);
+  t.same(shown(), ['Interrupted runtime-down', 'Interrupted runtime-down', 'Complete duration']);
 });
