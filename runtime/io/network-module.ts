@@ -216,9 +216,13 @@ export class NetworkModule implements ModuleRunner {
     const sinceMs = Math.max(fromMs, this.#sink.lastGoodMonoMs(group.points));
     const badAtMs = Math.min(sinceMs + timeoutMs, Math.max(this.#lastAnswerMonoMs, this.#sink.lastGoodMonoMs(group.points)) + SILENCE_MS_MAX);
     group.cancelWatch = this.#host.clock.after(Math.max(badAtMs - nowMs, 1), () => {
-      const heardMs = Math.max(fromMs, this.#sink.lastGoodMonoMs(group.points));
-      if (heardMs > sinceMs) this.#watch(group, fromMs);
-      else this.#silence(group, `no answer within ${Math.round(this.#host.clock.monoMs() - fromMs)} ms`);
+      // a thread that stood still may have the answer in its socket: that is read first
+      const look = setImmediate(() => {
+        const heardMs = Math.max(fromMs, this.#sink.lastGoodMonoMs(group.points));
+        if (heardMs > sinceMs) this.#watch(group, fromMs);
+        else this.#silence(group, `no answer within ${Math.round(this.#host.clock.monoMs() - fromMs)} ms`);
+      });
+      group.cancelWatch = () => clearImmediate(look);
     });
   }
 

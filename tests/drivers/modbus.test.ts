@@ -260,6 +260,78 @@ t.test('D-IO-02: late and doubled replies are discarded and the connection rebui
   t.match([valueOf(module, 'a').value, valueOf(module, 'b').value], [65000, -1234]);
 });
 
+/** Cells that a device thread and this one share: hold the next answer, it is held, let it go, it is sent. */
+const CELL = { hold: 0, held: 1, release: 2, sent: 3 } as const;
+
+/** A device in a thread of its own, which answers while this one stands still: every register is 7. */
+async function startDeviceThread(t: Test): Promise<{ readonly port: number; readonly cells: Int32Array }> {
+  const cells = new Int32Array(new SharedArrayBuffer(16));
+  const code = `
+    const { parentPort, workerData: cells } = require('node:worker_threads');
+    require('node:net').createServer((socket) => {
+      socket.setNoDelay(true);
+      socket.on('error', () => {});
+      socket.on('data', (frame) => {
+        const holds = Atomics.exchange(cells, ${CELL.hold}, 0) === 1;
+        if (holds) {
+          Atomics.store(cells, ${CELL.held}, 1);
+          Atomics.wait(cells, ${CELL.release}, 0);
+        }
+        const count = frame.readUInt16BE(10);
+        const answer = Buffer.alloc(9 + 2 * count);
+        frame.copy(answer, 0, 0, 8);
+        answer.writeUInt16BE(3 + 2 * count, 4);
+        answer[8] = 2 * count;
+        for (let at = 0; at < count; at += 1) answer.writeUInt16BE(7, 9 + 2 * at);
+        socket.write(answer);
+        if (!holds) return;
+        Atomics.store(cells, ${CELL.sent}, 1);
+        Atomics.notify(cells, ${CELL.sent});
+      });
+    }).listen(0, '127.0.0.1', function () { parentPort.postMessage(this.address().port); });`;
+  const worker = new Worker(code, { eval: true, workerData: cells });
+  t.teardown(() => worker.terminate());
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  return { port, cells };
+}
+
+/** Stands still until the answer has arrived and the time-out is over: the timer and the answer are due in one turn. */
+function standStill(cells: Int32Array, timeoutMs: number): void {
+  Atomics.store(cells, CELL.release, 1);
+  Atomics.notify(cells, CELL.release);
+  Atomics.wait(cells, CELL.sent, 0);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timeoutMs + 50);
+}
+
+t.test('D-IO-02: an answer that came in time is heard, however late this thread looks at it', async (t) => {
+  const { port, cells } = await startDeviceThread(t);
+  const link = await modbusDriver.connect(moduleOf(port, [], { timeout: '1s', retries: 0 }), systemClock);
+  t.teardown(() => link.close());
+  const got = collector(1);
+  Atomics.store(cells, CELL.hold, 1);
+  const reading = link.read([{ address: 'holding:1', dataType: 'int' }], got.sink);
+  await until('the request has arrived', () => Atomics.load(cells, CELL.held) === 1);
+  standStill(cells, 1000);
+  t.same(await reading, { status: 'answered' });
+  t.equal(got.values[0], 7);
+});
+
+t.test('D-IO-01: a probe that stood still does not call its device silent', async (t) => {
+  const { port, cells } = await startDeviceThread(t);
+  const module = moduleOf(port, [['speed', 'holding:1', 'int']], { timeout: '1s', retries: 0 });
+  const probe = await startProbe(t, module);
+  await until('connected', () => probe.state() === 'Connected');
+  Atomics.store(cells, CELL.hold, 1);
+  await until('a request has arrived', () => Atomics.load(cells, CELL.held) === 1);
+  const told = probe.messages.length;
+  standStill(cells, 1000);
+  const image = new ProcessImage(module.channels.length, module.image);
+  const heldMs = image.sampledAtMs[0];
+  await until('the answer was heard', () => image.quality[0] !== QUALITY.Good || image.sampledAtMs[0] > heldMs);
+  t.equal(image.quality[0], QUALITY.Good);
+  t.same(probe.messages.slice(told), [], 'nothing happened');
+});
+
 t.test('G9: resets, refusals and single bytes; no value stays Good while the peer is gone, no socket leaks', async (t) => {
   const proxy = await FaultProxy.start(() => peer.port);
   t.teardown(() => proxy.stop());

@@ -90,7 +90,7 @@ export class MbapClient implements Transport {
     lane.busy = true;
     const id = this.#nextTransaction();
     this.#flights.set(id, { unit: job.unit, pdu: job.pdu, settle: job.settle, deadlineMonoMs: this.#clock.monoMs() + this.#timeoutMs });
-    this.#cancelTimer ??= this.#clock.after(this.#timeoutMs, () => this.#giveUpDue());
+    this.#cancelTimer ??= this.#clock.after(this.#timeoutMs, () => this.#lookOnceMore());
     const frame = Buffer.allocUnsafe(HEADER_BYTES + job.pdu.length);
     frame.writeUInt16BE(id, 0);
     frame.writeUInt16BE(0, 2);
@@ -106,13 +106,18 @@ export class MbapClient implements Transport {
     return this.#transaction;
   }
 
+  /** A thread that stood still may have the answers in its socket: they are read before anybody is called silent. */
+  #lookOnceMore(): void {
+    setImmediate(() => this.#giveUpDue());
+  }
+
   #giveUpDue(): void {
     this.#cancelTimer = undefined;
     const nowMs = this.#clock.monoMs() + TIMER_EARLY_MS;
     const due = [...this.#flights].filter(([, flight]) => flight.deadlineMonoMs <= nowMs).map(([id]) => id);
     for (const id of due) this.#settle(id, { ok: false, reason: 'silent', message: `no answer within ${this.#timeoutMs} ms` });
     const [next] = this.#flights.values();
-    if (next && this.#ended.reason === undefined) this.#cancelTimer ??= this.#clock.after(next.deadlineMonoMs - this.#clock.monoMs(), () => this.#giveUpDue());
+    if (next && this.#ended.reason === undefined) this.#cancelTimer ??= this.#clock.after(next.deadlineMonoMs - this.#clock.monoMs(), () => this.#lookOnceMore());
   }
 
   #settle(id: number, reply: Reply): void {
