@@ -45,7 +45,7 @@ t.test('ADHOC-01, ADHOC-05, ADHOC-11, ADHOC-12, ADHOC-13: a phase runs as a pare
   const answer = await launch('phase', {
     ...HEAT,
     parameterValues: [
-      { name: 'target', value: '30' },
+      { name: 'target', value: '90' }, // far enough that it still heats when it is held
       { name: 'nobodyDeclaredThis', value: '1' },
     ],
   });
@@ -58,7 +58,7 @@ t.test('ADHOC-01, ADHOC-05, ADHOC-11, ADHOC-12, ADHOC-13: a phase runs as a pare
   t.match(body, { adhoc: true, parent: null, batch: '', labels: { 'lineside.io/adhoc': 'true', 'lineside.io/source-template': 'heat' } });
   t.match(
     body.spec.parameterValues.find((value: { name: string }) => value.name === 'target'),
-    { value: '30', source: 'override', sourceRef: 'launch' },
+    { value: '90', source: 'override', sourceRef: 'launch' },
   );
   t.notOk(body.spec.parameterValues.some((value: { name: string }) => value.name === 'nobodyDeclaredThis'));
   t.same(

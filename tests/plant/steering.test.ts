@@ -69,7 +69,7 @@ t.test('a phase: says what it waits for with the values of now, and is led on by
     signature: { meaning: 'active-step-change', reason: REASON, content: { step: 'start', leave: ['ramp'], activeSteps: ['ramp'] } },
   });
   t.ok(isSignatureValid(record.signature as SignatureRecord, { ...openDeviceKeys(plant.dataDir), algorithm: 'Ed25519', authMode: 'none' }), 'the signature verifies');
-  const manual = await until('phases', name, 'is in start again', inStep('start'));
+  const manual = await until('phases', name, 'is in start again and waits for a hand', (body) => inStep('start')(body) && body.blockedBy[0]?.reason === 'manual');
   t.match(manual, { state: 'Running', mode: 'Manual', blockedBy: [{ reason: 'manual', step: 'start', transition: 'start->ramp#1' }] });
   t.equal((await steer('phases', name, { change: 'activate', step: 'done', leave: ['start'] })).status, 200);
   await until('phases', name, 'is Complete', (body) => body.state === 'Complete');
@@ -142,16 +142,21 @@ const LISTS: Readonly<Record<string, string>> = {
   Unit: 'units',
 };
 
-/** Waits until every element is where the effects say. */
+/** Waits until every element has been where the effects say; of all at once, since none waits there for the others. */
 async function come(t: Test, effects: readonly Effect[]): Promise<void> {
-  for (const { kind, name, to } of effects) {
-    const seen = await plant.look(`${kind} ${name} is ${to}`, async () => {
-      const { body } = await plant.api.get(`${SITE}/${LISTS[kind]}/${name}`);
-      const state = kind === 'Batch' ? body.phase : body.state;
-      return { done: state === to ? state : undefined, seen: state };
-    });
-    t.equal(seen, to, `${kind} ${name}`);
-  }
+  const seen = await Promise.all(
+    effects.map(({ kind, name, to }) =>
+      plant.look(`${kind} ${name} is ${to}`, async () => {
+        const { body } = await plant.api.get(`${SITE}/${LISTS[kind]}/${name}`);
+        const state: string = kind === 'Batch' ? body.phase : body.state;
+        return { done: state === to ? state : undefined, seen: state };
+      }),
+    ),
+  );
+  t.same(
+    seen,
+    effects.map(({ to }) => to),
+  );
 }
 
 t.test('CMD: a dry run tells what a command would do to each element, changes nothing, and the command then does it', async (t) => {

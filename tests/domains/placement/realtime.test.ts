@@ -1,6 +1,6 @@
 /** Real-time priority of scan threads: granted, refused or switched off, and what is said about it (performance notes, D). */
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
@@ -101,8 +101,11 @@ t.test('Performance D: system health shows the priority and warns only while uni
 /** Niceness of every thread of this process (proc(5), field 19 of `stat`; the second field is a name in brackets). */
 function nicenesses(): number[] {
   return readdirSync('/proc/self/task').flatMap((thread) => {
-    const file = `/proc/self/task/${thread}/stat`;
-    return existsSync(file) ? [Number(readFileSync(file, 'utf8').split(') ')[1].split(' ')[16])] : [];
+    try {
+      return [Number(readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')[1].split(' ')[16])];
+    } catch {
+      return []; // it has ended since the list was read
+    }
   });
 }
 
