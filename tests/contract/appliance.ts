@@ -9,6 +9,7 @@ import { type Appliance, startAppliance } from '../../src/main.js';
 import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
 import { eventually } from '../support/api-client.js';
+import { UNITS, unmeasured } from '../support/plant.js';
 import { type Answer, type Client, clientOf, PASSWORD, type RequestOptions, send } from '../support/gateway.js';
 import type { AuditView, WalkTarget } from '../support/walk.js';
 
@@ -125,7 +126,8 @@ export class ApplianceTest implements WalkTarget {
     if (this.firstAdmin.status !== 201) throw new Error(`first-admin: ${this.firstAdmin.text}`);
     this.admin = await this.signIn(username);
     this.#clients.set('admin', Promise.resolve(this.admin));
-    await this.until('the unit runtimes are ready', `${AT}/units/rx101`, (unit) => unit.runtimeReady);
+    for (const name of UNITS) await this.until(`the runtime of ${name} is ready`, `${AT}/units/${name}`, (unit) => unit.runtimeReady);
+    await eventually('the inputs are measured', async () => (await unmeasured((path) => this.admin.get(path))).length === 0, WAIT_MS, 20);
   }
 
   async #makeClient(groups: readonly string[]): Promise<Client> {

@@ -214,8 +214,10 @@ async function steering(story: Story, batch: string): Promise<void> {
   const running = await test.until('the premix is charged', `${AT}/phases`, (list) =>
     list.some((item: Answer['body']) => at('prepare/premix/charge')(item) && item.state === 'Running'),
   );
-  const nameOf = async (family: string, path: string): Promise<string> => (await test.admin.get(`${AT}/${family}`)).body.find(at(path)).name;
   const phase = running.find(at('prepare/premix/charge')).name;
+  // a step that lasts: the chart must not go on by itself while it is put into Manual
+  await test.until('it fills', `${AT}/phases/${phase}`, ({ sfcStatus }) => sfcStatus?.activeSteps.includes('fill'));
+  const nameOf = async (family: string, path: string): Promise<string> => (await test.admin.get(`${AT}/${family}`)).body.find(at(path)).name;
   const unitProcedure = await nameOf('unitprocedures', 'makeResin');
   for (const [kind, name] of [
     ['Phase', phase],
