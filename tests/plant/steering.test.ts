@@ -83,12 +83,28 @@ t.test('a procedural chart: a step is skipped, its phase is stopped; the record 
     return { done: found?.state === 'Running' ? found : undefined, seen: found?.state };
   });
   const operation = charge.parent.name as string;
+  const { body: told } = await plant.api.get(`${SITE}/operations/${operation}`);
+  t.match(told.sfcStatus, {
+    activeSteps: ['charge'],
+    completedSteps: [],
+    firedTransitions: [],
+    held: false,
+    activeChart: 'running',
+    transitionStates: [
+      { index: 0, fromStep: 'charge', toStep: 'mix', conditionST: '', evaluated: false, met: false, result: 'FALSE', reason: 'step charge has not completed', subConditions: [] },
+    ],
+  });
+  t.notOk('sfcStatus' in (await plant.api.get(`${SITE}/operations`)).body[0], 'lists omit it');
+  t.match(await steer('operations', operation, { change: 'force', transition: 'charge->mix#0' }), { status: 409, body: { code: 'not_manual', mode: 'Automatic' } });
   t.equal((await mode('Operation', operation, 'Manual')).status, 200);
+  t.match(await steer('operations', operation, { change: 'force', transition: 'charge->away#0' }), { status: 400, body: { code: 'unknown_transition' } });
+  t.match(await steer('operations', operation, { change: 'deactivate', step: 'charge' }), { status: 409, body: { code: 'last_active_step' } });
   const answer = await steer('operations', operation, { change: 'activate', step: 'mix', leave: ['charge'] });
   t.match(answer, { status: 200, body: { kind: 'Operation', name: operation } }, answer.text);
   await until('phases', charge.name, 'is Stopped', (body) => body.state === 'Stopped');
   const mix = await plant.untilPhase(batch, 'mix', 'Running');
   t.equal(mix.parent.name, operation);
+  t.match((await plant.api.get(`${SITE}/operations/${operation}`)).body.sfcStatus, { activeSteps: ['mix'], completedSteps: ['charge'], firedTransitions: [] });
   t.match(await steer('operations', operation, { change: 'force', transition: 'charge->mix#0' }), { status: 409, body: { code: 'transition_not_enabled' } });
   t.match(
     (await plant.events(batch)).find((event) => event.eventSubType === 'Modification'),
@@ -120,6 +136,35 @@ t.test('a procedural chart: a step is skipped, its phase is stopped; the record 
       value: 'activate mix, leave charge',
     },
   );
+});
+
+t.test('the levels above the phase: a person sees what a transition waits for, and fires it; each level tells where it stands', async (t) => {
+  const batch = await plant.runBatch();
+  const above = { procedures: batch, unitprocedures: `${batch}-prepare`, operations: `${batch}-prepare-premix` };
+  await until('procedures', above.procedures, 'has begun', (body) => body.sfcStatus?.activeSteps.length === 3);
+  t.match((await plant.api.get(`${SITE}/procedures/${batch}`)).body.sfcStatus, { activeSteps: ['prepare', 'makeResin', 'store'], transitionStates: [] });
+  await until('unitprocedures', above.unitprocedures, 'is in premix', inStep('premix'));
+  const charging = await until('operations', above.operations, 'is in charge', inStep('charge'));
+  t.equal((await mode('Operation', above.operations, 'Manual')).status, 200);
+  t.match(await steer('procedures', batch, { change: 'deactivate', step: 'nowhere' }), { status: 400, body: { code: 'unknown_step' } });
+  const ready = await until('operations', above.operations, 'waits for a hand', (body) => body.sfcStatus.transitionStates[0]?.met === true);
+  t.match(ready, {
+    state: 'Running',
+    mode: 'Manual',
+    sfcStatus: { activeSteps: ['charge'], transitionStates: [{ index: 0, evaluated: true, met: true, result: 'TRUE' }] },
+    blockedBy: [{ reason: 'manual', transition: 'charge->mix#0' }],
+  });
+  t.match(Object.keys(ready.sfcStatus.variableSnapshot), ['charge.charged'], 'and what its conditions may read');
+  t.notOk('charge.charged' in charging.sfcStatus.variableSnapshot && charging.sfcStatus.variableSnapshot['charge.charged'] === ready.sfcStatus.variableSnapshot['charge.charged']);
+  t.equal((await steer('operations', above.operations, { change: 'force', transition: 'charge->mix#0' })).status, 200);
+  const moved = await until('operations', above.operations, 'is in mix', inStep('mix'));
+  t.match(moved.sfcStatus, { completedSteps: ['charge'], firedTransitions: ['charge->mix#0'] });
+  await plant.command(batch, 'Hold');
+  t.match(await until('operations', above.operations, 'is Held', (body) => body.state === 'Held'), { sfcStatus: { held: true, activeSteps: ['mix'] } });
+  await plant.command(batch, 'Abort');
+  const over = await until('operations', above.operations, 'is Aborted', (body) => body.state === 'Aborted');
+  t.match(over.sfcStatus, { held: false, transitionStates: [] });
+  await plant.until(batch, 'Aborted');
 });
 
 const dry = (name: string, command: string, kind = 'Batch') => plant.api.post(`${SITE}/command`, { kind, name, command, dryRun: true });

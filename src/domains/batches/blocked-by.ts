@@ -8,8 +8,8 @@
 import { type ConditionPart, evaluateCondition, explainCondition, type EvaluationScope } from '../../../runtime/language/evaluate.js';
 import { parseDecimal, parseValueText } from '../../../runtime/language/value-text.js';
 import { type Any, anyOf } from '../../../runtime/language/values.js';
-import type { TransitionReport } from '../../../runtime/port.js';
-import { type ChartTransition, transitionKey } from '../../../runtime/vocabulary/chart.js';
+import type { SfcStatus, TransitionReport } from '../../../runtime/port.js';
+import { transitionKey } from '../../../runtime/vocabulary/chart.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import type { Command } from '../../../runtime/vocabulary/states.js';
 import { groupBy } from '../../platform/base/group-by.js';
@@ -18,11 +18,12 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
 import { adhocRoot, scopeOf } from '../procedures/roots.js';
-import { conditionOf } from '../units/conditions.js';
+import { conditionOf, judgeCondition } from '../units/conditions.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 import { AdhocPass } from './adhoc-pass.js';
 import { allocationQueue } from './allocation-queue.js';
 import { BatchPass } from './batch-pass.js';
+import { chartStatus } from './chart-status.js';
 import type { ElementPass, PassWorld } from './element-pass.js';
 import { Batch, type BatchSpec, type BatchStatus, type ElementFailure, isFinalBatch } from './kind.js';
 import { boundRoles } from './phase-plan.js';
@@ -121,12 +122,23 @@ function pendingBlocker(element: Blocker['element'], { commandRejection: rejecti
   return { reason: 'command-rejected', element, text: `Start was rejected: ${message}`, failure: { rule, message, active: true }, ...way };
 }
 
-/** Of an element and all below it; of a phase that belongs to nobody itself. */
-export function elementBlockedBy(world: BlockedWorld, element: Resource<object, ElementStatus>): Blocker[] {
+/** What is seen of an element: what blocks it and all below it, and of an element above the phase where its chart stands. */
+export interface ElementLook {
+  readonly blockedBy: readonly Blocker[];
+  readonly sfcStatus?: SfcStatus;
+}
+
+export function lookAtElement(world: BlockedWorld, element: Resource<object, ElementStatus>): ElementLook {
   const pass = passOf(world, element);
   const node = pass?.tree && [...walk(pass.tree.root)].find(({ kind, name }) => kind === element.kind && name === element.metadata.name);
-  if (pass && node) return blockersBelow(world, pass, node);
-  return element.kind === 'Phase' ? phaseBlockedBy(element as PhaseResource, world) : [];
+  if (!pass || !node) return { blockedBy: element.kind === 'Phase' ? phaseBlockedBy(element as PhaseResource, world) : [] };
+  const sfcStatus = chartStatus(pass, node);
+  return { blockedBy: blockersBelow(world, pass, node), ...(sfcStatus ? { sfcStatus } : {}) };
+}
+
+/** Of an element and all below it; of a phase that belongs to nobody itself. */
+export function elementBlockedBy(world: BlockedWorld, element: Resource<object, ElementStatus>): readonly Blocker[] {
+  return lookAtElement(world, element).blockedBy;
 }
 
 function passOf(world: BlockedWorld, element: Resource<object, ElementStatus>): ElementPass | undefined {
@@ -139,7 +151,7 @@ function passOf(world: BlockedWorld, element: Resource<object, ElementStatus>): 
 }
 
 /** What keeps the work on a unit; a free unit waits for nothing. */
-export function unitBlockedBy(world: BlockedWorld, site: string, unit: string, holder: string): Blocker[] {
+export function unitBlockedBy(world: BlockedWorld, site: string, unit: string, holder: string): readonly Blocker[] {
   if (holder === '') return [];
   const batch = world.store.get(Batch, site, holder);
   if (batch) return batchBlockedBy(world, batch).filter((blocker) => blocker.element.unit === unit || blocker.element.kind === 'Batch');
@@ -212,19 +224,12 @@ function transitionBlockers(pass: ElementPass, node: TreeNode): Blocker[] {
   const scope = pass.conditionScope(node);
   const waiting = [...enabledTransitions(node.chart ?? {}, node.progress, (step) => stepIsComplete(node, step))];
   return [...groupBy(waiting, ({ from }) => from.join(', '))].flatMap(([step, transitions]) => {
-    const looked = transitions.map(({ key, source }) => ({ transition: key, met: isMet(source, scope), conditions: explained(source, scope) }));
+    const looked = transitions.map(({ key, source: { conditionST = '' } }) => {
+      const { result, parts } = judgeCondition(conditionST, scope);
+      return { transition: key, met: result === 'TRUE', conditions: parts };
+    });
     return stepBlockers(elementOf(node), step, looked, node.mode === 'Manual');
   });
-}
-
-function isMet({ conditionST = '' }: ChartTransition, scope: EvaluationScope): boolean {
-  const expression = conditionST.trim() === '' ? undefined : conditionOf(conditionST.trim());
-  return expression === undefined || (expression !== null && evaluateCondition(expression, scope).result === 'TRUE');
-}
-
-function explained({ conditionST = '' }: ChartTransition, scope: EvaluationScope): ConditionPart[] {
-  const expression = conditionOf(conditionST.trim());
-  return expression ? explainCondition(expression, scope) : [];
 }
 
 interface LookedAt extends WaitingTransition {

@@ -44,6 +44,13 @@ export function entrySteps(chart: ProceduralChart): readonly string[] {
   return read(chart).entry;
 }
 
+/** Transitions out of active steps, in order: of a converge already when one of its branches is active. */
+export function leavingTransitions(chart: ProceduralChart, { active }: ChartProgress) {
+  return read(chart)
+    .transitions.filter(({ from }) => from.some((step) => active.includes(step)))
+    .map((transition) => ({ ...transition, key: transitionKey(transition.source, transition.index) }));
+}
+
 /** Transitions whose steps are all done, in order: they fire as soon as their condition is met. */
 export function* enabledTransitions(chart: ProceduralChart, progress: ChartProgress, isComplete: ChartFacts['isComplete']) {
   const active = new Set(progress.active);

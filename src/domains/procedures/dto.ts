@@ -3,7 +3,7 @@ import { progression, validCommands } from '../../../runtime/vocabulary/transiti
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { blockedBecause, type BlockedWorld, elementBlockedBy, itemBlockedBecause } from '../batches/blocked-by.js';
+import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/blocked-by.js';
 import { ADHOC_LABEL, type ElementStatus, Operation, Phase, type PhaseSpec, type ProcedureSpec, UnitProcedure } from './kind.js';
 
 export function templateBody({ metadata, spec, ...resource }: Resource): unknown {
@@ -46,11 +46,11 @@ export function elementItem(element: Resource<object, ElementStatus>): Record<st
 }
 
 export function elementBody(element: Resource<object, ElementStatus>, read: StoreReader, world: BlockedWorld): unknown {
-  return { ...elementItem(element), ...blocked(element, world), ...pausedAt(element), children: childrenOf(element, read), spec: element.spec };
+  const { blockedBy, ...chart } = lookAtElement(world, element);
+  return { ...elementItem(element), ...blocked(blockedBy), children: childrenOf(element, read), ...chart, ...pausedAt(element), spec: element.spec };
 }
 
-function blocked(element: Resource<object, ElementStatus>, world: BlockedWorld) {
-  const blockedBy = elementBlockedBy(world, element);
+function blocked(blockedBy: readonly Blocker[]) {
   return { blockedBecause: blockedBecause(blockedBy), blockedBy };
 }
 
@@ -64,7 +64,7 @@ export function phaseBody(phase: Resource<PhaseSpec, ElementStatus>, world: Bloc
   const { sfcStatus, chartStatus } = phase.status;
   return {
     ...elementItem(phase),
-    ...blocked(phase, world),
+    ...blocked(elementBlockedBy(world, phase)),
     children: [],
     ...(sfcStatus ? { sfcStatus } : {}),
     ...(chartStatus ? { chartStatus } : {}),

@@ -3,7 +3,7 @@
  * parsed once.
  */
 import type { Expression } from '../../../runtime/language/ast.js';
-import { evaluateCondition } from '../../../runtime/language/evaluate.js';
+import { type ConditionPart, evaluateCondition, type EvaluationScope, explainCondition } from '../../../runtime/language/evaluate.js';
 import { parseCondition } from '../../../runtime/language/parser.js';
 import { type Any, anyOf } from '../../../runtime/language/values.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
@@ -21,6 +21,22 @@ export function conditionOf(text: string): Expression | null {
   const { expression } = parseCondition(text);
   CONDITIONS.set(text, expression);
   return expression;
+}
+
+/** A condition of a transition as it is now. */
+export interface JudgedCondition {
+  readonly result: 'TRUE' | 'FALSE' | 'INVALID' | 'ERROR';
+  readonly reason?: string;
+  readonly parts: readonly ConditionPart[];
+}
+
+/** An empty condition is true (decisions 2.2). */
+export function judgeCondition(text: string, scope: EvaluationScope): JudgedCondition {
+  const trimmed = text.trim();
+  if (trimmed === '') return { result: 'TRUE', parts: [] };
+  const expression = conditionOf(trimmed);
+  if (!expression) return { result: 'ERROR', reason: `${trimmed} is no condition`, parts: [] };
+  return { ...evaluateCondition(expression, scope), parts: explainCondition(expression, scope) };
 }
 
 /** The first permissive of a unit that is not TRUE now; a value that is bad or was never read does not permit (decisions 1.5, 3.2). */

@@ -4,7 +4,7 @@ import { parse } from 'valibot';
 import type { TransitionReport } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
-import { batchBlockedBy, blockedBecause, type Blocker, phaseBlockedBy, unitBlockedBy } from '../../../src/domains/batches/blocked-by.js';
+import { batchBlockedBy, blockedBecause, type Blocker, lookAtElement, phaseBlockedBy, unitBlockedBy } from '../../../src/domains/batches/blocked-by.js';
 import { type Allocation, Batch, BatchSpec, type BatchStatus } from '../../../src/domains/batches/kind.js';
 import { NO_PROGRESS } from '../../../src/domains/batches/rules.js';
 import { CoordinationBlock, CoordinationBlockSpec, SyncBarrier, SyncBarrierSpec } from '../../../src/domains/coordination/kind.js';
@@ -316,7 +316,7 @@ t.test('decisions 3.9, 3.7: an operation waits for its condition, or in Manual f
   const chart = { steps: ['a', 'b'].map((name) => ({ name, stepLevel: 'Phase' })), transitions: [{ from: 'a', to: 'b', conditionST: 'a.done = TRUE' }] };
   const operation = parse(OperationSpec, { batchRef: '', unitRef: 'rx101', stepName: '', stepPath: '', chart });
   const child = parse(PhaseSpec, { batchRef: '', unitRef: 'rx101', stepName: 'a', stepPath: 'a', parentRef: { kind: 'Operation', name: 'op' } });
-  const look = async (mode: string, done: string): Promise<Blocker[]> => {
+  const look = async (mode: string, done: string): Promise<readonly Blocker[]> => {
     const progress = { ...NO_PROGRESS, active: ['a'] };
     await plant.store.write({
       puts: [
@@ -342,4 +342,11 @@ t.test('decisions 3.9, 3.7: an operation waits for its condition, or in Manual f
   t.match(await look('Automatic', 'FALSE'), [{ reason: 'condition', step: 'a', transition: 'a->b#0', conditions: [{ met: false }], element: { kind: 'Operation', name: 'op' } }]);
   t.match(await look('Manual', 'TRUE'), [{ reason: 'manual', step: 'a', transition: 'a->b#0', by: ['operate-lead'] }]);
   t.same(await look('Automatic', 'TRUE'), [], 'it fires with the next look');
+
+  const chartOf = () => lookAtElement(world, plant.store.get(Operation, 'demo', 'op') as Resource<OperationSpec, ElementStatus>).sfcStatus;
+  const row = { index: 0, fromStep: 'a', toStep: 'b', conditionST: 'a.done = TRUE' };
+  t.same(chartOf()?.transitionStates, [{ ...row, evaluated: true, met: true, result: 'TRUE', subConditions: [{ expression: 'a.done = TRUE', met: true, now: 'TRUE = TRUE' }] }]);
+  t.same(chartOf()?.variableSnapshot, { 'a.done': 'TRUE' });
+  await look('Automatic', '');
+  t.match(chartOf()?.transitionStates, [{ ...row, evaluated: false, met: false, result: 'INVALID', reason: 'a.done has no value', subConditions: [{ met: false }] }]);
 });
