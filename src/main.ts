@@ -7,12 +7,10 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Access } from './domains/access/access.js';
 import { AdhocController } from './domains/batches/adhoc-controller.js';
-import { BatchController } from './domains/batches/controller.js';
+import { joinBatchControl } from './domains/batches/batch-control.js';
 import { HeldByAlarm } from './domains/batches/held-by-alarm.js';
 import { batchesOnUnit } from './domains/batches/unit-wakes.js';
 import { Batch, isFinalBatch } from './domains/batches/kind.js';
-import { PhaseCommands } from './domains/batches/phase-commands.js';
-import { PhaseDesk } from './domains/batches/phase-desk.js';
 import { isAdhoc, ROOT_KINDS } from './domains/procedures/roots.js';
 import { publishStates } from './domains/batches/state-channel.js';
 import { commandFrame } from './domains/commands/command-frame.js';
@@ -20,7 +18,6 @@ import { phaseRequests } from './domains/commands/phase-requests.js';
 import { ControlModule, ControlModuleTemplate } from './domains/control-modules/kind.js';
 import { ControlModuleReconciler } from './domains/control-modules/reconciler.js';
 import { unitOf } from './domains/control-modules/rules.js';
-import { CoordinationBlock } from './domains/coordination/kind.js';
 import { DemoPlant } from './domains/demo/demo.js';
 import { alarmRecorder, openHistorian, recordTags, stateRecorder } from './domains/historian/recording.js';
 import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
@@ -153,9 +150,21 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // ------------------------------------------------------------ batches and records
   const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
-  const phases = new PhaseCommands(store, runtimes);
   const treeSettings = { holdPropagation, resumeCancelsPause, storageLow };
-  const batches = new BatchController({ store, runtimes, phases, clock, settings: { ...treeSettings, production, settleDeadlineMs } });
+  const commandDeps = { store, runtimes, clock, reasonLengthMin: settings.reasonLengthMin, keys: signingKeys };
+  const {
+    controller: batches,
+    phases,
+    desk,
+  } = joinBatchControl({
+    store,
+    runtimes,
+    clock,
+    log,
+    settings: { ...treeSettings, production, settleDeadlineMs },
+    requests: phaseRequests(commandDeps),
+    wake: (site, scope) => wakeScope(site, scope),
+  });
   const batchLoop = new ReconcileLoop(batches, clock, log);
   const adhocLoop = new ReconcileLoop(new AdhocController({ store, runtimes, phases, clock, settings: treeSettings }), clock, log);
   const wakeScope = (site: string, scope: string): void => {
@@ -165,15 +174,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const records = new RecordReconciler({ store, facts: queries });
   const recordLoop = new ReconcileLoop(records, clock, log);
   const rehearsals = new Rehearsals({ clock, log, heapMb: settings.runtimeHeapMaxMb });
-  const commandDeps = { store, runtimes, clock, reasonLengthMin: settings.reasonLengthMin, keys: signingKeys };
-  const desk = new PhaseDesk({
-    store,
-    log,
-    requests: phaseRequests(commandDeps),
-    wake: wakeScope,
-    orderAnswered: (site, phase, id, accepted) => phases.answered(site, phase, id, accepted),
-    signalsChanged: (site, scope) => phases.sendSignals(site, scope),
-  });
 
   // ------------------------------------------------------------ alarms
   const history = settings.historianEnabled ? await openHistorian(settings.dataDir, settings) : undefined;
@@ -281,12 +281,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       if (type === 'put' && isAdhoc(resource)) adhocLoop.wake(resource.metadata.site, resource.metadata.name);
     });
   }
-  store.watch(CoordinationBlock, ({ resource }) => {
-    const { batchRef } = resource.spec as { batchRef: string };
-    if (!batchRef) return;
-    phases.sendSignals(resource.metadata.site, batchRef);
-    wakeScope(resource.metadata.site, batchRef);
-  });
   // what an alarm has held can be restarted once it clears
   const heldByAlarm = new HeldByAlarm(store);
   store.watch(Alarm, ({ type, resource, before }) => {

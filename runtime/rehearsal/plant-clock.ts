@@ -33,6 +33,11 @@ export class PlantClock implements Clock {
     return () => this.#remove(timer);
   }
 
+  /** Timers of the present instant have not fired yet. */
+  get isInstantOpen(): boolean {
+    return this.#timers.some(({ atMs }) => atMs <= this.#nowMs);
+  }
+
   /** Fires the next timer that is due by then; false, and then it is that time, when there is none. */
   step(untilMs: number): boolean {
     let next: Timer | undefined;

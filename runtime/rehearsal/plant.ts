@@ -47,11 +47,14 @@ export class RehearsalPlant {
     for (const plan of units) this.#units.set(plan.unit, new RehearsedUnit(plan, this.#clock, (message) => this.#post(plan.unit, message), this.#alarmsOf));
   }
 
-  /** Goes on until something was said that counts, the time is reached, or `mayGoOn` says no. */
+  /**
+   * Goes on until something was said that counts, the time is reached, or `mayGoOn` says no: that one knows wall time, so it is
+   * asked between two instants only, and how fast the machine is changes nothing of what happens.
+   */
   advance(untilMs: number, messages: readonly RehearsalMessage<UnitInbound>[], mayGoOn: () => boolean): void {
     for (const { unit, message } of messages) this.#units.get(unit)?.inbox.push(message);
     this.#told = false;
-    while (!this.#told && mayGoOn() && this.#clock.step(untilMs));
+    while (!this.#told && (this.#clock.isInstantOpen || mayGoOn()) && this.#clock.step(untilMs));
   }
 
   /** What there is to tell since the last time. */

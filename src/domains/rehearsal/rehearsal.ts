@@ -1,6 +1,6 @@
 /**
- * The controller side of a rehearsal (ADR 0006): batch controller, phase desk and phase commands, as `main.ts` joins them, on a
- * store in memory and on units that go on only when they are told to. Plant time is the only time there is.
+ * The controller side of a rehearsal (ADR 0006): the parts that carry out a batch, as the appliance joins them, on a store in
+ * memory and on units that go on only when they are told to. Plant time is the only time there is.
  */
 import type { RehearsalAlarm, RehearsalMessage, RehearsalOutbound, RehearsalPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import { progression } from '../../../runtime/vocabulary/transitions.js';
@@ -11,16 +11,13 @@ import type { Fact } from '../../platform/ledger/protocol.js';
 import { component } from '../../platform/store/audit-record.js';
 import type { Put, StoreEvent } from '../../platform/store/store.js';
 import { Store } from '../../platform/store/store.js';
-import { BatchController } from '../batches/controller.js';
+import { type BatchControl, joinBatchControl } from '../batches/batch-control.js';
 import { batchBlockedBy, type Blocker, blockedBecause } from '../batches/blocked-by.js';
 import { batchOutputs } from '../batches/dto.js';
 import type { PendingCommand } from '../batches/element-pass.js';
 import { type StateEntry, streamOf } from '../batches/execution-log.js';
 import { Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION, isFinalBatch } from '../batches/kind.js';
-import { PhaseCommands } from '../batches/phase-commands.js';
-import { PhaseDesk } from '../batches/phase-desk.js';
 import { phaseRequests } from '../commands/phase-requests.js';
-import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { MasterRecipe } from '../recipes/kind.js';
@@ -78,13 +75,13 @@ class Rehearsal {
   readonly #assumptions: string[];
   #checks: RehearsalCheck[] = [];
   #units = new CopiedUnits({ units: [], modules: [], startWallMs: 0 });
-  #desk: PhaseDesk | undefined;
-  #controller: BatchController | undefined;
+  #control: BatchControl | undefined;
   #plantMs = 0;
   #startMs = 0;
   /** Something has changed that the batch controller has not looked at. */
   #changed = false;
-  #lookAgainMs = Number.POSITIVE_INFINITY;
+  /** Plant time of the next look that the batch controller has asked for. */
+  #lookAtMs = Number.POSITIVE_INFINITY;
 
   constructor(order: RehearsalOrder, plant: PlantSide, monoMs: () => number) {
     this.#order = order;
@@ -111,33 +108,25 @@ class Rehearsal {
     if (recipe) this.#checks = recipeChecks(this.#store, this.#order.site, recipe.spec, this.#order.batch);
   }
 
-  /** As main.ts does, for one batch. */
+  /** For one batch. */
   #join(): void {
     const store = this.#store;
     const runtimes = this.#units;
     const clock = this.#clock;
     const { tree } = this.#order;
-    const phases = new PhaseCommands(store, runtimes);
     const wake = (): void => {
       this.#changed = true;
     };
-    const settings = { ...tree, production: false, storageLow: () => false };
-    this.#controller = new BatchController({ store, runtimes, phases, clock, settings });
-    this.#desk = new PhaseDesk({
+    this.#control = joinBatchControl({
       store,
+      runtimes,
+      clock,
       log: createLog(),
+      settings: { ...tree, production: false, storageLow: () => false },
       requests: phaseRequests({ store, runtimes, clock, reasonLengthMin: tree.reasonLengthMin }),
       wake,
-      orderAnswered: (site, phase, id, accepted) => phases.answered(site, phase, id, accepted),
-      signalsChanged: (site, scope) => phases.sendSignals(site, scope),
     });
     for (const kind of [Batch, Unit]) store.watch(kind, wake);
-    for (const kind of [CoordinationBlock, SyncBarrier]) {
-      store.watch(kind, ({ resource }) => {
-        phases.sendSignals(resource.metadata.site, REHEARSED_BATCH);
-        wake();
-      });
-    }
     for (const kind of ELEMENTS) store.watch(kind, (event) => this.#elementChanged(event));
   }
 
@@ -164,7 +153,7 @@ class Rehearsal {
   }
 
   async #goOn(): Promise<void> {
-    const untilMs = Math.min(this.#startMs + this.#order.plantMsMax, this.#plantMs + this.#lookAgainMs);
+    const untilMs = Math.min(this.#startMs + this.#order.plantMsMax, this.#lookAtMs);
     const told = await this.#plant.advance(untilMs, this.#units.takeOutbox());
     if (told.plantMs >= untilMs) this.#changed = true;
     this.#hear(told);
@@ -176,8 +165,8 @@ class Rehearsal {
     for (let looks = 0; this.#changed; looks += 1) {
       if (looks === LOOKS_MAX) throw new Error('the batch controller does not come to rest');
       this.#changed = false;
-      const outcome = await this.#controller?.reconcile({ site: this.#order.site, name: REHEARSED_BATCH });
-      this.#lookAgainMs = typeof outcome === 'object' ? outcome.lookAgainMs : Number.POSITIVE_INFINITY;
+      const outcome = await this.#control?.controller.reconcile({ site: this.#order.site, name: REHEARSED_BATCH });
+      this.#lookAtMs = typeof outcome === 'object' ? this.#plantMs + outcome.lookAgainMs : Number.POSITIVE_INFINITY;
     }
   }
 
@@ -226,7 +215,7 @@ class Rehearsal {
     const link = this.#units.link(this.#order.site, unit);
     if (!link) return;
     link.heard(message);
-    this.#desk?.take(link, message);
+    this.#control?.desk.take(link, message);
     if (message.type === 'alarm') {
       const element = this.#store.get(Phase, this.#order.site, message.phase)?.spec.stepPath ?? message.phase;
       this.#alarms.add({ element, severity: message.severity, message: message.message, atSeconds: this.#seconds(this.#plantMs) });
