@@ -188,7 +188,7 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     tier: 'engineer',
     reason: 'policy',
     body: v.strictObject({ reason: v.string() }),
-    summary: 'Restart the unit runtime; refused while a batch holds the unit',
+    summary: 'Restart the unit runtime; refused while it runs and a batch holds the unit',
     audit: { action: 'Request', category: 'runtime', target: ({ site, name }) => ({ kind: 'Unit', name, site }) },
     exists: here,
     handle: async (context, deps) => {
@@ -196,8 +196,9 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
       const { store, runtimes, journal, image } = deps;
       const unit = store.get(Unit, site, name);
       const holder = unit?.status.allocatedTo ?? '';
-      if (holder !== '') throw conflict('active_batch', `unit ${name} is held by ${holder}`, { batch: holder, unit: name });
       const link = runtimes.link(site, name);
+      // one that has been given up holds nothing any more, and its batch waits for nothing else (decisions D-UNIT-04)
+      if (holder !== '' && unit?.status.runtime.ready) throw conflict('active_batch', `unit ${name} is held by ${holder}`, { batch: holder, unit: name });
       if (!link) throw unreachable(name, 'it was never started');
       await store.write({ audits: [context.audit({ result: 'Success', operatorReason: context.body.reason })] });
       journal.tell(site, name, 'Normal', { reason: 'RestartRequested', message: `${context.caller.displayName}: ${context.body.reason}`, object: `Unit/${name}` });
