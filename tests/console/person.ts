@@ -1,5 +1,5 @@
 /** What the suites of the console share: accounts, pages as a person opens them, and what every view must keep. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
@@ -12,6 +12,8 @@ const SIZES = [
   { width: 1280, height: 800 },
   { width: 1024, height: 600 },
 ] as const;
+/** Dark comes last: what is drawn for it is seen in the picture. */
+const SCHEMES = ['light', 'dark'] as const;
 const TOUCH_PX = 44;
 export const SITE = '/api/v1/sites/demo';
 export const PASSWORD = 'correct horse battery';
@@ -35,6 +37,15 @@ export async function signIn(page: Page, username: string): Promise<void> {
   await page.getByTestId('hmi').waitFor();
 }
 
+/** The first account of the box, signed in. */
+export async function firstAdmin(api: ApiClient, dataDir: string): Promise<ApiClient> {
+  const code = readFileSync(path.join(dataDir, 'commissioning-code'), 'utf8').trim();
+  const made = await api.post('/api/v1/auth/first-admin', { code, username: 'anna', password: PASSWORD, displayName: 'Anna Admin' });
+  if (made.status !== 201) throw new Error(made.text);
+  const session = await api.post('/api/v1/auth/login', { username: 'anna', password: PASSWORD });
+  return api.with(`Bearer ${session.body.accessToken}`);
+}
+
 export async function account(admin: ApiClient, username: string, group: string, mustChangePassword = false): Promise<void> {
   const answer = await admin.post('/api/v1/auth/users', {
     username,
@@ -52,9 +63,23 @@ export async function batch(client: ApiClient, batchID: string): Promise<string>
   return answer.body.name as string;
 }
 
-/** Rules that harm somebody; the others are taste. */
-export async function seriousViolations(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
+/** The cells of what the trend view exports. */
+export async function csvOf(page: Page): Promise<string[][]> {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByTestId('csv').click()]);
+  return readFileSync(await download.path(), 'utf8')
+    .trimEnd()
+    .split('\r\n')
+    .map((line) => line.split(','));
+}
+
+/** Rules that look at colours. The others find the same in light and in dark. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
+
+/** Rules that harm somebody; the others are taste. @param rules all of them when absent. */
+export async function seriousViolations(page: Page, rules?: string[]): Promise<string[]> {
+  const axe = new AxeBuilder({ page }).setLegacyMode(); // the console has no frames, and needs no page of its own to gather them
+  if (rules) axe.withRules(rules);
+  const { violations } = await axe.analyze();
   return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
 }
 
@@ -93,24 +118,33 @@ export function picture(name: string): string {
 export async function layoutFlaws(page: Page, name: string): Promise<string[]> {
   const flaws: string[] = [];
   for (const size of SIZES) {
-    const label = `${name}-${size.width}x${size.height}`;
     await page.setViewportSize(size);
-    for (const flaw of await smallTargets(page)) flaws.push(`${label}: too small to touch: ${flaw}`);
-    if ((await overflow(page)) > 0) flaws.push(`${label}: wider than the screen`);
-    await page.screenshot({ path: picture(label) });
+    flaws.push(...(await layoutFlawsAt(page, `${name}-${size.width}x${size.height}`)));
   }
   return flaws;
 }
 
-/** What is wrong with the view as it stands: its layout, and what axe-core finds in dark, or in light and dark. */
-export async function flawsOf(page: Page, name: string, schemes: readonly ('dark' | 'light')[] = ['dark']): Promise<string[]> {
-  const flaws = await layoutFlaws(page, name);
-  for (const colorScheme of schemes) {
-    await page.emulateMedia({ colorScheme });
-    for (const violation of await seriousViolations(page)) flaws.push(`${name} in ${colorScheme}: ${violation}`);
-    await page.screenshot({ path: picture(`${name}-${colorScheme}`) });
+async function layoutFlawsAt(page: Page, label: string): Promise<string[]> {
+  const flaws = (await smallTargets(page)).map((flaw) => `${label}: too small to touch: ${flaw}`);
+  if ((await overflow(page)) > 0) flaws.push(`${label}: wider than the screen`);
+  await page.screenshot({ path: picture(label) });
+  return flaws;
+}
+
+/** What is wrong with the view as it stands, at both sizes of panel: its layout, and what axe-core finds in light and in dark. */
+export async function flawsOf(page: Page, name: string): Promise<string[]> {
+  const flaws: string[] = [];
+  for (const size of SIZES) {
+    const label = `${name}-${size.width}x${size.height}`;
+    await page.setViewportSize(size);
+    flaws.push(...(await layoutFlawsAt(page, label)));
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      for (const violation of await seriousViolations(page, colorScheme === 'light' ? undefined : COLOUR_RULES)) flaws.push(`${label} in ${colorScheme}: ${violation}`);
+    }
+    await page.screenshot({ path: picture(`${label}-dark`) });
+    await page.emulateMedia({ colorScheme: 'light' });
   }
-  await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize(SIZES[0]);
   return flaws;
 }

@@ -30,6 +30,11 @@ export function valueText(text: string): string {
   return Number.isFinite(value) ? value.toLocaleString(language, { maximumSignificantDigits: SIGNIFICANT, useGrouping: false }) : text;
 }
 
+/** `30m`, `2h` as people write it. */
+export function durationText(duration: string): string {
+  return duration.replace('m', ' min').replace('h', ' h');
+}
+
 /** A length of time in one unit. */
 export function secondsText(seconds: number): string {
   return ageText(0, seconds * 1000);

@@ -45,6 +45,11 @@ export function post<T>(path: string, body?: unknown, options?: RequestOptions):
   return send<T>('POST', path, body, options);
 }
 
+/** Deletes; some deletions take a reason along. */
+export function remove<T>(path: string, body?: unknown): Promise<T> {
+  return send<T>('DELETE', path, body);
+}
+
 async function send<T>(method: string, path: string, body: unknown, options: RequestOptions = {}): Promise<T> {
   const answer = await attempt(method, path, body, options);
   if (answer.status !== 401 || options.anonymous === true || !credential || credential.token() === '' || !(await isStaleToken(answer))) return read<T>(answer);

@@ -51,6 +51,8 @@ export interface CompositeLogic {
 }
 
 export interface InterlockCondition {
+  /** The interlock it belongs to: what a bypass names. */
+  readonly block: string;
   /** What engineering calls it; empty when it has no text. */
   readonly text: string;
   readonly ok: boolean;
@@ -100,6 +102,7 @@ class Walk {
     return Object.entries(block.inputs)
       .filter(([port]) => /^IN\d$/.test(port))
       .map(([port, { value, quality }]) => ({
+        block: block.name,
         text: this.#text(block.name, `text${port.slice(2)}`),
         ok: value === true && quality !== 'Bad',
         because: this.#sources(block.name, port, 0),
@@ -111,7 +114,7 @@ class Walk {
   interlock(block: LiveBlock): InterlockCondition[] {
     const because = this.#sources(block.name, 'ILOCK', 0);
     const { value, quality } = block.inputs.ILOCK as PortValue;
-    return because.length === 0 ? [] : [{ text: '', ok: value !== true && quality !== 'Bad', because }];
+    return because.length === 0 ? [] : [{ block: block.name, text: '', ok: value !== true && quality !== 'Bad', because }];
   }
 
   #text(block: string, param: string): string {

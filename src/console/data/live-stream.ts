@@ -23,7 +23,7 @@ export interface StreamParts {
   readonly token: () => string;
   readonly onFrame: (frame: Frame) => void;
   /** Frames were missed, or a connection was opened; what is shown must be read again. */
-  readonly onMissed: () => void;
+  readonly onMissed: (isNew: boolean) => void;
   /** A connection was opened; its snapshot follows. */
   readonly onOpened: () => void;
   readonly onSessionEnded: (reason: string) => void;
@@ -103,7 +103,7 @@ export class LiveStream {
     this.#parts.onOpened();
     this.#heard();
     for (const subscription of this.#subscriptions) this.#send({ type: 'subscribe', ...subscription });
-    this.#parts.onMissed();
+    this.#parts.onMissed(true);
   }
 
   #receive(frame: Frame): void {
@@ -111,7 +111,7 @@ export class LiveStream {
     if (frame.type === 'tag') this.#expectsTags = true;
     const missed = frame.type === 'gap' || (this.#lastSeq > 0 && frame.seq !== this.#lastSeq + 1);
     this.#lastSeq = frame.seq;
-    if (missed) this.#parts.onMissed();
+    if (missed) this.#parts.onMissed(false);
     this.#parts.onFrame(frame);
   }
 

@@ -1,5 +1,5 @@
 /** What a person does at a control module, and the modes of elements (contract 2, Equipment mode and tag write rules). The gateway judges each of them. */
-import { post } from './api.js';
+import { post, remove } from './api.js';
 import { site } from './plant.js';
 import type { Mode } from './types.js';
 
@@ -16,4 +16,24 @@ export async function setMode(kind: string, name: string, mode: Mode): Promise<v
 
 export async function writeTag(module: string, tag: string, value: number | boolean | string): Promise<void> {
   await post(`${root()}/controlmodules/${encodeURIComponent(module)}/tags/${encodeURIComponent(tag)}`, { value });
+}
+
+export interface BypassWish {
+  readonly reason: string;
+  readonly duration: string;
+  /** Blocks; undefined: every interlock of the module. */
+  readonly interlocks: readonly string[] | undefined;
+}
+
+function bypassAt(module: string): string {
+  return `${root()}/controlmodules/${encodeURIComponent(module)}/interlock/bypass`;
+}
+
+/** Needs `interlock:bypass`, a permission of its own (contract 3, Additional routes); it ends by itself. */
+export async function bypassInterlocks(module: string, { reason, duration, interlocks }: BypassWish): Promise<void> {
+  await post(bypassAt(module), { reason, duration, ...(interlocks ? { interlocks } : {}) });
+}
+
+export async function endBypass(module: string, reason: string): Promise<void> {
+  await remove(bypassAt(module), reason === '' ? undefined : { reason });
 }

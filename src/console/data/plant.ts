@@ -35,6 +35,8 @@ export const brokerConnected = signal(true);
 export const ready = signal(false);
 /** Why the last read failed; empty when it did not. */
 export const readFault = signal('');
+/** Counts losses of frames on an open connection, so that curves read what they missed. */
+export const missed = signal(0);
 /** Counts changes of the batch that the detail view shows, so that it reads again. */
 export const batchTouched = signal<{ readonly batch: string; readonly count: number }>({ batch: '', count: 0 });
 
@@ -45,7 +47,10 @@ const elements = new Map<string, StateFrame>();
 export const stream = new LiveStream({
   token: accessToken,
   onFrame: receive,
-  onMissed: () => readAgain(),
+  onMissed: (isNew) => {
+    readAgain();
+    if (!isNew) curvesMissed(); // on a new connection they read again by themselves
+  },
   onOpened: () => forgetValues(),
   onSessionEnded: (reason) => endSession(reason),
   onRefused: () => void renew().catch(() => undefined),
@@ -164,6 +169,12 @@ export const readModules = (): Promise<void> =>
     modules.value = new Map(found.map((module) => [module.name, module]));
   });
 
+/** A slow panel may lose frames again and again: the past is not asked for each time. */
+const MISSED_MS = 3000;
+const curvesMissed = coalesced(MISSED_MS, async () => {
+  missed.value += 1;
+});
+
 const readAgain = coalesced(200, () => readAll());
 
 async function readAll(): Promise<void> {
@@ -217,9 +228,15 @@ export const readAlarmsSoon = coalesced(120, () => readAlarms());
 export const readPromptsSoon = coalesced(50, () => readPrompts());
 const readPhasesSoon = coalesced(80, () => readPhases());
 
-/** What no channel tells: steps of phases, and prompts. */
+/** Modes, health and bypasses of modules: a bypass that another panel has set must not stay unseen on this one. */
+const MODULES_EVERY_S = 5;
+let seconds = 0;
+
+/** What no channel tells: steps of phases, prompts, and what people set at modules. */
 async function readOften(): Promise<void> {
   if (!ready.peek() || document.hidden) return;
+  seconds += 1;
+  if (site.peek() !== '' && seconds % MODULES_EVERY_S === 0) await readModules();
   if (site.peek() === '') await guarded(() => findSite(true));
   else await Promise.all([readPrompts(), readPhases()]);
 }

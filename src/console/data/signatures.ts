@@ -3,9 +3,14 @@ import { post } from './api.js';
 import { site } from './plant.js';
 import { config, reauthenticate } from './session.js';
 
-/** With accounts of this box, who signs proves who he is; other issuers are asked by the gateway itself. */
+/** With accounts of this box, who signs proves who he is with his password. */
 export function needsPassword(): boolean {
   return config.value?.authMode === 'local';
+}
+
+/** An account of the organisation has no password here: only a sign-in there proves who signs (contract 1, Authentication 7). */
+export function needsSignIn(): boolean {
+  return config.value?.authMode === 'oidc';
 }
 
 /** Proves who signs, then sends what is signed. */
@@ -18,7 +23,14 @@ export async function signResource(kind: string, name: string, meaning: string, 
   await post('/api/v1/signatures', { target: { kind, name, site: site.peek() }, meaning, reason });
 }
 
-/** A person fires a transition of a chart in Manual (ADR 0007). */
-export async function forceTransition(collection: string, name: string, transition: string, reason: string): Promise<void> {
-  await post(`/api/v1/sites/${encodeURIComponent(site.peek())}/${collection}/${encodeURIComponent(name)}/active-step`, { change: 'force', transition, reason });
+/** What a person does to a chart in Manual (ADR 0007). */
+export type ChartChange =
+  /** Fires a transition: `<from>-><to>#<index>`. */
+  | { readonly change: 'force'; readonly transition: string }
+  /** Enters a step and leaves others in the same moment. */
+  | { readonly change: 'activate'; readonly step: string; readonly leave: readonly string[] }
+  | { readonly change: 'deactivate'; readonly step: string };
+
+export async function changeActiveStep(phase: string, change: ChartChange, reason: string): Promise<void> {
+  await post(`/api/v1/sites/${encodeURIComponent(site.peek())}/phases/${encodeURIComponent(phase)}/active-step`, { ...change, reason });
 }

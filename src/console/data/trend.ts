@@ -1,6 +1,7 @@
 /** Curves of tags: their past from the historian, their present from the stream (decisions 8.9). */
 import { get } from './api.js';
 import { onTag, site, watchTags } from './plant.js';
+import { can } from './session.js';
 import type { LogPage, Quality, TagData } from './types.js';
 
 /** One curve. */
@@ -11,10 +12,17 @@ export interface Pen {
   readonly engUnits: string;
 }
 
-/** Times in seconds since 1970, ascending; null where the value was not good: the line breaks there. */
+/**
+ * Times in seconds since 1970, ascending; null where the value was not good: the line breaks there. In between a value
+ * stays what it last was, because the historian records changes only.
+ */
 export interface Curve {
   readonly times: number[];
   readonly values: (number | null)[];
+  /** Of a long range: least and greatest value of each bucket, whose mean is the value; an average alone hides a peak. */
+  readonly band: { readonly lows: (number | null)[]; readonly highs: (number | null)[] } | undefined;
+  /** Length of a bucket; 0 when each sample is a point. */
+  readonly bucketMs: number;
 }
 
 export interface Span {
@@ -32,8 +40,66 @@ const SAMPLES_MAX = 10_000;
 /** A curve has no more points than a screen has columns. */
 const POINTS_MAX = 1200;
 const RAW_MS_MAX = 20 * 60_000;
+/** The historian records a tag at least so often (decisions 8.9): so far before a span lies the value it begins with. */
+const SAMPLE_AT_LEAST_MS = 60_000;
+/** After a longer silence the recorder was not there. */
+const SILENCE_S_MAX = 65;
 
-export async function readCurve({ unit, address }: Pen, { fromMs, toMs }: Span): Promise<Curve> {
+/** What is shown of a length of time: samples, or buckets of so many milliseconds. */
+function bucketOf(lengthMs: number): number {
+  return lengthMs > RAW_MS_MAX ? Math.ceil(lengthMs / POINTS_MAX / 1000) * 1000 : 0;
+}
+
+export function emptyCurve(lengthMs: number): Curve {
+  const bucketMs = bucketOf(lengthMs);
+  return { times: [], values: [], band: bucketMs > 0 ? { lows: [], highs: [] } : undefined, bucketMs };
+}
+
+/** Curves of a span from the historian, one per pen. */
+export async function readCurves(pens: readonly Pen[], span: Span): Promise<Curve[]> {
+  const [curves, gaps] = await Promise.all([Promise.all(pens.map((pen) => readCurve(pen, span))), readGaps(span)]);
+  pens.forEach(({ unit, address }, at) => {
+    const own = gaps.filter((gap) => gap.unit === unit && (gap.address === '' || gap.address === address));
+    breakLine(curves[at] as Curve, own);
+  });
+  return curves;
+}
+
+async function readCurve(pen: Pen, { fromMs, toMs }: Span): Promise<Curve> {
+  const curve = emptyCurve(toMs - fromMs);
+  const { times, values, band, bucketMs } = curve;
+  if (!band) {
+    for (const { ts, value, quality } of await samplesOf(pen, fromMs - SAMPLE_AT_LEAST_MS, toMs, 'none', 0)) add(curve, Date.parse(ts) / 1000, value, quality);
+    return curve;
+  }
+  // a bucket that is cut by the beginning would be averaged from its rest
+  const fromBucketMs = Math.floor(fromMs / bucketMs) * bucketMs;
+  const [means = [], ...others] = await Promise.all((['avg', 'min', 'max', 'last'] as const).map((aggregate) => samplesOf(pen, fromBucketMs, toMs, aggregate, bucketMs)));
+  const [lows, highs, lasts] = others.map((samples) => new Map(samples.map(({ ts, value }) => [ts, numberOf(value)])));
+  const put = (at: number, value: number | null, low: number | null | undefined, high: number | null | undefined): void => {
+    times.push(at);
+    values.push(value);
+    band.lows.push(low ?? null);
+    band.highs.push(high ?? null);
+  };
+  means.forEach(({ ts, value }, index) => {
+    const at = Date.parse(ts) / 1000;
+    const end = at + bucketMs / 1000;
+    const next = means[index + 1]?.ts;
+    put(at, numberOf(value), lows?.get(ts), highs?.get(ts)); // of the good samples in it; null when it had none
+    const last = lasts?.get(ts) ?? null;
+    if (end < (next === undefined ? toMs : Date.parse(next)) / 1000) put(end, last, last, last); // no change was recorded: what it last was holds, not the mean
+  });
+  return curve;
+}
+
+async function samplesOf(
+  { unit, address }: Pen,
+  fromMs: number,
+  toMs: number,
+  aggregate: 'none' | 'avg' | 'min' | 'max' | 'last',
+  bucketMs: number,
+): Promise<readonly HistorySample[]> {
   const query = new URLSearchParams({
     site: site.peek(),
     unit,
@@ -42,24 +108,85 @@ export async function readCurve({ unit, address }: Pen, { fromMs, toMs }: Span):
     to: new Date(toMs).toISOString(),
     limit: String(SAMPLES_MAX),
     order: 'asc',
+    ...(aggregate === 'none' ? {} : { aggregate, interval: `${bucketMs / 1000}s` }),
   });
-  const lengthMs = toMs - fromMs;
-  if (lengthMs > RAW_MS_MAX) {
-    query.set('aggregate', 'avg');
-    query.set('interval', `${Math.ceil(lengthMs / POINTS_MAX / 1000)}s`);
-  }
   const { items } = await get<LogPage<HistorySample>>(`/api/v1/historian/tags?${query}`, { background: true });
-  const curve: Curve = { times: [], values: [] };
-  for (const { ts, value, quality } of items) add(curve, Date.parse(ts) / 1000, value, quality);
-  return curve;
+  return items;
 }
 
-/** Switches are drawn as 0 and 1. Points that do not go forward in time are left out. */
-function add({ times, values }: Curve, at: number, value: TagData, quality: Quality): void {
+interface Gap {
+  readonly unit: string;
+  /** Empty when the whole unit is meant. */
+  readonly address: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Times the historian knows it has nothing of: a restart, a full disk, a clock that was set. */
+async function readGaps({ fromMs, toMs }: Span): Promise<readonly Gap[]> {
+  if (!can('historian:gaps')) return [];
+  const query = new URLSearchParams({ site: site.peek(), from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString(), limit: String(SAMPLES_MAX) });
+  return (await get<LogPage<Gap>>(`/api/v1/historian/gaps?${query}`, { background: true })).items;
+}
+
+/** Ends the line where nothing was recorded: at the gaps that are declared, and after a silence no recorder keeps. */
+function breakLine(curve: Curve, gaps: readonly Gap[]): void {
+  const { times, bucketMs } = curve;
+  const silenceS = SILENCE_S_MAX + bucketMs / 1000;
+  const starts = gaps.map(({ from, to }) => ({ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000 }));
+  for (let at = times.length - 1; at > 0; at -= 1) {
+    const before = times[at - 1] as number;
+    const after = times[at] as number;
+    const lastOf = before + bucketMs / 1000;
+    if (after - before > silenceS || starts.some(({ from, to }) => from < after && to > lastOf && to - from > 1 && after > lastOf)) insertBreak(curve, at, (lastOf + after) / 2);
+  }
+}
+
+function insertBreak({ times, values, band }: Curve, at: number, time: number): void {
+  times.splice(at, 0, time);
+  values.splice(at, 0, null);
+  band?.lows.splice(at, 0, null);
+  band?.highs.splice(at, 0, null);
+}
+
+/** Switches are drawn as 0 and 1. */
+function numberOf(value: TagData): number | null {
+  return typeof value === 'number' ? value : typeof value === 'boolean' ? Number(value) : null;
+}
+
+/** Points that do not go forward in time are left out. */
+function add(curve: Curve, at: number, value: TagData, quality: Quality): void {
+  const good = quality === 'Good' ? numberOf(value) : null;
+  const { times, values, band, bucketMs } = curve;
+  if (band) return addToBucket(curve, Math.floor((at * 1000) / bucketMs) * (bucketMs / 1000), good);
   const last = times.at(-1);
   if (last !== undefined && at <= last) return;
   times.push(at);
-  values.push(quality !== 'Good' ? null : typeof value === 'number' ? value : typeof value === 'boolean' ? Number(value) : null);
+  values.push(good);
+}
+
+/** Samples in the last bucket of a curve; what the historian told of it counts as one. */
+const counts = new WeakMap<Curve, number>();
+
+function addToBucket(curve: Curve, at: number, good: number | null): void {
+  const { times, values, band } = curve;
+  const last = times.length - 1;
+  const lastAt = times[last];
+  if (!band || (lastAt !== undefined && at < lastAt)) return;
+  const mean = values[last];
+  if (at !== lastAt) {
+    times.push(at);
+    values.push(good);
+    band.lows.push(good);
+    band.highs.push(good);
+    counts.set(curve, good === null ? 0 : 1);
+  } else if (good !== null) {
+    const count = counts.get(curve) ?? 1;
+    values[last] = typeof mean === 'number' ? (mean * count + good) / (count + 1) : good;
+    band.lows[last] = Math.min(band.lows[last] ?? good, good);
+    band.highs[last] = Math.max(band.highs[last] ?? good, good);
+    counts.set(curve, count + 1);
+  }
 }
 
 /** Follows the pens on the stream. @param curves one per pen, extended in place and cut at the left. @returns ends it. */
@@ -85,29 +212,52 @@ export function follow(pens: readonly Pen[], curves: readonly Curve[], windowMs:
   };
 }
 
+/** Puts what the historian has before what the stream told meanwhile, so that nothing is lost between the two. */
+export function prepend(live: Curve, past: Curve): void {
+  const lastS = past.times.at(-1);
+  let known = 0;
+  while (lastS !== undefined && known < live.times.length && (live.times[known] as number) <= lastS) known += 1;
+  live.times.splice(0, known, ...past.times);
+  live.values.splice(0, known, ...past.values);
+  live.band?.lows.splice(0, known, ...(past.band?.lows ?? []));
+  live.band?.highs.splice(0, known, ...(past.band?.highs ?? []));
+}
+
 /** Keeps the last point before the window, so that the line enters it from the left. */
-function cut({ times, values }: Curve, from: number): void {
+function cut({ times, values, band }: Curve, from: number): void {
   let gone = 0;
   while (gone + 1 < times.length && (times[gone + 1] as number) < from) gone += 1;
   if (gone < 200) return; // not for each sample
-  times.splice(0, gone);
-  values.splice(0, gone);
+  for (const list of [times, values, band?.lows, band?.highs]) list?.splice(0, gone);
 }
 
-/** A table of all curves: one line for each time at which one of them has a value. */
+/** A table of all curves: one line for each time at which one of them has a value. Curves with a band have three columns. */
 export function csvOf(pens: readonly Pen[], curves: readonly Curve[], { fromMs, toMs }: Span): string {
   const rows = new Map<number, (number | null | undefined)[]>();
-  curves.forEach(({ times, values }, column) => {
-    times.forEach((at, point) => {
-      if (at * 1000 < fromMs || at * 1000 > toMs) return;
-      let row = rows.get(at);
-      if (!row) rows.set(at, (row = pens.map(() => undefined)));
-      row[column] = values[point] ?? null;
-    });
+  const heads: string[] = [];
+  curves.forEach(({ times, values, band }, pen) => {
+    const { address, engUnits } = pens[pen] as Pen;
+    const columns = [
+      { name: address, list: values },
+      ...(band
+        ? [
+            { name: `${address} min`, list: band.lows },
+            { name: `${address} max`, list: band.highs },
+          ]
+        : []),
+    ];
+    for (const { name, list } of columns) {
+      const column = heads.push(quoted(engUnits === '' ? name : `${name} [${engUnits}]`)) - 1;
+      times.forEach((at, point) => {
+        if (at * 1000 < fromMs || at * 1000 > toMs) return;
+        let row = rows.get(at);
+        if (!row) rows.set(at, (row = []));
+        row[column] = list[point] ?? null;
+      });
+    }
   });
-  const head = ['timestamp', ...pens.map(({ address, engUnits }) => quoted(engUnits === '' ? address : `${address} [${engUnits}]`))].join(',');
-  const lines = [...rows].sort(([a], [b]) => a - b).map(([at, row]) => [new Date(at * 1000).toISOString(), ...row.map((value) => value ?? '')].join(','));
-  return `${[head, ...lines].join('\r\n')}\r\n`;
+  const lines = [...rows].sort(([a], [b]) => a - b).map(([at, row]) => [new Date(at * 1000).toISOString(), ...heads.map((_head, column) => row[column] ?? '')].join(','));
+  return `${[['timestamp', ...heads].join(','), ...lines].join('\r\n')}\r\n`;
 }
 
 /** A cell that starts like a formula is one to a spreadsheet. */

@@ -79,7 +79,7 @@ export interface ModuleInfo {
   readonly program: string;
   readonly inputBindings: readonly { readonly name: string; readonly source: string }[];
   readonly paramOverrides: readonly { readonly blockRef: string; readonly param: string; readonly value: unknown }[];
-  readonly interlockBypass: { readonly active: boolean; readonly until: string; readonly by: string; readonly reason: string };
+  readonly interlockBypass: { readonly active: boolean; readonly until: string; readonly by: string; readonly reason: string; readonly interlocks: readonly string[] };
 }
 
 export interface TagDescriptor {

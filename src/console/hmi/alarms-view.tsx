@@ -41,7 +41,7 @@ export function AlarmsView() {
       <header class="page-head">
         <h2 id="alarms-title">{t.alarms}</h2>
         <Chips label={t.alarms} value={tab} options={tabs.map((each) => [each, t.alarmTabs[each]])} onChoose={setTab} testid="alarm-tab" />
-        <FilterFields filter={filter} onChange={setFilter} />
+        <FilterFields filter={filter} hasSeverity={tab !== 'metrics'} onChange={setFilter} />
       </header>
       {tab === 'now' && <ActiveAlarms filter={filter} />}
       {tab === 'history' && <AlarmHistory filter={filter} />}
@@ -50,23 +50,32 @@ export function AlarmsView() {
   );
 }
 
-function FilterFields({ filter, onChange }: { readonly filter: AlarmFilter; readonly onChange: (filter: AlarmFilter) => void }) {
+interface FilterFieldsProps {
+  readonly filter: AlarmFilter;
+  /** The metrics are of all severities; they tell each of them. */
+  readonly hasSeverity: boolean;
+  readonly onChange: (filter: AlarmFilter) => void;
+}
+
+function FilterFields({ filter, hasSeverity, onChange }: FilterFieldsProps) {
   return (
     <div class="page-filters">
-      <select
-        class="select"
-        aria-label={t.severity}
-        value={filter.severity}
-        onChange={(event) => onChange({ ...filter, severity: event.currentTarget.value })}
-        data-testid="filter-severity"
-      >
-        <option value="">{t.everySeverity}</option>
-        {SEVERITIES.map((severity) => (
-          <option key={severity} value={severity}>
-            {word(severity)}
-          </option>
-        ))}
-      </select>
+      {hasSeverity && (
+        <select
+          class="select"
+          aria-label={t.severity}
+          value={filter.severity}
+          onChange={(event) => onChange({ ...filter, severity: event.currentTarget.value })}
+          data-testid="filter-severity"
+        >
+          <option value="">{t.everySeverity}</option>
+          {SEVERITIES.map((severity) => (
+            <option key={severity} value={severity}>
+              {word(severity)}
+            </option>
+          ))}
+        </select>
+      )}
       <select class="select" aria-label={t.unit} value={filter.unit} onChange={(event) => onChange({ ...filter, unit: event.currentTarget.value })} data-testid="filter-unit">
         <option value="">{t.everyUnit}</option>
         {units.value.map(({ name }) => (

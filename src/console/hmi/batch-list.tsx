@@ -30,11 +30,13 @@ function Row({ batch, chosen }: { readonly batch: BatchItem; readonly chosen: bo
     <button type="button" class="row" aria-pressed={chosen} onClick={() => select(batch.name)} data-testid={`batch-${batch.batchID}`}>
       <span class="row-main">
         <strong>{batch.batchID}</strong>
-        <span class="hint">
-          {batch.masterRecipeRef} · {momentText(time)}
+        <span class="row-below">
+          <span class="hint">
+            {momentText(time)} · {batch.masterRecipeRef}
+          </span>
+          <StateBadge state={batch.phase} />
         </span>
       </span>
-      <StateBadge state={batch.phase} />
     </button>
   );
 }

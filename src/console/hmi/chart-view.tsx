@@ -16,36 +16,51 @@ export interface ChartViewProps {
   readonly onChoose: ((step: string) => void) | undefined;
 }
 
-const BOX = { width: 168, height: 46 } as const;
-const GAP = { x: 34, y: 52 } as const;
+const BOX_HEIGHT = 46;
+const GAP_Y = 52;
+/** Boxes beside each other are narrower, so that three of them need no scrolling on the smallest panel. */
+const WIDE = { width: 168, gap: 34, letters: 20, noteLetters: 24 } as const;
+const NARROW = { width: 126, gap: 22, letters: 15, noteLetters: 18 } as const;
+const NARROW_COLUMNS = 3;
+type Measures = typeof WIDE | typeof NARROW;
 const MARGIN = 14;
 const LANE = 26;
 /** Room for the conditions between the steps and what is drawn beside them. */
 const LABEL = 150;
 const CONDITION_MAX = 26;
 
-const xOf = (step: PlacedStep): number => MARGIN + step.column * (BOX.width + GAP.x);
-const yOf = (step: PlacedStep): number => MARGIN + step.row * (BOX.height + GAP.y);
+const xOf = (step: PlacedStep, { width, gap }: Measures): number => MARGIN + step.column * (width + gap);
+const yOf = (step: PlacedStep): number => MARGIN + step.row * (BOX_HEIGHT + GAP_Y);
 
 export function ChartView({ chart, markOf, noteOf, looked, onChoose }: ChartViewProps) {
   const { steps, links, rows, columns } = useMemo(() => layoutOf(chart), [chart]);
   const asides = links.filter(({ isAside }) => isAside).length;
-  const width = 2 * MARGIN + columns * (BOX.width + GAP.x) + (asides > 0 ? LABEL : 0) + asides * LANE;
-  const height = 2 * MARGIN + rows * (BOX.height + GAP.y) - GAP.y;
+  const box = columns < NARROW_COLUMNS ? WIDE : NARROW;
+  const breadth = columns * (box.width + box.gap);
+  const width = 2 * MARGIN + breadth - (asides > 0 || box === WIDE ? 0 : box.gap) + (asides > 0 ? LABEL : 0) + asides * LANE;
+  const height = 2 * MARGIN + rows * (BOX_HEIGHT + GAP_Y) - GAP_Y;
   let aside = 0;
   return (
-    <svg class="chart" width={width} height={Math.max(height, BOX.height + 2 * MARGIN)} role="group" aria-label={t.chart} data-testid="chart">
+    <svg class="chart" width={width} height={Math.max(height, BOX_HEIGHT + 2 * MARGIN)} role="group" aria-label={t.chart} data-testid="chart">
       {links.map((link) => (
-        <Link key={link.index} link={link} looked={looked} lane={link.isAside ? columns * (BOX.width + GAP.x) + LABEL + LANE * aside++ : 0} />
+        <Link key={link.index} link={link} box={box} looked={looked} lane={link.isAside ? breadth + LABEL + LANE * aside++ : 0} />
       ))}
       {steps.map((step) => (
-        <Step key={step.name} step={step} mark={markOf(step.name)} note={noteOf(step.name)} onChoose={onChoose} />
+        <Step key={step.name} step={step} box={box} mark={markOf(step.name)} note={noteOf(step.name)} onChoose={onChoose} />
       ))}
     </svg>
   );
 }
 
-function Step({ step, mark, note, onChoose }: { readonly step: PlacedStep; readonly mark: StepMark; readonly note: string; readonly onChoose: ChartViewProps['onChoose'] }) {
+interface StepProps {
+  readonly step: PlacedStep;
+  readonly box: Measures;
+  readonly mark: StepMark;
+  readonly note: string;
+  readonly onChoose: ChartViewProps['onChoose'];
+}
+
+function Step({ step, box, mark, note, onChoose }: StepProps) {
   const choose = onChoose ? () => onChoose(step.name) : undefined;
   const press = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' && event.key !== ' ') return;
@@ -55,36 +70,43 @@ function Step({ step, mark, note, onChoose }: { readonly step: PlacedStep; reado
   return (
     <g
       class={`step step-${mark}${choose ? ' step-open' : ''}`}
-      transform={`translate(${xOf(step)} ${yOf(step)})`}
+      transform={`translate(${xOf(step, box)} ${yOf(step)})`}
       data-testid={`step-${step.name}`}
       data-mark={mark}
-      {...(choose ? { role: 'button', tabIndex: 0, onClick: choose, onKeyDown: press, 'aria-label': `${step.name} ${note}` } : {})}
+      {...(choose ? { role: 'button', tabindex: 0, onClick: choose, onKeyDown: press, 'aria-label': `${step.name} ${note}` } : {})}
     >
-      <rect width={BOX.width} height={BOX.height} />
-      {step.initial && <rect class="step-initial" x="3" y="3" width={BOX.width - 6} height={BOX.height - 6} />}
-      <text x={BOX.width / 2} y={note === '' ? 28 : 20}>
-        {short(step.name, 20)}
+      <rect width={box.width} height={BOX_HEIGHT} />
+      {step.initial && <rect class="step-initial" x="3" y="3" width={box.width - 6} height={BOX_HEIGHT - 6} />}
+      <text x={box.width / 2} y={note === '' ? 28 : 20}>
+        {short(step.name, box.letters)}
       </text>
       {note !== '' && (
-        <text class="step-note" x={BOX.width / 2} y="37">
-          {short(note, 24)}
+        <text class="step-note" x={box.width / 2} y="37">
+          {short(note, box.noteLetters)}
         </text>
       )}
     </g>
   );
 }
 
-function Link({ link, looked, lane }: { readonly link: PlacedLink; readonly looked: ReadonlyMap<number, boolean>; readonly lane: number }) {
+interface LinkProps {
+  readonly link: PlacedLink;
+  readonly box: Measures;
+  readonly looked: ReadonlyMap<number, boolean>;
+  readonly lane: number;
+}
+
+function Link({ link, box, looked, lane }: LinkProps) {
   const { from, to, index, condition, isAside } = link;
   const met = looked.get(index);
-  const x1 = xOf(from) + BOX.width / 2;
-  const y1 = yOf(from) + BOX.height;
-  const x2 = xOf(to) + BOX.width / 2;
+  const x1 = xOf(from, box) + box.width / 2;
+  const y1 = yOf(from) + BOX_HEIGHT;
+  const x2 = xOf(to, box) + box.width / 2;
   const y2 = yOf(to);
   const barY = y2 - 18;
   const asideY = (y1 + y2) / 2;
   const way = isAside
-    ? `M${xOf(from) + BOX.width} ${y1 - 12} H${lane} V${y2 + 12} H${xOf(to) + BOX.width}`
+    ? `M${xOf(from, box) + box.width} ${y1 - 12} H${lane} V${y2 + 12} H${xOf(to, box) + box.width}`
     : `M${x1} ${y1} V${x1 === x2 ? y2 : y1 + 14} ${x1 === x2 ? '' : `H${x2} V${y2}`}`;
   return (
     <g class={met === undefined ? 'flow' : met ? 'flow flow-met' : 'flow flow-looked'}>

@@ -2,26 +2,20 @@
 import { useState } from 'preact/hooks';
 import { setMode } from '../data/modules.js';
 import { choosePath, chosenPath, element, readElement, states, tree } from '../data/procedure.js';
-import { can, config } from '../data/session.js';
-import { forceTransition } from '../data/signatures.js';
+import { can } from '../data/session.js';
 import { severityOf } from '../data/states.js';
 import type { ElementDetail, ProceduralChart, SfcStatus, TransitionState } from '../data/types.js';
 import { stale } from '../data/plant.js';
 import { t, word } from '../common/strings.js';
 import { ChartView, type StepMark } from './chart-view.js';
 import { ModeChoice } from './mode-choice.js';
-import { SignDialog } from './sign-dialog.js';
 import { StateBadge } from './state-badge.js';
-
-/** A transition that somebody is about to fire by hand; its dialog outlives the step it leaves. */
-interface Forced {
-  readonly phase: string;
-  readonly item: TransitionState;
-}
+import { type Steering, SteeringDialog } from './step-dialog.js';
 
 export function ElementView() {
   const [steering, setSteering] = useState(false);
-  const [forced, setForced] = useState<Forced | null>(null);
+  /** What somebody is about to change by hand; its dialog outlives the step it leaves. */
+  const [changing, setChanging] = useState<Steering | null>(null);
   const path = chosenPath.value;
   const node = tree.value.find((each) => each.path === path);
   const found = element.value;
@@ -30,6 +24,7 @@ export function ElementView() {
   const running = found?.chartStatus?.chart;
   const chart = running ? (found.spec.charts?.[running] ?? node.chart) : node.chart;
   const sfc = running ? found?.chartStatus : found?.sfcStatus;
+  const steerable = found && sfc && node.isPhase && !running && isSteerable(found) ? found.name : '';
   return (
     <section class="panel element" aria-label={t.chart} data-testid="element" data-path={path}>
       <header class="page-head">
@@ -47,37 +42,38 @@ export function ElementView() {
         <ModeChoice title={path || t.procedure} mode={found.mode} meanings={t.elementModes} onSet={(mode) => setMode(kind, found.name, mode).then(readElement)} />
       )}
       <div class={stale.value ? 'element-scroll scroll live' : 'element-scroll scroll'} tabIndex={0} role="group" aria-label={t.chart}>
-        {node.isPhase ? <PhaseChart chart={chart} sfc={sfc} /> : <Children chart={chart} path={path} />}
-        {sfc && (
-          <Transitions
-            items={sfc.transitionStates}
-            onForce={found?.mode === 'Manual' && !running && can('phase:active-step') ? (item) => setForced({ phase: found.name, item }) : undefined}
-          />
+        {steerable !== '' && <p class="hint">{t.stepTouch}</p>}
+        {node.isPhase ? (
+          <PhaseChart chart={chart} sfc={sfc} onTouch={steerable === '' ? undefined : (step) => setChanging({ phase: steerable, step, active: sfc?.activeSteps ?? [] })} />
+        ) : (
+          <Children chart={chart} path={path} />
         )}
+        {sfc && <Transitions items={sfc.transitionStates} onForce={steerable === '' ? undefined : (item) => setChanging({ phase: steerable, item })} />}
         {found && found.blockedBecause !== '' && !sfc && <Because element={found} />}
       </div>
-      {forced && <ForceDialog forced={forced} onClose={() => setForced(null)} />}
+      {changing && <SteeringDialog steering={changing} onClose={() => setChanging(null)} />}
     </section>
   );
 }
 
-function ForceDialog({ forced: { phase, item }, onClose }: { readonly forced: Forced; readonly onClose: () => void }) {
-  const { fromStep, toStep, index } = item;
-  return (
-    <SignDialog
-      title={`${t.forceTitle} ${fromStep} → ${toStep}`}
-      meanings={['active-step-change']}
-      lengthMin={config.value?.reasonMinLength ?? 1}
-      onSign={(_meaning, reason) => forceTransition('phases', phase, `${fromStep}->${toStep}#${index}`, reason)}
-      onClose={onClose}
-    />
-  );
+/** States in which a chart can be changed by hand; in all others another chart has the equipment (ADR 0007). */
+const STEERABLE: readonly string[] = ['Running', 'Paused', 'Held'];
+
+function isSteerable({ mode, state }: ElementDetail): boolean {
+  return mode === 'Manual' && STEERABLE.includes(state) && can('phase:active-step');
 }
 
-function PhaseChart({ chart, sfc }: { readonly chart: ProceduralChart; readonly sfc: SfcStatus | undefined }) {
+interface PhaseChartProps {
+  readonly chart: ProceduralChart;
+  readonly sfc: SfcStatus | undefined;
+  /** For a phase whose steps may be changed by hand. */
+  readonly onTouch: ((step: string) => void) | undefined;
+}
+
+function PhaseChart({ chart, sfc, onTouch }: PhaseChartProps) {
   const mark = (step: string): StepMark => (sfc?.activeSteps.includes(step) ? 'active' : sfc?.completedSteps.includes(step) ? 'done' : 'waiting');
   const looked = new Map(sfc?.transitionStates.map(({ index, met }) => [index, met]) ?? []);
-  return <ChartView chart={chart} markOf={mark} noteOf={(step) => (sfc?.activeSteps.includes(step) ? t.stepActive : '')} looked={looked} onChoose={undefined} />;
+  return <ChartView chart={chart} markOf={mark} noteOf={(step) => (sfc?.activeSteps.includes(step) ? t.stepActive : '')} looked={looked} onChoose={onTouch} />;
 }
 
 /** The steps of the levels above are elements: they show their states and open at a touch. */

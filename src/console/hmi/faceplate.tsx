@@ -1,16 +1,14 @@
 /** The faceplate of a control module: mode, values with their bars, what can be written, trend, interlock and why. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { conditionsOf, type InterlockCondition, type ModuleLogic, readLogic, readNetwork } from '../data/interlock.js';
-import { isBlocked, type ModuleTags } from '../data/module-tags.js';
+import type { ModuleTags } from '../data/module-tags.js';
 import { setMode } from '../data/modules.js';
 import { readModules, tagValue, watchTags } from '../data/plant.js';
 import { can } from '../data/session.js';
-import { everySecond } from '../data/timers.js';
 import type { Pen } from '../data/trend.js';
 import type { ModuleInfo, TagDescriptor } from '../data/types.js';
 import { t, word } from '../common/strings.js';
 import { tagText } from '../common/tag-text.js';
-import { momentText } from '../common/text.js';
+import { Interlock } from './interlock.js';
 import { ModeChoice } from './mode-choice.js';
 import { Trend } from './trend.js';
 import { WriteDialog } from './write-dialog.js';
@@ -111,57 +109,5 @@ function Line({ module, tag, onWrite }: LineProps) {
         </button>
       )}
     </li>
-  );
-}
-
-/** Each condition with the values that decide it: an operator at three in the morning has no drawings at hand. */
-function Interlock({ tags }: { readonly tags: ModuleTags }) {
-  const { module, interlocks } = tags;
-  const [conditions, setConditions] = useState<readonly InterlockCondition[]>([]);
-  useEffect(() => {
-    if (interlocks.length === 0 || module.program === '' || !can('unit:runtime-fbnetwork') || !can('controlmoduletemplate:read')) return;
-    let logic: ModuleLogic | undefined;
-    let current = true;
-    const look = async (): Promise<void> => {
-      try {
-        logic ??= await readLogic(module);
-        const network = await readNetwork(module);
-        if (current) setConditions(conditionsOf(module, logic, network));
-      } catch {
-        if (current) setConditions([]); // the flag above still tells; an old reason would not
-      }
-    };
-    void look();
-    const end = everySecond(look);
-    return () => {
-      current = false;
-      end();
-    };
-  }, [module.name, module.program]);
-  if (interlocks.length === 0) return null;
-  const values = interlocks.map((tag) => ({ tag, held: tagValue(module.unit, tag.address).value }));
-  const known = values.every(({ held }) => held.quality === 'Good');
-  const blocked = values.some(({ tag, held }) => isBlocked(tag, held.value));
-  return (
-    <section class={blocked ? 'interlock interlock-blocked live' : 'interlock live'} data-testid="interlock" data-blocked={known ? String(blocked) : ''}>
-      <h3>
-        {blocked ? '⊘ ' : ''}
-        {!known ? t.interlockUnknown : blocked ? t.interlocked : t.interlockFree}
-      </h3>
-      {module.interlockBypass.active && (
-        <p class="warning">
-          {t.bypassed(momentText(module.interlockBypass.until), module.interlockBypass.by)} {module.interlockBypass.reason}
-        </p>
-      )}
-      <ul data-testid="interlock-why">
-        {conditions.map(({ text, ok, because }) => (
-          <li key={text + because.join()} data-ok={String(ok)}>
-            <span aria-hidden="true">{ok ? '✓' : '✗'}</span> <span class="visually-hidden">{ok ? t.met : t.notMet}: </span>
-            {text !== '' && <strong>{text}: </strong>}
-            <span class="number">{because.join(', ')}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

@@ -14,16 +14,18 @@ export function PromptsView() {
     <section class="panel page prompts-page" aria-labelledby="prompts-view-title" data-testid="prompts-view">
       <header class="page-head">
         <h2 id="prompts-view-title">{t.prompts}</h2>
-        <Chips
-          label={t.units}
-          value={asking.includes(unit) ? unit : ''}
-          options={[
-            ['', `${t.everyUnit} ${waiting.length}`],
-            ...asking.map((name) => [name, `${name.toUpperCase()} ${waiting.filter((prompt) => prompt.unit === name).length}`] as const),
-          ]}
-          onChoose={setUnit}
-          testid="prompts-unit"
-        />
+        {asking.length > 0 && (
+          <Chips
+            label={t.units}
+            value={asking.includes(unit) ? unit : ''}
+            options={[
+              ['', `${t.everyUnit} ${waiting.length}`],
+              ...asking.map((name) => [name, `${name.toUpperCase()} ${waiting.filter((prompt) => prompt.unit === name).length}`] as const),
+            ]}
+            onChoose={setUnit}
+            testid="prompts-unit"
+          />
+        )}
       </header>
       <PromptList waiting={shown} />
     </section>

@@ -5,6 +5,7 @@ import type { Alarm } from '../data/types.js';
 import { Chips } from '../common/chips.js';
 import { Dialog } from '../common/dialog.js';
 import { t } from '../common/strings.js';
+import { durationText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 
 const DURATIONS = ['15m', '30m', '1h', '2h', '8h'] as const;
@@ -29,7 +30,7 @@ export function ShelveDialog({ alarm, onClose }: { readonly alarm: Alarm; readon
             {sending.fault}
           </p>
         )}
-        <Chips label={t.duration} value={duration} options={DURATIONS.map((each) => [each, each.replace('m', ' min').replace('h', ' h')])} onChoose={setDuration} testid="shelve" />
+        <Chips label={t.duration} value={duration} options={DURATIONS.map((each) => [each, durationText(each)])} onChoose={setDuration} testid="shelve" />
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose}>
             {t.cancel}

@@ -1,6 +1,7 @@
 /** A signature: what is signed, what it means, why, and the password of the signatory once more. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { needsPassword, signed } from '../data/signatures.js';
+import { needsPassword, needsSignIn, signed } from '../data/signatures.js';
 import { config, me } from '../data/session.js';
 import { Dialog } from '../common/dialog.js';
 import { Field } from '../common/field.js';
@@ -17,9 +18,11 @@ export interface SignDialogProps {
   readonly lengthMin: number;
   readonly onSign: (meaning: string, reason: string) => Promise<void>;
   readonly onClose: () => void;
+  /** What the signature brings about, in plain words. */
+  readonly children?: ComponentChildren;
 }
 
-export function SignDialog({ title, meanings, lengthMin, onSign, onClose }: SignDialogProps) {
+export function SignDialog({ title, meanings, lengthMin, onSign, onClose, children }: SignDialogProps) {
   const [meaning, setMeaning] = useState(meanings.length === 1 ? (meanings[0] as string) : '');
   const [reason, setReason] = useState('');
   const [password, setPassword] = useState('');
@@ -54,23 +57,23 @@ export function SignDialog({ title, meanings, lengthMin, onSign, onClose }: Sign
         </div>
       ) : (
         <form onSubmit={submit} noValidate>
-          <p class="hint">{t.signatureText(me.value?.displayName ?? '')}</p>
+          {children}
           {sending.fault !== '' && (
             <p class="fault" role="alert" data-testid="sign-error">
               {sending.fault}
             </p>
           )}
-          <div class="field">
-            <span class="field-label">{t.meaning}</span>
-            <div class="chips" role="radiogroup" aria-label={t.meaning}>
-              {meanings.map((each) => (
-                <button type="button" role="radio" class="chip" key={each} aria-checked={meaning === each} onClick={() => setMeaning(each)} data-testid={`meaning-${each}`}>
-                  {t.meanings[each] ?? each}
-                </button>
-              ))}
-            </div>
-          </div>
+          <p class="hint">
+            {t.signatureText(me.value?.displayName ?? '')}
+            {meanings.length === 1 && ` ${t.meaning}: ${t.meanings[meaning] ?? meaning}.`}
+          </p>
+          {meanings.length > 1 && <Meanings meanings={meanings} meaning={meaning} onChoose={setMeaning} />}
           <ReasonField value={reason} onInput={setReason} lengthMin={lengthMin} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.signatureReasons} />
+          {needsSignIn() && (
+            <p class="note" data-testid="sign-in-again">
+              {t.signInAgain}
+            </p>
+          )}
           {needsPassword() && <Field id="sign-password" label={t.password} type="password" autoComplete="current-password" value={password} onInput={setPassword} />}
           <div class="dialog-actions">
             <button type="button" class="button" onClick={onClose}>
@@ -83,5 +86,26 @@ export function SignDialog({ title, meanings, lengthMin, onSign, onClose }: Sign
         </form>
       )}
     </Dialog>
+  );
+}
+
+interface MeaningsProps {
+  readonly meanings: readonly string[];
+  readonly meaning: string;
+  readonly onChoose: (meaning: string) => void;
+}
+
+function Meanings({ meanings, meaning, onChoose }: MeaningsProps) {
+  return (
+    <div class="field">
+      <span class="field-label">{t.meaning}</span>
+      <div class="chips" role="radiogroup" aria-label={t.meaning}>
+        {meanings.map((each) => (
+          <button type="button" role="radio" class="chip" key={each} aria-checked={meaning === each} onClick={() => onChoose(each)} data-testid={`meaning-${each}`}>
+            {t.meanings[each] ?? each}
+          </button>
+        ))}
+      </div>
+    </div>
   );
 }

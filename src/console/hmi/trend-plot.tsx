@@ -16,8 +16,15 @@ export interface TrendPlotProps {
   readonly windowMs: number | undefined;
   readonly span: { readonly fromMs: number; readonly toMs: number };
   readonly legend: boolean;
-  /** Values under the cursor, one per pen; null when it is elsewhere. */
-  readonly onCursor?: (at: number | null, values: readonly (number | null | undefined)[]) => void;
+  /** What is under the cursor, one reading per pen; null when it is elsewhere. */
+  readonly onCursor?: (at: number | null, readings: readonly Reading[]) => void;
+}
+
+/** Undefined before the curve begins, null where it is broken; low and high of a bucket, where the curve has a band. */
+export interface Reading {
+  readonly value: number | null | undefined;
+  readonly low?: number | null | undefined;
+  readonly high?: number | null | undefined;
 }
 
 function colour(name: string): string {
@@ -29,8 +36,15 @@ function colour(name: string): string {
   return found;
 }
 
+/** The values of all pens first, then low and high of those with a band. */
 function aligned(curves: readonly Curve[]): uPlot.AlignedData {
-  return uPlot.join(curves.map(({ times, values }) => [times, values] as uPlot.AlignedData)) as uPlot.AlignedData;
+  const bands = curves.flatMap(({ times, band }) => (band ? [[times, band.lows, band.highs]] : []));
+  return uPlot.join([...curves.map(({ times, values }) => [times, values]), ...bands] as uPlot.AlignedData[]) as uPlot.AlignedData;
+}
+
+/** Numbers of the pens that have a band. */
+function banded(curves: readonly Curve[]): number[] {
+  return curves.flatMap(({ band }, pen) => (band ? [pen] : []));
 }
 
 export default function TrendPlot({ pens, curves, windowMs, span, legend, onCursor }: TrendPlotProps) {
@@ -38,7 +52,7 @@ export default function TrendPlot({ pens, curves, windowMs, span, legend, onCurs
   useEffect(() => {
     const element = box.current;
     if (!element || pens.length === 0) return;
-    const options = optionsOf(pens, element, onCursor);
+    const options = optionsOf(pens, banded(curves), element, onCursor);
     const plot = new uPlot(options, aligned(curves), element);
     const draw = (): void => {
       plot.setData(aligned(curves), false);
@@ -63,13 +77,20 @@ export default function TrendPlot({ pens, curves, windowMs, span, legend, onCurs
   }, [pens, curves, windowMs, span.fromMs, span.toMs]);
   return (
     <div class="trend">
-      <div class="trend-plot" ref={box} data-testid="trend-plot" data-points={curves.reduce((sum, { times }) => sum + times.length, 0)} />
+      <div class="trend-plot" ref={box} data-testid="trend-plot" data-bands={banded(curves).length} />
       {legend && <Legend pens={pens} />}
     </div>
   );
 }
 
-function optionsOf(pens: readonly Pen[], element: HTMLElement, onCursor: TrendPlotProps['onCursor']): uPlot.Options {
+const penColour = (pen: number): string => colour(PEN_COLOURS[pen % PEN_COLOURS.length] as string);
+
+/** From the least to the greatest value of each bucket, in the colour of the pen: dim, so that six can lie over each other. */
+const BAND_ALPHA = 0.22;
+
+/** @param bands pens whose low and high follow the values of all pens. */
+function optionsOf(pens: readonly Pen[], bands: readonly number[], element: HTMLElement, onCursor: TrendPlotProps['onCursor']): uPlot.Options {
+  const lowSeries = (band: number): number => 1 + pens.length + 2 * band;
   const units = [...new Set(pens.map(({ engUnits }) => engUnits))];
   const grid = { stroke: () => colour('--line'), width: 1 };
   const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
@@ -97,12 +118,20 @@ function optionsOf(pens: readonly Pen[], element: HTMLElement, onCursor: TrendPl
       ...pens.map((pen, at) => ({
         label: pen.label,
         scale: `y ${pen.engUnits}`,
-        stroke: () => colour(PEN_COLOURS[at % PEN_COLOURS.length] as string),
+        stroke: () => penColour(at),
         width: 2,
         dash: DASHES[at % DASHES.length],
         points: { show: false },
+        paths: held,
       })),
+      ...bands.flatMap((pen) =>
+        ['min', 'max'].map((end) => ({ label: `${pens[pen]?.label} ${end}`, scale: `y ${pens[pen]?.engUnits}`, width: 0, points: { show: false }, paths: held })),
+      ),
     ],
+    bands: bands.map((pen, at) => {
+      const low = lowSeries(at);
+      return { series: [low + 1, low] as [number, number], fill: () => penColour(pen).replace(/^rgb\((.*)\)$/, `rgba($1, ${BAND_ALPHA})`) };
+    }),
     hooks: {
       setCursor: [
         (plot) => {
@@ -110,7 +139,7 @@ function optionsOf(pens: readonly Pen[], element: HTMLElement, onCursor: TrendPl
           if (at === null || at === undefined || (plot.cursor.left ?? -1) < 0) return onCursor?.(null, []);
           onCursor?.(
             plot.data[0][at] ?? null,
-            pens.map((_pen, series) => lastBefore(plot.data[series + 1] as (number | null | undefined)[], at)),
+            pens.map((_pen, pen) => readingOf(plot, pen, bands.indexOf(pen) < 0 ? undefined : lowSeries(bands.indexOf(pen)), at)),
           );
         },
       ],
@@ -118,11 +147,19 @@ function optionsOf(pens: readonly Pen[], element: HTMLElement, onCursor: TrendPl
   };
 }
 
+/** The historian records changes: a value is what it last was, and no ramp leads to the next. */
+const held = uPlot.paths.stepped?.({ align: 1 });
+
 /** A flat line lies in the middle, not at an edge. */
 function rangeOf(_plot: uPlot, min: number | null, max: number | null): [number, number] {
   if (min === null || max === null) return [0, 1];
   const margin = Math.max((max - min) * 0.08, Math.abs(max) * 0.01, 0.05);
   return [min - margin, max + margin];
+}
+
+function readingOf({ data }: uPlot, pen: number, low: number | undefined, at: number): Reading {
+  const of = (series: number): number | null | undefined => lastBefore(data[series] as (number | null | undefined)[], at);
+  return low === undefined ? { value: of(pen + 1) } : { value: of(pen + 1), low: of(low), high: of(low + 1) };
 }
 
 /** Each curve has its own times; what it last was is what it is. */

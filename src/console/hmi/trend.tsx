@@ -1,7 +1,7 @@
 /** Curves that follow the present, or show a span of the past. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { stale } from '../data/plant.js';
-import { type Curve, follow, type Pen, readCurve, type Span } from '../data/trend.js';
+import { missed, stale } from '../data/plant.js';
+import { type Curve, emptyCurve, follow, type Pen, prepend, readCurves, type Span } from '../data/trend.js';
 import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';
 import type { TrendPlotProps } from './trend-plot.js';
@@ -11,6 +11,7 @@ let loading: Promise<{ readonly default: Plot }> | undefined;
 
 const TAKEN_KEY = 'lineside.taken';
 const TAKE_AGAIN_MS = 60_000;
+const READ_AGAIN_MS = 5_000;
 
 /** After an update of the box the parts of the old console are gone: the page takes the new one, and the address keeps the view. */
 function takeNewConsole(): void {
@@ -35,6 +36,7 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, onCursor,
   const [Plot, setPlot] = useState<Plot | null>(null);
   const [answer, setAnswer] = useState<{ readonly question: string; readonly curves: readonly Curve[] } | null>(null);
   const [fault, setFault] = useState('');
+  const [attempt, setAttempt] = useState(0);
   const question = JSON.stringify([pens, windowMs, span]);
   const kept = useMemo(() => pens, [question]);
   const curves = answer?.question === question ? answer.curves : null;
@@ -52,23 +54,31 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, onCursor,
   useEffect(() => {
     if (!isLive && curves !== null) return; // what is shown stays, marked as old; what was missed is read when data comes again
     let current = true;
-    let end: (() => void) | undefined;
+    let again = 0;
     const nowMs = Date.now();
     const asked = windowMs === undefined ? span : { fromMs: nowMs - windowMs, toMs: nowMs };
-    Promise.all(kept.map((pen) => readCurve(pen, asked)))
+    const following = kept.map(() => emptyCurve(asked.toMs - asked.fromMs));
+    const end = windowMs === undefined ? undefined : follow(kept, following, windowMs); // before the past is there: nothing is lost between the two
+    readCurves(kept, asked)
       .then((found) => {
         if (!current) return;
-        if (windowMs !== undefined) end = follow(kept, found, windowMs);
-        setAnswer({ question, curves: found });
+        if (windowMs !== undefined) found.forEach((past, at) => prepend(following[at] as Curve, past));
+        const whole = windowMs === undefined ? found : following;
+        setAnswer({ question, curves: whole });
         setFault('');
-        onCurves?.(found);
+        onCurves?.(whole);
       })
-      .catch((refused: unknown) => current && setFault(faultText(refused)));
+      .catch((refused: unknown) => {
+        if (!current) return;
+        setFault(faultText(refused));
+        again = window.setTimeout(() => setAttempt(attempt + 1), READ_AGAIN_MS); // a panel stands for weeks without a touch
+      });
     return () => {
       current = false;
+      clearTimeout(again);
       end?.();
     };
-  }, [question, isLive]);
+  }, [question, isLive, missed.value, attempt]);
   if (fault !== '') return <p class="fault">{t.readFailed(fault)}</p>;
   if (!Plot || !curves) return <p class="hint trend-wait">{t.reading}</p>;
   return <Plot pens={kept} curves={curves} windowMs={windowMs} span={span} legend={legend} {...(onCursor ? { onCursor } : {})} />;

@@ -6,9 +6,10 @@ import type { TagDescriptor } from '../data/types.js';
 import { Chips } from '../common/chips.js';
 import { Dialog } from '../common/dialog.js';
 import { t } from '../common/strings.js';
-import { momentText, numberText, unitText } from '../common/text.js';
+import { durationText, momentText, numberText, unitText } from '../common/text.js';
 import { PenLine } from './pen-line.js';
 import { Trend } from './trend.js';
+import type { Reading } from './trend-plot.js';
 
 const PENS_MAX = 6;
 const MINUTE_MS = 60_000;
@@ -39,7 +40,7 @@ export function TrendsView() {
   /** How far back the right edge is; 0 follows the present. */
   const [endMs, setEndMs] = useState(0);
   const [choosing, setChoosing] = useState(false);
-  const [cursor, setCursor] = useState<{ readonly at: number | null; readonly values: readonly (number | null | undefined)[] }>({ at: null, values: [] });
+  const [cursor, setCursor] = useState<{ readonly at: number | null; readonly readings: readonly Reading[] }>({ at: null, readings: [] });
   const curves = useRef<readonly Curve[]>([]);
   const pens = useMemo(() => {
     const byKey = new Map(tagList.value.map((tag) => [keyOf(tag), tag]));
@@ -63,7 +64,7 @@ export function TrendsView() {
         <button type="button" class="button" onClick={() => setChoosing(true)} data-testid="choose-tags">
           {t.chooseTags}
         </button>
-        <Chips label={t.duration} value={window} options={WINDOW_NAMES.map((each) => [each, each.replace('m', ' min').replace('h', ' h')])} onChoose={setWindow} testid="window" />
+        <Chips label={t.duration} value={window} options={WINDOW_NAMES.map((each) => [each, durationText(each)])} onChoose={setWindow} testid="window" />
         <div class="page-filters">
           <button type="button" class="button" aria-label={t.earlier} onClick={() => move(-0.5)} data-testid="earlier">
             ◀
@@ -90,7 +91,7 @@ export function TrendsView() {
               windowMs={endMs === 0 ? windowMs : undefined}
               span={endMs === 0 ? undefined : span}
               legend={false}
-              onCursor={(at, values) => setCursor({ at, values })}
+              onCursor={(at, readings) => setCursor({ at, readings })}
               onCurves={(found) => {
                 curves.current = found;
               }}
@@ -105,7 +106,7 @@ export function TrendsView() {
 
 interface ReadingsProps {
   readonly pens: readonly Pen[];
-  readonly cursor: { readonly at: number | null; readonly values: readonly (number | null | undefined)[] };
+  readonly cursor: { readonly at: number | null; readonly readings: readonly Reading[] };
 }
 
 /** One line per pen: its look, its name, and its value under the cursor. */
@@ -113,13 +114,13 @@ function Readings({ pens, cursor }: ReadingsProps) {
   return (
     <ul class="trend-legend" data-testid="readings" data-at={cursor.at ?? ''}>
       {pens.map((pen, at) => {
-        const value = cursor.values[at];
+        const reading = cursor.readings[at];
         return (
           <li key={`${pen.unit} ${pen.address}`}>
             <PenLine at={at} /> {pen.label}
             <strong class="number">
               {' '}
-              {cursor.at === null ? '' : typeof value === 'number' ? numberText(value, undefined) : '–'} {unitText(pen.engUnits)}
+              {cursor.at === null ? '' : readingText(reading)} {unitText(pen.engUnits)}
             </strong>
           </li>
         );
@@ -127,6 +128,14 @@ function Readings({ pens, cursor }: ReadingsProps) {
       <li class="number hint">{cursor.at === null ? '' : momentText(new Date(cursor.at * 1000).toISOString())}</li>
     </ul>
   );
+}
+
+/** The mean of a bucket tells little without its extremes. */
+function readingText(reading: Reading | undefined): string {
+  if (typeof reading?.value !== 'number') return '–';
+  const { value, low, high } = reading;
+  const mean = numberText(value, undefined);
+  return typeof low === 'number' && typeof high === 'number' ? `${mean} (${numberText(low, undefined)} … ${numberText(high, undefined)})` : mean;
 }
 
 function TagChoice({ keys, onChoose, onClose }: { readonly keys: readonly string[]; readonly onChoose: (keys: readonly string[]) => void; readonly onClose: () => void }) {

@@ -1,5 +1,5 @@
 /** One unit: what it is, what it does, and the values that tell whether it goes well. */
-import { batches, keyTags, phases, unitInfo } from '../data/plant.js';
+import { batches, keyTags, modules, phases, unitInfo } from '../data/plant.js';
 import type { OverviewUnit, PhaseDetail } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { nowMs } from '../common/clock.js';
@@ -12,6 +12,7 @@ import { StateBadge } from './state-badge.js';
 
 export function UnitTile({ unit }: { readonly unit: OverviewUnit }) {
   const keys = keyTags.value.get(unit.name);
+  const bypassed = [...modules.value.values()].filter((module) => module.unit === unit.name && module.interlockBypass.active);
   const description = unitInfo.value.get(unit.name)?.description ?? '';
   return (
     <article class="tile" aria-labelledby={`unit-${unit.name}`} data-testid={`unit-${unit.name}`}>
@@ -24,6 +25,11 @@ export function UnitTile({ unit }: { readonly unit: OverviewUnit }) {
           </h2>
           <p class="hint">{description}</p>
         </div>
+        {bypassed.length > 0 && (
+          <p class="quality tile-bypass" data-testid={`bypassed-${unit.name}`}>
+            {t.bypassMarks(bypassed.map((module) => module.name.toUpperCase()).join(', '))}
+          </p>
+        )}
         <div class="tile-state">
           <StateBadge state={unit.state} testid={`state-${unit.name}`} />
           <span class={unit.mode === 'Automatic' ? 'hint' : 'mode-other'}>{word(unit.mode)}</span>

@@ -1,8 +1,7 @@
 /** One unit: its equipment drawn from symbols and hierarchy with live values, and the faceplate of the module touched. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { graphicPatterns, isBlocked, type ModuleTags, moduleTags } from '../data/module-tags.js';
-import { batches, keyTags, modules, readModules, site, tagList, tagValue, unitInfo, units, watchTags } from '../data/plant.js';
-import { everySecond } from '../data/timers.js';
+import { batches, keyTags, modules, site, tagList, tagValue, unitInfo, units, watchTags } from '../data/plant.js';
 import type { OverviewUnit } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { t, word } from '../common/strings.js';
@@ -11,8 +10,6 @@ import { Faceplate } from './faceplate.js';
 import { StateBadge } from './state-badge.js';
 import { type Look, Symbol, Vessel } from './symbols.js';
 
-/** Modes and health of the modules are told by no channel; five seconds are soon enough for a graphic. */
-const MODULES_EVERY_S = 5;
 const ACTIVE = /^(open|opened|opening|closing|running|starting|stopping|on)$/i;
 const FAULT = /fault|fail|trip|error/i;
 
@@ -29,13 +26,6 @@ export function UnitView({ name }: { readonly name: string }) {
   );
   const patterns = graphicPatterns(found).join('\n');
   useEffect(() => (patterns === '' ? undefined : watchTags(name, patterns.split('\n'))), [name, patterns, site.value]);
-  useEffect(() => {
-    let second = 0;
-    return everySecond(async () => {
-      second += 1;
-      if (second % MODULES_EVERY_S === 0 && !document.hidden) await readModules();
-    });
-  }, []);
   if (!unit) return <p class="panel page empty">{t.noUnit(name)}</p>;
   const open = found.find(({ module }) => module.name === chosen);
   return (
@@ -62,7 +52,7 @@ function UnitHead({ unit }: { readonly unit: OverviewUnit }) {
     <header class="page-head">
       <div>
         <h2 id="unit-title">{unit.name.toUpperCase()}</h2>
-        <p class="hint">{unitInfo.value.get(unit.name)?.description}</p>
+        <p class="hint unit-description">{unitInfo.value.get(unit.name)?.description}</p>
       </div>
       <StateBadge state={unit.state} testid="unit-state" />
       <span class={unit.mode === 'Automatic' ? 'hint' : 'mode-other'}>{word(unit.mode)}</span>
@@ -70,7 +60,8 @@ function UnitHead({ unit }: { readonly unit: OverviewUnit }) {
       {!unit.runtimeReady && <span class="state state-bad">{t.unitDown}</span>}
       {batchID !== undefined && (
         <a class="button" href={addressOf('batch', batch)}>
-          {t.batch} {batchID}
+          <span class="unit-batch">{t.batch} </span>
+          {batchID}
         </a>
       )}
       <nav class="page-filters" aria-label={t.units}>
@@ -156,6 +147,7 @@ function ModuleButton({ unit, tags, chosen, onChoose }: ModuleButtonProps) {
       data-quality={held?.quality}
       data-mode={module.mode}
       data-blocked={String(blocked)}
+      data-bypassed={String(module.interlockBypass.active)}
     >
       <Symbol id={module.symbolId} deviceClass={module.deviceClass} look={lookOf(held, faulted)} tag={module.name} />
       <span class="module-text">
@@ -167,6 +159,7 @@ function ModuleButton({ unit, tags, chosen, onChoose }: ModuleButtonProps) {
               ⊘<span class="visually-hidden"> {t.interlocked}</span>
             </span>
           )}
+          {module.interlockBypass.active && <span class="quality">{t.bypassMark}</span>}
           {module.state !== 'Running' && <span class="quality">{word(module.state)}</span>}
         </span>
         <span class="module-value number">{main && held ? tagText(main, held) : '–'}</span>

@@ -1,0 +1,91 @@
+/** The interlocks of a module: each condition with the values that decide it, and their bypass with who, why and how long. */
+import { useEffect, useState } from 'preact/hooks';
+import { conditionsOf, type InterlockCondition, type ModuleLogic, readLogic, readNetwork } from '../data/interlock.js';
+import { isBlocked, type ModuleTags } from '../data/module-tags.js';
+import { tagValue } from '../data/plant.js';
+import { can } from '../data/session.js';
+import { everySecond } from '../data/timers.js';
+import type { ModuleInfo } from '../data/types.js';
+import { t } from '../common/strings.js';
+import { momentText } from '../common/text.js';
+import { BypassDialog, EndBypassDialog } from './bypass-dialog.js';
+import { ConditionLine } from './condition-line.js';
+
+export function Interlock({ tags }: { readonly tags: ModuleTags }) {
+  const { module, interlocks } = tags;
+  const conditions = useConditions(module, interlocks.length > 0);
+  if (interlocks.length === 0 && !module.interlockBypass.active) return null;
+  const values = interlocks.map((tag) => ({ tag, held: tagValue(module.unit, tag.address).value }));
+  const known = values.every(({ held }) => held.quality === 'Good');
+  const blocked = values.some(({ tag, held }) => isBlocked(tag, held.value));
+  return (
+    <section class={blocked ? 'interlock interlock-blocked live' : 'interlock live'} data-testid="interlock" data-blocked={known ? String(blocked) : ''}>
+      <h3>
+        {blocked ? '⊘ ' : ''}
+        {!known ? t.interlockUnknown : blocked ? t.interlocked : t.interlockFree}
+      </h3>
+      <BypassNote module={module} />
+      <ul data-testid="interlock-why">
+        {conditions.map((condition) => (
+          <ConditionLine key={condition.text + condition.because.join()} condition={condition} />
+        ))}
+      </ul>
+      {(conditions.length > 0 || module.interlockBypass.active) && <BypassActions module={module} conditions={conditions} />}
+    </section>
+  );
+}
+
+/** An operator at three in the morning has no drawings at hand. Asked each second while the faceplate is open. */
+function useConditions(module: ModuleInfo, wanted: boolean): readonly InterlockCondition[] {
+  const [conditions, setConditions] = useState<readonly InterlockCondition[]>([]);
+  useEffect(() => {
+    if (!wanted || module.program === '' || !can('unit:runtime-fbnetwork') || !can('controlmoduletemplate:read')) return;
+    let logic: ModuleLogic | undefined;
+    let current = true;
+    const look = async (): Promise<void> => {
+      try {
+        logic ??= await readLogic(module);
+        const network = await readNetwork(module);
+        if (current) setConditions(conditionsOf(module, logic, network));
+      } catch {
+        if (current) setConditions([]); // the flag above still tells; an old reason would not
+      }
+    };
+    void look();
+    const end = everySecond(look);
+    return () => {
+      current = false;
+      end();
+    };
+  }, [module.name, module.program, wanted]);
+  return conditions;
+}
+
+function BypassNote({ module: { interlockBypass } }: { readonly module: ModuleInfo }) {
+  if (!interlockBypass.active) return null;
+  return (
+    <p class="warning" data-testid="bypass-note">
+      <strong>{t.bypassed(momentText(interlockBypass.until), interlockBypass.by)}</strong> {interlockBypass.reason}
+    </p>
+  );
+}
+
+function BypassActions({ module, conditions }: { readonly module: ModuleInfo; readonly conditions: readonly InterlockCondition[] }) {
+  const [open, setOpen] = useState(false);
+  const { active } = module.interlockBypass;
+  const allowed = can('interlock:bypass');
+  const close = (): void => setOpen(false);
+  return (
+    <div class="interlock-actions">
+      <button type="button" class="button" disabled={!allowed} aria-describedby="bypass-who" onClick={() => setOpen(true)} data-testid={active ? 'bypass-end' : 'bypass'}>
+        {active ? t.bypassEnd : t.bypassVerb}
+      </button>
+      {!allowed && (
+        <p class="hint" id="bypass-who" data-testid="bypass-not-allowed">
+          {t.bypassNotAllowed}
+        </p>
+      )}
+      {open && (active ? <EndBypassDialog module={module} conditions={conditions} onClose={close} /> : <BypassDialog module={module} conditions={conditions} onClose={close} />)}
+    </div>
+  );
+}

@@ -1,0 +1,137 @@
+/** The console when not everything is as it should be: an interlock that is bypassed, a stream that is lost, an account without a password. */
+import t from 'tap';
+import { eventually } from '../support/api-client.js';
+import { applianceProcess } from '../support/appliance-process.js';
+import { launchBrowser } from './browser.js';
+import { account, batch, csvOf, ENVIRONMENT, firstAdmin, flawsOf, open, picture, signIn, SITE } from './person.js';
+
+t.test('the console when not everything is as it should be', { timeout: 170_000 }, async (t) => {
+  const box = await applianceProcess({ environment: ENVIRONMENT });
+  const browser = await launchBrowser();
+  t.teardown(async () => {
+    await browser.close();
+    await box.end('SIGKILL');
+    box.remove();
+  });
+  await box.start();
+  const admin = await firstAdmin(box.api, box.dataDir);
+  await account(admin, 'olga', 'lead-operator');
+  await account(admin, 'sven', 'supervisor');
+  const page = await open(browser, `${box.base}/hmi`);
+  await signIn(page, 'olga');
+  await page.getByTestId('open-rx101').click();
+
+  await t.test('Q-CHANGE-12: a supervisor bypasses an interlock for a time, every panel shows it, and he ends it', async (t) => {
+    const bypass = async () => (await admin.get(`${SITE}/controlmodules/hx101/interlock/bypass`)).body as { active: boolean; by: string; reason: string };
+    const sven = await open(browser, `${box.base}/hmi`);
+    await signIn(sven, 'sven');
+    await sven.getByTestId('open-rx101').click();
+    await sven.getByTestId('module-hx101').click();
+    await sven.locator('[data-testid="interlock"][data-blocked="true"]').waitFor();
+    await sven.getByTestId('bypass').click();
+    await sven.getByTestId('bypass-for-15m').click();
+    await sven.getByTestId('reason').fill('short');
+    await sven.getByTestId('bypass-send').click();
+    t.match(await sven.getByTestId('bypass-error').textContent(), /10 characters/);
+    t.strictSame(await flawsOf(sven, 'bypass'), []);
+    await sven.getByTestId('reason').fill('level checked through the sight glass');
+    await sven.getByTestId('bypass-send').click();
+    const words = await sven.getByTestId('bypass-confirm').textContent();
+    t.match(words, /Until \S+ HX101 \(.+\) is no longer stopped/, 'what is bypassed, in plain words');
+    t.match(words, /not met: level low: li101\.pv/);
+    t.match(words, /level checked through the sight glass/);
+    t.equal((await bypass()).active, false, 'nothing is sent before it is confirmed');
+    t.strictSame(await flawsOf(sven, 'bypass-confirm'), []);
+    await sven.getByTestId('bypass-send').click();
+    await sven.getByTestId('bypass-dialog').waitFor({ state: 'detached' });
+    t.match(await bypass(), { active: true, by: 'sven of the shift', reason: 'level checked through the sight glass' });
+    t.match(await sven.getByTestId('bypass-note').textContent(), /Bypassed until .* by sven of the shift: level checked/);
+    await sven.locator('[data-testid="interlock"][data-blocked="false"]').waitFor();
+    await page.locator('[data-testid="module-hx101"][data-bypassed="true"]').waitFor();
+    t.strictSame(await flawsOf(sven, 'bypassed'), []);
+    await sven.getByTestId('nav-overview').click();
+    await sven.getByTestId('bypassed-rx101').getByText('HX101').waitFor();
+    t.strictSame(await flawsOf(sven, 'overview-bypassed'), []);
+
+    await sven.getByTestId('open-rx101').click();
+    await sven.getByTestId('module-hx101').click();
+    await sven.getByTestId('bypass-end').click();
+    await sven.getByTestId('bypass-end-trips').waitFor();
+    t.strictSame(await flawsOf(sven, 'bypass-end'), []);
+    await sven.getByTestId('bypass-end-send').click();
+    await sven.getByTestId('bypass-end-dialog').waitFor({ state: 'detached' });
+    t.equal((await bypass()).active, false);
+    await sven.locator('[data-testid="interlock"][data-blocked="true"]').waitFor();
+    await page.locator('[data-testid="module-hx101"][data-bypassed="false"]').waitFor();
+    await sven.context().close();
+  });
+
+  await t.test('trends: without the stream the curve ends, and what was missed is filled from the history', async (t) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+    const lost = await context.newPage();
+    let isCut = false; // the cable of this panel alone: frames are lost, the box goes on and records
+    await lost.routeWebSocket(/\/api\/v1\/ws/, (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((message) => {
+        if (!isCut) socket.send(message);
+      });
+    });
+    await lost.goto(`${box.base}/hmi`);
+    await signIn(lost, 'olga');
+    await lost.evaluate(`localStorage.setItem('lineside.trends', '["rx101 tic101.sp"]')`);
+    await lost.evaluate("location.hash = '#/trends'");
+    await lost.locator('[data-testid="trend-plot"] canvas').waitFor();
+    await lost.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    const setpoints = async (): Promise<number[]> => (await csvOf(lost)).slice(1).map(([, cell]) => Number(cell));
+    isCut = true;
+    await lost.locator('[data-testid="hmi"][data-live="false"]').waitFor();
+    const inManual = await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Manual' });
+    const written = await admin.post(`${SITE}/controlmodules/tic101/tags/sp`, { value: 33.25 });
+    t.strictSame([inManual.status, written.status], [200, 200]);
+    await eventually('the box has recorded the setpoint', async () => {
+      const { items } = (await admin.get('/api/v1/historian/tags?site=demo&unit=rx101&address=tic101.sp&limit=1')).body as { items: { value: number }[] };
+      return items[0]?.value === 33.25;
+    });
+    t.notOk((await setpoints()).includes(33.25), 'the curve ends where the stream was lost');
+    await lost.screenshot({ path: picture('trends-lost') });
+    isCut = false;
+    await lost.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    await eventually('the curve has what was missed', async () => (await setpoints()).includes(33.25));
+    await lost.screenshot({ path: picture('trends-filled') });
+    await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Automatic' });
+    await context.close();
+  });
+
+  await t.test('a lost stream marks every value of the unit view, and a new one brings them back', async (t) => {
+    await page.evaluate("location.hash = '#/unit/rx101'");
+    const background = `getComputedStyle(document.querySelector('[data-testid="module-tic101"]')).backgroundImage`;
+    await page.locator('[data-testid="module-tic101"][data-quality="Good"]').waitFor();
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    process.kill(box.pid, 'SIGSTOP'); // a pulled cable: no close, no frame
+    await page.locator('[data-testid="hmi"][data-live="false"]').waitFor();
+    t.match(await page.evaluate(background), /repeating-linear-gradient/, 'hatched: not to be read as live');
+    await page.screenshot({ path: picture('unit-stale') });
+    process.kill(box.pid, 'SIGCONT');
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    await page.locator('[data-testid="module-tic101"][data-quality="Good"]').waitFor();
+    t.equal(await page.evaluate(background), 'none');
+  });
+
+  await t.test('an account without a password on this box is told what a signature needs', async (t) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+    const guest = await context.newPage();
+    await guest.goto(`${box.base}/login`);
+    await signIn(guest, 'olga');
+    await guest.route('**/api/v1/auth/config', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), authMode: 'oidc' } }); // the gateway of this version signs in with its own accounts only
+    });
+    const name = await batch(admin, 'SIGNED-1');
+    await guest.goto(`${box.base}/hmi#/batch/${name}`);
+    await guest.reload();
+    await guest.getByTestId('sign').click();
+    t.match(await guest.getByTestId('sign-in-again').textContent(), /no password on this box.*sign in at your organisation/);
+    t.equal(await guest.getByTestId('sign-password').count(), 0);
+    await context.close();
+  });
+});
