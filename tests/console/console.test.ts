@@ -1,7 +1,7 @@
 /** The console in a browser against the appliance: what an operator does in a shift, and what he sees when the box is away. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Page, WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
@@ -155,8 +155,34 @@ t.test('the operator console', { timeout: 240_000 }, async (t) => {
     await page.context().close();
   });
 
-  await t.test('contract 2, Authentication 5: after 4001 the page stops and asks for a new sign-in', async (t) => {
+  await t.test('EVT-14 EVT-15: a gap frame, and a jump of seq alone, make the page read the REST equivalents again', async (t) => {
+    const page = await open(browser, `${box.base}/login`);
+    let panel: WebSocketRoute | undefined;
+    let swallow = 0;
+    await page.routeWebSocket(/\/api\/v1\/ws/, (socket) => {
+      panel = socket;
+      const server = socket.connectToServer();
+      server.onMessage((message) => {
+        if (swallow > 0) swallow -= 1;
+        else socket.send(message);
+      });
+    });
+    await signIn(page, 'olga');
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    const readAgain = () => Promise.all(['overview', 'batches', 'alarms'].map((list) => page.waitForResponse((answer) => new URL(answer.url()).pathname === `${SITE}/${list}`)));
+    const afterGap = readAgain();
+    panel?.send(JSON.stringify({ type: 'gap', seq: 1, dropped: 7 }));
+    t.ok((await afterGap).every((answer) => answer.ok()));
+    const afterJump = readAgain();
+    swallow = 1;
+    t.ok((await afterJump).every((answer) => answer.ok()));
+    await page.context().close();
+  });
+
+  await t.test('STREAM-23 (contract 2, Authentication 5): after 4001 the page stops, connects no more and asks for a new sign-in', async (t) => {
     const page = await open(browser, `${box.base}/hmi`);
+    let connections = 0;
+    page.on('websocket', () => (connections += 1));
     await signIn(page, 'vera');
     await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
     const sessions = (await admin.get('/api/v1/auth/sessions')).body as { id: string; username: string; streams: number }[];
@@ -164,6 +190,12 @@ t.test('the operator console', { timeout: 240_000 }, async (t) => {
     await page.getByTestId('login-ended').waitFor();
     t.match(page.url(), /\/login\?redirect=%2Fhmi/);
     t.match(await page.getByTestId('login-ended').textContent(), /administrator/);
+    await page.goto(`${box.base}/hmi`);
+    await page.getByTestId('login-submit').waitFor();
+    t.equal(connections, 1, 'nothing was tried on the spent credential');
+    await signIn(page, 'vera');
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    t.equal(connections, 2, 'a new sign-in connects again');
     await page.context().close();
   });
 

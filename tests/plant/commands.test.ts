@@ -158,7 +158,7 @@ t.test('CMD-03, CMD-04, CMD-06: elements of a batch name the batch to command in
   await plant.until(batch, 'Aborted');
 });
 
-t.test('CMD-WS: a command frame obeys the rules of the route', async (t) => {
+t.test('WS-05 WS-20 WS-21 WS-22: a command frame obeys the rules of the route, and is on record before its answer, refused or not', async (t) => {
   const batch = await plant.createBatch();
   const socket = new WebSocket(`${plant.base.replace('http', 'ws')}/api/v1/ws`);
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
@@ -175,6 +175,8 @@ t.test('CMD-WS: a command frame obeys the rules of the route', async (t) => {
       socket.send(JSON.stringify({ type: 'command', requestId: id, site: 'demo', ...frame }));
     });
   t.match(await ask({ kind: 'Batch', name: batch, command: 'Hold' }), { type: 'error', code: 'reason_too_short' });
+  const records = async () => (await plant.api.get(`${SITE}/audit?category=command&limit=1`)).body;
+  t.match(await records(), { items: [{ action: 'Command', result: 'Rejected', reason: 'ReasonTooShort', target: { kind: 'Batch', name: batch } }] });
   t.match(await ask({ kind: 'Batch', name: 'nobody', command: 'Start' }), { type: 'error' });
   t.match(await ask({ kind: 'Unit', name: 'rx101', command: 'Start' }), { type: 'error', code: 'wrong_command_target' });
   t.match(await ask({ kind: 'Batch', name: batch, command: 'Hold', reason: REASON }), { type: 'result', ok: true, message: `Hold recorded for Batch ${batch}` });

@@ -198,8 +198,21 @@ const readOverview = (): Promise<void> =>
     const overview = await get<SiteOverview>(at('overview'), BACKGROUND);
     if (overview.site !== site.peek()) return;
     units.value = overview.units;
+    noteActiveWork(overview.units);
     if (overview.units.some(({ name }) => !unitInfo.peek().has(name))) await readEngineering();
   });
+
+/** A phase that began while frames were missed is told by no later frame until it ends; the overview knows it. */
+function noteActiveWork(found: readonly OverviewUnit[]): void {
+  let news = false;
+  for (const { name: unit, activeWork } of found) {
+    if (activeWork?.kind !== 'Phase' || elements.has(`Phase/${activeWork.name}`)) continue;
+    const { name, state, batchRef, since } = activeWork;
+    elements.set(`Phase/${name}`, { type: 'state', site: site.peek(), kind: 'Phase', name, state, previousState: '', mode: '', unit, batchRef, ts: since });
+    news = true;
+  }
+  if (news) readPhasesSoon();
+}
 
 const readBatches = (): Promise<void> =>
   guarded(async () => {

@@ -30,11 +30,6 @@ type ListenExclusively = (host: string, port: number, options: number, call: (so
 const CORRELATION_ID = /^[A-Za-z0-9._-]{8,64}$/; // D-ERR-01
 const WEBSOCKET_FRAME_BYTES_MAX = 256 * 1024; // above it the socket is cut; the session closes with 1009 from 64 KiB on
 const WEBSOCKET_BACKPRESSURE_BYTES_MAX = 64 * 1024 * 1024; // the stream's own frame buffer sheds long before
-/**
- * Twice what the session allows, which pings and judges silence itself (decisions Q-STREAM-16). It ends what no session watches
- * any more: a peer that was sent its close frame and neither reads it nor goes away.
- */
-const WEBSOCKET_IDLE_S = 120;
 const STOP_GRACE_MS = 2000;
 /** Header lines more within the value of one: a line costs a call into the library, whatever its length. */
 const NO_SNIFFING = '\r\nX-Content-Type-Options: nosniff';
@@ -208,7 +203,7 @@ class Front {
       compression: uWS.DISABLED,
       maxPayloadLength: WEBSOCKET_FRAME_BYTES_MAX,
       maxBackpressure: WEBSOCKET_BACKPRESSURE_BYTES_MAX,
-      idleTimeout: WEBSOCKET_IDLE_S,
+      idleTimeout: 0, // the session pings and judges silence (decisions Q-STREAM-16); a peer that was sent its close frame is cut by the library
       sendPingsAutomatically: false,
       upgrade: (res, req, context) => this.#upgrade(res, req, context),
       open: (ws) => {
