@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
-import { ANSWERS, answerTo, outputOf, type Prompt, SITE } from '../support/plant.js';
+import { ANSWERS, answerTo, outputOf, type Prompt, SITE, unmeasured } from '../support/plant.js';
 
 const MES = '/api/v1/mes/sites/demo';
 const PASSWORD = 'correct horse battery';
@@ -63,7 +63,7 @@ class Story {
   }
 
   async commission(): Promise<void> {
-    const code = /commissioning code\s+(\S+)/.exec(this.box.output)?.[1] ?? '';
+    const code = await this.box.commissioningCode();
     const first = await this.box.api.post('/api/v1/auth/first-admin', { code, username: 'anna', password: PASSWORD });
     if (first.status !== 201) throw new Error(first.text);
     await this.signIn();
@@ -81,6 +81,14 @@ class Story {
     const made = await this.mes.post(`${MES}/work-orders?dispatch=immediate`, { workOrderID, productDefinition: 'resin-a', quantity: '28' });
     if (made.status !== 201) throw new Error(made.text);
     return made.body.batchName as string;
+  }
+
+  /** Every unit is scanned, and what it reads is measured. */
+  unitsReady() {
+    return eventually('the units are ready', async () => {
+      const units = (await this.admin.get(`${SITE}/units`)).body as { runtimeReady: boolean }[];
+      return units.every((unit) => unit.runtimeReady) && (await unmeasured((path) => this.admin.get(path))).length === 0;
+    });
   }
 
   command(name: string, command: string) {
@@ -133,6 +141,12 @@ function nothingTold(): Told {
   return { answered: new Map(), delivered: '', events: [], phase: 'Pending' };
 }
 
+async function start(story: Story, name: string): Promise<void> {
+  await story.unitsReady();
+  const answer = await story.command(name, 'Start');
+  if (answer.status !== 200) throw new Error(answer.text);
+}
+
 /** Serves the batch until the appliance is killed after the given time. */
 async function runUntilKilled(story: Story, name: string, afterMs: number, told: Told): Promise<Told> {
   let alive = true;
@@ -143,8 +157,9 @@ async function runUntilKilled(story: Story, name: string, afterMs: number, told:
   while (alive) {
     try {
       await story.serve(name, told);
-      told.events = await story.events(name);
-      told.phase = (await story.batch(name)).phase;
+      const { phase } = await story.batch(name);
+      told.events = await story.events(name); // answered when all that was before is on disk: so is the state
+      told.phase = phase;
       await pause(20);
     } catch {
       break; // the appliance is gone in the middle of a request
@@ -173,7 +188,7 @@ t.test('promise 1: killed at six random moments of a batch, nothing acknowledged
   for (let round = 1; round <= KILLS; round += 1) {
     const afterMs = Math.round(random() * MOMENT_MAX_MS);
     const name = await story.order(`WO-${round}`);
-    await eventually('the units are ready', async () => (await story.command(name, 'Start')).status === 200);
+    await start(story, name);
     const told = await runUntilKilled(story, name, afterMs, nothingTold());
     await box.start();
     await story.signIn();
@@ -198,7 +213,7 @@ t.test('promise 1: killed again and again in one batch, it goes on each time fro
     if (name === '') {
       name = await story.order(`WO-${kill}`);
       told = nothingTold();
-      await eventually('the units are ready', async () => (await story.command(name, 'Start')).status === 200);
+      await start(story, name);
     }
     const afterMs = Math.round(random() * SHORT_RUN_MAX_MS);
     await runUntilKilled(story, name, afterMs, told);
@@ -243,7 +258,7 @@ async function afterKill(t: Test, story: Story, name: string, told: Told, round:
 
 /** Start of a batch that was not started yet, Restart of one that was held. */
 async function goOn(t: Test, story: Story, name: string, phase: string): Promise<void> {
-  await eventually('the units are ready', async () => ((await story.admin.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
+  await story.unitsReady();
   if (phase === 'Held')
     t.ok(
       (await story.events(name)).some((event) => event.value === 'RuntimeRestart'),

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import t from 'tap';
 import { type ApiAnswer, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
-import { ANSWERS, answerTo, outputOf, type Prompt, SITE } from '../support/plant.js';
+import { ANSWERS, answerTo, outputOf, type Prompt, SITE, unmeasured } from '../support/plant.js';
 
 const ENVIRONMENT = {
   LINESIDE_AUTH__MODE: 'none',
@@ -23,7 +23,10 @@ function writable(box: ApplianceProcess, is: boolean): void {
 const create = (box: ApplianceProcess, batchID: string): Promise<ApiAnswer> => box.api.post(`${SITE}/batches`, { batchID, masterRecipeRef: 'resin-a' });
 const scans = async (box: ApplianceProcess): Promise<number> => (await box.api.get(`${SITE}/units/rx101/runtime/status`)).body.scanCount;
 const unitsReady = (box: ApplianceProcess) =>
-  eventually('the units are ready', async () => ((await box.api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
+  eventually('the units are ready', async () => {
+    const units = (await box.api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[];
+    return units.every((unit) => unit.runtimeReady) && (await unmeasured((path) => box.api.get(path))).length === 0;
+  });
 
 async function serve(box: ApplianceProcess): Promise<void> {
   for (const prompt of (await box.api.get(`${SITE}/prompts`)).body as Prompt[]) {

@@ -72,12 +72,17 @@ export class ApplianceProcess {
     return performance.now() - startedAt;
   }
 
+  /** What the console shows until there is an administrator; it may come after the answer that the appliance is ready. */
+  commissioningCode(): Promise<string> {
+    return eventually('the console shows a commissioning code', async () => /commissioning code\s+([0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4})\s/.exec(this.#output)?.[1]);
+  }
+
   /** Runs the command until it exits by itself; for starts that must refuse. */
   async attempt(): Promise<{ readonly code: number | null; readonly output: string }> {
     const child = spawn(process.execPath, [COMMAND, 'start', '--data-dir', this.dataDir], { env: { ...process.env, LINESIDE_GATEWAY__HTTPPORT: '0', ...this.environment } });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const code = await new Promise<number | null>((resolve) => child.on('exit', resolve));
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve)); // after 'exit' more may come of what was printed
     return { code, output };
   }
 
