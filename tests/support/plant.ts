@@ -85,25 +85,17 @@ export class Plant {
   }
 
   #inputsMeasured(): Promise<unknown> {
-    return this.look(
-      'the inputs are measured',
-      async () => {
-        const waiting = await unmeasured((path) => this.api.get(path));
-        return { done: waiting.length === 0 || undefined, seen: `waiting for ${waiting.join(', ')}` };
-      },
-      20_000,
-    );
+    return this.look('the inputs are measured', async () => {
+      const waiting = await unmeasured((path) => this.api.get(path));
+      return { done: waiting.length === 0 || undefined, seen: `waiting for ${waiting.join(', ')}` };
+    });
   }
 
   runtimesReady(units: readonly string[] = UNITS): Promise<unknown> {
-    return this.look(
-      `the runtimes of ${units.join(', ')} are ready`,
-      async () => {
-        const waiting = (await Promise.all(units.map((unit) => this.unit(unit)))).filter((unit) => !unit?.runtimeReady);
-        return { done: waiting.length === 0 || undefined, seen: `waiting for ${waiting.map((unit) => unit?.name).join(', ')}` };
-      },
-      20_000,
-    );
+    return this.look(`the runtimes of ${units.join(', ')} are ready`, async () => {
+      const waiting = (await Promise.all(units.map((unit) => this.unit(unit)))).filter((unit) => !unit?.runtimeReady);
+      return { done: waiting.length === 0 || undefined, seen: `waiting for ${waiting.map((unit) => unit?.name).join(', ')}` };
+    });
   }
 
   /** Ends the appliance; the data directory stays for another start. */
