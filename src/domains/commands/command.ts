@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { COMMANDS, type Command } from '../../../runtime/vocabulary/states.js';
+import { batchCommands, PRIORITY, validCommands } from '../../../runtime/vocabulary/transitions.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -13,6 +14,7 @@ import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION } from '../batches/kind.js';
+import { CONTROLLER, type PendingCommand, takeCommand } from '../batches/element-pass.js';
 import { dryRun, type DryRunFacts, type DryRunVerdict } from '../batches/dry-run.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
@@ -86,7 +88,7 @@ export function recordCommand(
   const reason = readReason(command, body.reason, deps.reasonLengthMin);
   const target = findTarget(deps.store, site, body.kind, body.name);
   if (command === 'Start' && target.kind === 'Batch') refuseUnready(deps, site, target as Resource<BatchSpec, BatchStatus>);
-  const pending = {
+  const pending: PendingCommand = {
     command,
     reason,
     by: source.actor,
@@ -97,8 +99,35 @@ export function recordCommand(
   const annotations = { ...target.metadata.annotations, [COMMAND_ANNOTATION]: JSON.stringify(pending) };
   const put: Put = { kind: KINDS[target.kind as (typeof COMMAND_KINDS)[number]] as unknown as Put['kind'], site, name: body.name, annotations };
   const audit = source.audit({ target: { kind: target.kind, name: body.name, site }, result: 'Accepted', ...(reason ? { operatorReason: reason } : {}), details: { command } });
-  const { durable } = deps.store.apply({ puts: [put, ...beside], audits: [audit] });
+  const waiting = takeCommand(target)?.pending;
+  const isContested = waiting !== undefined && waiting.alarm === undefined; // what an alarm has given makes room, and is given again
+  const stays = isContested && rankOf(target, waiting.command) >= Math.max(1, rankOf(target, command));
+  const verdicts = isContested ? [stays ? superseded(target, pending, waiting) : superseded(target, waiting, pending)] : [];
+  const { durable } = deps.store.apply({ puts: stays ? beside : [put, ...beside], audits: [audit, ...verdicts] });
   return { answer: { ok: true, kind: target.kind, name: body.name, command, message: `${command} recorded for ${target.kind} ${body.name}` }, durable };
+}
+
+/** 0 for a command that will be refused as the target stands: any other goes before it. */
+function rankOf({ kind, status }: Resource, command: Command): number {
+  const { phase, state, heldInside, pausedInside, failure } = status as BatchStatus & ElementStatus;
+  const judged = { heldInside, pausedInside: pausedInside === true, failureActive: failure?.active === true };
+  const possible = kind === Batch.kind ? batchCommands(phase, judged) : validCommands(state, judged);
+  return possible.includes(command) ? PRIORITY[command] : 0;
+}
+
+/** Of two commands that wait to be judged the higher one stands, else the first; none is lost without a verdict (decisions 3.2). */
+function superseded({ kind, metadata }: Resource, loser: PendingCommand, winner: PendingCommand): AuditDraft {
+  return {
+    site: metadata.site,
+    actor: CONTROLLER,
+    action: 'Command',
+    category: 'command',
+    target: { kind, name: metadata.name, site: metadata.site },
+    result: 'Rejected',
+    rule: 'superseded',
+    details: { command: loser.command, by: winner.correlationID, requestedBy: loser.by.accountId },
+    correlationID: loser.correlationID,
+  };
 }
 
 /**

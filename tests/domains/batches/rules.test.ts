@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { Batch, type BatchStatus } from '../../../src/domains/batches/kind.js';
 import { instantiate, type Templates } from '../../../src/domains/batches/instantiation.js';
 import { adhocRoutes } from '../../../src/domains/batches/adhoc-routes.js';
 import { batchParameters } from '../../../src/domains/batches/parameters.js';
@@ -160,6 +161,34 @@ t.test('CMD-13, CMD-18: a command is an annotation on the batch; reasons and pre
   t.equal((await command('Start')).status, 200);
   const text = batch()?.metadata.annotations[COMMAND_ANNOTATION];
   t.match(JSON.parse(text ?? '{}'), { command: 'Start', by: { accountId: /./ }, correlationID: /./ });
+});
+
+t.test('CMD-16, decisions 3.2: of two commands that wait to be judged the higher one stands, whichever came first; the other is rejected superseded', async (t) => {
+  for (const [first, second, stands] of [
+    ['Abort', 'Pause', 'Abort'],
+    ['Pause', 'Stop', 'Stop'],
+    ['Restart', 'Pause', 'Pause'], // it does not wait for a command that will be refused
+    ['Resume', 'Restart', 'Restart'],
+  ] as const) {
+    const made = await lead.post(`${SITE}/batches`, { batchID: `B-${first}-${second}`, masterRecipeRef: 'resin-a' });
+    const { name } = made.body;
+    const { status } = store.get(Batch, 'demo', name) as { status: BatchStatus };
+    await store.write({ puts: [{ kind: Batch, site: 'demo', name, status: { ...status, phase: 'Running' } } as Put] });
+    const command = (word: string) => lead.post(`${SITE}/command`, { kind: 'Batch', name, command: word, reason: 'by way of trial' });
+    const answers = [await command(first), await command(second)];
+    t.match(answers, [{ status: 200 }, { status: 200 }], 'CMD-14: recorded');
+    const ids = answers.map(({ headers }) => String(headers['x-correlation-id']));
+    const [winner, loser] = stands === first ? ids : ids.toReversed();
+    const waiting = store.get(Batch, 'demo', name)?.metadata.annotations[COMMAND_ANNOTATION];
+    t.match(JSON.parse(waiting ?? '{}'), { command: stands, correlationID: winner }, `${first}, ${second}`);
+    const recorded = (id: string) => gateway.audits.filter(({ action, correlationID }) => action === 'Command' && correlationID === id);
+    t.match(recorded(loser), [
+      { result: 'Accepted' },
+      { result: 'Rejected', rule: 'superseded', component: 'batch-controller', target: { kind: 'Batch', name }, details: { by: winner } },
+    ]);
+    t.match(recorded(winner), [{ result: 'Accepted' }]);
+    t.equal(recorded(winner).length, 1, 'it waits for its verdict');
+  }
 });
 
 t.test('RECIPE-04, RECIPE-05, RECIPE-06: control recipes are read; nobody but the batch controller makes one, nobody deletes one in production', async (t) => {
