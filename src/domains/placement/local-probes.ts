@@ -195,7 +195,7 @@ class Probe {
   }
 
   #start(): void {
-    const worker = new Worker(PROBE, { name: `probe ${this.#name}`, workerData: this.#thread });
+    const worker = new Worker(PROBE, { name: `probe ${this.#name}`, workerData: this.#thread, execArgv: [] });
     this.#worker = worker;
     worker.on('message', (message: ProbeOutbound) => {
       if ('id' in message) this.#pending.get(message.id)?.(message);

@@ -64,6 +64,7 @@ export class ScanThread {
       name: parts.name,
       resourceLimits: { maxOldGenerationSizeMb: parts.heapMb, maxYoungGenerationSizeMb: 8 },
       workerData: { cells: this.#waker.memory } satisfies ScanThreadStart,
+      execArgv: [], // loaders and flags of the gateway are not for its threads: one of the tests takes seconds to load
     });
     this.#worker = worker;
     worker.on('message', (message: ScanThreadOutbound) => this.#take(message));
