@@ -110,6 +110,22 @@ t.test('ADR 0012, Q-UNIT-07: a unit that shares a thread is written, restarted a
   t.match(await b.inspect('diagnostics', ''), { unit: 'b', scan: { count: Number } });
 });
 
+t.test('D-UNIT-04, ADR 0012: a unit that fails again and again in a shared thread stays down alone, until somebody restarts it', async (t) => {
+  const threads = new Threads(t, { threadsMax: 1 });
+  await threads.run(planOf('a'), planOf('b'));
+  threads.runtimes.run({ ...planOf('bad'), table: new SharedArrayBuffer(8) });
+  const bad = threads.link('bad');
+  await eventually('it is given up', async () => bad.message.startsWith('the runtime stopped 3 times within 60 s'), 20_000);
+  t.strictSame(threads.errors, Array(4).fill('bad: unit runtime failed'));
+  t.strictSame([threads.link('a').epoch, threads.link('b').epoch, bad.epoch, bad.ready, threads.mates('a')], [1, 1, 4, false, 'b']);
+  await threads.scans('a');
+  threads.runtimes.run(planOf('bad', 20, 2));
+  await bad.restart();
+  await threads.ready('bad');
+  t.strictSame([bad.epoch, threads.mates('bad'), threads.link('a').epoch], [5, 'a,b', 1]);
+  await threads.scans('b');
+});
+
 t.test('D-UNIT-04, ADR 0012: when a thread ends, all its units come back, each in a thread of its own', async (t) => {
   const workers: Worker[] = [];
   const note = (worker: Worker): void => void workers.push(worker);
