@@ -259,7 +259,7 @@ export const SETTINGS = {
   settleDeadlineMs: row('runtime.sfc.settleDeadline', duration(SECOND), 60 * SECOND, 'how long children may take to settle'),
   realtimePriority: row('runtime.realtime', flag, true, 'scan threads get real-time priority and I/O probes go before ordinary work, where the machine grants it'),
   runtimeHeapMaxMb: row('runtime.maxHeapMb', integer(32, 65536), 256, 'heap limit of a scan thread; it scans at most one unit per 16 MB'),
-  scanThreadsMax: row('runtime.maxThreads', integer(1, 1024), 16, 'so many units have a scan thread each; further ones share threads with units of the same scan interval'),
+  scanThreadsMax: row('runtime.maxThreads', integer(1, 1024), 12, 'so many units have a scan thread each; further ones share threads with units of the same scan interval'),
   recordingDurationMaxMs: row('runtime.recording.maxDuration', duration(SECOND, DAY), HOUR, 'longest recording of scan inputs for replay'),
   recordingBytesMax: row('runtime.recording.maxBytes', bytes, 64 * 1024 ** 2, 'largest recording, before compression'),
   recordingsKept: row('runtime.recording.keep', integer(1, 1000), 4, 'recordings kept per unit; the next one removes the oldest'),

@@ -17,7 +17,7 @@ const RESTART_WINDOW_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 5000;
 const STOP_TIMEOUT_MS = 2000;
 /** Where a machine does not say otherwise, up to so many units have a thread each. */
-const THREADS_MAX = 16;
+const THREADS_MAX = 12;
 
 type Change = 'ready' | 'down' | 'plan';
 
