@@ -637,6 +637,7 @@ export class PhaseRun implements ChartOwner, FrameOwner {
     this.#returnTo = saved.returnTo ?? 'Aborted';
     this.#raised = new Set(saved.raisedSignals);
     this.#consumed = new Set(saved.consumedSignals);
+    if (saved.state === 'Idle') return; // Start begins with the variables and the chart of the plan
     this.#restoreVariables(saved);
     const unknown = this.#restoreCharts(saved.running);
     if (unknown === null) return this.#chartChanged();

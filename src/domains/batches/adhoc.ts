@@ -3,7 +3,6 @@
  * Q-RECIPE-26): everything that could stop it is found out before anything is written.
  */
 import { randomUUID } from 'node:crypto';
-import { parseDecimal, parseValueText } from '../../../runtime/language/value-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
@@ -13,6 +12,7 @@ import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { type ElementDraft, elementName, instantiateRoot } from './instantiation.js';
 import type { ParameterValue } from './kind.js';
+import { checkValue } from './parameters.js';
 import { permissiveOf, storedTemplates } from './start.js';
 
 export const SOURCE_TEMPLATE_LABEL = 'lineside.io/source-template'; // decisions, Labels set by the system
@@ -72,15 +72,6 @@ function launchParameters(formals: readonly ParameterSpec[], given: Launch['para
       throw invalid('missing_parameter', 'parameterValues', `parameter ${formal.name} needs a value`, { parameter: formal.name });
   }
   return given.map(({ name, value }) => ({ name, value, unit: '', source: 'override', sourceRef: 'launch' }));
-}
-
-export function checkValue({ name, type, min, max, choices, unit }: ParameterSpec, value: string, field: string): void {
-  if (parseValueText(type, value) === null) throw invalid('invalid_field', field, `${value} is no ${type} value for ${name}`);
-  const number = parseDecimal(value);
-  const low = min !== '' && number !== null && number < Number(min);
-  const high = max !== '' && number !== null && number > Number(max);
-  if (low || high) throw invalid('out_of_range', field, `${name} ${value} is outside ${min || 'any'} to ${max || 'any'} ${unit}`.trim(), { min, max });
-  if (choices.length > 0 && !choices.includes(value)) throw invalid('out_of_range', field, `${name} must be one of ${choices.join(', ')}`, { choices });
 }
 
 function refuseBusy(world: LaunchWorld, site: string, name: string, { state, allocatedTo }: UnitStatus): void {

@@ -12,19 +12,21 @@ import type { DataType } from '../../../runtime/vocabulary/data-types.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
+import { Refusal } from '../../platform/base/refusal.js';
 import { type Actor, type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { barrierWord, trueNames } from '../coordination/progress.js';
 import { Unit, type UnitStatus } from '../plant/kind.js';
-import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { type ElementOutput, type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { conditionOf } from '../units/conditions.js';
 import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './alarm-failure.js';
 import { elementIndex, type ElementResource } from './element-index.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
-import { COMMAND_ANNOTATION, type ElementFailure } from './kind.js';
+import { COMMAND_ANNOTATION, type ElementFailure, type ParameterValue } from './kind.js';
+import { checkValue, isFromOutput, outputParameters } from './parameters.js';
 import type { OrderFailure } from './phase-orders.js';
 import { NO_PROGRESS } from './rules.js';
 import { type StartWait, startWaitText, type Withheld } from './start-wait.js';
@@ -90,6 +92,8 @@ export abstract class ElementPass {
   readonly #elements = new Map<string, ElementResource>();
   readonly #before = new Map<string, string>();
   readonly #units = new Map<string, UnitStatus>();
+  /** Elements that have taken parameters from outputs. */
+  readonly #taken = new Set<string>();
 
   /** Of the elements the one whose parent is not among them is the root. */
   constructor(site: string, scope: string, store: Store, world: PassWorld, elements: readonly ElementResource[]) {
@@ -169,7 +173,8 @@ export abstract class ElementPass {
     assert(!this.world.readOnly, 'a pass that only reads is never written');
     const puts: Put[] = [];
     for (const node of this.tree ? walk(this.tree.root) : []) {
-      if (lookOf(node) !== this.#before.get(node.name) || this.waitsFor(node) !== this.element(node).status.blockedBecause) puts.push(this.#elementPut(node));
+      if (this.#taken.has(node.name) || lookOf(node) !== this.#before.get(node.name) || this.waitsFor(node) !== this.element(node).status.blockedBecause)
+        puts.push(this.#elementPut(node));
     }
     for (const [name, status] of this.#units) puts.push({ kind: Unit, site: this.site, name, status } as Put);
     return puts;
@@ -237,6 +242,7 @@ export abstract class ElementPass {
       resumeCancelsPause: this.world.resumeCancelsPause,
       isTrue: (node, transition) => this.#isTrue(node, transition),
       startBlockedBy: (node) => this.startBlockedBy(node),
+      takeParameters: (node) => this.#takeParameters(node),
       commandPhase: (node, command, failure) => this.world.commandPhase(this.element(node) as Resource<PhaseSpec, ElementStatus>, command, failure),
       awaitsAnswer: (node) => this.world.awaitsAnswer(node.unit, node.name),
       stateChanged: (node, from, cause) => this.#stateChanged(node, from, cause),
@@ -270,14 +276,47 @@ export abstract class ElementPass {
   }
 
   #output(node: TreeNode, name: string): Any | undefined {
-    const output = this.element(node).status.outputs.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
+    const output = this.outputsOf(node).find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
     return output && fromText(output.type, output.value);
   }
 
-  /** Text of `<step>.<output>` among the children of a node, for parameter bindings. */
-  outputText(parent: TreeNode, step: string, output: string): string | undefined {
+  /** Outputs of an element: a phase has its own, those above take them from their steps (decisions 1.7, `from`). */
+  outputsOf(node: TreeNode): readonly ElementOutput[] {
+    const { spec, status } = this.element(node);
+    if (node.kind === 'Phase') return status.outputs;
+    if (node.state === 'Idle' || !('outputs' in spec)) return [];
+    return spec.outputs.flatMap(({ name, type, unit, from = '' }) => {
+      const [step, output = ''] = from.split('.', 2);
+      const value = this.#outputText(node, step, output);
+      return value === undefined ? [] : [{ name, type, unit, value }];
+    });
+  }
+
+  /** Text of `<step>.<output>` among the children of a node. */
+  #outputText(parent: TreeNode, step: string, output: string): string | undefined {
     const child = parent.children.find((candidate) => candidate.step.toLowerCase() === step.toLowerCase());
-    return child && this.element(child).status.outputs.find((candidate) => candidate.name.toLowerCase() === output.toLowerCase())?.value;
+    return child && this.outputsOf(child).find((candidate) => candidate.name.toLowerCase() === output.toLowerCase())?.value;
+  }
+
+  /** Kept with the element, so that its record, and a worker that starts again, have what it ran with. */
+  #takeParameters(node: TreeNode): string {
+    const { parent } = node;
+    const element = this.element(node);
+    const { parameters, parameterValues } = element.spec;
+    if (!parent) return '';
+    const bindings = parent.chart?.steps?.find(({ name }) => name === node.step)?.parameterBindings ?? [];
+    const values = outputParameters(parameterValues, bindings, this.element(parent).spec.parameterValues, (step, output) => this.#outputText(parent, step, output));
+    const misfit = values.filter(isFromOutput).flatMap((value) => misfitOf(parameters, value))[0];
+    if (misfit !== undefined || values === parameterValues) return misfit ?? '';
+    this.#elements.set(node.name, { ...element, spec: { ...element.spec, parameterValues: [...values] } } as ElementResource);
+    this.#taken.add(node.name);
+    for (const value of values.filter((candidate) => !parameterValues.includes(candidate))) this.#dataEvent(node, value, `${value.name} (${value.sourceRef})`);
+    return '';
+  }
+
+  #dataEvent(node: TreeNode, { value }: { readonly value: string }, message: string): void {
+    const element = { kind: node.kind, name: node.name, path: node.path };
+    this.event({ eventType: 'Procedural Execution', eventSubType: 'Parameter Data', element, unit: node.unit, value, message });
   }
 
   /** READ('signal:..') and READ('barrier:..'). */
@@ -348,6 +387,7 @@ export abstract class ElementPass {
     const spec = this.element(node).spec;
     const element = { kind: node.kind, name: node.name, path: node.path };
     this.event({ eventType: 'Procedural Execution', eventSubType: 'State Change', element, unit: node.unit, value: node.state, previousValue: from, message: cause });
+    if (isFinal(node.state)) for (const output of this.outputsOf(node)) this.#dataEvent(node, output, output.name);
     this.facts.push(
       stateEntry(this.site, this.scope, {
         ts: this.at,
@@ -381,12 +421,14 @@ export abstract class ElementPass {
             endedAt: node.endedAt,
             pausedAt: node.pausedAt,
             failure: node.failure,
+            outputs: this.outputsOf(node),
           }),
       escalated: node.escalated,
       heldInside: hasInside(node, 'Held'),
       pausedInside: hasInside(node, 'Paused'),
     };
-    return { kind: KINDS[node.kind] as unknown as Put['kind'], site: this.site, name: node.name, status };
+    const taken = this.#taken.has(node.name) ? { spec: resource.spec } : {};
+    return { kind: KINDS[node.kind] as unknown as Put['kind'], site: this.site, name: node.name, ...taken, status };
   }
 
   /** A unit procedure whose unit is not granted yet says so (decisions 3.3, Allocation). */
@@ -448,6 +490,20 @@ function lookOf(node: TreeNode): string {
     hasInside(node, 'Held'),
     hasInside(node, 'Paused'),
   ]);
+}
+
+/** Why an element cannot run with a value that another step has left (decisions 3.2, `formula-out-of-range`). */
+function misfitOf(formals: ElementResource['spec']['parameters'], { name, value }: ParameterValue): string[] {
+  const formal = formals.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
+  if (!formal) return [];
+  if (value === '') return formal.required ? [`parameter ${name} needs a value`] : [];
+  try {
+    checkValue(formal, value, name);
+    return [];
+  } catch (fault) {
+    if (fault instanceof Refusal) return [fault.message];
+    throw fault;
+  }
 }
 
 function valueOf(spec: ElementResource['spec'], name: string): Any | undefined {

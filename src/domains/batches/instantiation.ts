@@ -24,7 +24,7 @@ import {
 } from '../procedures/kind.js';
 import type { MasterRecipeSpec } from '../recipes/kind.js';
 import type { ParameterValue } from './kind.js';
-import { bindParameters } from './parameters.js';
+import { bindParameters, passedOn } from './parameters.js';
 
 const NAME_LENGTH_MAX = 63;
 const NAME_CUT = 54; // decisions 2.2: cut to 54 + `-` + 8 hex digits of SHA-256 of the full path
@@ -151,7 +151,8 @@ function addSequence(
   enclosing: readonly ParameterValue[],
 ): void {
   const template = templateOf(input.templates, kind === UnitProcedure ? 'UnitProcedureTemplate' : 'OperationTemplate', step);
-  const parameterValues = bindParameters(template.parameters, step.parameterBindings ?? [], enclosing);
+  const bindings = step.parameterBindings ?? [];
+  const parameterValues = step.subChart ? passedOn(bindings, enclosing) : bindParameters(template.parameters, bindings, enclosing);
   const name = elementName(input.prefix, path);
   const spec: OperationSpec = {
     ...template,

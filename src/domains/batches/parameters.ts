@@ -2,6 +2,7 @@
  * The parameter cascade (contract 3, Procedural resources; decisions 1.7, 2.2): recipe formula, then unit procedure,
  * operation and phase, each value with where it came from. Pure.
  */
+import { parseDecimal, parseValueText } from '../../../runtime/language/value-text.js';
 import type { ParameterBinding } from '../../../runtime/vocabulary/chart.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { isNumberText } from '../../platform/store/fields.js';
@@ -69,29 +70,74 @@ export function checkQuantity(recipe: MasterRecipeSpec, quantity: string): void 
   }
 }
 
+/** What is bound needs of a formal parameter. */
+type Formal = Pick<ParameterSpec, 'name' | 'unit' | 'defaultValue'>;
+
 /**
  * Values of an element's formal parameters: its binding, else the parameter of the same name of the enclosing element,
- * else its default. `outputOf` answers `<step>.<output>`; undefined while that output has no value.
+ * else its default. What is bound to `<step>.<output>` has its default until the element starts (`outputParameters`).
  */
-export function bindParameters(
-  formals: readonly ParameterSpec[],
-  bindings: readonly ParameterBinding[],
-  enclosing: readonly ParameterValue[],
-  outputOf: (step: string, output: string) => string | undefined = () => undefined,
-): ParameterValue[] {
+export function bindParameters(formals: readonly Formal[], bindings: readonly ParameterBinding[], enclosing: readonly ParameterValue[]): ParameterValue[] {
   return formals.map((formal) => {
     const bound = bindings.find((binding) => same(binding.name, formal.name));
     const from = bound?.from ?? '';
-    const dot = from.indexOf('.');
-    if (dot > 0) {
-      const value = outputOf(from.slice(0, dot), from.slice(dot + 1));
-      if (value !== undefined) return { name: formal.name, value, unit: formal.unit, source: 'override', sourceRef: from };
-    }
+    if (outputOf(from)) return { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: from };
     if (bound?.value !== undefined) return { name: formal.name, value: bound.value, unit: formal.unit, source: 'override', sourceRef: 'binding' };
     const outer = enclosing.find((value) => same(value.name, from || formal.name));
     if (outer) return { name: formal.name, value: outer.value, unit: formal.unit || outer.unit, source: outer.source, sourceRef: outer.sourceRef };
     return { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: 'template' };
   });
+}
+
+/** An element without template has the parameters of the element around it, and those that its step binds (decisions 2.2). */
+export function passedOn(bindings: readonly ParameterBinding[], enclosing: readonly ParameterValue[]): ParameterValue[] {
+  const own = bindings.filter(({ name }) => !enclosing.some((value) => same(value.name, name)));
+  const formals = [...enclosing, ...own].map(({ name }): Formal => ({ name, unit: '', defaultValue: '' }));
+  return bindParameters(formals, bindings, enclosing);
+}
+
+/**
+ * The values with which an element starts: what is bound to an output of another step is known now (decisions 2.2), for the
+ * element itself and for what it hands down. An output without value leaves what was there. The same array when all stay.
+ */
+export function outputParameters(
+  values: readonly ParameterValue[],
+  bindings: readonly ParameterBinding[],
+  enclosing: readonly ParameterValue[],
+  valueOf: (step: string, output: string) => string | undefined,
+): readonly ParameterValue[] {
+  const taken = values.map((own): ParameterValue => {
+    const bound = bindings.find((binding) => same(binding.name, own.name));
+    const output = outputOf(bound?.from ?? '');
+    if (output) {
+      const value = valueOf(...output);
+      return value === undefined || value === own.value ? own : { ...own, value, source: 'override', sourceRef: `${output[0]}.${output[1]}` };
+    }
+    const outer = bound?.value === undefined ? enclosing.find((value) => same(value.name, bound?.from || own.name)) : undefined;
+    return outer && isFromOutput(outer) && outer.value !== own.value ? { ...own, value: outer.value, source: outer.source, sourceRef: outer.sourceRef } : own;
+  });
+  return taken.every((value, at) => value === values[at]) ? values : taken;
+}
+
+/** Its value comes from the output of a step, which is known when the element starts. */
+export function isFromOutput({ sourceRef }: ParameterValue): boolean {
+  return outputOf(sourceRef) !== undefined;
+}
+
+/** Step and output of `<step>.<output>`; a formula may have a point in its name. */
+function outputOf(from: string): readonly [string, string] | undefined {
+  const dot = from.indexOf('.');
+  return dot > 0 && !from.includes('/') ? [from.slice(0, dot), from.slice(dot + 1)] : undefined;
+}
+
+/** @throws Refusal `invalid_field` or `out_of_range` for a value that its declaration does not allow. */
+export function checkValue({ name, type, min, max, choices, unit }: ParameterSpec, value: string, field: string): void {
+  if (parseValueText(type, value) === null) throw invalid('invalid_field', field, `${value} is no ${type} value for ${name}`);
+  const number = parseDecimal(value);
+  const low = min !== '' && number !== null && number < Number(min);
+  const high = max !== '' && number !== null && number > Number(max);
+  if (low || high) throw invalid('out_of_range', field, `${name} ${value} is outside ${min || 'any'} to ${max || 'any'} ${unit}`.trim(), { min, max });
+  if (choices.length > 0 && !choices.includes(value)) throw invalid('out_of_range', field, `${name} must be one of ${choices.join(', ')}`, { choices });
 }
 
 /** Identifiers are compared without regard to case (decisions, conventions). */

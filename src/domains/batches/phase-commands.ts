@@ -11,7 +11,6 @@ import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js
 import { adhocRoot, scopeOf } from '../procedures/roots.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 import { type ElementIndex, elementIndex } from './element-index.js';
-import { bindParameters } from './parameters.js';
 import { type OrderFailure, PhaseOrders } from './phase-orders.js';
 import { phasePlan } from './phase-plan.js';
 import { type TreeNode, walk } from './procedure-tree.js';
@@ -23,8 +22,8 @@ export class PhaseCommands {
   readonly #runtimes: UnitRuntimes;
   readonly #index: ElementIndex;
   readonly #orders = new PhaseOrders();
-  /** Worker epoch into which a phase has been loaded. */
-  readonly #loaded = new Map<string, number>();
+  /** Worker epoch into which a phase has been loaded, and the parameters it has there. */
+  readonly #loaded = new Map<string, { readonly epoch: number; readonly values: PhaseSpec['parameterValues'] }>();
 
   constructor(store: Store, runtimes: UnitRuntimes) {
     this.#store = store;
@@ -40,8 +39,7 @@ export class PhaseCommands {
   command(phase: PhaseResource, command: Command, failure?: OrderFailure): void {
     const link = this.#runtimes.link(phase.metadata.site, phase.spec.unitRef);
     if (!link?.ready) return;
-    if (command === 'Start') this.#load(link, this.#bound(phase), false);
-    else this.#load(link, phase, true); // a final phase is not loaded again by itself
+    this.#load(link, phase, command === 'Start'); // a final phase is not loaded again by itself
     this.#orders.send(link, phase.metadata.name, command, lookOf(phase), failure);
   }
 
@@ -51,27 +49,18 @@ export class PhaseCommands {
     return link !== undefined && link.ready && this.#orders.awaitsAnswer(link, phase);
   }
 
-  #load(link: UnitLink, phase: PhaseResource, recovering: boolean): void {
+  /** `anew`: it has not begun, and is loaded again when its parameters have changed since. */
+  #load(link: UnitLink, phase: PhaseResource, anew: boolean): void {
     const key = `${link.site}/${phase.metadata.name}`;
-    if (this.#loaded.get(key) === link.epoch) return;
-    this.#loaded.set(key, link.epoch);
-    link.loadPhase(phasePlan(this.#store, phase, recovering && phase.status.checkpoint ? { checkpoint: phase.status.checkpoint } : {}));
+    const { checkpoint, mode } = phase.status;
+    const values = phase.spec.parameterValues;
+    const known = this.#loaded.get(key);
+    if (known?.epoch === link.epoch && (!anew || known.values === values)) return;
+    this.#loaded.set(key, { epoch: link.epoch, values });
+    link.loadPhase(phasePlan(this.#store, phase, checkpoint ? { checkpoint } : {}));
     // the checkpoint has the mode of then, which may have been changed while the unit was away
-    if (recovering) link.send({ type: 'phase-mode', phase: phase.metadata.name, mode: phase.status.mode });
+    if (checkpoint) link.send({ type: 'phase-mode', phase: phase.metadata.name, mode });
     this.sendSignals(link.site, scopeOf(this.#store, phase));
-  }
-
-  /** Parameters bound to `<step>.<output>` get their value when the element starts. */
-  #bound(phase: PhaseResource): PhaseResource {
-    const parent = phase.spec.parentRef;
-    if (!parent) return phase;
-    const siblings = this.#index.phasesUnder(phase.metadata.site, parent);
-    const outputOf = (step: string, output: string): string | undefined =>
-      siblings.find((other) => other.spec.stepName.toLowerCase() === step.toLowerCase())?.status.outputs.find((value) => value.name.toLowerCase() === output.toLowerCase())?.value;
-    const bindings = phase.spec.parameterValues.filter((value) => value.sourceRef.includes('.')).map((value) => ({ name: value.name, from: value.sourceRef }));
-    if (bindings.length === 0) return phase;
-    const parameterValues = bindParameters(phase.spec.parameters, bindings, phase.spec.parameterValues, outputOf);
-    return { ...phase, spec: { ...phase.spec, parameterValues } };
   }
 
   /** What the worker made of the last command. */
@@ -93,7 +82,7 @@ export class PhaseCommands {
       if (phase.spec.unitRef !== link.unit) continue;
       const { state, checkpoint, answer } = phase.status;
       if (state === 'Idle' || checkpoint === undefined || isFinal(state)) continue;
-      this.#load(link, phase, true);
+      this.#load(link, phase, false);
       scopes.add(scopeOf(this.#store, phase));
       if (answer) link.send({ type: 'answer', phase: phase.metadata.name, waitId: answer.waitId, value: answer.value });
     }

@@ -53,6 +53,8 @@ export interface TreeWorld {
   isTrue(node: TreeNode, transition: ChartTransition): boolean;
   /** '' when the element may start, else what it waits for (allocation, signal, barrier). */
   startBlockedBy(node: TreeNode): string;
+  /** Gives the element the parameters that come from outputs of steps before it; '' or why it cannot start with them. */
+  takeParameters(node: TreeNode): string;
   /** Asks the unit worker; asking again while the request is outstanding does nothing. */
   commandPhase(node: TreeNode, command: Command, failure?: OrderFailure): void;
   /** A command is on its way to the phase: the state it is seen in is about to change. */
@@ -244,6 +246,7 @@ export class ProcedureTree {
     if (leftChildren(node).length > 0) return; // nothing begins beside what is still being stopped
     const chart = node.chart ?? {};
     for (const step of node.progress.active) this.#ensureStarted(node, step);
+    if (node.state !== 'Running') return; // a step that cannot start has held it
     const released = this.#released.get(node.name);
     const move = nextMove(chart, node.progress, {
       isComplete: (step) => stepIsComplete(node, step),
@@ -269,7 +272,10 @@ export class ProcedureTree {
     const child = childOf(node, step);
     if (!child) return;
     if (child.state === 'Idle') {
-      if (this.#world.startBlockedBy(child) === '') this.#order(child, 'Start', 'Start');
+      if (this.#world.startBlockedBy(child) !== '') return;
+      const misfit = this.#world.takeParameters(child);
+      if (misfit === '') this.#order(child, 'Start', 'Start');
+      else this.fail(child, 'formula-out-of-range', misfit);
     } else if (isFinal(child.state) && child.runCount < (node.progress.activations[step] ?? 1)) {
       this.#order(child, 'Reset', 'Reset');
     }

@@ -1,9 +1,8 @@
 /** What can be said of a rehearsed batch without running it: equipment, bindings, parameters against what their elements declare. */
 import { Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { checkValue } from '../batches/adhoc.js';
 import type { BatchSpec } from '../batches/kind.js';
-import { batchParameters } from '../batches/parameters.js';
+import { batchParameters, checkValue, isFromOutput } from '../batches/parameters.js';
 import type { PhaseSpec, ProcedureSpec } from '../procedures/kind.js';
 import { bindRecipe } from '../recipes/bindings.js';
 import { templatesOf } from '../recipes/expand.js';
@@ -41,7 +40,7 @@ export function parameterChecks(elements: readonly ElementResource[]): Rehearsal
 
 function parameterProblem(spec: ProcedureSpec | PhaseSpec, formal: ProcedureSpec['parameters'][number]): string[] {
   const bound = spec.parameterValues.find(({ name }) => name.toLowerCase() === formal.name.toLowerCase());
-  if (bound?.sourceRef.includes('.')) return [];
+  if (bound && isFromOutput(bound)) return [];
   const value = bound?.value ?? formal.defaultValue;
   const at = spec.stepPath === '' ? formal.name : `${spec.stepPath}.${formal.name}`;
   if (value === '') return formal.required ? [`${at} needs a value`] : [];

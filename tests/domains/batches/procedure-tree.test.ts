@@ -27,6 +27,7 @@ class Bench {
       readonly onPhaseFailure?: 'Hold' | 'Fail';
       readonly resumeCancelsPause?: boolean;
       readonly blocked?: (node: TreeNode) => string;
+      readonly misfit?: (node: TreeNode) => string;
     } = {},
   ) {
     const bench = this;
@@ -41,6 +42,7 @@ class Bench {
       resumeCancelsPause: options.resumeCancelsPause ?? false,
       isTrue: (_, transition) => !this.falseConditions.has(transition.to),
       startBlockedBy: options.blocked ?? (() => ''),
+      takeParameters: options.misfit ?? (() => ''),
       commandPhase: (node, command) => (this.late ? this.onTheirWay.set(node, command) : this.#obey(node, command)),
       awaitsAnswer: (node) => this.onTheirWay.has(node),
       stateChanged: (node, from) => this.changes.push(`${node.name} ${from}>${node.state}`),
