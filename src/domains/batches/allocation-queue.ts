@@ -3,9 +3,11 @@
  * it starts, so one that needs the unit later is never before one that needs it now. The requests are part of the batches,
  * so a restart changes neither their times nor their order.
  */
-import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
 import { Procedure, UnitProcedure } from '../procedures/kind.js';
-import { type Allocation, Batch, isFinalBatch } from './kind.js';
+import { elementIndex, type ElementResource } from './element-index.js';
+import type { Allocation } from './kind.js';
+import { openBatches } from './open-batches.js';
 
 export interface QueueEntry {
   readonly batch: string;
@@ -15,14 +17,12 @@ export interface QueueEntry {
 }
 
 /** Batches that have asked for the unit and wait for it, the one that gets it next first. */
-export function allocationQueue(read: StoreReader, site: string, unit: string): QueueEntry[] {
-  return read
-    .list(Batch, site)
-    .filter(({ status }) => status.phase !== 'Pending' && !isFinalBatch(status.phase))
+export function allocationQueue(store: Store, site: string, unit: string): QueueEntry[] {
+  return openBatches(store, site)
     .flatMap(({ metadata: { name: batch }, spec: { priority }, status }) =>
       status.allocations
         .filter((allocation) => allocation.unit === unit && isAsked(allocation))
-        .map(({ capability, since }) => ({ batch, unitProcedure: waitingOn(read, site, batch, unit) ?? capability, priority, since })),
+        .map(({ capability, since }) => ({ batch, unitProcedure: waitingOn(store, site, batch, unit) ?? capability, priority, since })),
     )
     .sort(byUrgency);
 }
@@ -51,10 +51,12 @@ function isAsked({ state, since }: Allocation): boolean {
 }
 
 /** Its unit procedure on the unit whose step is active and that has not started. */
-function waitingOn(read: StoreReader, site: string, batch: string, unit: string): string | undefined {
-  const active = read.list(Procedure, site).find(({ spec }) => spec.batchRef === batch)?.status.progress?.active ?? [];
-  const mine = read.list(UnitProcedure, site).filter(({ spec, status }) => spec.batchRef === batch && spec.unitRef === unit && status.state === 'Idle');
-  return mine.find(({ spec }) => active.includes(spec.stepName))?.metadata.name;
+function waitingOn(store: Store, site: string, batch: string, unit: string): string | undefined {
+  const elements = elementIndex(store).elementsOf(site, batch);
+  const active = elements.find(({ kind }) => kind === Procedure.kind)?.status.progress?.active ?? [];
+  const waits = ({ kind, spec, status }: ElementResource): boolean =>
+    kind === UnitProcedure.kind && 'unitRef' in spec && spec.unitRef === unit && status.state === 'Idle' && active.includes(spec.stepName);
+  return elements.find(waits)?.metadata.name;
 }
 
 function compare(a: string, b: string): number {

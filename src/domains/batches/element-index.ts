@@ -65,9 +65,14 @@ export class ElementIndex {
     return this.#owned(SyncBarrier as unknown as Kind, batchKey(site, batch));
   }
 
+  /** Sorted by name. */
+  childrenOf({ kind, metadata: { site, name } }: Pick<Resource, 'kind' | 'metadata'>): ElementResource[] {
+    return ELEMENT_KINDS.flatMap((level) => this.#owned<ElementResource>(level, parentKey(site, kind, name)));
+  }
+
   /** Everything below an element: each level sorted by name. */
-  below({ kind, metadata: { site, name } }: Resource): ElementResource[] {
-    const children = ELEMENT_KINDS.flatMap((level) => this.#owned<ElementResource>(level, parentKey(site, kind, name)));
+  below(element: Pick<Resource, 'kind' | 'metadata'>): ElementResource[] {
+    const children = this.childrenOf(element);
     return children.flatMap((child) => [child, ...this.below(child)]);
   }
 

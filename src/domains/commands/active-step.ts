@@ -13,6 +13,7 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
+import { elementIndex } from '../batches/element-index.js';
 import { executionEvent, operatorAction } from '../batches/execution-log.js';
 import { NO_PROGRESS, steered, type StepElement } from '../batches/rules.js';
 import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpec, Procedure, type ProcedureSpec, UnitProcedure } from '../procedures/kind.js';
@@ -171,9 +172,9 @@ function chartEffect(element: Element, change: ChartChange, { store, wake }: Act
 }
 
 function stepElement(store: Store, parent: Element, step: string): StepElement | undefined {
-  const below = { Procedure: UnitProcedure, UnitProcedure: Operation, Operation: Phase }[parent.kind] as unknown as Kind<PhaseSpec, ElementStatus> | undefined;
-  const { site, name } = parent.metadata;
-  const child = below && store.list(below, site).find(({ spec }) => spec.stepName === step && spec.parentRef?.kind === parent.kind && spec.parentRef.name === name);
+  const child = elementIndex(store)
+    .childrenOf(parent)
+    .find(({ spec }) => spec.stepName === step);
   return child && { runCount: child.status.runCount, isActive: isActive(child.status.state) };
 }
 

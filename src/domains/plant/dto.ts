@@ -93,7 +93,7 @@ export function unitBody(resource: Resource<UnitSpec, UnitStatus>, read: StoreRe
     availability: spec.availability,
     permissives: spec.permissives,
     ...(commandRejection ? { commandRejection } : {}),
-    allocationQueue: allocationQueue(read, metadata.site, metadata.name),
+    allocationQueue: allocationQueue(world.store, metadata.site, metadata.name),
     heldInside: status.heldInside,
     blockedBecause: blockedBecause(blockedBy),
     blockedBy,

@@ -1,10 +1,10 @@
 /** Read bodies of procedural templates and resources (contract 3, Procedural resources; decisions 1.7). */
 import { progression, validCommands } from '../../../runtime/vocabulary/transitions.js';
-import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/blocked-by.js';
-import { ADHOC_LABEL, type ElementStatus, Operation, Phase, type PhaseSpec, type ProcedureSpec, UnitProcedure } from './kind.js';
+import { elementIndex } from '../batches/element-index.js';
+import { ADHOC_LABEL, type ElementStatus, type PhaseSpec, type ProcedureSpec } from './kind.js';
 
 export function templateBody({ metadata, spec, ...resource }: Resource): unknown {
   return { name: metadata.name, spec, ...metadataBody({ metadata, spec, ...resource }) };
@@ -45,9 +45,9 @@ export function elementItem(element: Resource<object, ElementStatus>): Record<st
   };
 }
 
-export function elementBody(element: Resource<object, ElementStatus>, read: StoreReader, world: BlockedWorld): unknown {
+export function elementBody(element: Resource<object, ElementStatus>, world: BlockedWorld): unknown {
   const { blockedBy, ...chart } = lookAtElement(world, element);
-  return { ...elementItem(element), ...blocked(blockedBy), children: childrenOf(element, read), ...chart, ...pausedAt(element), spec: element.spec };
+  return { ...elementItem(element), ...blocked(blockedBy), children: childrenOf(element, world), ...chart, ...pausedAt(element), spec: element.spec };
 }
 
 function blocked(blockedBy: readonly Blocker[]) {
@@ -73,14 +73,8 @@ export function phaseBody(phase: Resource<PhaseSpec, ElementStatus>, world: Bloc
   };
 }
 
-const CHILD_KINDS = { Procedure: UnitProcedure, UnitProcedure: Operation, Operation: Phase } as const;
-
 /** In name order; the element knows its parent, not the parent its children. */
-function childrenOf({ kind, metadata }: Resource<object, ElementStatus>, read: StoreReader): unknown[] {
-  const below = CHILD_KINDS[kind as keyof typeof CHILD_KINDS] as unknown as Kind<ElementSpec, ElementStatus> | undefined;
-  if (!below) return [];
-  return read
-    .list(below, metadata.site)
-    .filter((child) => child.spec.parentRef?.kind === kind && child.spec.parentRef.name === metadata.name)
-    .map((child) => ({ kind: child.kind, name: child.metadata.name, stepName: child.spec.stepName, state: child.status.state }));
+function childrenOf(element: Resource<object, ElementStatus>, { store }: BlockedWorld): unknown[] {
+  const children = elementIndex(store).childrenOf(element);
+  return children.map((child) => ({ kind: child.kind, name: child.metadata.name, stepName: child.spec.stepName, state: child.status.state }));
 }

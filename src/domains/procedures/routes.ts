@@ -61,7 +61,7 @@ function withAdhocFilter(row: Route): Route {
   };
 }
 
-const element: CrudOptions<object, ElementStatus>['dto'] = (resource, read, deps) => elementBody(resource, read, deps as ProcedureDeps);
+const element: CrudOptions<object, ElementStatus>['dto'] = (resource, _read, deps) => elementBody(resource, deps as ProcedureDeps);
 
 /** Needs ProcedureDeps. */
 export const procedureRoutes: readonly Route[] = [

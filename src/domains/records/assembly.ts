@@ -5,7 +5,9 @@
 import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
 import { type BatchAlarmFact, batchAlarms } from '../alarms/batch-alarms.js';
+import { elementIndex } from '../batches/element-index.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/execution-log.js';
 import { type BatchSpec, type BatchStatus, REBIND_CAUSES } from '../batches/kind.js';
 import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
@@ -24,9 +26,9 @@ export interface BatchFacts {
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 
-export function assembleRecord(batch: BatchResource, read: StoreReader, facts: BatchFacts): BatchRecordSpec {
+export function assembleRecord(batch: BatchResource, read: Store, facts: BatchFacts): BatchRecordSpec {
   const { site, name } = batch.metadata;
-  const phases = read.list(Phase, site).filter((phase) => phase.spec.batchRef === name);
+  const phases = elementIndex(read).phasesOf(site, name);
   const { status } = batch;
   return {
     batch: batchPart(batch),
@@ -161,6 +163,8 @@ export function historyOf(states: readonly StateEntry[]): PhaseHistoryEntry[] {
 }
 
 /** True when every element of the batch is at rest in a final state or was never started (condition PhaseHistorySettled). */
-export function isSettled(read: StoreReader, site: string, batch: string): boolean {
-  return read.list(Phase, site).every((phase) => phase.spec.batchRef !== batch || phase.status.state === 'Idle' || isFinal(phase.status.state));
+export function isSettled(store: Store, site: string, batch: string): boolean {
+  return elementIndex(store)
+    .phasesOf(site, batch)
+    .every(({ status: { state } }) => state === 'Idle' || isFinal(state));
 }

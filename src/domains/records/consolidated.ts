@@ -5,7 +5,7 @@
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
-import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { missing } from '../../platform/base/refusal.js';
 import { Batch } from '../batches/kind.js';
@@ -18,7 +18,7 @@ import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kin
 import { readFacts } from './reconciler.js';
 
 export interface RecordSources {
-  readonly store: StoreReader;
+  readonly store: Store;
   readonly queries: Pick<LedgerQueries, 'facts' | 'factPageJson' | 'auditOf' | 'auditPage'>;
   /** Absent when `historian.enabled` is false. */
   readonly history?: BatchHistorian | null | undefined;

@@ -1,0 +1,53 @@
+/**
+ * The batches of a site that have been started and have not ended: kept beside the store by its events, because those that
+ * have ended stay for ever, and every change of a batch has the list of all of them sorted anew.
+ *
+ * Only names are kept; what is read is always what the store has now.
+ */
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
+
+type BatchResource = Resource<BatchSpec, BatchStatus>;
+
+class OpenBatches {
+  readonly #store: Store;
+  /** Names by site. */
+  readonly #names = new Map<string, Set<string>>();
+
+  constructor(store: Store) {
+    this.#store = store;
+    store.watch(Batch, ({ type, resource }) => this.#follow(resource as BatchResource, type === 'put'));
+    store.watchReload(() => this.#build());
+    this.#build();
+  }
+
+  #build(): void {
+    this.#names.clear();
+    for (const batch of this.#store.list(Batch)) this.#follow(batch, true);
+  }
+
+  #follow({ metadata: { site, name }, status }: BatchResource, exists: boolean): void {
+    const names = this.#names.get(site) ?? new Set();
+    if (exists && isOpen(status)) this.#names.set(site, names.add(name));
+    else names.delete(name);
+  }
+
+  of(site: string): BatchResource[] {
+    const found = [...(this.#names.get(site) ?? [])].sort().flatMap((name) => this.#store.get(Batch, site, name) ?? []);
+    return found.filter(({ status }) => isOpen(status));
+  }
+}
+
+function isOpen({ phase }: BatchStatus): boolean {
+  return phase !== 'Pending' && !isFinalBatch(phase);
+}
+
+const INDEXES = new WeakMap<Store, OpenBatches>();
+
+/** Sorted by name. */
+export function openBatches(store: Store, site: string): BatchResource[] {
+  let index = INDEXES.get(store);
+  if (!index) INDEXES.set(store, (index = new OpenBatches(store)));
+  return index.of(site);
+}
