@@ -181,7 +181,7 @@ t.test('PHASE-16: a prompt survives Hold, a reload with the same id, and continu
 });
 
 t.test('3.8, 2.2: a phase that is Idle again is loaded with its runs so far, and with parameters and a chart that may have changed', async (t) => {
-  const chart = once('MESSAGE(amount);');
+  const chart = once("MESSAGE('n ' + amount);");
   const plan = (value: string, rest: Partial<PhasePlan> = {}) => basicPlan('p', chart, { parameters: [{ name: 'amount', type: 'REAL', value }], ...rest });
   const plant = new Plant();
   plant.phases.load(plan('1.5'));
@@ -192,12 +192,12 @@ t.test('3.8, 2.2: a phase that is Idle again is loaded with its runs so far, and
   t.match([plant.state('p'), plant.view('p').checkpoint.runCount], ['Idle', 1]);
   const saved = reloaded(plant.view('p').checkpoint);
   plant.restart();
-  plant.phases.load({ ...plan('2.5'), checkpoint: saved, running: once('MESSAGE(amount * 2.0);') });
+  plant.phases.load({ ...plan('2.25'), checkpoint: saved, running: once("MESSAGE('n ' + amount * 2.0);") });
   t.equal(plant.state('p'), 'Idle', 'nothing was interrupted');
   plant.command('p', 'Start');
   plant.scan(2);
   t.match([plant.state('p'), plant.view('p').checkpoint.runCount], ['Complete', 2], 'and is not run once more by a loop that counts');
-  t.equal(plant.all('message').at(-1)?.text, '5');
+  t.equal(plant.all('message').at(-1)?.text, 'n 4.5');
 });
 
 t.test('PHASE-15: Stop, Abort and leaving the step clear the prompt and say so', async (t) => {
