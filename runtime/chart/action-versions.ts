@@ -11,8 +11,8 @@
  *
  * Conditions have one version: they contain no loop, so that taking their slots apart would cost what the helper costs.
  */
-import type { ActionFunction } from './compile.js';
 import { wideOperationCount } from './value.js';
+import type { ActionFunction } from './functions.js';
 
 /** Operations beyond 2^53 in one run from which on the wide version pays. */
 const WIDE_AFTER = 16;

@@ -6,37 +6,19 @@
 import type { ChartRecord, StepRecord, TransitionReport } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { shownOperand } from '../language/operands.js';
-import type { CompiledChart, CompiledStep, CompiledTransition, Slots, SubCondition } from './compile.js';
+import type { CompiledChart, CompiledStep, CompiledTransition, SubCondition } from './compile.js';
 import type { Checksum } from '../vocabulary/checksum.js';
 import { type ChartChange, judgeChange } from '../vocabulary/steering.js';
 import { decodeSlot, encodeSlot } from './codec.js';
 import { type ChartState, restoreStep, saveStep, sumStep } from './snapshot.js';
+import { idleStep, type StepRun } from './step-run.js';
 import { Any, Invalid, type Raw, StError } from './value.js';
 import type { Wait } from './wait.js';
 import { restoreWait } from './wait.js';
+import type { Slots } from './functions.js';
 
 /** Fired transitions that a record keeps; a chart may loop for days. */
 export const FIRED_MAX = 200;
-
-export type ActionState = StepRecord['actionState'];
-
-export interface StepRun {
-  active: boolean;
-  activation: string;
-  activatedScan: number;
-  elapsedMs: number;
-  actionState: ActionState;
-  label: number;
-  temporaries: Slots;
-  wait: Wait | null;
-  /** Time towards the step timeout; begins anew after Restart (decisions 2.5). */
-  timerMs: number;
-  timedOut: boolean;
-  /** Results of calls with an effect in the conditions that leave the step, by transition and site. */
-  kept: Map<string, KeptCall>;
-}
-
-export type KeptCall = { readonly wait: Wait } | { readonly value: Raw | Any };
 
 export interface ScanTimes {
   /** Plant ms of this scan. */
@@ -510,22 +492,6 @@ export class ChartRun {
     if (lost) this.#fail(index);
     return !lost && !keptLost;
   }
-}
-
-function idleStep(): StepRun {
-  return {
-    active: false,
-    activation: '',
-    activatedScan: 0,
-    elapsedMs: 0,
-    actionState: 'pending',
-    label: 0,
-    temporaries: [],
-    wait: null,
-    timerMs: 0,
-    timedOut: false,
-    kept: new Map(),
-  };
 }
 
 function boxed(value: Raw | Any): Any {

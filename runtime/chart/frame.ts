@@ -6,12 +6,13 @@ import type { Mode } from '../vocabulary/modes.js';
 import { QUALITY, QUALITY_WORDS } from '../vocabulary/quality.js';
 import type { PhasePlan, PromptWait, UnitOutbound } from '../port.js';
 import type { ChartRun } from './chart-run.js';
-import type { CompiledPhase, CompiledTransition, Frame } from './compile.js';
+import type { CompiledPhase, CompiledTransition } from './compile.js';
 import type { Site } from './emit-expression.js';
 import type { ChartHost } from './host.js';
 import { Any, coerceAny, fromValue, invalid, type Raw, StError, stError, toValue } from './value.js';
 import type { FrameState } from './snapshot.js';
 import { Wait } from './wait.js';
+import type { Frame } from './functions.js';
 
 export type RequestBuiltin = Extract<UnitOutbound, { readonly type: 'request' }>['builtin'];
 

@@ -14,12 +14,13 @@ import { type ChartChange, STEERABLE } from '../vocabulary/steering.js';
 import { COMPLETIONS, isFinal, judge, judgeFailure, PRIORITY, RECOVERIES } from '../vocabulary/transitions.js';
 import { ChartRun, type ChartOwner, type Firing, type ScanTimes } from './chart-run.js';
 import { decodeSlot, encodeSlot } from './codec.js';
-import type { CompiledPhase, CompiledStep, CompiledTransition, Slots, SubCondition } from './compile.js';
+import type { CompiledPhase, CompiledStep, CompiledTransition, SubCondition } from './compile.js';
 import { PhaseFrame, type FrameOwner, type RequestBuiltin } from './frame.js';
 import type { ChartHost } from './host.js';
 import { type ChartState, type Pending, type PhaseState, restoreSlots, saveSlots } from './snapshot.js';
 import { type Any, fromValue, Invalid, invalid, type Raw, StError, toValue, zeroValue } from './value.js';
 import type { Wait } from './wait.js';
+import type { Slots } from './functions.js';
 
 type CommandMessage = Extract<UnitInbound, { readonly type: 'command' }>;
 

@@ -8,10 +8,10 @@ import type { Checksum } from '../vocabulary/checksum.js';
 import type { DataType } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { Command, State } from '../vocabulary/states.js';
-import type { KeptCall, StepRun } from './chart-run.js';
-import type { Slots } from './compile.js';
 import { Any, type Raw } from './value.js';
 import { Wait } from './wait.js';
+import type { Slots } from './functions.js';
+import type { KeptCall, StepRun } from './step-run.js';
 
 /** A value whose type travels with it, as plain data. */
 export type SlotState = Raw | { readonly any: DataType; readonly value: Raw } | undefined;

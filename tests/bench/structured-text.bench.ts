@@ -7,10 +7,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { compilePhase, type Frame, type Slots } from '../../runtime/chart/compile.js';
+import { compilePhase } from '../../runtime/chart/compile.js';
 import { parseAction } from '../../runtime/language/parser.js';
 import { TreeWalk, type WalkValue } from '../runtime/chart/tree-walk.js';
 import { median, verdict } from './judge.js';
+import type { Frame, Slots } from '../../runtime/chart/functions.js';
 
 const ITERATIONS = 1000;
 const ROUNDS = 9;

@@ -6,12 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
-import { ADHOC_LABEL, OperationTemplate, type ParameterSpec, PhaseTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
+import { ADHOC_LABEL, OperationTemplate, type ParameterSpec, PhaseTemplate, UnitProcedureTemplate, type ParameterValue } from '../procedures/kind.js';
 import { resolveRoles } from '../recipes/bindings.js';
 import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { type ElementDraft, elementName, instantiateRoot } from './instantiation.js';
-import type { ParameterValue } from './kind.js';
 import { checkValue } from './parameters.js';
 import { permissiveOf, storedTemplates } from './start.js';
 

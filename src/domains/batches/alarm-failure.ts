@@ -6,7 +6,7 @@
 import type { StoreReader } from '../../platform/store/kind.js';
 import { isActive } from '../alarms/counts.js';
 import { Alarm } from '../alarms/kind.js';
-import type { ElementFailure } from './kind.js';
+import type { ElementFailure } from '../procedures/kind.js';
 
 export const ALARM_EXCEPTION = 'alarm-exception';
 /** The command does nothing there, but the failure counts: column HF of decisions 3.1 stays. */

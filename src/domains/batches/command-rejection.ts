@@ -1,5 +1,15 @@
 /** How a batch or an ad-hoc root shows that it was given a command it does not obey (contract 3, Command rules). */
-import type { CommandRejection, Condition } from './kind.js';
+import type { Condition } from '../../platform/store/resource.js';
+
+/** The last command that was refused; gone with the next one that is accepted. */
+export interface CommandRejection {
+  readonly command: string;
+  readonly state: string;
+  readonly rule: string;
+  readonly message: string;
+  readonly at: string;
+  readonly correlationID: string;
+}
 
 const REJECTED = 'CommandRejected';
 

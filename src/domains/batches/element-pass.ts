@@ -19,13 +19,23 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { barrierWord, trueNames } from '../coordination/progress.js';
 import { Unit, type UnitStatus } from '../plant/kind.js';
-import { type ElementOutput, type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
+import {
+  type ElementOutput,
+  type ElementStatus,
+  Operation,
+  Phase,
+  type PhaseSpec,
+  Procedure,
+  UnitProcedure,
+  type ElementFailure,
+  type ParameterValue,
+} from '../procedures/kind.js';
 import { conditionOf } from '../units/conditions.js';
 import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './alarm-failure.js';
 import { elementIndex, type ElementResource } from './element-index.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
-import { COMMAND_ANNOTATION, type ElementFailure, type ParameterValue } from './kind.js';
+import { COMMAND_ANNOTATION } from './kind.js';
 import { checkValue, isFromOutput, outputParameters } from './parameters.js';
 import type { OrderFailure } from './phase-orders.js';
 import { NO_PROGRESS } from './rules.js';

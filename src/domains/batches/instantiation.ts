@@ -21,9 +21,9 @@ import {
   type ProcedureTemplateSpec,
   UnitProcedure,
   type UnitProcedureSpec,
+  type ParameterValue,
 } from '../procedures/kind.js';
 import type { MasterRecipeSpec } from '../recipes/kind.js';
-import type { ParameterValue } from './kind.js';
 import { bindParameters, passedOn } from './parameters.js';
 
 const NAME_LENGTH_MAX = 63;

@@ -5,6 +5,9 @@
 import * as v from 'valibot';
 import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
 import type { Kind } from '../../platform/store/kind.js';
+import type { Condition } from '../../platform/store/resource.js';
+import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
+import type { CommandRejection } from './command-rejection.js';
 import { checkBatch } from './creation.js';
 
 const Text = v.optional(v.string(), '');
@@ -27,49 +30,12 @@ export const BatchSpec = v.strictObject({
 });
 export type BatchSpec = v.InferOutput<typeof BatchSpec>;
 
-/** Where the value of a parameter came from (decisions 1.7). */
-export interface ParameterValue {
-  readonly name: string;
-  readonly value: string;
-  readonly unit: string;
-  readonly source: 'formula-scaled' | 'override' | 'default';
-  readonly sourceRef: string;
-}
-
 export interface Allocation {
   readonly capability: string;
   readonly unit: string;
   readonly state: 'Requested' | 'Granted' | 'Released';
   /** '' while the batch has the unit planned and has not asked for it (decisions 3.3, OnDemand). */
   readonly since: string;
-}
-
-export interface CommandRejection {
-  readonly command: string;
-  readonly state: string;
-  readonly rule: string;
-  readonly message: string;
-  readonly at: string;
-  readonly correlationID: string;
-}
-
-export interface ElementFailure {
-  readonly class: 'hold' | 'fail';
-  readonly rule: string;
-  readonly message: string;
-  readonly step: string;
-  readonly since: string;
-  readonly active: boolean;
-  readonly auditRecordRef: string;
-  /** Of an `alarm-exception`: the alarms that have commanded the root since it was last started. */
-  readonly alarms?: readonly string[];
-}
-
-export interface Condition {
-  readonly type: string;
-  readonly status: 'True' | 'False' | 'Unknown';
-  readonly reason: string;
-  readonly message: string;
 }
 
 export interface WorkOrderOrigin {

@@ -6,9 +6,9 @@ import { parseDecimal, parseValueText } from '../../../runtime/language/value-te
 import type { ParameterBinding } from '../../../runtime/vocabulary/chart.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { isNumberText } from '../../platform/store/fields.js';
-import type { ParameterSpec } from '../procedures/kind.js';
+import type { ParameterSpec, ParameterValue } from '../procedures/kind.js';
 import type { Formula, MasterRecipeSpec } from '../recipes/kind.js';
-import type { BatchSpec, ParameterValue } from './kind.js';
+import type { BatchSpec } from './kind.js';
 
 export function chosenFormula(recipe: MasterRecipeSpec, formulaName: string): Formula | undefined {
   if (formulaName !== '') return recipe.formulas.find((formula) => formula.name === formulaName);

@@ -13,12 +13,11 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, type CoordinationBlockStatus, SyncBarrier } from '../coordination/kind.js';
 import { arrive, barrierWord, consume } from '../coordination/progress.js';
-import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec } from '../procedures/kind.js';
+import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec, type ElementFailure } from '../procedures/kind.js';
 import { scopeOf } from '../procedures/roots.js';
 import type { UnitLink } from '../units/runtimes.js';
 import { elementIndex } from './element-index.js';
 import { batchMessage, type ElementRef, executionEvent, type PendingFact, stateEntry } from './execution-log.js';
-import type { ElementFailure } from './kind.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 

@@ -12,9 +12,10 @@ import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
 import { LIFECYCLE } from '../recipes/rules.js';
 import { siteUnits } from '../recipes/site-units.js';
-import { Batch, type BatchSpec, type ParameterValue } from './kind.js';
+import { Batch, type BatchSpec } from './kind.js';
 import { batchParameters, checkQuantity, chosenFormula } from './parameters.js';
 import { isAvailable, permissiveOf, resolveEquipment, type StartFacts } from './start.js';
+import type { ParameterValue } from '../procedures/kind.js';
 
 export const PREFLIGHT_CHECKS = [
   'recipe-effective',

@@ -9,9 +9,9 @@ import type { ChartTransition, ProceduralChart } from '../../../runtime/vocabula
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { childrenSettled, childTakes, isActive, isFinal, judge, type Verdict } from '../../../runtime/vocabulary/transitions.js';
-import type { ElementFailure } from './kind.js';
 import type { OrderFailure } from './phase-orders.js';
-import { type ChartProgress, entrySteps, moved, NO_PROGRESS, nextMove, STEP_ACTIVATIONS_MAX } from './rules.js';
+import { entrySteps, moved, NO_PROGRESS, nextMove, STEP_ACTIVATIONS_MAX } from './rules.js';
+import type { ElementFailure, ChartProgress } from '../procedures/kind.js';
 
 export type ElementKind = 'Procedure' | 'UnitProcedure' | 'Operation' | 'Phase';
 export type HoldPropagation = 'batch' | 'unitProcedure' | 'operation' | 'phase';

@@ -3,17 +3,8 @@
  * it is told the state of each step's element and which conditions are true, and says which steps to leave and enter.
  */
 import { type ChartTransition, type ProceduralChart, type ProceduralStep, transitionKey } from '../../../runtime/vocabulary/chart.js';
+import type { ChartProgress } from '../procedures/kind.js';
 import { type ChangeRefusal, type ChartChange, judgeChange } from '../../../runtime/vocabulary/steering.js';
-
-/** Where a chart stands; persisted with its element. */
-export interface ChartProgress {
-  readonly active: readonly string[];
-  readonly completed: readonly string[];
-  readonly fired: readonly string[];
-  /** Activations per step; more than 1000 of one step end the element. */
-  readonly activations: Readonly<Record<string, number>>;
-  readonly activatedAtMs: Readonly<Record<string, number>>;
-}
 
 export const STEP_ACTIVATIONS_MAX = 1000; // decisions 2.2
 

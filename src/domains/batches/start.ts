@@ -13,7 +13,7 @@ import { begunAnew } from './coordination.js';
 import { missingPatterns } from '../coordination/patterns.js';
 import { PATTERN_LABEL } from '../coordination/progress.js';
 import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
-import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
+import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate, type ParameterValue } from '../procedures/kind.js';
 import { bindRecipe, unitForCapability } from '../recipes/bindings.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { ControlRecipe, type ControlRecipeSpec, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
@@ -21,7 +21,7 @@ import { siteUnits } from '../recipes/site-units.js';
 import { missingPermissive } from '../units/conditions.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { coordinationCopy, type ElementDraft, instantiate, type Templates } from './instantiation.js';
-import type { BatchSpec, BatchStatus, ParameterValue } from './kind.js';
+import type { BatchSpec, BatchStatus } from './kind.js';
 import { batchParameters, checkQuantity, chosenFormula } from './parameters.js';
 
 export interface StartFacts {

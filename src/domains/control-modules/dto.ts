@@ -1,8 +1,7 @@
 /** Read bodies of control modules and templates (contract 3, Control module; decisions Q-PROG-12). */
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
-import type { Resource } from '../../platform/store/resource.js';
-import type { Condition } from '../batches/kind.js';
+import type { Resource, Condition } from '../../platform/store/resource.js';
 import { PROGRAM } from '../logic/rules.js';
 import { NO_BYPASS } from './bypass.js';
 import { type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';

@@ -2,8 +2,8 @@
 import * as v from 'valibot';
 import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
-import type { Condition } from '../batches/kind.js';
 import { admitModule, admitPreset, moduleDependents, presetDependents, withoutPassword } from './rules.js';
+import type { Condition } from '../../platform/store/resource.js';
 
 export const PROTOCOLS = ['modbus', 'ethernetip', 'opcua', 'simulation'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];

@@ -3,10 +3,9 @@ import type { State } from '../../../runtime/vocabulary/states.js';
 import { progression, validCommands } from '../../../runtime/vocabulary/transitions.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
-import type { Resource } from '../../platform/store/resource.js';
+import type { Resource, Condition } from '../../platform/store/resource.js';
 import { allocationQueue } from '../batches/allocation-queue.js';
 import { blockedBecause, type BlockedWorld, unitBlockedBy } from '../batches/blocked-by.js';
-import type { Condition } from '../batches/kind.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
 import { IO_MODULE } from '../io-modules/rules.js';
 import {

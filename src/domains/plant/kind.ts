@@ -8,9 +8,9 @@ import type { State } from '../../../runtime/vocabulary/states.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { DurationText, Identifier, Required, Text } from '../../platform/store/fields.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
-import type { Resource } from '../../platform/store/resource.js';
-import type { CommandRejection, Condition } from '../batches/kind.js';
+import type { Resource, Condition } from '../../platform/store/resource.js';
 import { AREA, admitUnit, cellsOf, contentsOfSite, ENTERPRISE, mustExist, sitesOf, unitDependents, unitsOfCell } from './rules.js';
+import type { CommandRejection } from '../batches/command-rejection.js';
 
 /** Most resources have no status of their own. */
 export type NoStatus = Readonly<Record<string, never>>;

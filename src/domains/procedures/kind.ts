@@ -9,8 +9,6 @@ import type { State } from '../../../runtime/vocabulary/states.js';
 import type { PhaseCheckpoint, SfcStatus } from '../../../runtime/port.js';
 import { Count, Flag, Identifier, NumberText, Required, TagName, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
-import type { CommandRejection, Condition, ElementFailure } from '../batches/kind.js';
-import type { ChartProgress } from '../batches/rules.js';
 import {
   admitOperation,
   admitOperationTemplate,
@@ -22,6 +20,8 @@ import {
   admitUnitProcedureTemplate,
   refuseTemplateDelete,
 } from './rules.js';
+import type { Condition } from '../../platform/store/resource.js';
+import type { CommandRejection } from '../batches/command-rejection.js';
 
 // ---------------------------------------------------------------- charts
 
@@ -142,6 +142,15 @@ const ParameterValueField = v.strictObject({
   sourceRef: Text,
 });
 
+/** Where the value of a parameter came from (decisions 1.7). */
+export interface ParameterValue {
+  readonly name: string;
+  readonly value: string;
+  readonly unit: string;
+  readonly source: 'formula-scaled' | 'override' | 'default';
+  readonly sourceRef: string;
+}
+
 // ---------------------------------------------------------------- specs
 
 const PHASE_FIELDS = {
@@ -239,6 +248,28 @@ export interface PendingPrompt {
   readonly max?: string;
   readonly unit?: string;
   readonly resultKey?: string;
+}
+
+export interface ElementFailure {
+  readonly class: 'hold' | 'fail';
+  readonly rule: string;
+  readonly message: string;
+  readonly step: string;
+  readonly since: string;
+  readonly active: boolean;
+  readonly auditRecordRef: string;
+  /** Of an `alarm-exception`: the alarms that have commanded the root since it was last started. */
+  readonly alarms?: readonly string[];
+}
+
+/** Where a chart stands; persisted with its element. */
+export interface ChartProgress {
+  readonly active: readonly string[];
+  readonly completed: readonly string[];
+  readonly fired: readonly string[];
+  /** Activations per step; more than 1000 of one step end the element. */
+  readonly activations: Readonly<Record<string, number>>;
+  readonly activatedAtMs: Readonly<Record<string, number>>;
 }
 
 export interface ElementStatus {

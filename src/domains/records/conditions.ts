@@ -1,6 +1,7 @@
 /** What a batch record says of its own completeness (contract 3, Batch record; decisions 3.3, 8.1). Pure. */
-import type { BatchStatus, Condition } from '../batches/kind.js';
+import type { BatchStatus } from '../batches/kind.js';
 import type { BatchRecordSpec, FailoverEvent } from './kind.js';
+import type { Condition } from '../../platform/store/resource.js';
 
 export const SETTLED = 'PhaseHistorySettled';
 

@@ -2,8 +2,9 @@
 import * as v from 'valibot';
 import type { Kind } from '../../platform/store/kind.js';
 import type { BatchAlarm } from '../alarms/batch-alarms.js';
-import type { Condition, ElementFailure, ParameterValue } from '../batches/kind.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../batches/execution-log.js';
+import type { Condition } from '../../platform/store/resource.js';
+import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
 
 export type RecordPhase = 'Open' | 'Reviewed' | 'Finalized';
 

@@ -31,6 +31,14 @@ export interface Resource<Spec = unknown, Status = unknown> {
   readonly status: Status;
 }
 
+/** One thing that is known of a resource, as in Kubernetes. */
+export interface Condition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
+}
+
 export interface Ref {
   readonly kind: string;
   readonly site: string;

@@ -1,7 +1,8 @@
 /** Runs an action by itself in a version of the test's choice, with builtins that only count. */
-import { type CompiledAction, compilePhase, type Frame, type PhaseText, type Slots } from '../../../runtime/chart/compile.js';
+import { type CompiledAction, compilePhase, type PhaseText } from '../../../runtime/chart/compile.js';
 import { Any, StError, zeroValue, type Raw } from '../../../runtime/chart/value.js';
 import { encodeSlot } from '../../../runtime/chart/codec.js';
+import type { Frame, Slots } from '../../../runtime/chart/functions.js';
 
 export type Version = 'narrow' | 'wide' | 'run';
 
