@@ -273,7 +273,8 @@ export class ProcedureTree {
     if (!child) return;
     if (child.state === 'Idle') {
       if (this.#world.startBlockedBy(child) !== '') return;
-      const misfit = this.#world.takeParameters(child);
+      // one whose Start is on its way begins with what it was given then
+      const misfit = this.#world.awaitsAnswer(child) ? '' : this.#world.takeParameters(child);
       if (misfit === '') this.#order(child, 'Start', 'Start');
       else this.fail(child, 'formula-out-of-range', misfit);
     } else if (isFinal(child.state) && child.runCount < (node.progress.activations[step] ?? 1)) {

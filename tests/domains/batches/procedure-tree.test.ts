@@ -450,3 +450,28 @@ t.test('ADR 0007: what does not fit is refused by name', async (t) => {
   bench.node('p3').state = 'Stopping';
   t.equal(steer(bench, { change: 'activate', step: 'p3', leave: ['p1'] }), 'element_active');
 });
+
+t.test('decisions 2.2, 3.2: parameters are taken once, before the Start; those that do not fit hold the element above', async (t) => {
+  const asked: string[] = [];
+  const faults = new Map([['p2', 'amount 9 is outside 0 to 5']]);
+  const bench = new Bench(plant(), {
+    misfit: ({ name }) => {
+      asked.push(name);
+      return faults.get(name) ?? '';
+    },
+  });
+  bench.late = true;
+  bench.tree.command('Start');
+  bench.settle();
+  bench.settle();
+  t.same(asked.filter((name) => name === 'p1').length, 1, 'not again while its Start is on its way');
+  bench.arrive();
+  bench.complete('p1');
+  t.match(bench.states(), { p2: 'Idle', p3: 'Held', 'a-op': 'Held', root: 'Held' });
+  t.match(bench.node('a-op').failure, { rule: 'formula-out-of-range', class: 'hold', message: 'p2: amount 9 is outside 0 to 5', step: 'p2' });
+  t.notOk(bench.commands.includes('Start p2'));
+  faults.clear();
+  bench.tree.command('Restart');
+  bench.settle();
+  t.match(bench.states(), { p2: 'Running', p3: 'Running', root: 'Running' });
+});
