@@ -304,6 +304,7 @@ t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memo
     const accepting = reloaded();
     clock.advance(60_000);
     await accepting;
+    await t.resolves(store.recorded, 'what failed is taken back: no frame waits for it any more');
     look();
   };
   const listed = () => unstoredAlarms(store).list('north');
