@@ -177,5 +177,5 @@ class Walk {
 
 function shown(port: PortValue | undefined): string {
   const value = port?.value;
-  return typeof value === 'number' ? String(Number(value.toPrecision(4))) : String(value ?? '');
+  return typeof value === 'number' ? value.toLocaleString(document.documentElement.lang, { maximumSignificantDigits: 4, useGrouping: false }) : String(value ?? '');
 }

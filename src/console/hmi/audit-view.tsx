@@ -44,10 +44,10 @@ export function AuditView() {
                 <td class="number">{momentText(record.timestamp)}</td>
                 <td>{record.displayName}</td>
                 <td>
-                  {word(record.action)} <span class="hint">{word(record.category)}</span>
+                  {word(record.action)} {word(record.category) !== word(record.action) && <span class="hint">{word(record.category)}</span>}
                 </td>
-                <td>
-                  {record.target.name} <span class="hint">{record.target.kind}</span>
+                <td class="long">
+                  {record.target.name} <span class="hint">{word(record.target.kind)}</span>
                 </td>
                 <td>{record.result === 'Rejected' || record.result === 'Failed' ? <strong>{word(record.result)}</strong> : word(record.result)}</td>
                 <td>{record.operatorReason ?? record.reason ?? ''}</td>

@@ -22,7 +22,8 @@ export function BatchDetailView() {
               {t.open}
             </a>
           </header>
-          <Facts batch={batch} />
+          {/* its units are the tiles above */}
+          <Facts batch={batch} hasUnits={false} />
           <CommandBar batch={batch} />
           {/* commands stay where they are; what grows scrolls below them */}
           <div class="detail-scroll" tabIndex={0} role="group" aria-label={t.messages}>
@@ -39,11 +40,11 @@ export function BatchDetailView() {
   );
 }
 
-export function Facts({ batch }: { readonly batch: BatchDetail }) {
+export function Facts({ batch, hasUnits = true }: { readonly batch: BatchDetail; readonly hasUnits?: boolean }) {
   const facts: readonly (readonly [string, string])[] = [
     [t.recipe, `${batch.recipe.name} ${batch.recipe.version}`],
     [t.quantity, batch.quantity === '' ? '' : `${batch.quantity} ${unitText(batch.engineeringUnit)}`],
-    [t.units, batch.units.map((unit) => unit.toUpperCase()).join(', ')],
+    [t.units, hasUnits ? batch.units.map((unit) => unit.toUpperCase()).join(', ') : ''],
     [t.workOrder, batch.workOrderID],
     [t.started, momentText(batch.startedAt)],
     [t.ended, momentText(batch.endedAt)],
@@ -92,7 +93,7 @@ export function Messages({ items }: { readonly items: readonly BatchMessage[] })
             <li key={message.id} class={`message message-${message.severity.toLowerCase()}`}>
               <time class="number hint">{momentText(message.ts)}</time>
               <span>
-                {message.severity !== 'Info' && <strong>{message.severity}: </strong>}
+                {message.severity !== 'Info' && <strong>{word(message.severity)}: </strong>}
                 {message.text}
                 {message.element.path !== '' && <span class="hint"> {message.element.path}</span>}
               </span>

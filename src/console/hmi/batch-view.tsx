@@ -7,7 +7,7 @@ import { can } from '../data/session.js';
 import { signResource } from '../data/signatures.js';
 import type { BatchDetail } from '../data/types.js';
 import { Chips } from '../common/chips.js';
-import { t } from '../common/strings.js';
+import { t, word } from '../common/strings.js';
 import { unitText, valueText } from '../common/text.js';
 import { Facts, Messages, Trouble } from './batch-detail.js';
 import { CommandBar } from './command-bar.js';
@@ -72,7 +72,7 @@ function Side({ batch }: { readonly batch: BatchDetail }) {
         {waiting.length > 0 && <PromptList waiting={waiting} />}
         <Chips label={t.show} value={tab} options={TABS.map((each) => [each, t.batchTabs[each]])} onChoose={setTab} testid="batch-tab" />
         {tab === 'messages' && <Messages items={messages.value} />}
-        {tab === 'parameters' && <Values rows={batch.parameterValues.map((each) => ({ ...each, hint: each.source }))} testid="parameters" />}
+        {tab === 'parameters' && <Values rows={batch.parameterValues.map((each) => ({ ...each, hint: word(each.source) }))} testid="parameters" />}
         {tab === 'outputs' && <Values rows={batch.outputs.map((each) => ({ ...each, hint: each.element }))} testid="outputs" />}
       </div>
     </section>

@@ -28,7 +28,7 @@ export function ElementView() {
   return (
     <section class="panel element" aria-label={t.chart} data-testid="element" data-path={path}>
       <header class="page-head">
-        <h3>{path === '' ? t.procedure : path}</h3>
+        <h3 title={path}>{path === '' ? t.procedure : path.slice(path.lastIndexOf('/') + 1)}</h3>
         {found && <StateBadge state={found.state} />}
         {found && found.mode !== 'Automatic' && <span class="mode-other">{word(found.mode)}</span>}
         {running && <span class="hint">{running}</span>}

@@ -1,5 +1,5 @@
 /** The interlocks of a module: each condition with the values that decide it, and their bypass with who, why and how long. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { conditionsOf, type InterlockCondition, type ModuleLogic, readLogic, readNetwork } from '../data/interlock.js';
 import { isBlocked, type ModuleTags } from '../data/module-tags.js';
 import { tagValue } from '../data/plant.js';
@@ -14,6 +14,9 @@ import { ConditionLine } from './condition-line.js';
 export function Interlock({ tags }: { readonly tags: ModuleTags }) {
   const { module, interlocks } = tags;
   const conditions = useConditions(module, interlocks.length > 0);
+  /** A read that fails takes the reasons away, but no dialog that is open. */
+  const last = useRef(conditions);
+  if (conditions.length > 0) last.current = conditions;
   if (interlocks.length === 0 && !module.interlockBypass.active) return null;
   const values = interlocks.map((tag) => ({ tag, held: tagValue(module.unit, tag.address).value }));
   const known = values.every(({ held }) => held.quality === 'Good');
@@ -30,7 +33,7 @@ export function Interlock({ tags }: { readonly tags: ModuleTags }) {
           <ConditionLine key={condition.text + condition.because.join()} condition={condition} />
         ))}
       </ul>
-      {(conditions.length > 0 || module.interlockBypass.active) && <BypassActions module={module} conditions={conditions} />}
+      {(last.current.length > 0 || module.interlockBypass.active) && <BypassActions module={module} conditions={last.current} />}
     </section>
   );
 }

@@ -42,10 +42,11 @@ export function TrendsView() {
   const [choosing, setChoosing] = useState(false);
   const [cursor, setCursor] = useState<{ readonly at: number | null; readonly readings: readonly Reading[] }>({ at: null, readings: [] });
   const curves = useRef<readonly Curve[]>([]);
-  const pens = useMemo(() => {
+  const tags = useMemo(() => {
     const byKey = new Map(tagList.value.map((tag) => [keyOf(tag), tag]));
-    return keys.flatMap((key) => byKey.get(key) ?? []).map(penOf);
+    return keys.flatMap((key) => byKey.get(key) ?? []);
   }, [keys, tagList.value]);
+  const pens = useMemo(() => tags.map(penOf), [tags]);
   const choose = (chosen: readonly string[]): void => {
     setKeys(chosen);
     localStorage.setItem(KEY, JSON.stringify(chosen));
@@ -99,7 +100,7 @@ export function TrendsView() {
           </div>
         </>
       )}
-      {choosing && <TagChoice keys={keys} onChoose={choose} onClose={() => setChoosing(false)} />}
+      {choosing && <TagChoice keys={tags.map(keyOf)} onChoose={choose} onClose={() => setChoosing(false)} />}
     </section>
   );
 }

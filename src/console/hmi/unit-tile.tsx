@@ -25,15 +25,15 @@ export function UnitTile({ unit }: { readonly unit: OverviewUnit }) {
           </h2>
           <p class="hint">{description}</p>
         </div>
-        {bypassed.length > 0 && (
-          <p class="quality tile-bypass" data-testid={`bypassed-${unit.name}`}>
-            {t.bypassMarks(bypassed.map((module) => module.name.toUpperCase()).join(', '))}
-          </p>
-        )}
         <div class="tile-state">
           <StateBadge state={unit.state} testid={`state-${unit.name}`} />
           <span class={unit.mode === 'Automatic' ? 'hint' : 'mode-other'}>{word(unit.mode)}</span>
           {unit.alarms.active > 0 && <SeverityMark severity={unit.alarms.highestSeverity} />}
+          {bypassed.length > 0 && (
+            <span class="quality tile-bypass" data-testid={`bypassed-${unit.name}`}>
+              {t.bypassMarks(bypassed.map((module) => module.name.toUpperCase()).join(', '))}
+            </span>
+          )}
         </div>
       </header>
       {!unit.runtimeReady && <p class="fault">{t.unitDown}</p>}
