@@ -4,8 +4,9 @@
  */
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
+import type { ElementFailure } from '../procedures/kind.js';
 import { isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
-import { Batch, type ElementFailure } from './kind.js';
+import { Batch } from './kind.js';
 
 const ROOTS: readonly { readonly kind: string }[] = [Batch, ...Object.values(ROOT_KINDS)];
 const NONE: readonly string[] = [];
