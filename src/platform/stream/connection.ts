@@ -111,9 +111,10 @@ export class Connection {
 
   /**
    * Registers, acknowledges and replays (contract 2, Events 1; decisions Q-STREAM-02).
+   * @returns the frames of the snapshot.
    * @throws Refusal, and then nothing is registered.
    */
-  subscribe(id: string, channel: ChannelName, request: FilterRequest): void {
+  subscribe(id: string, channel: ChannelName, request: FilterRequest): number {
     if (this.#subscriptions.has(id))
       throw new Refusal('conflict', `subscription ${id} is active; unsubscribe it first or choose another id`, { code: 'already_subscribed', field: 'id' });
     if (this.#subscriptions.size >= SUBSCRIPTIONS_MAX) {
@@ -136,6 +137,7 @@ export class Connection {
       this.answer({ type: 'subscribed', subscriptionId: id, channel, filter: present(request) });
       this.#replay(items, subscription.idJson);
     });
+    return items.length;
   }
 
   /** A snapshot is never shed, so what waits of snapshots is bounded where it is asked for. The first and the small are always taken. */

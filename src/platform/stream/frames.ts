@@ -55,7 +55,10 @@ export interface EventMembers {
 
 /** How one transport writes frames. */
 export interface Encoding {
-  /** An event of one subscription. `resumeAt` is the number an SSE `id:` line names instead of the event's own. */
+  /**
+   * An event of one subscription, in bytes that are valid until the next call: a snapshot has thousands of them, each sent at
+   * once or copied. `resumeAt` is the number an SSE `id:` line names instead of the event's own.
+   */
   event(event: EventMembers, subscription: string, replay: boolean, resumeAt?: number): Frame;
   /** Acknowledgement, error, result, gap, broker status, session end: no eventId. `members` without seq, `type` first. */
   control(members: Readonly<Record<string, unknown>>): Frame;
@@ -66,10 +69,18 @@ export function membersOf(value: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(value).slice(1, -1);
 }
 
+let scratch = Buffer.allocUnsafeSlow(4096);
+
+function inScratch(text: string): Uint8Array {
+  const worst = text.length * 3;
+  if (worst > scratch.length) scratch = Buffer.allocUnsafeSlow(worst * 2);
+  return scratch.subarray(0, scratch.write(text));
+}
+
 export const webSocketEncoding: Encoding = {
   event({ eventId, body }, subscription, replay) {
     const id = subscription === '' ? '' : `,"subscriptionId":${subscription}`;
-    return { bytes: Buffer.from(`${SEQ_HEAD}${SEQ_HOLE}${id},"eventId":${eventId}${replay ? ',"replay":true' : ''},${body}}`), seqAt: WEBSOCKET_SEQ_AT };
+    return { bytes: inScratch(`${SEQ_HEAD}${SEQ_HOLE}${id},"eventId":${eventId}${replay ? ',"replay":true' : ''},${body}}`), seqAt: WEBSOCKET_SEQ_AT };
   },
   control(members) {
     return { bytes: Buffer.from(`${SEQ_HEAD}${SEQ_HOLE},${membersOf(members)}}`), seqAt: WEBSOCKET_SEQ_AT };
@@ -81,7 +92,7 @@ export function sseEncoding(instance: string): Encoding {
   return {
     event({ eventId, type, body }, _subscription, replay, resumeAt = eventId) {
       const head = `${sseHead(instance, resumeAt, type)}${SEQ_HEAD}`;
-      return { bytes: Buffer.from(`${head}${SEQ_HOLE},"eventId":${eventId}${replay ? ',"replay":true' : ''},${body}}\n\n`), seqAt: Buffer.byteLength(head) };
+      return { bytes: inScratch(`${head}${SEQ_HOLE},"eventId":${eventId}${replay ? ',"replay":true' : ''},${body}}\n\n`), seqAt: Buffer.byteLength(head) };
     },
     control(members) {
       const head = `event: ${String(members.type)}\ndata: ${SEQ_HEAD}`;

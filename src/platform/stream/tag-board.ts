@@ -138,11 +138,17 @@ export class TagBoard {
   /** The last published state of every tag of the selection that changed after `since`, in the order of their changes. */
   known({ seen }: TagSelection, since: number): EventMembers[] {
     const found: EventMembers[] = [];
+    let textAtMs = -1;
+    let text = 'null';
     for (const [entry, indexes] of seen) {
       for (const index of indexes) {
         const eventId = entry.lastChange[index];
         if (eventId <= since) continue;
-        const body = `${entry.heads[index]}${entry.lastJson[index]},"quality":"${entry.lastQuality[index]}","ts":${timeJson(entry.lastAtMs[index])}`;
+        if (entry.lastAtMs[index] !== textAtMs) {
+          textAtMs = entry.lastAtMs[index];
+          text = timeJson(textAtMs);
+        }
+        const body = `${entry.heads[index]}${entry.lastJson[index]},"quality":"${entry.lastQuality[index]}","ts":${text}`;
         found.push({ eventId, type: 'tag', body });
       }
     }

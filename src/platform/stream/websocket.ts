@@ -19,6 +19,8 @@ const FRAMES_PER_SECOND = 50;
 const FRAMES_BURST = 100;
 /** Not in the contract: whoever goes on at more than twice the rate for this many refused frames floods, and is cut off. */
 const REFUSED_BURST = 1000;
+/** Not in the contract: so many frames of snapshots count as one frame of the client, or asking on would keep the gateway busy. */
+const REPLAYED_PER_FRAME = 1000;
 /** A refused frame is parsed for its correlation only, so a large one is not parsed at all. */
 const REFUSED_PARSED_BYTES_MAX = 4096;
 /** Names of the client's own making are quoted in answers up to this length. */
@@ -199,7 +201,8 @@ class WebSocketClient implements WebSocketSession {
     if (typeof channel !== 'string' || !isChannel(channel)) {
       throw new Refusal('invalid', `channel must be one of ${CHANNELS.join(', ')}`, { code: 'unknown_channel', field: 'channel' });
     }
-    this.#connection.subscribe(id, channel, readFilter(frame.filter));
+    const replayed = this.#connection.subscribe(id, channel, readFilter(frame.filter));
+    this.#frames.charge(Math.floor(replayed / REPLAYED_PER_FRAME));
   }
 
   /** D-STREAM-01: a token of the same account and session moves the connection's expiry. */
@@ -279,6 +282,11 @@ class Allowance {
     if (this.#left < 1) return false;
     this.#left -= 1;
     return true;
+  }
+
+  /** Takes what a frame costs beyond itself; what is left may go below nothing. */
+  charge(frames: number): void {
+    this.#left -= frames;
   }
 }
 

@@ -4,6 +4,7 @@ import { routesFor } from '../../../src/platform/http/route.js';
 import type { StreamCensus } from '../../../src/platform/http/stream-port.js';
 import { CHANNEL_ACTION } from '../../../src/platform/stream/channel.js';
 import { Hub } from '../../../src/platform/stream/hub.js';
+import type { Settings } from '../../../src/settings.js';
 import { EventClient, refusal, SocketClient } from '../../platform/stream/clients.js';
 import { everywhere } from '../../platform/stream/scripted.js';
 import { startGatewayTest } from '../../support/gateway.js';
@@ -14,11 +15,12 @@ const REST_TWINS = Object.values(CHANNEL_ACTION).map((action, index) =>
 );
 
 /** Both transports behind the real accounts, sessions and tokens. */
-async function gateway(t: { teardown(call: () => unknown): void }) {
+async function gateway(t: { teardown(call: () => unknown): void }, settings: Partial<Settings> = {}) {
   const made: { hub?: Hub } = {};
   const census: StreamCensus = { streamCount: (ip) => made.hub?.streamCount(ip) ?? 0, endAll: async () => made.hub?.endAll() };
   const server = await startGatewayTest({
     census,
+    settings,
     routes: ({ clock, access }) => {
       const hub = new Hub({ clock, sessions: access.authenticator, places: everywhere });
       made.hub = hub;
@@ -62,6 +64,49 @@ t.test('STREAM-13 STREAM-20 STREAM-21: the exp of the token ends the stream with
   }
   server.clock.advance(30_000);
   t.same(await socket.closed, { code: 4001, reason: 'access token expired' });
+});
+
+t.test('STREAM-13 STREAM-20 STREAM-21: open streams and subscribe frames are no activity, a write frame is; inactivity is noticed within 50 seconds', async (t) => {
+  const { server } = await gateway(t, { inactivityTimeoutMs: 120_000 });
+  const writes = await server.as('operator');
+  const listens = await server.as('viewer');
+  const writing = await SocketClient.open(server.url, writes.token);
+  const listening = await SocketClient.open(server.url, listens.token);
+  const events = await EventClient.open(server.url, '/api/v1/sites/north/events/sse?channel=alarms', { Authorization: `Bearer ${listens.token}` });
+  let open = true;
+  void listening.closed.then(() => (open = false));
+  let seconds = 0;
+  for (; seconds < 110; seconds += 10) {
+    server.clock.advance(10_000);
+    t.match(await listening.ask({ type: 'unsubscribe', id: 'x' }), { code: 'not_found' });
+    t.match(await writing.ask({ type: 'write', requestId: 'r', site: 'north', unit: 'rx1', address: 'a', value: 1 }), { ok: true });
+  }
+  t.ok(open);
+  server.clock.advance(30_000);
+  await writing.ask({ type: 'write', requestId: 'r', site: 'north', unit: 'rx1', address: 'a', value: 1 });
+  server.clock.advance(30_000);
+  t.same(await listening.closed, { code: 4001, reason: 'session terminated after inactivity' }, 'within 50 s after two minutes');
+  let last = await events.next();
+  while (last.comment !== undefined) last = await events.next();
+  t.match(last, { event: 'session-ended', data: { reason: 'session terminated after inactivity' } });
+  t.match(await writing.ask({ type: 'unsubscribe', id: 'x' }), { code: 'not_found' }, 'who writes stays');
+  writing.close();
+});
+
+t.test('STREAM-24 (decisions Q-STREAM-10): behind a trusted proxy every client counts for itself, and one /64 once', async (t) => {
+  const { server, hub } = await gateway(t, { trustedProxies: ['127.0.0.1'], streamsPerSourceMax: 2 });
+  const { token } = await server.as('viewer');
+  const clients: EventClient[] = [];
+  t.teardown(() => clients.forEach((client) => client.close()));
+  const open = async (source: string) => {
+    const client = await EventClient.open(server.url, '/api/v1/sites/north/events/sse?channel=alarms', { Authorization: `Bearer ${token}`, 'X-Forwarded-For': source });
+    clients.push(client);
+  };
+  for (const source of ['10.1.1.1', '::ffff:10.1.1.1', '10.1.1.2', '2001:db8:0:1::1', '2001:DB8:0:1:9::9']) await open(source);
+  for (const source of ['10.1.1.1', '6.6.6.6, 10.1.1.1', '2001:db8:0:1:ffff::1'])
+    t.match(await refusal(open(source)), { status: 429, body: { code: 'too_many_streams', limit: 2 } }, source);
+  await open('10.1.1.2');
+  t.equal(hub.connectionCount, 6);
 });
 
 t.test('WS-16 SSE-11 STREAM-17: tiers and keys on the live transports', async (t) => {

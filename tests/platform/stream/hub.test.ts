@@ -444,7 +444,7 @@ t.test('EVT-16: no frame goes out before what it tells is on record, and none wh
   t.same(wire.take(), []);
 });
 
-t.test('EVT-02 EVT-03 EVT-04 STREAM-08: events leave in the turn they were published, one cork for all', async (t) => {
+t.test('EVT-02 EVT-03 EVT-04 STREAM-06 STREAM-08: events leave in the turn they were published, one cork for all', async (t) => {
   const { hub, open } = plant();
   const { wire, connection } = open();
   connection.subscribe('a', 'alarms', {});

@@ -2,7 +2,7 @@ import t from 'tap';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import { startPlant, type PlantOptions } from '../../domains/tags/plant.js';
 import { refusal, SocketClient } from './clients.js';
-import { person, type Received, ScriptedClock } from './scripted.js';
+import { person, type Received, ScriptedClock, tagSource, tagsNamed } from './scripted.js';
 
 async function gateway(t: Tap.Test, options: PlantOptions = {}) {
   const clock = new ScriptedClock();
@@ -239,6 +239,21 @@ t.test('WS-02 (decisions Q-STREAM-06): who goes on flooding after a thousand ref
   t.match(await client.ask({ type: 'unsubscribe', id: 'x' }), { code: 'not_found' }, 'a pause makes up for it');
   for (let n = 0; n < 1200; n += 1) client.send('{');
   t.match(await client.closed, { code: 1008, reason: 'far too many frames' });
+});
+
+t.test('WS-02 EVT-05: a snapshot of the whole plant counts as several frames, so that asking on does not keep the gateway busy', async (t) => {
+  const { clock, plant, open } = await gateway(t);
+  plant.hub.placeTags(tagSource('north', 'rx1', tagsNamed(20_000)));
+  const client = await open();
+  const answers: string[] = [];
+  for (let n = 0; n < 7; n += 1) {
+    const { type, code } = await client.ask({ type: 'subscribe', id: `t${n}`, channel: 'tags', filter: { addressPattern: 'm*.pv' } });
+    answers.push(code ?? type);
+    if (type === 'subscribed') await client.take(20_000);
+  }
+  t.same(answers, [...Array<string>(5).fill('subscribed'), 'rate_limited', 'rate_limited']);
+  clock.advance(1000);
+  t.match(await client.ask({ type: 'subscribe', id: 'a', channel: 'alarms' }), { type: 'subscribed' });
 });
 
 t.test('WS-12 STREAM-11: what a client makes up is not sent back to it at length', async (t) => {
