@@ -14,7 +14,8 @@
  *   at random moments 0.3 to 0.9 s apart; a client in another process takes the age of each new value when its frame arrives,
  *   while 20 more connections are served. A value waits up to 200 ms for its turn, so p99 is judged beyond that period.
  * - A stopped reader among 100: the others look at every number they get. Memory is what the process holds after a garbage
- *   collection (heap, external, array buffers), before and after the stopped one has filled the kernel and its buffer.
+ *   collection (heap, external, array buffers), before and after the stopped one has filled the kernel and its buffer, less
+ *   what it grew in the 5 s before.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -235,6 +236,7 @@ async function benchAges(sink: Sink): Promise<void> {
 const READERS = 100;
 const SHEDDING_WITHIN_MS = 30_000;
 const SHEDDING_MS = 3000;
+const CONTROL_MS = 5000;
 /** The 256 frames of the buffer in the room that the design gives each of them. */
 const WAITING_FRAME_BYTES = 384;
 const BUFFER_BYTES = FRAME_BUFFER_MAX * WAITING_FRAME_BYTES;
@@ -245,7 +247,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 /** The least of some looks: what is under way in a moment is not held. */
 async function heldBytes(): Promise<number> {
   const looks: number[] = [];
-  for (let look = 0; look < 5; look += 1) {
+  for (let look = 0; look < 10; look += 1) {
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
     looks.push(heapUsed + external);
@@ -259,13 +261,16 @@ async function benchStopped(sink: Sink): Promise<void> {
   const { hub } = readers;
   readers.start();
   await pause(3000);
+  const early = await heldBytes();
+  await pause(CONTROL_MS);
   const before = await heldBytes();
+  const drift = Math.max(0, before - early);
   const rssBefore = process.memoryUsage.rss();
   await sink.stop('readers', 0);
   const stoppedAt = performance.now();
   while (hub.shedTotal === 0 && performance.now() - stoppedAt < SHEDDING_WITHIN_MS) await pause(100);
   await pause(SHEDDING_MS);
-  const held = (await heldBytes()) - before;
+  const held = (await heldBytes()) - before - drift;
   const rss = process.memoryUsage.rss() - rssBefore;
   const shed = hub.shedTotal;
   readers.stop();
