@@ -347,6 +347,7 @@ async function killed(box: ApplianceProcess, people: People): Promise<void> {
   const start = await people.operator.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' }, { 'x-dcs-nonce': nonce });
   assert.equal(start.status, 200, start.text);
   const heat = await eventually('the reactor heats', () => heating(people.operator, batch), 90_000);
+  await people.operator.get(`${SITE}/batches/${batch}/events`); // answered from the disk, so what was seen before is on it
   await box.end('SIGKILL');
   await box.start();
   people.operator = await signIn(box, 'olga');
