@@ -315,6 +315,12 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     t.match(await page.getByTestId('sign-dialog').textContent(), /Change of the active step by hand/, 'the meaning is shown');
     await signNow(page, 'the laboratory has telephoned');
     await page.locator('[data-testid="step-wait"]:not([data-mark="active"])').waitFor();
+
+    // the value that the operation waits for will not come any more; with its phase it is in Manual too (decisions 3.7)
+    await page.getByTestId('tree-makeResin/react').click();
+    await page.getByTestId('force-sample-cool').click();
+    await signNow(page, 'cooled on the word of the laboratory');
+    await orWhy(admin, name, page.locator('[data-testid="tree-makeResin/react/cool"][data-state="Running"]').waitFor());
   });
 
   await t.test('every view is reached from the keyboard, in German too, and nothing sticks out', async (t) => {

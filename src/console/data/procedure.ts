@@ -54,7 +54,8 @@ let isChosen = false;
 /** Null while the element has not had its turn. */
 export const element = signal<ElementDetail | null>(null);
 
-const COLLECTIONS: Readonly<Record<string, string>> = { Procedure: 'procedures', UnitProcedure: 'unitprocedures', Operation: 'operations', Phase: 'phases' };
+/** Path segment of each kind of element. */
+export const COLLECTIONS: Readonly<Record<string, string>> = { Procedure: 'procedures', UnitProcedure: 'unitprocedures', Operation: 'operations', Phase: 'phases' };
 
 function at(path: string): string {
   return `/api/v1/sites/${encodeURIComponent(site.peek())}/${path}`;

@@ -1,4 +1,5 @@
 /** Electronic signatures (contract 1, Authentication 7 and 8; decisions Q-AUTH-04): the password is entered for each of them. */
+import { COLLECTIONS } from './procedure.js';
 import { post } from './api.js';
 import { site } from './plant.js';
 import { config, reauthenticate } from './session.js';
@@ -31,6 +32,11 @@ export type ChartChange =
   | { readonly change: 'activate'; readonly step: string; readonly leave: readonly string[] }
   | { readonly change: 'deactivate'; readonly step: string };
 
-export async function changeActiveStep(phase: string, change: ChartChange, reason: string): Promise<void> {
-  await post(`/api/v1/sites/${encodeURIComponent(site.peek())}/phases/${encodeURIComponent(phase)}/active-step`, { ...change, reason });
+export interface SteeredElement {
+  readonly kind: string;
+  readonly name: string;
+}
+
+export async function changeActiveStep({ kind, name }: SteeredElement, change: ChartChange, reason: string): Promise<void> {
+  await post(`/api/v1/sites/${encodeURIComponent(site.peek())}/${COLLECTIONS[kind]}/${encodeURIComponent(name)}/active-step`, { ...change, reason });
 }

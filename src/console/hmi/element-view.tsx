@@ -24,7 +24,7 @@ export function ElementView() {
   const running = found?.chartStatus?.chart;
   const chart = running ? (found.spec.charts?.[running] ?? node.chart) : node.chart;
   const sfc = running ? found?.chartStatus : found?.sfcStatus;
-  const steerable = found && sfc && node.isPhase && !running && isSteerable(found) ? found.name : '';
+  const steered = found && kind && sfc && !running && isSteerable(kind, found) ? { kind, name: found.name } : undefined;
   return (
     <section class="panel element" aria-label={t.chart} data-testid="element" data-path={path}>
       <header class="page-head">
@@ -42,13 +42,13 @@ export function ElementView() {
         <ModeChoice title={path || t.procedure} mode={found.mode} meanings={t.elementModes} onSet={(mode) => setMode(kind, found.name, mode).then(readElement)} />
       )}
       <div class={stale.value ? 'element-scroll scroll live' : 'element-scroll scroll'} tabIndex={0} role="group" aria-label={t.chart}>
-        {steerable !== '' && <p class="hint">{t.stepTouch}</p>}
+        {steered && node.isPhase && <p class="hint">{t.stepTouch}</p>}
         {node.isPhase ? (
-          <PhaseChart chart={chart} sfc={sfc} onTouch={steerable === '' ? undefined : (step) => setChanging({ phase: steerable, step, active: sfc?.activeSteps ?? [] })} />
+          <PhaseChart chart={chart} sfc={sfc} onTouch={steered && ((step) => setChanging({ element: steered, step, active: sfc?.activeSteps ?? [] }))} />
         ) : (
           <Children chart={chart} path={path} />
         )}
-        {sfc && <Transitions items={sfc.transitionStates} onForce={steerable === '' ? undefined : (item) => setChanging({ phase: steerable, item })} />}
+        {sfc && <Transitions items={sfc.transitionStates} onForce={steered && ((item) => setChanging({ element: steered, item }))} />}
         {found && found.blockedBecause !== '' && !sfc && <Because element={found} />}
       </div>
       {changing && <SteeringDialog steering={changing} onClose={() => setChanging(null)} />}
@@ -59,8 +59,8 @@ export function ElementView() {
 /** States in which a chart can be changed by hand; in all others another chart has the equipment (ADR 0007). */
 const STEERABLE: readonly string[] = ['Running', 'Paused', 'Held'];
 
-function isSteerable({ mode, state }: ElementDetail): boolean {
-  return mode === 'Manual' && STEERABLE.includes(state) && can('phase:active-step');
+function isSteerable(kind: string, { mode, state }: ElementDetail): boolean {
+  return mode === 'Manual' && STEERABLE.includes(state) && can(`${kind.toLowerCase()}:active-step`);
 }
 
 interface PhaseChartProps {

@@ -1,20 +1,20 @@
 /**
- * What a lead operator does by hand to the chart of a phase in Manual, said in plain words and signed (ADR 0007): a
+ * What a lead operator does by hand to the chart of an element in Manual, said in plain words and signed (ADR 0007): a
  * transition is fired, a step is activated or deactivated. The dialog keeps the steps that were active when it opened: in
  * Manual nothing moves by itself, and what no longer fits is refused by the gateway.
  */
 import { useState } from 'preact/hooks';
 import { config } from '../data/session.js';
-import { type ChartChange, changeActiveStep } from '../data/signatures.js';
+import { type ChartChange, changeActiveStep, type SteeredElement } from '../data/signatures.js';
 import type { TransitionState } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
 import { t } from '../common/strings.js';
 import { SignDialog } from './sign-dialog.js';
 
 export type Steering =
-  | { readonly phase: string; readonly item: TransitionState }
+  | { readonly element: SteeredElement; readonly item: TransitionState }
   /** A step that was touched, and those that were active then. */
-  | { readonly phase: string; readonly step: string; readonly active: readonly string[] };
+  | { readonly element: SteeredElement; readonly step: string; readonly active: readonly string[] };
 
 export function SteeringDialog({ steering, onClose }: { readonly steering: Steering; readonly onClose: () => void }) {
   if ('item' in steering) return <ForceDialog {...steering} onClose={onClose} />;
@@ -24,20 +24,20 @@ export function SteeringDialog({ steering, onClose }: { readonly steering: Steer
 }
 
 interface ChangeDialogProps {
-  readonly phase: string;
+  readonly element: SteeredElement;
   readonly title: string;
   readonly change: ChartChange;
   readonly onClose: () => void;
   readonly children?: preact.ComponentChildren;
 }
 
-function ChangeDialog({ phase, title, change, onClose, children }: ChangeDialogProps) {
+function ChangeDialog({ element, title, change, onClose, children }: ChangeDialogProps) {
   return (
     <SignDialog
       title={title}
       meanings={['active-step-change']}
       lengthMin={config.value?.reasonMinLength ?? 1}
-      onSign={(_meaning, reason) => changeActiveStep(phase, change, reason)}
+      onSign={(_meaning, reason) => changeActiveStep(element, change, reason)}
       onClose={onClose}
     >
       {children}
@@ -45,25 +45,25 @@ function ChangeDialog({ phase, title, change, onClose, children }: ChangeDialogP
   );
 }
 
-function ForceDialog({ phase, item: { fromStep, toStep, index }, onClose }: { readonly phase: string; readonly item: TransitionState; readonly onClose: () => void }) {
+function ForceDialog({ element, item: { fromStep, toStep, index }, onClose }: { readonly element: SteeredElement; readonly item: TransitionState; readonly onClose: () => void }) {
   const transition = `${fromStep}->${toStep}#${index}`;
-  return <ChangeDialog phase={phase} title={`${t.forceTitle} ${fromStep} → ${toStep}`} change={{ change: 'force', transition }} onClose={onClose} />;
+  return <ChangeDialog element={element} title={`${t.forceTitle} ${fromStep} → ${toStep}`} change={{ change: 'force', transition }} onClose={onClose} />;
 }
 
 interface StepProps {
-  readonly phase: string;
+  readonly element: SteeredElement;
   readonly step: string;
   readonly active: readonly string[];
   readonly onClose: () => void;
 }
 
 /** Going on or back is one act: by default every active step is left in the same moment, so that nothing runs twice. */
-function ActivateDialog({ phase, step, active, onClose }: StepProps) {
+function ActivateDialog({ element, step, active, onClose }: StepProps) {
   const [leave, setLeave] = useState(active);
   const toggle = (each: string): void => setLeave(leave.includes(each) ? leave.filter((kept) => kept !== each) : [...leave, each]);
   const stays = active.filter((each) => !leave.includes(each));
   return (
-    <ChangeDialog phase={phase} title={`${t.stepActivate} ${step}`} change={{ change: 'activate', step, leave }} onClose={onClose}>
+    <ChangeDialog element={element} title={`${t.stepActivate} ${step}`} change={{ change: 'activate', step, leave }} onClose={onClose}>
       <p class="note" data-testid="step-words">
         {t.stepActivateWords(step, leave.join(', '), stays.join(', '))}
       </p>
@@ -81,10 +81,10 @@ function ActivateDialog({ phase, step, active, onClose }: StepProps) {
   );
 }
 
-function DeactivateDialog({ phase, step, active, onClose }: StepProps) {
+function DeactivateDialog({ element, step, active, onClose }: StepProps) {
   const stays = active.filter((each) => each !== step);
   return (
-    <ChangeDialog phase={phase} title={`${t.stepDeactivate} ${step}`} change={{ change: 'deactivate', step }} onClose={onClose}>
+    <ChangeDialog element={element} title={`${t.stepDeactivate} ${step}`} change={{ change: 'deactivate', step }} onClose={onClose}>
       <p class="note" data-testid="step-words">
         {t.stepDeactivateWords(step, stays.join(', '))}
       </p>
