@@ -48,6 +48,7 @@ import { TagCatalogue } from './domains/tags/catalogue.js';
 import { ModuleHealths } from './domains/tags/module-health.js';
 import type { StreamDeps } from './domains/tags/stream-routes.js';
 import { publishTags } from './domains/tags/tag-sources.js';
+import { openTelemetry, type TelemetrySettings } from './domains/telemetry/open.js';
 import { writeFrame } from './domains/tags/write-frame.js';
 import { UnitJournal, unitOfLogLine } from './domains/units/journal.js';
 import { keepOverrides } from './domains/units/overrides.js';
@@ -308,6 +309,15 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const tagDeps = { store, catalogue, runtimes, modeCheckDeviceTags: settings.modeCheckDeviceTags };
   publishTags({ hub, runtimes, catalogue, store });
   publishAlarms({ hub, store, clock });
+  const broadcast =
+    settings.mqttUrl !== null && settings.mqttEnabled ? openTelemetry(telemetrySettings(settings, settings.mqttUrl), { store, clock, log, deviceId: keys.deviceId }) : undefined;
+  if (broadcast) {
+    const { telemetry } = broadcast;
+    publishTags({ hub: telemetry, runtimes, catalogue, store });
+    publishAlarms({ hub: telemetry, store, clock });
+    publishStates({ hub: telemetry, store });
+    await broadcast.start();
+  }
   new ModuleHealths({ hub, store, runtimes, clock });
   const stopRecording = history ? recordTags({ history, runtimes, clock, intervalMinMs: settings.historianIntervalMinMs }) : () => undefined;
   publishStates({ hub, store, ...(history ? { listener: stateRecorder(history, store, startedAtMs) } : {}) });
@@ -445,6 +455,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       await rehearsals.stop();
       await gateway.server.stop();
       hub.stop();
+      await broadcast?.stop();
       access.stop();
       stopPulse();
       for (const loop of [definitionLoop, alarmLoop, systemLoop, batchLoop, adhocLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
@@ -459,6 +470,21 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       await ledger.close();
       lock.release();
     },
+  };
+}
+
+function telemetrySettings(settings: Settings, url: string): TelemetrySettings {
+  const { mqttClientId, mqttUsername, mqttPasswordFile, mqttCaFile, mqttTopicPrefix, mqttSites, mqttTagIntervalMs, mqttTagRefreshMs } = settings;
+  return {
+    url,
+    clientId: mqttClientId,
+    username: mqttUsername,
+    passwordFile: mqttPasswordFile,
+    caFile: mqttCaFile,
+    topicPrefix: mqttTopicPrefix,
+    sites: mqttSites,
+    tagIntervalMs: mqttTagIntervalMs,
+    tagRefreshMs: mqttTagRefreshMs,
   };
 }
 

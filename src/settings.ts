@@ -290,7 +290,7 @@ export const SETTINGS = {
   powerProvider: row('power.provider', text, 'none', 'none, redfish, ipmi, wol or simulation', NO_POWER),
   powerNodes: row('power.nodes', powerNodes, {}, 'address and secret per node', { secret: true, ...NO_POWER }),
   mqttEnabled: row('mqtt.enabled', flag, false, 'publish telemetry'),
-  mqttUrl: row('mqtt.url', maybeText, null, 'broker'),
+  mqttUrl: row('mqtt.url', maybeText, null, 'broker: mqtt://host:1883, or mqtts://host:8883 with TLS'),
   mqttClientId: row('mqtt.clientId', maybeText, null, 'client id at the broker'),
   mqttUsername: row('mqtt.username', maybeText, null, 'user at the broker'),
   mqttPasswordFile: row('mqtt.passwordFile', maybeText, null, 'file with the password at the broker'),
@@ -497,16 +497,27 @@ function checkTogether(settings: Settings): void {
   if (settings.bypassDefaultMs > settings.bypassMaxMs)
     throw new SettingsError('interlock.bypass.defaultDuration', 'interlock.bypass.defaultDuration must not be longer than interlock.bypass.maxDuration');
   if (settings.ioReconnectMinMs > settings.ioReconnectMaxMs) throw new SettingsError('io.reconnect.min', 'io.reconnect.min must not be longer than io.reconnect.max');
+  checkTelemetry(settings);
   refuseAbsent(settings);
+}
+
+const BROKER = /^mqtts?:\/\/(\[[0-9a-fA-F:.]+\]|[^\s/:@[\]]+)(:\d{1,5})?\/?$/;
+
+function checkTelemetry({ mqttEnabled, mqttUrl, mqttTopicPrefix }: Settings): void {
+  if (!mqttEnabled) return;
+  if (mqttUrl === null || !BROKER.test(mqttUrl)) {
+    throw new SettingsError('mqtt.url', 'mqtt.url must be mqtt://host:port or mqtts://host:port while mqtt.enabled is true; user and password have settings of their own');
+  }
+  if (/[+#\0]/.test(mqttTopicPrefix) || mqttTopicPrefix.startsWith('$')) throw new SettingsError('mqtt.topicPrefix', 'mqtt.topicPrefix must not contain + or #, nor begin with $');
 }
 
 /**
  * What this version does not have is refused at start where the plant would be less protected, or less is seen of it, than
  * the setting says. What only does nothing is told (`withoutEffect`): no update keeps a line from starting for that.
  */
-function refuseAbsent({ authMode, mqttEnabled, changeControlEnforced }: Settings): void {
+function refuseAbsent({ authMode, sparkplugEnabled, changeControlEnforced }: Settings): void {
   if (changeControlEnforced)
     throw new SettingsError('changeControl.enforce', 'changeControl.enforce: this version has no change requests, so nothing could be changed through them; leave it false');
   if (authMode === 'oidc') throw new SettingsError('auth.mode', 'auth.mode oidc: this version signs in with its own accounts only; use local, or none on a loopback address');
-  if (mqttEnabled) throw new SettingsError('mqtt.enabled', 'mqtt.enabled: this version does not publish over MQTT; leave it false');
+  if (sparkplugEnabled) throw new SettingsError('mqtt.sparkplug.enabled', 'mqtt.sparkplug.enabled: this version publishes JSON only; leave it false');
 }

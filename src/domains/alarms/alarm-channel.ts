@@ -18,7 +18,7 @@ export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, '
     const frame = frameOf(alarm, clock.wallMs());
     if (before && JSON.stringify(frameOf(before, clock.wallMs())) === JSON.stringify(frame) && before.status.shelvedUntil === alarm.status.shelvedUntil) return;
     const resolvedMs = alarm.status.state === 'ClearedAcknowledged' ? clock.wallMs() - resolvedAtMs(alarm.status, alarm.metadata.updatedAt) : undefined;
-    if (resolvedMs !== undefined && resolvedMs >= RESOLVED_REPLAY_MS) return; // resolved before this process began
+    if (resolvedMs !== undefined && resolvedMs >= RESOLVED_REPLAY_MS) return forget(alarm); // resolved before this process began
     hub.publish({
       channel: 'alarms',
       key: name,
@@ -28,10 +28,12 @@ export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, '
       ...(resolvedMs === undefined ? {} : { retainMs: RESOLVED_REPLAY_MS - Math.max(0, resolvedMs) }),
     });
   };
+  const forget = ({ metadata, status }: Resource<AlarmSpec, AlarmStatus>): void =>
+    hub.publish({ channel: 'alarms', key: metadata.name, site: metadata.site, unit: status.unit, frame: {}, forget: true });
   store.watch(Alarm, ({ type, resource, before }) => {
     const alarm = resource as Resource<AlarmSpec, AlarmStatus>;
     if (type === 'put') announce(alarm, before as Resource<AlarmSpec, AlarmStatus> | undefined);
-    else hub.publish({ channel: 'alarms', key: alarm.metadata.name, site: alarm.metadata.site, unit: alarm.status.unit, frame: {}, forget: true });
+    else forget(alarm);
   });
   // frames of the changes that failed were dropped with those of whatever came in the same turn
   store.watchReload(() => {

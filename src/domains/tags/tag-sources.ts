@@ -84,8 +84,13 @@ export class LinkTagSource implements TagSource {
   }
 }
 
-/** Keeps the hub's tags and its broker status in step with the unit runtimes. */
-export function publishTags(deps: { readonly hub: Hub; readonly runtimes: UnitRuntimes; readonly catalogue: TagCatalogue; readonly store: Store }): void {
+/** Keeps the tags of the hub, or of whoever else publishes them, and the broker status in step with the unit runtimes. */
+export function publishTags(deps: {
+  readonly hub: Pick<Hub, 'placeTags' | 'removeTags' | 'setBroker'>;
+  readonly runtimes: UnitRuntimes;
+  readonly catalogue: TagCatalogue;
+  readonly store: Store;
+}): void {
   const { hub, runtimes, catalogue, store } = deps;
   const place = (link: UnitLink): void => {
     hub.placeTags(new LinkTagSource(link, (path) => catalogue.find(link.site, link.unit, path)?.descriptor.address ?? path));

@@ -64,7 +64,12 @@ t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by n
   t.match(refused(['--config', '/no/such/file'], {}), 'does not exist');
   t.match(refused([], {}, 'gateway.tls.certFile: /c.pem\n'), 'given together');
   t.match(refused(['--auth-mode', 'oidc'], {}, 'auth.oidc.issuer: https://id.example\nauth.oidc.clientId: lineside\n'), 'signs in with its own accounts only');
-  t.match(refused([], { LINESIDE_MQTT__ENABLED: 'true' }), 'does not publish over MQTT');
+  const telemetry = (url: string, more: Record<string, string> = {}): string => refused([], { LINESIDE_MQTT__ENABLED: 'true', LINESIDE_MQTT__URL: url, ...more });
+  t.match(refused([], { LINESIDE_MQTT__ENABLED: 'true' }), 'mqtt.url must be mqtt://host:port');
+  for (const url of ['http://broker', 'mqtt://', 'mqtt://user:secret@broker', 'broker:1883']) t.match(telemetry(url), 'mqtt.url must be', url);
+  t.match(telemetry('mqtt://broker', { LINESIDE_MQTT__TOPICPREFIX: 'a/#' }), 'mqtt.topicPrefix must not contain');
+  t.match(telemetry('mqtt://broker', { LINESIDE_MQTT__SPARKPLUG__ENABLED: 'true' }), 'publishes JSON only');
+  for (const url of ['mqtt://broker.plant:1883', 'mqtts://[fd00::1]:8883']) t.equal(telemetry(url), 'accepted', url);
 });
 
 t.test('D-CFG: a setting that does nothing in this version says so to whoever sets it; one that would protect less than it says is refused', async (t) => {
