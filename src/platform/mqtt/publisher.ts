@@ -4,7 +4,8 @@
  * an outage loses no last state, and costs no more memory than there are topics.
  *
  * Invariant: a message of QoS 1 is waiting, or under way and not yet acknowledged (the library sends it again after a
- * reconnect), or superseded by a newer one of its topic, or at the broker.
+ * reconnect, before it says that it is connected), or superseded by a newer one of its topic, or at the broker. Of a topic one
+ * message is under way at most, so that one that comes back unsent cannot overtake a newer one.
  */
 import type { IClientOptions, MqttClient } from 'mqtt';
 import type { Clock } from '../base/clock.js';
@@ -44,21 +45,28 @@ export interface PublisherParts {
   readonly onConnected: () => void;
 }
 
+const CLOSED = 'the broker closed the connection';
+
 export class MqttPublisher {
   readonly #parts: PublisherParts;
   readonly #waiting = new Map<string, Message>();
-  #underWay = 0;
+  /** Given to the library, by topic. */
+  readonly #underWay = new Map<string, Message>();
   #client: MqttClient | undefined;
+  /** The library calls itself connected while it still sends again what was under way; here it is not yet. */
+  #isConnected = false;
+  #isFlushing = false;
+  #whenSettled: () => void = () => undefined;
   /** What the log said last, once per outage. */
   #isAway = false;
-  #fault = 'the broker closed the connection';
+  #fault = CLOSED;
 
   constructor(parts: PublisherParts) {
     this.#parts = parts;
   }
 
   get connected(): boolean {
-    return this.#client?.connected ?? false;
+    return this.#isConnected;
   }
 
   /** The library is loaded by whoever publishes only. */
@@ -66,58 +74,81 @@ export class MqttPublisher {
     const { connect } = await import('mqtt');
     const client = connect(this.#parts.url, optionsOf(this.#parts));
     this.#client = client;
-    client.on('connect', () => {
-      this.#isAway = false;
-      this.#parts.log.info({ url: this.#parts.url }, 'the telemetry broker is connected');
-      this.#parts.onConnected();
-      this.#flush();
-    });
+    client.on('connect', () => this.#opened());
     client.on('error', (error) => (this.#fault = error.message));
     client.on('close', () => this.#closed());
   }
 
   /** What the topic holds from now on. Without a broker QoS 0 is not kept: it is published again after the next connect. */
   set(topic: string, payload: string, qos: QoS): void {
-    if (qos === 0 && !this.connected) return;
+    if (qos === 0 && !this.#isConnected) return;
     this.#waiting.delete(topic); // the newest of a topic goes to the end of the line
     this.#waiting.set(topic, { topic, payload, qos });
     if (this.#waiting.size > WAITING_MAX) this.#waiting.delete(this.#waiting.keys().next().value as string);
     this.#flush();
   }
 
-  /** Sends what waits if the broker takes it soon, says goodbye, and ends. */
+  /** Sends what waits if the broker takes it soon, says goodbye, and ends: after `STOP_MS`, whatever the broker does. */
   async stop(): Promise<void> {
     const client = this.#client;
-    this.#client = undefined;
     if (!client) return;
-    if (!client.connected) return client.endAsync(true);
-    for (const message of this.#waiting.values()) client.publish(message.topic, message.payload, { qos: message.qos, retain: true });
-    this.#waiting.clear();
-    const cancel = this.#parts.clock.after(STOP_MS, () => client.end(true));
-    await client.endAsync();
+    // a line that says nothing ends neither by an acknowledgement nor by a goodbye, and a second `end` does nothing
+    const cancel = this.#parts.clock.after(STOP_MS, () => client.stream.destroy());
+    if (this.#isConnected) await new Promise<void>((resolve) => this.#settle(resolve));
+    this.#client = undefined;
+    await client.endAsync(!this.#isConnected);
     cancel();
   }
 
+  #opened(): void {
+    this.#isConnected = true;
+    this.#isAway = false;
+    this.#fault = CLOSED;
+    this.#parts.log.info({ url: this.#parts.url }, 'the telemetry broker is connected');
+    this.#parts.onConnected();
+    this.#flush();
+  }
+
   #closed(): void {
-    for (const [topic, { qos }] of this.#waiting) if (qos === 0) this.#waiting.delete(topic);
+    this.#isConnected = false;
+    for (const messages of [this.#waiting, this.#underWay]) {
+      for (const [topic, { qos }] of messages) if (qos === 0) messages.delete(topic); // its callback may never come
+    }
+    this.#whenSettled();
     if (this.#isAway || this.#client === undefined) return;
     this.#isAway = true;
     this.#parts.log.warn({ fault: this.#fault, waiting: this.#waiting.size }, 'the telemetry broker is not reached');
   }
 
+  /** Calls back when the broker has everything, or is gone. */
+  #settle(settled: () => void): void {
+    this.#whenSettled = settled;
+    this.#flush();
+  }
+
   /** A slow broker has few messages under way; what a topic was meanwhile is never sent. */
   #flush(): void {
-    const client = this.#client;
-    if (!client?.connected) return;
-    for (const [topic, { payload, qos }] of this.#waiting) {
-      if (this.#underWay >= UNDER_WAY_MAX) return;
+    if (this.#isFlushing) return; // the library may call back at once
+    this.#isFlushing = true;
+    for (const [topic, message] of this.#waiting) {
+      if (!this.#isConnected || this.#underWay.size >= UNDER_WAY_MAX) break;
+      if (this.#underWay.has(topic)) continue;
       this.#waiting.delete(topic);
-      this.#underWay += 1;
-      client.publish(topic, payload, { qos, retain: true }, () => {
-        this.#underWay -= 1;
-        this.#flush();
-      });
+      this.#send(message);
     }
+    this.#isFlushing = false;
+    if (this.#waiting.size + this.#underWay.size === 0) this.#whenSettled();
+  }
+
+  #send(message: Message): void {
+    const { topic, payload, qos } = message;
+    this.#underWay.set(topic, message);
+    this.#client?.publish(topic, payload, { qos, retain: true }, (error) => {
+      if (this.#underWay.get(topic) !== message) return;
+      this.#underWay.delete(topic);
+      if (!error) this.#flush();
+      else if (qos === 1 && !this.#waiting.has(topic)) this.#waiting.set(topic, message); // goes with the next, at the latest after a connect
+    });
   }
 }
 

@@ -9,55 +9,50 @@ import { connectAsync, type MqttClient } from 'mqtt';
 import { eventually } from '../../support/api-client.js';
 
 export const ACCOUNT = { username: 'box', password: 'secret' } as const;
+/** Who looks on has an account of his own: a broker that reads its passwords again throws out whom they no longer fit. */
+const WATCHER = { username: 'watcher', password: 'sees all' } as const;
+const WAIT_MS = 30_000;
 
 export class Mosquitto {
   readonly folder = mkdtempSync(path.join(tmpdir(), 'lineside-mqtt-'));
-  port = 0;
+  /** A socket in a folder of its own: no other suite can be given its address. */
+  readonly address = path.join(this.folder, 'broker.sock');
+  readonly #passwords = path.join(this.folder, 'passwords');
   #process: ChildProcess | undefined;
 
   /** @throws Error that names the missing package when mosquitto is not installed. */
   async start(): Promise<void> {
-    this.port = await freePort();
-    this.setPassword(ACCOUNT.password);
+    writeFileSync(this.#passwords, '', { mode: 0o600 });
+    for (const { username, password } of [ACCOUNT, WATCHER]) this.addAccount(username, password);
     const config = path.join(this.folder, 'mosquitto.conf');
-    writeFileSync(config, [`listener ${this.port} 127.0.0.1`, 'allow_anonymous false', `password_file ${this.#passwords}`, 'persistence false', 'user root'].join('\n'));
+    const lines = [`listener 0 ${this.address}`, 'allow_anonymous false', `password_file ${this.#passwords}`, 'persistence false', 'max_queued_messages 0', 'user root'];
+    writeFileSync(config, lines.join('\n'));
     const broker = spawn('mosquitto', ['-c', config], { stdio: 'ignore' });
     const failed = once(broker, 'error').then(([fault]) => {
       throw new Error(`the telemetry tests need the Debian package mosquitto: ${(fault as Error).message}`);
     });
     this.#process = broker;
-    await Promise.race([failed, eventually('mosquitto listens', () => listens(this.port))]);
+    await Promise.race([failed, eventually('mosquitto listens', () => listens(this.address))]);
   }
 
-  get #passwords(): string {
-    return path.join(this.folder, 'passwords');
-  }
-
-  setPassword(password: string): void {
-    execFileSync('mosquitto_passwd', ['-b', '-c', this.#passwords, ACCOUNT.username, password], { stdio: 'ignore' });
-    this.#process?.kill('SIGHUP'); // read again
+  /** The file is written when this returns; a running broker then reads it again. */
+  addAccount(username: string, password: string): void {
+    execFileSync('mosquitto_passwd', ['-b', this.#passwords, username, password], { stdio: 'ignore' });
+    this.#process?.kill('SIGHUP');
   }
 
   async stop(): Promise<void> {
-    if (this.#process?.exitCode === null) {
-      this.#process.kill();
-      await once(this.#process, 'exit');
+    const broker = this.#process;
+    if (broker && broker.exitCode === null && broker.signalCode === null) {
+      broker.kill();
+      await once(broker, 'exit');
     }
     rmSync(this.folder, { recursive: true });
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as net.AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function listens(port: number): Promise<boolean> {
-  const socket = net.connect(port, '127.0.0.1');
+async function listens(address: string): Promise<boolean> {
+  const socket = net.connect(address);
   const opened = await Promise.race([once(socket, 'connect').then(() => true), once(socket, 'error').then(() => false)]).catch(() => false);
   socket.destroy();
   return opened;
@@ -65,10 +60,12 @@ async function listens(port: number): Promise<boolean> {
 
 /** The cable between box and broker. */
 export class Line {
-  readonly #server = net.createServer((socket) => this.#carry(socket));
+  readonly #server = net.createServer({ allowHalfOpen: true }, (socket) => this.#carry(socket));
   readonly #sockets = new Set<net.Socket>();
   readonly #broker: Mosquitto;
   #isCut = false;
+  #isMute = false;
+  #isStuck = false;
   /** Connections that were tried, those on a cut line included. */
   tries = 0;
 
@@ -89,6 +86,19 @@ export class Line {
 
   mend(): void {
     this.#isCut = false;
+    this.#isMute = false;
+    this.#isStuck = false;
+  }
+
+  /** Half-open: what is sent is taken, and never arrives. */
+  mute(): void {
+    this.#isMute = true;
+  }
+
+  /** Nobody reads: the buffers fill. */
+  stick(): void {
+    this.#isStuck = true;
+    for (const socket of this.#sockets) socket.pause();
   }
 
   async close(): Promise<void> {
@@ -103,20 +113,25 @@ export class Line {
       near.destroy();
       return;
     }
-    const far = net.connect(this.#broker.port, '127.0.0.1');
+    const far = net.connect({ path: this.#broker.address, allowHalfOpen: true });
     for (const [socket, other] of [
       [near, far],
       [far, near],
     ]) {
       this.#sockets.add(socket);
       socket.on('error', () => undefined);
+      socket.on('data', (bytes) => {
+        if (!this.#isMute) other.write(bytes);
+      });
+      socket.on('end', () => {
+        if (!this.#isMute) other.end(); // what was said before the end still arrives
+      });
       socket.on('close', () => {
         this.#sockets.delete(socket);
-        other.destroy();
+        if (!socket.readableEnded) other.destroy();
       });
+      if (this.#isStuck) socket.pause();
     }
-    near.pipe(far);
-    far.pipe(near);
   }
 }
 
@@ -132,10 +147,11 @@ export class Subscriber {
   /** What a subscriber who comes now would be given. */
   readonly retained = new Map<string, string>();
   readonly #client: MqttClient;
-  #watchers: (() => void)[] = [];
+  readonly #watchers = new Set<() => void>();
 
   private constructor(client: MqttClient) {
     this.#client = client;
+    client.on('error', (fault) => this.arrived.push({ topic: `fault: ${fault.message}`, payload: '', qos: 0, retain: false }));
     client.on('message', (topic, bytes, { qos, retain }) => {
       const payload = bytes.toString();
       this.arrived.push({ topic, payload, qos, retain });
@@ -147,7 +163,7 @@ export class Subscriber {
 
   /** MQTT 5 with "retain as published": the flag is seen as it was sent. */
   static async open(broker: Mosquitto): Promise<Subscriber> {
-    const client = await connectAsync(`mqtt://127.0.0.1:${broker.port}`, { ...ACCOUNT, protocolVersion: 5 });
+    const client = await connectAsync(`mqtt+unix://${broker.address}`, { ...WATCHER, protocolVersion: 5 }, false);
     const subscriber = new Subscriber(client);
     await client.subscribeAsync('#', { qos: 1, rap: true });
     return subscriber;
@@ -157,16 +173,28 @@ export class Subscriber {
     return JSON.parse(this.retained.get(topic) ?? 'null');
   }
 
-  async until(holds: () => boolean): Promise<void> {
-    if (holds()) return;
-    await new Promise<void>((resolve) => {
-      const watcher = (): void => {
-        if (!holds()) return;
-        this.#watchers = this.#watchers.filter((other) => other !== watcher);
-        resolve();
+  /** Waits for something that arrives. @throws Error that names it when it does not. */
+  async until(what: string, holds: () => boolean): Promise<void> {
+    let watcher: () => void = () => undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const held = new Promise<void>((resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`gave up after ${WAIT_MS} ms waiting until ${what}; last arrived: ${JSON.stringify(this.arrived.slice(-3))}`)), WAIT_MS);
+      watcher = () => {
+        try {
+          if (holds()) resolve();
+        } catch (fault) {
+          reject(fault);
+        }
       };
-      this.#watchers.push(watcher);
+      this.#watchers.add(watcher);
+      watcher(); // it may be there already
     });
+    try {
+      await held;
+    } finally {
+      clearTimeout(timer);
+      this.#watchers.delete(watcher);
+    }
   }
 
   async close(): Promise<void> {

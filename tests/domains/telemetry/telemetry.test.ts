@@ -10,6 +10,7 @@ import { TagCatalogue } from '../../../src/domains/tags/catalogue.js';
 import { publishTags } from '../../../src/domains/tags/tag-sources.js';
 import { openTelemetry, type TelemetrySettings } from '../../../src/domains/telemetry/open.js';
 import { topicLevel } from '../../../src/domains/telemetry/telemetry.js';
+import { MqttPublisher } from '../../../src/platform/mqtt/publisher.js';
 import { ScriptedClock } from '../../platform/stream/scripted.js';
 import { eventually } from '../../support/api-client.js';
 import { startPlant } from '../tags/plant.js';
@@ -63,6 +64,7 @@ async function published(t: { readonly name: string; teardown(call: () => unknow
   publishStates({ hub, store });
   await open.start();
   t.teardown(async () => {
+    line.cut(); // a test that failed half-way still ends
     await open.stop();
     await line.close();
     await broker.close();
@@ -74,11 +76,21 @@ async function published(t: { readonly name: string; teardown(call: () => unknow
 }
 
 /** Moves the clock in small steps with room for the wire between them, so that no answer is late by the clock alone. */
-async function moving(clock: ScriptedClock, done: () => boolean): Promise<void> {
+async function moving(clock: ScriptedClock, what: string, done: () => boolean): Promise<void> {
+  const endMs = performance.now() + 30_000;
   while (!done()) {
+    if (performance.now() > endMs) throw new Error(`gave up after ${clock.monoMs()} ms of the plant waiting until ${what}`);
     clock.advance(100);
     for (let turn = 0; turn < 3; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
   }
+}
+
+function onlineOf(broker: Subscriber, device: string): boolean | undefined {
+  return (broker.json(device) as { online: boolean } | null)?.online;
+}
+
+function stateOf(broker: Subscriber, alarm: string): string | undefined {
+  return (broker.json(alarm) as { state: string } | null)?.state;
 }
 
 const HOT = 'lineside/north/alarms/hot-1';
@@ -86,7 +98,7 @@ const HOT = 'lineside/north/alarms/hot-1';
 t.test('EVT-17 (decisions Q-STREAM-17): alarm events are retained with their last word, and a deleted or forgotten alarm leaves a tombstone', async (t) => {
   const { clock, broker, alarm, remove } = await published(t);
   await alarm('hot-1');
-  await broker.until(() => broker.retained.has(HOT));
+  await broker.until('the alarm is told', () => broker.retained.has(HOT));
   t.match(broker.json(HOT), {
     site: 'north',
     name: 'hot-1',
@@ -104,17 +116,21 @@ t.test('EVT-17 (decisions Q-STREAM-17): alarm events are retained with their las
     { qos: 1, retain: true },
   );
   await alarm('hot-1', { state: 'ActiveAcknowledged' });
-  await broker.until(() => (broker.json(HOT) as { state: string }).state === 'ActiveAcknowledged');
+  await broker.until('its acknowledgement is told', () => stateOf(broker, HOT) === 'ActiveAcknowledged');
   await remove('hot-1');
-  await broker.until(() => !broker.retained.has(HOT));
-  t.match(broker.arrived.at(-1), { topic: HOT, payload: '', qos: 1, retain: true }, 'deleted: a tombstone');
+  await broker.until('the deleted alarm is gone', () => !broker.retained.has(HOT));
+  t.match(
+    broker.arrived.findLast(({ topic }) => topic === HOT),
+    { payload: '', qos: 1, retain: true },
+    'deleted: a tombstone',
+  );
 
   const now = new Date(clock.wallMs()).toISOString();
   await alarm('hot-2', { state: 'ClearedAcknowledged', acknowledgedAt: now, clearedAt: now });
   const second = 'lineside/north/alarms/hot-2';
-  await broker.until(() => broker.retained.has(second));
+  await broker.until('the resolved alarm is told', () => broker.retained.has(second));
   const resolvedAtMs = clock.monoMs();
-  await moving(clock, () => !broker.retained.has(second));
+  await moving(clock, 'the resolved alarm is forgotten', () => !broker.retained.has(second));
   t.ok(clock.monoMs() - resolvedAtMs >= 15 * 60_000, 'resolved for 15 minutes: forgotten');
 });
 
@@ -123,9 +139,9 @@ t.test('EVT-17: a broker that was away gets the last word of every alarm, and th
   const [first, second, third] = ['away/north/alarms/hot-1', 'away/north/alarms/hot-2', 'away/north/alarms/hot-3'];
   await alarm('hot-1');
   await alarm('hot-2');
-  await broker.until(() => broker.retained.has(first) && broker.retained.has(second));
+  await broker.until('both alarms are told', () => broker.retained.has(first) && broker.retained.has(second));
   line.cut();
-  await broker.until(() => (broker.json('away/_device/box-1') as { online: boolean } | null)?.online === false);
+  await broker.until('the last will is published', () => onlineOf(broker, 'away/_device/box-1') === false);
   const tries = line.tries;
   await eventually('the broker is tried again', async () => line.tries > tries + 1);
   await remove('hot-1');
@@ -135,24 +151,24 @@ t.test('EVT-17: a broker that was away gets the last word of every alarm, and th
   t.ok(broker.retained.has(first));
   const arrived = broker.arrived.length;
   line.mend();
-  await broker.until(() => !broker.retained.has(first) && broker.retained.has(third));
-  await broker.until(() => (broker.json(second) as { state: string }).state === 'ActiveAcknowledged');
+  await broker.until('the deleted is gone and the new is told', () => !broker.retained.has(first) && broker.retained.has(third));
+  await broker.until('the last word of the second is told', () => stateOf(broker, second) === 'ActiveAcknowledged');
   const words = broker.arrived.slice(arrived).filter(({ topic }) => topic === second);
   t.notOk(
     words.some(({ payload }) => payload.includes('ClearedUnacknowledged')),
     'of what a topic was meanwhile only the newest is sent',
   );
-  await broker.until(() => (broker.json('away/_device/box-1') as { online: boolean }).online);
+  await broker.until('the device is online', () => onlineOf(broker, 'away/_device/box-1') === true);
 });
 
 t.test('Q-STREAM-17: tags on change and at their refresh, at most once per interval; states; the device with its will', async (t) => {
   const { clock, plant, broker, line, open } = await published(t, { clientId: 'line-7', tagRefreshMs: 8000, topicPrefix: 'plant/line-7' });
   const device = 'plant/line-7/_device/box-1';
-  await broker.until(() => broker.retained.has(device));
+  await broker.until('the device is online', () => onlineOf(broker, device) === true);
   t.match(broker.json(device), { online: true, ts: /Z$/ });
   const setpoint = 'plant/line-7/north/tags/rx101/v101.sp';
   const told = () => broker.arrived.filter(({ topic }) => topic === setpoint).length;
-  await moving(clock, () => told() === 1);
+  await moving(clock, 'the tag is told', () => told() > 0);
   t.same(broker.json(setpoint), { site: 'north', unit: 'rx101', address: 'v101.sp', value: 20, quality: 'Good', ts: '2026-01-31T00:00:00.000Z' });
   t.match(
     broker.arrived.find(({ topic }) => topic === setpoint),
@@ -162,37 +178,42 @@ t.test('Q-STREAM-17: tags on change and at their refresh, at most once per inter
     plant.link.set('v101.sp', value);
     clock.advance(300);
   }
-  await moving(clock, () => (broker.json(setpoint) as { value: number }).value === 23);
+  await moving(clock, 'the last value is told', () => (broker.json(setpoint) as { value: number }).value === 23);
   const passing = broker.arrived.filter(({ topic, payload }) => topic === setpoint && /"value":2[12]\b/.test(payload));
   t.ok(passing.length <= 1, 'three changes within a second are not three messages of their own');
   const before = told();
-  await moving(clock, () => told() > before);
+  await moving(clock, 'the tag is told again', () => told() > before);
   t.pass('a tag that does not change is told again after the refresh');
+  await broker.until('the states of both units are told', () => ['rx101', 'away'].every((unit) => broker.retained.has(`plant/line-7/north/states/Unit/${unit}`)));
   t.match(broker.json('plant/line-7/north/states/Unit/rx101'), { type: 'state', kind: 'Unit', name: 'rx101' });
   t.notOk(Object.hasOwn(broker.json('plant/line-7/north/states/Unit/rx101') as object, 'seq'));
   await plant.store.write({ removes: [{ kind: 'Unit', site: 'north', name: 'away' }] });
-  await broker.until(() => !broker.retained.has('plant/line-7/north/states/Unit/away'));
+  await broker.until('the state of the removed unit is gone', () => !broker.retained.has('plant/line-7/north/states/Unit/away'));
   t.ok(plant.store.get(Unit, 'north', 'rx101'));
 
   line.cut();
-  await broker.until(() => broker.retained.get(device) === '{"online":false}');
-  t.ok(broker.arrived.at(-1)?.retain, 'the last will is retained');
+  await broker.until('the last will is published', () => onlineOf(broker, device) === false);
+  t.match(
+    broker.arrived.findLast(({ topic }) => topic === device),
+    { payload: '{"online":false}', retain: true },
+    'the last will is retained',
+  );
   line.mend();
-  await broker.until(() => (broker.json(device) as { online: boolean }).online);
+  await broker.until('the device is online again', () => onlineOf(broker, device) === true);
   await open.stop();
-  await broker.until(() => broker.retained.get(device) === '{"online":false}');
+  await broker.until('the device has said goodbye', () => onlineOf(broker, device) === false);
 });
 
 t.test('Q-STREAM-17: a name is one topic level, and only the sites asked for are published', async (t) => {
   t.equal(topicLevel('io-1:4x00001/2'), 'io-1:4x00001%2F2');
   t.equal(topicLevel('a+b#c%d'), 'a%2Bb%23c%25d');
   const { clock, broker, alarm, open } = await published(t, { sites: ['south'], topicPrefix: 'south-only' });
-  await broker.until(() => broker.retained.has('south-only/_device/box-1'));
+  await broker.until('the device is online', () => onlineOf(broker, 'south-only/_device/box-1') === true);
   await alarm('hot-1');
   clock.advance(5000);
   await alarm('hot-2');
   await open.stop(); // what was to be sent has been sent
-  await broker.until(() => broker.retained.get('south-only/_device/box-1') === '{"online":false}');
+  await broker.until('the device has said goodbye', () => onlineOf(broker, 'south-only/_device/box-1') === false);
   t.same(
     [...broker.retained.keys()].filter((topic) => topic.startsWith('south-only/')),
     ['south-only/_device/box-1'],
@@ -200,13 +221,112 @@ t.test('Q-STREAM-17: a name is one topic level, and only the sites asked for are
 });
 
 t.test('Q-STREAM-17: a broker that refuses is tried again', async (t) => {
-  const passwordFile = path.join(mosquitto.folder, 'late');
+  const passwordFile = path.join(mosquitto.folder, 'of-the-late');
   writeFileSync(passwordFile, 'not yet');
-  const { broker, line } = await published(t, { topicPrefix: 'late', passwordFile });
+  const { broker, line } = await published(t, { topicPrefix: 'late', username: 'late', passwordFile });
   await eventually('it was refused and tried again', async () => line.tries > 2);
   t.notOk(broker.retained.has('late/_device/box-1'));
-  mosquitto.setPassword('not yet');
-  await broker.until(() => broker.retained.has('late/_device/box-1'));
-  t.match(broker.json('late/_device/box-1'), { online: true });
-  mosquitto.setPassword(ACCOUNT.password);
+  mosquitto.addAccount('late', 'not yet');
+  await broker.until('the device is online', () => onlineOf(broker, 'late/_device/box-1') === true);
+});
+
+/** The publisher alone, which tells nothing anew after a connect: what arrives is what it kept. */
+async function publisherOf(t: { teardown(call: () => unknown): void }, prefix: string) {
+  const clock = new ScriptedClock();
+  const broker = await Subscriber.open(mosquitto);
+  const line = new Line(mosquitto);
+  let connects = 0;
+  const publisher = new MqttPublisher({
+    url: `mqtt://127.0.0.1:${await line.open()}`,
+    clientId: prefix,
+    ...ACCOUNT,
+    ca: undefined,
+    will: { topic: `${prefix}/will`, payload: 'gone', qos: 1 },
+    clock,
+    log: pino({ level: 'silent' }),
+    retryMs: 20,
+    onConnected: () => (connects += 1),
+  });
+  t.teardown(async () => {
+    line.cut();
+    await publisher.stop();
+    await line.close();
+    await broker.close();
+  });
+  await publisher.start();
+  await eventually('it is connected', async () => connects === 1);
+  const cutAndMend = async (): Promise<void> => {
+    line.cut();
+    await eventually('it is gone', async () => !publisher.connected);
+    line.mend();
+  };
+  return { clock, broker, line, publisher, cutAndMend };
+}
+
+t.test('Q-STREAM-17: what was under way when the line was cut is sent again, the newest of a topic last', async (t) => {
+  const { broker, line, publisher, cutAndMend } = await publisherOf(t, 'under-way');
+  publisher.set('under-way/deleted', 'old', 1);
+  await broker.until('the old word is told', () => broker.retained.get('under-way/deleted') === 'old');
+  line.mute();
+  const topics = Array.from({ length: 100 }, (_, index) => `under-way/${index}`);
+  publisher.set('under-way/deleted', '', 1);
+  for (const topic of topics) publisher.set(topic, 'first', 1);
+  publisher.set(topics[3], 'second', 1);
+  publisher.set(topics[80], 'second', 1);
+  await cutAndMend();
+  publisher.set(topics[5], 'third', 1);
+  const wanted = topics.map((_, index) => (index === 5 ? 'third' : index === 3 || index === 80 ? 'second' : 'first'));
+  await broker.until('all has arrived', () => !broker.retained.has('under-way/deleted') && topics.every((topic, index) => broker.retained.get(topic) === wanted[index]));
+  const words = (index: number) => broker.arrived.filter(({ topic }) => topic === topics[index]).map(({ payload }) => payload);
+  t.same([words(3), words(5), words(80)], [['first', 'second'], ['first', 'third'], ['second']], 'sent again in order; what only waited is superseded');
+
+  line.mute();
+  publisher.set('under-way/twice', 'kept', 1);
+  await cutAndMend();
+  await eventually('it is tried again', async () => publisher.connected);
+  await broker.until('it outlives a second cut', () => broker.retained.get('under-way/twice') === 'kept');
+});
+
+t.test('Q-STREAM-17: a line that is cut while its buffers are full costs no later message', async (t) => {
+  const { broker, line, publisher, cutAndMend } = await publisherOf(t, 'full');
+  line.stick();
+  const large = 'x'.repeat(256 * 1024);
+  for (let index = 0; index < 80; index += 1) publisher.set(`full/${index}`, large, 0);
+  await cutAndMend();
+  publisher.set('full/later', 'arrives', 1);
+  await broker.until('a later message arrives', () => broker.retained.get('full/later') === 'arrives');
+});
+
+t.test('Q-STREAM-17: it stops whether the broker answers, says nothing or is away', async (t) => {
+  const answering = await publisherOf(t, 'answers');
+  for (let index = 0; index < 200; index += 1) answering.publisher.set(`answers/${index}`, 'said', 1);
+  await answering.publisher.stop();
+  await answering.broker.until('all was said', () => answering.broker.retained.get('answers/199') === 'said');
+  t.equal(answering.clock.monoMs(), 0, 'no clock was needed');
+  t.equal(answering.broker.arrived.filter(({ payload }) => payload === 'said').length, 200, 'all of it before the goodbye');
+
+  const silent = await publisherOf(t, 'silent');
+  silent.line.mute();
+  silent.publisher.set('silent/word', 'lost', 1);
+  const stopped = silent.publisher.stop();
+  silent.clock.advance(2000);
+  await stopped;
+  silent.line.cut();
+  await silent.broker.until('the last will says that it went', () => silent.broker.retained.get('silent/will') === 'gone');
+
+  const idle = await publisherOf(t, 'idle');
+  idle.line.mute();
+  const ended = idle.publisher.stop(); // nothing is under way: only the goodbye is not heard
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  idle.clock.advance(2000);
+  await ended;
+  idle.line.cut();
+  await idle.broker.until('the last will says that it went', () => idle.broker.retained.get('idle/will') === 'gone');
+
+  const alone = await publisherOf(t, 'alone');
+  alone.line.cut();
+  await eventually('it is gone', async () => !alone.publisher.connected);
+  alone.publisher.set('alone/word', 'kept', 1);
+  await alone.publisher.stop();
+  t.equal(alone.clock.monoMs(), 0, 'a broker that is away is not waited for');
 });
