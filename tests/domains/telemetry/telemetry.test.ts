@@ -287,6 +287,23 @@ t.test('Q-STREAM-17: what was under way when the line was cut is sent again, the
   await broker.until('it outlives a second cut', () => broker.retained.get('under-way/twice') === 'kept');
 });
 
+t.test('Q-STREAM-17: a message set while what was under way is sent again outlives a second cut', async (t) => {
+  const { broker, line, publisher, cutAndMend } = await publisherOf(t, 'again');
+  line.mute();
+  publisher.set('again/first', 'kept', 1);
+  line.cut();
+  await eventually('it is gone', async () => !publisher.connected);
+  const { swallowed } = line;
+  line.greet();
+  await eventually('the first is sent again', async () => line.swallowed > swallowed);
+  publisher.set('again/second', 'kept', 1);
+  publisher.set('again/first', 'newer', 1);
+  await cutAndMend();
+  await broker.until('both arrive', () => broker.retained.get('again/first') === 'newer' && broker.retained.get('again/second') === 'kept');
+  const words = broker.arrived.filter(({ topic }) => topic === 'again/first').map(({ payload }) => payload);
+  t.same(words, ['kept', 'newer']);
+});
+
 t.test('Q-STREAM-17: a line that is cut while its buffers are full costs no later message', async (t) => {
   const { broker, line, publisher, cutAndMend } = await publisherOf(t, 'full');
   line.stick();
