@@ -1,19 +1,10 @@
 /** The console when not everything is as it should be: an interlock that is bypassed, a stream that is lost, an account without a password. */
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { applianceProcess } from '../support/appliance-process.js';
-import { launchBrowser } from './browser.js';
-import { account, batch, csvOf, ENVIRONMENT, firstAdmin, flawsOf, open, picture, signIn, SITE } from './person.js';
+import { account, batch, csvOf, firstAdmin, flawsOf, open, picture, signIn, startConsole, SITE } from './person.js';
 
 t.test('the console when not everything is as it should be', { timeout: 170_000 }, async (t) => {
-  const box = await applianceProcess({ environment: ENVIRONMENT });
-  const browser = await launchBrowser();
-  t.teardown(async () => {
-    await browser.close();
-    await box.end('SIGKILL');
-    box.remove();
-  });
-  await box.start();
+  const { box, browser } = await startConsole(t);
   const admin = await firstAdmin(box.api, box.dataDir);
   await account(admin, 'olga', 'lead-operator');
   await account(admin, 'sven', 'supervisor');

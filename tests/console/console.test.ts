@@ -4,21 +4,12 @@ import path from 'node:path';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
-import { launchBrowser } from './browser.js';
-import { account, batch, ENVIRONMENT, open, orWhy, PASSWORD, seriousViolations, signIn, SITE } from './person.js';
+import { account, batch, open, orWhy, PASSWORD, seriousViolations, signIn, startConsole, SITE } from './person.js';
 
 const state = (page: Page, word: string) => page.locator(`[data-testid="batch-state"][data-state="${word}"]`);
 
 t.test('the operator console', { timeout: 240_000 }, async (t) => {
-  const box: ApplianceProcess = await applianceProcess({ environment: ENVIRONMENT });
-  const browser = await launchBrowser();
-  t.teardown(async () => {
-    await browser.close();
-    await box.end('SIGKILL');
-    box.remove();
-  });
-  await box.start();
+  const { box, browser } = await startConsole(t);
   let admin = box.api;
 
   await t.test('D-AUTH-01: the login page makes the first administrator with the commissioning code', async (t) => {
@@ -228,14 +219,7 @@ t.test('the operator console', { timeout: 240_000 }, async (t) => {
 });
 
 t.test('Q-AUTH-11: with authentication off the console opens at once and warns; without a plant it says so', { timeout: 60_000 }, async (t) => {
-  const box = await applianceProcess({ environment: { ...ENVIRONMENT, LINESIDE_AUTH__MODE: 'none', LINESIDE_DEMO__ENABLED: 'false' } });
-  const browser = await launchBrowser();
-  t.teardown(async () => {
-    await browser.close();
-    await box.end('SIGKILL');
-    box.remove();
-  });
-  await box.start();
+  const { box, browser } = await startConsole(t, { LINESIDE_AUTH__MODE: 'none', LINESIDE_DEMO__ENABLED: 'false' });
   const page = await open(browser, `${box.base}/login`);
   await page.getByTestId('auth-off').waitFor();
   await page.getByTestId('units').getByText('No site is set up yet').waitFor();

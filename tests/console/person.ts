@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { ApiClient } from '../support/api-client.js';
+import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
+import { launchBrowser } from './browser.js';
 
 /** Pictures of the views, for a person to look at. */
 const ARTIFACTS = fileURLToPath(new URL('../../../artifacts/console/', import.meta.url));
@@ -17,6 +19,24 @@ const SCHEMES = ['light', 'dark'] as const;
 const TOUCH_PX = 44;
 export const SITE = '/api/v1/sites/demo';
 export const PASSWORD = 'correct horse battery';
+export interface Watched {
+  readonly box: ApplianceProcess;
+  readonly browser: Browser;
+}
+
+/** An appliance with the demonstration plant, and a browser; both end with the test. */
+export async function startConsole(t: { teardown(call: () => Promise<void>): void }, more: Readonly<Record<string, string>> = {}): Promise<Watched> {
+  const box = await applianceProcess({ environment: { ...ENVIRONMENT, ...more } });
+  const browser = await launchBrowser();
+  t.teardown(async () => {
+    await browser.close();
+    await box.end('SIGKILL');
+    box.remove();
+  });
+  await box.start();
+  return { box, browser };
+}
+
 /** Slow enough that the charts keep their time-outs (10 s of plant time) while a browser takes both cores. */
 const TIME_SCALE = '4';
 export const ENVIRONMENT = { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_GATEWAY__OPERATINGMODE: 'development', LINESIDE_RUNTIME__TIMESCALE: TIME_SCALE, LINESIDE_LOG_LEVEL: 'warn' };

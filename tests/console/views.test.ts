@@ -6,9 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import t, { type Test as Tap } from 'tap';
 import { type ApiClient, eventually } from '../support/api-client.js';
-import { applianceProcess } from '../support/appliance-process.js';
-import { launchBrowser } from './browser.js';
-import { account, batch, csvOf, ENVIRONMENT, firstAdmin, flawsOf, layoutFlaws, open, orWhy, PASSWORD, signIn, SITE } from './person.js';
+import { account, batch, csvOf, firstAdmin, flawsOf, layoutFlaws, open, orWhy, PASSWORD, signIn, startConsole, SITE } from './person.js';
 
 /** The built consoles, beside the built tests. */
 const ASSETS = fileURLToPath(new URL('../../console/assets/', import.meta.url));
@@ -86,14 +84,7 @@ async function toAutomatic(admin: ApiClient, name: string): Promise<void> {
 }
 
 t.test('the views of the console', { timeout: 170_000 }, async (t) => {
-  const box = await applianceProcess({ environment: ENVIRONMENT });
-  const browser = await launchBrowser();
-  t.teardown(async () => {
-    await browser.close();
-    await box.end('SIGKILL');
-    box.remove();
-  });
-  await box.start();
+  const { box, browser } = await startConsole(t);
   const admin = await firstAdmin(box.api, box.dataDir);
   await account(admin, 'olga', 'lead-operator');
   await lowLevelAlarm(admin, 'High');

@@ -8,7 +8,7 @@ import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { SocketClient } from '../../platform/stream/clients.js';
 import { type Received, ScriptedClock } from '../../platform/stream/scripted.js';
-import { type Plant, startPlant } from './plant.js';
+import { HOT_ALARM, type Plant, startPlant } from './plant.js';
 
 async function subscribed(t: { teardown(call: () => unknown): void }, plant: Plant, channel: string): Promise<{ client: SocketClient; snapshot: Received[] }> {
   const client = await SocketClient.open(plant.url);
@@ -53,30 +53,7 @@ t.test('EVT-02 EVT-09 EVT-10 STREAM-08 EVT-16: alarms are announced per transiti
   const clock = new ScriptedClock();
   const plant = await startPlant({ clock });
   t.teardown(() => plant.stop());
-  const spec = {
-    source: 'ControlModule/v101',
-    type: 'Process',
-    severity: 'High',
-    message: 'too hot',
-    definitionRef: '',
-    conditionType: 'TagHigh',
-    setpoint: '80',
-    value: '81',
-  } as const;
-  const status: AlarmStatus = {
-    state: 'ActiveUnacknowledged',
-    unit: 'rx101',
-    value: '81',
-    priority: 500,
-    occurrences: 1,
-    activatedAt: '',
-    clearedAt: '',
-    acknowledgedAt: '',
-    acknowledgedBy: '',
-    shelvedUntil: '',
-    shelvedBy: '',
-    origin: 'definition',
-  };
+  const { spec, status } = HOT_ALARM;
   const set = (more: Partial<AlarmStatus>) => plant.store.apply({ puts: [{ kind: Alarm, site: 'north', name: 'hot-1', spec, status: { ...status, ...more } }] });
   const { client } = await subscribed(t, plant, 'alarms');
   const raised = set({});

@@ -12,6 +12,7 @@ import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY, type QualityCode } from '../../../runtime/vocabulary/quality.js';
 import { TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import { printTime } from '../../../runtime/language/time-text.js';
+import type { AlarmSpec, AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { ControlModule, ControlModuleTemplate } from '../../../src/domains/control-modules/kind.js';
 import { ControlProgram } from '../../../src/domains/logic/kind.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
@@ -40,6 +41,34 @@ import { Store } from '../../../src/platform/store/store.js';
 import { Hub, type Places } from '../../../src/platform/stream/hub.js';
 import type { ClientFrames } from '../../../src/platform/stream/websocket.js';
 import { person, ScriptedSessions } from '../../platform/stream/scripted.js';
+
+/** An alarm of v101, as a definition has just raised it. */
+export const HOT_ALARM: { readonly spec: AlarmSpec; readonly status: AlarmStatus } = {
+  spec: {
+    source: 'ControlModule/v101',
+    type: 'Process',
+    severity: 'High',
+    message: 'too hot',
+    definitionRef: '',
+    conditionType: 'TagHigh',
+    setpoint: '80',
+    value: '81',
+  },
+  status: {
+    state: 'ActiveUnacknowledged',
+    unit: 'rx101',
+    value: '81',
+    priority: 500,
+    occurrences: 1,
+    activatedAt: '',
+    clearedAt: '',
+    acknowledgedAt: '',
+    acknowledgedBy: '',
+    shelvedUntil: '',
+    shelvedBy: '',
+    origin: 'definition',
+  },
+};
 
 const TAGS: TagPlan[] = [
   ...['v101', 'v102'].flatMap((module) => [

@@ -13,35 +13,12 @@ import { topicLevel } from '../../../src/domains/telemetry/telemetry.js';
 import { MqttPublisher } from '../../../src/platform/mqtt/publisher.js';
 import { ScriptedClock } from '../../platform/stream/scripted.js';
 import { eventually } from '../../support/api-client.js';
-import { startPlant } from '../tags/plant.js';
+import { HOT_ALARM, startPlant } from '../tags/plant.js';
 import { ACCOUNT, Line, Mosquitto, Subscriber } from './mosquitto.js';
 
 const SETTINGS = { clientId: null, caFile: null, topicPrefix: 'lineside', sites: [], tagIntervalMs: 1000, tagRefreshMs: 60_000 } as const;
 
-const STATUS: AlarmStatus = {
-  state: 'ActiveUnacknowledged',
-  unit: 'rx101',
-  value: '81',
-  priority: 500,
-  occurrences: 1,
-  activatedAt: '',
-  clearedAt: '',
-  acknowledgedAt: '',
-  acknowledgedBy: '',
-  shelvedUntil: '',
-  shelvedBy: '',
-  origin: 'definition',
-};
-const SPEC = {
-  source: 'ControlModule/v101',
-  type: 'Process',
-  severity: 'High',
-  message: 'too hot',
-  definitionRef: '',
-  conditionType: 'TagHigh',
-  setpoint: '80',
-  value: '81',
-} as const;
+const { spec: SPEC, status: STATUS } = HOT_ALARM;
 
 const mosquitto = new Mosquitto();
 t.before(() => mosquitto.start());
