@@ -3,6 +3,7 @@
  * every edge would walk all alarms of the site. Only names are kept; what is read is always what the store has now.
  */
 import type { Resource } from '../../platform/store/resource.js';
+import { onePerStore } from '../../platform/store/one-per-store.js';
 import type { Store } from '../../platform/store/store.js';
 import type { AlarmResource } from './alarm-book.js';
 import { Alarm, type AlarmSpec, type AlarmStatus } from './kind.js';
@@ -48,14 +49,7 @@ export class AlarmIndex {
   }
 }
 
-const INDEXES = new WeakMap<Store, AlarmIndex>();
-
-/** The one index of a store, made when it is first asked for. */
-export function alarmIndex(store: Store): AlarmIndex {
-  let index = INDEXES.get(store);
-  if (!index) INDEXES.set(store, (index = new AlarmIndex(store)));
-  return index;
-}
+export const alarmIndex = onePerStore((store) => new AlarmIndex(store));
 
 /** Decisions Q-ALARM-02: `system-<topic>-<n>`. */
 export function systemName(topic: string): string {

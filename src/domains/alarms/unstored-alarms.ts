@@ -2,6 +2,7 @@
  * Alarms that stand and cannot be written: the storage that refuses changes is told while it refuses, from memory, and is
  * stored under the same name when it accepts again (decisions Q-ALARM-02, G4). Whoever lists alarms lists them through here.
  */
+import { onePerStore } from '../../platform/store/one-per-store.js';
 import type { Store } from '../../platform/store/store.js';
 import type { AlarmResource } from './alarm-book.js';
 import { Alarm } from './kind.js';
@@ -52,11 +53,4 @@ export class UnstoredAlarms {
   }
 }
 
-const KNOWN = new WeakMap<Store, UnstoredAlarms>();
-
-/** The one of a store, made when it is first asked for. */
-export function unstoredAlarms(store: Store): UnstoredAlarms {
-  let unstored = KNOWN.get(store);
-  if (!unstored) KNOWN.set(store, (unstored = new UnstoredAlarms(store)));
-  return unstored;
-}
+export const unstoredAlarms = onePerStore((store) => new UnstoredAlarms(store));

@@ -6,6 +6,7 @@
  */
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { onePerStore } from '../../platform/store/one-per-store.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
 import { CoordinationBlock, type CoordinationBlockSpec, type CoordinationBlockStatus, SyncBarrier, type SyncBarrierSpec, type SyncBarrierStatus } from '../coordination/kind.js';
 import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpec, Procedure, type ProcedureSpec, UnitProcedure } from '../procedures/kind.js';
@@ -115,14 +116,7 @@ export class ElementIndex {
   }
 }
 
-const INDEXES = new WeakMap<Store, ElementIndex>();
-
-/** The one index of a store, made when it is first asked for. */
-export function elementIndex(store: Store): ElementIndex {
-  let index = INDEXES.get(store);
-  if (!index) INDEXES.set(store, (index = new ElementIndex(store)));
-  return index;
-}
+export const elementIndex = onePerStore((store) => new ElementIndex(store));
 
 function ownersOf({ metadata: { site }, spec }: Resource): string[] {
   const { batchRef, parentRef } = spec as Owned;

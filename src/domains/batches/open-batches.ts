@@ -5,6 +5,7 @@
  * Only names are kept; what is read is always what the store has now.
  */
 import type { Resource } from '../../platform/store/resource.js';
+import { onePerStore } from '../../platform/store/one-per-store.js';
 import type { Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 
@@ -43,11 +44,9 @@ function isOpen({ phase }: BatchStatus): boolean {
   return phase !== 'Pending' && !isFinalBatch(phase);
 }
 
-const INDEXES = new WeakMap<Store, OpenBatches>();
+const index = onePerStore((store) => new OpenBatches(store));
 
 /** Sorted by name. */
 export function openBatches(store: Store, site: string): BatchResource[] {
-  let index = INDEXES.get(store);
-  if (!index) INDEXES.set(store, (index = new OpenBatches(store)));
-  return index.of(site);
+  return index(store).of(site);
 }

@@ -24,6 +24,22 @@ declare namespace Tap {
   type Test = { teardown(call: () => unknown): void };
 }
 
+/** A client that has stopped reading; the kernel takes some megabytes first, then 256 frames wait and the rest is shed. */
+async function stalled(t: Tap.Test, shedMin: number) {
+  const { clock, plant, open } = await gateway(t);
+  plant.hub.start();
+  plant.link.set('v101.text', 'x'.repeat(100_000));
+  const client = await open();
+  await client.ask({ type: 'subscribe', id: 'a', channel: 'tags' });
+  await client.take(16);
+  client.socket.pause();
+  for (let period = 0; period < 250 && plant.hub.shedTotal < shedMin; period += 1) {
+    clock.advance(200);
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return { clock, plant, client };
+}
+
 /** Waits until the server has noticed that a connection is gone, without a clock. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve));
@@ -268,17 +284,7 @@ t.test('WS-12 STREAM-11: what a client makes up is not sent back to it at length
 });
 
 t.test('STREAM-14 STREAM-24: a client that asks on and reads nothing is cut off, and its place is free', async (t) => {
-  const { clock, plant, open } = await gateway(t);
-  plant.hub.start();
-  plant.link.set('v101.text', 'x'.repeat(100_000));
-  const client = await open();
-  await client.ask({ type: 'subscribe', id: 'a', channel: 'tags' });
-  await client.take(16);
-  client.socket.pause();
-  for (let period = 0; period < 250 && plant.hub.shedTotal < 300; period += 1) {
-    clock.advance(200);
-    await new Promise<void>((resolve) => setImmediate(resolve));
-  }
+  const { clock, plant, client } = await stalled(t, 300);
   for (let n = 0; n < 300; n += 1) {
     client.send({ type: 'unsubscribe', id: 'x' });
     if (n % 40 === 39) clock.advance(1000);
@@ -386,18 +392,7 @@ t.test('STREAM-03 (decisions Q-STREAM-03): the loss of the runtimes is pushed; v
 });
 
 t.test('EVT-12 EVT-13 STREAM-14: a client that stops reading gets gaps that account for every frame, once it reads again', async (t) => {
-  const { clock, plant, open } = await gateway(t);
-  plant.hub.start();
-  plant.link.set('v101.text', 'x'.repeat(100_000));
-  const client = await open();
-  await client.ask({ type: 'subscribe', id: 'a', channel: 'tags' });
-  await client.take(16);
-  client.socket.pause();
-  // the kernel takes some megabytes first; then 256 frames wait and the rest is shed
-  for (let period = 0; period < 250 && plant.hub.shedTotal < 1000; period += 1) {
-    clock.advance(200);
-    await new Promise<void>((resolve) => setImmediate(resolve));
-  }
+  const { plant, client } = await stalled(t, 1000);
   const shed = plant.hub.shedTotal;
   t.ok(shed >= 1000, `shed ${shed}`);
   client.socket.resume();
