@@ -1,5 +1,4 @@
 /** What other limits would have done: the replay against the scan itself, and the route over the samples of the historian. */
-import fc from 'fast-check';
 import t from 'tap';
 import type { AlarmPlan } from '../../../runtime/vocabulary/alarm.js';
 import { AlarmSet } from '../../../runtime/vocabulary/alarm-set.js';
@@ -7,6 +6,7 @@ import { AlarmReplay } from '../../../src/domains/alarms/alarm-replay.js';
 import { AlarmDefinition } from '../../../src/domains/alarms/kind.js';
 import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
 import type { Series } from '../../../src/platform/history/history.js';
+import fc from '../../support/fuzz.js';
 import { SPEC, startAlarmBench } from './bench.js';
 
 const START_MS = Date.UTC(2026, 0, 31, 8);

@@ -1,6 +1,6 @@
 /** Whatever is sent as text, network or chart, the gateway answers it with a verdict: never an internal error, never a silence. */
-import fc from 'fast-check';
 import t from 'tap';
+import fc from '../../support/fuzz.js';
 import { aMutation, aTokenSoup } from '../../runtime/language/arbitrary.js';
 import { aNetworkDocument, aProceduralChart, aShape, aStepName, connectionsOf } from '../../runtime/language/document-arbitrary.js';
 import { aNetwork } from '../../runtime/language/network-arbitrary.js';

@@ -1,7 +1,7 @@
 /** The sample-block codec: lossless for anything, small for what process values look like. */
-import fc from 'fast-check';
 import t from 'tap';
 import { decodeBlock, encodeBlock, type Samples, type Scaling } from '../../../src/platform/history/block-codec.js';
+import fc from '../../support/fuzz.js';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
 

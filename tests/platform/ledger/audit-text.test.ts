@@ -1,11 +1,11 @@
 /** The text of an audit record as it is written once, and the MAC over its hash, against their definitions. */
 import { createHmac, randomBytes } from 'node:crypto';
-import fc from 'fast-check';
 import t from 'tap';
 import { auditText } from '../../../src/platform/ledger/audit-text.js';
 import { canonicalJson } from '../../../src/platform/ledger/canonical-json.js';
 import { macOf, ShortMac } from '../../../src/platform/ledger/chain.js';
 import type { UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
+import fc from '../../support/fuzz.js';
 import { auditDraft } from '../../support/ledger-data.js';
 
 const PREVIOUS = 'a'.repeat(64);

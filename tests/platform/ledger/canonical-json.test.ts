@@ -1,7 +1,7 @@
 /** RFC 8785: the vectors of the RFC (section 3.2.3, appendix B) and what it asks of objects. */
-import fc from 'fast-check';
 import t from 'tap';
 import { canonicalDigest, canonicalJson } from '../../../src/platform/ledger/canonical-json.js';
+import fc from '../../support/fuzz.js';
 
 /** Appendix B: IEEE 754 bits and their text. */
 const NUMBERS: readonly (readonly [string, string])[] = [

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import type { Caller } from '../../../src/platform/http/caller.js';
@@ -8,6 +7,7 @@ import { parseGlob } from '../../../src/platform/stream/glob.js';
 import { Hub } from '../../../src/platform/stream/hub.js';
 import { resumePoint } from '../../../src/platform/stream/sse.js';
 import { FRAME_BUFFER_MAX, Subscriber } from '../../../src/platform/stream/subscriber.js';
+import fc from '../../support/fuzz.js';
 import { everywhere, person, type Received, ScriptedClock, ScriptedSessions, ScriptedWire, tagSource, tagsNamed } from './scripted.js';
 
 interface Opened {

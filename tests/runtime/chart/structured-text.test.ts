@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import t from 'tap';
+import fc from '../../support/fuzz.js';
 import { basicPlan, once, Plant, reloaded } from './plant.js';
 import { TreeWalk, WalkError, type WalkValue } from './tree-walk.js';
 import { Bench } from './versions.js';

@@ -1,5 +1,5 @@
-import fc from 'fast-check';
 import t from 'tap';
+import fc from '../../support/fuzz.js';
 import { basicPlan, once, Plant } from './plant.js';
 import { type BatchState, type Command, COMMANDS, type State, STATES } from '../../../runtime/vocabulary/states.js';
 import {

@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { highOf, intOf, lowOf } from '../../../runtime/chart/wide-int.js';
 import { fromValue, normalInt } from '../../../runtime/chart/value.js';
 import type { DataType } from '../../../runtime/vocabulary/data-types.js';
+import fc from '../../support/fuzz.js';
 import { Bench } from './versions.js';
 
 const MIN = -(2n ** 63n);

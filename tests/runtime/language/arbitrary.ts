@@ -1,7 +1,7 @@
 /** Random syntax trees and texts for the language tests. */
-import fc from 'fast-check';
 import type { BinaryOperator, Expression, Literal } from '../../../runtime/language/ast.js';
 import { isIdentifier } from '../../../runtime/language/lexer.js';
+import fc from '../../support/fuzz.js';
 
 const AT = { line: 1, column: 1 };
 const OPERATORS: readonly BinaryOperator[] = ['+', '-', '*', '/', 'MOD', '<', '>', '<=', '>=', '=', '<>', 'AND', 'OR', 'XOR'];

@@ -1,8 +1,8 @@
 /** Documents as a careless or hostile client might send them: networks and charts, half right. */
-import fc from 'fast-check';
 import { BLOCK_TYPE_NAMES, blockType } from '../../../runtime/catalog.js';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import type { BlockSpec, Connection, ParamValue } from '../../../runtime/vocabulary/network.js';
+import fc from '../../support/fuzz.js';
 import { aTokenSoup, AWKWARD_NAMES } from './arbitrary.js';
 
 /** Names of ports, awkward names, and anything. */
@@ -60,6 +60,22 @@ export const aShape = {
     { maxLength: 3 },
   ),
 };
+
+/** A phase chart without a fault: a way through steps of awkward names, ways back, and conditions of every kind. */
+export const aSoundPhase = fc
+  .record({
+    names: fc.uniqueArray(fc.constantFrom('a', 'b', 'A', 'c', ...AWKWARD_NAMES), { minLength: 2, maxLength: 6 }),
+    actions: fc.infiniteStream(fc.constantFrom('', 'x := x + 0.5; y := x > 3.0;', "WRITE('v.sp', 1.5);")),
+    conditions: fc.infiniteStream(fc.constantFrom('TRUE', 'STEP.T > T#5s', 'x > 1.0 AND NOT y', 'STEP.T > T#1s OR y')),
+    back: fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 3 }),
+  })
+  .map(({ names, actions, conditions, back }) => {
+    const ways = [...names.slice(1).map((to, at) => [names[at], to]), ...back.map(([from, to]) => [names[1 + (from % (names.length - 1))], names[to % names.length]])];
+    return {
+      steps: names.map((name, at) => ({ name, initial: at === 0, actionST: at === 0 ? 'x := 0.0; y := FALSE;' : actions.next().value })),
+      transitions: ways.map(([from, to]) => ({ from, to, conditionST: conditions.next().value.replace('STEP', from) })),
+    };
+  });
 
 /** What might be sent as the chart of an operation, a unit procedure, a procedure or a recipe. */
 export const { aProceduralChart } = fc.letrec<{ aProceduralChart: ProceduralChart }>((tie) => ({

@@ -2,7 +2,6 @@
  * The sources that the runtime generates hold checked numbers, slots and words of ours, and nothing a user wrote: the same
  * program with other names and other texts gives the same source, character by character, and every word of it is known.
  */
-import fc from 'fast-check';
 import t from 'tap';
 import { blockType, BLOCK_TYPE_NAMES } from '../../../runtime/catalog.js';
 import { compilePhase } from '../../../runtime/chart/compile.js';
@@ -13,6 +12,7 @@ import { printString } from '../../../runtime/language/print.js';
 import { NetworkSet } from '../../../runtime/network/network-set.js';
 import { TextTable } from '../../../runtime/network/texts.js';
 import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/network.js';
+import fc from '../../support/fuzz.js';
 import { network, unitPlan, wires } from '../network/plans.js';
 import { AWKWARD_NAMES } from './arbitrary.js';
 

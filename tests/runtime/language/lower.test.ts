@@ -1,10 +1,10 @@
 /** Control-module text to networks and back: contract 3 "Structured-text language" and "Logic transforms", decisions 4.6, 4.7. */
-import fc from 'fast-check';
 import t from 'tap';
 import { validateNetwork } from '../../../runtime/catalog.js';
 import { lowerProgram } from '../../../runtime/language/lower.js';
 import { printNetwork } from '../../../runtime/language/print-network.js';
 import type { BlockSpec, Connection } from '../../../runtime/vocabulary/network.js';
+import fc from '../../support/fuzz.js';
 import { aNetwork, aNetworkWith, canonical, catalog, COMPOSITES, DOCUMENTS, TYPE_NAMES } from './network-arbitrary.js';
 
 /** The network in a form that reads well in a test; it must also be one that the runtime can load. */

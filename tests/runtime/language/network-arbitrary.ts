@@ -1,9 +1,9 @@
 /** Networks for the tests of the language: the demonstration plant, the catalogue, and random networks of all its types. */
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import { BLOCK_TYPE_NAMES, blockType } from '../../../runtime/catalog.js';
 import { type BlockCatalog, genericType } from '../../../runtime/language/block-catalog.js';
 import type { BlockSpec, CompositeType, Connection, ParamValue } from '../../../runtime/vocabulary/network.js';
+import fc from '../../support/fuzz.js';
 
 export interface Document {
   readonly kind: string;

@@ -1,6 +1,5 @@
 /** Reading and printing of structured text: contract 3 "Structured-text language", decisions 4.1 to 4.4. */
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
 import t from 'tap';
 import type { Expression, Statement } from '../../../runtime/language/ast.js';
 import { isProgramText } from '../../../runtime/language/lexer.js';
@@ -8,6 +7,7 @@ import { parseAction, parseCondition, parseProgram } from '../../../runtime/lang
 import { printExpression } from '../../../runtime/language/print.js';
 import { parseDuration, parseTimeText, printTime } from '../../../runtime/language/time-text.js';
 import { parseValueText, printForConcat, printValue } from '../../../runtime/language/value-text.js';
+import fc from '../../support/fuzz.js';
 import { anExpression, withoutPlaces } from './arbitrary.js';
 
 function read(text: string): Expression {
