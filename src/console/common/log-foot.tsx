@@ -1,3 +1,4 @@
+import { ReadFault } from './fault.js';
 import { t } from './strings.js';
 import type { Log } from './use-log.js';
 
@@ -5,11 +6,7 @@ import type { Log } from './use-log.js';
 export function LogFoot({ log }: { readonly log: Log<unknown> }) {
   return (
     <div class="log-foot">
-      {log.fault !== '' && (
-        <p class="fault" role="alert">
-          {t.readFailed(log.fault)}
-        </p>
-      )}
+      <ReadFault text={log.fault} />
       <span class="hint" role="status">
         {log.busy ? t.reading : t.entries(log.items.length)}
       </span>

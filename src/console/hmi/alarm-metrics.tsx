@@ -4,6 +4,7 @@ import { readMetrics } from '../data/alarms.js';
 import { site } from '../data/plant.js';
 import type { AlarmMetrics } from '../data/types.js';
 import { Chips } from '../common/chips.js';
+import { ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { t, word } from '../common/strings.js';
 import { numberText, secondsText } from '../common/text.js';
@@ -43,11 +44,7 @@ export function AlarmMetricsPanel({ unit }: { readonly unit: string }) {
         onChoose={setWindow}
         testid="metrics"
       />
-      {fault !== '' && (
-        <p class="fault" role="alert">
-          {t.readFailed(fault)}
-        </p>
-      )}
+      <ReadFault text={fault} />
       {found && <Numbers found={found} />}
     </>
   );

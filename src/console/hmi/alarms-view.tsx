@@ -6,6 +6,7 @@ import { can } from '../data/session.js';
 import type { Alarm } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { Chips } from '../common/chips.js';
+import { Fault } from '../common/fault.js';
 import { t, word } from '../common/strings.js';
 import { momentText, valueText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
@@ -104,11 +105,7 @@ function ActiveAlarms({ filter }: { readonly filter: AlarmFilter }) {
         onChoose={setShown}
         testid="alarm-set"
       />
-      {sending.fault !== '' && (
-        <p class="fault" role="alert" data-testid="alarm-error">
-          {sending.fault}
-        </p>
-      )}
+      <Fault text={sending.fault} testid="alarm-error" />
       {rows.length === 0 && <p class="empty">{t.noAlarms}</p>}
       <ul class="alarm-rows scroll" data-testid="alarm-rows" tabIndex={0} aria-label={t.alarms}>
         {rows.map((alarm) => (

@@ -4,6 +4,7 @@ import { startBatch } from '../data/batch.js';
 import { ready, readFault, stale, startPlant } from '../data/plant.js';
 import { config, startSession } from '../data/session.js';
 import { view } from '../data/view.js';
+import { Fault, ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';
 import { AlarmBanner } from './alarm-banner.js';
@@ -40,13 +41,7 @@ function Waiting({ fault }: { readonly fault: string }) {
   return (
     <main class="waiting" data-testid="waiting">
       <h1>{t.product}</h1>
-      {fault === '' ? (
-        <p role="status">{t.loading}</p>
-      ) : (
-        <p class="fault" role="alert">
-          {fault}
-        </p>
-      )}
+      {fault === '' ? <p role="status">{t.loading}</p> : <Fault text={fault} />}
     </main>
   );
 }
@@ -60,11 +55,7 @@ function Screen() {
           {t.authOff}
         </p>
       )}
-      {readFault.value !== '' && (
-        <p class="fault strip" role="alert">
-          {t.readFailed(readFault.value)}
-        </p>
-      )}
+      <ReadFault text={readFault.value} strip />
       <AlarmBanner />
       <main class="main" id="main">
         <h1 class="visually-hidden">{t.operatorConsole}</h1>

@@ -6,6 +6,7 @@ import { can } from '../data/session.js';
 import type { AuditRecord } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
 import { FactList } from '../common/fact-list.js';
+import { ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { LogFoot } from '../common/log-foot.js';
 import { t, word } from '../common/strings.js';
@@ -132,7 +133,7 @@ function RecordDialog({ record, onClose }: { readonly record: AuditRecord; reado
               </section>
             ),
         )}
-        {fault !== '' && <p class="fault">{t.readFailed(fault)}</p>}
+        <ReadFault text={fault} />
         {related.length > 1 && (
           <section>
             <h3>{t.related}</h3>

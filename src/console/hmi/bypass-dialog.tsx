@@ -11,6 +11,7 @@ import type { ModuleInfo } from '../data/types.js';
 import { Chips } from '../common/chips.js';
 import { nowMs } from '../common/clock.js';
 import { Dialog } from '../common/dialog.js';
+import { Fault } from '../common/fault.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t } from '../common/strings.js';
 import { durationText, momentText } from '../common/text.js';
@@ -54,11 +55,7 @@ export function BypassDialog({ module, conditions, onClose }: BypassDialogProps)
   return (
     <Dialog title={t.bypassTitle(module.name.toUpperCase())} testid="bypass-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
-        {sending.fault !== '' && (
-          <p class="fault" role="alert" data-testid="bypass-error">
-            {sending.fault}
-          </p>
-        )}
+        <Fault text={sending.fault} testid="bypass-error" />
         {asked ? (
           <div class="stack" data-testid="bypass-confirm">
             <p class="warning">
@@ -110,11 +107,7 @@ export function EndBypassDialog({ module, conditions, onClose }: BypassDialogPro
   return (
     <Dialog title={t.bypassEndTitle(module.name.toUpperCase())} testid="bypass-end-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
-        {sending.fault !== '' && (
-          <p class="fault" role="alert" data-testid="bypass-error">
-            {sending.fault}
-          </p>
-        )}
+        <Fault text={sending.fault} testid="bypass-error" />
         <p>{t.bypassEndWords(nameOf(module))}</p>
         {concerned.some(({ ok }) => !ok) && (
           <p class="warning" data-testid="bypass-end-trips">

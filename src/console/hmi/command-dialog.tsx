@@ -5,6 +5,7 @@ import { config } from '../data/session.js';
 import { needsReason } from '../data/states.js';
 import type { BatchDetail, Command } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
+import { Fault } from '../common/fault.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t, word } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
@@ -31,11 +32,7 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
   return (
     <Dialog title={title} testid="command-dialog" onClose={onClose}>
       <form onSubmit={submit} noValidate>
-        {sending.fault !== '' && (
-          <p class="fault" role="alert" data-testid="command-error">
-            {sending.fault}
-          </p>
-        )}
+        <Fault text={sending.fault} testid="command-error" />
         {command === 'Start' ? (
           <StartChecks batch={batch.name} />
         ) : (

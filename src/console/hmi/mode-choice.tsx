@@ -4,6 +4,7 @@ import { MODES } from '../data/modules.js';
 import { can } from '../data/session.js';
 import type { Mode } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
+import { Fault } from '../common/fault.js';
 import { t, word } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
 
@@ -44,11 +45,7 @@ export function ModeChoice({ title, mode, meanings, onSet }: ModeChoiceProps) {
         <Dialog title={t.modeQuestion(title, word(asked))} testid="mode-dialog" onClose={() => setAsked(null)}>
           <form onSubmit={confirm} noValidate>
             <p>{meanings[asked]}</p>
-            {sending.fault !== '' && (
-              <p class="fault" role="alert">
-                {sending.fault}
-              </p>
-            )}
+            <Fault text={sending.fault} />
             <div class="dialog-actions">
               <button type="button" class="button" onClick={() => setAsked(null)}>
                 {t.cancel}

@@ -4,6 +4,7 @@ import { answerPrompt } from '../data/desk.js';
 import { config } from '../data/session.js';
 import type { Prompt } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
+import { Fault } from '../common/fault.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t } from '../common/strings.js';
 import { typedNumber, unitText } from '../common/text.js';
@@ -28,11 +29,7 @@ export function PromptDialog({ prompt, onClose }: { readonly prompt: Prompt; rea
     <Dialog title={prompt.resultKey ? t.awaitsResult(prompt.resultKey) : prompt.text} testid="prompt-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
         {prompt.resultKey && <p class="note">{t.manualResult}</p>}
-        {sending.fault !== '' && (
-          <p class="fault" role="alert" data-testid="prompt-error">
-            {sending.fault}
-          </p>
-        )}
+        <Fault text={sending.fault} testid="prompt-error" />
         <div class="answer">
           <div class="stack">
             {prompt.type === 'value' && <ValueInput prompt={prompt} value={answer} onInput={setAnswer} />}

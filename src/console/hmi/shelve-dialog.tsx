@@ -4,6 +4,7 @@ import { shelve } from '../data/alarms.js';
 import type { Alarm } from '../data/types.js';
 import { Chips } from '../common/chips.js';
 import { Dialog } from '../common/dialog.js';
+import { Fault } from '../common/fault.js';
 import { t } from '../common/strings.js';
 import { durationText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
@@ -25,11 +26,7 @@ export function ShelveDialog({ alarm, onClose }: { readonly alarm: Alarm; readon
     <Dialog title={`${t.shelve}: ${alarm.message || alarm.name}`} testid="shelve-dialog" onClose={onClose}>
       <form onSubmit={submit} noValidate>
         <p class="hint">{t.shelveText}</p>
-        {sending.fault !== '' && (
-          <p class="fault" role="alert">
-            {sending.fault}
-          </p>
-        )}
+        <Fault text={sending.fault} />
         <Chips label={t.duration} value={duration} options={DURATIONS.map((each) => [each, durationText(each)])} onChoose={setDuration} testid="shelve" />
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose}>

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import { needsPassword, needsSignIn, signed } from '../data/signatures.js';
 import { config, me } from '../data/session.js';
 import { Dialog } from '../common/dialog.js';
+import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t } from '../common/strings.js';
@@ -58,11 +59,7 @@ export function SignDialog({ title, meanings, lengthMin, onSign, onClose, childr
       ) : (
         <form onSubmit={submit} noValidate>
           {children}
-          {sending.fault !== '' && (
-            <p class="fault" role="alert" data-testid="sign-error">
-              {sending.fault}
-            </p>
-          )}
+          <Fault text={sending.fault} testid="sign-error" />
           <p class="hint">
             {t.signatureText(me.value?.displayName ?? '')}
             {meanings.length === 1 && ` ${t.meaning}: ${t.meanings[meaning] ?? meaning}.`}

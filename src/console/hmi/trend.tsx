@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { missed, stale } from '../data/plant.js';
 import { type Curve, emptyCurve, follow, type Pen, prepend, readCurves, type Span } from '../data/trend.js';
+import { ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';
 import type { TrendPlotProps } from './trend-plot.js';
@@ -79,7 +80,7 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, onCursor,
       end?.();
     };
   }, [question, isLive, missed.value, attempt]);
-  if (fault !== '') return <p class="fault">{t.readFailed(fault)}</p>;
+  if (fault !== '') return <ReadFault text={fault} />;
   if (!Plot || !curves) return <p class="hint trend-wait">{t.reading}</p>;
   return <Plot pens={kept} curves={curves} windowMs={windowMs} span={span} legend={legend} {...(onCursor ? { onCursor } : {})} />;
 }

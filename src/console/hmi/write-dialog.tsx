@@ -4,6 +4,7 @@ import { writeTag } from '../data/modules.js';
 import { tagValue } from '../data/plant.js';
 import type { ModuleInfo, TagData, TagDescriptor } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
+import { Fault } from '../common/fault.js';
 import { t } from '../common/strings.js';
 import { switchText, tagText } from '../common/tag-text.js';
 import { typedNumber, unitText } from '../common/text.js';
@@ -39,11 +40,7 @@ export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
   return (
     <Dialog title={`${t.write}: ${tag.address.toUpperCase()}`} testid="write-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
-        {sending.fault !== '' && (
-          <p class="fault" role="alert" data-testid="write-error">
-            {sending.fault}
-          </p>
-        )}
+        <Fault text={sending.fault} testid="write-error" />
         {confirmed === null ? (
           <Entry tag={tag} value={entered} onInput={setEntered} />
         ) : (

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks';
 import { ApiError, post } from '../data/api.js';
 import type { Session } from '../data/types.js';
+import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
 import { t } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
-import { FormFault } from './form-fault.js';
 import { signIn } from './sign-in.js';
 
 export interface FirstAdminFormProps {
@@ -42,7 +42,7 @@ export function FirstAdminForm({ lengthMin, onSignedIn, onCreated }: FirstAdminF
     <form onSubmit={submit} noValidate data-testid="first-admin">
       <h2>{t.firstAdminTitle}</h2>
       <p class="hint">{t.firstAdminText}</p>
-      <FormFault text={sending.fault} />
+      <Fault text={sending.fault} testid="login-error" />
       <Field id="code" label={t.commissioningCode} value={code} onInput={setCode} mono autoFocus />
       <div class="pair">
         <Field id="username" label={t.username} value={username} onInput={setUsername} autoComplete="username" />

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { get } from '../data/api.js';
 import { localTarget } from '../data/login-address.js';
 import type { AuthConfig, Session } from '../data/types.js';
+import { Fault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';
 import { Ended } from './ended.js';
@@ -54,11 +55,7 @@ export function LoginPage() {
           <h1>{t.product}</h1>
           <p>{t.operatorConsole}</p>
         </header>
-        {fault !== '' && (
-          <p class="fault" role="alert" data-testid="login-error">
-            {fault}
-          </p>
-        )}
+        <Fault text={fault} testid="login-error" />
         {config && <Body config={config} mustChange={mustChange} onSignedIn={signedIn} onCreated={() => void load()} />}
       </div>
     </main>

@@ -1,10 +1,10 @@
 /** A password that an administrator set opens nothing but this form (D-AUTH-02). */
 import { useState } from 'preact/hooks';
 import { post, useCredential } from '../data/api.js';
+import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
 import { t } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
-import { FormFault } from './form-fault.js';
 
 export interface NewPasswordFormProps {
   readonly token: string;
@@ -30,7 +30,7 @@ export function NewPasswordForm({ token, current, lengthMin, onChanged }: NewPas
     <form onSubmit={submit} noValidate data-testid="new-password-form">
       <h2>{t.changePasswordTitle}</h2>
       <p class="hint">{t.changePasswordText}</p>
-      <FormFault text={sending.fault} />
+      <Fault text={sending.fault} testid="login-error" />
       <Field
         id="new-password"
         label={t.newPassword}

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { Session } from '../data/types.js';
+import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
 import { t } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
 import { Ended } from './ended.js';
-import { FormFault } from './form-fault.js';
 import { signIn } from './sign-in.js';
 
 export function SignInForm({ ended, onSignedIn }: { readonly ended: string; readonly onSignedIn: (session: Session, password: string) => void }) {
@@ -19,7 +19,7 @@ export function SignInForm({ ended, onSignedIn }: { readonly ended: string; read
   return (
     <form onSubmit={submit} noValidate>
       {sending.fault === '' && <Ended text={ended} />}
-      <FormFault text={sending.fault} />
+      <Fault text={sending.fault} testid="login-error" />
       <Field id="username" label={t.username} value={username} onInput={setUsername} autoComplete="username" autoFocus />
       <Field id="password" label={t.password} type="password" value={password} onInput={setPassword} autoComplete="current-password" />
       <button type="submit" class="button primary" disabled={sending.busy} data-testid="login-submit">
