@@ -108,6 +108,50 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     t.equal(await page.evaluate(background), 'none');
   });
 
+  await t.test('an answer that was overtaken is not shown: the state of a batch never goes back', async (t) => {
+    const name = await batch(admin, 'RACE-1');
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+    const late = await context.newPage();
+    await late.goto(`${box.base}/hmi#/batch/${name}`);
+    await signIn(late, 'olga');
+    await late.evaluate(`location.hash = '#/batch/${name}'`);
+    const badge = (phase: string) => late.locator(`[data-testid="batch-view-state"][data-state="${phase}"]`);
+    await badge('Pending').waitFor();
+    /** The first answer from now on is old when it is let go. */
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let holds = true;
+    const caught = new Promise<void>((resolve) => {
+      void late.route(`**${SITE}/batches/${name}`, async (route) => {
+        if (!holds) return route.continue();
+        holds = false;
+        const answer = await route.fetch();
+        resolve();
+        await released;
+        return route.fulfill({ response: answer });
+      });
+    });
+    await caught; // the read of this second, which says Pending
+    const started = await admin.post(`${SITE}/command`, { kind: 'Batch', name, command: 'Start' });
+    t.equal(started.status, 200);
+    await badge('Running').waitFor();
+    await late.evaluate(`window.shown = []; new MutationObserver(() => window.shown.push(document.querySelector('[data-testid="batch-view-state"]')?.dataset.state))
+      .observe(document.body, { subtree: true, attributes: true, attributeFilter: ['data-state'], childList: true })`);
+    const next = late
+      .waitForResponse((answer) => new URL(answer.url()).pathname === `${SITE}/batches/${name}`)
+      .then(() => late.waitForResponse((answer) => new URL(answer.url()).pathname === `${SITE}/batches/${name}`));
+    release();
+    await next; // the old answer, and the one of the second after
+    t.notOk(((await late.evaluate('window.shown')) as string[]).includes('Pending'), 'what was overtaken is thrown away');
+    await badge('Running').waitFor();
+    await late.goto(`${box.base}/hmi#/batch/no-such-batch`);
+    t.match(await late.getByTestId('batch-none').getByText('There is no batch').textContent(), /no-such-batch/, 'a batch that is gone is said to be gone');
+    await admin.post(`${SITE}/command`, { kind: 'Batch', name, command: 'Abort', reason: 'end of the test of overtaking' });
+    await context.close();
+  });
+
   await t.test('an account without a password on this box is told what a signature needs', async (t) => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
     const guest = await context.newPage();

@@ -1,5 +1,6 @@
 /** A growing log, page by page: read again when the question changes, longer when the reader asks for more. */
 import { useEffect, useState } from 'preact/hooks';
+import { Latest } from '../data/latest.js';
 import type { LogPage } from '../data/types.js';
 import { faultText } from './fault-text.js';
 
@@ -19,34 +20,30 @@ export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, questio
   const [fault, setFault] = useState('');
   const [busy, setBusy] = useState(false);
   const [count, setCount] = useState(0);
-  useEffect(() => {
-    let current = true; // an answer to an old question is thrown away
-    setBusy(true);
-    read('')
-      .then((page) => {
-        if (!current) return;
-        setItems(page.items);
-        setCursor(page.nextCursor);
-        setFault('');
-      })
-      .catch((refused: unknown) => current && setFault(faultText(refused)))
-      .finally(() => current && setBusy(false));
-    return () => {
-      current = false;
-    };
-  }, [...question, count]);
-  const more = async (): Promise<void> => {
-    if (cursor === null) return;
+  const [latest] = useState(() => new Latest()); // an answer to an old question is thrown away
+  const look = async (from: string, before: readonly T[]): Promise<void> => {
     setBusy(true);
     try {
-      const page = await read(cursor);
-      setItems([...items, ...page.items]);
-      setCursor(page.nextCursor);
+      const isLast = await latest.read(
+        () => read(from),
+        (page) => {
+          setItems([...before, ...page.items]);
+          setCursor(page.nextCursor);
+          setFault('');
+        },
+      );
+      if (isLast) setBusy(false);
     } catch (refused) {
       setFault(faultText(refused));
-    } finally {
       setBusy(false);
     }
+  };
+  useEffect(() => {
+    void look('', []);
+    return () => latest.forget();
+  }, [...question, count]);
+  const more = async (): Promise<void> => {
+    if (cursor !== null) await look(cursor, items);
   };
   return { items, fault, busy, hasMore: cursor !== null, more: () => void more(), again: () => setCount(count + 1) };
 }

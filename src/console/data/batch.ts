@@ -1,17 +1,22 @@
 /** The batch that is open on the screen: its detail and messages, and what a person does to it. */
 import { effect, signal } from '@preact/signals';
 import { ApiError, get, post } from './api.js';
-import { batches, batchTouched, ready, site } from './plant.js';
+import { Latest } from './latest.js';
+import { batches, batchTouched, readBatchesSoon, ready, site } from './plant.js';
 import { can } from './session.js';
 import { isFinal } from './states.js';
 import { coalesced, everySecond } from './timers.js';
 import type { BatchDetail, BatchMessage, Command } from './types.js';
+import { view } from './view.js';
 
 const MESSAGES_MAX = 50;
 
 export const selected = signal('');
 export const detail = signal<BatchDetail | null>(null);
 export const messages = signal<readonly BatchMessage[]>([]);
+/** The batch that is asked for does not exist, or exists no more. */
+export const gone = signal(false);
+const latest = new Latest();
 
 function path(name: string): string {
   return `/api/v1/sites/${encodeURIComponent(site.peek())}/batches/${encodeURIComponent(name)}`;
@@ -19,25 +24,37 @@ function path(name: string): string {
 
 export function select(name: string): void {
   if (selected.peek() === name) return;
+  latest.forget();
   selected.value = name;
-  detail.value = null;
-  messages.value = [];
+  show(null, []);
+  gone.value = false;
   void read(false);
+}
+
+function show(batch: BatchDetail | null, page: readonly BatchMessage[]): void {
+  detail.value = batch;
+  const before = messages.peek();
+  if (page[0]?.id !== before[0]?.id || page.length !== before.length) messages.value = page;
 }
 
 async function read(background: boolean): Promise<void> {
   const name = selected.peek();
   if (name === '') return;
-  try {
-    const [batch, page] = await Promise.all([
+  const ask = () =>
+    Promise.all([
       get<BatchDetail>(path(name), { background }),
       can('batch:messages') ? get<{ items: BatchMessage[] }>(`${path(name)}/messages?limit=${MESSAGES_MAX}`, { background }) : { items: [] },
     ]);
-    if (selected.peek() !== name) return;
-    detail.value = batch;
-    if (page.items[0]?.id !== messages.peek()[0]?.id || page.items.length !== messages.peek().length) messages.value = page.items;
+  try {
+    await latest.read(ask, ([batch, page]) => {
+      gone.value = false;
+      show(batch, page.items);
+    });
   } catch (fault) {
-    if (fault instanceof ApiError && fault.status === 404) selected.value = '';
+    if (!(fault instanceof ApiError) || fault.status !== 404) return;
+    gone.value = true;
+    show(null, []);
+    readBatchesSoon();
   }
 }
 
@@ -48,10 +65,10 @@ export function startBatch(): void {
     const { batch } = batchTouched.value;
     if (batch !== '' && batch === selected.peek()) readSoon();
   });
-  // the batch that matters most is open without a touch
+  // on the overview the batch that matters most is open without a touch; the view of a batch shows the one that is asked for
   effect(() => {
     const found = batches.value;
-    if (ready.value && !found.some(({ name }) => name === selected.peek())) select(found[0]?.name ?? '');
+    if (ready.value && view.value.name !== 'batch' && !found.some(({ name }) => name === selected.peek())) select(found[0]?.name ?? '');
   });
   everySecond(async () => {
     const batch = detail.peek();

@@ -5,6 +5,7 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import { get } from './api.js';
 import { type KeyTags, keyTagsOf, patternsOf } from './key-tags.js';
+import { Latest } from './latest.js';
 import { LiveStream, type Subscription } from './live-stream.js';
 import { accessToken, can, endSession, onNewToken, renew } from './session.js';
 import { coalesced, everySecond } from './timers.js';
@@ -33,8 +34,8 @@ export const phases = signal<ReadonlyMap<string, PhaseDetail>>(new Map());
 export const brokerConnected = signal(true);
 /** The first complete picture of the site is there. */
 export const ready = signal(false);
-/** Why the last read failed; empty when it did not. */
-export const readFault = signal('');
+/** Why what is shown may be old: the refusal of a read whose later attempts have failed too. */
+export const readFault = signal<unknown>(undefined);
 /** Counts losses of frames on an open connection, so that curves read what they missed. */
 export const missed = signal(0);
 /** Counts changes of the batch that the detail view shows, so that it reads again. */
@@ -68,17 +69,19 @@ export function tagValue(unit: string, address: string): Signal<TagValue> {
 
 export async function startPlant(): Promise<void> {
   stream.start();
-  await findSite(false);
+  await findSite();
   everySecond(() => readOften());
 }
 
 /** The site shown last on this panel, else the first. */
-async function findSite(background: boolean): Promise<void> {
-  const found = await get<readonly { readonly name: string }[]>('/api/v1/sites', { background });
+async function findSite(): Promise<void> {
+  const found = await get<readonly { readonly name: string }[]>('/api/v1/sites', { background: true });
   sites.value = found.map(({ name }) => name);
   const last = localStorage.getItem(SITE_KEY) ?? '';
   await showSite(sites.value.includes(last) ? last : (sites.value[0] ?? ''));
 }
+
+let showing = false;
 
 export async function showSite(name: string): Promise<void> {
   site.value = name;
@@ -86,27 +89,40 @@ export async function showSite(name: string): Promise<void> {
   values.clear();
   elements.clear();
   phases.value = new Map();
+  for (const each of [engineering, ...readers]) each.forget();
+  faults.clear();
   if (name === '') return;
   localStorage.setItem(SITE_KEY, name);
-  await readEngineering();
-  generation += 1;
-  stream.subscribe(subscriptions());
-  await readAll();
-  ready.value = true;
+  showing = true;
+  try {
+    await readEngineering();
+    generation += 1;
+    stream.subscribe(subscriptions());
+    await readAll();
+    ready.value = true;
+  } finally {
+    showing = false;
+  }
 }
 
 function at(path: string): string {
   return `/api/v1/sites/${encodeURIComponent(site.peek())}/${path}`;
 }
 
+const engineering = new Latest();
+
 /** What changes only when somebody engineers. */
 async function readEngineering(): Promise<void> {
-  const [tags, found, info] = await Promise.all([get<TagDescriptor[]>(at('tags')), get<ModuleInfo[]>(at('controlmodules')), get<UnitInfo[]>(at('units'))]);
-  const byName = new Map(found.map((module) => [module.name, module]));
-  unitInfo.value = new Map(info.map((unit) => [unit.name, unit]));
-  tagList.value = tags;
-  modules.value = byName;
-  keyTags.value = new Map(info.map(({ name }) => [name, keyTagsOf(name, tags, byName)]));
+  await engineering.read(
+    () => Promise.all([get<TagDescriptor[]>(at('tags')), get<ModuleInfo[]>(at('controlmodules')), get<UnitInfo[]>(at('units'))]),
+    ([tags, found, info]) => {
+      const byName = new Map(found.map((module) => [module.name, module]));
+      unitInfo.value = new Map(info.map((unit) => [unit.name, unit]));
+      tagList.value = tags;
+      modules.value = byName;
+      keyTags.value = new Map(info.map(({ name }) => [name, keyTagsOf(name, tags, byName)]));
+    },
+  );
 }
 
 let generation = 0;
@@ -162,12 +178,32 @@ export function onTag(listener: TagListener): () => void {
   return () => tagListeners.delete(listener);
 }
 
+const BACKGROUND = { background: true };
+
+const readers = new Set<Latest>();
+const faults = new Map<Latest, unknown>();
+
+/** One part of the site, read again and again: the last answer counts, and a refusal stands until the part is read. */
+function reader<T>(ask: () => Promise<T>, take: (found: T) => void): () => Promise<void> {
+  const latest = new Latest();
+  readers.add(latest);
+  return async () => {
+    try {
+      if (await latest.read(ask, take)) faults.delete(latest);
+    } catch (fault) {
+      faults.set(latest, fault);
+    }
+    readFault.value = [...faults.values()][0];
+  };
+}
+
 /** Modes and health of modules are told by no channel. */
-export const readModules = (): Promise<void> =>
-  guarded(async () => {
-    const found = await get<ModuleInfo[]>(at('controlmodules'), BACKGROUND);
+export const readModules = reader(
+  () => get<ModuleInfo[]>(at('controlmodules'), BACKGROUND),
+  (found) => {
     modules.value = new Map(found.map((module) => [module.name, module]));
-  });
+  },
+);
 
 /** A slow panel may lose frames again and again: the past is not asked for each time. */
 const MISSED_MS = 3000;
@@ -182,25 +218,17 @@ async function readAll(): Promise<void> {
   await Promise.all([readOverview(), readBatches(), readPrompts(), readAlarms()]);
 }
 
-async function guarded(read: () => Promise<void>): Promise<void> {
-  try {
-    await read();
-    readFault.value = '';
-  } catch (fault) {
-    readFault.value = fault instanceof Error ? fault.message : String(fault);
-  }
-}
-
-const BACKGROUND = { background: true };
-
-const readOverview = (): Promise<void> =>
-  guarded(async () => {
+const readOverview = reader(
+  async () => {
     const overview = await get<SiteOverview>(at('overview'), BACKGROUND);
-    if (overview.site !== site.peek()) return;
+    if (overview.units.some(({ name }) => !unitInfo.peek().has(name))) await readEngineering();
+    return overview;
+  },
+  (overview) => {
     units.value = overview.units;
     noteActiveWork(overview.units);
-    if (overview.units.some(({ name }) => !unitInfo.peek().has(name))) await readEngineering();
-  });
+  },
+);
 
 /** A phase that began while frames were missed is told by no later frame until it ends; the overview knows it. */
 function noteActiveWork(found: readonly OverviewUnit[]): void {
@@ -214,29 +242,30 @@ function noteActiveWork(found: readonly OverviewUnit[]): void {
   if (news) readPhasesSoon();
 }
 
-const readBatches = (): Promise<void> =>
-  guarded(async () => {
-    batches.value = sorted(await get<BatchItem[]>(at('batches'), BACKGROUND));
-  });
+const readBatches = reader(
+  () => get<BatchItem[]>(at('batches'), BACKGROUND),
+  (found) => {
+    batches.value = sorted(found);
+  },
+);
 
-const readPrompts = async (): Promise<void> => {
-  if (!can('phase:list-prompts')) return;
-  await guarded(async () => {
-    const found = await get<Prompt[]>(at('prompts'), BACKGROUND);
+/** The routes of prompts and alarms are asked for only when the gateway lists their action. */
+const readPrompts = reader(
+  async () => (can('phase:list-prompts') ? get<Prompt[]>(at('prompts'), BACKGROUND) : []),
+  (found) => {
     if (JSON.stringify(found.map(({ id }) => id)) !== JSON.stringify(prompts.peek().map(({ id }) => id))) prompts.value = found;
-  });
-};
+  },
+);
 
-/** The routes of alarms are asked for only when the gateway lists their action. */
-const readAlarms = async (): Promise<void> => {
-  if (!can('alarm:list')) return;
-  await guarded(async () => {
-    alarms.value = await get<Alarm[]>(at('alarms'), BACKGROUND);
-  });
-};
+const readAlarms = reader(
+  async () => (can('alarm:list') ? get<Alarm[]>(at('alarms'), BACKGROUND) : []),
+  (found) => {
+    alarms.value = found;
+  },
+);
 
 const readUnitsSoon = coalesced(120, () => readOverview());
-const readBatchesSoon = coalesced(120, () => readBatches());
+export const readBatchesSoon = coalesced(120, () => readBatches());
 export const readAlarmsSoon = coalesced(120, () => readAlarms());
 export const readPromptsSoon = coalesced(50, () => readPrompts());
 const readPhasesSoon = coalesced(80, () => readPhases());
@@ -247,21 +276,27 @@ let seconds = 0;
 
 /** What no channel tells: steps of phases, prompts, and what people set at modules. */
 async function readOften(): Promise<void> {
-  if (!ready.peek() || document.hidden) return;
+  if (document.hidden || showing) return;
+  if (!ready.peek()) return showSite(site.peek()).catch(() => undefined); // the box was away while another site was chosen
   seconds += 1;
   if (site.peek() !== '' && seconds % MODULES_EVERY_S === 0) await readModules();
-  if (site.peek() === '') await guarded(() => findSite(true));
+  if (site.peek() === '') await readSites();
   else await Promise.all([readPrompts(), readPhases()]);
 }
 
-async function readPhases(): Promise<void> {
-  const names = [...elements.values()].filter(({ kind, state }) => kind === 'Phase' && !isResting(state)).map(({ name }) => name);
-  const before = phases.peek();
-  if (names.length === 0 && before.size === 0) return;
-  const found = await Promise.all(names.slice(0, PHASE_READS_MAX).map((name) => get<PhaseDetail>(at(`phases/${name}`), BACKGROUND).catch(() => undefined)));
-  const now = new Map(found.filter((phase) => phase !== undefined && !isResting(phase.state)).map((phase) => [(phase as PhaseDetail).name, phase as PhaseDetail]));
-  phases.value = now;
-}
+/** A box without a plant is asked until it has one. */
+const readSites = reader(findSite, () => undefined);
+
+const readPhases = reader(
+  async () => {
+    const names = [...elements.values()].filter(({ kind, state }) => kind === 'Phase' && !isResting(state)).map(({ name }) => name);
+    return Promise.all(names.slice(0, PHASE_READS_MAX).map((name) => get<PhaseDetail>(at(`phases/${name}`), BACKGROUND).catch(() => undefined)));
+  },
+  (found) => {
+    const running = found.filter((phase) => phase !== undefined).filter(({ state }) => !isResting(state));
+    if (running.length > 0 || phases.peek().size > 0) phases.value = new Map(running.map((phase) => [phase.name, phase]));
+  },
+);
 
 function receive(frame: Frame): void {
   if (frame.type === 'broker-status') brokerConnected.value = frame.status === 'connected';

@@ -5,6 +5,7 @@
 import { effect, signal } from '@preact/signals';
 import { detail, selected } from './batch.js';
 import { get } from './api.js';
+import { Latest } from './latest.js';
 import { batchTouched, site } from './plant.js';
 import { can } from './session.js';
 import { isFinal } from './states.js';
@@ -71,6 +72,9 @@ function grow(chart: ProceduralChart, templates: ReadonlyMap<string, Template>, 
   });
 }
 
+const latestStates = new Latest();
+const latestElement = new Latest();
+
 async function readTree(recipe: string): Promise<void> {
   const { spec } = await get<ControlRecipe>(at(`recipes/control/${encodeURIComponent(recipe)}`), { background: true });
   const templates = new Map(spec.templates.map((template) => [`${template.kind} ${template.name}`, template]));
@@ -81,8 +85,10 @@ async function readTree(recipe: string): Promise<void> {
 async function readStates(): Promise<void> {
   const batch = selected.peek();
   if (batch === '' || !watching || !can('batch:timeline')) return;
-  const { lanes } = await get<{ readonly lanes: readonly Lane[] }>(at(`batches/${encodeURIComponent(batch)}/timeline`), { background: true });
-  if (selected.peek() !== batch) return;
+  await latestStates.read(() => get<{ readonly lanes: readonly Lane[] }>(at(`batches/${encodeURIComponent(batch)}/timeline`), { background: true }), takeLanes);
+}
+
+function takeLanes({ lanes }: { readonly lanes: readonly Lane[] }): void {
   const found = new Map<string, ElementState>();
   for (const { kind, name, path, unit, spans } of lanes) if (kind !== 'Batch') found.set(path, { kind, name, unit, state: spans.at(-1)?.state ?? '' });
   states.value = found;
@@ -92,19 +98,23 @@ async function readStates(): Promise<void> {
 }
 
 export async function readElement(): Promise<void> {
-  const path = chosenPath.peek();
-  const known = states.peek().get(path);
+  const known = states.peek().get(chosenPath.peek());
   const collection = COLLECTIONS[known?.kind ?? ''];
   if (!known || !collection) {
     element.value = null;
     return;
   }
-  const found = await get<ElementDetail>(at(`${collection}/${encodeURIComponent(known.name)}`), { background: true });
-  if (chosenPath.peek() === path) element.value = found;
+  await latestElement.read(
+    () => get<ElementDetail>(at(`${collection}/${encodeURIComponent(known.name)}`), { background: true }),
+    (found) => {
+      element.value = found;
+    },
+  );
 }
 
 export function choosePath(path: string): void {
   isChosen = true;
+  latestElement.forget();
   chosenPath.value = path;
   element.value = null;
   void readElement().catch(() => undefined);
@@ -116,6 +126,8 @@ let watching = false;
 export function watchProcedure(): () => void {
   watching = true;
   const forget = (): void => {
+    latestStates.forget();
+    latestElement.forget();
     tree.value = [];
     states.value = new Map();
     chosenPath.value = '';

@@ -24,12 +24,12 @@ export function App() {
   const start = async (): Promise<void> => {
     try {
       if (!(await startSession())) return;
-      startBatch();
       await startPlant();
+      startBatch();
       setFault('');
     } catch (refused) {
       setFault(faultText(refused));
-      window.setTimeout(() => location.reload(), RETRY_MS);
+      window.setTimeout(() => void start(), RETRY_MS); // no reload: without the box it would leave the browser's own error page
     }
   };
   useEffect(() => void start(), []);
@@ -55,7 +55,7 @@ function Screen() {
           {t.authOff}
         </p>
       )}
-      <ReadFault text={readFault.value} strip />
+      <ReadFault text={readFault.value === undefined ? '' : faultText(readFault.value)} strip />
       <AlarmBanner />
       <main class="main" id="main">
         <h1 class="visually-hidden">{t.operatorConsole}</h1>

@@ -1,6 +1,6 @@
 /** One batch: its procedure, the chart that runs, what it waits for, what it asks and says, and the commands. */
 import { useEffect, useState } from 'preact/hooks';
-import { detail, messages, select } from '../data/batch.js';
+import { detail, gone, messages, select } from '../data/batch.js';
 import { prompts } from '../data/plant.js';
 import { watchProcedure } from '../data/procedure.js';
 import { can } from '../data/session.js';
@@ -25,7 +25,12 @@ export function BatchView({ name }: { readonly name: string }) {
   useEffect(() => watchProcedure(), []);
   const [signing, setSigning] = useState(false);
   const batch = detail.value;
-  if (!batch || batch.name !== name) return <p class="panel page empty">{t.reading}</p>;
+  if (!batch || batch.name !== name)
+    return (
+      <p class="panel page empty" role="status" data-testid="batch-none">
+        {gone.value ? t.noBatch(name) : t.reading}
+      </p>
+    );
   return (
     <div class="batch-page" data-testid="batch-view">
       <section class="panel batch-top" aria-labelledby="batch-view-title">

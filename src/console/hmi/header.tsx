@@ -23,7 +23,7 @@ export function Header() {
 function SiteChoice() {
   if (sites.value.length < 2) return <span class="site">{site.value}</span>;
   return (
-    <select class="select site-select" aria-label={t.site} value={site.value} onChange={(event) => void showSite(event.currentTarget.value)}>
+    <select class="select site-select" aria-label={t.site} value={site.value} onChange={(event) => void showSite(event.currentTarget.value).catch(() => undefined)}>
       {sites.value.map((name) => (
         <option key={name} value={name}>
           {name}

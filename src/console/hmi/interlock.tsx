@@ -1,6 +1,7 @@
 /** The interlocks of a module: each condition with the values that decide it, and their bypass with who, why and how long. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { conditionsOf, type InterlockCondition, type ModuleLogic, readLogic, readNetwork } from '../data/interlock.js';
+import { Latest } from '../data/latest.js';
 import { isBlocked, type ModuleTags } from '../data/module-tags.js';
 import { tagValue } from '../data/plant.js';
 import { can } from '../data/session.js';
@@ -44,20 +45,18 @@ function useConditions(module: ModuleInfo, wanted: boolean): readonly InterlockC
   useEffect(() => {
     if (!wanted || module.program === '' || !can('unit:runtime-fbnetwork') || !can('controlmoduletemplate:read')) return;
     let logic: ModuleLogic | undefined;
-    let current = true;
+    const latest = new Latest();
+    const ask = async (): Promise<readonly InterlockCondition[]> => {
+      const known = (logic ??= await readLogic(module));
+      return conditionsOf(module, known, await readNetwork(module));
+    };
     const look = async (): Promise<void> => {
-      try {
-        logic ??= await readLogic(module);
-        const network = await readNetwork(module);
-        if (current) setConditions(conditionsOf(module, logic, network));
-      } catch {
-        if (current) setConditions([]); // the flag above still tells; an old reason would not
-      }
+      await latest.read(ask, setConditions).catch(() => setConditions([])); // the flag above still tells; an old reason would not
     };
     void look();
     const end = everySecond(look);
     return () => {
-      current = false;
+      latest.forget();
       end();
     };
   }, [module.name, module.program, wanted]);
