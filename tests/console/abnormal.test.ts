@@ -1,4 +1,5 @@
 /** The console when not everything is as it should be: an interlock that is bypassed, a stream that is lost, an account without a password. */
+import type { WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
 import { account, batch, csvOf, firstAdmin, flawsOf, open, picture, signIn, startConsole, SITE } from './person.js';
@@ -90,6 +91,68 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     await eventually('the curve has what was missed', async () => (await setpoints()).includes(33.25));
     await lost.screenshot({ path: picture('trends-filled') });
     await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Automatic' });
+    await context.close();
+  });
+
+  await t.test('contract 2, Events: values are marked as old within 1 s of the last frame, whatever view is opened meanwhile, and never before', async (t) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+    const panel = await context.newPage();
+    const now = () => panel.evaluate('Date.now()') as Promise<number>;
+    let wire: WebSocketRoute | undefined;
+    let isCut = false;
+    let last: { readonly seq: number } = { seq: 0 };
+    let measured: object = {};
+    await panel.clock.install(); // the clock of the page is ours; this test knows no other
+    await panel.routeWebSocket(/\/api\/v1\/ws/, (socket) => {
+      wire = socket;
+      const server = socket.connectToServer();
+      server.onMessage((message) => {
+        if (isCut) return;
+        last = JSON.parse(String(message)) as typeof last;
+        if ('address' in last && last.address === 'tic101.pv') measured = last;
+        socket.send(message);
+      });
+    });
+    await panel.goto(`${box.base}/hmi`);
+    await signIn(panel, 'olga');
+    await panel.locator('[data-testid="value-tic101.pv"][data-quality="Good"][data-stale="false"]').waitFor();
+    const hatched = `getComputedStyle(document.querySelector('[data-testid="value-tic101.pv"]')).backgroundImage`;
+    const live = (is: boolean) => panel.locator(`[data-testid="hmi"][data-live="${is}"]`).waitFor();
+    isCut = true;
+    await panel.clock.pauseAt((await now()) + 500);
+    let seq = last.seq;
+    /** The last frame of a stream: from here on nothing comes, and time stands still. */
+    const frame = async (value: number): Promise<void> => {
+      seq += 1;
+      wire?.send(JSON.stringify({ ...measured, value, seq }));
+      await panel.getByTestId('number-tic101.pv').getByText(String(value)).waitFor();
+      await live(true);
+    };
+    await frame(77.7);
+    await panel.clock.runFor(500);
+    await live(true);
+    t.equal(await panel.evaluate(hatched), 'none', 'half a second of silence is no loss');
+    await panel.clock.runFor(500);
+    await live(false);
+    t.match(await panel.evaluate(hatched), /repeating-linear-gradient/, 'the value of before is shown, and not as a live one');
+    t.equal(await panel.locator('[data-testid="value-tic101.pv"]').getAttribute('data-stale'), 'true');
+    t.match(await panel.getByTestId('link').textContent(), /No live data since/);
+    t.match(await panel.getByTestId('alarm-banner').textContent(), /not known without live data/);
+
+    await frame(78.8); // it comes back, and is lost again while another view asks for tags of its own
+    t.equal(await panel.evaluate(hatched), 'none');
+    await panel.getByTestId('open-tk201').click();
+    await panel.getByTestId('unit-view').waitFor();
+    await panel.clock.runFor(1000);
+    await live(false);
+    await panel.getByTestId('nav-overview').click();
+    t.match(await panel.evaluate(hatched), /repeating-linear-gradient/);
+
+    isCut = false;
+    await panel.clock.resume();
+    await live(true);
+    await panel.locator('[data-testid="value-tic101.pv"][data-quality="Good"][data-stale="false"]').waitFor();
+    await panel.getByTestId('number-tic101.pv').filter({ hasNotText: '78.8' }).waitFor(); // values go on with those of the plant
     await context.close();
   });
 

@@ -68,7 +68,7 @@ export class LiveStream {
     for (const { id } of this.#subscriptions) if (!kept.has(id)) this.#send({ type: 'unsubscribe', id });
     const known = new Set(this.#subscriptions.map(({ id }) => id));
     this.#subscriptions = wanted;
-    this.#expectsTags = false;
+    this.#expectsTags &&= wanted.some(({ id, channel }) => channel === 'tags' && known.has(id)); // what goes on is missed as before
     for (const subscription of wanted) if (!known.has(subscription.id)) this.#send({ type: 'subscribe', ...subscription });
   }
 
