@@ -74,6 +74,39 @@ async function stepsByHand(t: Tap, page: Page, admin: ApiClient, name: string): 
   await toAutomatic(admin, name);
 }
 
+/** The levels above the phase: an operation goes back, a unit procedure skips, a procedure leaves a branch (ADR 0007). */
+async function levelsByHand(t: Tap, page: Page, admin: ApiClient, name: string): Promise<void> {
+  const runs = (path: string) => orWhy(admin, name, page.locator(`[data-testid="tree-${path}"][data-state="Running"]`).waitFor());
+  const rests = (path: string) => orWhy(admin, name, page.locator(`[data-testid="tree-${path}"][data-state="Stopped"]`).waitFor());
+  const choose = async (step: string, active: boolean) => page.locator(`[data-testid="by-hand-${step}"][data-active="${active}"]`).click();
+  const words = () => page.getByTestId('step-words').textContent();
+  await page.locator('[data-testid="by-hand-cool"][data-active="true"]').waitFor();
+  t.strictSame(await layoutFlaws(page, 'operation-by-hand'), []);
+  await choose('check', false);
+  t.match(await words(), /check begins now.* cool is stopped in good order first/);
+  t.strictSame(await layoutFlaws(page, 'operation-activate'), []);
+  await signNow(page, 'measured once more by two people');
+  await Promise.all([runs('makeResin/react/check'), rests('makeResin/react/cool')]);
+
+  await page.getByTestId('tree-makeResin').click();
+  await choose('discharge', false);
+  t.match(await words(), /discharge begins now.* react is stopped in good order first/);
+  await signNow(page, 'the resin is good as it is');
+  await Promise.all([runs('makeResin/discharge'), rests('makeResin/react')]);
+
+  await page.getByTestId('tree-root').click();
+  await choose('store', true);
+  t.match(await words(), /store is stopped in good order and left.*makeResin/);
+  await signNow(page, 'it is filled into drums');
+  await page.locator('[data-testid="by-hand-store"][data-active="false"]').waitFor();
+  const { items } = (await admin.get(`${SITE}/audit?category=active-step&limit=3`)).body as { items: { target: object; details: object; operatorReason: string }[] };
+  t.match(items, [
+    { target: { kind: 'Procedure' }, details: { change: 'deactivate', step: 'store' }, operatorReason: 'it is filled into drums' },
+    { target: { kind: 'UnitProcedure' }, details: { change: 'activate', step: 'discharge', leave: ['react'] } },
+    { target: { kind: 'Operation' }, details: { change: 'activate', step: 'check', leave: ['cool'] } },
+  ]);
+}
+
 /** Every element of a batch goes on by itself again: Manual of a phase has set those above it too. */
 async function toAutomatic(admin: ApiClient, name: string): Promise<void> {
   const { lanes } = (await admin.get(`${SITE}/batches/${name}/timeline`)).body as { lanes: { kind: string; name: string }[] };
@@ -312,6 +345,7 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     await page.getByTestId('force-sample-cool').click();
     await signNow(page, 'cooled on the word of the laboratory');
     await orWhy(admin, name, page.locator('[data-testid="tree-makeResin/react/cool"][data-state="Running"]').waitFor());
+    await levelsByHand(t, page, admin, name);
   });
 
   await t.test('every view is reached from the keyboard, in German too, and nothing sticks out', async (t) => {

@@ -248,6 +248,10 @@ const en = {
   stepActivateWords: (step: string, left: string, stays: string) =>
     `Step ${step} begins now, whatever its transitions say.${left === '' ? '' : ` ${left} is left and its waits are cancelled.`}${stays === '' ? '' : ` ${stays} runs on beside it.`}`,
   stepDeactivateWords: (step: string, stays: string) => `Step ${step} is left now and its waits are cancelled. ${stays} runs on.`,
+  stepsByHand: 'Manual: choose a step to begin it, to skip to it, to go back to it or to leave it.',
+  elementActivateWords: (step: string, left: string, stays: string) =>
+    `${step} begins now from its beginning, whatever its transitions say.${left === '' ? '' : ` ${left} is stopped in good order first.`}${stays === '' ? '' : ` ${stays} runs on beside it.`}`,
+  elementDeactivateWords: (step: string, stays: string) => `${step} is stopped in good order and left. ${stays} runs on.`,
   stepLast: (step: string) => `${step} is the only active step. Touch the step to go on with instead; ${step} is left with it.`,
   elementModes: {
     Automatic: 'The procedure goes on by itself.',
@@ -515,6 +519,10 @@ const de: Strings = {
   stepActivateWords: (step, left, stays) =>
     `Schritt ${step} beginnt jetzt, gleich was seine Übergänge sagen.${left === '' ? '' : ` ${left} wird verlassen, seine Wartezeiten enden.`}${stays === '' ? '' : ` ${stays} läuft daneben weiter.`}`,
   stepDeactivateWords: (step, stays) => `Schritt ${step} wird jetzt verlassen, seine Wartezeiten enden. ${stays} läuft weiter.`,
+  stepsByHand: 'Hand: Schritt wählen, um ihn zu beginnen, zu ihm zu springen, zurückzugehen oder ihn zu verlassen.',
+  elementActivateWords: (step, left, stays) =>
+    `${step} beginnt jetzt von vorn, gleich was seine Übergänge sagen.${left === '' ? '' : ` Zuvor wird ${left} geordnet gestoppt.`}${stays === '' ? '' : ` ${stays} läuft daneben weiter.`}`,
+  elementDeactivateWords: (step, stays) => `${step} wird geordnet gestoppt und verlassen. ${stays} läuft weiter.`,
   stepLast: (step) => `${step} ist der einzige aktive Schritt. Den Schritt berühren, mit dem es weitergehen soll; ${step} wird dabei verlassen.`,
   elementModes: {
     Automatic: 'Die Prozedur läuft von selbst weiter.',

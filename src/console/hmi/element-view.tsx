@@ -24,6 +24,7 @@ export function ElementView() {
   const running = found?.chartStatus?.chart;
   const chart = running ? (found.spec.charts?.[running] ?? node.chart) : node.chart;
   const sfc = running ? found?.chartStatus : found?.sfcStatus;
+  const active = sfc?.activeSteps ?? [];
   const steered = found && kind && sfc && !running && isSteerable(kind, found) ? { kind, name: found.name } : undefined;
   return (
     <section class="panel element" aria-label={t.chart} data-testid="element" data-path={path}>
@@ -44,10 +45,11 @@ export function ElementView() {
       <div class={stale.value ? 'element-scroll scroll live' : 'element-scroll scroll'} tabIndex={0} role="group" aria-label={t.chart}>
         {steered && node.isPhase && <p class="hint">{t.stepTouch}</p>}
         {node.isPhase ? (
-          <PhaseChart chart={chart} sfc={sfc} onTouch={steered && ((step) => setChanging({ element: steered, step, active: sfc?.activeSteps ?? [] }))} />
+          <PhaseChart chart={chart} sfc={sfc} onTouch={steered && ((step) => setChanging({ element: steered, step, active }))} />
         ) : (
           <Children chart={chart} path={path} />
         )}
+        {steered && !node.isPhase && <StepsByHand chart={chart} active={active} onTouch={(step) => setChanging({ element: steered, step, active })} />}
         {sfc && <Transitions items={sfc.transitionStates} onForce={steered && ((item) => setChanging({ element: steered, item }))} />}
         {found && found.blockedBecause !== '' && !sfc && <Because element={found} />}
       </div>
@@ -93,7 +95,30 @@ function Children({ chart, path }: { readonly chart: ProceduralChart; readonly p
   );
 }
 
-/** What each transition waits for, condition by condition (decisions 3.9). @param onForce for a phase in Manual. */
+interface StepsByHandProps {
+  readonly chart: ProceduralChart;
+  readonly active: readonly string[];
+  readonly onTouch: (step: string) => void;
+}
+
+/** Above the phase a touch on the chart opens an element, so the steps to skip to or go back to are chosen here. */
+function StepsByHand({ chart, active, onTouch }: StepsByHandProps) {
+  return (
+    <div class="note" role="group" aria-label={t.stepsByHand} data-testid="steps-by-hand">
+      <p>{t.stepsByHand}</p>
+      <div class="chips">
+        {chart.steps?.map(({ name }) => (
+          <button type="button" class="chip" key={name} onClick={() => onTouch(name)} data-testid={`by-hand-${name}`} data-active={String(active.includes(name))}>
+            {name}
+            {active.includes(name) && ` (${t.stepActive})`} …
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** What each transition waits for, condition by condition (decisions 3.9). @param onForce for an element in Manual. */
 function Transitions({ items, onForce }: { readonly items: readonly TransitionState[]; readonly onForce: ((item: TransitionState) => void) | undefined }) {
   if (items.length === 0) return null;
   return (

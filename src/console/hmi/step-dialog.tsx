@@ -65,7 +65,7 @@ function ActivateDialog({ element, step, active, onClose }: StepProps) {
   return (
     <ChangeDialog element={element} title={`${t.stepActivate} ${step}`} change={{ change: 'activate', step, leave }} onClose={onClose}>
       <p class="note" data-testid="step-words">
-        {t.stepActivateWords(step, leave.join(', '), stays.join(', '))}
+        {(element.kind === 'Phase' ? t.stepActivateWords : t.elementActivateWords)(step, leave.join(', '), stays.join(', '))}
       </p>
       {active.length > 0 && (
         <div class="chips chips-line" role="group" aria-label={t.stepLeave}>
@@ -86,7 +86,7 @@ function DeactivateDialog({ element, step, active, onClose }: StepProps) {
   return (
     <ChangeDialog element={element} title={`${t.stepDeactivate} ${step}`} change={{ change: 'deactivate', step }} onClose={onClose}>
       <p class="note" data-testid="step-words">
-        {t.stepDeactivateWords(step, stays.join(', '))}
+        {(element.kind === 'Phase' ? t.stepDeactivateWords : t.elementDeactivateWords)(step, stays.join(', '))}
       </p>
     </ChangeDialog>
   );
