@@ -116,6 +116,20 @@ export class IoLink {
     for (const text of this.#texts) this.#latchText(text, texts);
   }
 
+  /** Takes over the inputs as they are now, beside the scans that `scans` is latched for; without texts, which no alarm compares. */
+  latchBeside(scans: IoLink, nowMs: number): void {
+    for (let image = 0; image < this.images.length; image += 1) {
+      const view = this.#views[image];
+      const scanned = scans.#views[image];
+      // should the probe be inside at every attempt, what the last scan saw is the last copy
+      view.value.set(scanned.value);
+      view.sampledAtMs.set(scanned.sampledAtMs);
+      view.quality.set(scanned.quality);
+      this.images[image].latch(view.value, view.sampledAtMs, view.quality);
+      this.#judge(image, nowMs);
+    }
+  }
+
   #watch(image: number, nowMs: number): void {
     const { header } = this.images[image];
     const samples = Atomics.load(header, IMAGE_HEADER.samples);

@@ -121,7 +121,7 @@ export class NetworkSet {
     if (options.previous) this.#takeOver(options.previous);
     this.overridesChanged = (options.previous?.overrides().length ?? 0) > 0;
     if (plan.bypasses) this.#bypassExactly(plan.bypasses);
-    for (const tag of this.#tags) if (!tag.plan.cyclic && tag.image >= 0) this.io.ignoreAge(tag.image, tag.channel);
+    this.ignoreAges(this.io);
     this.#retained.settle(renewedNetworks(plan, options.previous?.plan));
     for (const instance of this.#instances) this.#showMode(instance);
   }
@@ -173,6 +173,11 @@ export class NetworkSet {
     this.io.flush();
   }
 
+  /** The channels of on-change tags. */
+  ignoreAges(io: IoLink): void {
+    for (const tag of this.#tags) if (!tag.plan.cyclic && tag.image >= 0) io.ignoreAge(tag.image, tag.channel);
+  }
+
   /** Fills the arrays of the tag table, one entry per tag of the plan. An on-change tag keeps the time of its last change. */
   publish(values: Float64Array, timestamps: Float64Array, quality: Uint8Array, nowMs: number): void {
     const { S, Q } = this.#memory;
@@ -185,7 +190,7 @@ export class NetworkSet {
         quality[n] = Q[slot];
       } else if (channel >= 0) {
         values[n] = this.io.value[channel];
-        quality[n] = Math.max(this.io.quality[channel], this.#tagBest[n]);
+        quality[n] = this.qualityThrough(n, this.io.quality[channel]);
         timestamps[n] = this.io.sampledAtMs[channel] > 0 ? this.io.sampledAtMs[channel] : nowMs;
       } else {
         values[n] = Number.NaN;
@@ -257,8 +262,22 @@ export class NetworkSet {
   read(slot: number): Value {
     const source = this.#tagSource[slot] ?? -1;
     const channel = source < 0 ? this.#channel(slot) : -1;
-    const number = source >= 0 ? this.#memory.S[source] : channel >= 0 ? this.io.value[channel] : Number.NaN;
+    return this.show(slot, source >= 0 ? this.#memory.S[source] : channel >= 0 ? this.io.value[channel] : Number.NaN);
+  }
+
+  /** A number as the value of a tag. */
+  show(slot: number, number: number): Value {
     return showNumber(this.type(slot), number, this.#text);
+  }
+
+  /** Channel that a tag shows past all networks; -1 for every other tag. */
+  channelOf(tag: number): number {
+    return this.#tagSource[tag] < 0 ? this.#tagChannel[tag] : -1;
+  }
+
+  /** Quality of a tag whose channel has the given one. */
+  qualityThrough(tag: number, channel: number): number {
+    return Math.max(channel, this.#tagBest[tag]);
   }
 
   quality(slot: number): QualityCode {

@@ -5,13 +5,14 @@
 import { PhaseSet } from '../chart/phase-set.js';
 import type { IoLink } from '../network/io-link.js';
 import type { RecordedMessage, RecordingPart, RecordingStart, UnitInbound } from '../port.js';
+import type { AlarmGlance } from '../scan/alarm-glance.js';
 import { ScanClock } from '../scan/clock.js';
 import { UnitLoop } from '../scan/loop.js';
 import { Checksum } from '../vocabulary/checksum.js';
 import { firstDifference } from './difference.js';
 import { ByteReader, InputCells } from './inputs.js';
 import { Ports } from './ports.js';
-import { MARK, RECORDING_FORM } from './recorder.js';
+import { GLANCE_STALE_BIT, MARK, RECORDING_FORM } from './recorder.js';
 import { withMemory } from './shared-memory.js';
 import type { UnitState } from './unit-state.js';
 
@@ -60,6 +61,7 @@ export class Player {
       wallMs: () => this.wallMs,
       phases: (host, settings) => new PhaseSet(host, settings),
       inputs: (io) => this.#latch(io),
+      glance: (glance) => this.#glance(glance),
     });
     this.loop.restore(withMemory(start.plan), start.state as UnitState);
   }
@@ -102,6 +104,10 @@ export class Player {
         this.#monoMs = from.number();
         this.#run(elapsed);
         eachScan();
+      } else if (mark === MARK.glance) {
+        this.wallMs = from.number();
+        this.#monoMs = from.number();
+        this.loop.judgeAlarms();
       } else if (mark === MARK.checksum) this.#check(from.word(), from.word());
       else throw new Divergence(this.scan + 1, `scan ${this.scan + 1}: the recorded inputs cannot be read (mark ${mark})`);
     }
@@ -120,6 +126,14 @@ export class Player {
     if (!this.#cells || this.#io !== io) this.#cells = new InputCells(io);
     this.#io = io;
     this.#cells.read(this.#bytes, this.wallMs);
+  }
+
+  #glance(glance: AlarmGlance): void {
+    for (const tag of glance.tags) {
+      const value = this.#bytes.number();
+      const code = this.#bytes.byte();
+      glance.set(tag, value, code & ~GLANCE_STALE_BIT, (code & GLANCE_STALE_BIT) !== 0);
+    }
   }
 
   #check(low: number, high: number): void {

@@ -8,28 +8,41 @@ import type { RecordedMessage, RecordingEnding, RecordingPart, RecordingStart, U
 import type { IoLink } from '../network/io-link.js';
 import type { NetworkSet } from '../network/network-set.js';
 import type { TextTable } from '../network/texts.js';
+import type { AlarmGlance } from '../scan/alarm-glance.js';
 import type { PhaseEngine } from '../scan/phase-engine.js';
 import { Checksum } from '../vocabulary/checksum.js';
 import { ByteWriter, InputCells } from './inputs.js';
 import { withoutMemory } from './shared-memory.js';
 
-/** Version of the recorded form; from 2 on with the state of the alarms. */
-export const RECORDING_FORM = 2;
+/** Version of the recorded form; from 2 on with the state of the alarms, from 3 on with the passes between the scans of a slow unit. */
+export const RECORDING_FORM = 3;
 /** A pass over all ports costs about as much as the scan itself. */
 export const CHECKSUM_EVERY = 10;
 /** Marks in the bytes of scans. */
-export const MARK = { scan: 1, checksum: 2 } as const;
+export const MARK = { scan: 1, checksum: 2, glance: 3 } as const;
 
 const GIVE_AWAY_MS = 1000;
 const BUFFER_BYTES_MIN = 64 * 1024;
 /** Head of a scan: mark, periods, two clocks; a checksum behind it. */
 const HEAD_BYTES_MAX = 1 + 5 + 16 + 9;
+/** Head of a pass over alarms: mark and two clocks; then a number and a code of each tag. */
+const GLANCE_HEAD_BYTES = 1 + 16;
+const GLANCE_TAG_BYTES = 9;
+/** Of the code; the quality is in the others. */
+export const GLANCE_STALE_BIT = 0x80;
 
 export interface RecorderParts {
   readonly post: (part: RecordingPart, transfer: readonly ArrayBuffer[]) => void;
   readonly texts: TextTable;
   readonly durationMaxMs: number;
   readonly bytesMax: number;
+}
+
+/** What a plan has made that is recorded from. */
+export interface Recorded {
+  readonly io: IoLink;
+  /** Of a slow unit with alarms. */
+  readonly glance: AlarmGlance | undefined;
 }
 
 /** The clocks as the loop has read them for this scan or message. */
@@ -51,8 +64,9 @@ export class Recorder {
   #beganMonoMs: number;
   #givenMonoMs: number;
   #bytes = 0;
+  #glanceBytes = 0;
 
-  constructor(parts: RecorderParts, start: RecordingStart, io: IoLink, now: Moment) {
+  constructor(parts: RecorderParts, start: RecordingStart, { io, glance }: Recorded, now: Moment) {
     this.#parts = parts;
     this.#scan = start.scan;
     this.#firstScan = start.scan + 1;
@@ -61,6 +75,7 @@ export class Recorder {
     this.#givenMonoMs = now.monoMs;
     this.#textCount = parts.texts.count;
     this.#cells = new InputCells(io);
+    this.#glanceBytes = bytesOf(glance);
     this.#takeBuffer();
     parts.post({ kind: 'start', start }, []);
   }
@@ -74,10 +89,11 @@ export class Recorder {
   }
 
   /** A message was handled; a plan has made new channels. */
-  handled(io: IoLink, isPlan: boolean, monoMs: number): void {
+  handled({ io, glance }: Recorded, isPlan: boolean, monoMs: number): void {
     this.#texts(monoMs);
     if (!isPlan) return;
     this.#cells = new InputCells(io);
+    this.#glanceBytes = bytesOf(glance);
     this.#takeBuffer();
   }
 
@@ -93,6 +109,26 @@ export class Recorder {
     this.#scan += 1;
   }
 
+  /** Alarms are about to be judged between two scans: what they see. */
+  glanced(glance: AlarmGlance, now: Moment): void {
+    const { tags, values, quality } = glance;
+    const out = this.#out;
+    out.byte(MARK.glance);
+    out.number(now.wallMs);
+    out.number(now.monoMs);
+    for (let n = 0; n < tags.length; n += 1) {
+      const tag = tags[n];
+      out.number(values[tag]);
+      out.byte(quality[tag] | (glance.stale(tag) ? GLANCE_STALE_BIT : 0));
+    }
+    if (this.#isFull()) this.#giveAway(now.monoMs);
+  }
+
+  /** There may be no room for the next scan, or the next pass. */
+  #isFull(): boolean {
+    return this.#out.at + HEAD_BYTES_MAX + this.#cells.bytesMax + this.#glanceBytes > this.#out.bytes.length;
+  }
+
   /** The scan has run; why the recording must end now, if it must. */
   scanned(networks: NetworkSet, phases: PhaseEngine, monoMs: number): RecordingEnding | undefined {
     const out = this.#out;
@@ -106,7 +142,7 @@ export class Recorder {
     }
     if (this.#bytes + out.at >= this.#parts.bytesMax) return 'bytes';
     if (monoMs - this.#beganMonoMs >= this.#parts.durationMaxMs) return 'duration';
-    if (monoMs - this.#givenMonoMs >= GIVE_AWAY_MS || out.at + HEAD_BYTES_MAX + this.#cells.bytesMax > out.bytes.length) this.#giveAway(monoMs);
+    if (monoMs - this.#givenMonoMs >= GIVE_AWAY_MS || this.#isFull()) this.#giveAway(monoMs);
     return undefined;
   }
 
@@ -129,15 +165,20 @@ export class Recorder {
     const { bytes, at } = this.#out;
     if (at === 0) return;
     this.#bytes += at;
-    this.#parts.post({ kind: 'scans', first: this.#firstScan, last: this.#scan, bytes: bytes.subarray(0, at) }, [bytes.buffer]);
+    // with passes after the last scan alone it bears the number of that scan
+    this.#parts.post({ kind: 'scans', first: Math.min(this.#firstScan, this.#scan), last: this.#scan, bytes: bytes.subarray(0, at) }, [bytes.buffer]);
     this.#firstScan = this.#scan + 1;
     this.#takeBuffer();
   }
 
   #takeBuffer(): void {
-    this.#out.bytes = new Uint8Array(Math.max(BUFFER_BYTES_MIN, 2 * (HEAD_BYTES_MAX + this.#cells.bytesMax)));
+    this.#out.bytes = new Uint8Array(Math.max(BUFFER_BYTES_MIN, 2 * (HEAD_BYTES_MAX + this.#cells.bytesMax + this.#glanceBytes)));
     this.#out.at = 0;
   }
+}
+
+function bytesOf(glance: AlarmGlance | undefined): number {
+  return glance ? GLANCE_HEAD_BYTES + GLANCE_TAG_BYTES * glance.tags.length : 0;
 }
 
 /** Undefined for messages that change nothing in a scan. */

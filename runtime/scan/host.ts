@@ -88,7 +88,7 @@ export class ScanHost {
           freeMoment(
             periodMs,
             monoMs(),
-            others().map(({ loop: { dueMs } }) => dueMs),
+            others().map(({ loop: { scanDueMs } }) => scanDueMs),
           ),
       }),
       monoMs,

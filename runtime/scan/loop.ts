@@ -15,6 +15,8 @@ import { CHECKSUM_EVERY, Recorder, RECORDING_FORM } from '../replay/recorder.js'
 import { withoutMemory } from '../replay/shared-memory.js';
 import type { UnitState } from '../replay/unit-state.js';
 import { TagTable } from '../vocabulary/tag-table.js';
+import { AlarmGlance } from './alarm-glance.js';
+import { AlarmPasses } from './alarm-passes.js';
 import type { ScanClock } from './clock.js';
 import { ControllerSilence } from './controller-silence.js';
 import { Downloads } from './download.js';
@@ -50,6 +52,8 @@ export interface LoopParts {
   readonly mates?: Mates;
   /** A replay: gives the channels what was latched then. */
   readonly inputs?: (io: IoLink) => void;
+  /** A replay: gives a pass over the alarms what it saw then. */
+  readonly glance?: (glance: AlarmGlance) => void;
 }
 
 type Message<Type extends UnitInbound['type']> = Extract<UnitInbound, { readonly type: Type }>;
@@ -87,8 +91,12 @@ export class UnitLoop {
   #timestamps = new Float64Array(0);
   #quality = new Uint8Array(0);
   #alarms = new AlarmSet();
+  readonly #passes = new AlarmPasses();
+  /** Of a slow unit with alarms. */
+  #glance: AlarmGlance | undefined;
   readonly #readings: { values: Float64Array; quality: Uint8Array; readonly stale: (tag: number) => boolean };
   readonly #tellEdge: (alarm: AlarmPlan, edge: AlarmEdge) => void;
+  readonly #tellGlanced: (alarm: AlarmPlan, edge: AlarmEdge) => void;
   /** Scans of each network, where the gateway reads them. */
   #scans: Float64Array = new Float64Array(0);
   #timeScale = 1;
@@ -110,13 +118,17 @@ export class UnitLoop {
       mayWait: () => this.#networks !== undefined || (parts.mates?.present() ?? false),
     });
     this.#readings = { values: this.#values, quality: this.#quality, stale: (tag) => this.#networks?.stale(tag) ?? true };
-    this.#tellEdge = ({ definition, tag }, edge) => {
-      parts.post({ type: 'alarm-edge', definition, edge, value: this.#networks?.read(tag) ?? null, atMs: this.#now.wallMs });
+    const tell = ({ definition, tag }: AlarmPlan, edge: AlarmEdge, value: number): void => {
+      parts.post({ type: 'alarm-edge', definition, edge, value: this.#networks?.show(tag, value) ?? null, atMs: this.#now.wallMs });
     };
+    this.#tellEdge = (alarm, edge) => tell(alarm, edge, this.#values[alarm.tag]);
+    this.#tellGlanced = (alarm, edge) => tell(alarm, edge, this.#glance?.values[alarm.tag] ?? Number.NaN);
   }
 
-  /** What is due now: messages, and one scan if there is a plan. */
+  /** What is due now: messages, and one scan if there is a plan; or, between two scans, a look at the alarms. */
   turn(): void {
+    const { clock, monoMs } = this.#parts;
+    if (this.#passes.dueMs < clock.dueMs && monoMs() < clock.dueMs) return this.judgeAlarms();
     const elapsed = this.#parts.clock.begin();
     this.receiveReady();
     if (!this.#stopped) this.scan(elapsed);
@@ -135,6 +147,11 @@ export class UnitLoop {
 
   /** When its next turn is due, on the monotonic clock. */
   get dueMs(): number {
+    return Math.min(this.#parts.clock.dueMs, this.#passes.dueMs);
+  }
+
+  /** When its next scan is due. */
+  get scanDueMs(): number {
     return this.#parts.clock.dueMs;
   }
 
@@ -173,7 +190,7 @@ export class UnitLoop {
     this.#readClocks();
     this.#recorder?.message(message, this.#now);
     this.#handle(message);
-    if (this.#networks) this.#recorder?.handled(this.#networks.io, message.type === 'plan', this.#now.monoMs);
+    if (this.#networks) this.#recorder?.handled({ io: this.#networks.io, glance: this.#glance }, message.type === 'plan', this.#now.monoMs);
   }
 
   #handle(message: UnitInbound): void {
@@ -215,6 +232,7 @@ export class UnitLoop {
         return;
       case 'time-scale':
         this.#timeScale = message.timeScale;
+        this.#passes.setPace(networks.plan.scanIntervalMs, this.#timeScale, this.#now.monoMs);
         return this.#parts.clock.setPeriod(networks.plan.scanIntervalMs, this.#timeScale);
       case 'record':
         return this.#record(message, networks, phases);
@@ -266,6 +284,8 @@ export class UnitLoop {
     this.#alarms = new AlarmSet(plan.alarms, this.#alarms);
     this.#openTable(plan);
     this.#timeScale = plan.timeScale;
+    this.#passes.setPace(plan.scanIntervalMs, plan.timeScale, this.#now.monoMs);
+    this.#openGlance(networks);
     this.#parts.clock.setPeriod(plan.scanIntervalMs, plan.timeScale);
     if (this.#phases) this.#phases.rebind();
     else this.#phases = this.#parts.phases(this.#host, plan.settings);
@@ -281,6 +301,10 @@ export class UnitLoop {
     this.#readings.values = this.#values;
     this.#readings.quality = this.#quality;
     this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
+  }
+
+  #openGlance(networks: NetworkSet): void {
+    this.#glance = this.#passes.areNeeded && this.#alarms.plans.length > 0 ? new AlarmGlance(networks.plan, networks) : undefined;
   }
 
   #stop(): void {
@@ -311,7 +335,8 @@ export class UnitLoop {
     networks.scan(elapsed);
     networks.drive(nowMs);
     networks.publish(this.#values, this.#timestamps, this.#quality, nowMs);
-    this.#alarms.scan(dtMs, this.#readings, this.#tellEdge);
+    this.#alarms.scan(this.#passes.judged(began, dtMs), this.#readings, this.#tellEdge);
+    if (this.#glance) this.#passes.plan(this.#alarms.restMs());
     networks.countScans(this.#scans);
     this.#stats.publish(this.#table, { nowMs, missed: clock.missed, plantMs: this.#plantMs, timeScale: this.#timeScale, latenessMs });
     this.#table.publish(this.#values, this.#timestamps, this.#quality);
@@ -324,6 +349,18 @@ export class UnitLoop {
     if (this.#inspections.length > 0) this.#answerInspections(networks, phases);
     const ending = this.#recorder?.scanned(networks, phases, began);
     if (ending) this.#endRecording(ending);
+  }
+
+  /** Between two scans of a unit that scans seldom: reads and compares, and nothing but the alarms can tell (ADR 0005). */
+  judgeAlarms(): void {
+    if (!this.#glance) return;
+    this.#readClocks();
+    const { wallMs, monoMs } = this.#now;
+    if (this.#parts.glance) this.#parts.glance(this.#glance);
+    else this.#glance.look(this.#values, this.#quality, wallMs);
+    this.#recorder?.glanced(this.#glance, this.#now);
+    this.#alarms.scan(this.#passes.judged(monoMs, 0), this.#glance, this.#tellGlanced);
+    this.#passes.plan(this.#alarms.restMs());
   }
 
   // ---------------------------------------------------------------- recording and replay (ADR 0005)
@@ -346,7 +383,7 @@ export class UnitLoop {
     this.#recorder = new Recorder(
       { post: (part, transfer) => post({ type: 'recording', recording, part }, transfer), texts: this.#texts, durationMaxMs, bytesMax },
       start,
-      networks.io,
+      { io: networks.io, glance: this.#glance },
       this.#now,
     );
   }
@@ -373,6 +410,7 @@ export class UnitLoop {
       networks: networks.snapshot(),
       phases: phases.snapshot(),
       alarms: this.#alarms.snapshot(),
+      alarmPasses: this.#passes.snapshot(),
       published: { values: this.#values.slice(), timestamps: this.#timestamps.slice(), quality: this.#quality.slice() },
     };
   }
@@ -392,6 +430,8 @@ export class UnitLoop {
     this.#timestamps.set(saved.published.timestamps);
     this.#quality.set(saved.published.quality);
     this.#timeScale = saved.timeScale;
+    this.#passes.restore(saved.alarmPasses, plan.scanIntervalMs, saved.timeScale);
+    this.#openGlance(this.#networks);
     this.#plantMs = saved.plantMs;
     this.#phases = this.#parts.phases(this.#host, saved.phases.settings);
     this.#phases.restore(saved.phases);

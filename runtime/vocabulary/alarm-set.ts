@@ -1,6 +1,6 @@
 /**
- * Alarm definitions on tags, evaluated once per scan in the unit's own thread (contract 2, Alarm definition; decisions
- * Q-ALARM-02, Q-ALARM-09, D-ALARM-02). Every condition is made one comparison when the plan is loaded, so a scan reads a
+ * Alarm definitions on tags, evaluated once per scan in the unit's own thread, and between the scans of a slow one
+ * (contract 2, Alarm definition; decisions Q-ALARM-02, Q-ALARM-09, D-ALARM-02; scan/alarm-passes.ts). Every condition is made one comparison when the plan is loaded, so a scan reads a
  * number and compares it: no names, no allocation. Only edges leave the thread; what becomes of them is the gateway's.
  *
  * The gateway says which definitions are armed and which alarms stand, and its word wins: an evaluator that goes on from
@@ -93,7 +93,7 @@ export class AlarmSet {
     }
   }
 
-  /** After the tags of a scan are published; `dtMs` of plant time have passed since the last scan. */
+  /** After the tags of a scan are published, or between two scans; `dtMs` of plant time have passed since the last time. */
   scan(dtMs: number, readings: AlarmReadings, tell: (alarm: AlarmPlan, edge: AlarmEdge) => void): void {
     for (let n = 0; n < this.plans.length; n += 1) {
       if (this.#armed[n] === 0) continue;
@@ -107,12 +107,24 @@ export class AlarmSet {
         }
         continue;
       }
+      let knownMs = dtMs;
       if (this.#lost[n] !== 0) {
         this.#lost[n] = 0;
+        knownMs = 0; // since the last time it was frozen, and so was its debounce
         tell(this.plans[n], 'evaluable');
       }
-      this.#judge(n, this.#measured(n, value), dtMs, tell);
+      this.#judge(n, this.#measured(n, value), knownMs, tell);
     }
+  }
+
+  /** Plant ms until the first debounce is over, if its condition holds so long; one that is frozen has no end. */
+  restMs(): number {
+    let restMs = Number.POSITIVE_INFINITY;
+    for (let n = 0; n < this.plans.length; n += 1) {
+      if (this.#armed[n] === 0 || this.#active[n] !== 0 || this.#lost[n] !== 0 || this.#trueForMs[n] < 0) continue;
+      restMs = Math.min(restMs, this.#debounceMs[n] - this.#trueForMs[n]);
+    }
+    return restMs;
   }
 
   #measured(n: number, value: number): number {

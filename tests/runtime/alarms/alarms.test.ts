@@ -1,12 +1,14 @@
 /** Alarm definitions in the scan: every condition scan by scan, the debounce, the gate, and values that cannot be judged. */
 import t from 'tap';
 import { AlarmSet } from '../../../runtime/vocabulary/alarm-set.js';
-import type { AlarmCondition, AlarmPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
+import type { AlarmCondition, AlarmPlan, RecordingPart, TagPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import { PhaseSet } from '../../../runtime/chart/phase-set.js';
 import { ScanClock } from '../../../runtime/scan/clock.js';
 import { UnitLoop } from '../../../runtime/scan/loop.js';
+import { Player } from '../../../runtime/replay/player.js';
+import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
-import { network, tags, unitPlan } from '../network/plans.js';
+import { image, network, tags, unitPlan } from '../network/plans.js';
 
 const SCAN_MS = 100;
 const ARMED = { definition: 'a', armed: true, active: false, evaluable: true };
@@ -96,7 +98,7 @@ t.test('Q-ALARM-02: a value that is Bad, Uncertain, Raw, stale or no number free
     spoil(bench);
     t.equal(bench.scans(11, 11, 0), 'lost - -', `${name}: no activation, and it is told once`);
     mend(bench);
-    t.equal(bench.scans(11, 0), 'evaluable raised cleared', `${name}: the debounce goes on where it was`);
+    t.equal(bench.scans(11, 11, 0), 'evaluable raised cleared', `${name}: the debounce goes on where it was, without the time between`);
     bench.scans(11, 11, 11);
     spoil(bench);
     t.equal(bench.scans(0, 0), 'lost -', `${name}: no clearing`);
@@ -200,4 +202,220 @@ t.test('D-ALARM-02: the scan of a unit judges its tags once per scan and posts e
   t.strictSame([scan({ type: 'alarm-gates', gates: [ARMED] }), scan(), scan()], [[], [], [['raised', 51, 1500]]]);
   t.strictSame(scan({ type: 'plan', plan: { ...plan, revision: 2 } }), [], 'a hot swap raises nothing anew');
   t.strictSame(scan({ type: 'write', id: 2, address: 'v.in', value: 50 }), [['cleared', 50, 1700]]);
+});
+
+// ---------------------------------------------------------------- units that scan seldom
+
+/** Tags of the slow unit: read past its networks, and through a block of one. */
+const TAGS: readonly TagPlan[] = [
+  { address: 'v.raw', network: 'v', name: 'raw', type: 'REAL', writable: false, cyclic: true, binding: { kind: 'channel', image: 0, channel: 0 } },
+  ...tags('v.level level.OUT REAL'),
+];
+
+interface SlowUnitOptions {
+  readonly scanMs: number;
+  readonly alarms: readonly AlarmPlan[];
+  readonly timeScale?: number;
+  readonly staleAfterMs?: number;
+}
+
+/** A unit in its thread, on a clock of its own; its only input is written as its device says it. */
+class SlowUnit {
+  nowMs = 0;
+  readonly edges: { readonly edge: string; readonly value: unknown; readonly atMs: number }[] = [];
+  readonly parts: RecordingPart[] = [];
+  /** When it was given a turn. */
+  readonly turnsMs: number[] = [];
+  /** The next turn begins so much later than it should. */
+  oversleepMs = 0;
+  readonly loop: UnitLoop;
+  readonly #inbox: UnitInbound[] = [];
+  readonly #image: ProcessImage;
+
+  constructor({ scanMs, alarms, timeScale = 1, staleAfterMs = 0 }: SlowUnitOptions) {
+    const io = { ...image('io', 'AI1 input'), staleAfterMs };
+    this.#image = new ProcessImage(1, io.buffer);
+    this.sample(0);
+    const time = (): number => this.nowMs;
+    this.loop = new UnitLoop({
+      receive: () => this.#inbox.shift(),
+      post: (message, transfer) => {
+        if (message.type === 'recording') this.parts.push(structuredClone(message.part, { transfer: [...(transfer ?? [])] }));
+        if (message.type === 'alarm-edge') this.edges.push({ edge: message.edge, value: message.value, atMs: message.atMs });
+      },
+      clock: new ScanClock({ monoMs: time }),
+      monoMs: time,
+      wallMs: time,
+      phases: (host, settings) => new PhaseSet(host, settings),
+    });
+    const level = network({
+      name: 'v',
+      scanIntervalMs: scanMs,
+      blocks: [{ name: 'level', type: 'AI', params: { addr: 'io:AI1' } }],
+      channels: [{ block: 'level', image: 0, channel: 0 }],
+    });
+    this.send(
+      { type: 'plan', plan: unitPlan({ scanIntervalMs: scanMs, timeScale, tags: TAGS, networks: [level], images: [io], alarms }) },
+      { type: 'alarm-gates', gates: alarms.map(({ definition }) => ({ ...ARMED, definition })) },
+    );
+  }
+
+  send(...messages: readonly UnitInbound[]): void {
+    this.#inbox.push(...messages);
+  }
+
+  /** What the device says now. */
+  sample(value: number): void {
+    this.#image.beginInputs();
+    this.#image.value[0] = value;
+    this.#image.sampledAtMs[0] = Math.max(1, this.nowMs);
+    this.#image.quality[0] = QUALITY.Good;
+    this.#image.endInputs();
+  }
+
+  /** Goes on to a time, turn by turn as they are due. */
+  runTo(untilMs: number): void {
+    while (Math.max(this.nowMs, this.loop.dueMs + this.oversleepMs) <= untilMs) {
+      this.nowMs = Math.max(this.nowMs, this.loop.dueMs + this.oversleepMs);
+      this.oversleepMs = 0;
+      this.turnsMs.push(this.nowMs);
+      this.loop.turn();
+    }
+    this.nowMs = untilMs;
+  }
+
+  /** How long after the present moment the edge was told. */
+  reactionMs(edge: string, limitMs: number): number {
+    const fromMs = this.nowMs;
+    const before = this.edges.length;
+    this.runTo(fromMs + limitMs);
+    const told = this.edges.slice(before).find((entry) => entry.edge === edge);
+    return told ? told.atMs - fromMs : Number.NaN;
+  }
+}
+
+const POLL_MS = 10_000;
+
+t.test('ADEF-21: an alarm comes within 10 s and its debounce and goes within 10 s of the input, however seldom the unit scans', async (t) => {
+  for (const scanMs of [100, 5000, 5100, 7300, 9900, 10_000, 30_000, 60_000]) {
+    for (const debounceMs of [0, 1000, 3000, 12_000, 61_000]) {
+      // what a network calculates is as old as its scan: a unit of at most 10 s, which is what the contract allows
+      for (const [tag, address] of scanMs <= POLL_MS
+        ? ([
+            [0, 'v.raw'],
+            [1, 'v.level'],
+          ] as const)
+        : ([[0, 'v.raw']] as const)) {
+        for (const phase of [0.001, 0.3, 0.5, 0.999]) {
+          const unit = new SlowUnit({ scanMs, alarms: [alarm('TagHigh', { address, tag, threshold: 50, debounceMs })] });
+          unit.runTo((2 + phase) * scanMs + 20_000);
+          const which = `${address}, scan ${scanMs} ms, debounce ${debounceMs} ms, phase ${phase}`;
+          unit.sample(51);
+          const cameMs = unit.reactionMs('raised', POLL_MS + debounceMs + 60_000);
+          t.ok(cameMs >= debounceMs && cameMs <= POLL_MS + debounceMs, `${which}: came after ${cameMs} ms`);
+          t.strictSame(
+            unit.edges.filter(({ edge }) => edge === 'raised').map(({ value }) => value),
+            [51],
+            `${which}: once, with its value`,
+          );
+          unit.runTo(unit.nowMs + phase * scanMs);
+          unit.sample(50);
+          const wentMs = unit.reactionMs('cleared', POLL_MS + 60_000);
+          t.ok(wentMs >= 0 && wentMs <= POLL_MS, `${which}: went after ${wentMs} ms`);
+        }
+      }
+    }
+  }
+});
+
+t.test('ADEF-08: a debounce is never shortened: not by a scan that begins late, and a break that a pass sees begins it anew', async (t) => {
+  const unit = new SlowUnit({ scanMs: POLL_MS, alarms: [alarm('TagTrue', { address: 'v.level', tag: 1, debounceMs: 5000 })] });
+  unit.runTo(POLL_MS + 100);
+  unit.sample(1);
+  unit.runTo(unit.loop.scanDueMs - 1);
+  unit.oversleepMs = 7000;
+  unit.runTo(unit.nowMs + 7001);
+  const seenMs = unit.turnsMs.at(-1) ?? 0;
+  unit.runTo(POLL_MS * 4);
+  t.match(unit.edges, [{ edge: 'raised', atMs: seenMs + 5000 }], 'though the next scan is due 3 s after the late one');
+
+  const broken = new SlowUnit({ scanMs: 60_000, alarms: [alarm('TagTrue', { address: 'v.raw', debounceMs: 12_000 })] });
+  broken.runTo(60_001);
+  broken.sample(1);
+  broken.runTo(72_000);
+  broken.sample(0);
+  broken.runTo(77_500);
+  broken.sample(1);
+  broken.runTo(120_000);
+  t.equal(broken.edges.length, 1);
+  t.ok(broken.edges[0].atMs >= 77_500 + 12_000 && broken.edges[0].atMs <= 77_500 + POLL_MS + 12_000, `raised at ${broken.edges[0].atMs}`);
+});
+
+t.test('ADEF-21: a unit that scans at least every 5 s has no turn beside its scans, and a slow one not many: none for a tag that cannot be judged', async (t) => {
+  const debounced = alarm('TagTrue', { address: 'v.raw', debounceMs: 7000 });
+  const fast = new SlowUnit({ scanMs: 5000, alarms: [debounced] });
+  fast.sample(1);
+  fast.runTo(60_000);
+  t.strictSame(
+    fast.turnsMs.slice(1),
+    Array.from({ length: fast.turnsMs.length - 1 }, (_, n) => fast.turnsMs[1] + 5000 * n),
+  );
+  const none = new SlowUnit({ scanMs: POLL_MS, alarms: [] });
+  none.runTo(60_000);
+  t.ok(none.turnsMs.length <= 7, 'no alarms, no passes');
+
+  const frozen = new SlowUnit({ scanMs: POLL_MS, alarms: [debounced], staleAfterMs: 3000 });
+  frozen.runTo(30_001);
+  frozen.sample(1); // and never again
+  frozen.runTo(90_001);
+  t.match(frozen.edges.at(-1), { edge: 'lost' });
+  t.ok(frozen.turnsMs.length <= 4 * 10, `${frozen.turnsMs.length} turns in 90 s`);
+  frozen.sample(1);
+  const cameMs = frozen.reactionMs('raised', 3 * POLL_MS);
+  t.ok(Number.isNaN(cameMs), 'a sample that goes stale at once proves no seven seconds');
+});
+
+t.test('Decisions 6.7: between the scans too a debounce is plant time, also when the time scale changes meanwhile', async (t) => {
+  const unit = new SlowUnit({ scanMs: POLL_MS, timeScale: 10, alarms: [alarm('TagTrue', { address: 'v.raw', debounceMs: 12_000 })] });
+  unit.runTo(2001);
+  unit.sample(1);
+  const cameMs = unit.reactionMs('raised', 5000);
+  t.ok(cameMs >= 1200 && cameMs <= 2200, `ten times as fast: ${cameMs} ms`);
+  unit.sample(0);
+  unit.runTo(unit.nowMs + 1001);
+  const settled = unit.edges.length;
+  unit.sample(1);
+  unit.send({ type: 'time-scale', timeScale: 1 });
+  const slowMs = unit.reactionMs('raised', 60_000);
+  t.ok(slowMs > 1200 + 5000 && slowMs <= 22_000, `the scale ends while it holds: ${slowMs} ms`);
+  t.equal(unit.edges.length, settled + 1);
+});
+
+t.test('ADR 0005: what is judged between the scans is recorded: a replay comes to the same alarms, and the scans cannot tell', async (t) => {
+  const alarms = [
+    alarm('TagHigh', { address: 'v.raw', threshold: 50, debounceMs: 12_000 }),
+    alarm('TagHigh', { definition: 'b', address: 'v.level', tag: 1, threshold: 60, debounceMs: 3000 }),
+  ];
+  const unit = new SlowUnit({ scanMs: POLL_MS, alarms, staleAfterMs: 8000 });
+  unit.runTo(30_000);
+  unit.send({ type: 'record', recording: 'r', durationMaxMs: 10 ** 9, bytesMax: 2 ** 26 });
+  for (let n = 0; n < 400; n += 1) {
+    unit.sample(((n * 37) % 100) + (n % 40 < 20 ? 30 : -30));
+    unit.runTo(unit.nowMs + 1700 + (n % 7 === 0 ? 9000 : 0));
+    if (n === 150) unit.send({ type: 'time-scale', timeScale: 3 });
+    if (n === 250) unit.send({ type: 'time-scale', timeScale: 1 });
+    if (n === 300) unit.send({ type: 'alarm-gates', gates: [{ ...ARMED, armed: false }] });
+    if (n === 320) unit.send({ type: 'alarm-gates', gates: [ARMED] });
+  }
+  unit.send({ type: 'record-stop', recording: 'r' });
+  unit.runTo(unit.nowMs + 2 * POLL_MS);
+  for (const edge of ['raised', 'cleared', 'lost', 'evaluable']) t.ok(unit.edges.filter((told) => told.edge === edge).length > 3, `told ${edge}`);
+  const [start, ...rest] = unit.parts;
+  if (start.kind !== 'start') throw new Error('a recording begins with its start');
+  const player = new Player(start.start);
+  for (const part of rest) {
+    if (part.kind === 'scans') t.ok(part.first <= part.last, 'a part names scans');
+    player.play(part);
+  }
+  t.ok(player.ended && player.checksums > 5, 'the state at the end, alarms included, is the recorded one');
 });

@@ -141,6 +141,29 @@ t.test('ADR 0012: units of one thread keep their own periods, spread over the ti
     t.ok(apart(x, y) > 15, `two units of one period are ${apart(x, y)} ms apart`);
 });
 
+t.test('ADEF-21 ADR 0012: alarms of slow units that share a thread are judged between their scans, which keep their times', async (t) => {
+  const armed = { definition: 'high', armed: true, active: false, evaluable: true };
+  const plans = ['a', 'b'].map((unit) => ({
+    ...planOf(unit, 10_000),
+    alarms: [{ definition: 'high', address: 'many.in', tag: 1, condition: 'TagHigh', threshold: 50, deadband: 0, debounceMs: 3000 } as const],
+  }));
+  const thread = new TestThread();
+  thread.at(0, () => plans.forEach((plan, n) => thread.host(n + 1, plan)));
+  thread.at(15_000, () => [1, 2].forEach((guest) => thread.tell(guest, { type: 'alarm-gates', gates: [armed] }, { type: 'write', id: 1, address: 'many.in', value: 51 })));
+  thread.run(60_000);
+  for (const [n, plan] of plans.entries()) {
+    const seenMs = thread.timesOf(plan.unit, 15_000)[0];
+    const edges = thread.told.flatMap((told) => (told.type === 'unit' && told.guest === n + 1 && told.message.type === 'alarm-edge' ? [told.message] : []));
+    t.match(edges, [{ definition: 'high', edge: 'raised', value: 51 }]);
+    t.equal(edges.length, 1);
+    const afterMs = edges[0].atMs - seenMs;
+    t.ok(Math.abs(afterMs - 3000) < 50, `${plan.unit}: told ${afterMs} ms after the scan that saw it`);
+    t.equal(statsOf(plan).missed, 0);
+    t.ok(statsOf(plan).maxLatenessMs <= 20, `${plan.unit}: ${statsOf(plan).maxLatenessMs} ms late at most`);
+    t.ok(Math.abs(thread.timesOf(plan.unit).length - 6) <= 1, 'no scan more');
+  }
+});
+
 t.test('ADR 0012: the earliest deadline goes first, whoever is hosted first; a period that was missed is counted by each unit for itself', async (t) => {
   const plans = [planOf('slow', 1000), planOf('middle', 200), planOf('fast', 50)];
   const thread = new TestThread();

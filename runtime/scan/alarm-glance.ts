@@ -1,0 +1,64 @@
+/**
+ * What a pass between two scans sees of the tags that alarms are defined on: a device channel as its image holds it now,
+ * everything else as the last scan has left it.
+ *
+ * Invariant: it has arrays of its own, so neither the networks nor the charts nor a replay of the scans can tell that there
+ * was a pass. Nothing is allocated once it is made.
+ */
+import { IoLink } from '../network/io-link.js';
+import type { NetworkSet } from '../network/network-set.js';
+import type { UnitPlan } from '../port.js';
+import type { AlarmReadings } from '../vocabulary/alarm-set.js';
+
+export class AlarmGlance implements AlarmReadings {
+  readonly values: Float64Array;
+  readonly quality: Uint8Array;
+  /** Indexes of the tags that alarms are defined on, each once. */
+  readonly tags: Int32Array;
+  readonly #stale: Uint8Array;
+  readonly #networks: NetworkSet;
+  readonly #io: IoLink;
+
+  constructor(plan: UnitPlan, networks: NetworkSet) {
+    const channels = networks.io.none + 1;
+    this.values = new Float64Array(plan.tags.length).fill(Number.NaN);
+    this.quality = new Uint8Array(plan.tags.length);
+    this.tags = Int32Array.from(new Set((plan.alarms ?? []).map(({ tag }) => tag)));
+    this.#stale = new Uint8Array(plan.tags.length);
+    this.#networks = networks;
+    this.#io = new IoLink(plan.images, {
+      value: new Float64Array(channels),
+      quality: new Uint8Array(channels),
+      ack: new Float64Array(channels),
+      readback: new Float64Array(channels),
+    });
+    networks.ignoreAges(this.#io);
+  }
+
+  /** `values`, `quality`: what the last scan has published. */
+  look(values: Float64Array, quality: Uint8Array, nowMs: number): void {
+    this.#io.latchBeside(this.#networks.io, nowMs);
+    for (let n = 0; n < this.tags.length; n += 1) {
+      const tag = this.tags[n];
+      this.values[tag] = values[tag];
+      this.quality[tag] = quality[tag];
+      this.#stale[tag] = this.#networks.stale(tag) ? 1 : 0;
+      const channel = this.#networks.channelOf(tag);
+      if (channel < 0) continue;
+      this.values[tag] = this.#io.value[channel];
+      this.quality[tag] = this.#networks.qualityThrough(tag, this.#io.quality[channel]);
+      this.#stale[tag] = 0; // its age is judged with its quality
+    }
+  }
+
+  /** A replay: what a pass saw then. */
+  set(tag: number, value: number, quality: number, stale: boolean): void {
+    this.values[tag] = value;
+    this.quality[tag] = quality;
+    this.#stale[tag] = stale ? 1 : 0;
+  }
+
+  stale(tag: number): boolean {
+    return this.#stale[tag] !== 0;
+  }
+}
