@@ -5,7 +5,9 @@
 import type { Clock } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
+import type { ChannelEvent } from '../../platform/stream/channel.js';
 import type { Hub } from '../../platform/stream/hub.js';
+import { Untold } from '../../platform/stream/untold.js';
 import { Alarm, type AlarmSpec, type AlarmStatus } from './kind.js';
 import { resolvedAtMs } from './transitions.js';
 import { unstoredAlarms } from './unstored-alarms.js';
@@ -26,16 +28,28 @@ export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, '
       unit: alarm.status.unit,
       frame,
       ...(resolvedMs === undefined ? {} : { retainMs: RESOLVED_REPLAY_MS - Math.max(0, resolvedMs) }),
+      ...again(alarm),
     });
   };
-  const forget = ({ metadata, status }: Resource<AlarmSpec, AlarmStatus>): void =>
-    hub.publish({ channel: 'alarms', key: metadata.name, site: metadata.site, unit: status.unit, frame: {}, forget: true });
+  const forget = (alarm: Resource<AlarmSpec, AlarmStatus>): void =>
+    hub.publish({ channel: 'alarms', key: alarm.metadata.name, site: alarm.metadata.site, unit: alarm.status.unit, frame: {}, forget: true, ...again(alarm) });
+  const untold = new Untold(store);
+  /** What is told while the storage refuses is told again, and on disk; a frame that is dropped is told again in its turn. */
+  const again = (alarm: Resource<AlarmSpec, AlarmStatus>): Pick<ChannelEvent, 'unrecorded' | 'dropped'> => {
+    const { site, name } = alarm.metadata;
+    const present = (): void => {
+      const stored = store.get(Alarm, site, name);
+      if (stored) announce(stored, undefined);
+      else if (!unstoredAlarms(store).get(site, name)) forget(alarm);
+    };
+    return { ...(store.accepting ? {} : { unrecorded: true }), dropped: () => untold.retell(`${site}/${name}`, present) };
+  };
   store.watch(Alarm, ({ type, resource, before }) => {
     const alarm = resource as Resource<AlarmSpec, AlarmStatus>;
     if (type === 'put') announce(alarm, before as Resource<AlarmSpec, AlarmStatus> | undefined);
     else forget(alarm);
   });
-  // frames of the changes that failed were dropped with those of whatever came in the same turn
+  // what was told from memory meanwhile may have ended without a change of what is stored
   store.watchReload(() => {
     if (store.accepting) for (const alarm of store.list(Alarm)) announce(alarm, undefined);
   });

@@ -3,9 +3,11 @@
  * or procedural element. Watches the store, so that whoever changes a state is announced without knowing of streams.
  */
 import type { BatchState } from '../../../runtime/vocabulary/states.js';
-import type { Hub } from '../../platform/stream/hub.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Store, StoreEvent } from '../../platform/store/store.js';
+import type { Store } from '../../platform/store/store.js';
+import type { ChannelEvent } from '../../platform/stream/channel.js';
+import type { Hub } from '../../platform/stream/hub.js';
+import { Untold } from '../../platform/stream/untold.js';
 import { Unit } from '../plant/kind.js';
 import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { Batch, isFinalBatch } from './kind.js';
@@ -20,47 +22,106 @@ interface Stated {
 /** What the change tells other listeners, for example the historian. */
 export type StateListener = (change: Stated & { readonly site: string; readonly kind: string; readonly name: string; readonly previousState: string; readonly ts: string }) => void;
 
-export function publishStates(deps: { readonly hub: Pick<Hub, 'publish'>; readonly store: Store; readonly listener?: StateListener }): void {
-  const { store } = deps;
-  for (const kind of [Unit, Batch, Procedure, UnitProcedure, Operation, Phase]) {
-    store.watch(kind, (event) => announce(deps, event));
-    for (const resource of store.list(kind as typeof Unit)) announce(deps, { type: 'put', resource, before: undefined, configuration: false });
+const KINDS = new Map([Unit, Batch, Procedure, UnitProcedure, Operation, Phase].map((kind) => [kind.kind, kind as typeof Unit]));
+
+export interface StatePublishing {
+  readonly hub: Pick<Hub, 'publish'>;
+  readonly store: Store;
+  readonly listener?: StateListener;
+}
+
+export function publishStates({ hub, store, listener }: StatePublishing): void {
+  const states = new States(hub, store);
+  for (const kind of KINDS.values()) {
+    store.watch(kind, ({ type, resource, before }) => {
+      const previous = before && statedOf(before);
+      if (type === 'remove') return states.forget(resource, previous);
+      states.tell(resource, previous);
+      listen(resource, previous, listener);
+    });
+    for (const resource of store.list(kind)) {
+      states.tell(resource, undefined);
+      listen(resource, undefined, listener);
+    }
   }
 }
 
-function announce({ hub, listener }: { readonly hub: Pick<Hub, 'publish'>; readonly listener?: StateListener }, event: StoreEvent): void {
-  const { resource, before } = event;
-  const { site, name, updatedAt } = resource.metadata;
-  const { kind } = resource;
-  const key = `${kind}/${site}/${name}`;
-  const now = statedOf(resource);
-  if (event.type === 'remove') {
-    hub.publish({ channel: 'states', key, site, unit: now.unit ?? '', frame: {}, forget: true });
-    return;
+function listen({ kind, metadata, ...rest }: Resource, previous: Stated | undefined, listener: StateListener | undefined): void {
+  const now = statedOf({ kind, metadata, ...rest });
+  if (previous?.state === now.state) return;
+  listener?.({ ...now, site: metadata.site, kind, name: metadata.name, previousState: previous?.state ?? '', ts: metadata.updatedAt });
+}
+
+class States {
+  readonly #hub: Pick<Hub, 'publish'>;
+  readonly #store: Store;
+  readonly #untold: Untold;
+  /** What was told again while the storage refuses: what the dropped frames of an object say was the state before is older. */
+  readonly #retold = new Map<string, Stated | undefined>();
+
+  constructor(hub: Pick<Hub, 'publish'>, store: Store) {
+    this.#hub = hub;
+    this.#store = store;
+    this.#untold = new Untold(store);
+    store.watchReload(() => {
+      if (store.accepting) this.#retold.clear();
+    });
   }
-  const previous = before && statedOf(before);
-  if (previous && previous.state === now.state && previous.mode === now.mode) return;
-  const previousState = previous?.state ?? '';
-  hub.publish({
-    channel: 'states',
-    key,
-    site,
-    unit: now.unit ?? '',
-    frame: {
-      type: 'state',
-      site,
-      kind,
-      name,
-      state: now.state,
-      previousState,
-      mode: now.mode,
-      ...(now.unit ? { unit: now.unit } : {}),
-      ...(now.batchRef ? { batchRef: now.batchRef } : {}),
-      ts: updatedAt,
-    },
-    ...(kind === 'Batch' && isFinalBatch(now.state as BatchState) ? { forget: true } : {}),
-  });
-  if (previous?.state !== now.state) listener?.({ ...now, site, kind, name, previousState, ts: updatedAt });
+
+  /** `previous`: what was told last. */
+  tell(resource: Resource, previous: Stated | undefined): void {
+    const now = statedOf(resource);
+    if (previous && previous.state === now.state && previous.mode === now.mode) return;
+    const { kind, metadata } = resource;
+    const { site, name, updatedAt } = metadata;
+    this.#publish(resource, previous, {
+      frame: {
+        type: 'state',
+        site,
+        kind,
+        name,
+        state: now.state,
+        previousState: previous?.state ?? '',
+        mode: now.mode,
+        ...(now.unit ? { unit: now.unit } : {}),
+        ...(now.batchRef ? { batchRef: now.batchRef } : {}),
+        ts: updatedAt,
+      },
+      ...(kind === 'Batch' && isFinalBatch(now.state as BatchState) ? { forget: true } : {}),
+    });
+  }
+
+  forget(resource: Resource, previous: Stated | undefined): void {
+    this.#publish(resource, previous, { frame: {}, forget: true });
+  }
+
+  #publish(resource: Resource, previous: Stated | undefined, event: Pick<ChannelEvent, 'frame' | 'forget'>): void {
+    const key = keyOf(resource);
+    this.#hub.publish({
+      channel: 'states',
+      key,
+      site: resource.metadata.site,
+      unit: statedOf(resource).unit ?? '',
+      ...event,
+      // while the storage refuses, what is told is told again: it is on disk
+      ...(this.#store.accepting ? {} : { unrecorded: true }),
+      dropped: () => this.#untold.retell(key, () => this.#tellAgain(resource, previous)),
+    });
+  }
+
+  /** A frame with `previous` as the state before was dropped: how the object stands now. */
+  #tellAgain(dropped: Resource, previous: Stated | undefined): void {
+    const key = keyOf(dropped);
+    const told = this.#retold.has(key) ? this.#retold.get(key) : previous;
+    const present = this.#store.get(KINDS.get(dropped.kind) ?? Unit, dropped.metadata.site, dropped.metadata.name);
+    if (!this.#store.accepting) this.#retold.set(key, present && statedOf(present));
+    if (present) this.tell(present, told);
+    else if (told) this.forget(dropped, told);
+  }
+}
+
+function keyOf({ kind, metadata }: Resource): string {
+  return `${kind}/${metadata.site}/${metadata.name}`;
 }
 
 function statedOf(resource: Resource): Stated {

@@ -7,7 +7,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { MqttPublisher } from '../../platform/mqtt/publisher.js';
 import type { Store } from '../../platform/store/store.js';
 import type { ChannelEvent, TagSource } from '../../platform/stream/channel.js';
-import { Alarm } from '../alarms/kind.js';
+import { unstoredAlarms } from '../alarms/unstored-alarms.js';
 
 /** Tags are looked at in portions, so that no turn of the gateway is long. */
 const PORTIONS = 10;
@@ -68,14 +68,13 @@ export class Telemetry {
 
   // ------------------------------------------------------------------ what the hub hears
 
-  /** Sent once it is on record, like every frame that tells of a change (contract 2, Events 6). */
+  /** Sent once it is on record, like every frame that tells of a change (contract 2, Events 6); what waits for no record at once. */
   publish(event: ChannelEvent): void {
     if (!this.#wants(event.site) || event.channel === 'cmhealth') return;
+    const tell = (): void => (event.channel === 'alarms' ? this.#alarm(event) : this.#state(event));
     queueMicrotask(() => {
-      this.#parts.store.recorded.then(
-        () => (event.channel === 'alarms' ? this.#alarm(event) : this.#state(event)),
-        () => undefined,
-      );
+      if (event.unrecorded) tell();
+      else this.#parts.store.recorded.then(tell, () => event.dropped?.());
     });
   }
 
@@ -124,7 +123,7 @@ export class Telemetry {
     const topic = this.#topic(site, 'alarms', key);
     this.#forgets.get(topic)?.();
     this.#forgets.delete(topic);
-    const alarm = store.get(Alarm, site, key);
+    const alarm = unstoredAlarms(store).get(site, key);
     if (forget || !alarm) return this.#hold(topic, '');
     const { name, severity, state, message, shelved, shelvedUntil } = frame;
     const { source, type } = alarm.spec;

@@ -86,6 +86,7 @@ export class Store implements StoreReader {
   #epoch = 0;
   #lastCommit: Promise<void> = Promise.resolve();
   #refusing = false;
+  #isAsOnDisk = true;
   /** Nonces of requests that were admitted in this turn and have not travelled to the ledger yet. */
   #admitted: Nonce[] = [];
   #reloaded: Promise<void> = Promise.resolve();
@@ -106,12 +107,21 @@ export class Store implements StoreReader {
     this.#resourceVersion = image.resourceVersion;
     this.#auditSequence = image.auditSequence;
     this.#factSequences = new Map(image.factSequences);
+    this.#isAsOnDisk = true;
     return image.nonces;
   }
 
   /** False while the ledger refuses commits. */
   get accepting(): boolean {
     return !this.#refusing;
+  }
+
+  /**
+   * What is in memory is on disk or on its way there. False after a commit that failed, until the disk could be read again;
+   * with it and without `accepting` nothing is on its way: what is in memory is on disk.
+   */
+  get isAsOnDisk(): boolean {
+    return this.#isAsOnDisk;
   }
 
   get auditSequence(): number {
@@ -319,6 +329,7 @@ export class Store implements StoreReader {
   #fail(epoch: number): Promise<void> {
     if (epoch === this.#epoch && !this.#refusing) {
       this.#refusing = true;
+      this.#isAsOnDisk = false;
       this.#epoch += 1;
       this.#reloaded = this.#reload();
     }

@@ -34,10 +34,12 @@ export interface ChannelEvent {
   /** The frame is replayed for this long only (a resolved alarm: 15 minutes, contract 2, Limits); without it for ever. */
   readonly retainMs?: number;
   /**
-   * It tells of no change that is on record or will be: it leaves at once, also while the storage refuses changes, when the
-   * frames of changes are dropped with them.
+   * It waits for no record, because there will be none or it is on disk already: it leaves at once, also while the storage
+   * refuses changes, when the frames of changes are dropped with them.
    */
   readonly unrecorded?: true;
+  /** The frame was dropped: a change of its turn could not be stored, its own or another one. */
+  readonly dropped?: () => void;
 }
 
 /** The tags of one unit as the hub publishes them: addresses fixed per plan revision, values read from the tag table. */

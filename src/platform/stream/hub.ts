@@ -139,7 +139,10 @@ export class Hub {
     this.#board.remove(site, unit);
   }
 
-  /** Numbered, remembered and sent once it is on record; events of a change that failed to commit are dropped. */
+  /**
+   * Numbered, remembered and sent once it is on record. When a change of this turn fails to commit, its events are dropped
+   * with those of all others of the turn, which may well be on disk: their owners hear of it (`dropped`).
+   */
   publish(event: ChannelEvent): void {
     if (event.unrecorded) return this.#publishAtOnce(event);
     this.#fresh.push(event);
@@ -149,7 +152,9 @@ export class Hub {
       this.#fresh = [];
       this.#recorded().then(
         () => this.#deliver(events),
-        () => undefined,
+        () => {
+          for (const event of events) event.dropped?.();
+        },
       );
     });
   }

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import t from 'tap';
 import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
 import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
@@ -5,9 +8,14 @@ import { SystemWatch } from '../../../src/domains/alarms/system-watch.js';
 import { Alarm, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { publishStates } from '../../../src/domains/batches/state-channel.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
-import { Unit } from '../../../src/domains/plant/kind.js';
+import { Site, Unit } from '../../../src/domains/plant/kind.js';
+import { Telemetry } from '../../../src/domains/telemetry/telemetry.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import type { Ledger } from '../../../src/platform/ledger/protocol.js';
+import { type Put, Store } from '../../../src/platform/store/store.js';
+import { Hub } from '../../../src/platform/stream/hub.js';
 import { SocketClient } from '../../platform/stream/clients.js';
-import { type Received, ScriptedClock } from '../../platform/stream/scripted.js';
+import { everywhere, person, type Received, ScriptedClock, ScriptedSessions, ScriptedWire } from '../../platform/stream/scripted.js';
 import { HOT_ALARM, type Plant, startPlant } from './plant.js';
 
 async function subscribed(t: { teardown(call: () => unknown): void }, plant: Plant, channel: string): Promise<{ client: SocketClient; snapshot: Received[] }> {
@@ -174,4 +182,160 @@ t.test('EVT-03 (decisions Q-STREAM-01): one frame for each change of state or mo
   const held = await client.next();
   t.match(held, { state: 'Held', previousState: 'Running', batchRef: 'b-1' }, 'an allocation alone is no transition');
   t.equal((await subscribed(t, plant, 'states')).snapshot.find(({ name }) => name === 'rx101')?.state, 'Held');
+});
+
+/**
+ * A store over the real ledger, and a client of its states and alarms. `refuse` spends the number of the next fact, so that
+ * the ledger refuses the next change that has one, as it refuses every change on a full disk.
+ */
+async function refusable(t: { teardown(call: () => unknown): void }) {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-untold-'));
+  const disk = await openLedger(dir);
+  t.teardown(async () => {
+    await disk.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const reads = { refused: 0 };
+  const ledger: Ledger = {
+    load: async (windowMs, nowMs) => {
+      if (reads.refused > 0 && reads.refused--) throw new Error('the disk cannot be read');
+      return disk.load(windowMs, nowMs);
+    },
+    commit: (transaction) => disk.commit(transaction),
+    probe: () => disk.probe(),
+    close: () => disk.close(),
+  };
+  const clock = new ScriptedClock();
+  const store = new Store(ledger, clock);
+  await store.open(0);
+  const states = ['u1', 'u2', 'u3'].map((name): Put => unit(name, 'Idle'));
+  await store.write({ puts: [...states, { kind: Alarm, site: 'north', name: 'hot-1', ...HOT_ALARM }] });
+  const hub = new Hub({ clock, sessions: new ScriptedSessions(), places: everywhere, recorded: () => store.recorded });
+  publishStates({ hub, store });
+  publishAlarms({ hub, store, clock });
+  await store.recorded;
+  const open = async (channel: 'states' | 'alarms'): Promise<ScriptedWire> => {
+    const wire = new ScriptedWire();
+    hub.open('websocket', wire, '10.0.0.1', person(), () => undefined).subscribe('x', channel, {});
+    return wire;
+  };
+  const reloaded = (): Promise<void> => new Promise((resolve) => store.watchReload(resolve));
+  let facts = 0;
+  return {
+    store,
+    clock,
+    reads,
+    open,
+    /** What is given is changed in one turn, each change by itself; the last of the turn is refused. */
+    async refuse(...changes: readonly Parameters<Store['apply']>[0][]): Promise<PromiseSettledResult<void>[]> {
+      facts += 1;
+      await disk.commit({ puts: [], removes: [], audits: [], facts: [{ stream: 'notes', sequence: facts, body: {} }], nonces: [] });
+      const durable = changes.map((change) => store.apply(change).durable);
+      const settled = await Promise.allSettled([...durable, store.apply({ facts: [{ stream: 'notes', body: () => ({}) }] }).durable]);
+      await told();
+      return settled;
+    },
+    async accept(): Promise<void> {
+      const again = reloaded();
+      clock.advance(60_000);
+      await again;
+      await told();
+    },
+  };
+}
+
+const told = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+function unit(name: string, state: string): Put {
+  return { kind: Unit, site: 'north', name, spec: {}, status: { state, mode: 'Automatic' } } as unknown as Put;
+}
+
+const shown = (frames: readonly Received[]): unknown[] => frames.filter(({ type }) => type === 'state').map(({ name, previousState, state }) => [name, previousState, state]);
+
+t.test('EVT-03 G4: a state that is on disk is told though its frame was dropped with a refused change of the same turn; one that is not, is not', async (t) => {
+  const { store, open, refuse, accept } = await refusable(t);
+  const wire = await open('states');
+  t.same(shown(wire.take()).sort(), [
+    ['u1', '', 'Idle'],
+    ['u2', '', 'Idle'],
+    ['u3', '', 'Idle'],
+  ]);
+  const settled = await refuse(
+    { puts: [unit('u1', 'Running')] },
+    { puts: [unit('u1', 'Held')] },
+    { removes: [{ kind: 'Unit', site: 'north', name: 'u3' }] },
+    { puts: [unit('u2', 'Running')], facts: [{ stream: 'notes', body: () => ({}) }] },
+  );
+  t.same(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'fulfilled', 'rejected', 'rejected'],
+  );
+  t.equal(store.accepting, false);
+  const frames = wire.take();
+  t.same(shown(frames), [['u1', 'Idle', 'Held']], 'at once, with the state that the client has, and nothing of what is not on disk');
+  const numbers = frames.map(({ seq }) => seq as number);
+  const late = await open('states');
+  t.same(shown(late.take()).sort(), [
+    ['u1', 'Idle', 'Held'],
+    ['u2', '', 'Idle'],
+  ]);
+  await accept();
+  t.equal(store.accepting, true);
+  t.same(shown(wire.take()), [], 'what was told is not told twice');
+  await store.write({ puts: [unit('u2', 'Running')] });
+  await told();
+  const after = wire.take();
+  t.same(shown(after), [['u2', 'Idle', 'Running']]);
+  numbers.push(...after.map(({ seq }) => seq as number));
+  t.same(
+    numbers,
+    numbers.map((_, n) => numbers[0] + n),
+    'no number is missing',
+  );
+});
+
+t.test('EVT-03 G4: where the disk cannot even be read, the states are told when it can; a state that came and went a thousand times is told once', async (t) => {
+  const { open, refuse, accept, reads } = await refusable(t);
+  const wire = await open('states');
+  wire.take();
+  reads.refused = 1;
+  await refuse(...Array.from({ length: 1000 }, (_, n) => ({ puts: [unit('u1', n % 2 === 0 ? 'Running' : 'Held')] })));
+  t.same(shown(wire.take()), [], 'nobody knows what is true');
+  await accept();
+  t.same(shown(wire.take()), [['u1', 'Idle', 'Held']]);
+  await refuse({ puts: [unit('u1', 'Running')] }, { puts: [unit('u1', 'Held')] });
+  t.same(shown(wire.take()), [], 'it is as the client has it');
+  await accept();
+  await refuse({ puts: [unit('u1', 'Complete')] });
+  t.same(shown(wire.take()), [['u1', 'Held', 'Complete']]);
+});
+
+t.test('EVT-02 G4: an alarm whose frame was dropped with a refused change is told, and a deleted one forgotten', async (t) => {
+  const { store, open, refuse } = await refusable(t);
+  const wire = await open('alarms');
+  t.match(wire.take().slice(1), [{ name: 'hot-1', state: 'ActiveUnacknowledged' }]);
+  const { spec, status } = HOT_ALARM;
+  await store.write({ puts: [{ kind: Alarm, site: 'north', name: 'cold-1', spec, status }] });
+  await told();
+  wire.take();
+  await refuse(
+    { puts: [{ kind: Alarm, site: 'north', name: 'hot-1', spec, status: { ...status, state: 'ActiveAcknowledged' } }] },
+    { removes: [{ kind: 'Alarm', site: 'north', name: 'cold-1' }] },
+  );
+  t.match(wire.take(), [{ name: 'hot-1', state: 'ActiveAcknowledged' }]);
+  t.match((await open('alarms')).take().slice(1), [{ name: 'hot-1', state: 'ActiveAcknowledged', replay: true }]);
+});
+
+t.test('EVT-17 G4: while the storage refuses changes, what is retained for MQTT says what is on disk, and the alarm of the storage', async (t) => {
+  const { store, clock, refuse } = await refusable(t);
+  const retained = new Map<string, Received>();
+  const publisher = { connected: true, set: (topic: string, payload: string) => retained.set(topic, payload && JSON.parse(payload)) };
+  const hub = new Telemetry({ publisher, store, clock, prefix: 'l', sites: [], tagIntervalMs: 1000, tagRefreshMs: 60_000 });
+  publishStates({ hub, store });
+  publishAlarms({ hub, store, clock });
+  await store.write({ puts: [{ kind: Site, site: '', name: 'north', spec: {} } as unknown as Put] });
+  new SystemWatch({ store, clock, book: new AlarmBook({ store, clock }), facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false } });
+  await refuse({ puts: [unit('u1', 'Held')] });
+  t.match(retained.get('l/north/states/Unit/u1'), { state: 'Held', previousState: 'Idle' });
+  t.match(retained.get('l/north/alarms/system-storage-1'), { state: 'ActiveUnacknowledged', source: 'System/ledger' });
 });
