@@ -7,16 +7,18 @@ import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Unit } from '../plant/kind.js';
 import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus } from './kind.js';
-import { unitsConcerned } from './sources.js';
+import { suppressionOf, unitsConcerned } from './sources.js';
 
+/** The gate is watched; the rest of `armed` is in the definition, so the answer to a change never tells the state before it. */
 export function definitionBody(resource: Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>): Record<string, unknown> {
   const { metadata, spec, status } = resource;
+  const armed = spec.enabled && (spec.armingGate === null || status.armed);
   return {
     name: metadata.name,
     ...spec,
-    armed: status.armed,
+    armed,
     gatedBy: spec.armingGate ? `PhaseTemplate/${spec.armingGate.phaseTemplateRef}` : '',
-    suppressedBy: status.suppressedBy,
+    suppressedBy: armed ? '' : suppressionOf(spec),
     activeAlarmRef: status.activeAlarmRef,
     ...metadataBody(resource),
   };

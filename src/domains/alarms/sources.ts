@@ -33,6 +33,11 @@ export function sourceState({ sourceKind, sourceName }: AlarmDefinitionSpec, rea
   }
 }
 
+/** Why a definition that is not armed is not (contract 2, Alarm definition). */
+export function suppressionOf({ enabled }: Pick<AlarmDefinitionSpec, 'enabled'>): 'Disabled' | 'NotArmed' {
+  return enabled ? 'NotArmed' : 'Disabled';
+}
+
 /** In service, and without a gate or with an open one: a phase of the template on the unit is in one of the states. */
 export function isArmed({ enabled, armingGate }: AlarmDefinitionSpec, read: StoreReader, site: string): boolean {
   if (!enabled) return false;

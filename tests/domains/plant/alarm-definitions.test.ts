@@ -53,6 +53,13 @@ t.test('ADEF-03 ADEF-05 Q-ALARM-10: no condition compares texts, so a definition
 t.test('ADEF-11, ADEF-12, ADEF-13, ADEF-15: reads, filters and clearing', async (t) => {
   t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { exceptionAction: 'Hold' }), { status: 200, body: { exceptionAction: 'Hold', threshold: '92' } });
   t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { exceptionAction: '' }), { status: 200, body: { exceptionAction: '' } });
+  for (const [enabled, armed, suppressedBy] of [
+    [false, false, 'Disabled'],
+    [true, true, ''],
+  ]) {
+    const answered = await engineer.put(`${DEFINITIONS}/li101-full`, { enabled });
+    t.match(answered, { status: 200, body: { enabled, armed, suppressedBy } }, `the answer to enabled ${enabled} is not the state before`);
+  }
   t.match((await engineer.get(`${DEFINITIONS}/tic101-low-react`)).body, {
     armingGate: { phaseTemplateRef: 'react', unitRef: 'rx101', states: ['Running'] },
     gatedBy: 'PhaseTemplate/react',
