@@ -105,21 +105,13 @@ export class AlarmBook {
     const shelf = this.#standingShelf(site, definition.metadata.name);
     const units = unitsConcerned(spec, this.#store, site);
     const at = timestamp(atMs);
-    const alarm: AlarmSpec = {
-      source: `${spec.sourceKind}/${spec.sourceName}`,
-      type: spec.type,
-      severity: spec.severity,
-      message: spec.message,
-      definitionRef: definition.metadata.name,
-      conditionType: spec.conditionType,
-      setpoint: matchedOn(spec),
-      value: valueText(value),
-    };
+    const alarm = raisedSpec(definition, value);
     const status: AlarmStatus = {
       ...Alarm.initialStatus(alarm),
       unit: units.length === 1 ? units[0] : '',
       priority: spec.priority,
       activatedAt: at,
+      tagName: spec.tagName,
       shelvedUntil: shelf?.status.shelvedUntil ?? '',
       shelvedBy: shelf?.status.shelvedBy ?? '',
       exceptionAction: spec.exceptionAction,
@@ -237,6 +229,34 @@ export function alarmName(definition: string, count: number): string {
   return definition.slice(0, NAME_LENGTH_MAX - end.length) + end;
 }
 
+/** What an alarm says that the definition raises now, whether it is new or comes back. */
+export function raisedSpec({ metadata, spec }: DefinitionResource, value: Value): AlarmSpec {
+  return {
+    source: sourceOf(spec),
+    type: spec.type,
+    severity: spec.severity,
+    message: spec.message,
+    definitionRef: metadata.name,
+    conditionType: spec.conditionType,
+    setpoint: matchedOn(spec),
+    value: valueText(value),
+  };
+}
+
+/**
+ * Whether the alarm stands for what the definition watches now. A limit may be moved under a standing alarm; another source,
+ * condition, tag or state is another alarm, which nobody has seen yet.
+ */
+export function isAlarmOf({ spec, status }: AlarmResource, definition: AlarmDefinitionSpec): boolean {
+  if (spec.source !== sourceOf(definition) || spec.conditionType !== definition.conditionType) return false;
+  return definition.conditionType === 'StateEquals' ? spec.setpoint === definition.stateValue : (status.tagName ?? definition.tagName) === definition.tagName;
+}
+
+/** `<Kind>/<name>` (contract 2, Alarm). */
+function sourceOf({ sourceKind, sourceName }: AlarmDefinitionSpec): string {
+  return `${sourceKind}/${sourceName}`;
+}
+
 /** What the condition matches on (contract 2, Alarm). */
 function matchedOn(spec: AlarmDefinitionSpec): string {
   switch (spec.conditionType) {
@@ -253,6 +273,6 @@ function matchedOn(spec: AlarmDefinitionSpec): string {
   }
 }
 
-function valueText(value: Value): string {
+export function valueText(value: Value): string {
   return value === null ? '' : String(value);
 }

@@ -11,13 +11,13 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
-import type { AlarmBook, AlarmResource, DefinitionResource } from './alarm-book.js';
+import { type AlarmBook, type AlarmResource, type DefinitionResource, isAlarmOf, raisedSpec, valueText } from './alarm-book.js';
 import { alarmIndex } from './alarm-index.js';
 import { isActive } from './counts.js';
 import type { ExceptionCommands } from './exception-commands.js';
-import { AlarmDefinition, type AlarmDefinitionStatus } from './kind.js';
-import { addressOf, isOnTag } from './plan.js';
-import { isArmed, sourceState, unitsConcerned } from './sources.js';
+import { AlarmDefinition, type AlarmDefinitionStatus, type AlarmStatus } from './kind.js';
+import { addressOf, alarmPlan, isOnTag } from './plan.js';
+import { isArmed, sourceState, suppressionOf, unitsConcerned } from './sources.js';
 import { type AlarmTrigger, alarmTransition, moved } from './transitions.js';
 
 export interface DefinitionWatchParts {
@@ -84,6 +84,7 @@ export class DefinitionWatch implements Reconciler {
       return 'settled';
     }
     const armed = isArmed(definition.spec, store, site);
+    this.#clearOthers(definition);
     if (armed) this.#unsuppress(definition);
     else this.#apply(definition, 'disarmed', null, this.#parts.clock.wallMs());
     const outcome = isOnTag(definition.spec) ? 'settled' : this.#judgeState(definition, armed);
@@ -130,7 +131,7 @@ export class DefinitionWatch implements Reconciler {
     if (watched) this.#parts.lostChanged?.(site, watched.sourceName);
     if (told) this.#told.set(key, edge === 'raised' || edge === 'cleared' ? { ...told, active: edge === 'raised' } : { ...told, evaluable: edge === 'evaluable' });
     const definition = store.get(AlarmDefinition, site, name);
-    if (!store.accepting || !definition || !isOnTag(definition.spec)) return;
+    if (!store.accepting || !definition || !this.#isScanned(definition)) return;
     const armed = isArmed(definition.spec, store, site);
     if (edge === 'cleared') this.#apply(definition, 'false', value, atMs);
     if (edge === 'raised' && armed) this.#apply(definition, 'true', value, atMs);
@@ -156,19 +157,25 @@ export class DefinitionWatch implements Reconciler {
     return store.list(AlarmDefinition, site).filter(({ spec }) => isOnTag(spec) && unitsConcerned(spec, store, site)[0] === unit);
   }
 
-  #linkOf({ metadata, spec }: DefinitionResource): UnitLink | undefined {
+  #linkOf({ metadata, spec }: Pick<DefinitionResource, 'metadata' | 'spec'>): UnitLink | undefined {
     const { store, runtimes } = this.#parts;
     const [unit] = unitsConcerned(spec, store, metadata.site);
     const link = unit === undefined ? undefined : runtimes.link(metadata.site, unit);
     return link && this.#loaded.has(link) ? link : undefined;
   }
 
+  /** Not before the plan with its present condition is loaded: until then the edges are those of the condition before. */
+  #isScanned({ metadata, spec }: DefinitionResource): boolean {
+    const scanned = this.#linkOf({ metadata, spec })?.alarmPlan(metadata.name);
+    return scanned !== undefined && isOnTag(spec) && isDeepStrictEqual(scanned, alarmPlan(metadata.name, spec, scanned.tag));
+  }
+
   /** Tells the scan what it does not know yet. */
   #tell(definition: DefinitionResource, armed: boolean): void {
     const link = this.#linkOf(definition);
-    if (!link) return;
+    if (!link || !this.#isScanned(definition)) return;
     const key = keyOf(definition);
-    const active = this.#unresolved(definition).some(({ status }) => isActive(status.state));
+    const active = this.#standing(definition).some(({ status }) => isActive(status.state));
     const gate: AlarmGate = { definition: definition.metadata.name, armed, active, evaluable: !this.#lost.has(key) };
     if (isDeepStrictEqual(this.#told.get(key), gate)) return;
     this.#told.set(key, gate);
@@ -183,11 +190,22 @@ export class DefinitionWatch implements Reconciler {
       .filter(({ status }) => status.state !== 'ClearedAcknowledged');
   }
 
+  /** Those of the condition it has now. */
+  #standing(definition: DefinitionResource): AlarmResource[] {
+    return this.#unresolved(definition).filter((alarm) => isAlarmOf(alarm, definition.spec));
+  }
+
+  /** A definition that was set on something else judges its old condition no more: what stands for it is over. */
+  #clearOthers(definition: DefinitionResource): void {
+    const others = this.#unresolved(definition).filter((alarm) => !isAlarmOf(alarm, definition.spec));
+    if (others.length > 0) this.#move(definition, others, 'false', null, this.#parts.clock.wallMs(), {});
+  }
+
   /** Moves what stands; `true` with nothing unresolved raises a new alarm. */
   #apply(definition: DefinitionResource, trigger: AlarmTrigger, value: Value, atMs: number): void {
     const { book, exceptions, store } = this.#parts;
     const { site } = definition.metadata;
-    const standing = this.#unresolved(definition);
+    const standing = this.#standing(definition);
     if (trigger === 'true' && standing.some(({ status }) => isActive(status.state))) return;
     const moving = trigger === 'true' ? standing.slice(-1) : standing;
     // once per activation; acknowledging and unshelving never command equipment (decisions Q-ALARM-02)
@@ -197,14 +215,26 @@ export class DefinitionWatch implements Reconciler {
       exceptions.attempt(site, book.raise(definition, value, atMs, due));
       return;
     }
-    for (const { metadata, spec, status } of moving) {
+    this.#move(definition, moving, trigger, value, atMs, due);
+  }
+
+  /** An alarm that comes back says what its definition says now. */
+  #move(definition: DefinitionResource, alarms: readonly AlarmResource[], trigger: AlarmTrigger, value: Value, atMs: number, due: Pick<AlarmStatus, 'exceptionDue'>): void {
+    const { book, exceptions } = this.#parts;
+    const { exceptionAction, priority } = definition.spec;
+    for (const { metadata, spec, status } of alarms) {
       const transition = alarmTransition(status.state, trigger);
       if (!transition) continue;
+      const { site, name } = metadata;
       const at = timestamp(atMs);
       const next = moved(status, transition, at);
-      const seen = transition.event === 'Activated' ? { ...next, value: value === null ? '' : String(value), exceptionAction, ...due } : next;
-      book.write({ site: metadata.site, name: metadata.name, spec, status: seen, event: transition.event, at });
-      if (transition.event === 'Activated') exceptions.attempt(metadata.site, metadata.name);
+      if (transition.event !== 'Activated') {
+        book.write({ site, name, spec, status: next, event: transition.event, at });
+        continue;
+      }
+      const again = { ...next, value: valueText(value), priority, exceptionAction, ...due };
+      book.write({ site, name, spec: raisedSpec(definition, value), status: again, event: transition.event, at });
+      exceptions.attempt(site, name);
     }
   }
 
@@ -223,8 +253,8 @@ export class DefinitionWatch implements Reconciler {
     const status: AlarmDefinitionStatus = {
       ...definition.status,
       armed,
-      suppressedBy: armed ? '' : spec.enabled ? 'NotArmed' : 'Disabled',
-      activeAlarmRef: this.#unresolved(definition).at(-1)?.metadata.name ?? '',
+      suppressedBy: armed ? '' : suppressionOf(spec),
+      activeAlarmRef: (this.#standing(definition).at(-1) ?? this.#unresolved(definition).at(-1))?.metadata.name ?? '',
     };
     if (isDeepStrictEqual(status, definition.status)) return;
     store.apply({ puts: [{ kind: AlarmDefinition, site: metadata.site, name: metadata.name, status } as Put] });

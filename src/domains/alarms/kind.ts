@@ -127,6 +127,8 @@ export interface AlarmStatus {
   readonly shelvedUntil: string;
   readonly shelvedBy: string;
   readonly origin: 'definition' | 'system' | 'apply';
+  /** Of the definition when it raised the alarm; empty or absent when it watched no tag. */
+  readonly tagName?: string;
   /** Of the definition when it raised the alarm; empty or absent: annunciation only. */
   readonly exceptionAction?: (typeof EXCEPTION_ACTIONS)[number] | '';
   /** Work that the exception action has still to be given to; absent when there is none. */

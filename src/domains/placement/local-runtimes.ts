@@ -2,7 +2,7 @@
  * Unit runtimes in scan threads of this process: the placement every box starts with. A runtime that stops unexpectedly
  * is started again, at most 3 times in 60 s, and then stays down until somebody restarts it (D-UNIT-04); its link stays.
  */
-import type { PhasePlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
+import type { AlarmPlan, PhasePlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
@@ -236,6 +236,10 @@ export class LocalLink implements UnitLink, Guest {
 
   networkHash(network: string): string {
     return this.#view.networkHash(network);
+  }
+
+  alarmPlan(definition: string): AlarmPlan | undefined {
+    return this.#view.alarmPlan(definition);
   }
 
   async write(address: string, value: Value): Promise<WriteResult> {

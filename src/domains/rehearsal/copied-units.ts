@@ -1,5 +1,5 @@
 /** The unit runtimes as the controller of a rehearsal sees them: links whose messages wait until the plant goes on. */
-import type { PhasePlan, RehearsalMessage, RehearsalPlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
+import type { AlarmPlan, PhasePlan, RehearsalMessage, RehearsalPlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import type { ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
 import { TagView } from '../units/tag-view.js';
 
@@ -82,6 +82,10 @@ class CopiedUnit implements UnitLink {
 
   networkHash(network: string): string {
     return this.#view.networkHash(network);
+  }
+
+  alarmPlan(definition: string): AlarmPlan | undefined {
+    return this.#view.alarmPlan(definition);
   }
 
   loadPhase(phase: PhasePlan): void {

@@ -2,7 +2,7 @@
  * The unit runtimes as the gateway's domains see them: one link per unit, wherever its worker runs. Values are read from
  * the shared tag table; messages carry commands, configuration and events only.
  */
-import type { PhasePlan, TagPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
+import type { AlarmPlan, PhasePlan, TagPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { QualityCode } from '../../../runtime/vocabulary/quality.js';
 
@@ -65,6 +65,8 @@ export interface UnitLink {
   networkScans(network: string): number;
   /** Hash of the network as it is scanned, which may not be the last one sent; empty while it is not in the plan. */
   networkHash(network: string): string;
+  /** The alarm definition as it is scanned, which may not be the last one sent; undefined while it is not in the plan. */
+  alarmPlan(definition: string): AlarmPlan | undefined;
   write(address: string, value: Value): Promise<WriteResult>;
   inspect(what: 'network' | 'diagnostics' | 'phase', name: string): Promise<unknown>;
   loadPhase(plan: PhasePlan): void;

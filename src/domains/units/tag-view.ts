@@ -1,6 +1,6 @@
 /** The tag table of one unit runtime as its link reads it: the loaded plan, its texts, and one consistent snapshot. */
 import { printTime } from '../../../runtime/language/time-text.js';
-import type { TagPlan, UnitPlan } from '../../../runtime/port.js';
+import type { AlarmPlan, TagPlan, UnitPlan } from '../../../runtime/port.js';
 import { QUALITY, type QualityCode } from '../../../runtime/vocabulary/quality.js';
 import { STAT, TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import type { ScanStatistics, TagReading } from './runtimes.js';
@@ -13,6 +13,7 @@ export class TagView {
   #scans: Float64Array = new Float64Array(0);
   #networks = new Map<string, number>();
   #hashes = new Map<string, string>();
+  #alarms = new Map<string, AlarmPlan>();
   #index = new Map<string, number>();
   #values = new Float64Array(0);
   #timestamps = new Float64Array(0);
@@ -47,6 +48,7 @@ export class TagView {
     this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
     this.#networks = new Map(plan.networks.map((network, index) => [network.name, index]));
     this.#hashes = new Map(plan.networks.map(({ name, hash }) => [name, hash]));
+    this.#alarms = new Map((plan.alarms ?? []).map((alarm) => [alarm.definition, alarm]));
     this.#values = values;
     this.#timestamps = timestamps;
     this.#quality = quality;
@@ -114,5 +116,9 @@ export class TagView {
 
   networkHash(network: string): string {
     return this.#hashes.get(network) ?? '';
+  }
+
+  alarmPlan(definition: string): AlarmPlan | undefined {
+    return this.#alarms.get(definition);
   }
 }

@@ -8,6 +8,7 @@ import { IOModule } from '../../../src/domains/io-modules/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
 import { TestClock } from '../../support/test-clock.js';
+import { alarmPlan, type TagDefinition } from '../../../src/domains/alarms/plan.js';
 import { ALARMS, RETENTION_MS, SHORT, SPEC, startAlarmBench } from './bench.js';
 
 const bench = await startAlarmBench();
@@ -393,6 +394,57 @@ t.test('Q-ALARM-02: evaluable tells whether the value can be judged; a worker th
   t.same(bench.gates.get(name), { definition: name, armed: true, active: true, evaluable: true });
   t.same(bench.gates.get('tic101-high'), { definition: 'tic101-high', armed: true, active: false, evaluable: true });
   t.notOk(bench.gates.has('rx101-held'), 'states are not judged by the scan');
+});
+
+t.test('ALARM-02 ALARM-05 ALARM-07 ADEF-17: an alarm stays what it was raised for; a definition that is set on something else raises one of its own', async (t) => {
+  const name = 'wander';
+  const known = () => plant.store.list(Alarm, 'demo').filter(({ spec }) => spec.definitionRef === name);
+  await bench.define(name, SPEC);
+  await bench.edge(name, 'raised', 91);
+  bench.scanned.set(name, alarmPlan(name, definition(name).spec as TagDefinition, 0));
+  bench.gates.clear();
+  await bench.define(name, { sourceName: 'tic101', conditionType: 'TagHighHigh', threshold: '70', message: 'too hot', severity: 'Critical' });
+  t.equal(bench.shown(name), 'CU', 'nobody judges the old condition any more');
+  t.notOk(bench.gates.has(name), 'the scan still judges the old condition: it is not told to raise it anew');
+  await bench.edge(name, 'raised', 92);
+  t.equal(bench.shown(name), 'CU', 'nor does an edge of the old condition raise an alarm of the new one');
+  bench.scanned.clear();
+  bench.watch.linkChanged(bench.link, 'plan');
+  t.same(bench.gates.get(name), { definition: name, armed: true, active: false, evaluable: true });
+  await bench.edge(name, 'raised', 75);
+  t.equal(bench.shown(name), 'CU AU');
+  t.match(
+    known().map(({ spec, status }) => [spec.source, spec.conditionType, spec.setpoint, spec.message, spec.severity, status.value]),
+    [
+      ['ControlModule/li101', 'TagHigh', '90', 'too full', 'High', '91'],
+      ['ControlModule/tic101', 'TagHighHigh', '70', 'too hot', 'Critical', '75'],
+    ],
+  );
+  t.match(definition(name).status, { activeAlarmRef: 'wander-2' });
+  await bench.define(name, { tagName: 'sp' });
+  t.equal(bench.shown(name), 'CU CU', 'another tag is another condition');
+  await bench.define(name, { tagName: 'pv' });
+  await bench.edge(name, 'raised', 76);
+  await operator.post(`${ALARMS}/wander-2/acknowledge`);
+  await bench.settle();
+  t.equal(bench.shown(name), 'CU AA x2', 'and the old one comes back as itself');
+  await bench.define(name, { sourceKind: 'Unit', sourceName: 'rx101', conditionType: 'StateEquals', stateValue: 'Idle', tagName: '', threshold: '' });
+  t.equal(bench.shown(name), 'CU CA x2 AU', 'what nobody has acknowledged is announced');
+  t.match(known()[2], { spec: { source: 'Unit/rx101', setpoint: 'Idle', value: 'Idle' } });
+  await bench.define(name, { stateValue: 'Held' });
+  t.equal(bench.shown(name), 'CU CA x2 CU', 'as another state is another condition');
+});
+
+t.test('ADEF-09 ALARM-07: an alarm that comes back has the limit, the message and the severity that its definition has now', async (t) => {
+  const name = 'reworded';
+  await bench.define(name, SPEC);
+  await bench.edge(name, 'raised', 91);
+  await bench.edge(name, 'cleared', 80);
+  await bench.define(name, { threshold: '85', message: 'nearly full', severity: 'Critical', priority: 900 });
+  await bench.edge(name, 'raised', 86);
+  t.match((await operator.get(`${ALARMS}?definition=${name}`)).body, [
+    { name: 'reworded-1', occurrences: 2, setpoint: '85', value: '86', message: 'nearly full', severity: 'Critical', priority: 900 },
+  ]);
 });
 
 t.test('Q-ALARM-02: a resolved alarm is readable for its retention, then only in the history', async (t) => {

@@ -1,11 +1,12 @@
 /** The alarm domain over the real store, ledger and routes on the demonstration plant; the unit runtime is a wire the test holds. */
 import { pino } from 'pino';
-import type { AlarmGate, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
+import type { AlarmGate, AlarmPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
 import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
 import { DefinitionWatch } from '../../../src/domains/alarms/definition-watch.js';
 import { ExceptionCommands } from '../../../src/domains/alarms/exception-commands.js';
 import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
+import { alarmPlan, isOnTag } from '../../../src/domains/alarms/plan.js';
 import { AlarmReconciler } from '../../../src/domains/alarms/reconciler.js';
 import { alarmRoutes } from '../../../src/domains/alarms/routes.js';
 import { signalKey, SystemWatch, wakeSystemAlarms } from '../../../src/domains/alarms/system-watch.js';
@@ -31,6 +32,8 @@ export interface AlarmBench {
   readonly commands: unknown[];
   /** Gates told to the scan of rx101, by definition. */
   readonly gates: Map<string, AlarmGate>;
+  /** Definitions that the scan still has as they were: their new plan has not reached it. */
+  readonly scanned: Map<string, AlarmPlan>;
   readonly link: UnitLink;
   readonly watch: DefinitionWatch;
   readonly history: History;
@@ -55,10 +58,15 @@ export async function startAlarmBench(): Promise<AlarmBench> {
   const commands: unknown[] = [];
   const facts = { nonceStoreNearlyFull: false, storageLow: false, commandWaits: false };
   const gates = new Map<string, AlarmGate>();
+  const scanned = new Map<string, AlarmPlan>();
   const send = (message: UnitInbound): void => {
     if (message.type === 'alarm-gates') for (const gate of message.gates) gates.set(gate.definition, gate);
   };
-  const link = { site: 'demo', unit: 'rx101', send, tags: [{ type: 'REAL' }], tagIndex: () => 0 } as unknown as UnitLink;
+  const alarmPlanOf = (name: string): AlarmPlan | undefined => {
+    const definition = plant.store.get(AlarmDefinition, 'demo', name);
+    return scanned.get(name) ?? (definition && isOnTag(definition.spec) ? alarmPlan(name, definition.spec, 0) : undefined);
+  };
+  const link = { site: 'demo', unit: 'rx101', send, tags: [{ type: 'REAL' }], tagIndex: () => 0, alarmPlan: alarmPlanOf } as unknown as UnitLink;
   const runtimes = { link: (_site: string, unit: string) => (unit === 'rx101' ? link : undefined), links: () => [link] };
   const plant = await startPlantGateway({
     more: ({ store, clock }) => {
@@ -138,6 +146,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
     recorded,
     commands,
     gates,
+    scanned,
     link,
     watch,
     history,

@@ -148,6 +148,10 @@ export class BoardLink implements UnitLink {
     return '';
   }
 
+  alarmPlan(): undefined {
+    return undefined;
+  }
+
   async write(address: string, value: Value): Promise<WriteResult> {
     this.onWrite?.();
     this.written.push({ address, value });
