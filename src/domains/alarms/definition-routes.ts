@@ -1,12 +1,13 @@
 /** Routes of alarm definitions (contract 2, Alarm definition; decisions Q-ALARM-11..13). The arming gate is written by apply only. */
 import { conflict } from '../../platform/base/refusal.js';
 import { type CrudEvent, crudRoutes } from '../../platform/http/crud.js';
+import { readChoices } from '../../platform/http/log-query.js';
 import type { Route } from '../../platform/http/route.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Unit } from '../plant/kind.js';
-import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus } from './kind.js';
+import { Alarm, AlarmDefinition, SOURCE_KINDS, type AlarmDefinitionSpec, type AlarmDefinitionStatus } from './kind.js';
 import { suppressionOf, unitsConcerned } from './sources.js';
 
 /** The gate is watched; the rest of `armed` is in the definition, so the answer to a change never tells the state before it. */
@@ -58,10 +59,10 @@ export const alarmDefinitionRoutes: readonly Route[] = crudRoutes(AlarmDefinitio
   return {
     ...row,
     handle(context, deps) {
-      const kind = context.query.get('source_kind');
-      const name = context.query.get('source_name');
+      const kinds = readChoices(context.query, 'source_kind', SOURCE_KINDS);
+      const name = context.query.get('source_name') || undefined;
       const items = row.handle(context, deps) as readonly AlarmDefinitionSpec[];
-      return items.filter((item) => (kind === undefined || item.sourceKind === kind) && (name === undefined || item.sourceName === name));
+      return items.filter((item) => (kinds === undefined || kinds.includes(item.sourceKind)) && (name === undefined || item.sourceName === name));
     },
   };
 });

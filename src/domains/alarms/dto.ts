@@ -1,7 +1,9 @@
 /** An alarm as it is read (contract 2, Alarm; decisions D-ALARM-01). */
+import { readChoices, readFlag } from '../../platform/http/log-query.js';
 import type { Query } from '../../platform/http/route.js';
 import type { AlarmResource } from './alarm-book.js';
 import { isActive, isShelved } from './counts.js';
+import { ALARM_SEVERITIES, ALARM_STATES, ALARM_TYPES } from './kind.js';
 
 export type AlarmDto = ReturnType<typeof alarmDto>;
 
@@ -33,18 +35,26 @@ export function alarmDto({ metadata, spec, status }: AlarmResource, nowMs: numbe
   };
 }
 
-/** Filters of the list (decisions Q-ALARM-07); lists of words are separated by commas. */
-export function matches(alarm: AlarmDto, query: Query): boolean {
-  const is = (name: string, value: string): boolean => query.get(name) === undefined || (query.get(name) as string).split(',').includes(value);
-  const flag = (name: string, value: boolean): boolean => query.get(name) === undefined || query.get(name) === String(value);
-  return (
-    is('state', alarm.state) &&
-    is('severity', alarm.severity) &&
-    is('type', alarm.type) &&
-    is('source', alarm.source) &&
-    is('unit', alarm.unit) &&
-    is('definition', alarm.definitionRef) &&
-    flag('shelved', alarm.shelved) &&
-    flag('active', isActive(alarm.state))
-  );
+/**
+ * Filter of the list (decisions Q-ALARM-07); lists of words are separated by commas, an empty parameter filters nothing.
+ *
+ * @throws Refusal `invalid_query` for a word there is not: an empty list would say that no such alarm stands.
+ */
+export function readAlarmFilter(query: Query): (alarm: AlarmDto) => boolean {
+  const states = readChoices(query, 'state', ALARM_STATES);
+  const severities = readChoices(query, 'severity', ALARM_SEVERITIES);
+  const types = readChoices(query, 'type', ALARM_TYPES);
+  const shelved = readFlag(query, 'shelved');
+  const active = readFlag(query, 'active');
+  const [source, unit, definition] = ['source', 'unit', 'definition'].map((name) => query.get(name) || undefined);
+  const among = (words: readonly string[] | undefined, word: string): boolean => words === undefined || words.includes(word);
+  return (alarm) =>
+    among(states, alarm.state) &&
+    among(severities, alarm.severity) &&
+    among(types, alarm.type) &&
+    among(source?.split(','), alarm.source) &&
+    among(unit?.split(','), alarm.unit) &&
+    among(definition?.split(','), alarm.definitionRef) &&
+    (shelved === undefined || shelved === alarm.shelved) &&
+    (active === undefined || active === isActive(alarm.state));
 }

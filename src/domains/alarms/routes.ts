@@ -7,7 +7,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
-import { readLogQuery } from '../../platform/http/log-query.js';
+import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { done, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditTarget } from '../../platform/store/audit-record.js';
@@ -15,10 +15,10 @@ import type { Store } from '../../platform/store/store.js';
 import type { AlarmBook, AlarmResource } from './alarm-book.js';
 import { alarmStream } from './alarm-event.js';
 import { isShelved } from './counts.js';
-import { alarmDto, matches } from './dto.js';
-import { Alarm } from './kind.js';
+import { alarmDto, readAlarmFilter } from './dto.js';
+import { Alarm, ALARM_SEVERITIES } from './kind.js';
 import { metricsRoutes } from './metrics-routes.js';
-import { shelfObstacle } from './transitions.js';
+import { ALARM_EVENT_WORDS, shelfObstacle } from './transitions.js';
 import { unstoredAlarms } from './unstored-alarms.js';
 import { type WhatIfDeps, whatIfRoutes } from './what-if.js';
 
@@ -58,7 +58,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
       unstoredAlarms(deps.store)
         .list(params.site)
         .map((alarm) => served(alarm, deps))
-        .filter((alarm) => matches(alarm, query)),
+        .filter(readAlarmFilter(query)),
   }),
   route({
     method: 'GET',
@@ -163,7 +163,10 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
 /** Query parameter to member of an event. */
 const EVENT_FILTERS = { alarm: 'alarm', definition: 'definitionRef', severity: 'severity', unit: 'unit', event: 'event' } as const;
 
+/** @throws Refusal `invalid_query` for a word there is not. */
 function equalsOf(query: Query): Record<string, string> {
+  readChoice(query, 'severity', ALARM_SEVERITIES);
+  readChoice(query, 'event', ALARM_EVENT_WORDS);
   return Object.fromEntries(
     Object.entries(EVENT_FILTERS).flatMap(([parameter, member]) => {
       const value = query.get(parameter);

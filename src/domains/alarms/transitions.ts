@@ -4,7 +4,8 @@ import { isActive, isShelved } from './counts.js';
 
 /** `disarmed`: the arming gate closed, or the definition was taken out of service. */
 export type AlarmTrigger = 'true' | 'false' | 'disarmed' | 'acknowledge';
-export type AlarmEventWord = 'Activated' | 'Cleared' | 'Acknowledged' | 'Shelved' | 'Unshelved' | 'Suppressed' | 'Unsuppressed' | 'Deleted';
+export const ALARM_EVENT_WORDS = ['Activated', 'Cleared', 'Acknowledged', 'Shelved', 'Unshelved', 'Suppressed', 'Unsuppressed', 'Deleted'] as const;
+export type AlarmEventWord = (typeof ALARM_EVENT_WORDS)[number];
 
 export interface AlarmTransition {
   readonly from: AlarmState;

@@ -53,6 +53,24 @@ export function readChoice<const Word extends string>(query: Query, name: string
   return word;
 }
 
+/** The words of a comma list; undefined when the parameter is absent or empty. */
+export function readChoices<const Word extends string>(query: Query, name: string, words: readonly Word[]): readonly Word[] | undefined {
+  const text = query.get(name);
+  if (text === undefined || text === '') return undefined;
+  const given = text.split(',');
+  const known = words.filter((word) => given.includes(word));
+  if (given.some((each) => !words.includes(each as Word)))
+    throw invalid('invalid_query', name, `${name} must be of ${words.join(', ')}; several are separated by commas`, { allowed: words });
+  return known;
+}
+
+export function readFlag(query: Query, name: string): boolean | undefined {
+  const word = query.get(name) ?? '';
+  if (word === '') return undefined;
+  if (word !== 'true' && word !== 'false') throw invalid('invalid_query', name, `${name} must be true or false`, { allowed: ['true', 'false'] });
+  return word === 'true';
+}
+
 export function readLimit(query: Query, limitMax: number, standard = LIMIT_DEFAULT): number {
   const text = query.get('limit');
   if (text === undefined || text === '') return standard;

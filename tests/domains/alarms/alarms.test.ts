@@ -275,6 +275,29 @@ t.test('Q-ALARM-07: filters of the list and of the history', async (t) => {
   t.equal((await events(`limit=2&cursor=${first.nextCursor}`)).items[0].sequence, first.items[1].sequence - 1);
 });
 
+t.test('ALARM-19 ADEF-15 Q-ALARM-07: a filter that names no word there is, is refused: an empty list would say that all is well', async (t) => {
+  await placeAlarm('AU');
+  const wrong: [string, string, string][] = [
+    ['alarms', 'state=ActiveUnacknowleged', 'state'],
+    ['alarms', 'state=ActiveAcknowledged,active', 'state'],
+    ['alarms', 'state=ActiveAcknowledged,', 'state'],
+    ['alarms', 'severity=high', 'severity'],
+    ['alarms', 'type=process', 'type'],
+    ['alarms', 'shelved=yes', 'shelved'],
+    ['alarms', 'active=1', 'active'],
+    ['alarmevents', 'event=Raised', 'event'],
+    ['alarmevents', 'event=Activated,Cleared', 'event'],
+    ['alarmevents', 'severity=high', 'severity'],
+    ['alarmdefinitions', 'source_kind=controlmodule', 'source_kind'],
+  ];
+  for (const [list, query, field] of wrong) {
+    const { status, body } = await operator.get(`/api/v1/sites/demo/${list}?${query}`);
+    t.match({ status, body }, { status: 400, body: { code: 'invalid_query', field, allowed: Array, error: new RegExp(`^${field} must be `) } }, `${list}?${query}`);
+  }
+  const count = async (query: string): Promise<number> => (await operator.get(`${ALARMS}?definition=${DEFINITION}&${query}`)).body.length;
+  for (const query of ['state=&severity=&type=&source=&unit=&shelved=&active=', 'active=true&shelved=false', 'severity=Low,High']) t.equal(await count(query), 1, query);
+});
+
 // ---------------------------------------------------------------- gates, states, quality, exception actions
 
 async function putPhase(name: string, state: string): Promise<void> {
