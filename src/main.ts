@@ -18,6 +18,7 @@ import { phaseRequests } from './domains/commands/phase-requests.js';
 import { ControlModule, ControlModuleTemplate } from './domains/control-modules/kind.js';
 import { ControlModuleReconciler } from './domains/control-modules/reconciler.js';
 import { unitOf } from './domains/control-modules/rules.js';
+import { noteArchived } from './domains/audit/archive-record.js';
 import { DemoPlant } from './domains/demo/demo.js';
 import { alarmRecorder, openHistorian, recordTags, stateRecorder } from './domains/historian/recording.js';
 import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
@@ -63,6 +64,7 @@ import { LogLines } from './platform/base/log-lines.js';
 import { type Gateway, startGateway } from './platform/http/gateway.js';
 import type { Route } from './platform/http/route.js';
 import type { RouteSet } from './platform/http/router.js';
+import { Archiver } from './platform/ledger/archiver.js';
 import { openDeviceKeys } from './platform/ledger/keys.js';
 import { openLedger } from './platform/ledger/ledger.js';
 import { lockDataDir } from './platform/ledger/lock.js';
@@ -150,6 +152,15 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
 
   // ------------------------------------------------------------ batches and records
   const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
+  const archiver = new Archiver({
+    queries,
+    ledger,
+    clock,
+    log,
+    limits: { recordsMax: settings.auditRecordsMax, ageMaxMs: settings.auditAgeMaxMs },
+    storageLow,
+    archived: (note) => noteArchived(store, note),
+  });
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
   const treeSettings = { holdPropagation, resumeCancelsPause, storageLow };
   const commandDeps = { store, runtimes, clock, reasonLengthMin: settings.reasonLengthMin, keys: signingKeys };
@@ -200,6 +211,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       lostTags: (site, module) => definitions.lostTags(site, module),
       nonceStoreNearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false,
       storageLow,
+      archiveFault: () => archiver.fault,
     },
   });
   const systemLoop = new ReconcileLoop(systemAlarms, clock, log);
@@ -438,6 +450,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
   contents.start();
   journal.start();
+  archiver.start();
   ready = true;
   log.info(
     { port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId },
@@ -458,6 +471,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       await broadcast?.stop();
       access.stop();
       stopPulse();
+      archiver.stop();
       for (const loop of [definitionLoop, alarmLoop, systemLoop, batchLoop, adhocLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
       journal.stop();
       await contents.stop();

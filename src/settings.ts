@@ -192,7 +192,6 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-const NO_ARCHIVE = { withoutEffect: 'this version archives nothing: the whole audit trail stays live' };
 const NO_CHANGE_REQUESTS = { withoutEffect: 'this version has no change requests' };
 const NO_POWER = { withoutEffect: 'this version switches no power of nodes' };
 
@@ -278,8 +277,8 @@ export const SETTINGS = {
   changeRequestExpiryHours: row('changeControl.expiryHours', integer(1, 8760), 168, 'life of an open change request', NO_CHANGE_REQUESTS),
   signingAlgorithm: row('security.signing.algorithm', oneOf('HMAC-SHA256', 'Ed25519'), 'HMAC-SHA256', 'how records are signed'),
   secretsDir: row('secrets.dir', text, ({ dataDir }) => path.join(dataDir, 'secrets'), 'files with the secrets of devices', { defaultText: '<dataDir>/secrets' }),
-  auditRecordsMax: row('audit.maxRecords', integer(1000, 1_000_000_000), 1_000_000, 'records kept in the live trail; older ones are archived', NO_ARCHIVE),
-  auditAgeMaxMs: row('audit.maxAge', duration(DAY), 400 * DAY, 'age at which records are archived', NO_ARCHIVE),
+  auditRecordsMax: row('audit.maxRecords', integer(1000, 1_000_000_000), 1_000_000, 'records kept in the live trail; older ones go into files of the archive'),
+  auditAgeMaxMs: row('audit.maxAge', duration(DAY), 400 * DAY, 'age at which records go into files of the archive'),
   historianEnabled: row('historian.enabled', flag, true, 'record tag values'),
   historianIntervalMinMs: row('historian.minInterval', duration(100), SECOND, 'closest samples of one tag'),
   historianFlushIntervalMs: row('historian.flushInterval', duration(100), 2 * SECOND, 'samples lost at most by a power cut'),

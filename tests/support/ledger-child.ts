@@ -1,16 +1,20 @@
 /**
- * A process for tests that kill it or take its disk away: `node ledger-child.js commit|disk-full <dataDir>`. What it
+ * A process for tests that kill it or take its disk away: `node ledger-child.js commit|disk-full|archive|archive-full <dataDir>`. What it
  * reports on stdout it reports with a synchronous write, so that a kill cannot swallow it.
  */
 import { execFileSync } from 'node:child_process';
-import { statSync, writeSync } from 'node:fs';
+import { readdirSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { pino } from 'pino';
 import * as v from 'valibot';
 import type { Clock } from '../../src/platform/base/clock.js';
 import { auditName } from '../../src/platform/base/audit-name.js';
 import type { Refusal } from '../../src/platform/base/refusal.js';
-import { openLedger } from '../../src/platform/ledger/ledger.js';
+import { archiveFolder } from '../../src/platform/ledger/archive-format.js';
+import { Archiver } from '../../src/platform/ledger/archiver.js';
+import { openLedger, type ThreadLedger } from '../../src/platform/ledger/ledger.js';
 import type { Ledger, UnchainedAudit } from '../../src/platform/ledger/protocol.js';
+import { openQueries } from '../../src/platform/ledger/queries.js';
 import { component } from '../../src/platform/store/audit-record.js';
 import type { Kind } from '../../src/platform/store/kind.js';
 import { type Change, Store } from '../../src/platform/store/store.js';
@@ -138,7 +142,61 @@ async function fillDisk(dataDir: string): Promise<void> {
   await ledger.close();
 }
 
+/** Writes and archives until it is killed; reports the audit sequences it was told are on disk. */
+async function archiveForever(dataDir: string): Promise<void> {
+  const ledger = await openLedger(dataDir);
+  const store = new Store(ledger, hastyClock);
+  await store.open(0);
+  const archiver = archiverOf(dataDir, ledger);
+  void (async () => {
+    for (;;) {
+      await archiver.look();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  for (let turn = 1; ; turn += 1) {
+    await Promise.all(Array.from({ length: CALLERS }, (_, caller) => store.write(noteChange(`n${caller}`, `${turn}`))));
+    report(store.auditSequence);
+  }
+}
+
+function archiverOf(dataDir: string, ledger: ThreadLedger): Archiver {
+  return new Archiver({
+    queries: openQueries(dataDir),
+    ledger,
+    clock: hastyClock,
+    log: pino({ level: 'silent' }),
+    limits: { recordsMax: 1000, ageMaxMs: Number.MAX_SAFE_INTEGER },
+    storageLow: () => false,
+    archived: () => undefined,
+  });
+}
+
+/** Has no room for a file of the archive, but for small writes; gets room again. */
+async function archiveOnFullDisk(dataDir: string): Promise<void> {
+  const ledger = await openLedger(dataDir);
+  const store = new Store(ledger, hastyClock);
+  await store.open(0);
+  const archiver = archiverOf(dataDir, ledger);
+  limitFiles(65_536);
+  const made = await archiver.look();
+  const { fault } = archiver;
+  await store.write(noteChange('meanwhile', 'x'));
+  report({ made, fault, written: store.accepting && store.get(Note, 'north', 'meanwhile') !== undefined, left: readdirSync(archiveFolder(dataDir)) });
+  limitFiles('unlimited');
+  const note = await archiver.look();
+  report({ made: note?.file, fault: archiver.fault });
+  process.exit(0); // what is still in the table leaves it after the next start
+}
+
+const TASKS: Readonly<Record<string, (dataDir: string) => Promise<void>>> = {
+  commit: commitForever,
+  'disk-full': fillDisk,
+  archive: archiveForever,
+  'archive-full': archiveOnFullDisk,
+};
+
 if (process.argv[1] === import.meta.filename) {
   const [, , task, dataDir] = process.argv;
-  await (task === 'commit' ? commitForever(dataDir) : fillDisk(dataDir));
+  await TASKS[task](dataDir);
 }

@@ -17,7 +17,7 @@ import { Phase } from '../procedures/kind.js';
 import type { SystemCondition } from './alarm-book.js';
 import { unitsConcerned } from './sources.js';
 
-export const SYSTEM_TOPICS = ['device', 'signal', 'program', 'runtime', 'phase', 'nonce-store', 'storage'] as const;
+export const SYSTEM_TOPICS = ['device', 'signal', 'program', 'runtime', 'phase', 'nonce-store', 'storage', 'audit-archive'] as const;
 export type SystemTopic = (typeof SYSTEM_TOPICS)[number];
 
 /** What only the running appliance knows. */
@@ -26,6 +26,8 @@ export interface SystemFacts {
   lostTags(site: string, module: string): readonly string[];
   nonceStoreNearlyFull(): boolean;
   storageLow(): boolean;
+  /** Why audit records that should be archived are not; null when nothing keeps them. */
+  archiveFault(): string | null;
 }
 
 export interface TopicRow {
@@ -165,6 +167,16 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
     // the refusal of LEDGER is no condition that is read: while it is so, nothing can be written (system-watch.ts)
     condition: (_site, _name, _read, facts) =>
       facts.storageLow() ? { ...OF_APPLIANCE, severity: 'High', message: 'the free space of the data directory is below storage.reserveBytes; batches do not start' } : undefined,
+  },
+  'audit-archive': {
+    sourceKind: 'System',
+    ...AT_ONCE,
+    condition(_site, _name, _read, facts) {
+      const fault = facts.archiveFault();
+      if (fault === null) return undefined;
+      const message = `audit records that are due cannot be archived: ${fault}; they stay in the live trail, and it is tried again every minute`;
+      return { ...OF_APPLIANCE, severity: 'Medium', message };
+    },
   },
 };
 

@@ -15,6 +15,9 @@ const GATHER_MAX_MS = 1;
 const SLOW_DISK_MS = 1;
 const AVERAGE_WEIGHT = 0.2;
 const QUIET_MS = 250;
+const CUT_PAUSE_MS = 10; // between two slices of archived records that leave the table
+const CUT_SHARE = 4; // and so many times what the slice took
+const CUT_AGAIN_MS = 5000; // after one that the disk refused
 const SIGN_AFTER_MS = 10_000; // an unsigned end is signed this long after it was written, in a quiet moment
 
 const { dataDir } = workerData as { dataDir: string };
@@ -86,9 +89,14 @@ function serveOther(message: Exclude<ToLedger, { type: 'commit' }>): void {
   try {
     if (message.type === 'load') return answer({ type: 'answer', id: message.id, image: writer.load(message.nonceWindowMs, message.nowMs) });
     if (message.type === 'probe') writer.probe();
+    if (message.type === 'archived') {
+      writer.noteArchive(message.draft);
+      cutLater(CUT_PAUSE_MS);
+    }
     if (message.type === 'close') {
       closing = true;
       clearTimeout(quiet);
+      clearTimeout(cutting);
       writer.close();
     }
     answer({ type: 'answer', id: message.id });
@@ -113,6 +121,25 @@ function rest(): void {
   quiet.refresh();
 }
 
+/** Archived records leave the table between the commits, with pauses in which those are served. */
+function cut(): void {
+  const started = performance.now();
+  try {
+    if (!writer.hasArchivedRecords) return;
+    writer.removeArchived();
+    cutLater(Math.max(CUT_PAUSE_MS, CUT_SHARE * (performance.now() - started)));
+  } catch {
+    cutLater(CUT_AGAIN_MS); // a full disk: the records are in the table and in the file, and read from the table
+  }
+}
+
+function cutLater(afterMs: number): void {
+  clearTimeout(cutting);
+  if (!closing) cutting = setTimeout(cut, afterMs);
+}
+
+let cutting: ReturnType<typeof setTimeout> | undefined;
 const quiet = setTimeout(rest, QUIET_MS);
 inlet.on('message', serve);
+cutLater(QUIET_MS); // what a crash left in the table
 answer({ type: 'ready', findings: writer.findings });

@@ -8,6 +8,7 @@
 import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import type { Resource } from '../store/resource.js';
+import type { ArchiveDraft } from './archive-format.js';
 import { openDeviceKeys } from './keys.js';
 import type { Ledger, LedgerImage, LedgerTransaction } from './protocol.js';
 import { type FromLedger, Message, type ToLedger, type WireImage } from './wire.js';
@@ -24,6 +25,11 @@ interface Waiting<T> {
   resolve(value: T): void;
   reject(fault: Error): void;
 }
+
+type LedgerRequest =
+  | { readonly type: 'load'; readonly nonceWindowMs: number; readonly nowMs: number }
+  | { readonly type: 'archived'; readonly draft: ArchiveDraft }
+  | { readonly type: 'probe' | 'close' };
 
 /**
  * Opens `<dataDir>/state.db`; makes the device keys at first start.
@@ -82,6 +88,14 @@ export class ThreadLedger implements Ledger {
     await this.#request({ type: 'probe' });
   }
 
+  /**
+   * Notes a file of archived audit records; its rows leave the table from then on, a few at a time.
+   * @throws LedgerFault when the disk refuses the note, or the file does not follow the one before.
+   */
+  async archived(draft: ArchiveDraft): Promise<void> {
+    await this.#request({ type: 'archived', draft });
+  }
+
   /** Commits what was handed in, signs the end of the audit trail and closes the database. */
   async close(): Promise<void> {
     if (this.#closed) return;
@@ -130,7 +144,7 @@ export class ThreadLedger implements Ledger {
     this.#post({ type: 'commit', count, fields });
   }
 
-  async #request(body: { readonly type: 'load'; readonly nonceWindowMs: number; readonly nowMs: number } | { readonly type: 'probe' | 'close' }): Promise<WireImage | undefined> {
+  async #request(body: LedgerRequest): Promise<WireImage | undefined> {
     if (this.#closed) throw new LedgerFault('the ledger is closed');
     await this.ready();
     this.#send(); // commits keep their place before the request

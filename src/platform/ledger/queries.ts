@@ -5,8 +5,11 @@
 import { decodeCursor } from '../base/cursor.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { AuditRecord } from '../store/audit-record.js';
+import type { ArchiveDraft } from './archive-format.js';
+import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import { AUDIT_CURSOR, type AuditOfRequest, type AuditPageRequest, FACT_CURSOR, type FactPageRequest, type TimedFacts, type TimedFactsRequest } from './state-reader.js';
+import type { ArchiveVerification, TimeRange } from './verify-archives.js';
 import type { Verification } from './verify-chain.js';
 
 const LIMIT_DEFAULT = 100; // decisions Q-ERR-15
@@ -24,6 +27,8 @@ export interface Paging {
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;
+  /** Files of the audit archive that hold what may belong to the page and could not be read; absent when there are none. */
+  readonly unreadable?: readonly string[];
 }
 
 export type AuditQuery = AuditFilter & Paging;
@@ -52,9 +57,18 @@ export interface LedgerQueries {
   auditRecord(sequence: number, filter: AuditFilter): Promise<AuditRecord | undefined>;
   /** Oldest first, at most `limit` (100000 when absent). */
   auditOf(request: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<readonly AuditRecord[]>;
-  verify(range?: { readonly fromMs?: number; readonly toMs?: number }): Promise<Verification>;
+  verify(range?: TimeRange): Promise<Verification>;
+  /** The files of the archive: those that can hold records of these times, all without. */
+  verifyArchives(range?: TimeRange): Promise<ArchiveVerification>;
   /** The whole trail, or what follows `after`, in chunks of NDJSON with `mac` and `keyId`. */
   auditLines(after?: number): AsyncIterable<Uint8Array>;
+  /** What should go into the next file of the archive; null when nothing should. */
+  archiveDue(limits: ArchiveLimits, nowMs: number): Promise<ArchiveSpan | null>;
+  /**
+   * Writes the file and reads it back; the ledger is told of it next (`ThreadLedger.archived`).
+   * @throws Error when the disk refuses it; then nothing of it is left.
+   */
+  writeArchive(span: ArchiveSpan): Promise<ArchiveDraft>;
   factPageJson(stream: string, query?: FactQuery): Promise<Uint8Array>;
   factPage<Body = unknown>(stream: string, query?: FactQuery): Promise<Page<Body>>;
   /** Every entry of a stream, oldest first. */
@@ -99,17 +113,29 @@ class ThreadQueries implements LedgerQueries {
     return parsed(await this.#call<Uint8Array>('auditOf', { ...request, limit }));
   }
 
-  verify(range: { readonly fromMs?: number; readonly toMs?: number } = {}): Promise<Verification> {
+  verify(range: TimeRange = {}): Promise<Verification> {
     return this.#call('verify', range);
+  }
+
+  verifyArchives(range: TimeRange = {}): Promise<ArchiveVerification> {
+    return this.#call('verifyArchives', range);
   }
 
   async *auditLines(after = 0): AsyncIterable<Uint8Array> {
     for (let from = after; ; ) {
-      const { bytes, last, count } = await this.#call<{ bytes: Uint8Array; last: number; count: number }>('auditLines', { after: from, limit: LINES_PER_CHUNK });
-      if (count > 0) yield bytes;
-      if (count < LINES_PER_CHUNK) return;
+      const { bytes, last, more } = await this.#call<{ bytes: Uint8Array; last: number; more: boolean }>('auditLines', { after: from, limit: LINES_PER_CHUNK });
+      if (bytes.length > 0) yield bytes;
+      if (!more) return;
       from = last;
     }
+  }
+
+  archiveDue(limits: ArchiveLimits, nowMs: number): Promise<ArchiveSpan | null> {
+    return this.#call('archiveDue', { limits, nowMs });
+  }
+
+  writeArchive(span: ArchiveSpan): Promise<ArchiveDraft> {
+    return this.#call('writeArchive', span);
   }
 
   async factPageJson(stream: string, { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, fromMs, toMs }: FactQuery = {}): Promise<Uint8Array> {

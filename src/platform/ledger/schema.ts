@@ -39,6 +39,13 @@ const MIGRATIONS: readonly string[] = [
    DROP TABLE nonces;`,
   // by time only where somebody reads by time: an entry for every fact would cost more than the fact
   `CREATE INDEX facts_timed ON facts (stream, body ->> '$.timestamp', sequence) WHERE stream >= 'alarms/' AND stream < 'alarms0';`,
+  // files of archived audit records, and what finds a record in them: archive-notes.ts
+  `CREATE TABLE audit_archives (
+     last INTEGER PRIMARY KEY, first INTEGER NOT NULL, file TEXT NOT NULL, records INTEGER NOT NULL,
+     previous_hash TEXT NOT NULL, head_hash TEXT NOT NULL, sha256 TEXT NOT NULL, archived_at TEXT NOT NULL, mac BLOB NOT NULL);
+   CREATE TABLE audit_archive_blocks (
+     last INTEGER PRIMARY KEY, first INTEGER NOT NULL, file TEXT NOT NULL, start INTEGER NOT NULL, bytes INTEGER NOT NULL,
+     from_at INTEGER NOT NULL, to_at INTEGER NOT NULL, sites TEXT NOT NULL, keys BLOB NOT NULL);`,
 ];
 
 /** Streams that are read by time, and the condition that lets a query use their index `facts_timed`. */

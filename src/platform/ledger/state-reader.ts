@@ -6,12 +6,18 @@ import path from 'node:path';
 import { assert } from '../base/assert.js';
 import Database from '../base/sqlite.js';
 import { encodeCursor } from '../base/cursor.js';
+import { auditName } from '../base/audit-name.js';
+import { Refusal } from '../base/refusal.js';
+import { type ArchiveDraft, archiveFolder } from './archive-format.js';
+import { type ArchiveLimits, type ArchiveSpan, ArchiveWriter } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
-import { type AuditOfRequest, type AuditRow, AuditSearch } from './audit-search.js';
+import type { AuditOfRequest, AuditRow } from './audit-search.js';
+import { AuditTrail, type ExportedLines, UnreadableArchive } from './audit-trail.js';
 import { servedAudit } from './chain.js';
 import { headFileOf } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
 import { TIMED_STREAMS } from './schema.js';
+import { type ArchiveVerification, ArchiveVerifier, type TimeRange } from './verify-archives.js';
 import { ChainVerifier, type Verification } from './verify-chain.js';
 
 export interface AuditPageRequest extends AuditFilter {
@@ -55,6 +61,8 @@ export interface TimedFacts {
 
 export type { AuditOfRequest } from './audit-search.js';
 
+const BLOCK_REST_MS = 10;
+
 export const AUDIT_CURSOR = 'audit';
 export const FACT_CURSOR = 'fact';
 
@@ -62,7 +70,7 @@ export class StateReader {
   readonly #database: Database.Database;
   readonly #keys: DeviceKeys;
   readonly #dataDir: string;
-  readonly #search: AuditSearch;
+  readonly #trail: AuditTrail;
   readonly #statements = new Map<string, Database.Statement>();
 
   constructor(dataDir: string, keys: DeviceKeys) {
@@ -70,40 +78,46 @@ export class StateReader {
     this.#keys = keys;
     this.#database = new Database(path.join(dataDir, 'state.db'), { readonly: true, timeout: 5000 });
     this.#database.pragma('cache_size = -8192');
-    this.#search = new AuditSearch(this.#database);
+    this.#trail = new AuditTrail(this.#database, archiveFolder(dataDir), pause);
   }
 
-  /** `{items, nextCursor}` as JSON text. */
-  auditPage({ order, limit, beyond, ...filter }: AuditPageRequest): string {
-    const rows = this.#search.rows(filter, { order, limit: limit + 1, beyond });
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    return pageText(
-      page.map((row) => servedAudit(row.body, row.hash)),
-      rows.length > page.length && last ? encodeCursor(AUDIT_CURSOR, last.sequence) : null,
-    );
+  /** `{items, nextCursor}` as JSON text; `unreadable` names files of the archive that should have been looked into. */
+  async auditPage({ order, limit, beyond, ...filter }: AuditPageRequest): Promise<string> {
+    const { rows, next, unreadable } = await this.#trail.page(filter, { order, limit, beyond });
+    return pageText(rows.map(servedRow), next === undefined ? null : encodeCursor(AUDIT_CURSOR, next), unreadable);
   }
 
-  /** One record as JSON text; null when there is none that the filter admits. */
-  auditRecord(sequence: number, filter: AuditFilter): string | null {
-    const row = this.#search.row(sequence, filter);
-    return row ? servedAudit(row.body, row.hash) : null;
+  /**
+   * One record as JSON text; null when there is none that the filter admits.
+   * @throws Refusal `missing` when it lies in a file that is not there.
+   */
+  async auditRecord(sequence: number, filter: AuditFilter): Promise<string | null> {
+    try {
+      const row = await this.#trail.row(sequence, filter);
+      return row ? servedRow(row) : null;
+    } catch (fault) {
+      if (!(fault instanceof UnreadableArchive)) throw fault;
+      const message = `AuditRecord ${auditName(sequence)} is archived in ${fault.file}, which is not in the archive folder or cannot be read; put it back to read the record`;
+      throw new Refusal('missing', message, { code: 'archive_unreadable', file: fault.file });
+    }
   }
 
   /** Oldest first, as a JSON array. */
-  auditOf(request: AuditOfRequest): string {
-    const rows = this.#search.of(request);
-    return `[${rows.map((row) => servedAudit(row.body, row.hash)).join(',')}]`;
+  async auditOf(request: AuditOfRequest): Promise<string> {
+    return `[${(await this.#trail.of(request)).map(servedRow).join(',')}]`;
   }
 
   /** Records after a sequence, one JSON text per line, with `mac` and `keyId` (decisions 8.6, archives and backup). */
-  auditLines(after: number, limit: number): { readonly text: string; readonly last: number; readonly count: number } {
-    const rows = this.#prepare('SELECT sequence, body, hash, mac, key_id FROM audit WHERE sequence > ? ORDER BY sequence LIMIT ?').all(after, limit) as (AuditRow & {
-      readonly mac: Buffer;
-      readonly key_id: string;
-    })[];
-    const lines = rows.map((row) => `${servedAudit(row.body, row.hash).slice(0, -1)},"mac":"${row.mac.toString('base64')}","keyId":${JSON.stringify(row.key_id)}}\n`);
-    return { text: lines.join(''), last: rows.at(-1)?.sequence ?? after, count: rows.length };
+  auditLines(after: number, limit: number): Promise<ExportedLines> {
+    return this.#trail.lines(after, limit);
+  }
+
+  archiveDue(limits: ArchiveLimits, nowMs: number): ArchiveSpan | null {
+    return this.#writer().due(limits, nowMs);
+  }
+
+  writeArchive(span: ArchiveSpan): Promise<ArchiveDraft> {
+    return this.#writer().write(span);
   }
 
   /** `{items, nextCursor}` of an append-only stream as JSON text. */
@@ -149,13 +163,21 @@ export class StateReader {
     return { text: `[${rows.map((row) => row.body).join(',')}]`, ...(last ? { next: { at: last.at, sequence: last.sequence } } : {}) };
   }
 
-  verify(range: { readonly fromMs?: number; readonly toMs?: number }): Promise<Verification> {
-    const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  verify(range: TimeRange): Promise<Verification> {
     return new ChainVerifier(this.#database, this.#keys, headFileOf(this.#dataDir)).verify(range, pause);
   }
 
+  verifyArchives(range: TimeRange): Promise<ArchiveVerification> {
+    return new ArchiveVerifier(this.#database, this.#keys, archiveFolder(this.#dataDir)).verify(range, pause);
+  }
+
   close(): void {
+    this.#trail.close();
     this.#database.close();
+  }
+
+  #writer(): ArchiveWriter {
+    return new ArchiveWriter(this.#database, archiveFolder(this.#dataDir), restAfterBlock);
   }
 
   #prepare(text: string): Database.Statement {
@@ -172,6 +194,21 @@ function memberPath(member: string): string {
     .join('.')}`;
 }
 
-function pageText(items: readonly string[], nextCursor: string | null): string {
-  return `{"items":[${items.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
+function pageText(items: readonly string[], nextCursor: string | null, unreadable: readonly string[] = []): string {
+  const more = unreadable.length === 0 ? '' : `,"unreadable":${JSON.stringify(unreadable)}`;
+  return `{"items":[${items.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}${more}}`;
+}
+
+function servedRow({ body, hash }: AuditRow): string {
+  return servedAudit(body, hash);
+}
+
+/** Other queries are answered first. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A block takes some ten milliseconds of a core, its rest as long: archiving is in no hurry. */
+function restAfterBlock(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, BLOCK_REST_MS));
 }

@@ -7,6 +7,8 @@
  */
 import path from 'node:path';
 import type Database from '../base/sqlite.js';
+import { ArchiveCut } from './archive-cut.js';
+import type { ArchiveDraft } from './archive-format.js';
 import { AuditIndex } from './audit-index.js';
 import { GENESIS_HASH, ShortMac, sealAudit, signHead } from './chain.js';
 import { HeadFile, headFileOf, readHeadFile } from './head-file.js';
@@ -36,6 +38,7 @@ export class StateWriter {
   readonly #mac: ShortMac;
   readonly #headFile: HeadFile;
   readonly #index: AuditIndex;
+  readonly #cut: ArchiveCut;
   readonly #findings: string[] = [];
   readonly #sql: ReturnType<typeof prepareAll>;
   #tail: Tail;
@@ -51,6 +54,7 @@ export class StateWriter {
     this.#database = openStateDatabase(path.join(dataDir, 'state.db'));
     this.#mac = new ShortMac(keys.auditHmac);
     this.#index = new AuditIndex(this.#database);
+    this.#cut = new ArchiveCut(this.#database, keys);
     this.#sql = prepareAll(this.#database);
     const headFile = headFileOf(dataDir);
     this.#tail = this.#readTail();
@@ -144,6 +148,22 @@ export class StateWriter {
   restIfOverfull(): void {
     if (this.#walBytes < CHECKPOINT_WAL_BYTES) return;
     this.#checkpoint('PASSIVE');
+  }
+
+  /** @throws Error when the file does not fit, or the disk refuses the note. */
+  noteArchive(draft: ArchiveDraft): void {
+    this.#cut.note(draft);
+  }
+
+  /** Whether archived records wait to be taken out of the table. */
+  get hasArchivedRecords(): boolean {
+    return this.#cut.pending;
+  }
+
+  /** @throws Error when the disk refuses it; nothing is lost, and the next try does the same. */
+  removeArchived(): void {
+    this.#walBytes += this.#cut.slice();
+    this.restIfOverfull();
   }
 
   /** Signs the end of the chain when records were written since the last signed head. */

@@ -5,6 +5,7 @@
  */
 import type Database from '../base/sqlite.js';
 import { auditName } from '../base/audit-name.js';
+import { ArchiveNotes, type Cut, isNoteGenuine } from './archive-notes.js';
 import { AuditSearch } from './audit-search.js';
 import { GENESIS_HASH, hashOf, isHeadGenuine, macOf, type SignedHead } from './chain.js';
 import { type ChainEnd, readHeadFile } from './head-file.js';
@@ -21,6 +22,8 @@ export interface Verification {
   readonly firstSequence: number;
   readonly lastSequence: number;
   readonly headHash: string;
+  /** Last record that is in the files of the archive only, which `verify-archived` looks at; 0 when nothing is archived. */
+  readonly archivedTo: number;
   readonly checkedAt: string;
   readonly problems: readonly { readonly sequence: number; readonly name: string; readonly problem: ChainProblem }[];
 }
@@ -71,16 +74,24 @@ export class ChainVerifier {
   /** `pause` is awaited between slices. */
   async verify(range: { readonly fromMs?: number; readonly toMs?: number }, pause: () => Promise<void>): Promise<Verification> {
     const end = readHeadFile(this.#headFile, this.#keys.auditHmac); // before the database: it is never ahead of it
-    const span = this.#span(range, end);
+    const notes = new ArchiveNotes(this.#database);
+    const cut = notes.cut();
+    const span = this.#span(range, end, cut);
+    if (range.fromMs === undefined) this.#checkNotes(notes, cut);
     const slice = this.#database.prepare('SELECT * FROM audit WHERE sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?');
     const before = this.#database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck();
     const unfindable = this.#database.prepare(UNFINDABLE).pluck();
     let next = span.first;
-    let previous: string | null = span.first <= 1 ? GENESIS_HASH : ((before.get(span.first - 1) as Buffer | undefined)?.toString('hex') ?? null);
+    let previous: string | null = span.first === cut.sequence + 1 ? cut.hash : ((before.get(span.first - 1) as Buffer | undefined)?.toString('hex') ?? null);
     let checked = 0;
     let headHash = previous ?? GENESIS_HASH;
     while (next <= span.last) {
-      const rows = slice.all(next, span.last, SLICE_RECORDS) as Row[];
+      const seen = this.#database.transaction(() => ({ cut: notes.cut(), rows: slice.all(next, span.last, SLICE_RECORDS) as Row[] }))();
+      const { rows } = seen;
+      if (seen.cut.sequence >= next) {
+        next = seen.cut.sequence + 1; // archived since this walk began
+        previous = seen.cut.hash;
+      }
       const lost = new Set(unfindable.all(rows.at(0)?.sequence ?? 0, rows.at(-1)?.sequence ?? 0) as number[]);
       for (const row of rows) {
         if (row.sequence > next) {
@@ -106,14 +117,27 @@ export class ChainVerifier {
       firstSequence: span.last < span.first ? 0 : span.first,
       lastSequence: span.last < span.first ? 0 : span.last,
       headHash,
+      archivedTo: cut.sequence,
       checkedAt: new Date().toISOString(),
       problems: this.#problems,
     };
   }
 
-  #span(range: { readonly fromMs?: number; readonly toMs?: number }, end: ChainEnd | null): Span {
+  /** What is not in the table is in a file that a genuine note names, from the first record to the cut. */
+  #checkNotes(notes: ArchiveNotes, { sequence: cut, hash }: Cut): void {
+    for (let next = 1; next <= cut; ) {
+      const note = notes.noteFrom(next);
+      this.#reportMissing(next, Math.min(cut, note ? note.first - 1 : cut));
+      if (!note) return;
+      if (!isNoteGenuine(note, this.#keys.auditHmac)) this.#report(note.last, 'signature');
+      else if (note.last === cut && note.headHash !== hash) this.#report(cut, 'link');
+      next = note.last + 1;
+    }
+  }
+
+  #span(range: { readonly fromMs?: number; readonly toMs?: number }, end: ChainEnd | null, cut: Cut): Span {
     const last = (this.#database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit').pluck().get() as number) ?? 0;
-    const first = 1 + Number(this.#database.prepare("SELECT COALESCE((SELECT value FROM meta WHERE key = 'auditArchivedTo'), 0)").pluck().get());
+    const first = cut.sequence + 1;
     if (range.fromMs === undefined && range.toMs === undefined) return { first, last: Math.max(last, end?.sequence ?? 0) };
     const search = new AuditSearch(this.#database);
     const [oldest] = search.rows(range, { order: 'asc', limit: 1 });

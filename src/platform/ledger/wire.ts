@@ -3,6 +3,7 @@
  * texts and numbers: what the structured clone costs is the objects, not the bytes, so there are none. Bodies are JSON
  * text, which the ledger stores as it is.
  */
+import type { ArchiveDraft } from './archive-format.js';
 import { auditText } from './audit-text.js';
 import type { LedgerTransaction, UnchainedAudit } from './protocol.js';
 
@@ -38,6 +39,8 @@ export type ToLedger =
   | { readonly type: 'commit'; readonly count: number; readonly fields: readonly WireField[] }
   | { readonly type: 'load'; readonly id: number; readonly nonceWindowMs: number; readonly nowMs: number }
   | { readonly type: 'probe'; readonly id: number }
+  /** A file of archived audit records is on disk and was read back: its rows may go. */
+  | { readonly type: 'archived'; readonly id: number; readonly draft: ArchiveDraft }
   | { readonly type: 'close'; readonly id: number };
 
 export type FromLedger =

@@ -227,6 +227,18 @@ t.test('Q-NONCE-04: alarm system-nonce-store at 80 %; storage that is low', asyn
   t.match([...(await of('nonce-store')), ...(await of('storage'))], [{ state: 'ClearedUnacknowledged' }, { state: 'ClearedUnacknowledged' }], 'it is looked at every 5 s');
 });
 
+t.test('8.6: audit records that cannot be archived are an alarm, until they can', async (t) => {
+  bench.facts.archiveFault = 'ENOSPC: no space left on device, write';
+  await bench.look();
+  t.match(await of('audit-archive'), [
+    { name: 'system-audit-archive-1', source: 'System/lineside', type: 'System', severity: 'Medium', message: /ENOSPC.*stay in the live trail/ },
+  ]);
+  bench.facts.archiveFault = null;
+  plant.clock.advance(5000);
+  await bench.settle();
+  t.match(await of('audit-archive'), [{ state: 'ClearedUnacknowledged' }]);
+});
+
 t.test('Q-ALARM-02: a value that is not Good raises a DeviceHealth alarm of its module, but not beside a lost I/O module', async (t) => {
   const name = 'xv101-fault';
   await bench.edge(name, 'lost');
@@ -278,7 +290,7 @@ t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memo
   const store = new Store(ledger, clock);
   await store.open(0);
   const book = new AlarmBook({ store, clock });
-  const watch = new SystemWatch({ store, clock, book, facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false } });
+  const watch = new SystemWatch({ store, clock, book, facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false, archiveFault: () => null } });
   const frames: Record<string, unknown>[] = [];
   publishAlarms({ hub: { publish: ({ frame, unrecorded }) => frames.push({ ...frame, unrecorded }) }, store, clock });
   const site: Put = { kind: Site, site: '', name: 'north', spec: {} } as unknown as Put;

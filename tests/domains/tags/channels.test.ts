@@ -115,7 +115,12 @@ t.test('EVT-02 EVT-04 HEALTH-02: while the storage refuses changes its alarm and
   t.teardown(() => plant.stop());
   await plant.store.recorded;
   const { store, hub } = plant;
-  const watch = new SystemWatch({ store, clock, book: new AlarmBook({ store, clock }), facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false } });
+  const watch = new SystemWatch({
+    store,
+    clock,
+    book: new AlarmBook({ store, clock }),
+    facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false, archiveFault: () => null },
+  });
   publishAlarms({ hub, store, clock });
   const alarms = await subscribed(t, plant, 'alarms');
   const health = await subscribed(t, plant, 'cmhealth');

@@ -76,23 +76,21 @@ t.test('D-CFG: a setting that does nothing in this version says so to whoever se
   t.same(readSettings([], {}, folder(t)).withoutEffect, [], 'nobody has set anything');
   const { withoutEffect } = readSettings(
     [],
-    { LINESIDE_AUDIT__MAXRECORDS: '5000' },
-    folder(t, 'audit.maxAge: 30d\npower: {provider: ipmi, nodes: {edge-1: {address: 10.0.0.9, secret: hunter2}}}\nchangeControl: {expiryHours: 24, allowSelfApproval: false}\n'),
+    {},
+    folder(t, 'power: {provider: ipmi, nodes: {edge-1: {address: 10.0.0.9, secret: hunter2}}}\nchangeControl: {expiryHours: 24, allowSelfApproval: false}\n'),
   );
   t.same(withoutEffect, [
     'changeControl.expiryHours 24 has no effect: this version has no change requests',
-    'audit.maxRecords 5000 has no effect: this version archives nothing: the whole audit trail stays live',
-    'audit.maxAge 30d has no effect: this version archives nothing: the whole audit trail stays live',
     'power.provider ipmi has no effect: this version switches no power of nodes',
     'power.nodes has no effect: this version switches no power of nodes',
   ]);
   t.throws(() => readSettings([], { LINESIDE_CHANGECONTROL__ENFORCE: 'true' }, folder(t)), { name: 'SettingsError', setting: 'changeControl.enforce', message: /leave it false/ });
   t.equal(readSettings([], { LINESIDE_CHANGECONTROL__ENFORCE: 'false' }, folder(t)).changeControlEnforced, false);
   const told = describeSettings().filter(({ meaning }) => meaning.includes('; without effect: '));
-  t.same(told.map(({ key }) => key).sort(), ['audit.maxAge', 'audit.maxRecords', 'changeControl.allowSelfApproval', 'changeControl.expiryHours', 'power.nodes', 'power.provider']);
-  const test = await startGatewayTest({ settings: { withoutEffect: [withoutEffect[2]] } });
+  t.same(told.map(({ key }) => key).sort(), ['changeControl.allowSelfApproval', 'changeControl.expiryHours', 'power.nodes', 'power.provider']);
+  const test = await startGatewayTest({ settings: { withoutEffect: [withoutEffect[1]] } });
   t.teardown(() => test.stop());
-  t.match((await (await test.as('viewer')).get('/api/v1/system/health')).body.warnings, [/^setting audit.maxAge 30d has no effect/]);
+  t.match((await (await test.as('viewer')).get('/api/v1/system/health')).body.warnings, [/^setting power.provider ipmi has no effect/]);
 });
 
 t.test('Q-AUTH-11: mode none listens on loopback, and on the network only when told twice', async (t) => {

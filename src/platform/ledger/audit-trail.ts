@@ -1,0 +1,129 @@
+/**
+ * The audit trail as a reader knows it: the table and the files of the archive as one. The cut is read in the same snapshot
+ * as the rows of the table, so that a slice that leaves the table meanwhile is seen once, here or there.
+ */
+import type Database from '../base/sqlite.js';
+import { archiveLine, type SealedRow } from './archive-format.js';
+import { ArchiveNotes } from './archive-notes.js';
+import { ArchiveSearch, exportLines } from './archive-search.js';
+import type { AuditFilter } from './audit-filter.js';
+import { type AuditOfRequest, type AuditRow, AuditSearch, type AuditWalk } from './audit-search.js';
+
+export interface TrailPage {
+  readonly rows: readonly AuditRow[];
+  /** Sequence after which the next page begins; absent on the last one. */
+  readonly next?: number;
+  /** Files of the archive that the page should have looked into and could not read. */
+  readonly unreadable: readonly string[];
+}
+
+export interface ExportedLines {
+  readonly text: string;
+  readonly last: number;
+  readonly more: boolean;
+}
+
+/** A record lies in a file that is not there, or not readable. */
+export class UnreadableArchive extends Error {
+  readonly file: string;
+
+  constructor(file: string) {
+    super(`${file} is not in the archive or cannot be read`);
+    this.name = 'UnreadableArchive';
+    this.file = file;
+  }
+}
+
+export class AuditTrail {
+  readonly #database: Database.Database;
+  readonly #live: AuditSearch;
+  readonly #archive: ArchiveSearch;
+  readonly #notes: ArchiveNotes;
+
+  constructor(database: Database.Database, folder: string, pause: () => Promise<void>) {
+    this.#database = database;
+    this.#live = new AuditSearch(database);
+    this.#archive = new ArchiveSearch(database, folder, pause);
+    this.#notes = new ArchiveNotes(database);
+  }
+
+  page(filter: AuditFilter, walk: AuditWalk): Promise<TrailPage> {
+    return walk.order === 'desc' ? this.#newestFirst(filter, walk) : this.#oldestFirst(filter, walk);
+  }
+
+  /** @throws UnreadableArchive */
+  async row(sequence: number, filter: AuditFilter): Promise<AuditRow | undefined> {
+    const { cut, rows } = this.#seen(() => [this.#live.row(sequence, filter)].filter((row) => row !== undefined));
+    if (rows.length > 0 || sequence > cut) return rows[0];
+    const block = this.#archive.blockOf(sequence);
+    const file = block?.file ?? this.#notes.noteFrom(sequence)?.file ?? 'the file of the record';
+    if (block && filter.site !== undefined && !block.sites.includes(filter.site)) return undefined;
+    const found = await this.#archive.rows(filter, { first: sequence, last: sequence }, 'asc', 1);
+    if (!block || found.unreadable.size > 0) throw new UnreadableArchive(file);
+    return found.rows[0];
+  }
+
+  /** Oldest first. */
+  async of(request: AuditOfRequest): Promise<AuditRow[]> {
+    const found: AuditRow[] = [];
+    for (let after = 0; ; ) {
+      const { sequence: cut } = this.#notes.cut();
+      if (after < cut) found.push(...(await this.#archive.of({ ...request, limit: request.limit - found.length }, { first: after + 1, last: cut })).rows);
+      const seen = this.#seen(() => this.#live.of({ ...request, limit: Math.max(0, request.limit - found.length) }));
+      if (seen.cut === cut) return [...found, ...seen.rows];
+      after = cut;
+    }
+  }
+
+  /** Records after a sequence as lines of the archive, some thousands at a time. */
+  async lines(after: number, limit: number): Promise<ExportedLines> {
+    const rows = this.#database.prepare('SELECT sequence, body, hash, mac, key_id FROM audit WHERE sequence > @after AND @after >= @cut ORDER BY sequence LIMIT @limit');
+    const seen = this.#seen((cut) => rows.all({ after, cut, limit }) as SealedRow[]);
+    if (after >= seen.cut) return { text: seen.rows.map(archiveLine).join(''), last: seen.rows.at(-1)?.sequence ?? after, more: seen.rows.length === limit };
+    const block = this.#archive.blockOf(after + 1) ?? this.#notes.blocks({ first: after + 1, last: seen.cut }, 'asc', 1)[0];
+    if (!block) return { text: '', last: seen.cut, more: true };
+    return { text: exportLines(await this.#archive.lines(block), after).join(''), last: block.last, more: true };
+  }
+
+  close(): void {
+    this.#archive.close();
+  }
+
+  async #newestFirst(filter: AuditFilter, { limit, beyond }: AuditWalk): Promise<TrailPage> {
+    const { cut, rows } = this.#seen(() => this.#live.rows(filter, { order: 'desc', limit: limit + 1, beyond }));
+    const last = Math.min(cut, beyond === undefined ? cut : beyond - 1);
+    if (rows.length > limit || last < 1) return pageOf(rows, limit, []);
+    const part = await this.#archive.rows(filter, { first: 1, last }, 'desc', limit + 1 - rows.length);
+    return pageOf([...rows, ...part.rows], limit, [...part.unreadable], part.reached);
+  }
+
+  async #oldestFirst(filter: AuditFilter, { limit, beyond = 0 }: AuditWalk): Promise<TrailPage> {
+    const rows: AuditRow[] = [];
+    const unreadable = new Set<string>();
+    for (let after = beyond; ; ) {
+      const { sequence: cut } = this.#notes.cut();
+      if (after < cut) {
+        const part = await this.#archive.rows(filter, { first: after + 1, last: cut }, 'asc', limit + 1 - rows.length);
+        rows.push(...part.rows);
+        for (const file of part.unreadable) unreadable.add(file);
+        if (rows.length > limit || part.reached !== undefined) return pageOf(rows, limit, [...unreadable], part.reached);
+      }
+      const seen = this.#seen(() => this.#live.rows(filter, { order: 'asc', limit: limit + 1 - rows.length, beyond: Math.max(after, cut) }));
+      if (seen.cut === cut) return pageOf([...rows, ...seen.rows], limit, [...unreadable]);
+      after = Math.max(after, cut); // a slice has left the table meanwhile: it is read from its file
+    }
+  }
+
+  /** Rows of the table with the cut that holds for them. */
+  #seen<Row>(read: (cut: number) => readonly Row[]): { readonly cut: number; readonly rows: readonly Row[] } {
+    return this.#database.transaction(() => {
+      const cut = this.#notes.cut().sequence;
+      return { cut, rows: read(cut) };
+    })();
+  }
+}
+
+function pageOf(rows: readonly AuditRow[], limit: number, unreadable: readonly string[], reached?: number): TrailPage {
+  if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1].sequence, unreadable };
+  return { rows, ...(reached === undefined ? {} : { next: reached }), unreadable };
+}
