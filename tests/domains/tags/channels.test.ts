@@ -339,7 +339,12 @@ t.test('EVT-17 G4: while the storage refuses changes, what is retained for MQTT 
   publishStates({ hub, store });
   publishAlarms({ hub, store, clock });
   await store.write({ puts: [{ kind: Site, site: '', name: 'north', spec: {} } as unknown as Put] });
-  new SystemWatch({ store, clock, book: new AlarmBook({ store, clock }), facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false } });
+  new SystemWatch({
+    store,
+    clock,
+    book: new AlarmBook({ store, clock }),
+    facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false, archiveFault: () => null },
+  });
   await refuse({ puts: [unit('u1', 'Held')] });
   t.match(retained.get('l/north/states/Unit/u1'), { state: 'Held', previousState: 'Idle' });
   t.match(retained.get('l/north/alarms/system-storage-1'), { state: 'ActiveUnacknowledged', source: 'System/ledger' });
