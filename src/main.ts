@@ -18,6 +18,7 @@ import { phaseRequests } from './domains/commands/phase-requests.js';
 import { ControlModule, ControlModuleTemplate } from './domains/control-modules/kind.js';
 import { ControlModuleReconciler } from './domains/control-modules/reconciler.js';
 import { unitOf } from './domains/control-modules/rules.js';
+import { ArchiveIntegrity } from './domains/audit/archive-integrity.js';
 import { noteArchived } from './domains/audit/archive-record.js';
 import { DemoPlant } from './domains/demo/demo.js';
 import { alarmRecorder, openHistorian, recordTags, stateRecorder } from './domains/historian/recording.js';
@@ -421,7 +422,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     adhoc: { ...common, storageLow, keys: signingKeys },
     records: { ...common, queries, history, keys: signingKeys },
     mes: { ...common, queries, history },
-    audit: { queries },
+    audit: { queries, integrity: new ArchiveIntegrity({ store, queries, clock }) },
     search: { store, index: new SearchIndex(store, KINDS), catalogue: tagDeps.catalogue, rows: system.rows },
     historian: { history, store },
   };

@@ -329,4 +329,5 @@ async function access(story: Story): Promise<void> {
   await story.send('DELETE /api/v1/auth/users/{username}', { username });
   await story.send('POST /api/v1/mes/apikeys', {}, { body: { name: 'walk-unused', site: SITE } });
   await story.send('DELETE /api/v1/mes/apikeys/{name}', { name: 'walk-unused' });
+  await story.send('POST /api/v1/audit/archive-integrity/run', {}, { body: {} });
 }

@@ -1,17 +1,21 @@
-/** The audit trail (contract 2, Tags and audit; contract 3, Additional routes; decisions Q-TAG-16, Q-AUTH-14). Nothing here writes. */
+/** The audit trail (contract 2, Audit; contract 3, Additional routes; decisions Q-TAG-16, Q-AUTH-14). Nothing here changes a record. */
 import { auditSequence } from '../../platform/base/audit-name.js';
-import { invalid, missing } from '../../platform/base/refusal.js';
+import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { readLogQuery, readTime } from '../../platform/http/log-query.js';
 import { ok, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
 import type { AuditFilter } from '../../platform/ledger/audit-filter.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import { type ArchiveIntegrity, INTEGRITY_KIND, INTEGRITY_STREAM } from './archive-integrity.js';
 
 export interface AuditRouteDeps {
-  readonly queries: Pick<LedgerQueries, 'auditPageJson' | 'auditRecord' | 'auditOf' | 'verify'>;
+  readonly queries: Pick<LedgerQueries, 'auditPageJson' | 'auditRecord' | 'auditOf' | 'verify' | 'verifyArchives' | 'factPageJson'>;
+  readonly integrity: ArchiveIntegrity;
 }
 
 const FILTERS = ['action', 'category', 'result', 'kind', 'name', 'accountId', 'correlationID'] as const;
 const TEXT_LENGTH_MAX = 200;
+const VERIFICATION = '{ok, checked, firstSequence, lastSequence, headHash, archivedTo, checkedAt, problems}';
+const INTEGRITY_RUN = '{runId, startedAt, finishedAt, ok, checked, archives: [{file, firstSequence, lastSequence, ok, problem?, sequence?}]}';
 const route = routesFor<AuditRouteDeps>();
 
 export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
@@ -21,7 +25,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     action: 'audit:read',
     tier: 'read',
     summary: 'Audit trail of a site, newest first; query from, to, action, category, result, kind, name, accountId, correlationID, q (text in a record), order, limit, cursor',
-    reply: '{items: AuditRecord[], nextCursor}',
+    reply: '{items: AuditRecord[], nextCursor, unreadable?: string[]}',
     handle: async ({ params, query }, { queries }) => rendered(await queries.auditPageJson({ ...filterOf(query), ...readLogQuery(query), site: params.site })),
   }),
   route({
@@ -53,7 +57,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     action: 'audit:list',
     tier: 'read',
     summary: 'Audit trail of the plant, newest first; query as for a site, and site',
-    reply: '{items: AuditRecord[], nextCursor}',
+    reply: '{items: AuditRecord[], nextCursor, unreadable?: string[]}',
     async handle({ query, caller }, { queries }) {
       const site = query.get('site');
       return rendered(await queries.auditPageJson({ ...filterOf(query), ...readLogQuery(query), ...(site ? { site } : {}), sites: caller.sites }));
@@ -64,15 +68,61 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/audit/verify',
     action: 'audit:verify',
     tier: 'supervise',
-    summary: 'Recomputes the audit chain',
-    reply: '{ok, checked, firstSequence, lastSequence, headHash, checkedAt, problems}',
+    summary: 'Recomputes the chain of the live trail; archivedTo says where it begins',
+    reply: VERIFICATION,
+    handle: async ({ query }, { queries }) => ok(await queries.verify(rangeOf(query))),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/audit/verify-archived',
+    action: 'audit:verify-archived',
+    tier: 'supervise',
+    summary: 'Recomputes the chain in the files of the archive, and its links to the live trail; with from or to the files that hold such records',
+    reply: VERIFICATION,
     async handle({ query }, { queries }) {
-      const fromMs = readTime(query, 'from');
-      const toMs = readTime(query, 'to');
-      return ok(await queries.verify({ ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) }));
+      const { archives: _, ...verification } = await queries.verifyArchives(rangeOf(query));
+      return ok(verification);
     },
   }),
+  route({
+    method: 'GET',
+    path: '/api/v1/audit/archive-integrity/latest',
+    action: 'audit:archive-integrity-latest',
+    tier: 'read',
+    summary: 'What the last integrity run over the archive found',
+    reply: INTEGRITY_RUN,
+    async handle(_, { integrity }) {
+      const run = await integrity.latest();
+      if (!run) throw new Refusal('missing', 'there was no integrity run over the audit archive yet', { code: 'not_found' });
+      return ok(run);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/audit/archive-integrity/history',
+    action: 'audit:archive-integrity-history',
+    tier: 'read',
+    summary: 'Integrity runs, newest first; query from, to (of their start), order, limit, cursor',
+    reply: '{items: IntegrityRun[], nextCursor}',
+    handle: async ({ query }, { queries }) => rendered(await queries.factPageJson(INTEGRITY_STREAM, { ...readLogQuery(query), timeMember: 'startedAt' })),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/audit/archive-integrity/run',
+    action: 'audit:run-archive-integrity',
+    tier: 'admin',
+    audit: { action: 'Execute', category: 'audit-archive', target: () => ({ kind: INTEGRITY_KIND, name: '', site: '' }) },
+    summary: 'Checks every file of the archive and keeps the result; 409 already_running while another run is under way',
+    reply: INTEGRITY_RUN,
+    handle: async ({ audit }, { integrity }) => ok(await integrity.run(audit)),
+  }),
 ];
+
+function rangeOf(query: Query): { readonly fromMs?: number; readonly toMs?: number } {
+  const fromMs = readTime(query, 'from');
+  const toMs = readTime(query, 'to');
+  return { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };
+}
 
 /** @throws Refusal `invalid_query` for a text that is longer than any in a record need be. */
 function filterOf(query: Query): AuditFilter {

@@ -65,6 +65,8 @@ export class ArchiveCut {
     this.#transaction(() => {
       const range = { after: cut, to: next.sequence };
       for (const remove of this.#sql.removes) remove.run(range);
+      // sites are found by their name only, so they are looked through; a span ends with every fourth slice
+      if (this.#sql.removeSpans.run(range).changes > 0) this.#sql.removeSites.run(range);
       this.#sql.setMeta.run(CUT_AT, String(next.sequence));
       this.#sql.setMeta.run(CUT_HASH, next.hash);
     });
@@ -94,11 +96,11 @@ function prepareAll(database: Database.Database) {
     putNote: database.prepare('INSERT INTO audit_archives (last, first, file, records, previous_hash, head_hash, sha256, archived_at, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     putBlock: database.prepare('INSERT INTO audit_archive_blocks (last, first, file, start, bytes, from_at, to_at, sites, keys) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
     putHead: database.prepare('INSERT OR REPLACE INTO audit_heads (sequence, hash, at, kid, signature) VALUES (?, ?, ?, ?, ?)'),
+    removeSpans: database.prepare('DELETE FROM audit_spans WHERE last <= @to AND last > @after'),
+    removeSites: database.prepare('DELETE FROM audit_sites WHERE last <= @to'),
     removes: [
       `DELETE FROM audit_targets WHERE (kind, name, sequence) IN (SELECT kind, name, sequence ${records})`,
       `DELETE FROM audit_correlations WHERE (correlation, sequence) IN (SELECT correlation, sequence ${records})`,
-      'DELETE FROM audit_sites WHERE last <= @to AND last > @after',
-      'DELETE FROM audit_spans WHERE last <= @to AND last > @after',
       'DELETE FROM audit_heads WHERE sequence > @after AND sequence <= @to AND sequence NOT IN (SELECT last FROM audit_archives)',
       `DELETE ${records}`,
     ].map((text) => database.prepare(text)),

@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import { ArchiveIntegrity } from '../../../src/domains/audit/archive-integrity.js';
 import { AUDIT_ROUTES } from '../../../src/domains/audit/routes.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { component } from '../../../src/platform/store/audit-record.js';
@@ -10,7 +11,10 @@ import { startGatewayTest } from '../../support/gateway.js';
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-audit-routes-'));
 const queries = openQueries(dataDir);
-const gateway = await startGatewayTest({ dataDir, routes: [{ rows: AUDIT_ROUTES, deps: { queries } }] });
+const gateway = await startGatewayTest({
+  dataDir,
+  routes: ({ store, clock }) => [{ rows: AUDIT_ROUTES, deps: { queries, integrity: new ArchiveIntegrity({ store, queries, clock }) } }],
+});
 t.teardown(async () => {
   await queries.close();
   await gateway.stop();
