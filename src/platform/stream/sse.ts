@@ -100,7 +100,15 @@ class EventStream implements SseSession {
     return room;
   }
 
-  /** A full socket is alive enough, and needs no further bytes. */
+  /**
+   * A full socket needs no further bytes, and no clock of ours: the library cuts it when the peer has taken nothing for some
+   * 10 s, and a peer that takes a little is a slow one.
+   *
+   * A peer that vanished while its channels are quiet looks like one that reads, for the kernel takes the few bytes of a
+   * comment for it; the library shows neither what was not acknowledged nor the peer's port to look it up by. It keeps its
+   * place until TCP gives up (some 15 minutes), its token expires, or its host is back and answers the next comment with a
+   * reset, and so a panel that was switched off and on never meets its own remains for long.
+   */
   #keepAlive(): void {
     this.#cancelKeepalive = this.#clock.after(KEEPALIVE_MS, () => {
       if (!this.#open) return;

@@ -106,6 +106,11 @@ export class EventClient extends FrameQueue {
     });
   }
 
+  /** It stays connected and takes nothing any more. */
+  stopReading(): void {
+    this.#response.socket.pause();
+  }
+
   close(): void {
     this.#response.destroy();
   }

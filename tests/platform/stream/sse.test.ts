@@ -1,5 +1,6 @@
 import t from 'tap';
 import { startPlant, type PlantOptions } from '../../domains/tags/plant.js';
+import { eventually } from '../../support/api-client.js';
 import { EventClient, refusal } from './clients.js';
 import { person, ScriptedClock } from './scripted.js';
 
@@ -152,6 +153,26 @@ t.test('SSE-17: a comment keeps the stream alive every 25 seconds, and takes no 
   t.same(await client.next(), { comment: 'keepalive' });
   alarm('a1');
   t.match(await client.next(), { data: { seq: 1 } });
+});
+
+t.test('STREAM-24: a peer that reads nothing is cut off soon after its socket is full, without any clock of ours, and its place is free; quiet ones stay', async (t) => {
+  const { clock, plant, open, alarm } = await gateway(t);
+  const healthy = await open('?channel=alarms');
+  const stopped = await open('?channel=tags');
+  await stopped.take(6);
+  stopped.stopReading();
+  plant.hub.start();
+  plant.link.set('v101.text', 'x'.repeat(100_000));
+  t.equal(plant.hub.streamCount('127.0.0.1'), 2);
+  const cut = async (): Promise<boolean> => {
+    if (plant.hub.shedTotal === 0) clock.advance(200); // the kernel takes some megabytes, then 256 frames wait
+    return plant.hub.streamCount('127.0.0.1') === 1;
+  };
+  await eventually('the stopped reader is cut off', cut, 120_000, 10);
+  alarm('a1');
+  let event = await healthy.next();
+  while (event.comment === 'keepalive') event = await healthy.next();
+  t.match(event, { data: { name: 'a1' } }, 'a client that has nothing to read is no stopped one');
 });
 
 t.test('STREAM-24: SSE counts with the WebSockets of the source', async (t) => {
