@@ -138,6 +138,9 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     t.equal(await panel.locator('[data-testid="value-tic101.pv"]').getAttribute('data-stale'), 'true');
     t.match(await panel.getByTestId('link').textContent(), /No live data since/);
     t.match(await panel.getByTestId('alarm-banner').textContent(), /not known without live data/);
+    await panel.getByTestId('nav-alarms').click();
+    t.match(await panel.getByTestId('alarms-none').textContent(), /not known without live data/, 'and the list does not say that there are none');
+    await panel.getByTestId('nav-overview').click();
 
     await frame(78.8); // it comes back, and is lost again while another view asks for tags of its own
     t.equal(await panel.evaluate(hatched), 'none');

@@ -137,6 +137,7 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
 
     await page.getByTestId('filter-severity').selectOption('Low');
     await row('ActiveUnacknowledged').waitFor({ state: 'detached' });
+    t.match(await page.getByTestId('alarms-none').textContent(), /\d+ others are hidden/, 'a filter does not say that all is well');
     await page.getByTestId('filter-severity').selectOption('High');
     await page.getByTestId('filter-unit').selectOption('rx101');
     await page.getByTestId(`acknowledge-${name}`).click();
@@ -239,6 +240,11 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     await page.locator('[data-testid="readings"]:not([data-at=""])').waitFor();
     t.match(await page.getByTestId('readings').textContent(), /tic101\.pv\s+[\d.]+ °C.*li101\.pv\s+[\d.]+ %/);
     t.strictSame(await flawsOf(page, 'trends'), []);
+    await page.mouse.move(0, 0);
+    await page.locator('[data-testid="readings"][data-at=""]').waitFor();
+    await plot.focus();
+    await page.keyboard.press('Shift+ArrowLeft');
+    await page.locator('[data-testid="readings"]:not([data-at=""])').waitFor(); // a panel may have keys and no mouse
 
     await page.getByTestId('earlier').click();
     await page.getByTestId('later').click();

@@ -1,8 +1,9 @@
-/** The second hand of the screen: ages and the clock redraw with it. The wall clock of the panel, for show only. */
+/** The second hand of the screen, by the time of the box: ages and the clock redraw with it. */
 import { signal } from '@preact/signals';
+import { boxNowMs } from '../data/box-clock.js';
 
-export const nowMs = signal(Date.now());
+export const nowMs = signal(boxNowMs());
 
 window.setInterval(() => {
-  nowMs.value = Date.now();
+  nowMs.value = boxNowMs();
 }, 1000);

@@ -10,19 +10,49 @@ export interface DialogProps {
   readonly children: ComponentChildren;
 }
 
+/** Who works with keys goes on where the question was asked. The browser does not: the dialog is gone before it closes. */
+function returnTo(opener: HTMLElement): void {
+  queueMicrotask(() => {
+    const isElsewhere = document.activeElement !== null && document.activeElement !== document.body;
+    if (!isElsewhere && opener.isConnected) opener.focus();
+  });
+}
+
+/** The second half of a double touch hits what has just come under the finger: it never sends, and never confirms unread. */
+function refuseHasty(event: MouseEvent): void {
+  if (event.detail > 1 && (event.target as Element).closest('[type="submit"]')) event.preventDefault();
+}
+
+/** Nor does an Enter key that is held down. */
+function refuseHeld(event: KeyboardEvent): void {
+  if (event.repeat && event.key === 'Enter') event.preventDefault();
+}
+
 export function Dialog({ title, testid, wide = false, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = element.current;
+    const opener = document.activeElement;
     dialog?.showModal();
-    return () => dialog?.close();
+    return () => {
+      dialog?.close();
+      if (opener instanceof HTMLElement) returnTo(opener);
+    };
   }, []);
   const cancel = (event: Event): void => {
     event.preventDefault(); // whoever opened it takes it away
     onClose();
   };
   return (
-    <dialog ref={element} class={wide ? 'dialog dialog-wide' : 'dialog'} aria-labelledby={`${testid}-title`} data-testid={testid} onCancel={cancel}>
+    <dialog
+      ref={element}
+      class={wide ? 'dialog dialog-wide' : 'dialog'}
+      aria-labelledby={`${testid}-title`}
+      data-testid={testid}
+      onCancel={cancel}
+      onClickCapture={refuseHasty}
+      onKeyDownCapture={refuseHeld}
+    >
       <h2 id={`${testid}-title`}>{title}</h2>
       {children}
     </dialog>

@@ -1,4 +1,5 @@
 /** Numbers and times as the screen shows them. */
+import { boxNowMs } from '../data/box-clock.js';
 import { language, t } from './strings.js';
 
 const SIGNIFICANT = 4;
@@ -13,7 +14,7 @@ export function clockText(atMs: number): string {
 export function momentText(timestamp: string): string {
   if (timestamp === '') return '';
   const at = new Date(timestamp);
-  return at.toDateString() === new Date().toDateString() ? time.format(at) : dayAndTime.format(at);
+  return at.toDateString() === new Date(boxNowMs()).toDateString() ? time.format(at) : dayAndTime.format(at);
 }
 
 /** A steady number of digits, so that a value that moves does not jump about. */
@@ -47,6 +48,9 @@ export function ageText(sinceMs: number, nowMs: number): string {
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} ${t.ago.h}`;
   return `${Math.floor(seconds / 86_400)} ${t.ago.d}`;
 }
+
+/** What stands before the fraction of a number. */
+export const decimalSign = (0.5).toLocaleString(language).charAt(1);
 
 /** Units of measure as people write them. */
 export function unitText(unit: string): string {

@@ -1,5 +1,5 @@
 /** A form that sends: busy while it does, and the refusal in words when it fails. */
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { faultText } from './fault-text.js';
 
 export interface Sending {
@@ -12,11 +12,14 @@ export interface Sending {
 export function useSend(): Sending {
   const [busy, setBusy] = useState(false);
   const [fault, setFault] = useState('');
+  const running = useRef(false); // what is drawn as busy is so a moment later
   return {
     busy,
     fault,
     refuse: setFault,
     async run(action) {
+      if (running.current) return;
+      running.current = true;
       setBusy(true);
       setFault('');
       try {
@@ -24,6 +27,7 @@ export function useSend(): Sending {
       } catch (refused) {
         setFault(faultText(refused));
       } finally {
+        running.current = false;
         setBusy(false);
       }
     },

@@ -1,5 +1,6 @@
 /** What a person does to alarms, and their history (contract 2, Alarms; decisions Q-ALARM-05, Q-ALARM-07). */
 import { get, post } from './api.js';
+import { boxNowMs } from './box-clock.js';
 import { readAlarmsSoon, site } from './plant.js';
 import type { Alarm, AlarmEvent, AlarmMetrics, LogPage } from './types.js';
 
@@ -39,6 +40,6 @@ export function readHistory({ severity, unit }: HistoryFilter, cursor: string): 
 
 /** Of the time up to now. */
 export function readMetrics(unit: string, windowMs: number): Promise<AlarmMetrics> {
-  const query = new URLSearchParams({ from: new Date(Date.now() - windowMs).toISOString(), ...(unit === '' ? {} : { unit }) });
+  const query = new URLSearchParams({ from: new Date(boxNowMs() - windowMs).toISOString(), ...(unit === '' ? {} : { unit }) });
   return get<AlarmMetrics>(`/api/v1/sites/${encodeURIComponent(site.peek())}/alarmmetrics?${query}`);
 }

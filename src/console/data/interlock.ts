@@ -81,8 +81,9 @@ export function readNetwork({ unit, program }: ModuleInfo): Promise<LiveNetwork>
   });
 }
 
-export function conditionsOf(module: ModuleInfo, logic: ModuleLogic, network: LiveNetwork): InterlockCondition[] {
-  const walk = new Walk(module, logic, network);
+/** @param unitOf unit of measure of a tag. */
+export function conditionsOf(module: ModuleInfo, logic: ModuleLogic, network: LiveNetwork, unitOf: (address: string) => string): InterlockCondition[] {
+  const walk = new Walk(module, logic, network, unitOf);
   return network.blocks.flatMap((block) => (block.type === 'INTERLOCK' ? walk.permissives(block) : 'ILOCK' in block.inputs ? walk.interlock(block) : []));
 }
 
@@ -90,8 +91,10 @@ class Walk {
   readonly #module: ModuleInfo;
   readonly #logic: ModuleLogic;
   readonly #live: ReadonlyMap<string, LiveBlock>;
+  readonly #unitOf: (address: string) => string;
 
-  constructor(module: ModuleInfo, logic: ModuleLogic, network: LiveNetwork) {
+  constructor(module: ModuleInfo, logic: ModuleLogic, network: LiveNetwork, unitOf: (address: string) => string) {
+    this.#unitOf = unitOf;
     this.#module = module;
     this.#logic = logic;
     this.#live = new Map(network.blocks.map((block) => [block.name, block]));
@@ -169,7 +172,8 @@ class Walk {
     if (sign !== undefined) {
       const [left] = this.#sources(name, 'IN1', depth + 1);
       const [right] = this.#sources(name, 'IN2', depth + 1);
-      return [`${left ?? ''} ${shown(live.inputs.IN1)} ${sign} ${right ?? ''} ${shown(live.inputs.IN2)}`.replace(/\s+/g, ' ').trim()];
+      const unit = this.#unitOf(left ?? '') || this.#unitOf(right ?? '');
+      return [`${left ?? ''} ${shown(live.inputs.IN1)} ${sign} ${right ?? ''} ${shown(live.inputs.IN2)} ${unit}`.replace(/\s+/g, ' ').trim()];
     }
     return Object.keys(live.inputs).flatMap((input) => this.#sources(name, input, depth + 1));
   }

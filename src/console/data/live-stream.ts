@@ -4,6 +4,7 @@
  * with growing pauses, and never after 4001: that identity has ended.
  */
 import { signal } from '@preact/signals';
+import { boxNowMs } from './box-clock.js';
 import type { Frame } from './types.js';
 
 /** Tags come every 200 ms; silence longer than this is shown, so that old values are marked within a second. */
@@ -36,7 +37,7 @@ export type Liveness = 'connecting' | 'live' | 'stale';
 export class LiveStream {
   /** `stale` as soon as values may be older than a second. */
   readonly liveness = signal<Liveness>('connecting');
-  /** Wall clock of the last frame; 0 before the first. */
+  /** When the last frame came, by the time of the box; 0 before the first. */
   readonly lastFrameAtMs = signal(0);
   readonly #parts: StreamParts;
   #socket: WebSocket | undefined;
@@ -118,7 +119,7 @@ export class LiveStream {
   #heard(): void {
     this.#heardMonoMs = performance.now();
     this.liveness.value = 'live';
-    const nowMs = Date.now();
+    const nowMs = boxNowMs();
     if (nowMs - this.lastFrameAtMs.peek() > 200) this.lastFrameAtMs.value = nowMs;
   }
 

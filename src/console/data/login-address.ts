@@ -15,7 +15,7 @@ export function localTarget(asked: string | null, origin: string): string {
 }
 
 export function toLogin(ended: string): void {
-  const query = new URLSearchParams({ redirect: location.pathname + location.search });
+  const query = new URLSearchParams({ redirect: location.pathname + location.search + (ended === 'logout' ? '' : location.hash) });
   if (ended !== '') query.set('ended', ended);
   location.replace(`/login?${query}`);
 }

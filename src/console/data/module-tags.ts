@@ -31,6 +31,11 @@ export function moduleTags(module: ModuleInfo, tags: readonly TagDescriptor[]): 
   };
 }
 
+/** Unit of measure of what a module measures: alarms of it name their limits without one. */
+export function measuredIn(module: string, tags: readonly TagDescriptor[]): string {
+  return tags.find((tag) => tag.controlModule === module && tag.name === 'pv')?.engUnits ?? '';
+}
+
 /** `ok` and `permitted` are TRUE when nothing is in the way, every other interlock tag is TRUE when something is. */
 export function isBlocked(tag: TagDescriptor, value: TagData): boolean {
   const permits = /permit/i.test(tag.trueLabel) || /^(ok|permit)/i.test(tag.name);

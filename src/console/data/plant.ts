@@ -4,6 +4,7 @@
  */
 import { computed, type Signal, signal } from '@preact/signals';
 import { get } from './api.js';
+import { noteBoxTime } from './box-clock.js';
 import { type KeyTags, keyTagsOf, patternsOf } from './key-tags.js';
 import { Latest } from './latest.js';
 import { LiveStream, type Subscription } from './live-stream.js';
@@ -52,7 +53,10 @@ export const stream = new LiveStream({
     readAgain();
     if (!isNew) curvesMissed(); // on a new connection they read again by themselves
   },
-  onOpened: () => forgetValues(),
+  onOpened: () => {
+    forgetValues();
+    forgetFaults(); // everything is read again now
+  },
   onSessionEnded: (reason) => endSession(reason),
   onRefused: () => void renew().catch(() => undefined),
 });
@@ -90,7 +94,7 @@ export async function showSite(name: string): Promise<void> {
   elements.clear();
   phases.value = new Map();
   for (const each of [engineering, ...readers]) each.forget();
-  faults.clear();
+  forgetFaults();
   if (name === '') return;
   localStorage.setItem(SITE_KEY, name);
   showing = true;
@@ -183,6 +187,11 @@ const BACKGROUND = { background: true };
 const readers = new Set<Latest>();
 const faults = new Map<Latest, unknown>();
 
+function forgetFaults(): void {
+  faults.clear();
+  readFault.value = undefined;
+}
+
 /** One part of the site, read again and again: the last answer counts, and a refusal stands until the part is read. */
 function reader<T>(ask: () => Promise<T>, take: (found: T) => void): () => Promise<void> {
   const latest = new Latest();
@@ -220,7 +229,9 @@ async function readAll(): Promise<void> {
 
 const readOverview = reader(
   async () => {
+    const askedAtMs = Date.now();
     const overview = await get<SiteOverview>(at('overview'), BACKGROUND);
+    noteBoxTime(overview.asOf, askedAtMs);
     if (overview.units.some(({ name }) => !unitInfo.peek().has(name))) await readEngineering();
     return overview;
   },

@@ -59,7 +59,13 @@ export function renew(): Promise<boolean> {
 
 async function renewOnce(): Promise<boolean> {
   try {
-    adopt(await post<Session>('/api/v1/auth/refresh', {}, { background: true, anonymous: true }));
+    const session = await post<Session>('/api/v1/auth/refresh', {}, { background: true, anonymous: true });
+    const before = me.peek()?.username;
+    if (before !== undefined && before !== session.user.username) {
+      endSession('other'); // another tab of this browser: nobody goes on, or signs, under the name of the next person
+      return false;
+    }
+    adopt(session);
     return true;
   } catch (fault) {
     if (fault instanceof ApiError && fault.status === 401) {

@@ -1,5 +1,6 @@
 /** Curves of tags: their past from the historian, their present from the stream (decisions 8.9). */
 import { get } from './api.js';
+import { boxNowMs } from './box-clock.js';
 import { onTag, site, watchTags } from './plant.js';
 import { can } from './session.js';
 import type { LogPage, Quality, TagData } from './types.js';
@@ -204,7 +205,7 @@ export function follow(pens: readonly Pen[], curves: readonly Curve[], windowMs:
       const curve = curves[index.get(`${unit} ${address}`) ?? -1];
       if (!curve) return;
       add(curve, Date.parse(ts) / 1000, value, quality);
-      cut(curve, Date.now() / 1000 - windowMs / 1000 - 5);
+      cut(curve, boxNowMs() / 1000 - windowMs / 1000 - 5);
     }),
   );
   return () => {

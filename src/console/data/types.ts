@@ -136,6 +136,8 @@ export interface BatchDetail extends BatchItem {
   readonly recipe: { readonly name: string; readonly version: string; readonly productID: string /** Empty before the start. */; readonly controlRecipe: string };
   readonly parameterValues: readonly { readonly name: string; readonly value: string; readonly unit: string; readonly source: string }[];
   readonly outputs: readonly { readonly element: string; readonly name: string; readonly value: string; readonly unit: string }[];
+  /** Each reason of `blockedBecause` for itself. */
+  readonly blockedBy?: readonly { readonly text: string }[];
   readonly validCommands: readonly Command[];
   readonly failure?: { readonly class: string; readonly rule: string; readonly message: string };
   readonly commandRejection?: Rejection;

@@ -4,7 +4,7 @@ import { addressOf } from '../data/view.js';
 import type { Alarm } from '../data/types.js';
 import { t } from '../common/strings.js';
 import { momentText } from '../common/text.js';
-import { isUnacknowledged, SeverityMark, urgency } from './alarm.js';
+import { isUnacknowledged, SeverityMark, sourceName, urgency } from './alarm.js';
 
 /** Annunciated: active or not acknowledged, and not shelved (contract 2, Alarm). */
 function annunciated(found: readonly Alarm[]): Alarm[] {
@@ -20,7 +20,7 @@ export function AlarmBanner() {
         <>
           <SeverityMark severity={worst.severity} />
           <strong class="banner-text">{worst.message || worst.name}</strong>
-          <span class="banner-source">{worst.unit || worst.source}</span>
+          <span class="banner-source">{(worst.unit || sourceName(worst)).toUpperCase()}</span>
           <span class="number">{momentText(worst.activatedAt)}</span>
           <span class="banner-count" role="status">
             {t.alarmCount(shown.filter(({ state }) => state.startsWith('Active')).length, shown.filter(isUnacknowledged).length)}

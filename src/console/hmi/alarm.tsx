@@ -6,6 +6,11 @@ export function isUnacknowledged({ state }: Alarm): boolean {
   return state.endsWith('Unacknowledged');
 }
 
+/** `ControlModule/li101` as people call it. */
+export function sourceName({ source }: Alarm): string {
+  return source.slice(source.lastIndexOf('/') + 1);
+}
+
 export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low'] as const;
 
 /** The worst first, of the same severity those nobody has acknowledged, then the newest. */

@@ -1,16 +1,18 @@
 /** Alarms: what is active now, and what was (ISA-18.2). Shape and word carry the severity too, not only colour. */
 import { useState } from 'preact/hooks';
 import { acknowledge, unshelve } from '../data/alarms.js';
-import { alarms, units } from '../data/plant.js';
+import { alarms, stale, tagList, units } from '../data/plant.js';
+import { measuredIn } from '../data/module-tags.js';
 import { can } from '../data/session.js';
 import type { Alarm } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { Chips } from '../common/chips.js';
 import { Fault } from '../common/fault.js';
 import { t, word } from '../common/strings.js';
-import { momentText, valueText } from '../common/text.js';
+import { momentText, unitText, valueText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
-import { isUnacknowledged, SEVERITIES, SeverityMark, urgency } from './alarm.js';
+import { useStill } from '../common/use-still.js';
+import { isUnacknowledged, SEVERITIES, SeverityMark, sourceName, urgency } from './alarm.js';
 import { AlarmHistory } from './alarm-history.js';
 import { AlarmMetricsPanel } from './alarm-metrics.js';
 import { ShelveDialog } from './shelve-dialog.js';
@@ -91,11 +93,12 @@ function FilterFields({ filter, hasSeverity, onChange }: FilterFieldsProps) {
 
 function ActiveAlarms({ filter }: { readonly filter: AlarmFilter }) {
   const [shown, setShown] = useState<Shown>('open');
-  const [shelving, setShelving] = useState('');
+  const [shelving, setShelving] = useState<Alarm | null>(null);
   const sending = useSend();
+  const still = useStill(alarms.value);
   const matching = alarms.value.filter(({ severity, unit }) => (filter.severity === '' || severity === filter.severity) && (filter.unit === '' || unit === filter.unit));
   const rows = matching.filter(IS_SHOWN[shown]).sort(urgency);
-  const chosen = alarms.value.find(({ name }) => name === shelving);
+  const hidden = alarms.value.filter(IS_SHOWN.open).length;
   return (
     <>
       <Chips
@@ -106,13 +109,17 @@ function ActiveAlarms({ filter }: { readonly filter: AlarmFilter }) {
         testid="alarm-set"
       />
       <Fault text={sending.fault} testid="alarm-error" />
-      {rows.length === 0 && <p class="empty">{t.noAlarms}</p>}
-      <ul class="alarm-rows scroll" data-testid="alarm-rows" tabIndex={0} aria-label={t.alarms}>
+      {rows.length === 0 && (
+        <p class="empty" role="status" data-testid="alarms-none">
+          {stale.value ? t.alarmsUnknown : hidden === 0 ? t.noAlarms : t.noAlarmsHere(hidden)}
+        </p>
+      )}
+      <ul class="alarm-rows scroll" data-testid="alarm-rows" tabIndex={0} aria-label={t.alarms} {...still}>
         {rows.map((alarm) => (
-          <Row key={alarm.name} alarm={alarm} busy={sending.busy} onAct={(act) => void sending.run(act)} onShelve={() => setShelving(alarm.name)} />
+          <Row key={alarm.name} alarm={alarm} busy={sending.busy} onAct={(act) => void sending.run(act)} onShelve={() => setShelving(alarm)} />
         ))}
       </ul>
-      {chosen && <ShelveDialog key={chosen.name} alarm={chosen} onClose={() => setShelving('')} />}
+      {shelving && <ShelveDialog key={shelving.name} alarm={shelving} onClose={() => setShelving(null)} />}
     </>
   );
 }
@@ -125,14 +132,16 @@ interface RowProps {
 }
 
 function Row({ alarm, busy, onAct, onShelve }: RowProps) {
-  const limits = [alarm.conditionType, alarm.setpoint].filter((part) => part !== '').join(' ');
+  const source = sourceName(alarm);
+  const unit = alarm.setpoint === '' ? '' : unitText(measuredIn(source, tagList.value));
+  const limits = [t.conditions[alarm.conditionType] ?? alarm.conditionType, valueText(alarm.setpoint), unit].filter((part) => part !== '').join(' ');
   return (
     <li class={isUnacknowledged(alarm) ? 'alarm-row alarm-new' : 'alarm-row'} data-testid={`alarm-${alarm.name}`} data-state={alarm.state} data-shelved={String(alarm.shelved)}>
       <SeverityMark severity={alarm.severity} />
       <span class="alarm-text">
         <strong>{alarm.message || alarm.name}</strong>
         <span class="hint">
-          {alarm.source} · {limits} {alarm.value !== '' && <>({valueText(alarm.value)})</>}
+          {source.toUpperCase()} · {limits} {alarm.value !== '' && <>({`${word(valueText(alarm.value))} ${unit}`.trim()})</>}
         </span>
       </span>
       <span class="alarm-when">

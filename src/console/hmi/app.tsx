@@ -55,7 +55,8 @@ function Screen() {
           {t.authOff}
         </p>
       )}
-      <ReadFault text={readFault.value === undefined ? '' : faultText(readFault.value)} strip />
+      {/* without live data the header says so, and nothing moves under the finger */}
+      <ReadFault text={stale.value || readFault.value === undefined ? '' : faultText(readFault.value)} strip />
       <AlarmBanner />
       <main class="main" id="main">
         <h1 class="visually-hidden">{t.operatorConsole}</h1>

@@ -54,7 +54,7 @@ export function Facts({ batch, hasUnits = true }: { readonly batch: BatchDetail;
 
 /** Why it does not go on, in one sentence each (decisions 3.9). */
 export function Trouble({ batch }: { readonly batch: BatchDetail }) {
-  const { failure, commandRejection, blockedBecause } = batch;
+  const { failure, commandRejection, blockedBecause, blockedBy } = batch;
   return (
     <div class="trouble">
       {failure && (
@@ -71,8 +71,8 @@ export function Trouble({ batch }: { readonly batch: BatchDetail }) {
         <div class="note" data-testid="blocked">
           <strong>{t.blocked}:</strong>
           <ul class="blocked">
-            {blockedBecause.split('; ').map((part) => (
-              <li key={part}>{part}</li>
+            {[...new Set(blockedBy?.map(({ text }) => text) ?? [blockedBecause])].map((text) => (
+              <li key={text}>{text}</li>
             ))}
           </ul>
         </div>

@@ -74,7 +74,7 @@ function Side({ batch }: { readonly batch: BatchDetail }) {
     <section class="panel batch-side" aria-label={t.messages}>
       <div class="batch-side-scroll scroll" tabIndex={0} role="group" aria-label={t.messages}>
         <Trouble batch={batch} />
-        {waiting.length > 0 && <PromptList waiting={waiting} />}
+        <PromptList waiting={waiting} none="" />
         <Chips label={t.show} value={tab} options={TABS.map((each) => [each, t.batchTabs[each]])} onChoose={setTab} testid="batch-tab" />
         {tab === 'messages' && <Messages items={messages.value} />}
         {tab === 'parameters' && <Values rows={batch.parameterValues.map((each) => ({ ...each, hint: word(each.source) }))} testid="parameters" />}

@@ -43,7 +43,7 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
             {t.cancel}
           </button>
           <button type="submit" class="button primary" disabled={sending.busy} data-testid="command-send">
-            {sending.busy ? t.sending : word(command)}
+            {sending.busy ? t.sending : t.sendCommand(word(command))}
           </button>
         </div>
       </form>

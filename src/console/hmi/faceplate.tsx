@@ -36,6 +36,11 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
         </button>
       </header>
       <ModeChoice title={module.name.toUpperCase()} mode={module.mode} meanings={t.modeMeaning} onSet={(mode) => setMode('ControlModule', module.name, mode).then(readModules)} />
+      {module.mode === 'Automatic' && can('controlmodule:write-tag') && all.some(({ accessLevel }) => accessLevel === 'readwrite') && (
+        <p class="hint" data-testid="write-hint">
+          {t.writeNeedsManual}
+        </p>
+      )}
       <div class="faceplate-scroll scroll" tabIndex={0} role="group" aria-label={module.name}>
         {module.state !== 'Running' && (
           <p class="fault">
@@ -97,14 +102,7 @@ function Line({ module, tag, onWrite }: LineProps) {
         {tagText(tag, held)}
       </span>
       {tag.accessLevel === 'readwrite' && (
-        <button
-          type="button"
-          class="button"
-          disabled={!can('controlmodule:write-tag') || module.mode === 'Automatic'}
-          title={module.mode === 'Automatic' ? t.writeNeedsManual : ''}
-          onClick={onWrite}
-          data-testid={`write-${tag.name}`}
-        >
+        <button type="button" class="button" disabled={!can('controlmodule:write-tag') || module.mode === 'Automatic'} onClick={onWrite} data-testid={`write-${tag.name}`}>
           {t.write}
         </button>
       )}

@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { conditionsOf, type InterlockCondition, type ModuleLogic, readLogic, readNetwork } from '../data/interlock.js';
 import { Latest } from '../data/latest.js';
 import { isBlocked, type ModuleTags } from '../data/module-tags.js';
-import { tagValue } from '../data/plant.js';
+import { tagList, tagValue } from '../data/plant.js';
 import { can } from '../data/session.js';
 import { everySecond } from '../data/timers.js';
 import type { ModuleInfo } from '../data/types.js';
 import { t } from '../common/strings.js';
-import { momentText } from '../common/text.js';
+import { momentText, unitText } from '../common/text.js';
 import { BypassDialog, EndBypassDialog } from './bypass-dialog.js';
 import { ConditionLine } from './condition-line.js';
 
@@ -39,6 +39,10 @@ export function Interlock({ tags }: { readonly tags: ModuleTags }) {
   );
 }
 
+function unitOf(address: string): string {
+  return unitText(tagList.peek().find((tag) => tag.address === address)?.engUnits ?? '');
+}
+
 /** An operator at three in the morning has no drawings at hand. Asked each second while the faceplate is open. */
 function useConditions(module: ModuleInfo, wanted: boolean): readonly InterlockCondition[] {
   const [conditions, setConditions] = useState<readonly InterlockCondition[]>([]);
@@ -48,7 +52,7 @@ function useConditions(module: ModuleInfo, wanted: boolean): readonly InterlockC
     const latest = new Latest();
     const ask = async (): Promise<readonly InterlockCondition[]> => {
       const known = (logic ??= await readLogic(module));
-      return conditionsOf(module, known, await readNetwork(module));
+      return conditionsOf(module, known, await readNetwork(module), unitOf);
     };
     const look = async (): Promise<void> => {
       await latest.read(ask, setConditions).catch(() => setConditions([])); // the flag above still tells; an old reason would not

@@ -1,12 +1,13 @@
 /** Digits for gloved hands: a panel has no keyboard. */
+import { decimalSign } from '../common/text.js';
 import { t } from '../common/strings.js';
 
-const KEYS = ['7', '8', '9', '4', '5', '6', '1', '2', '3', '±', '0', '.'];
+const KEYS = ['7', '8', '9', '4', '5', '6', '1', '2', '3', '±', '0', decimalSign];
 
 export function Keypad({ value, onInput }: { readonly value: string; readonly onInput: (value: string) => void }) {
   const press = (key: string): void => {
     if (key === '±') onInput(value.startsWith('-') ? value.slice(1) : `-${value}`);
-    else if (key !== '.' || !value.includes('.')) onInput(value + key);
+    else if (key !== decimalSign || !/[.,]/.test(value)) onInput(value + key);
   };
   return (
     <div class="keypad">

@@ -19,7 +19,7 @@ export function Navigation() {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const place = event.altKey && !event.ctrlKey && !event.metaKey ? places[Number(event.key) - 1] : undefined;
-      if (!place) return;
+      if (!place || document.querySelector('dialog[open]')) return; // a question that is open is answered first
       event.preventDefault();
       show(place);
     };

@@ -7,11 +7,18 @@ import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t } from '../common/strings.js';
-import { typedNumber, unitText } from '../common/text.js';
+import { typedNumber, unitText, valueText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { Keypad } from './keypad.js';
 
-export function PromptDialog({ prompt, onClose }: { readonly prompt: Prompt; readonly onClose: () => void }) {
+export interface PromptDialogProps {
+  readonly prompt: Prompt;
+  /** Nobody asks any more. */
+  readonly isGone: boolean;
+  readonly onClose: () => void;
+}
+
+export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
   const [answer, setAnswer] = useState('');
   const [reason, setReason] = useState('');
   const sending = useSend();
@@ -29,7 +36,7 @@ export function PromptDialog({ prompt, onClose }: { readonly prompt: Prompt; rea
     <Dialog title={prompt.resultKey ? t.awaitsResult(prompt.resultKey) : prompt.text} testid="prompt-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
         {prompt.resultKey && <p class="note">{t.manualResult}</p>}
-        <Fault text={sending.fault} testid="prompt-error" />
+        <Fault text={isGone && !sending.busy ? t.gone : sending.fault} testid="prompt-error" />
         <div class="answer">
           <div class="stack">
             {prompt.type === 'value' && <ValueInput prompt={prompt} value={answer} onInput={setAnswer} />}
@@ -42,7 +49,7 @@ export function PromptDialog({ prompt, onClose }: { readonly prompt: Prompt; rea
           <button type="button" class="button" onClick={onClose}>
             {t.cancel}
           </button>
-          <button type="submit" class="button primary" disabled={sending.busy} data-testid="prompt-send">
+          <button type="submit" class="button primary" disabled={sending.busy || isGone} data-testid="prompt-send">
             {sending.busy ? t.sending : prompt.type === 'acknowledge' ? t.acknowledge : t.send}
           </button>
         </div>
@@ -62,7 +69,7 @@ function check({ type, min, max }: Prompt, answer: string): Checked {
   const text = typedNumber(answer);
   if (text === undefined) return { text: '', fault: t.notNumber };
   const value = Number(text);
-  if ((min !== undefined && value < Number(min)) || (max !== undefined && value > Number(max))) return { text, fault: t.outside(min ?? '', max ?? '') };
+  if ((min !== undefined && value < Number(min)) || (max !== undefined && value > Number(max))) return { text, fault: t.outside(valueText(min ?? ''), valueText(max ?? '')) };
   return { text, fault: '' };
 }
 
@@ -90,7 +97,7 @@ function ValueInput({ prompt, value, onInput }: InputProps) {
         data-testid="answer-value"
       />
       <p id="answer-hint" class="hint">
-        {t.between(prompt.min ?? '', prompt.max ?? '', unitText(prompt.engUnits ?? ''))}
+        {t.between(valueText(prompt.min ?? ''), valueText(prompt.max ?? ''), unitText(prompt.engUnits ?? ''))}
       </p>
     </div>
   );

@@ -20,16 +20,22 @@ export function PromptInbox() {
   );
 }
 
-export function PromptList({ waiting }: { readonly waiting: readonly Prompt[] }) {
-  const [open, setOpen] = useState('');
-  const chosen = waiting.find(({ id }) => id === open);
+export interface PromptListProps {
+  readonly waiting: readonly Prompt[];
+  /** Said when nothing waits. */
+  readonly none?: string;
+}
+
+export function PromptList({ waiting, none = t.noPrompts }: PromptListProps) {
+  /** Stays open when the prompt is answered elsewhere: what somebody is typing does not vanish unsaid. */
+  const [open, setOpen] = useState<Prompt | null>(null);
   return (
     <>
-      {waiting.length === 0 && <p class="empty">{t.noPrompts}</p>}
+      {waiting.length === 0 && none !== '' && <p class="empty">{none}</p>}
       <ul class="prompts" data-testid="prompts">
         {waiting.map((prompt) => (
           <li key={prompt.id}>
-            <Card prompt={prompt} onAnswer={() => setOpen(prompt.id)} />
+            <Card prompt={prompt} onAnswer={() => setOpen(prompt)} />
           </li>
         ))}
       </ul>
@@ -38,7 +44,7 @@ export function PromptList({ waiting }: { readonly waiting: readonly Prompt[] })
           {t.promptNotAllowed}
         </p>
       )}
-      {chosen && <PromptDialog key={chosen.id} prompt={chosen} onClose={() => setOpen('')} />}
+      {open && <PromptDialog key={open.id} prompt={open} isGone={!prompts.value.some(({ id }) => id === open.id)} onClose={() => setOpen(null)} />}
     </>
   );
 }

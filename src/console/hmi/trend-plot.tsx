@@ -2,9 +2,10 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { boxNowMs } from '../data/box-clock.js';
 import type { Curve, Pen } from '../data/trend.js';
 import { look } from '../common/look.js';
-import { language } from '../common/strings.js';
+import { language, t } from '../common/strings.js';
 import { unitText } from '../common/text.js';
 import { DASHES, PEN_COLOURS, PenLine } from './pen-line.js';
 
@@ -56,10 +57,11 @@ export default function TrendPlot({ pens, curves, windowMs, span, legend, onCurs
     const plot = new uPlot(options, aligned(curves), element);
     const draw = (): void => {
       plot.setData(aligned(curves), false);
-      const toMs = windowMs === undefined ? span.toMs : Date.now();
+      const toMs = windowMs === undefined ? span.toMs : boxNowMs();
       plot.setScale('x', { min: (windowMs === undefined ? span.fromMs : toMs - windowMs) / 1000, max: toMs / 1000 });
     };
     draw();
+    const endReading = readByHand(plot, element);
     const timer = windowMs === undefined ? 0 : window.setInterval(() => !document.hidden && draw(), REDRAW_MS);
     const sized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: element.clientHeight }));
     sized.observe(element);
@@ -68,6 +70,7 @@ export default function TrendPlot({ pens, curves, windowMs, span, legend, onCurs
     dark.addEventListener('change', recolour);
     const unlook = look.subscribe(recolour);
     return () => {
+      endReading();
       clearInterval(timer);
       sized.disconnect();
       dark.removeEventListener('change', recolour);
@@ -77,10 +80,35 @@ export default function TrendPlot({ pens, curves, windowMs, span, legend, onCurs
   }, [pens, curves, windowMs, span.fromMs, span.toMs]);
   return (
     <div class="trend">
-      <div class="trend-plot" ref={box} data-testid="trend-plot" data-bands={banded(curves).length} />
+      <div class="trend-plot" ref={box} tabIndex={0} role="group" aria-label={t.trendKeys} data-testid="trend-plot" data-bands={banded(curves).length} />
       {legend && <Legend pens={pens} />}
     </div>
   );
+}
+
+const STEP_PX = 4;
+const LEAP_PX = 40;
+
+/** The cursor without a mouse: a finger that moves over the curves, or the arrow keys. @returns ends it. */
+function readByHand(plot: uPlot, element: HTMLElement): () => void {
+  const put = (left: number): void => plot.setCursor({ left: Math.min(plot.over.clientWidth, Math.max(0, left)), top: plot.over.clientHeight / 2 });
+  const press = (event: KeyboardEvent): void => {
+    const width = plot.over.clientWidth;
+    const shown = plot.cursor.left ?? -1;
+    const from = shown < 0 ? width : shown;
+    const to = { ArrowLeft: from - (event.shiftKey ? LEAP_PX : STEP_PX), ArrowRight: from + (event.shiftKey ? LEAP_PX : STEP_PX), Home: 0, End: width }[event.key];
+    if (to === undefined || event.altKey || event.ctrlKey) return;
+    event.preventDefault();
+    put(to);
+  };
+  const touch = (event: PointerEvent): void => {
+    if (event.pointerType !== 'mouse') put(event.clientX - plot.over.getBoundingClientRect().left);
+  };
+  plot.over.style.touchAction = 'pan-y';
+  element.addEventListener('keydown', press);
+  plot.over.addEventListener('pointerdown', touch);
+  plot.over.addEventListener('pointermove', touch);
+  return () => element.removeEventListener('keydown', press);
 }
 
 const penColour = (pen: number): string => colour(PEN_COLOURS[pen % PEN_COLOURS.length] as string);

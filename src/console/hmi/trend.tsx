@@ -1,5 +1,6 @@
 /** Curves that follow the present, or show a span of the past. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
+import { boxNowMs } from '../data/box-clock.js';
 import { missed, stale } from '../data/plant.js';
 import { type Curve, emptyCurve, follow, type Pen, prepend, readCurves, type Span } from '../data/trend.js';
 import { ReadFault } from '../common/fault.js';
@@ -56,7 +57,7 @@ export function Trend({ pens, windowMs, span = NO_SPAN, legend = true, onCursor,
     if (!isLive && curves !== null) return; // what is shown stays, marked as old; what was missed is read when data comes again
     let current = true;
     let again = 0;
-    const nowMs = Date.now();
+    const nowMs = boxNowMs();
     const asked = windowMs === undefined ? span : { fromMs: nowMs - windowMs, toMs: nowMs };
     const following = kept.map(() => emptyCurve(asked.toMs - asked.fromMs));
     const end = windowMs === undefined ? undefined : follow(kept, following, windowMs); // before the past is there: nothing is lost between the two

@@ -1,5 +1,6 @@
 /** Curves of several tags: following the present, or a span of the past; values under the cursor; all of it as CSV. */
 import { useMemo, useRef, useState } from 'preact/hooks';
+import { boxNowMs } from '../data/box-clock.js';
 import { modules, tagList, units } from '../data/plant.js';
 import { type Curve, csvOf, type Pen, type Span } from '../data/trend.js';
 import type { TagDescriptor } from '../data/types.js';
@@ -54,10 +55,10 @@ export function TrendsView() {
   const windowMs = WINDOWS[window];
   const span: Span = { fromMs: endMs - windowMs, toMs: endMs };
   const move = (widths: number): void => {
-    const to = (endMs === 0 ? Date.now() : endMs) + widths * windowMs;
-    setEndMs(to >= Date.now() - windowMs / 10 ? 0 : Math.round(to)); // close to the present is the present
+    const to = (endMs === 0 ? boxNowMs() : endMs) + widths * windowMs;
+    setEndMs(to >= boxNowMs() - windowMs / 10 ? 0 : Math.round(to)); // close to the present is the present
   };
-  const download = (): void => save(csvOf(pens, curves.current, endMs === 0 ? { fromMs: Date.now() - windowMs, toMs: Date.now() } : span));
+  const download = (): void => save(csvOf(pens, curves.current, endMs === 0 ? { fromMs: boxNowMs() - windowMs, toMs: boxNowMs() } : span));
   return (
     <section class="panel page trends" aria-labelledby="trends-title" data-testid="trends-view">
       <header class="page-head">
@@ -70,7 +71,7 @@ export function TrendsView() {
           <button type="button" class="button" aria-label={t.earlier} onClick={() => move(-0.5)} data-testid="earlier">
             ◀
           </button>
-          <button type="button" class="button" aria-pressed={endMs === 0} onClick={() => setEndMs(endMs === 0 ? Date.now() : 0)} data-testid="live">
+          <button type="button" class="button" aria-pressed={endMs === 0} onClick={() => setEndMs(endMs === 0 ? boxNowMs() : 0)} data-testid="live">
             {endMs === 0 ? t.live : momentText(new Date(endMs).toISOString())}
           </button>
           <button type="button" class="button" aria-label={t.later} disabled={endMs === 0} onClick={() => move(0.5)} data-testid="later">

@@ -4,6 +4,10 @@ import { Chips } from '../common/chips.js';
 import { choose, LOOKS, look } from '../common/look.js';
 import { t } from '../common/strings.js';
 
+function tierText(tier: string | undefined): string {
+  return tier === undefined ? '–' : (t.tiers[tier] ?? tier);
+}
+
 export function UserMenu() {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
@@ -13,7 +17,9 @@ export function UserMenu() {
       if (!box.current?.contains(event.target as Node)) setOpen(false);
     };
     const escape = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape') setOpen(false);
+      if (event.key !== 'Escape') return;
+      setOpen(false);
+      box.current?.querySelector('button')?.focus(); // what had the focus goes away with the menu
     };
     document.addEventListener('pointerdown', outside);
     document.addEventListener('keydown', escape);
@@ -46,7 +52,7 @@ export function UserMenu() {
             <span class="hint">{person.username}</span>
           </p>
           <p class="hint">
-            {t.rights}: {person.tiers.at(-1) ?? '-'}
+            {t.rights}: {tierText(person.tiers.at(-1))}
           </p>
           <Chips label={t.look} value={look.value} options={LOOKS.map((each) => [each, t.looks[each]])} onChoose={choose} testid="look" />
           <p class="hint">{t.keys}</p>

@@ -7,7 +7,7 @@ import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
 import { t } from '../common/strings.js';
 import { switchText, tagText } from '../common/tag-text.js';
-import { typedNumber, unitText } from '../common/text.js';
+import { typedNumber, unitText, valueText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { Keypad } from './keypad.js';
 
@@ -49,7 +49,7 @@ export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
           </p>
         )}
         <div class="dialog-actions">
-          <button type="button" class="button" onClick={confirmed === null ? onClose : () => setConfirmed(null)}>
+          <button type="button" class="button" onClick={confirmed === null ? onClose : () => setConfirmed(null)} data-testid="write-back">
             {confirmed === null ? t.cancel : t.back}
           </button>
           <button type="submit" class="button primary" disabled={sending.busy} data-testid="write-send">
@@ -73,7 +73,7 @@ function check(tag: TagDescriptor, entered: string): Checked {
   const value = Number(text);
   if (text === undefined) return { value, fault: t.notNumber };
   const outside = (tag.engMin !== '' && value < Number(tag.engMin)) || (tag.engMax !== '' && value > Number(tag.engMax));
-  return { value, fault: outside ? t.outside(tag.engMin, tag.engMax) : '' };
+  return { value, fault: outside ? t.outside(valueText(tag.engMin), valueText(tag.engMax)) : '' };
 }
 
 function Entry({ tag, value, onInput }: { readonly tag: TagDescriptor; readonly value: string; readonly onInput: (value: string) => void }) {
@@ -115,7 +115,7 @@ function Entry({ tag, value, onInput }: { readonly tag: TagDescriptor; readonly 
           data-testid="write-value"
         />
         <p id="write-hint" class="hint">
-          {tag.engMin !== '' || tag.engMax !== '' ? t.between(tag.engMin, tag.engMax, unitText(tag.engUnits)) : ''}
+          {tag.engMin !== '' || tag.engMax !== '' ? t.between(valueText(tag.engMin), valueText(tag.engMax), unitText(tag.engUnits)) : ''}
         </p>
       </div>
       {numeric && <Keypad value={value} onInput={onInput} />}

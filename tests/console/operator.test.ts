@@ -1,0 +1,190 @@
+/** What an operator in a hurry, two people at one panel and a panel with a wrong clock do to the console. */
+import type { Page, WebSocketRoute } from 'playwright-core';
+import t from 'tap';
+import { account, csvOf, firstAdmin, open, signIn, startConsole, SITE } from './person.js';
+
+const alarm = (name: string, severity: string) => ({
+  name,
+  source: `ControlModule/${name}`,
+  severity,
+  state: 'ActiveUnacknowledged',
+  message: `${name} is empty`,
+  shelved: false,
+  shelvedUntil: '',
+  shelvedBy: '',
+  acknowledgedBy: '',
+  conditionType: 'TagLow',
+  setpoint: '5',
+  value: '3',
+  unit: 'rx101',
+  priority: 500,
+  activatedAt: new Date().toISOString(),
+});
+
+const PROMPT = {
+  id: 'prompt-1',
+  phase: 'nobody',
+  unit: 'rx101',
+  batch: 'b-1',
+  batchID: 'B-1',
+  stepName: 'measure',
+  type: 'value',
+  text: 'Measure the pH',
+  timestamp: new Date().toISOString(),
+  min: '0',
+  max: '14',
+};
+
+/** Paths of the writes that the page sends. */
+function writesOf(page: Page): string[] {
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(new URL(request.url()).pathname);
+  });
+  return sent;
+}
+
+t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => {
+  const { box, browser } = await startConsole(t);
+  const admin = await firstAdmin(box.api, box.dataDir);
+  await account(admin, 'olga', 'lead-operator');
+  await account(admin, 'sven', 'supervisor');
+
+  await t.test('a value is confirmed by a touch of its own: neither the second half of a double touch nor a held key writes', async (t) => {
+    const page = await open(browser, `${box.base}/hmi`);
+    await signIn(page, 'olga');
+    await page.getByTestId('open-rx101').click();
+    await page.getByTestId('module-tic101').click();
+    t.match(await page.getByTestId('write-hint').textContent(), /Manual first/, 'why nothing can be written is said, not only in a tooltip');
+    await page.getByTestId('mode-Manual').focus();
+    await page.keyboard.press('Enter');
+    await page.getByTestId('mode-dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByTestId('mode-dialog').waitFor({ state: 'detached' });
+    t.equal(await page.evaluate('document.activeElement?.dataset.testid'), 'mode-Manual', 'the focus is where the question was asked');
+    await page.getByTestId('mode-Manual').click();
+    await page.getByTestId('mode-send').click();
+    await page.locator('[data-testid="module-tic101"][data-mode="Manual"]').waitFor();
+
+    const sent = writesOf(page);
+    await page.getByTestId('write-sp').click();
+    await page.getByTestId('write-value').fill('42');
+    await page.getByTestId('write-send').dblclick();
+    await page.getByTestId('write-confirm').waitFor();
+    t.strictSame(sent, []);
+    await page.getByTestId('write-back').click();
+    await page.getByTestId('write-value').focus();
+    await page.keyboard.down('Enter');
+    await page.getByTestId('write-confirm').waitFor();
+    await page.getByTestId('write-send').focus();
+    await page.keyboard.down('Enter'); // again, without having been up
+    await page.keyboard.up('Enter');
+    await page.getByTestId('write-confirm').waitFor();
+    t.strictSame(sent, []);
+    await page.getByTestId('write-send').click();
+    await page.getByTestId('write-dialog').waitFor({ state: 'detached' });
+    t.strictSame(sent, [`${SITE}/controlmodules/tic101/tags/sp`]);
+    await page.context().close();
+  });
+
+  await t.test('an alarm that has just slid under the finger is not acknowledged by it', async (t) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
+    const page = await context.newPage();
+    let listed = [alarm('li111', 'High')];
+    let wire: WebSocketRoute | undefined;
+    await page.clock.install();
+    await page.routeWebSocket(/\/api\/v1\/ws/, (socket) => {
+      wire = socket;
+      socket.connectToServer();
+    });
+    await page.route(`**${SITE}/alarms`, (route) => route.fulfill({ json: listed }));
+    await page.route(`**${SITE}/alarms/*/acknowledge`, (route) => route.fulfill({ status: 204 }));
+    await page.goto(`${box.base}/hmi`);
+    await signIn(page, 'olga');
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    await page.getByTestId('nav-alarms').click();
+    await page.getByTestId('alarm-li111').waitFor();
+    t.match(await page.getByTestId('alarm-li111').textContent(), /LI111 · below 5 % \(3 %\)/, 'limit and value with their unit');
+    await page.clock.pauseAt(((await page.evaluate('Date.now()')) as number) + 1000);
+    const sent = writesOf(page);
+    listed = [alarm('li201', 'Critical'), ...listed];
+    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', seq: 1 }));
+    const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname === `${SITE}/alarms`);
+    await page.clock.runFor(300);
+    await answered;
+    await page.getByTestId('alarm-li201').waitFor();
+    await page.getByTestId('acknowledge-li111').click();
+    t.strictSame(sent, [], 'it has moved a moment ago');
+    await page.clock.runFor(500);
+    await page.getByTestId('acknowledge-li111').click();
+    t.strictSame(sent, [`${SITE}/alarms/li111/acknowledge`]);
+    await context.close();
+  });
+
+  await t.test('a prompt that is answered elsewhere says so to whoever is typing; his dialog does not vanish', async (t) => {
+    const page = await open(browser, `${box.base}/login`, { locale: 'de-DE' });
+    let asked: object[] = [PROMPT];
+    await page.route(`**${SITE}/prompts`, (route) => route.fulfill({ json: asked }));
+    await signIn(page, 'olga');
+    await page.getByTestId('prompt-answer').click();
+    await page.getByTestId('answer-value').fill('7');
+    await page.getByRole('button', { name: ',', exact: true }).click();
+    t.equal(await page.getByTestId('answer-value').inputValue(), '7,', 'the keypad has the decimal sign of the language');
+    await page.keyboard.press('Alt+2');
+    t.ok(await page.getByTestId('prompt-dialog').isVisible(), 'a shortcut does not take an open question away');
+    asked = [];
+    await page.getByTestId('prompt-error').getByText('inzwischen erledigt').waitFor();
+    t.equal(await page.getByTestId('answer-value').inputValue(), '7,');
+    t.ok(await page.getByTestId('prompt-send').isDisabled());
+    await page.keyboard.press('Escape');
+    await page.getByTestId('prompt-dialog').waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  await t.test('a session that ends over an open question: after the new sign-in the same view is there', async () => {
+    const page = await open(browser, `${box.base}/hmi`);
+    await signIn(page, 'olga');
+    await page.getByTestId('open-rx101').click();
+    await page.getByTestId('module-tic101').click();
+    await page.getByTestId('mode-Automatic').click();
+    await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
+    const sessions = (await admin.get('/api/v1/auth/sessions')).body as { id: string; username: string }[];
+    for (const { id } of sessions.filter(({ username }) => username === 'olga')) await admin.delete(`/api/v1/auth/sessions/${id}`);
+    await page.getByTestId('login-ended').waitFor();
+    await signIn(page, 'olga');
+    await page.locator('[data-testid="unit-view"][data-unit="rx101"]').waitFor();
+    await page.context().close();
+  });
+
+  await t.test('two tabs of one browser: who signs in in the second does not go on under his name in the first', async (t) => {
+    const page = await open(browser, `${box.base}/hmi`);
+    await signIn(page, 'olga');
+    const second = await page.context().newPage();
+    await second.goto(`${box.base}/login`);
+    await signIn(second, 'sven');
+    let isRefused = false; // as when the access token has expired
+    await page.route(`**${SITE}/prompts`, async (route) => {
+      if (isRefused) return route.continue();
+      isRefused = true;
+      return route.fulfill({ status: 401, json: { error: 'the access token has expired', code: 'token_expired' } });
+    });
+    t.match(await page.getByTestId('login-ended').textContent(), /Somebody else has signed in/);
+    t.match(await second.getByTestId('user-menu').textContent(), /sven/);
+    await page.context().close();
+  });
+
+  await t.test('a panel whose clock is two hours ahead shows the time of the box, and curves up to it', async (t) => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', timezoneId: 'UTC' });
+    const page = await context.newPage();
+    await page.clock.install({ time: Date.now() + 2 * 3_600_000 });
+    await page.goto(`${box.base}/hmi`);
+    await page.evaluate(`localStorage.setItem('lineside.trends', '["rx101 tic101.pv"]')`);
+    await signIn(page, 'olga');
+    const boxHour = new RegExp(`^(${[0, 1].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16)).join('|')})`);
+    await page.getByTestId('clock').filter({ hasText: boxHour }).waitFor();
+    await page.getByTestId('nav-trends').click();
+    await page.locator('[data-testid="trend-plot"] canvas').waitFor();
+    t.ok((await csvOf(page)).length > 1, 'the present is where the box records it');
+    await context.close();
+  });
+});
