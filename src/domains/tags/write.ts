@@ -131,7 +131,7 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
   const result = await link.write(tag.path, value);
   if (result.ok) {
     await verdict(deps, record({ result: 'Success', before, after }), `tag ${address} was written`);
-    return { ok: true, message: result.message };
+    return { ok: true, message: result.message === '' ? `tag ${address} was written` : result.message };
   }
   const refusal = refusalOf(result);
   const reason = result.code === 'runtime_unreachable' ? 'RuntimeUnreachable' : 'RuntimeRefused';
