@@ -276,6 +276,12 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
     await row.waitFor();
     t.match(await row.textContent(), /tic101\.sp/);
     t.strictSame(await flawsOf(page, 'audit'), []);
+    t.equal(await page.getByTestId('archive-integrity').count(), 0, 'the archive was never checked');
+    t.equal((await admin.post('/api/v1/audit/archive-integrity/run', {})).status, 200);
+    await page.getByTestId('nav-alarms').click();
+    await page.getByTestId('nav-audit').click();
+    t.match(await page.getByTestId('archive-integrity').textContent(), /^Archive checked .+: 0 files, 0 records\. No fault found\.$/);
+    t.strictSame(await flawsOf(page, 'audit-archive'), []);
     await page.getByTestId('audit-category').selectOption('command');
     const started = page.locator('[data-testid="audit-table"] tr[data-category="command"]', { hasText: 'olga of the shift' }).first();
     await started.getByRole('button').click();

@@ -12,6 +12,7 @@ import { LogFoot } from '../common/log-foot.js';
 import { t, word } from '../common/strings.js';
 import { momentText } from '../common/text.js';
 import { useLog } from '../common/use-log.js';
+import { ArchiveIntegrity } from './archive-integrity.js';
 
 /** Those an operator asks for; the trail has more, and shows them without a filter. */
 const CATEGORIES = ['command', 'mode', 'tag-write', 'alarm', 'prompt', 'batch', 'active-step', 'interlock-bypass', 'signature', 'recipe-lifecycle', 'auth'];
@@ -28,6 +29,7 @@ export function AuditView() {
         <h2 id="audit-title">{t.auditTrail}</h2>
         <Filter filter={filter} onChange={setFilter} />
       </header>
+      <ArchiveIntegrity />
       <div class="scroll" tabIndex={0} role="region" aria-label={t.auditTrail}>
         <table class="table" data-testid="audit-table">
           <thead>
