@@ -9,7 +9,7 @@ import { ArchiveNotes, CUT_AT, CUT_HASH, macOfNote } from './archive-notes.js';
 import { signHead } from './chain.js';
 import type { DeviceKeys } from './keys.js';
 
-const SLICE_RECORDS = 128;
+const SLICE_RECORDS = 64; // some 600 kB of WAL, a few milliseconds
 const PAGE_BYTES = 4096;
 const PAGES_PER_RECORD = 2; // one of an index that is scattered, and its share of the rest
 
@@ -65,7 +65,7 @@ export class ArchiveCut {
     this.#transaction(() => {
       const range = { after: cut, to: next.sequence };
       for (const remove of this.#sql.removes) remove.run(range);
-      // sites are found by their name only, so they are looked through; a span ends with every fourth slice
+      // sites are found by their name only, so they are looked through; a span ends with every eighth slice
       if (this.#sql.removeSpans.run(range).changes > 0) this.#sql.removeSites.run(range);
       this.#sql.setMeta.run(CUT_AT, String(next.sequence));
       this.#sql.setMeta.run(CUT_HASH, next.hash);

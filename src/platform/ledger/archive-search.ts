@@ -13,8 +13,8 @@ import type { AuditOfRequest, AuditRow } from './audit-search.js';
 import { KeyFilter, type Probe, probeOf } from './key-filter.js';
 
 const BLOCKS_AT_ONCE = 256; // notes of blocks that are looked at between two pauses
-/** Blocks that a page opens at most: some half a second. A page that ends there has a cursor and may hold less than asked for. */
-const BLOCKS_PER_PAGE = 64;
+/** Blocks that a page opens at most: some third of a second. A page that ends there has a cursor and may hold less than asked for. */
+const BLOCKS_PER_PAGE = 32;
 
 export interface ArchivePart {
   readonly rows: AuditRow[];
@@ -45,12 +45,14 @@ export class ArchiveSearch {
   readonly #notes: ArchiveNotes;
   readonly #folder: string;
   readonly #pause: () => Promise<void>;
+  readonly #blocksPerPage: number;
   #table: BlockTable | undefined;
 
-  constructor(database: Database.Database, folder: string, pause: () => Promise<void>) {
+  constructor(database: Database.Database, folder: string, pause: () => Promise<void>, blocksPerPage = BLOCKS_PER_PAGE) {
     this.#notes = new ArchiveNotes(database);
     this.#folder = folder;
     this.#pause = pause;
+    this.#blocksPerPage = blocksPerPage;
   }
 
   /** At most `limit` records of a range of sequences that the filter admits. */
@@ -59,7 +61,7 @@ export class ArchiveSearch {
       range: { first, last, fromMs: filter.fromMs, toMs: filter.toMs },
       order,
       limit,
-      blocksMax: BLOCKS_PER_PAGE,
+      blocksMax: this.#blocksPerPage,
       condition: auditCondition(filter),
       sites: filter.site === undefined ? (filter.sites ?? null) : [filter.site],
       probes: probesOf(filter),

@@ -69,7 +69,7 @@ export class Archiver {
       if (!draft) return null;
       const { file, first, last } = draft.note;
       log.info({ file, first, last }, 'audit records were archived');
-      archived(draft.note);
+      if (!this.#stopped) archived(draft.note);
       return draft.note;
     } catch (fault) {
       if (this.#stopped) return null;

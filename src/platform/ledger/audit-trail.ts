@@ -40,10 +40,11 @@ export class AuditTrail {
   readonly #archive: ArchiveSearch;
   readonly #notes: ArchiveNotes;
 
-  constructor(database: Database.Database, folder: string, pause: () => Promise<void>) {
+  /** `pause` is awaited between blocks of the archive; a page opens at most `blocksPerPage` of them. */
+  constructor(database: Database.Database, folder: string, pause: () => Promise<void>, blocksPerPage?: number) {
     this.#database = database;
     this.#live = new AuditSearch(database);
-    this.#archive = new ArchiveSearch(database, folder, pause);
+    this.#archive = new ArchiveSearch(database, folder, pause, blocksPerPage);
     this.#notes = new ArchiveNotes(database);
   }
 
@@ -56,10 +57,9 @@ export class AuditTrail {
     const { cut, rows } = this.#seen(() => [this.#live.row(sequence, filter)].filter((row) => row !== undefined));
     if (rows.length > 0 || sequence > cut) return rows[0];
     const block = this.#archive.blockOf(sequence);
-    const file = block?.file ?? this.#notes.noteFrom(sequence)?.file ?? 'the file of the record';
-    if (block && filter.site !== undefined && !block.sites.includes(filter.site)) return undefined;
+    if (!block || (filter.site !== undefined && !block.sites.includes(filter.site))) return undefined;
     const found = await this.#archive.rows(filter, { first: sequence, last: sequence }, 'asc', 1);
-    if (!block || found.unreadable.size > 0) throw new UnreadableArchive(file);
+    if (found.unreadable.size > 0) throw new UnreadableArchive(block.file);
     return found.rows[0];
   }
 

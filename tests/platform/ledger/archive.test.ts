@@ -1,134 +1,20 @@
-/** The archive of the audit trail on real files: what it keeps, what a crash leaves, what a search finds, what an edit betrays. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** The archive of the audit trail on real files: what it keeps, what a search finds in it, what an edit betrays. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync, cpSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { pino } from 'pino';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import Database from '../../../src/platform/base/sqlite.js';
-import { type ArchiveDraft, archiveFileName, archiveFolder } from '../../../src/platform/ledger/archive-format.js';
+import { archiveFileName, archiveFolder } from '../../../src/platform/ledger/archive-format.js';
 import type { ArchiveLimits } from '../../../src/platform/ledger/archive-writer.js';
-import { Archiver } from '../../../src/platform/ledger/archiver.js';
-import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
+import { AuditTrail } from '../../../src/platform/ledger/audit-trail.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
-import { type AuditQuery, type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
-import { StateWriter } from '../../../src/platform/ledger/state-writer.js';
+import type { AuditQuery, LedgerQueries } from '../../../src/platform/ledger/queries.js';
+import { archive, asked, cleanTrail, copyOf, cutReaches, dataDir, isWhole, NEVER, RECORDS, sequencesOf, trail, upTo } from '../../support/archive-data.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
-import { TestClock } from '../../support/test-clock.js';
 
-const CHILD = fileURLToPath(new URL('../../support/ledger-child.js', import.meta.url));
-const RECORDS = 2600;
 const SPAN = { first: 1, last: 1500 };
-const KILLS = 5;
-const LONG_AGO: ArchiveLimits = { recordsMax: 1_000_000_000, ageMaxMs: 100 * 365 * 86_400_000 };
-
-function dataDir(test: Pick<Test, 'teardown'>): string {
-  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-archive-'));
-  test.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
-
-/** Records as a plant writes them: another site now and then, times that step back once. */
-function draftOf(sequence: number): ReturnType<typeof auditDraft> {
-  const at = Date.UTC(2026, 0, 31, 9, 0, 0) + (sequence > 700 && sequence < 720 ? sequence - 600 : sequence) * 1000;
-  return auditDraft(sequence, {
-    site: sequence % 50 === 0 ? 'south' : 'north',
-    timestamp: new Date(at).toISOString(),
-    ...(sequence % 100 === 7 ? { operatorReason: `checked by hand, "tank ${sequence}"` } : {}),
-    ...(sequence % 400 === 3 ? { action: 'Command' as const, correlationID: 'rare' } : {}),
-  });
-}
-
-const clean = mkdtempSync(path.join(tmpdir(), 'lineside-archive-'));
-t.teardown(() => rmSync(clean, { recursive: true, force: true }));
-
-/** A closed data directory with `RECORDS` records. */
-function copy(test: Pick<Test, 'teardown'>): string {
-  const dir = dataDir(test);
-  cpSync(clean, dir, { recursive: true });
-  return dir;
-}
-
-async function trail(dir: string, first: number, last: number): Promise<void> {
-  const ledger = await openLedger(dir);
-  await ledger.load(0);
-  for (let sequence = first; sequence <= last; sequence += 100) {
-    const some = Array.from({ length: Math.min(100, last - sequence + 1) }, (_, index) => draftOf(sequence + index));
-    await Promise.all(some.map((audit) => ledger.commit(transaction({ audits: [audit] }))));
-  }
-  await ledger.close();
-}
-
-/** Uses the queries and gives them back. */
-async function asked<T>(dir: string, ask: (queries: LedgerQueries) => Promise<T>): Promise<T> {
-  const queries = openQueries(dir);
-  try {
-    return await ask(queries);
-  } finally {
-    await queries.close();
-  }
-}
-
-function cutOf(dir: string): number {
-  const database = new Database(path.join(dir, 'state.db'), { readonly: true });
-  try {
-    return Number(database.prepare("SELECT value FROM meta WHERE key = 'auditArchivedTo'").pluck().get() ?? 0);
-  } finally {
-    database.close();
-  }
-}
-
-async function cutReaches(dir: string, sequence: number): Promise<void> {
-  while (cutOf(dir) < sequence) await new Promise((resolve) => setTimeout(resolve, 5));
-}
-
-/** The ledger notes a file and takes all its rows out of the table. */
-async function adopt(dir: string, draft: ArchiveDraft): Promise<void> {
-  const ledger = await openLedger(dir);
-  await ledger.load(0);
-  await ledger.archived(draft);
-  await cutReaches(dir, draft.note.last);
-  await ledger.close();
-}
-
-async function archive(dir: string, first: number, last: number): Promise<void> {
-  await adopt(dir, await asked(dir, (queries) => queries.writeArchive({ first, last })));
-}
-
-async function sequencesOf(queries: LedgerQueries, query: AuditQuery): Promise<number[]> {
-  const found: number[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await queries.auditPage({ limit: 170, ...query, ...(cursor === undefined ? {} : { cursor }) });
-    found.push(...page.items.map((record) => record.sequence));
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
-  return found;
-}
-
-const upTo = (last: number): number[] => Array.from({ length: last }, (_, index) => index + 1);
-
-/** Every record is there once, in every way of reading, and all of it verifies. */
-async function isWhole(test: Test, dir: string, last: number, archivedTo: number, what: string): Promise<void> {
-  await asked(dir, async (queries) => {
-    test.match(await queries.verify(), { ok: true, problems: [], archivedTo, lastSequence: last, firstSequence: archivedTo + 1 }, `${what}: the table verifies`);
-    test.match(await queries.verifyArchives(), { ok: true, problems: [], archivedTo }, `${what}: the files verify`);
-    test.same(await sequencesOf(queries, { order: 'asc', limit: 1000 }), upTo(last), `${what}: oldest first`);
-    test.same(await sequencesOf(queries, { order: 'desc', limit: 1000 }), upTo(last).reverse(), `${what}: newest first`);
-    let text = '';
-    for await (const chunk of queries.auditLines()) text += new TextDecoder().decode(chunk);
-    const lines = text.trimEnd().split('\n');
-    test.same(
-      lines.map((line) => (JSON.parse(line) as { sequence: number }).sequence),
-      upTo(last),
-      `${what}: exported`,
-    );
-  });
-}
-
-await trail(clean, 1, RECORDS);
+const copy = cleanTrail(t);
 
 t.test('8.6: a file is NDJSON under gzip with a trailer; records, heads and index leave the table, the chain goes on over the cut', async (t) => {
   const dir = copy(t);
@@ -158,7 +44,7 @@ t.test('8.6: a file is NDJSON under gzip with a trailer; records, heads and inde
   t.equal(count('audit_heads WHERE sequence = 1500'), 1, 'the end of the file is signed');
   database.close();
   await isWhole(t, dir, RECORDS, 1500, 'one file');
-  await trail(dir, RECORDS + 1, RECORDS + 700);
+  trail(dir, RECORDS + 1, RECORDS + 700);
   await archive(dir, 1501, 2900);
   await isWhole(t, dir, RECORDS + 700, 2900, 'a second file');
   t.same(readdirSync(archiveFolder(dir)).length, 2);
@@ -213,28 +99,34 @@ t.test('Q-TAG-16: a search finds the same on both sides of the cut, page by page
 });
 
 t.test('reliability: a page opens a bounded number of blocks; where it stops its cursor goes on', async (t) => {
-  const dir = dataDir(t);
-  const records = 40_000;
-  const ledger = await openLedger(dir);
-  await ledger.load(0);
-  for (let sequence = 1; sequence <= records; sequence += 2000) {
-    await ledger.commit(
-      transaction({ audits: Array.from({ length: 2000 }, (_, index) => auditDraft(sequence + index, { action: (sequence + index) % 39_000 === 5 ? 'Command' : 'Update' })) }),
-    );
-  }
-  await ledger.close();
-  await archive(dir, 1, 39_500);
-  await asked(dir, async (queries) => {
-    const page = await queries.auditPage({ action: 'Command', limit: 10 });
-    t.same(
-      page.items.map((record) => record.sequence),
-      [39_005],
-    );
-    t.type(page.nextCursor, 'string', 'there is more to look at');
-    for (const order of ['asc', 'desc'] as const) t.same((await sequencesOf(queries, { action: 'Command', order })).sort(), [39_005, 5].sort(), order);
-    t.same(await sequencesOf(queries, { action: 'Sign' }), []);
-    t.match(await queries.verifyArchives(), { ok: true, checked: 39_500 });
+  const dir = copy(t);
+  await archive(dir, 1, 2500); // 5 blocks
+  const database = new Database(path.join(dir, 'state.db'), { readonly: true });
+  const trailOf = new AuditTrail(database, archiveFolder(dir), () => new Promise((resolve) => setImmediate(resolve)), 2);
+  t.teardown(() => {
+    trailOf.close();
+    database.close();
   });
+  for (const [filter, found] of [
+    [{ action: 'Command' }, [3, 403, 803, 1203, 1603, 2003, 2403]],
+    [{ action: 'Sign' }, []],
+    [{ text: 'tank 2007' }, [2007]],
+  ] as const) {
+    for (const order of ['asc', 'desc'] as const) {
+      const sequences: number[] = [];
+      let pages = 0;
+      let beyond: number | undefined;
+      do {
+        const { rows, next, unreadable } = await trailOf.page(filter, { order, limit: 100, beyond });
+        t.same(unreadable, []);
+        sequences.push(...rows.map((row) => row.sequence));
+        pages += 1;
+        beyond = next;
+      } while (beyond !== undefined);
+      t.same(sequences, order === 'asc' ? found : found.toReversed(), `${JSON.stringify(filter)} ${order}`);
+      t.equal(pages, 3, 'two blocks, two blocks, one');
+    }
+  }
 });
 
 t.test('8.6: what is due: the oldest records over the number or over the age, never the last one', async (t) => {
@@ -242,7 +134,7 @@ t.test('8.6: what is due: the oldest records over the number or over the age, ne
   const day = 86_400_000;
   const now = Date.UTC(2026, 0, 31, 9, 0, 0);
   await asked(dir, async (queries) => {
-    const due = (limits: Partial<ArchiveLimits>, nowMs = now): Promise<unknown> => queries.archiveDue({ ...LONG_AGO, ...limits }, nowMs);
+    const due = (limits: Partial<ArchiveLimits>, nowMs = now): Promise<unknown> => queries.archiveDue({ ...NEVER, ...limits }, nowMs);
     t.equal(await due({ recordsMax: RECORDS }), null);
     t.same(await due({ recordsMax: RECORDS - 1 }), { first: 1, last: 260 }, 'a tenth of the table');
     t.same(await due({ recordsMax: 1000 }), { first: 1, last: 1600 });
@@ -252,69 +144,12 @@ t.test('8.6: what is due: the oldest records over the number or over the age, ne
     t.same(await due({ ageMaxMs: day }, now + 9000 * day), { first: 1, last: RECORDS - 1 });
   });
   await archive(dir, 1, 1600);
-  t.equal(await asked(dir, (queries) => queries.archiveDue({ ...LONG_AGO, recordsMax: 1000 }, now)), null);
-});
-
-t.test('8.6: a crash at any point of archiving loses nothing and doubles nothing', async (t) => {
-  const name = archiveFileName(SPAN.first, SPAN.last);
-  const write = (dir: string): Promise<ArchiveDraft> => asked(dir, (queries) => queries.writeArchive(SPAN));
-  /** What is left goes on as after a start. */
-  const again = async (dir: string): Promise<void> => {
-    await asked(dir, async (queries) => t.match(await queries.verify(), { ok: true, archivedTo: 0 }));
-    await archive(dir, SPAN.first, SPAN.last);
-    t.same(readdirSync(archiveFolder(dir)), [name], 'nothing else is left');
-  };
-
-  const started = copy(t);
-  await write(started);
-  copyFileSync(path.join(archiveFolder(started), name), path.join(archiveFolder(started), `${name}.part`));
-  rmSync(path.join(archiveFolder(started), name));
-  truncateSync(path.join(archiveFolder(started), `${name}.part`), 700);
-  await again(started);
-  await isWhole(t, started, RECORDS, 1500, 'a torn draft was left');
-
-  const named = copy(t);
-  await write(named);
-  await isWhole(t, named, RECORDS, 0, 'a file that nobody has noted');
-  await again(named);
-  await isWhole(t, named, RECORDS, 1500, 'a file that nobody has noted was left');
-
-  const torn = copy(t);
-  await write(torn);
-  truncateSync(path.join(archiveFolder(torn), name), 700); // its trailer and more are gone
-  copyFileSync(path.join(archiveFolder(torn), name), path.join(archiveFolder(torn), archiveFileName(1, 1400)));
-  await again(torn);
-  await isWhole(t, torn, RECORDS, 1500, 'torn files that nobody has noted were left');
-
-  for (const slices of [0, 1, 11, 12]) {
-    const dir = copy(t);
-    const draft = await write(dir);
-    const writer = new StateWriter(dir, openDeviceKeys(dir));
-    writer.noteArchive(draft);
-    for (let slice = 0; slice < slices; slice += 1) writer.removeArchived();
-    const cut = Math.min(1500, slices * 128);
-    t.equal(cutOf(dir), cut);
-    await isWhole(t, dir, RECORDS, cut, `${slices} slices were deleted`);
-    t.equal((await asked(dir, (queries) => queries.archiveDue({ recordsMax: 100, ageMaxMs: 1 }, Date.now()))) === null, slices < 12, 'the next file waits for this one');
-    writer.close();
-    const ledger = await openLedger(dir);
-    await cutReaches(dir, 1500);
-    await ledger.close();
-    await isWhole(t, dir, RECORDS, 1500, `${slices} slices, and the rest after a start`);
-  }
-
-  const twice = copy(t);
-  const draft = await write(twice);
-  const ledger = await openLedger(twice);
-  await ledger.load(0);
-  await ledger.archived(draft);
-  await t.rejects(ledger.archived(draft), /does not begin where the archive ends/, 'a file is noted once');
-  await ledger.close();
+  t.equal(await asked(dir, (queries) => queries.archiveDue({ ...NEVER, recordsMax: 1000 }, now)), null);
 });
 
 t.test('8.6: a file that does not follow, or does not end with the record of the table, is refused', async (t) => {
   const dir = dataDir(t);
-  await trail(dir, 1, 300);
+  trail(dir, 1, 300);
   const draft = await asked(dir, (queries) => queries.writeArchive({ first: 1, last: 200 }));
   const ledger = await openLedger(dir);
   await ledger.load(0);
@@ -418,8 +253,7 @@ t.test('promise 7, G16: verification finds every edit of the archive, and nothin
     ],
   });
   for (const { what, edit, problem, sequences } of EDITS) {
-    const dir = dataDir(t);
-    cpSync(archived, dir, { recursive: true });
+    const dir = copyOf(t, archived);
     edit(dir, path.join(archiveFolder(dir), archiveFileName(1, 600)));
     const { ok, archives, problems } = await asked(dir, (queries) => queries.verifyArchives());
     t.equal(ok, false, what);
@@ -436,7 +270,7 @@ t.test('promise 7, G16: verification finds every edit of the archive, and nothin
 
 t.test('promise 7, G16: broken links between two files, and between the last file and the table, are found', async (t) => {
   const dir = dataDir(t);
-  await trail(dir, 1, 900);
+  trail(dir, 1, 900);
   await archive(dir, 1, 300);
   await archive(dir, 301, 600);
   const findings = (): Promise<readonly { readonly ok: boolean; readonly problem?: string; readonly sequence?: number }[]> =>
@@ -445,7 +279,7 @@ t.test('promise 7, G16: broken links between two files, and between the last fil
   // a file that is good in itself, of a trail that went another way
   const other = dataDir(t);
   cpSync(path.join(dir, 'keys'), path.join(other, 'keys'), { recursive: true });
-  await trail(other, 1, 299);
+  trail(other, 1, 299);
   const ledger = await openLedger(other);
   await ledger.load(0);
   await ledger.commit(transaction({ audits: [auditDraft(300, { displayName: 'Eve' })] }));
@@ -479,7 +313,7 @@ t.test('promise 7, G16: broken links between two files, and between the last fil
 
 t.test('promise 7, G16: rows that were deleted and called archived are missing', async (t) => {
   const dir = dataDir(t);
-  await trail(dir, 1, 300);
+  trail(dir, 1, 300);
   sql(dir, 'DELETE FROM audit WHERE sequence <= 40');
   sql(dir, "INSERT INTO meta (key, value) VALUES ('auditArchivedTo', '40')");
   const { ok, problems } = await asked(dir, (queries) => queries.verify());
@@ -493,7 +327,7 @@ t.test('promise 7, G16: rows that were deleted and called archived are missing',
 
 t.test('G16: a hole in the table goes into the archive as a hole: it keeps nothing from being archived, and stays visible', async (t) => {
   const dir = dataDir(t);
-  await trail(dir, 1, 900);
+  trail(dir, 1, 900);
   sql(dir, 'DELETE FROM audit WHERE sequence IN (50, 51, 600)');
   await archive(dir, 1, 500);
   await archive(dir, 501, 600); // ends with 599, the last one that is there
@@ -510,117 +344,6 @@ t.test('G16: a hole in the table goes into the archive as a hole: it keeps nothi
       [[600, 'missing']],
     );
     t.equal((await sequencesOf(queries, {})).length, 897);
+    t.equal(await queries.auditRecord(50, {}), undefined);
   });
-});
-
-t.test('promise 1, G1: kills while records are archived and others are written lose nothing', async (t) => {
-  const dir = dataDir(t);
-  await trail(dir, 1, 1200);
-  for (let round = 0; round < KILLS; round += 1) {
-    const child = startNode(['archive', dir]);
-    const acknowledged = await killedAfter(child, 1 + Math.floor(Math.random() * 300));
-    const ledger = await openLedger(dir);
-    const { auditSequence } = await ledger.load(0);
-    t.ok(auditSequence >= acknowledged, `round ${round}: ${acknowledged} acknowledged`);
-    t.same(ledger.findings, []);
-    const noted = notedTo(dir);
-    await cutReaches(dir, noted);
-    await ledger.close();
-    await isWhole(t, dir, auditSequence, noted, `round ${round}`);
-  }
-});
-
-function notedTo(dir: string): number {
-  const database = new Database(path.join(dir, 'state.db'), { readonly: true });
-  try {
-    return database.prepare('SELECT COALESCE(MAX(last), 0) FROM audit_archives').pluck().get() as number;
-  } finally {
-    database.close();
-  }
-}
-
-/** A Node process without the loaders that the test runner adds to its children. */
-function startNode(args: readonly string[]): ChildProcess {
-  return spawn('/usr/bin/env', ['-i', `PATH=${process.env.PATH}`, process.execPath, CHILD, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-}
-
-/** @returns the highest audit sequence that it was told is on disk. */
-async function killedAfter(child: ChildProcess, lines: number): Promise<number> {
-  let text = '';
-  const gone = new Promise((resolve) => child.once('close', resolve));
-  await new Promise<void>((resolve) => {
-    child.stdout?.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      if (text.split('\n').length > lines) resolve();
-    });
-    child.once('exit', () => resolve());
-  });
-  child.kill('SIGKILL');
-  await gone;
-  return Math.max(0, ...text.split('\n').slice(0, -1).map(Number));
-}
-
-t.test('promise 2, G4: a full disk refuses the archiving and nothing else, and it is tried again', async (t) => {
-  try {
-    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
-  } catch {
-    t.pass('prlimit is not installed: not tried here');
-    return;
-  }
-  const dir = copy(t);
-  const child = startNode(['archive-full', dir]);
-  let text = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-  });
-  t.equal(await new Promise((resolve) => child.once('close', (exit, signal) => resolve(exit ?? signal))), 0);
-  const [full, again] = text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-  t.match(full, { made: null, fault: /EFBIG/, written: true, left: [] });
-  t.match(again, { made: archiveFileName(1, 1601), fault: null });
-  const ledger = await openLedger(dir);
-  await cutReaches(dir, 1601);
-  await ledger.close();
-  await isWhole(t, dir, RECORDS + 1, 1601, 'after the disk had space again');
-});
-
-t.test('8.6: the archiver looks by itself, says why it cannot, and leaves the last space to the records', async (t) => {
-  const dir = dataDir(t);
-  await trail(dir, 1, 1300);
-  const clock = new TestClock();
-  const queries = openQueries(dir);
-  const ledger = await openLedger(dir);
-  await ledger.load(0);
-  let low = true;
-  const made: string[] = [];
-  const archiver = new Archiver({
-    queries,
-    ledger,
-    clock,
-    log: pino({ level: 'silent' }),
-    limits: { ...LONG_AGO, recordsMax: 1000 },
-    storageLow: () => low,
-    archived: ({ file }) => made.push(file),
-  });
-  archiver.start();
-  t.equal(await archiver.look(), null);
-  t.match(archiver.fault, /storage.reserveBytes/);
-  t.notOk(existsSync(archiveFolder(dir)));
-  writeFileSync(archiveFolder(dir), 'in the way');
-  low = false;
-  t.equal(await archiver.look(), null);
-  t.match(archiver.fault, /EEXIST|ENOTDIR/);
-  rmSync(archiveFolder(dir));
-  clock.advance(60_000);
-  await archiver.look(); // the look that the clock has begun
-  t.same(made, [archiveFileName(1, 300)]);
-  t.equal(archiver.fault, null);
-  t.equal(await archiver.look(), null, 'nothing is left to do');
-  archiver.stop();
-  await cutReaches(dir, 300);
-  await queries.close();
-  await ledger.close();
-  await isWhole(t, dir, 1300, 300, 'by itself');
 });
