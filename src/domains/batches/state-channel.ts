@@ -71,7 +71,7 @@ class States {
   /** `previous`: what was told last. */
   tell(resource: Resource, previous: Stated | undefined): void {
     const now = statedOf(resource);
-    if (previous && previous.state === now.state && previous.mode === now.mode) return;
+    if (isSame(previous, now)) return;
     const { kind, metadata } = resource;
     const { site, name, updatedAt } = metadata;
     this.#publish(resource, previous, {
@@ -109,15 +109,23 @@ class States {
     });
   }
 
-  /** A frame with `previous` as the state before was dropped: how the object stands now. */
+  /**
+   * A frame with `previous` as the state before was dropped: how the object stands now. A state that was taken back is told
+   * too: who read the object while its change was on the way to the disk has seen it, and hears here that it is over.
+   */
   #tellAgain(dropped: Resource, previous: Stated | undefined): void {
     const key = keyOf(dropped);
-    const told = this.#retold.has(key) ? this.#retold.get(key) : previous;
+    const isFirst = !this.#retold.has(key);
+    const told = isFirst ? previous : this.#retold.get(key);
     const present = this.#store.get(KINDS.get(dropped.kind) ?? Unit, dropped.metadata.site, dropped.metadata.name);
     if (!this.#store.accepting) this.#retold.set(key, present && statedOf(present));
-    if (present) this.tell(present, told);
+    if (present) this.tell(present, isFirst && isSame(told, statedOf(present)) ? statedOf(dropped) : told);
     else if (told) this.forget(dropped, told);
   }
+}
+
+function isSame(a: Stated | undefined, b: Stated): boolean {
+  return a !== undefined && a.state === b.state && a.mode === b.mode;
 }
 
 function keyOf({ kind, metadata }: Resource): string {
