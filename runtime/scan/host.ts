@@ -2,7 +2,8 @@
  * The units of one scan thread, earliest deadline first (ADR 0012). Most threads have one; where a box has more units than
  * threads, some share one. Each keeps its own clock, messages, networks and figures; a unit that throws ends alone.
  *
- * A turn is never interrupted, so what takes long is done in steps while there are mates: the preparation of a plan, even of
+ * A turn is the messages and a scan of one unit, or, between two scans of a slow one, a look at its alarms
+ * (`alarm-passes.ts`). It is never interrupted, so what takes long is done in steps while there are mates: the preparation of a plan, even of
  * the first one, and a flood of messages. Nothing here is looked up by name, and a round allocates nothing.
  */
 import { PhaseSet } from '../chart/phase-set.js';
