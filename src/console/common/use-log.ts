@@ -1,5 +1,5 @@
 /** A growing log, page by page: read again when the question changes, longer when the reader asks for more. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Latest } from '../data/latest.js';
 import type { LogPage } from '../data/types.js';
 import { faultText } from './fault-text.js';
@@ -13,14 +13,18 @@ export interface Log<T> {
   readonly again: () => void;
 }
 
-/** @param question the parts of the query; a new one starts from the first page. */
-export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, question: readonly unknown[]): Log<T> {
+/**
+ * @param question the parts of the query; a new one starts from the first page.
+ * @param news when it changes the log has grown: it is read again, unless somebody has gone back to older pages.
+ */
+export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, question: readonly unknown[], news?: unknown): Log<T> {
   const [items, setItems] = useState<readonly T[]>([]);
   const [cursor, setCursor] = useState<string | null>(null);
   const [fault, setFault] = useState('');
   const [busy, setBusy] = useState(false);
   const [count, setCount] = useState(0);
   const [latest] = useState(() => new Latest()); // an answer to an old question is thrown away
+  const isBack = useRef(false);
   const look = async (from: string, before: readonly T[]): Promise<void> => {
     setBusy(true);
     try {
@@ -29,6 +33,7 @@ export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, questio
         (page) => {
           setItems([...before, ...page.items]);
           setCursor(page.nextCursor);
+          isBack.current = before.length > 0;
           setFault('');
         },
       );
@@ -42,6 +47,11 @@ export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, questio
     void look('', []);
     return () => latest.forget();
   }, [...question, count]);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current && !isBack.current) void look('', []);
+    isFirst.current = false;
+  }, [news]);
   const more = async (): Promise<void> => {
     if (cursor !== null) await look(cursor, items);
   };

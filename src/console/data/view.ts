@@ -22,7 +22,16 @@ window.addEventListener('hashchange', () => {
 
 function read(): View {
   const [name = '', id = ''] = location.hash.replace(/^#\/?/, '').split('/');
-  return { name: NAMES.includes(name) ? (name as ViewName) : 'overview', id: decodeURIComponent(id) };
+  return { name: NAMES.includes(name) ? (name as ViewName) : 'overview', id: plain(id) };
+}
+
+/** An address that somebody typed may hold anything. */
+function plain(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 export function addressOf(name: ViewName, id = ''): string {

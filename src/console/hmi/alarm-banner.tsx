@@ -1,15 +1,9 @@
 /** The worst alarm is always in sight, the others one touch away. Shape and word carry the severity too, not only colour. */
 import { alarms, stale } from '../data/plant.js';
 import { addressOf } from '../data/view.js';
-import type { Alarm } from '../data/types.js';
 import { t } from '../common/strings.js';
 import { momentText } from '../common/text.js';
-import { isUnacknowledged, SeverityMark, sourceName, urgency } from './alarm.js';
-
-/** Annunciated: active or not acknowledged, and not shelved (contract 2, Alarm). */
-function annunciated(found: readonly Alarm[]): Alarm[] {
-  return found.filter((alarm) => !alarm.shelved && alarm.state !== 'ClearedAcknowledged').sort(urgency);
-}
+import { annunciated, isUnacknowledged, SeverityMark, sourceName } from './alarm.js';
 
 export function AlarmBanner() {
   const shown = annunciated(alarms.value);

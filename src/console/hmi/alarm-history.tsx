@@ -1,16 +1,17 @@
 import { readHistory } from '../data/alarms.js';
-import { alarms, site } from '../data/plant.js';
+import { measuredIn } from '../data/module-tags.js';
+import { alarms, site, tagList } from '../data/plant.js';
 import type { AlarmEvent } from '../data/types.js';
 import { LogFoot } from '../common/log-foot.js';
 import { t, word } from '../common/strings.js';
-import { momentText, valueText } from '../common/text.js';
+import { momentText, unitText, valueText } from '../common/text.js';
 import { useLog } from '../common/use-log.js';
-import { SeverityMark } from './alarm.js';
+import { SeverityMark, sourceName } from './alarm.js';
 import type { AlarmFilter } from './alarms-view.js';
 
 /** Each transition with its time and who did it, newest first; read again when the list of alarms changes. */
 export function AlarmHistory({ filter }: { readonly filter: AlarmFilter }) {
-  const log = useLog<AlarmEvent>((cursor) => readHistory(filter, cursor), [filter.severity, filter.unit, site.value, alarms.value]);
+  const log = useLog<AlarmEvent>((cursor) => readHistory(filter, cursor), [filter.severity, filter.unit, site.value], alarms.value);
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label={t.alarmTabs.history}>
@@ -34,7 +35,7 @@ export function AlarmHistory({ filter }: { readonly filter: AlarmFilter }) {
                 <td>{word(event.event)}</td>
                 <td>{event.message || event.alarm}</td>
                 <td>{event.unit.toUpperCase()}</td>
-                <td class="number">{valueText(event.value)}</td>
+                <td class="number">{valueOf(event)}</td>
                 <td>{event.displayName ?? ''}</td>
               </tr>
             ))}
@@ -44,4 +45,10 @@ export function AlarmHistory({ filter }: { readonly filter: AlarmFilter }) {
       <LogFoot log={log} />
     </>
   );
+}
+
+/** A state in words, or a number with the unit of what was measured. */
+function valueOf(event: AlarmEvent): string {
+  const text = valueText(event.value);
+  return Number.isFinite(Number.parseFloat(event.value)) ? `${text} ${unitText(measuredIn(sourceName(event), tagList.peek()))}`.trim() : word(text);
 }

@@ -7,7 +7,7 @@ export function isUnacknowledged({ state }: Alarm): boolean {
 }
 
 /** `ControlModule/li101` as people call it. */
-export function sourceName({ source }: Alarm): string {
+export function sourceName({ source }: Pick<Alarm, 'source'>): string {
   return source.slice(source.lastIndexOf('/') + 1);
 }
 
@@ -20,6 +20,11 @@ export function urgency(a: Alarm, b: Alarm): number {
 
 function rank(alarm: Alarm): number {
   return SEVERITIES.indexOf(alarm.severity) * 2 + (isUnacknowledged(alarm) ? 0 : 1);
+}
+
+/** What calls for somebody: active or not acknowledged, and not shelved (contract 2, Alarm), the worst first. */
+export function annunciated(found: readonly Alarm[]): Alarm[] {
+  return found.filter((alarm) => !alarm.shelved && alarm.state !== 'ClearedAcknowledged').sort(urgency);
 }
 
 /** @param past without colour: what was does not call for anybody. */

@@ -109,6 +109,7 @@ function ActiveAlarms({ filter }: { readonly filter: AlarmFilter }) {
         testid="alarm-set"
       />
       <Fault text={sending.fault} testid="alarm-error" />
+      {!can('alarm:acknowledge') && <p class="hint">{t.commandNotAllowed}</p>}
       {rows.length === 0 && (
         <p class="empty" role="status" data-testid="alarms-none">
           {stale.value ? t.alarmsUnknown : hidden === 0 ? t.noAlarms : t.noAlarmsHere(hidden)}
@@ -134,7 +135,7 @@ interface RowProps {
 function Row({ alarm, busy, onAct, onShelve }: RowProps) {
   const source = sourceName(alarm);
   const unit = alarm.setpoint === '' ? '' : unitText(measuredIn(source, tagList.value));
-  const limits = [t.conditions[alarm.conditionType] ?? alarm.conditionType, valueText(alarm.setpoint), unit].filter((part) => part !== '').join(' ');
+  const limits = [t.conditions[alarm.conditionType] ?? alarm.conditionType, word(valueText(alarm.setpoint)), unit].filter((part) => part !== '').join(' ');
   return (
     <li class={isUnacknowledged(alarm) ? 'alarm-row alarm-new' : 'alarm-row'} data-testid={`alarm-${alarm.name}`} data-state={alarm.state} data-shelved={String(alarm.shelved)}>
       <SeverityMark severity={alarm.severity} />

@@ -22,6 +22,7 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
   const pens = useMemo(() => pensOf(tags), [module.name]);
   const first = leading(tags);
   const rest = all.filter((tag) => !first.includes(tag)).sort((a, b) => Number(b.accessLevel === 'readwrite') - Number(a.accessLevel === 'readwrite'));
+  const why = !can('controlmodule:write-tag') ? t.commandNotAllowed : module.mode === 'Automatic' ? t.writeNeedsManual : '';
   const lines = { module, onWrite: setWriting };
   const writable = all.find(({ name }) => name === writing);
   return (
@@ -36,9 +37,9 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
         </button>
       </header>
       <ModeChoice title={module.name.toUpperCase()} mode={module.mode} meanings={t.modeMeaning} onSet={(mode) => setMode('ControlModule', module.name, mode).then(readModules)} />
-      {module.mode === 'Automatic' && can('controlmodule:write-tag') && all.some(({ accessLevel }) => accessLevel === 'readwrite') && (
+      {why !== '' && all.some(({ accessLevel }) => accessLevel === 'readwrite') && (
         <p class="hint" data-testid="write-hint">
-          {t.writeNeedsManual}
+          {why}
         </p>
       )}
       <div class="faceplate-scroll scroll" tabIndex={0} role="group" aria-label={module.name}>
@@ -70,7 +71,7 @@ function leading({ all, main, setpoint, output }: ModuleTags): TagDescriptor[] {
 function pensOf(tags: ModuleTags): Pen[] {
   const { module } = tags;
   const found = leading(tags).filter(({ dataType }) => dataType === 'Float');
-  return found.map((tag) => ({ unit: module.unit, address: tag.address, label: tag.name, engUnits: tag.engUnits }));
+  return found.map((tag) => ({ unit: module.unit, address: tag.address, label: t.tagNames[tag.name] ?? tag.name, engUnits: tag.engUnits }));
 }
 
 function Lines({ module, tags, onWrite }: { readonly module: ModuleInfo; readonly tags: readonly TagDescriptor[]; readonly onWrite: (tag: string) => void }) {

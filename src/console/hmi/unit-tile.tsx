@@ -1,11 +1,11 @@
 /** One unit: what it is, what it does, and the values that tell whether it goes well. */
-import { batches, keyTags, modules, phases, unitInfo } from '../data/plant.js';
+import { alarms, batches, keyTags, modules, phases, unitInfo } from '../data/plant.js';
 import type { OverviewUnit, PhaseDetail } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { nowMs } from '../common/clock.js';
 import { t, word } from '../common/strings.js';
 import { ageText } from '../common/text.js';
-import { SeverityMark } from './alarm.js';
+import { annunciated, SeverityMark } from './alarm.js';
 import { DeviceRow } from './device-row.js';
 import { MeasuredValue } from './measured-value.js';
 import { StateBadge } from './state-badge.js';
@@ -13,6 +13,7 @@ import { StateBadge } from './state-badge.js';
 export function UnitTile({ unit }: { readonly unit: OverviewUnit }) {
   const keys = keyTags.value.get(unit.name);
   const bypassed = [...modules.value.values()].filter((module) => module.unit === unit.name && module.interlockBypass.active);
+  const worst = annunciated(alarms.value).find((alarm) => alarm.unit === unit.name && alarm.state.startsWith('Active'));
   const description = unitInfo.value.get(unit.name)?.description ?? '';
   return (
     <article class="tile" aria-labelledby={`unit-${unit.name}`} data-testid={`unit-${unit.name}`}>
@@ -28,7 +29,7 @@ export function UnitTile({ unit }: { readonly unit: OverviewUnit }) {
         <div class="tile-state">
           <StateBadge state={unit.state} testid={`state-${unit.name}`} />
           <span class={unit.mode === 'Automatic' ? 'hint' : 'mode-other'}>{word(unit.mode)}</span>
-          {unit.alarms.active > 0 && <SeverityMark severity={unit.alarms.highestSeverity} />}
+          {worst && <SeverityMark severity={worst.severity} />}
           {bypassed.length > 0 && (
             <span class="quality tile-bypass" data-testid={`bypassed-${unit.name}`}>
               {t.bypassMarks(bypassed.map((module) => module.name.toUpperCase()).join(', '))}

@@ -42,7 +42,12 @@ export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
       <form onSubmit={submit} noValidate>
         <Fault text={sending.fault} testid="write-error" />
         {confirmed === null ? (
-          <Entry tag={tag} value={entered} onInput={setEntered} />
+          <>
+            <p class="number" data-testid="write-now">
+              {t.presentValue} <strong>{tagText(tag, now)}</strong>
+            </p>
+            <Entry tag={tag} value={entered} onInput={setEntered} />
+          </>
         ) : (
           <p class="confirm number" data-testid="write-confirm">
             {tagText(tag, now)} <span aria-hidden="true">→</span> <strong>{tagText(tag, { value: confirmed, quality: 'Good' })}</strong>
