@@ -1,6 +1,7 @@
 /** What an operator in a hurry, two people at one panel and a panel with a wrong clock do to the console. */
 import type { Page, WebSocketRoute } from 'playwright-core';
 import t from 'tap';
+import { eventually } from '../support/api-client.js';
 import { account, csvOf, firstAdmin, open, signIn, startConsole, SITE } from './person.js';
 
 const alarm = (name: string, severity: string) => ({
@@ -57,6 +58,15 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     await page.getByText('There is no unit %').waitFor();
     await page.goBack();
     await page.getByTestId('open-rx101').click();
+    await page.getByTestId('module-tic101').focus();
+    await page.keyboard.press('Enter');
+    const focused = () => page.evaluate('document.activeElement?.dataset.testid ?? document.activeElement?.id');
+    await eventually('the focus goes into the faceplate', async () => (await focused()) === 'faceplate-title');
+    await page.keyboard.press('Tab');
+    t.equal(await focused(), 'faceplate-close');
+    await page.keyboard.press('Enter');
+    await page.getByTestId('faceplate-tic101').waitFor({ state: 'detached' });
+    await eventually('and back to the device it came from', async () => (await focused()) === 'module-tic101');
     await page.getByTestId('module-tic101').click();
     t.match(await page.getByTestId('write-hint').textContent(), /Manual first/, 'why nothing can be written is said, not only in a tooltip');
     await page.getByTestId('mode-Manual').focus();
@@ -64,7 +74,7 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     await page.getByTestId('mode-dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByTestId('mode-dialog').waitFor({ state: 'detached' });
-    t.equal(await page.evaluate('document.activeElement?.dataset.testid'), 'mode-Manual', 'the focus is where the question was asked');
+    await eventually('the focus is where the question was asked', async () => (await focused()) === 'mode-Manual');
     await page.getByTestId('mode-Manual').click();
     await page.getByTestId('mode-send').click();
     await page.locator('[data-testid="module-tic101"][data-mode="Manual"]').waitFor();
@@ -189,8 +199,8 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', timezoneId: 'UTC' });
     const page = await context.newPage();
     await page.clock.install({ time: Date.now() + 2 * 3_600_000 });
+    await page.addInitScript(`localStorage.setItem('lineside.trends', '["rx101 tic101.pv"]')`);
     await page.goto(`${box.base}/hmi`);
-    await page.evaluate(`localStorage.setItem('lineside.trends', '["rx101 tic101.pv"]')`);
     await signIn(page, 'olga');
     const boxHour = new RegExp(`^(${[0, 1].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString().slice(11, 16)).join('|')})`);
     await page.getByTestId('clock').filter({ hasText: boxHour }).waitFor();

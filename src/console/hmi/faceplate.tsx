@@ -1,5 +1,5 @@
 /** The faceplate of a control module: mode, values with their bars, what can be written, trend, interlock and why. */
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ModuleTags } from '../data/module-tags.js';
 import { setMode } from '../data/modules.js';
 import { readModules, tagValue, watchTags } from '../data/plant.js';
@@ -20,6 +20,8 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
   const [writing, setWriting] = useState('');
   useEffect(() => watchTags(module.unit, [`${module.name.replace(/[*?[\]]/g, '?')}.*`]), [module.name, module.unit]);
   const pens = useMemo(() => pensOf(tags), [module.name]);
+  const title = useRef<HTMLHeadingElement>(null);
+  useEffect(() => followFocus(title.current), []);
   const first = leading(tags);
   const rest = all.filter((tag) => !first.includes(tag)).sort((a, b) => Number(b.accessLevel === 'readwrite') - Number(a.accessLevel === 'readwrite'));
   const why = !can('controlmodule:write-tag') ? t.commandNotAllowed : module.mode === 'Automatic' ? t.writeNeedsManual : '';
@@ -29,7 +31,9 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
     <aside class="panel faceplate" aria-labelledby="faceplate-title" data-testid={`faceplate-${module.name}`}>
       <header class="detail-head">
         <div>
-          <h2 id="faceplate-title">{module.name.toUpperCase()}</h2>
+          <h2 id="faceplate-title" ref={title} tabIndex={-1}>
+            {module.name.toUpperCase()}
+          </h2>
           <p class="hint">{module.description}</p>
         </div>
         <button type="button" class="button" onClick={onClose} data-testid="faceplate-close">
@@ -60,6 +64,17 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
       {writable && <WriteDialog module={module} tag={writable} onClose={() => setWriting('')} />}
     </aside>
   );
+}
+
+/** Who opened it with a key goes on inside it, and after it is closed at the device it was opened from. @returns ends it. */
+function followFocus(title: HTMLElement | null): () => void {
+  const opener = document.activeElement;
+  if (!title || !(opener instanceof HTMLElement) || !opener.matches('.module:focus-visible')) return () => undefined;
+  title.focus();
+  return () =>
+    queueMicrotask(() => {
+      if (document.activeElement === document.body) opener.focus();
+    });
 }
 
 /** What an operator looks at first: the value, the setpoint, the output, the command of a device. */
