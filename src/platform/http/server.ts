@@ -261,7 +261,7 @@ class Front {
     if (exchange.method !== 'OPTIONS') return undefined;
     const match = this.#options.pipeline.guard.rows.match(exchange.path);
     if (match.found !== 'target') return undefined; // the pipeline says why
-    const allow = allowOf([...match.target.methods.keys()]);
+    const allow = allowOf(match.target.methods);
     if (exchange.allowedOrigin === undefined) return new Answer(204, undefined, { Allow: allow });
     return new Answer(204, undefined, {
       Allow: allow,

@@ -124,7 +124,8 @@ t.test('SSE-01, SSE-10: an event stream passes the barriers, writes, ends, and n
   const viewer = await test.as('viewer', 'site-north');
   t.match(await viewer.get('/api/v1/sites/south/events/sse'), { status: 403, body: { code: 'site_scope' } });
   t.match(await test.request('GET', '/api/v1/sites/north/events/sse'), { status: 401 });
-  t.match(await test.request('HEAD', '/api/v1/sites/north/events/sse', { token: viewer.token }), { status: 405 }, 'a stream has no HEAD');
+  t.match(await test.request('HEAD', '/api/v1/sites/north/events/sse', { token: viewer.token }), { status: 405, headers: { allow: 'GET, OPTIONS' } }, 'a stream has no HEAD');
+  t.match(await test.request('OPTIONS', '/api/v1/sites/north/events/sse'), { status: 204, headers: { allow: 'GET, OPTIONS' } });
   const open = () => new Promise<IncomingMessage>((resolve) => get(`${test.url}/api/v1/sites/north/events/sse?token=${viewer.token}`, { agent: false }, resolve));
   const first = await open();
   t.match(first, { statusCode: 200, headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store', 'x-correlation-id': /./ } });

@@ -12,7 +12,7 @@ export const routeKnown: Barrier = (exchange, { rows, ready }) => {
   if (match.found === 'nothing') throw new Refusal('missing', 'not found', { code: 'no_such_route' });
   const bound = match.target.methods.get(method as Method) ?? (method === 'HEAD' ? headOf(match.target.methods.get('GET')) : undefined);
   if (!bound) {
-    throw new WireRefusal(405, 'missing', `${method} is not allowed here`, { code: 'method_not_allowed' }, { Allow: allowOf([...match.target.methods.keys()]) });
+    throw new WireRefusal(405, 'missing', `${method} is not allowed here`, { code: 'method_not_allowed' }, { Allow: allowOf(match.target.methods) });
   }
   exchange.row = rows.factsOf(bound);
   exchange.params = match.params;
@@ -25,8 +25,6 @@ function headOf(bound: BoundRoute | undefined): BoundRoute | undefined {
   return bound?.row.stream === undefined ? bound : undefined;
 }
 
-export function allowOf(methods: readonly Method[]): string {
-  const allowed: string[] = [...methods];
-  if (allowed.includes('GET')) allowed.push('HEAD');
-  return [...allowed, 'OPTIONS'].join(', ');
+export function allowOf(methods: ReadonlyMap<Method, BoundRoute>): string {
+  return [...methods.keys(), ...(headOf(methods.get('GET')) ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 }
