@@ -12,6 +12,7 @@ import { HeldByAlarm } from './domains/batches/held-by-alarm.js';
 import { batchesOnUnit } from './domains/batches/unit-wakes.js';
 import { Batch, isFinalBatch } from './domains/batches/kind.js';
 import { isAdhoc, ROOT_KINDS } from './domains/procedures/roots.js';
+import { forgetEndedElements } from './domains/batches/ended-elements.js';
 import { publishStates } from './domains/batches/state-channel.js';
 import { commandFrame } from './domains/commands/command-frame.js';
 import { phaseRequests } from './domains/commands/phase-requests.js';
@@ -334,6 +335,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   new ModuleHealths({ hub, store, runtimes, clock });
   const stopRecording = history ? recordTags({ history, runtimes, clock, intervalMinMs: settings.historianIntervalMinMs }) : () => undefined;
   publishStates({ hub, store, ...(history ? { listener: stateRecorder(history, store, startedAtMs) } : {}) });
+  forgetEndedElements({ hub, store });
   hub.start();
 
   // ------------------------------------------------------------ gateway

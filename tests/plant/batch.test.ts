@@ -1,6 +1,8 @@
 /** Batches on the demonstration plant from Start to their end: states, units, allocation, queueing (contract 3; decisions 3.3 to 3.6, 9). */
 import t, { type Test } from 'tap';
-import { type Plant, outputOf, SITE, startPlant } from '../support/plant.js';
+import { EventClient } from '../platform/stream/clients.js';
+import type { Received } from '../platform/stream/scripted.js';
+import { type Plant, outputOf, SITE, startPlant, UNITS } from '../support/plant.js';
 
 const plant = await startPlant();
 t.teardown(() => plant.end());
@@ -58,6 +60,54 @@ t.test('ACCEPT-09: a batch of resin-a with a batchID alone ends Complete with th
   for (const name of ['mx101', 'rx101', 'tk201']) t.equal((await plant.unit(name)).state, 'Idle', `${name} is reset`);
   t.match(await verdict(plant, batch, 'Hold'), { result: 'Rejected', rule: 'final-state' });
 });
+
+t.test(
+  'EVT-03 EVT-05 EVT-08 STREAM-06 (Q-STREAM-01, Q-STREAM-19): the states channel tells every change of a batch once, and replays no element of one that has ended',
+  async (t) => {
+    const states = (): Promise<EventClient> => EventClient.open(plant.base, `${SITE}/events/sse?channel=states`, {});
+    const live = await states();
+    const batch = await plant.runBatch();
+    await plant.finish(batch);
+    const told: Received[] = [];
+    for (let frame = await live.next(); !(frame.data?.kind === 'Batch' && frame.data.name === batch && frame.data.state === 'Complete'); frame = await live.next())
+      if (frame.event === 'state') told.push(frame.data);
+    live.close();
+    const own = told.filter(({ batchRef, replay }) => batchRef === batch && !replay);
+    t.same(
+      own.filter(({ kind }) => kind === 'Batch').map(({ state, previousState }) => [previousState, state]),
+      [
+        ['', 'Pending'],
+        ['Pending', 'Running'],
+      ],
+      'and Complete, which ended the wait',
+    );
+    t.same([...new Set(own.map(({ kind }) => kind))].sort(), ['Batch', 'Operation', 'Phase', 'Procedure', 'Unit', 'UnitProcedure']);
+    const last = new Map<string, Received>();
+    for (const frame of told) {
+      const { kind, name, state, mode, previousState } = frame;
+      const before = last.get(`${kind}/${name}`);
+      if (before && (before.state !== previousState || (before.state === state && before.mode === mode))) t.fail(JSON.stringify([before, frame]));
+      last.set(`${kind}/${name}`, frame);
+    }
+    t.ok((await plant.phases(batch)).length > 0, 'its elements are kept');
+    const replayed = async (): Promise<string[]> => {
+      const { units, batches } = (await plant.api.get(`${SITE}/overview`)).body;
+      const again = await states();
+      const frames = await again.take(units.length + batches.length);
+      again.close();
+      return frames.map(({ data }) => `${data.kind} ${data.name} ${data.state}`).sort();
+    };
+    await plant.look('the units alone are replayed', async () => {
+      const seen = (await replayed()).join(', ');
+      return { done: seen === UNITS.map((name) => `Unit ${name} Complete`).join(', ') || undefined, seen };
+    });
+    t.equal((await plant.command(batch, 'Reset')).status, 200);
+    await plant.look('the units are reset', async () => {
+      const units = await Promise.all(UNITS.map((name) => plant.unit(name)));
+      return { done: units.every(({ state }) => state === 'Idle') || undefined, seen: units.map(({ state }) => state).join(', ') };
+    });
+  },
+);
 
 t.test('CMD-16: Hold and Restart, Pause and Resume reach every level and lead to the same end', async (t) => {
   const batch = await plant.runBatch();
