@@ -1,6 +1,8 @@
 /** Alarms on a plant that works: a batch heats its reactor over two limits; what is raised, told, done about it and kept. */
 import t from 'tap';
 import { WebSocket } from 'ws';
+import { EventClient } from '../platform/stream/clients.js';
+import { eventually } from '../support/api-client.js';
 import { SITE, startPlant } from '../support/plant.js';
 
 const plant = await startPlant();
@@ -232,3 +234,44 @@ t.test('ALARM-05 decisions Q-ALARM-02: alarms survive a restart: the cleared one
   t.equal((await plant.api.delete(`${SITE}/alarms/still-1`)).status, 204);
   t.match(await untilAlarm('still', 'ActiveUnacknowledged'), { name: 'still-2' }, 'Q-ALARM-06: the condition is still true');
 });
+
+t.test(
+  'ALARM-10 ALARM-13 ALARM-14 STREAM-02 SSE-13 EVT-11: a shelf that runs out while the appliance is down ends at its start, another goes on; an id of the run before gets everything',
+  async (t) => {
+    const shelved = await untilAlarm('still', 'ActiveUnacknowledged');
+    await define({ ...TEMPERATURE, name: 'cold', conditionType: 'TagLow', threshold: '200', message: 'never warm enough' });
+    const lasting = await untilAlarm('cold', 'ActiveUnacknowledged');
+    for (const { name } of [shelved, lasting]) await plant.api.post(`${SITE}/alarms/${name}/acknowledge`);
+    for (const definition of ['still', 'cold']) await untilAlarm(definition, 'ActiveAcknowledged');
+    const lastId = async (headers: Record<string, string> = {}): Promise<{ readonly ids: string[]; readonly names: string[] }> => {
+      const count = ((await plant.api.get(`${SITE}/alarms`)).body as Shown[]).length;
+      const events = await EventClient.open(plant.base, `${SITE}/events/sse?channel=alarms`, headers);
+      const frames = await events.take(count);
+      events.close();
+      return { ids: frames.map(({ id }) => id), names: frames.map(({ data }) => data.name) };
+    };
+    const before = await lastId();
+    t.equal((await plant.api.post(`${SITE}/alarms/${lasting.name}/shelve`, { duration: '1h' })).status, 200);
+    const { body } = await plant.api.post(`${SITE}/alarms/${shelved.name}/shelve`, { duration: '1s' });
+    t.match(body, { ok: true, shelved: true, state: 'ActiveAcknowledged' });
+    await plant.stop();
+    await eventually('the shelf has run out', async () => Date.now() > Date.parse(body.shelvedUntil));
+    await plant.start();
+    const after = (name: string) =>
+      plant.look(`the shelf of ${name} is judged`, async () => {
+        const { events, ...alarm } = { ...(await plant.api.get(`${SITE}/alarms/${name}`)).body, events: (await plant.api.get(`${SITE}/alarmevents?alarm=${name}`)).body.items };
+        const last = events[0]?.event as string;
+        return { done: last === 'Unshelved' || alarm.shelved ? { ...alarm, last } : undefined, seen: last };
+      });
+    t.match(await after(shelved.name), { state: 'ActiveAcknowledged', shelved: false, last: 'Unshelved' });
+    t.match(await after(lasting.name), { state: 'ActiveAcknowledged', shelved: true, last: 'Shelved' });
+    t.match((await plant.api.get(`${SITE}/audit?kind=Alarm&name=${shelved.name}&action=Unshelve`)).body.items, [{ component: 'alarm-controller', result: 'Success' }]);
+    const again = await lastId({ 'Last-Event-ID': before.ids.at(-1) as string });
+    t.same(
+      before.names.filter((name) => !again.names.includes(name)),
+      [],
+      'every alarm, as if nothing had been seen',
+    );
+    t.not(again.ids[0].split('-')[0], before.ids[0].split('-')[0], 'another instance');
+  },
+);
