@@ -130,15 +130,15 @@ export class ArchiveSearch {
 
   async #look(block: ArchiveBlock, { condition, range, order, limit }: Wanted, rows: AuditRow[], unreadable: Set<string>): Promise<void> {
     if (unreadable.has(block.file)) return;
-    try {
-      const lines = await this.lines(block);
-      this.#table ??= new BlockTable();
-      this.#table.load(lines);
-      rows.push(...this.#table.select(condition, range, order, limit - rows.length));
-      await this.#pause();
-    } catch {
+    const lines = await this.lines(block).catch(() => null);
+    if (!lines) {
       unreadable.add(block.file); // taken away or damaged: verification says which, and the answer names the file
+      return;
     }
+    this.#table ??= new BlockTable();
+    this.#table.load(lines);
+    rows.push(...this.#table.select(condition, range, order, limit - rows.length));
+    await this.#pause();
   }
 }
 
