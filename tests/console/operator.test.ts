@@ -2,7 +2,7 @@
 import type { Page, WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, csvOf, firstAdmin, open, signIn, startConsole, SITE } from './person.js';
+import { account, csvOf, firstAdmin, layoutFlaws, open, signIn, startConsole, SITE } from './person.js';
 
 const alarm = (name: string, severity: string) => ({
   name,
@@ -60,6 +60,7 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     await page.getByTestId('open-rx101').click();
     await page.getByTestId('module-tic101').focus();
     await page.keyboard.press('Enter');
+    await eventually('the tab says which view it shows', async () => (await page.title()) === 'Unit RX101 – Lineside');
     const focused = () => page.evaluate('document.activeElement?.dataset.testid ?? document.activeElement?.id');
     await eventually('the focus goes into the faceplate', async () => (await focused()) === 'faceplate-title');
     await page.keyboard.press('Tab');
@@ -135,10 +136,14 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     t.strictSame(sent, [`${SITE}/alarms/li111/acknowledge`]);
 
     await page.clock.resume();
+    wire?.send(JSON.stringify({ type: 'broker-status', status: 'disconnected', seq: 2 }));
+    await page.getByTestId('link').getByText('not connected').waitFor();
+    t.strictSame(await layoutFlaws(page, 'runtimes-away'), [], 'the longest word about the link leaves the rest of the header where it can be touched');
+    wire?.send(JSON.stringify({ type: 'broker-status', status: 'connected', seq: 3 }));
     await page.getByTestId('nav-overview').click();
     await page.getByTestId('unit-rx101').locator('.severity').waitFor();
     listed = listed.map((each) => ({ ...each, shelved: true }));
-    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', seq: 2 }));
+    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', seq: 4 }));
     await page.getByTestId('unit-rx101').locator('.severity').waitFor({ state: 'detached' }); // a shelved alarm calls for nobody
     await context.close();
   });

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { startBatch } from '../data/batch.js';
 import { ready, readFault, stale, startPlant } from '../data/plant.js';
 import { config, startSession } from '../data/session.js';
-import { view } from '../data/view.js';
+import { type View, view } from '../data/view.js';
 import { Fault, ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';
@@ -66,7 +66,17 @@ function Screen() {
   );
 }
 
+/** The history of the browser and a reader of the screen tell the views apart by it. */
+function titleOf({ name, id }: View): string {
+  const place = name === 'unit' ? `${t.unit} ${id.toUpperCase()}` : name === 'batch' ? `${t.batch} ${id}` : t.places[name];
+  return `${place} – ${t.product}`;
+}
+
 function CurrentView() {
+  const title = titleOf(view.value);
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
   switch (view.value.name) {
     case 'alarms':
       return <AlarmsView />;

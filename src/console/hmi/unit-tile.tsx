@@ -61,13 +61,14 @@ function Work({ unit }: { readonly unit: OverviewUnit }) {
         {unit.heldInside && <span class="state state-attention">{t.waitsInside}</span>}
       </p>
       {running.map((phase) => (
-        <PhaseLine key={phase.name} phase={phase} />
+        <PhaseLine key={phase.name} phase={phase} unitState={unit.state} />
       ))}
     </div>
   );
 }
 
-function PhaseLine({ phase }: { readonly phase: PhaseDetail }) {
+/** A state that the head of the tile shows already is not said twice: the room is for the path. */
+function PhaseLine({ phase, unitState }: { readonly phase: PhaseDetail; readonly unitState: string }) {
   const steps = phase.sfcStatus?.activeSteps ?? [];
   return (
     <p class="phase-line">
@@ -77,7 +78,7 @@ function PhaseLine({ phase }: { readonly phase: PhaseDetail }) {
           {t.step} {steps.join(', ')}
         </span>
       )}
-      {phase.state !== 'Running' && <StateBadge state={phase.state} />}
+      {phase.state !== 'Running' && phase.state !== unitState && <StateBadge state={phase.state} />}
     </p>
   );
 }
