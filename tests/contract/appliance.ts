@@ -48,7 +48,8 @@ export class ApplianceTest implements WalkTarget {
     this.#dataDir = dataDir;
   }
 
-  static async start(): Promise<ApplianceTest> {
+  /** @param environment further settings as `LINESIDE_...` variables. */
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<ApplianceTest> {
     process.env.LINESIDE_LOG_LEVEL ??= 'silent';
     const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-contract-'));
     const clock = new AgingClock();
@@ -62,6 +63,7 @@ export class ApplianceTest implements WalkTarget {
         LINESIDE_GATEWAY__MAXBODYBYTES: String(BODY_BYTES_MAX),
         LINESIDE_DEMO__ENABLED: 'true',
         LINESIDE_RUNTIME__TIMESCALE: String(TIME_SCALE),
+        ...environment,
       },
       dataDir,
     );

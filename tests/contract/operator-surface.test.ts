@@ -9,7 +9,9 @@ import { eventually } from '../support/api-client.js';
 import { type Client, PASSWORD } from '../support/gateway.js';
 import { ApplianceTest, AT, SITE } from './appliance.js';
 
-const test = await ApplianceTest.start();
+/** An operator whose deployment takes single actions away (contract 2, Authentication 6). */
+const GAGGED = { group: '{prefix}-gagged', tier: 'operate', deny: ['tag:write', 'alarm:list'] };
+const test = await ApplianceTest.start({ LINESIDE_AUTH__ROLES: JSON.stringify([GAGGED]) });
 t.teardown(() => test.stop());
 const url = `http://127.0.0.1:${test.port}`;
 const admin = test.admin;
@@ -113,6 +115,28 @@ t.test('TAG-03 TAG-18 TAG-21 TAG-28 MODE-07: a device tag is read and written by
   t.match(await operator.post(byName, { value: 13 }), { status: 403, body: { code: 'automatic_mode', controlModule: 'bare1' } });
   await setMode('bare1', 'Semi-Automatic');
   t.match(await operator.post(byName, { value: 13 }), { status: 200, body: { ok: true, address: 'io-rx101:tcv101.out' } });
+});
+
+t.test('TAG-10 TAG-14 TAG-27 TAG-29 WS-18 WS-19: tags of a unit without a runtime are listed with nothing in them; a write says why it was not taken, on record', async (t) => {
+  await did(engineer.post(`${AT}/units`, { name: 'spare' }), 201);
+  await did(engineer.post('/api/v1/controlmoduletemplates', { name: 'note', moduleType: 'note', tags: [{ name: 'word', dataType: 'Float', accessLevel: 'readwrite' }] }), 201);
+  await did(engineer.post(`${AT}/controlmodules`, { name: 'note1', templateRef: 'note', parentName: 'spare', parentKind: 'Unit' }), 201);
+  await setMode('note1', 'Manual');
+  const offline = await viewer.get(`${AT}/tags/browse?unit=spare&moduleType=note`);
+  t.match(offline, { status: 200, body: [{ address: 'note1.word', unit: 'spare', value: null, quality: 'Uncertain', timestamp: null }] });
+  for (const path of ['units/spare/tags', 'units/spare/tags/note1.word', 'controlmodules/note1/tags', 'controlmodules/note1/tags/word'])
+    t.match(await viewer.get(`${AT}/${path}`), { status: 503, headers: { 'retry-after': '1' }, body: { code: 'runtime_unreachable', error: /unit spare is not reachable/ } }, path);
+  t.match(await operator.post(`${AT}/units/spare/tags/note1.word`, { value: 1 }), { status: 503, body: { code: 'runtime_unreachable' } });
+  const record = { result: 'Failed', reason: 'RuntimeUnreachable', target: { name: 'note1.word' }, after: 1 };
+  t.match(await newestWrite(), record);
+  const socket = await openSocket(t, operator);
+  t.match(await socket.ask({ type: 'write', requestId: 'w', site: SITE, unit: 'spare', address: 'note1.word', value: 1 }), {
+    type: 'result',
+    requestId: 'w',
+    ok: false,
+    message: /unit spare is not reachable/,
+  });
+  t.match(await newestWrite(), record);
 });
 
 t.test('TAG-19 TAG-21 TAG-22 TAG-23 TAG-24 TAG-25 TAG-26 TAG-29 MODE-06 MODE-07 WS-04 WS-17 WS-22: three ways in, one answer, and the record before it', async (t) => {
@@ -348,6 +372,20 @@ t.test('STREAM-13 STREAM-15 STREAM-17 STREAM-19 STREAM-22 WS-16 WS-17 WS-23 SSE-
   await ended.closed;
   t.match(await refusal(SocketClient.open(url, mobile.token)), { status: 401 });
   t.match(await mobile.get(`${AT}/events/sse`), { status: 401 });
+});
+
+t.test('AUTH-35 AUTH-36 WS-16 SSE-11: an action that the deployment denies is refused over every transport alike, and nothing else is', async (t) => {
+  const gagged = await test.as('gagged');
+  const socket = await openSocket(t, gagged);
+  t.match(await gagged.post(`${AT}/${SETPOINT}`, { value: 20 }), { status: 403, body: { code: 'action_missing', action: 'tag:write' } });
+  const write = { type: 'write', requestId: 'w', site: SITE, unit: 'rx101', address: 'tic101.sp', value: 20 };
+  t.match(await socket.ask(write), { type: 'error', code: 'action_missing', action: 'tag:write', requestId: 'w' });
+  t.match(await gagged.get(`${AT}/alarms`), { status: 403, body: { code: 'action_missing', action: 'alarm:list' } });
+  t.match(await socket.ask({ type: 'subscribe', id: 'a', channel: 'alarms' }), { type: 'error', code: 'action_missing', action: 'alarm:list', subscriptionId: 'a' });
+  t.match(await socket.ask({ type: 'unsubscribe', id: 'a' }), { type: 'error', code: 'not_found' }, 'nothing was registered');
+  for (const query of ['', '?channel=tags,alarms']) t.match(await gagged.get(`${AT}/events/sse${query}`), { status: 403, body: { action: 'alarm:list' } }, 'refused whole');
+  await openEvents(t, gagged, '?channel=tags,states,cmhealth');
+  t.equal((await gagged.post(`${AT}/mode`, { kind: 'ControlModule', name: 'xv101', mode: 'Automatic' })).status, 200);
 });
 
 t.test('SSE-03 SSE-04 SSE-05 SSE-07 SSE-08 SSE-12 SSE-13: an event stream goes on where it was cut', async (t) => {
