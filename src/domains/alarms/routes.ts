@@ -8,7 +8,8 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
-import { done, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
+import { checkIfMatch, etagOfBody } from '../../platform/http/revision.js';
+import { done, ok, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditTarget } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
@@ -68,7 +69,11 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     reply: 'alarm',
     summary: 'One alarm',
     exists,
-    handle: ({ params }, deps) => served(requireAlarm(deps.store, params.site, params.name), deps),
+    handle({ params }, deps) {
+      const alarm = requireAlarm(deps.store, params.site, params.name);
+      const body = served(alarm, deps);
+      return ok(body, { ETag: etagOfBody(alarm.metadata.resourceVersion, body) });
+    },
   }),
   route({
     method: 'POST',
@@ -138,9 +143,10 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     summary: 'Cleanup of an acknowledged alarm; a condition that is still true raises a new one',
     audit: { action: 'Delete', category: 'alarm', target },
     exists,
-    async handle({ params, caller, audit }, deps) {
+    async handle({ params, caller, audit, header }, deps) {
       const { metadata, spec, status } = requireAlarm(deps.store, params.site, params.name);
       const { site, name } = metadata;
+      checkIfMatch(header('if-match'), metadata.resourceVersion);
       if (status.state.endsWith('Unacknowledged')) throw conflict('alarm_unacknowledged', `alarm ${name} is ${status.state}; acknowledge it first`, { alarm: name });
       const draft = audit({ target: target(params), before: { ...spec, state: status.state } });
       await deps.book.write({ site, name, spec, status, event: 'Deleted', by: by(caller) }, { audits: [draft], remove: true }).durable;

@@ -4,7 +4,6 @@
  *
  * Order inside a write: fields (400), references and meaning (the kind's `admit`: 400, 422), If-Match (412), conflicts (409).
  */
-import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { conflict, invalid, missing, Refusal } from '../base/refusal.js';
 import { checkResourceName } from '../base/resource-name.js';
@@ -14,7 +13,7 @@ import type { Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
 import { type Caller, mayVisit, type Tier } from './caller.js';
 import { decode } from './json-body.js';
-import { checkIfMatch, etagOf } from './revision.js';
+import { checkIfMatch, etagOf, etagOfBody } from './revision.js';
 import { created, done, ok, type Reply, type RequestContext, type Route, type RouteRow, routesFor } from './route.js';
 
 export interface CrudDeps {
@@ -258,8 +257,7 @@ class Family<Spec extends object, Status> {
 
   #etag(resource: Resource<Spec, Status>, body: unknown): string {
     const { resourceVersion } = resource.metadata;
-    if (!this.#options.derives || body === undefined) return etagOf(resourceVersion);
-    return etagOf(`${resourceVersion}-${createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 12)}`);
+    return this.#options.derives && body !== undefined ? etagOfBody(resourceVersion, body) : etagOf(resourceVersion);
   }
 
   #find(params: Readonly<Record<string, string | undefined>>, { store }: CrudDeps): Resource<Spec, Status> {

@@ -1,8 +1,14 @@
 /** Strong ETags and their conditions (decisions Q-ERR-14). */
+import { createHash } from 'node:crypto';
 import { Refusal } from '../base/refusal.js';
 
 export function etagOf(revision: number | string): string {
   return `"${revision}"`;
+}
+
+/** For a read body that also shows what is not stored with the resource: every member is under the tag. */
+export function etagOfBody(revision: number, body: unknown): string {
+  return etagOf(`${revision}-${createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 12)}`);
 }
 
 /** Whether a list of tags names the revision; a tag that also covers derived members is `"<revision>-<digest>"`. */

@@ -275,6 +275,22 @@ t.test('Q-ALARM-07: filters of the list and of the history', async (t) => {
   t.equal((await events(`limit=2&cursor=${first.nextCursor}`)).items[0].sequence, first.items[1].sequence - 1);
 });
 
+t.test('ALARM-19 ALARM-23 Q-ERR-14: a read of one alarm has an ETag that every member is under; who deletes another state than he has read is told', async (t) => {
+  await placeAlarm('AA');
+  const alarm = `${ALARMS}/full-9`;
+  const tagOf = async (): Promise<string> => String((await operator.get(alarm)).headers.etag);
+  const etag = await tagOf();
+  t.match(etag, /^"\d+-[0-9a-f]{12}"$/);
+  t.equal((await operator.get(alarm, { headers: { 'If-None-Match': etag } })).status, 304);
+  await bench.edge(DEFINITION, 'lost');
+  t.match(await operator.get(alarm, { headers: { 'If-None-Match': etag } }), { status: 200, body: { evaluable: false } }, 'what is not stored counts too');
+  await bench.edge(DEFINITION, 'evaluable');
+  t.equal(await tagOf(), etag);
+  t.equal((await operator.post(`${alarm}/shelve`, { duration: '1h' })).status, 200);
+  t.match(await engineer.delete(alarm, { headers: { 'If-Match': etag } }), { status: 412, body: { code: 'precondition_failed', currentETag: /^"/ } });
+  t.equal((await engineer.delete(alarm, { headers: { 'If-Match': await tagOf() } })).status, 204);
+});
+
 t.test('ALARM-19 ADEF-15 Q-ALARM-07: a filter that names no word there is, is refused: an empty list would say that all is well', async (t) => {
   await placeAlarm('AU');
   const wrong: [string, string, string][] = [
