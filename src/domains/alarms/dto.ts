@@ -1,5 +1,5 @@
 /** An alarm as it is read (contract 2, Alarm; decisions D-ALARM-01). */
-import { readChoices, readFlag } from '../../platform/http/log-query.js';
+import { readChoices, readFlag, wordsOf } from '../../platform/http/log-query.js';
 import type { Query } from '../../platform/http/route.js';
 import type { AlarmResource } from './alarm-book.js';
 import { isActive, isShelved } from './counts.js';
@@ -46,7 +46,7 @@ export function readAlarmFilter(query: Query): (alarm: AlarmDto) => boolean {
   const types = readChoices(query, 'type', ALARM_TYPES);
   const shelved = readFlag(query, 'shelved');
   const active = readFlag(query, 'active');
-  const [source, unit, definition] = ['source', 'unit', 'definition'].map((name) => query.get(name) || undefined);
+  const [source, unit, definition] = ['source', 'unit', 'definition'].map((name) => wordsOf(query, name) || undefined);
   const among = (words: readonly string[] | undefined, word: string): boolean => words === undefined || words.includes(word);
   return (alarm) =>
     among(states, alarm.state) &&

@@ -5,6 +5,7 @@
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
 import { routesFor } from '../../platform/http/route.js';
+import { wordsOf } from '../../platform/http/log-query.js';
 import { eventStream, webSocket } from '../../platform/http/stream-port.js';
 import type { Places } from '../../platform/stream/hub.js';
 import { openEventStream, refuseApiKey, type SseParts } from '../../platform/stream/sse.js';
@@ -48,7 +49,7 @@ export const streamRoutes = [
     handle: (context, deps) => {
       const { caller, params, query } = context;
       refuseStranger(caller);
-      const request = { site: params.site, unit: query.get('unit'), channel: query.get('channel'), lastEventId: context.header('last-event-id') };
+      const request = { site: params.site, unit: query.get('unit'), channel: wordsOf(query, 'channel'), lastEventId: context.header('last-event-id') };
       return eventStream(openEventStream(deps.sse, request, caller));
     },
   }),

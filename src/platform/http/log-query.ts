@@ -53,9 +53,15 @@ export function readChoice<const Word extends string>(query: Query, name: string
   return word;
 }
 
+/** The words of a comma list, which a client may also send one by one; undefined when the parameter is absent. */
+export function wordsOf(query: Query, name: string): string | undefined {
+  const given = query.all(name);
+  return given.length === 0 ? undefined : given.join(',');
+}
+
 /** The words of a comma list; undefined when the parameter is absent or empty. */
 export function readChoices<const Word extends string>(query: Query, name: string, words: readonly Word[]): readonly Word[] | undefined {
-  const text = query.get(name);
+  const text = wordsOf(query, name);
   if (text === undefined || text === '') return undefined;
   const given = text.split(',');
   const known = words.filter((word) => given.includes(word));

@@ -311,6 +311,7 @@ t.test('ALARM-19 ADEF-15 Q-ALARM-07: a filter that names no word there is, is re
     t.match({ status, body }, { status: 400, body: { code: 'invalid_query', field, allowed: Array, error: new RegExp(`^${field} must be `) } }, `${list}?${query}`);
   }
   const count = async (query: string): Promise<number> => (await operator.get(`${ALARMS}?definition=${DEFINITION}&${query}`)).body.length;
+  t.equal(await count('state=ClearedAcknowledged&state=ActiveUnacknowledged&severity=Low&severity=High'), 1, 'one word at a time');
   for (const query of ['state=&severity=&type=&source=&unit=&shelved=&active=', 'active=true&shelved=false', 'severity=Low,High']) t.equal(await count(query), 1, query);
 });
 

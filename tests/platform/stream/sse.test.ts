@@ -74,6 +74,8 @@ t.test('SSE-02 SSE-03 SSE-05: query unit and channel', async (t) => {
   await published();
   const one = await open('?channel=cmhealth,cmhealth,alarms');
   t.same((await one.take(4)).map(({ event }) => event).sort(), ['alarm', 'cmhealth', 'cmhealth', 'cmhealth'], 'one per module, though the channel was named twice');
+  const several = await open('?channel=cmhealth&channel=alarms');
+  t.same((await several.take(4)).map(({ event }) => event).sort(), ['alarm', 'cmhealth', 'cmhealth', 'cmhealth'], 'a channel at a time');
   const unit = await open('?unit=away&channel=tags,alarms');
   alarm('a2', 'away');
   t.match(await unit.next(), { event: 'alarm', data: { name: 'a2' } });
