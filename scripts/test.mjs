@@ -22,7 +22,7 @@ const words = process.argv.slice(2);
 const chosen = suites(path.join(root, DIST, 'tests')).filter((name) => words.length === 0 || words.some((word) => name.includes(word)));
 
 /** Suites of a whole appliance, whose plant runs in real time: they get the machine to themselves. */
-const WHOLE_APPLIANCE = /tests\/(console\/|contract\/|faults\/|plant\/|domains\/records\/|domains\/units\/runtime|runtime\/replay\/recordings)/;
+const WHOLE_APPLIANCE = /tests\/(console\/|contract\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|domains\/units\/runtime|runtime\/replay\/recordings)/;
 
 mkdirSync(path.join(root, '.tap'), { recursive: true });
 const alone = chosen.filter((name) => WHOLE_APPLIANCE.test(name));

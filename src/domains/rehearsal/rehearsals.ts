@@ -68,8 +68,9 @@ export class Rehearsals {
           this.#log.error({ fault: fault.stack ?? fault.message, recipe: order.batch.masterRecipeRef }, 'a rehearsal failed');
           fail(fault.message);
         });
-        thread.on('exit', () => fail('a thread ended before its time'));
       }
+      // its findings come before its end; the end of the plant may be heard of before both, and without a plant it ends too
+      controller.on('exit', () => fail('a thread ended before its time'));
     });
   }
 

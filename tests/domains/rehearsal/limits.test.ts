@@ -1,4 +1,5 @@
 /** What ends a rehearsal from outside: the wall limit, the watchdog of its threads, a second one, the end of the appliance (ADR 0006). */
+import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { parse } from 'valibot';
 import type { RuntimeSettings } from '../../../runtime/port.js';
@@ -62,6 +63,9 @@ function timed(lookMs: number, instantsMax = Number.POSITIVE_INFINITY): { readon
   };
 }
 
+/** Should other threads begin meanwhile, the test is less sharp and still true. */
+const BUSY_MS_MAX = 20_000;
+
 /** @returns code and text of the refusal. */
 async function refusal(run: Promise<unknown>): Promise<string> {
   return run.then(
@@ -109,6 +113,19 @@ t.test('rehearsal: threads that do not end in time are ended, and the next rehea
   const last = refusal(rehearsals.run(() => orderOf()));
   await rehearsals.stop();
   t.equal(await last, 'unavailable rehearsal_failed: the rehearsal failed: the appliance stops');
+});
+
+t.test('rehearsal: a gateway that was busy while both threads ended has its findings all the same', async (t) => {
+  const rehearsals = new Rehearsals({ clock: new TestClock(), log: createLog(), heapMb: 256 });
+  t.teardown(() => rehearsals.stop());
+  const order = orderOf('Effective', { limitSeconds: 1 });
+  const known = new Set(readdirSync('/proc/self/task'));
+  const begun = (): number => readdirSync('/proc/self/task').filter((thread) => !known.has(thread)).length;
+  const run = rehearsals.run(() => order);
+  const until = performance.now() + BUSY_MS_MAX;
+  while (begun() < 2 && performance.now() < until);
+  while (begun() > 0 && performance.now() < until); // nothing is taken in until both are gone
+  t.match(await run, { outcome: 'TimeLimit' });
 });
 
 t.test('rehearsal: 409 for a recipe that nobody may run any more, whatever its body; Drafts may be rehearsed', async (t) => {
