@@ -10,33 +10,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { auditName } from '../base/audit-name.js';
+import type { RecordColumns, SealedRow } from './audit-row.js';
 import { servedAudit } from './chain.js';
 import { KeyFilter } from './key-filter.js';
 
 export const BLOCK_RECORDS = 512;
 const BLOCK_BYTES_MAX = 256 * 1024 * 1024; // a block that claims to hold more is none of ours
-
-export interface SealedRow {
-  readonly sequence: number;
-  /** Canonical JSON of the record without `hash`. */
-  readonly body: string;
-  readonly hash: Buffer;
-  readonly mac: Buffer;
-  readonly key_id: string;
-}
-
-/** What finds a record. */
-export interface RecordColumns {
-  readonly at: number;
-  readonly site: string;
-  readonly action: string;
-  readonly category: string;
-  readonly result: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly account: string;
-  readonly correlation: string;
-}
 
 /** Where a block lies, and what can be in it. */
 export interface ArchiveBlock {

@@ -11,21 +11,9 @@ import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type Database from '../base/sqlite.js';
 import { syncFolder } from '../base/sync-folder.js';
-import {
-  type ArchiveBlock,
-  type ArchiveDraft,
-  archiveFileName,
-  archiveLine,
-  BLOCK_RECORDS,
-  pack,
-  type RecordColumns,
-  readPart,
-  type SealedRow,
-  summaryOf,
-  type Trailer,
-  trailerLine,
-} from './archive-format.js';
+import { type ArchiveBlock, type ArchiveDraft, archiveFileName, archiveLine, BLOCK_RECORDS, pack, readPart, summaryOf, type Trailer, trailerLine } from './archive-format.js';
 import { ArchiveNotes } from './archive-notes.js';
+import type { AuditTableRow } from './audit-row.js';
 
 const DRAFT = '.part';
 const FILE_RECORDS_MAX = 100_000;
@@ -43,8 +31,6 @@ export interface ArchiveSpan {
   readonly first: number;
   readonly last: number;
 }
-
-type Row = SealedRow & RecordColumns;
 
 export class ArchiveWriter {
   readonly #database: Database.Database;
@@ -128,10 +114,10 @@ export class ArchiveWriter {
         sha.update(text);
         const bytes = await pack(text);
         await handle.appendFile(bytes);
-        blocks.push({ first: rows[0].sequence, last: (rows.at(-1) as Row).sequence, file, start, bytes: bytes.length, ...summaryOf(rows) });
+        blocks.push({ first: rows[0].sequence, last: (rows.at(-1) as AuditTableRow).sequence, file, start, bytes: bytes.length, ...summaryOf(rows) });
         start += bytes.length;
         records += rows.length;
-        headHash = (rows.at(-1) as Row).hash.toString('hex');
+        headHash = (rows.at(-1) as AuditTableRow).hash.toString('hex');
       }
       const trailer: Trailer = { records, headHash, sha256: sha.digest('hex') };
       await handle.appendFile(await pack(trailerLine(trailer)));
@@ -158,19 +144,19 @@ export class ArchiveWriter {
     }
   }
 
-  async *#rows({ first, last }: ArchiveSpan): AsyncGenerator<readonly Row[]> {
+  async *#rows({ first, last }: ArchiveSpan): AsyncGenerator<readonly AuditTableRow[]> {
     const slice = this.#database.prepare('SELECT * FROM audit WHERE sequence BETWEEN ? AND ? ORDER BY sequence LIMIT ?');
     for (let next = first; next <= last; ) {
-      const rows = slice.all(next, last, BLOCK_RECORDS) as Row[];
+      const rows = slice.all(next, last, BLOCK_RECORDS) as AuditTableRow[];
       if (rows.length === 0) return;
       yield rows;
-      next = (rows.at(-1) as Row).sequence + 1;
+      next = (rows.at(-1) as AuditTableRow).sequence + 1;
       await this.#rest();
     }
   }
 }
 
-function textOf(rows: readonly Row[]): string {
+function textOf(rows: readonly AuditTableRow[]): string {
   return rows.map(archiveLine).join('');
 }
 

@@ -3,7 +3,8 @@
  * as the rows of the table, so that a slice that leaves the table meanwhile is seen once, here or there.
  */
 import type Database from '../base/sqlite.js';
-import { archiveLine, type SealedRow } from './archive-format.js';
+import { archiveLine } from './archive-format.js';
+import type { SealedRow } from './audit-row.js';
 import { ArchiveNotes } from './archive-notes.js';
 import { ArchiveSearch, exportLines } from './archive-search.js';
 import type { AuditFilter } from './audit-filter.js';

@@ -6,6 +6,7 @@
 import type Database from '../base/sqlite.js';
 import { auditName } from '../base/audit-name.js';
 import { ArchiveNotes, type Cut, isNoteGenuine } from './archive-notes.js';
+import type { AuditTableRow } from './audit-row.js';
 import { AuditSearch } from './audit-search.js';
 import { GENESIS_HASH, hashOf, isHeadGenuine, macOf, type SignedHead } from './chain.js';
 import { type ChainEnd, readHeadFile } from './head-file.js';
@@ -26,23 +27,6 @@ export interface Verification {
   readonly archivedTo: number;
   readonly checkedAt: string;
   readonly problems: readonly { readonly sequence: number; readonly name: string; readonly problem: ChainProblem }[];
-}
-
-interface Row {
-  readonly sequence: number;
-  readonly at: number;
-  readonly site: string;
-  readonly action: string;
-  readonly category: string;
-  readonly result: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly account: string;
-  readonly correlation: string;
-  readonly body: string;
-  readonly hash: Buffer;
-  readonly mac: Buffer;
-  readonly key_id: string;
 }
 
 /** Records that the index would not find by their target, correlation, site or time, though it claims to cover them. */
@@ -86,7 +70,7 @@ export class ChainVerifier {
     let checked = 0;
     let headHash = previous ?? GENESIS_HASH;
     while (next <= span.last) {
-      const seen = this.#database.transaction(() => ({ cut: notes.cut(), rows: slice.all(next, span.last, SLICE_RECORDS) as Row[] }))();
+      const seen = this.#database.transaction(() => ({ cut: notes.cut(), rows: slice.all(next, span.last, SLICE_RECORDS) as AuditTableRow[] }))();
       const { rows } = seen;
       if (seen.cut.sequence >= next) {
         next = seen.cut.sequence + 1; // archived since this walk began
@@ -146,7 +130,7 @@ export class ChainVerifier {
     return { first: range.fromMs === undefined ? first : oldest.sequence, last: range.toMs === undefined ? Math.max(last, end?.sequence ?? 0) : newest.sequence };
   }
 
-  #checkRow(row: Row, previous: string | null, found: boolean): void {
+  #checkRow(row: AuditTableRow, previous: string | null, found: boolean): void {
     const record = parse(row.body);
     if (!found || !hashOf(row.body).equals(row.hash) || !record || !agrees(row, record)) this.#report(row.sequence, 'hash');
     if (previous !== null && record?.previousHash !== previous) this.#report(row.sequence, 'link');
@@ -198,7 +182,7 @@ function parse(body: string): Parsed | null {
 }
 
 /** The columns only find records; what they say must be what the hashed body says. */
-function agrees(row: Row, record: Parsed): boolean {
+function agrees(row: AuditTableRow, record: Parsed): boolean {
   const target = record.target as { kind?: unknown; name?: unknown } | undefined;
   return (
     record.sequence === row.sequence &&

@@ -4,24 +4,15 @@
  * text, which the ledger stores as it is.
  */
 import type { ArchiveDraft } from './archive-format.js';
+import type { RecordColumns } from './audit-row.js';
 import { auditText } from './audit-text.js';
 import type { LedgerTransaction, UnchainedAudit } from './protocol.js';
 
 export type WireField = string | number;
 
 /** An audit record as the ledger stores it: what finds it, and its canonical text around previousHash. */
-export interface WireAudit {
+export interface WireAudit extends RecordColumns {
   readonly sequence: number;
-  /** Wall ms. */
-  readonly at: number;
-  readonly site: string;
-  readonly action: string;
-  readonly category: string;
-  readonly result: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly account: string;
-  readonly correlation: string;
   readonly head: string;
   readonly tail: string;
 }
