@@ -1,10 +1,11 @@
 /** The audit trail (contract 2, Audit; contract 3, Additional routes; decisions Q-TAG-16, Q-AUTH-14). Nothing here changes a record. */
 import { auditSequence } from '../../platform/base/audit-name.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
-import { readLogQuery, readTime } from '../../platform/http/log-query.js';
+import { readLogQuery, readTime, readWord } from '../../platform/http/log-query.js';
 import { ok, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
 import type { AuditFilter } from '../../platform/ledger/audit-filter.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import { AUDIT_ACTIONS, AUDIT_RESULTS } from '../../platform/store/audit-record.js';
 import { type ArchiveIntegrity, INTEGRITY_KIND, INTEGRITY_STREAM } from './archive-integrity.js';
 
 export interface AuditRouteDeps {
@@ -12,7 +13,7 @@ export interface AuditRouteDeps {
   readonly integrity: ArchiveIntegrity;
 }
 
-const FILTERS = ['action', 'category', 'result', 'kind', 'name', 'accountId', 'correlationID'] as const;
+const FILTERS = ['category', 'kind', 'name', 'accountId', 'correlationID'] as const;
 const TEXT_LENGTH_MAX = 200;
 const VERIFICATION = '{ok, checked, firstSequence, lastSequence, headHash, archivedTo, checkedAt, problems}';
 const INTEGRITY_RUN = '{runId, startedAt, finishedAt, ok, checked, archives: [{file, firstSequence, lastSequence, ok, problem?, sequence?}]}';
@@ -124,9 +125,17 @@ function rangeOf(query: Query): { readonly fromMs?: number; readonly toMs?: numb
   return { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };
 }
 
-/** @throws Refusal `invalid_query` for a text that is longer than any in a record need be. */
+/** @throws Refusal `invalid_query` for an action or a result there is not, and for a text that is longer than any in a record need be. */
 function filterOf(query: Query): AuditFilter {
   const text = query.get('q') ?? '';
   if (text.length > TEXT_LENGTH_MAX) throw invalid('invalid_query', 'q', `q must be a text of up to ${TEXT_LENGTH_MAX} characters`);
-  return { ...Object.fromEntries(FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : []))), ...(text === '' ? {} : { text }) };
+  // of a word that is none an empty list would say that nothing of the kind happened
+  const action = readWord(query, 'action', AUDIT_ACTIONS);
+  const result = readWord(query, 'result', AUDIT_RESULTS);
+  return {
+    ...Object.fromEntries(FILTERS.flatMap((name) => (query.get(name) ? [[name, query.get(name)]] : []))),
+    ...(action && { action }),
+    ...(result && { result }),
+    ...(text !== '' && { text }),
+  };
 }

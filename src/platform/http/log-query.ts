@@ -46,8 +46,13 @@ export function parseTimestamp(text: string): number {
 
 /** One of the words; the first when the parameter is absent. */
 export function readChoice<const Word extends string>(query: Query, name: string, words: readonly Word[]): Word {
+  return readWord(query, name, words) ?? words[0];
+}
+
+/** One of the words; undefined when the parameter is absent or empty. */
+export function readWord<const Word extends string>(query: Query, name: string, words: readonly Word[]): Word | undefined {
   const text = query.get(name);
-  if (text === undefined || text === '') return words[0];
+  if (text === undefined || text === '') return undefined;
   const word = words.find((each) => each === text);
   if (word === undefined) throw invalid('invalid_query', name, `${name} must be one of ${words.join(', ')}`, { allowed: words });
   return word;

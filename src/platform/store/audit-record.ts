@@ -1,22 +1,25 @@
 /** Audit records as domains write them (decisions Q-TAG-16). Sequence, hash and chain are added by store and ledger. */
-export type AuditResult = 'Accepted' | 'Success' | 'Rejected' | 'Failed';
+export const AUDIT_RESULTS = ['Accepted', 'Success', 'Rejected', 'Failed'] as const;
+export type AuditResult = (typeof AUDIT_RESULTS)[number];
 
-export type AuditAction =
-  | 'Create'
-  | 'Update'
-  | 'Delete'
-  | 'Command'
-  | 'Acknowledge'
-  | 'Shelve'
-  | 'Unshelve'
-  | 'PromptAcknowledge'
-  | 'ExternalResult'
-  | 'Execute'
-  | 'Sign'
-  | 'Lifecycle'
-  | 'Request'
-  | 'Login'
-  | 'Logout';
+export const AUDIT_ACTIONS = [
+  'Create',
+  'Update',
+  'Delete',
+  'Command',
+  'Acknowledge',
+  'Shelve',
+  'Unshelve',
+  'PromptAcknowledge',
+  'ExternalResult',
+  'Execute',
+  'Sign',
+  'Lifecycle',
+  'Request',
+  'Login',
+  'Logout',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 export interface AuditTarget {
   readonly kind: string;

@@ -65,6 +65,20 @@ t.test('AUDIT-01: the audit trail of a site, newest first, with filters and page
   t.same(names((await reader.get('/api/v1/sites/north/audit?kind=Unit&name=u7')).body.items), ['u7']);
 });
 
+t.test('AUDIT-01, AUDIT-02: an action or a result that no record can have is refused with those there are, not answered with an empty list', async (t) => {
+  for (const list of ['/api/v1/audit', '/api/v1/sites/north/audit'])
+    for (const [name, allowed] of [
+      ['action', 'PromptAcknowledge'],
+      ['result', 'Rejected'],
+    ]) {
+      const { status, body } = await reader.get(`${list}?${name}=Nope`);
+      t.match({ status, ...body }, { status: 400, code: 'invalid_query', field: name });
+      t.ok(body.allowed.includes(allowed), body.error);
+      t.equal((await reader.get(`${list}?${name}=${allowed}`)).status, 200);
+      t.equal((await reader.get(`${list}?${name}=`)).status, 200, 'an empty one is none');
+    }
+});
+
 t.test('AUDIT-01: text search finds what a person wrote or a value says, in any member, and nothing but that', async (t) => {
   const record = (name: string, more: object): unknown =>
     gateway.store.write({
