@@ -5,9 +5,10 @@
  * the gateway or of a unit runtime, a missed edge and a full disk all mend themselves.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { AlarmGate, UnitOutbound } from '../../../runtime/port.js';
+import type { AlarmGate, AlarmPlan, UnitOutbound } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { SlicedWork } from '../../platform/base/slices.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
@@ -31,7 +32,11 @@ export interface DefinitionWatchParts {
   readonly lostChanged?: (site: string, module: string) => void;
 }
 
-type Edge = Extract<UnitOutbound, { readonly type: 'alarm-edge' }>;
+interface Edge extends Extract<UnitOutbound, { readonly type: 'alarm-edge' }> {
+  readonly site: string;
+  /** What the scan judged when it told. */
+  readonly plan: AlarmPlan | undefined;
+}
 
 const MS_PER_S = 1000;
 
@@ -46,9 +51,11 @@ export class DefinitionWatch implements Reconciler {
   readonly #lost = new Set<string>();
   /** Since when the state of a source has matched, in monotonic ms. */
   readonly #matchedSinceMs = new Map<string, number>();
+  readonly #edges: SlicedWork<Edge>;
 
   constructor(parts: DefinitionWatchParts) {
     this.#parts = parts;
+    this.#edges = new SlicedWork(parts.clock, (edge) => this.#takeEdge(edge));
   }
 
   keys(): Iterable<Key> {
@@ -117,11 +124,11 @@ export class DefinitionWatch implements Reconciler {
 
   // ---------------------------------------------------------------- tags
 
-  take({ site }: Pick<UnitLink, 'site'>, message: UnitOutbound): void {
-    if (message.type === 'alarm-edge') this.#takeEdge(site, message);
+  take(link: Pick<UnitLink, 'site' | 'alarmPlan'>, message: UnitOutbound): void {
+    if (message.type === 'alarm-edge') this.#edges.give({ ...message, site: link.site, plan: link.alarmPlan(message.definition) });
   }
 
-  #takeEdge(site: string, { definition: name, edge, value, atMs }: Edge): void {
+  #takeEdge({ site, plan, definition: name, edge, value, atMs }: Edge): void {
     const { store } = this.#parts;
     const key = `${site}/${name}`;
     const told = this.#told.get(key);
@@ -131,7 +138,7 @@ export class DefinitionWatch implements Reconciler {
     if (watched) this.#parts.lostChanged?.(site, watched.sourceName);
     if (told) this.#told.set(key, edge === 'raised' || edge === 'cleared' ? { ...told, active: edge === 'raised' } : { ...told, evaluable: edge === 'evaluable' });
     const definition = store.get(AlarmDefinition, site, name);
-    if (!store.accepting || !definition || !this.#isScanned(definition)) return;
+    if (!store.accepting || !definition || !this.#linkOf(definition) || !isPlanOf(definition, plan)) return;
     const armed = isArmed(definition.spec, store, site);
     if (edge === 'cleared') this.#apply(definition, 'false', value, atMs);
     if (edge === 'raised' && armed) this.#apply(definition, 'true', value, atMs);
@@ -142,6 +149,7 @@ export class DefinitionWatch implements Reconciler {
   /** A worker that has loaded a plan knows nothing, or only what its plan before was told. */
   linkChanged(link: UnitLink, what: 'ready' | 'down' | 'plan'): void {
     if (what === 'ready') return;
+    this.#edges.flush(); // those of the plan before, or of the worker that is gone
     if (what === 'plan') this.#loaded.add(link);
     else this.#loaded.delete(link);
     for (const definition of this.#definitionsOn(link)) {
@@ -165,9 +173,8 @@ export class DefinitionWatch implements Reconciler {
   }
 
   /** Not before the plan with its present condition is loaded: until then the edges are those of the condition before. */
-  #isScanned({ metadata, spec }: DefinitionResource): boolean {
-    const scanned = this.#linkOf({ metadata, spec })?.alarmPlan(metadata.name);
-    return scanned !== undefined && isOnTag(spec) && isDeepStrictEqual(scanned, alarmPlan(metadata.name, spec, scanned.tag));
+  #isScanned(definition: DefinitionResource): boolean {
+    return isPlanOf(definition, this.#linkOf(definition)?.alarmPlan(definition.metadata.name));
   }
 
   /** Tells the scan what it does not know yet. */
@@ -259,6 +266,10 @@ export class DefinitionWatch implements Reconciler {
     if (isDeepStrictEqual(status, definition.status)) return;
     store.apply({ puts: [{ kind: AlarmDefinition, site: metadata.site, name: metadata.name, status } as Put] });
   }
+}
+
+function isPlanOf({ metadata, spec }: DefinitionResource, scanned: AlarmPlan | undefined): boolean {
+  return scanned !== undefined && isOnTag(spec) && isDeepStrictEqual(scanned, alarmPlan(metadata.name, spec, scanned.tag));
 }
 
 function keyOf({ metadata }: DefinitionResource): string {

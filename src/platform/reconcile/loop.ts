@@ -1,10 +1,12 @@
 /**
  * The reconcile loop: keys wait in order, each is looked at once however often it was woken, and a key that fails is
- * looked at again with growing delay. A reconciler is given a name and nothing else, so a restart, a lost event and an
- * ordinary change all run the same lines.
+ * looked at again with growing delay. Many of them are looked at in slices: nobody else waits for the last one. A
+ * reconciler is given a name and nothing else, so a restart, a lost event and an ordinary change all run the same lines.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
+import { Slice } from '../base/slices.js';
 
 export interface Key {
   readonly site: string;
@@ -83,10 +85,14 @@ export class ReconcileLoop {
   async #drain(): Promise<void> {
     if (this.#busy) return;
     this.#busy = true;
+    let slice = new Slice(this.#clock);
     while (this.#waiting.size > 0 && !this.#stopped) {
       const [id, key] = this.#waiting.entries().next().value as [string, Key];
       this.#waiting.delete(id);
       await this.#look(id, key);
+      if (!slice.isOver) continue;
+      await nextTurn();
+      slice = new Slice(this.#clock);
     }
     this.#busy = false;
   }

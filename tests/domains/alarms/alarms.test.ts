@@ -436,6 +436,37 @@ t.test('Q-ALARM-02: evaluable tells whether the value can be judged; a worker th
   t.notOk(bench.gates.has('rx101-held'), 'states are not judged by the scan');
 });
 
+t.test('a burst of edges is taken in slices, in order, and all of it before whatever changes the link', async (t) => {
+  const names = ['burst-a', 'burst-b', 'burst-c', 'burst-d'];
+  const raise = (definition: string): void => bench.watch.take(bench.link, { type: 'alarm-edge', definition, edge: 'raised', value: 91, atMs: plant.clock.wallMs() });
+  const shown = () => names.map(bench.shown);
+  for (const name of names) await bench.define(name, SPEC);
+  let isSlow = true;
+  plant.store.watch(Alarm, () => {
+    if (isSlow) plant.clock.advance(5); // each alarm takes longer than a slice
+  });
+  raise('burst-a');
+  raise('burst-b');
+  raise('burst-c');
+  t.same(shown(), ['AU', '', '', ''], 'the rest waits for the next turns');
+  await new Promise(setImmediate);
+  t.same(shown().slice(0, 3), ['AU', 'AU', ''], 'one slice a turn');
+  // the scan takes another condition over: what it told before is not judged by it
+  bench.scanned.set('burst-d', alarmPlan('burst-d', { ...(definition('burst-d').spec as TagDefinition), threshold: '99' }, 0));
+  raise('burst-d');
+  bench.scanned.clear();
+  bench.watch.linkChanged(bench.link, 'plan');
+  t.same(shown(), ['AU', 'AU', 'AU', ''], 'all of it, at once');
+  t.match(bench.gates.get('burst-c'), { active: true }, 'and the scan is told what it has raised');
+  isSlow = false;
+  await bench.settle();
+  const alarms = plant.store.list(Alarm, 'demo').filter(({ spec }) => names.includes(spec.definitionRef));
+  await plant.store.write({
+    removes: [...names.map((name) => ({ kind: AlarmDefinition.kind, site: 'demo', name })), ...alarms.map(({ metadata: { name } }) => ({ kind: Alarm.kind, site: 'demo', name }))],
+  });
+  await bench.settle();
+});
+
 t.test('ALARM-02 ALARM-05 ALARM-07 ADEF-17: an alarm stays what it was raised for; a definition that is set on something else raises one of its own', async (t) => {
   const name = 'wander';
   const known = () => plant.store.list(Alarm, 'demo').filter(({ spec }) => spec.definitionRef === name);

@@ -167,7 +167,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
       await settle();
     },
     async edge(definition, edge, value = 1) {
-      watch.take({ site: 'demo' }, { type: 'alarm-edge', definition, edge, value, atMs: plant.clock.wallMs() } satisfies UnitOutbound);
+      watch.take(link, { type: 'alarm-edge', definition, edge, value, atMs: plant.clock.wallMs() } satisfies UnitOutbound);
       await settle();
     },
     async define(name, change) {

@@ -1,0 +1,72 @@
+/**
+ * Work that comes in bursts is done in slices: a thousand alarms within one scan must not keep a reader waiting until the
+ * last of them is stored. Between two slices the event loop turns once and serves everybody else.
+ */
+import type { Clock } from './clock.js';
+
+/** How long one burst may hold the event loop at a time; a request that meets three of them still answers within 20 ms. */
+const SLICE_MS = 4;
+
+export class Slice {
+  readonly #clock: Clock;
+  readonly #endsMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#endsMs = clock.monoMs() + SLICE_MS;
+  }
+
+  get isOver(): boolean {
+    return this.#clock.monoMs() >= this.#endsMs;
+  }
+}
+
+/** Items in the order they were given: at once while the slice lasts, the rest in the turns that follow. */
+export class SlicedWork<Item> {
+  readonly #clock: Clock;
+  readonly #work: (item: Item) => void;
+  #waiting: Item[] = [];
+  #done = 0; // of those that wait
+  #slice: Slice | undefined;
+
+  constructor(clock: Clock, work: (item: Item) => void) {
+    this.#clock = clock;
+    this.#work = work;
+  }
+
+  give(item: Item): void {
+    const slice = (this.#slice ??= this.#begin());
+    if (this.#waiting.length > 0 || slice.isOver) this.#waiting.push(item);
+    else this.#work(item);
+  }
+
+  /** Does now whatever waits, however long it takes: for what has to come after it. */
+  flush(): void {
+    while (this.#done < this.#waiting.length) this.#workNext();
+    this.#clear();
+  }
+
+  #begin(): Slice {
+    setImmediate(() => this.#turn());
+    return new Slice(this.#clock);
+  }
+
+  #turn(): void {
+    this.#slice = undefined;
+    if (this.#waiting.length === 0) return;
+    const slice = (this.#slice = this.#begin());
+    while (this.#done < this.#waiting.length && !slice.isOver) this.#workNext();
+    if (this.#done === this.#waiting.length) this.#clear();
+  }
+
+  #workNext(): void {
+    const item = this.#waiting[this.#done] as Item;
+    this.#done += 1; // before the work: an item that throws is not tried for ever
+    this.#work(item);
+  }
+
+  #clear(): void {
+    this.#waiting = [];
+    this.#done = 0;
+  }
+}

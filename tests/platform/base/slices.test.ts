@@ -1,0 +1,51 @@
+/** Bursts of work against a clock that the work itself moves: what waits, in which order, and who gets between. */
+import t from 'tap';
+import { SlicedWork } from '../../../src/platform/base/slices.js';
+import { TestClock } from '../../support/test-clock.js';
+
+const turn = (): Promise<void> => new Promise(setImmediate);
+
+function slicedWork() {
+  const clock = new TestClock();
+  const done: number[] = [];
+  const work = new SlicedWork<number>(clock, (item) => {
+    clock.advance(1);
+    done.push(item);
+  });
+  return { clock, done, work };
+}
+
+t.test('a burst is done in order, the first slice at once, and the event loop turns between slices', async (t) => {
+  const { done, work } = slicedWork();
+  for (let item = 0; item < 10; item += 1) work.give(item);
+  t.same(done, [0, 1, 2, 3]);
+  await turn();
+  t.same(done, [0, 1, 2, 3, 4, 5, 6, 7]);
+  work.give(10);
+  t.equal(done.length, 8, 'what comes later waits behind what waits already');
+  await turn();
+  t.same(done, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+  await turn();
+  work.give(11);
+  t.equal(done.at(-1), 11, 'and nothing waits when there is no burst');
+});
+
+t.test('one item after the other within one turn is a burst too', async (t) => {
+  const { clock, done, work } = slicedWork();
+  work.give(0);
+  clock.advance(10); // somebody else held the thread: what is left of the turn is for others
+  work.give(1);
+  t.same(done, [0]);
+  await turn();
+  t.same(done, [0, 1]);
+});
+
+t.test('a flush does what waits now and leaves nothing for later', async (t) => {
+  const { done, work } = slicedWork();
+  for (let item = 0; item < 9; item += 1) work.give(item);
+  work.flush();
+  t.same(done, [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  await turn();
+  await turn();
+  t.equal(done.length, 9);
+});
