@@ -1,8 +1,27 @@
 /** The console when not everything is as it should be: an interlock that is bypassed, a stream that is lost, an account without a password. */
-import type { WebSocketRoute } from 'playwright-core';
+import type { Request, WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, batch, csvOf, firstAdmin, flawsOf, open, picture, signIn, startConsole, SITE } from './person.js';
+import {
+  account,
+  allSent,
+  answerTo,
+  batch,
+  csvOf,
+  firstAdmin,
+  flawsOf,
+  isHatched,
+  open,
+  picture,
+  says,
+  signIn,
+  startConsole,
+  SITE,
+  stopClock,
+  untilHatched,
+  untilPlain,
+  writesOf,
+} from './person.js';
 
 t.test('the console when not everything is as it should be', { timeout: 170_000 }, async (t) => {
   const { box, browser } = await startConsole(t);
@@ -20,24 +39,27 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     await sven.getByTestId('open-rx101').click();
     await sven.getByTestId('module-hx101').click();
     await sven.locator('[data-testid="interlock"][data-blocked="true"]').waitFor();
+    const sent = writesOf(sven);
     await sven.getByTestId('bypass').click();
     await sven.getByTestId('bypass-for-15m').click();
     await sven.getByTestId('reason').fill('short');
     await sven.getByTestId('bypass-send').click();
-    t.match(await sven.getByTestId('bypass-error').textContent(), /10 characters/);
+    await says(sven.getByTestId('bypass-error'), /10 characters/);
     t.strictSame(await flawsOf(sven, 'bypass'), []);
     await sven.getByTestId('reason').fill('level checked through the sight glass');
     await sven.getByTestId('bypass-send').click();
-    const words = await sven.getByTestId('bypass-confirm').textContent();
-    t.match(words, /Until \S+ HX101 \(.+\) is no longer stopped/, 'what is bypassed, in plain words');
-    t.match(words, /not met: level low: li101\.pv/);
-    t.match(words, /level checked through the sight glass/);
-    t.equal((await bypass()).active, false, 'nothing is sent before it is confirmed');
+    const words = sven.getByTestId('bypass-confirm');
+    await says(words, /Until .+ HX101 \(.+\) is no longer stopped/, 'what is bypassed, in plain words'); // with its date when that is tomorrow
+    await says(words, /not met: level low: li101\.pv/);
+    await says(words, /level checked through the sight glass/);
     t.strictSame(await flawsOf(sven, 'bypass-confirm'), []);
+    await allSent(sven);
+    t.strictSame(sent, [], 'nothing is sent before it is confirmed');
+    t.equal((await bypass()).active, false);
     await sven.getByTestId('bypass-send').click();
     await sven.getByTestId('bypass-dialog').waitFor({ state: 'detached' });
     t.match(await bypass(), { active: true, by: 'sven of the shift', reason: 'level checked through the sight glass' });
-    t.match(await sven.getByTestId('bypass-note').textContent(), /Bypassed until .* by sven of the shift: level checked/);
+    await says(sven.getByTestId('bypass-note'), /Bypassed until .* by sven of the shift: level checked/);
     await sven.locator('[data-testid="interlock"][data-blocked="false"]').waitFor();
     await page.locator('[data-testid="module-hx101"][data-bypassed="true"]').waitFor();
     t.strictSame(await flawsOf(sven, 'bypassed'), []);
@@ -70,6 +92,7 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     });
     await lost.goto(`${box.base}/hmi`);
     await signIn(lost, 'olga');
+    await lost.locator('[data-testid="value-tic101.pv"][data-quality="Good"]').waitFor(); // before its first value a silence is no loss
     await lost.evaluate(`localStorage.setItem('lineside.trends', '["rx101 tic101.sp"]')`);
     await lost.evaluate("location.hash = '#/trends'");
     await lost.locator('[data-testid="trend-plot"] canvas').waitFor();
@@ -97,7 +120,6 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
   await t.test('contract 2, Events: values are marked as old within 1 s of the last frame, whatever view is opened meanwhile, and never before', async (t) => {
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
     const panel = await context.newPage();
-    const now = () => panel.evaluate('Date.now()') as Promise<number>;
     let wire: WebSocketRoute | undefined;
     let isCut = false;
     let last: { readonly seq: number } = { seq: 0 };
@@ -116,10 +138,10 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     await panel.goto(`${box.base}/hmi`);
     await signIn(panel, 'olga');
     await panel.locator('[data-testid="value-tic101.pv"][data-quality="Good"][data-stale="false"]').waitFor();
-    const hatched = `getComputedStyle(document.querySelector('[data-testid="value-tic101.pv"]')).backgroundImage`;
+    const value = panel.getByTestId('value-tic101.pv');
     const live = (is: boolean) => panel.locator(`[data-testid="hmi"][data-live="${is}"]`).waitFor();
     isCut = true;
-    await panel.clock.pauseAt((await now()) + 500);
+    await stopClock(panel);
     let seq = last.seq;
     /** The last frame of a stream: from here on nothing comes, and time stands still. */
     const frame = async (value: number): Promise<void> => {
@@ -131,25 +153,26 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     await frame(77.7);
     await panel.clock.runFor(500);
     await live(true);
-    t.equal(await panel.evaluate(hatched), 'none', 'half a second of silence is no loss');
+    t.equal(await isHatched(value), false, 'half a second of silence is no loss');
     await panel.clock.runFor(500);
     await live(false);
-    t.match(await panel.evaluate(hatched), /repeating-linear-gradient/, 'the value of before is shown, and not as a live one');
-    t.equal(await panel.locator('[data-testid="value-tic101.pv"]').getAttribute('data-stale'), 'true');
-    t.match(await panel.getByTestId('link').textContent(), /No live data since/);
-    t.match(await panel.getByTestId('alarm-banner').textContent(), /not known without live data/);
+    await untilHatched(value, 'the value of before is shown, and not as a live one');
+    await panel.locator('[data-testid="value-tic101.pv"][data-stale="true"]').waitFor();
+    await says(panel.getByTestId('number-tic101.pv'), /^77\.7$/);
+    await says(panel.getByTestId('link'), /No live data since/);
+    await says(panel.getByTestId('alarm-banner'), /not known without live data/);
     await panel.getByTestId('nav-alarms').click();
-    t.match(await panel.getByTestId('alarms-none').textContent(), /not known without live data/, 'and the list does not say that there are none');
+    await says(panel.getByTestId('alarms-none'), /not known without live data/, 'and the list does not say that there are none');
     await panel.getByTestId('nav-overview').click();
 
     await frame(78.8); // it comes back, and is lost again while another view asks for tags of its own
-    t.equal(await panel.evaluate(hatched), 'none');
+    await untilPlain(value, 'the value is a live one again');
     await panel.getByTestId('open-tk201').click();
     await panel.getByTestId('unit-view').waitFor();
     await panel.clock.runFor(1000);
     await live(false);
     await panel.getByTestId('nav-overview').click();
-    t.match(await panel.evaluate(hatched), /repeating-linear-gradient/);
+    await untilHatched(value, 'the overview marks its values, although another view was open when they grew old');
 
     isCut = false;
     await panel.clock.resume();
@@ -159,19 +182,19 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     await context.close();
   });
 
-  await t.test('a lost stream marks every value of the unit view, and a new one brings them back', async (t) => {
+  await t.test('a lost stream marks every value of the unit view, and a new one brings them back', async () => {
     await page.evaluate("location.hash = '#/unit/rx101'");
-    const background = `getComputedStyle(document.querySelector('[data-testid="module-tic101"]')).backgroundImage`;
+    const module = page.getByTestId('module-tic101');
     await page.locator('[data-testid="module-tic101"][data-quality="Good"]').waitFor();
     await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
     process.kill(box.pid, 'SIGSTOP'); // a pulled cable: no close, no frame
     await page.locator('[data-testid="hmi"][data-live="false"]').waitFor();
-    t.match(await page.evaluate(background), /repeating-linear-gradient/, 'hatched: not to be read as live');
+    await untilHatched(module, 'hatched: not to be read as live');
     await page.screenshot({ path: picture('unit-stale') });
     process.kill(box.pid, 'SIGCONT');
     await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
     await page.locator('[data-testid="module-tic101"][data-quality="Good"]').waitFor();
-    t.equal(await page.evaluate(background), 'none');
+    await untilPlain(module, 'live again');
   });
 
   await t.test('an answer that was overtaken is not shown: the state of a batch never goes back', async (t) => {
@@ -189,31 +212,29 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
       release = resolve;
     });
     let holds = true;
-    const caught = new Promise<void>((resolve) => {
+    const caught = new Promise<Request>((resolve) => {
       void late.route(`**${SITE}/batches/${name}`, async (route) => {
         if (!holds) return route.continue();
         holds = false;
         const answer = await route.fetch();
-        resolve();
+        resolve(route.request());
         await released;
         return route.fulfill({ response: answer });
       });
     });
-    await caught; // the read of this second, which says Pending
+    const overtaken = await caught; // the read of this second, which says Pending
     const started = await admin.post(`${SITE}/command`, { kind: 'Batch', name, command: 'Start' });
     t.equal(started.status, 200);
     await badge('Running').waitFor();
     await late.evaluate(`window.shown = []; new MutationObserver(() => window.shown.push(document.querySelector('[data-testid="batch-view-state"]')?.dataset.state))
       .observe(document.body, { subtree: true, attributes: true, attributeFilter: ['data-state'], childList: true })`);
-    const next = late
-      .waitForResponse((answer) => new URL(answer.url()).pathname === `${SITE}/batches/${name}`)
-      .then(() => late.waitForResponse((answer) => new URL(answer.url()).pathname === `${SITE}/batches/${name}`));
     release();
-    await next; // the old answer, and the one of the second after
+    await (await overtaken.response())?.finished();
+    await answerTo(late, `${SITE}/batches/${name}`); // asked after it: what the page makes of the old one is made
     t.notOk(((await late.evaluate('window.shown')) as string[]).includes('Pending'), 'what was overtaken is thrown away');
     await badge('Running').waitFor();
     await late.goto(`${box.base}/hmi#/batch/no-such-batch`);
-    t.match(await late.getByTestId('batch-none').getByText('There is no batch').textContent(), /no-such-batch/, 'a batch that is gone is said to be gone');
+    await says(late.getByTestId('batch-none'), /There is no batch.*no-such-batch/, 'a batch that is gone is said to be gone');
     await admin.post(`${SITE}/command`, { kind: 'Batch', name, command: 'Abort', reason: 'end of the test of overtaking' });
     await context.close();
   });
@@ -231,7 +252,7 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     await guest.goto(`${box.base}/hmi#/batch/${name}`);
     await guest.reload();
     await guest.getByTestId('sign').click();
-    t.match(await guest.getByTestId('sign-in-again').textContent(), /no password on this box.*sign in at your organisation/);
+    await says(guest.getByTestId('sign-in-again'), /no password on this box.*sign in at your organisation/);
     t.equal(await guest.getByTestId('sign-password').count(), 0);
     await context.close();
   });

@@ -1,8 +1,8 @@
 /** What an operator in a hurry, two people at one panel and a panel with a wrong clock do to the console. */
-import type { Page, WebSocketRoute } from 'playwright-core';
+import type { WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, csvOf, firstAdmin, layoutFlaws, open, signIn, startConsole, SITE } from './person.js';
+import { account, csvOf, firstAdmin, layoutFlaws, open, signIn, startConsole, SITE, writesOf } from './person.js';
 
 const alarm = (name: string, severity: string) => ({
   name,
@@ -35,15 +35,6 @@ const PROMPT = {
   min: '0',
   max: '14',
 };
-
-/** Paths of the writes that the page sends. */
-function writesOf(page: Page): string[] {
-  const sent: string[] = [];
-  page.on('request', (request) => {
-    if (request.method() !== 'GET') sent.push(new URL(request.url()).pathname);
-  });
-  return sent;
-}
 
 t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => {
   const { box, browser } = await startConsole(t);

@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AxeBuilder } from '@axe-core/playwright';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import type { ApiClient } from '../support/api-client.js';
+import type { Browser, BrowserContextOptions, Locator, Page, Response } from 'playwright-core';
+import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { launchBrowser } from './browser.js';
 
@@ -56,6 +56,58 @@ export async function signIn(page: Page, username: string): Promise<void> {
   await page.getByTestId('login-submit').click();
   await page.getByTestId('hmi').waitFor();
 }
+
+/** Waits until the element says so: a page draws a moment after the click, and after the answer. When it never does, the fault tells what stands there instead. */
+export async function says(place: Locator, words: RegExp, why = 'words of the page'): Promise<void> {
+  const said = place.filter({ hasText: words });
+  await said.waitFor().catch(async (fault: Error) => {
+    throw new Error(`${why}: not ${words} but ${JSON.stringify(await place.allTextContents())}; ${fault.message}`);
+  });
+}
+
+/** Whether the values of this element may not be read as live ones. */
+export function isHatched(place: Locator): Promise<boolean> {
+  return place.evaluate((element) => element.ownerDocument.defaultView.getComputedStyle(element).backgroundImage.includes('repeating-linear-gradient'));
+}
+
+export async function untilHatched(place: Locator, why: string): Promise<void> {
+  await eventually(why, () => isHatched(place));
+}
+
+export async function untilPlain(place: Locator, why: string): Promise<void> {
+  await eventually(why, async () => !(await isHatched(place)));
+}
+
+/** Paths of the writes that the page sends. */
+export function writesOf(page: Page): string[] {
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(new URL(request.url()).pathname);
+  });
+  return sent;
+}
+
+/** What the page has sent so far is known: a request of ours comes behind it. Needed before `nothing was sent` says anything. */
+export async function allSent(page: Page): Promise<void> {
+  await page.evaluate(`fetch('/healthz').then((answer) => answer.text())`);
+}
+
+/** The page's next question of this path, asked from now on, and its whole answer. */
+export async function answerTo(page: Page, pathname: string): Promise<Response> {
+  const request = await page.waitForRequest((each) => new URL(each.url()).pathname === pathname);
+  const response = await request.response();
+  if (!response) throw new Error(`no answer to ${pathname}`);
+  await response.finished();
+  return response;
+}
+
+/** From here on the time of the page goes on only when the test says so; its clock is installed. What the page does until it stands still takes its time too. */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.pauseAt(((await page.evaluate('Date.now()')) as number) + STOPPED_AFTER_MS);
+}
+
+/** More than the slowest machine needs between the two calls above: a clock does not go back. */
+const STOPPED_AFTER_MS = 60_000;
 
 /** The first account of the box, signed in. */
 export async function firstAdmin(api: ApiClient, dataDir: string): Promise<ApiClient> {
