@@ -16,7 +16,7 @@ export interface AuditRouteDeps {
 const FILTERS = ['category', 'kind', 'name', 'accountId', 'correlationID'] as const;
 const TEXT_LENGTH_MAX = 200;
 const VERIFICATION = '{ok, checked, firstSequence, lastSequence, headHash, archivedTo, checkedAt, problems}';
-const INTEGRITY_RUN = '{runId, startedAt, finishedAt, ok, checked, archives: [{file, firstSequence, lastSequence, ok, problem?, sequence?}]}';
+const INTEGRITY_RUN = '{runId, startedAt, finishedAt, ok, checked, archives: [{file, firstSequence, lastSequence, ok, problem?, sequence?, repacked?}]}';
 const route = routesFor<AuditRouteDeps>();
 
 export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [

@@ -39,7 +39,19 @@ export class ArchiveCut {
     this.#transaction(() => {
       const at = new Date().toISOString();
       for (const block of blocks) {
-        this.#sql.putBlock.run(block.last, block.first, block.file, block.start, block.bytes, block.fromAt, block.toAt, JSON.stringify(block.sites), Buffer.from(block.keys));
+        this.#sql.putBlock.run(
+          block.last,
+          block.first,
+          block.file,
+          block.start,
+          block.bytes,
+          block.textBytes,
+          block.sha256,
+          block.fromAt,
+          block.toAt,
+          JSON.stringify(block.sites),
+          Buffer.from(block.keys),
+        );
       }
       this.#sql.putNote.run(note.last, note.first, note.file, note.records, note.previousHash, note.headHash, note.sha256, at, macOfNote(note, this.#keys.auditHmac));
       // of the signed heads the one at the end of the file stays
@@ -94,7 +106,9 @@ function prepareAll(database: Database.Database) {
     hashAt: database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck(),
     slice: database.prepare('SELECT sequence, hash FROM audit WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?'),
     putNote: database.prepare('INSERT INTO audit_archives (last, first, file, records, previous_hash, head_hash, sha256, archived_at, mac) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-    putBlock: database.prepare('INSERT INTO audit_archive_blocks (last, first, file, start, bytes, from_at, to_at, sites, keys) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    putBlock: database.prepare(
+      'INSERT INTO audit_archive_blocks (last, first, file, start, bytes, text_bytes, sha256, from_at, to_at, sites, keys) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    ),
     putHead: database.prepare('INSERT OR REPLACE INTO audit_heads (sequence, hash, at, kid, signature) VALUES (?, ?, ?, ?, ?)'),
     removeSpans: database.prepare('DELETE FROM audit_spans WHERE last <= @to AND last > @after'),
     removeSites: database.prepare('DELETE FROM audit_sites WHERE last <= @to'),

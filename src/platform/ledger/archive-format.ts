@@ -25,6 +25,9 @@ export interface ArchiveBlock {
   /** Bytes of the file. */
   readonly start: number;
   readonly bytes: number;
+  /** Length and SHA-256 (hex) of its text; null in the register of a file that was written before they were noted. */
+  readonly textBytes: number | null;
+  readonly sha256: string | null;
   /** Wall ms, both inclusive. */
   readonly fromAt: number;
   readonly toAt: number;
@@ -153,9 +156,9 @@ export function pack(text: string): Promise<Buffer> {
 
 /**
  * The text of a part of the file.
- * @throws Error when the file ends before it, or it is no whole gzip member.
+ * @throws Error when the file ends before it, it is no whole gzip member, or unpacks to more than it may hold.
  */
-export async function readPart(file: FileHandle, start: number, bytes: number): Promise<string> {
+export async function readPart(file: FileHandle, start: number, bytes: number, textBytesMax: number | null = null): Promise<string> {
   if (bytes > BLOCK_BYTES_MAX) throw new Error('the part is too long');
   const buffer = Buffer.alloc(bytes);
   for (let at = 0; at < bytes; ) {
@@ -163,5 +166,5 @@ export async function readPart(file: FileHandle, start: number, bytes: number): 
     if (bytesRead === 0) throw new Error('the file ends too early');
     at += bytesRead;
   }
-  return (await unpacked(buffer, { maxOutputLength: BLOCK_BYTES_MAX })).toString('utf8');
+  return (await unpacked(buffer, { maxOutputLength: Math.min(textBytesMax ?? BLOCK_BYTES_MAX, BLOCK_BYTES_MAX) })).toString('utf8');
 }

@@ -36,7 +36,7 @@ export function isNoteGenuine(note: SealedNote, key: Buffer): boolean {
 }
 
 const NOTE = 'SELECT first, last, file, records, previous_hash AS previousHash, head_hash AS headHash, sha256, mac FROM audit_archives';
-const BLOCK = 'SELECT first, last, file, start, bytes, from_at AS fromAt, to_at AS toAt, sites, keys FROM audit_archive_blocks';
+const BLOCK = 'SELECT first, last, file, start, bytes, text_bytes AS textBytes, sha256, from_at AS fromAt, to_at AS toAt, sites, keys FROM audit_archive_blocks';
 
 export interface BlockRange {
   readonly first: number;

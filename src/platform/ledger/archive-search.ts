@@ -3,6 +3,7 @@
  * into a small table in memory, of which the same conditions are asked as of the live table: the answer is the same on both
  * sides of the cut. One block is in memory at a time, and other queries go on between two of them.
  */
+import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import Database from '../base/sqlite.js';
@@ -10,6 +11,7 @@ import { type ArchiveBlock, type ArchivedRow, archiveLine, columnsOf, correlatio
 import { ArchiveNotes, type BlockRange } from './archive-notes.js';
 import { type AuditFilter, auditCondition, type Condition } from './audit-filter.js';
 import type { AuditOfRequest, AuditRow } from './audit-search.js';
+import { hashOf } from './chain.js';
 import { KeyFilter, type Probe, probeOf } from './key-filter.js';
 
 const BLOCKS_AT_ONCE = 256; // notes of blocks that are looked at between two pauses
@@ -88,14 +90,13 @@ export class ArchiveSearch {
     return this.#notes.blocks({ first: sequence, last: sequence }, 'asc', 1)[0];
   }
 
-  /** @throws Error when the file is not there or does not hold the block. */
-  async lines({ file, start, bytes, first, last }: ArchiveBlock): Promise<readonly ArchivedRow[]> {
-    const handle = await open(path.join(this.#folder, path.basename(file)), 'r');
+  /** @throws Error when the file is not there or does not hold the block as it was written: no reader gets another record in its place. */
+  async lines(block: ArchiveBlock): Promise<readonly ArchivedRow[]> {
+    const handle = await open(path.join(this.#folder, path.basename(block.file)), 'r');
     try {
-      const text = await readPart(handle, start, bytes);
-      const rows = text.split('\n').slice(0, -1).map(readLine);
-      if (rows.some((row) => row === null) || rows[0]?.sequence !== first || rows.at(-1)?.sequence !== last) throw new Error(`${file} does not hold records ${first} to ${last}`);
-      return rows as ArchivedRow[];
+      const rows = rowsOf(block, await readPart(handle, block.start, block.bytes, block.textBytes));
+      if (!rows) throw new Error(`${block.file} does not hold records ${block.first} to ${block.last} as they were written`);
+      return rows;
     } finally {
       await handle.close();
     }
@@ -145,6 +146,14 @@ export class ArchiveSearch {
 /** The text of a block as an export gives it, without what comes before `after`. */
 export function exportLines(rows: readonly ArchivedRow[], after: number): string[] {
   return rows.filter((row) => row.sequence > after).map(archiveLine);
+}
+
+/** Null when the text is not that of the block. */
+function rowsOf({ first, last, sha256 }: ArchiveBlock, text: string): readonly ArchivedRow[] | null {
+  if (sha256 !== null && createHash('sha256').update(text).digest('hex') !== sha256) return null;
+  const rows = text.split('\n').slice(0, -1).map(readLine);
+  const whole = rows.every((row, at) => row !== null && hashOf(row.body).equals(row.hash) && row.sequence > (rows[at - 1]?.sequence ?? 0));
+  return whole && rows[0]?.sequence === first && rows.at(-1)?.sequence === last ? (rows as ArchivedRow[]) : null;
 }
 
 function canHold({ sites, keys }: ArchiveBlock, wanted: Wanted): boolean {

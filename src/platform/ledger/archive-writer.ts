@@ -114,7 +114,8 @@ export class ArchiveWriter {
         sha.update(text);
         const bytes = await pack(text);
         await handle.appendFile(bytes);
-        blocks.push({ first: rows[0].sequence, last: (rows.at(-1) as AuditTableRow).sequence, file, start, bytes: bytes.length, ...summaryOf(rows) });
+        const noted = { textBytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
+        blocks.push({ first: rows[0].sequence, last: (rows.at(-1) as AuditTableRow).sequence, file, start, bytes: bytes.length, ...noted, ...summaryOf(rows) });
         start += bytes.length;
         records += rows.length;
         headHash = (rows.at(-1) as AuditTableRow).hash.toString('hex');

@@ -46,6 +46,9 @@ const MIGRATIONS: readonly string[] = [
    CREATE TABLE audit_archive_blocks (
      last INTEGER PRIMARY KEY, first INTEGER NOT NULL, file TEXT NOT NULL, start INTEGER NOT NULL, bytes INTEGER NOT NULL,
      from_at INTEGER NOT NULL, to_at INTEGER NOT NULL, sites TEXT NOT NULL, keys BLOB NOT NULL);`,
+  // what a block unpacks to: a file that was packed again is told from its original, and never unpacks to more than it may
+  `ALTER TABLE audit_archive_blocks ADD COLUMN text_bytes INTEGER;
+   ALTER TABLE audit_archive_blocks ADD COLUMN sha256 TEXT;`,
 ];
 
 /** Streams that are read by time, and the condition that lets a query use their index `facts_timed`. */

@@ -1,7 +1,8 @@
 /** The audit routes over a trail of which the oldest records are in a file of the archive. */
-import { mkdtempSync, renameSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { ArchiveIntegrity } from '../../../src/domains/audit/archive-integrity.js';
 import { noteArchived } from '../../../src/domains/audit/archive-record.js';
@@ -117,13 +118,20 @@ t.test('AUDIT-02 AUDIT-04: an integrity run needs admin, is audited with what it
   t.match(gateway.audits.at(-1), { details: { ok: false, file: FILE, problem: 'absent' } });
   t.match((await reader.get(`/api/v1/sites/north/audit/${auditName(3)}`)).body, { status: 404, code: 'archive_unreadable', file: FILE });
   t.same((await reader.get('/api/v1/audit?correlationID=corr-150')).body, { items: [], nextCursor: null, unreadable: [FILE] });
-  renameSync(hidden, path.join(archiveFolder(dataDir), FILE));
+  const file = path.join(archiveFolder(dataDir), FILE);
+  writeFileSync(file, gzipSync(gunzipSync(readFileSync(hidden))));
+  t.match((await supervisor.get('/api/v1/audit/verify-archived')).body, { ok: true, checked: ARCHIVED, problems: [] }, 'every record is there');
+  t.match((await reader.get(`/api/v1/sites/north/audit/${auditName(3)}`)).body, { status: 404, code: 'archive_unreadable', file: FILE }, 'and none is found');
+  gateway.clock.advance(1000);
+  const third = await admin.post(RUN);
+  t.match(third.body, { ok: false, checked: ARCHIVED, archives: [{ file: FILE, ok: false, problem: 'repacked', repacked: true }] }, 'so the archive is not as it should be');
+  renameSync(hidden, file);
 
-  t.same((await reader.get(LATEST)).body, second.body);
+  t.same((await reader.get(LATEST)).body, third.body);
   const { items, nextCursor } = (await reader.get(`${HISTORY}?limit=1`)).body;
-  t.same(items, [second.body]);
-  t.same((await reader.get(`${HISTORY}?cursor=${nextCursor}`)).body, { items: [first.body], nextCursor: null });
-  t.same((await reader.get(`${HISTORY}?from=${second.body.startedAt}&order=asc`)).body.items, [second.body]);
+  t.same(items, [third.body]);
+  t.same((await reader.get(`${HISTORY}?cursor=${nextCursor}`)).body, { items: [second.body, first.body], nextCursor: null });
+  t.same((await reader.get(`${HISTORY}?from=${second.body.startedAt}&order=asc`)).body.items, [second.body, third.body]);
   t.equal((await reader.get(`${HISTORY}?limit=0`)).status, 400);
 });
 

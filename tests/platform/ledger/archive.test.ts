@@ -5,9 +5,10 @@ import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import Database from '../../../src/platform/base/sqlite.js';
-import { archiveFileName, archiveFolder } from '../../../src/platform/ledger/archive-format.js';
+import { archiveFileName, archiveFolder, archiveLine, readLine } from '../../../src/platform/ledger/archive-format.js';
 import type { ArchiveLimits } from '../../../src/platform/ledger/archive-writer.js';
 import { AuditTrail } from '../../../src/platform/ledger/audit-trail.js';
+import { hashOf } from '../../../src/platform/ledger/chain.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { AuditQuery, LedgerQueries } from '../../../src/platform/ledger/queries.js';
 import { archive, asked, cleanTrail, copyOf, cutReaches, dataDir, isWhole, NEVER, RECORDS, sequencesOf, trail, upTo } from '../../support/archive-data.js';
@@ -167,7 +168,11 @@ interface Edit {
   /** Of the first file. */
   readonly problem: string;
   readonly sequences?: readonly number[];
+  readonly repacked?: true;
 }
+
+/** Of a time when the digests of blocks were not noted. */
+const OLD_REGISTER = 'UPDATE audit_archive_blocks SET text_bytes = NULL, sha256 = NULL';
 
 function sql(dir: string, text: string, ...values: unknown[]): void {
   const database = new Database(path.join(dir, 'state.db'));
@@ -202,15 +207,73 @@ function rewrite(dir: string, file: string, edit: (text: string) => string): voi
   writeFileSync(file, Buffer.concat(parts));
 }
 
+/** Writes a file again as any gzip program does: as one member, or as some of `lines` lines each. */
+function packAgain(file: string, edit: (text: string) => string, lines = Number.POSITIVE_INFINITY): void {
+  const text = edit(gunzipSync(readFileSync(file)).toString('utf8')).split(/(?<=\n)/);
+  const parts: Buffer[] = [];
+  for (let at = 0; at === 0 || at < text.length; at += lines) parts.push(gzipSync(text.slice(at, at + lines).join('')));
+  writeFileSync(file, Buffer.concat(parts));
+}
+
+/** A record that somebody has changed and hashed anew, as anybody can who has no key. */
+function withNewHash(line: string): string {
+  const row = readLine(line);
+  if (!row) throw new Error('no record');
+  const body = row.body.replace('"Ann Op"', '"Eve Op"');
+  return archiveLine({ ...row, body, hash: hashOf(body) }).trimEnd();
+}
+
 const EDITS: readonly Edit[] = [
   { what: 'the file is gone', edit: (_, file) => rmSync(file), problem: 'absent', sequences: upTo(600) },
   { what: 'the file is cut', edit: (_, file) => truncateSync(file, 900), problem: 'unreadable' },
   { what: 'a byte is changed', edit: (_, file) => writeFileSync(file, flipped(readFileSync(file), 2000)), problem: 'unreadable' },
   {
     what: 'the text is changed and packed again',
-    edit: (_, file) => writeFileSync(file, gzipSync(gunzipSync(readFileSync(file)).toString('utf8').replace('"Ann Op"', '"Eve Op"'))),
-    problem: 'unreadable',
+    edit: (_, file) => packAgain(file, (text) => text.replace('"Ann Op"', '"Eve Op"')),
+    problem: 'hash',
+    sequences: [1],
+    repacked: true,
   },
+  {
+    what: 'a record is changed with its hash, and the text packed again in other parts',
+    edit: (_, file) => packAgain(file, (text) => text.replace(/^.*"name":"audit-000000000555".*$/m, withNewHash), 100),
+    problem: 'signature',
+    sequences: [555, 556],
+    repacked: true,
+  },
+  {
+    what: 'records are taken out and the text packed again',
+    edit: (_, file) => packAgain(file, (text) => text.replace(/^.*"name":"audit-00000000051[23]".*\n/gm, '')),
+    problem: 'missing',
+    sequences: [512, 513],
+    repacked: true,
+  },
+  {
+    what: 'a line is made no record, and the text packed again',
+    edit: (_, file) => packAgain(file, (text) => text.replace(/^.*"name":"audit-000000000600".*$/m, 'x'.repeat(70_000))),
+    problem: 'unreadable',
+    sequences: [600, 600],
+    repacked: true,
+  },
+  {
+    what: 'lines are added before the trailer and the text packed again',
+    edit: (_, file) => packAgain(file, (text) => text.replace(/^.*"name":"audit-000000000600".*\n/m, (line) => `${line}${line.replaceAll('600', '601')}`)),
+    problem: 'trailer',
+    sequences: [600],
+    repacked: true,
+  },
+  {
+    what: 'the trailer is taken away and the text packed again',
+    edit: (_, file) => packAgain(file, (text) => text.replace(/^\{"records".*\n/m, '')),
+    problem: 'trailer',
+    sequences: [600],
+    repacked: true,
+  },
+  { what: 'nothing is left of the text', edit: (_, file) => packAgain(file, () => ''), problem: 'missing', sequences: upTo(600), repacked: true },
+  { what: 'a line that never ends', edit: (_, file) => packAgain(file, (text) => `${text}${'0'.repeat(5_000_000)}`), problem: 'unreadable' },
+  { what: 'lines that never end', edit: (_, file) => packAgain(file, (text) => `${text}${'\n'.repeat(5_000_000)}`), problem: 'unreadable' },
+  { what: 'short lines that never end', edit: (_, file) => packAgain(file, (text) => `${text}${'\n'.repeat(20_000)}`), problem: 'unreadable' },
+  { what: 'it is no longer packed', edit: (_, file) => writeFileSync(file, gunzipSync(readFileSync(file))), problem: 'unreadable' },
   { what: 'something is added behind', edit: (_, file) => writeFileSync(file, Buffer.concat([readFileSync(file), gzipSync('{"sequence":601}\n')])), problem: 'trailer' },
   {
     what: 'a record is changed, and every place with it',
@@ -252,12 +315,13 @@ t.test('promise 7, G16: verification finds every edit of the archive, and nothin
       { file: archiveFileName(601, 1200), ok: true },
     ],
   });
-  for (const { what, edit, problem, sequences } of EDITS) {
+  for (const { what, edit, problem, sequences, repacked } of EDITS) {
     const dir = copyOf(t, archived);
     edit(dir, path.join(archiveFolder(dir), archiveFileName(1, 600)));
     const { ok, archives, problems } = await asked(dir, (queries) => queries.verifyArchives());
     t.equal(ok, false, what);
     t.match(archives, [{ ok: false, problem }, { ok: true }], what);
+    t.equal(archives[0].repacked, repacked, what);
     if (sequences)
       t.same(
         problems.map((one) => one.sequence),
@@ -265,6 +329,52 @@ t.test('promise 7, G16: verification finds every edit of the archive, and nothin
         what,
       );
     t.ok(problems.length > 0, what);
+  }
+});
+
+t.test('8.6: a file that was packed again is named; its records verify, and reads refuse it rather than give another record', async (t) => {
+  const dir = copy(t);
+  await archive(dir, 1, 1100);
+  const name = archiveFileName(1, 1100);
+  const refused = async (at: string, what: string): Promise<void> =>
+    asked(at, async (queries) => {
+      await t.rejects(queries.auditRecord(600, {}), { name: 'Refusal', context: { code: 'archive_unreadable', file: name } }, what);
+      const { items, unreadable } = await queries.auditPage({ order: 'asc', limit: 1000, toMs: Date.UTC(2026, 0, 31, 9, 16, 0) });
+      t.same({ items, unreadable }, { items: [], unreadable: [name] }, what);
+      t.same((await queries.auditPage({ correlationID: 'corr-300', limit: 10 })).unreadable, [name], what);
+    });
+  for (const lines of [Number.POSITIVE_INFINITY, 700, 512]) {
+    const again = copyOf(t, dir);
+    const file = path.join(archiveFolder(again), name);
+    packAgain(file, (text) => text, lines);
+    if (lines === 700) sql(again, OLD_REGISTER);
+    if (lines === 512) writeFileSync(file, Buffer.concat([gzipSync(''), readFileSync(file)])); // the same borders, a little further on
+    const { ok, problems, checked, archives } = await asked(again, (queries) => queries.verifyArchives());
+    t.same({ ok, problems, checked }, { ok: true, problems: [], checked: 1100 });
+    t.same(archives, [{ file: name, firstSequence: 1, lastSequence: 1100, ok: false, problem: 'repacked', repacked: true }]);
+    await refused(again, `packed again, ${lines} lines in a part`);
+  }
+  // parts that fit where others were noted
+  const changes: readonly [string, (texts: readonly string[]) => readonly string[]][] = [
+    ['changed', (texts) => texts.map((text) => text.replaceAll('"Ann Op"', '"Eve Op"'))],
+    ['changed and hashed anew', (texts) => texts.map((text) => text.replace(/^.*$/gm, (line) => line && withNewHash(line)))],
+    ['moved', (texts) => [...texts.slice(1), texts[0]]],
+    ['shortened', (texts) => texts.map((text) => text.replace(/^.*"name":"audit-\d*7".*\n/gm, ''))],
+  ];
+  for (const noted of [true, false]) {
+    for (const [what, change] of changes) {
+      const edited = copyOf(t, dir);
+      const file = path.join(archiveFolder(edited), name);
+      const texts = change(
+        blocksOf(edited, file)
+          .slice(0, -1)
+          .map(({ text }) => text),
+      );
+      let at = 0;
+      rewrite(edited, file, (text) => texts[at++] ?? text);
+      if (!noted) sql(edited, OLD_REGISTER);
+      if (noted || what === 'changed' || what === 'moved') await refused(edited, `${what}, ${noted}`);
+    }
   }
 });
 
