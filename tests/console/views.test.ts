@@ -259,12 +259,34 @@ t.test('the views of the console', { timeout: 170_000 }, async (t) => {
 
     await page.getByTestId('earlier').click();
     await page.getByTestId('later').click();
-    await page.getByTestId('live').getByText('Live').waitFor();
+    await page.locator('[data-testid="live"][aria-pressed="true"]').waitFor();
     await plot.locator('canvas').waitFor();
     const lines = (await csvOf(page)).map((cells) => cells.join(','));
     t.equal(lines[0], 'timestamp,"tic101.pv [degC]","li101.pv [%]"');
     t.ok(lines.length > 2, `${lines.length} lines`);
     t.match(lines[1], /^\d{4}-\d\d-\d\dT[\d:.]+Z,[-\d.]*,[-\d.]*$/);
+  });
+
+  await t.test('trends: any moment of the past is shown without the way there', async (t) => {
+    const until = page.getByTestId('until');
+    const live = (is: boolean) => page.locator(`[data-testid="live"][aria-pressed="${is}"]`).waitFor();
+    const local = (wallMs: number) => page.evaluate(`new Date(${wallMs} - new Date(${wallMs}).getTimezoneOffset() * 60_000).toISOString().slice(0, 19)`) as Promise<string>;
+    const shown = (text: string) => page.waitForFunction(`document.querySelector('[data-testid="until"]').value === ${JSON.stringify(text)}`);
+    const edgeMs = Math.floor((Date.now() - 2000) / 1000) * 1000;
+    await until.fill(await local(edgeMs));
+    await live(false);
+    const [, ...rows] = await csvOf(page);
+    t.ok(rows.length > 0 && rows.every(([at = '']) => Date.parse(at) <= edgeMs), 'nothing after the moment that was asked for');
+    await page.getByTestId('earlier').click();
+    await shown(await local(edgeMs - 150_000)); // half a window back from there
+    await until.fill(await local(Date.now() + 3_600_000));
+    await live(true); // a time to come is the present
+    await shown('');
+    await until.fill(await local(edgeMs - 86_400_000));
+    await live(false);
+    t.strictSame(await flawsOf(page, 'trends-until'), []);
+    await page.getByTestId('live').click();
+    await live(true);
   });
 
   await t.test('trends: a long range shows the least and the greatest value beside the mean', async (t) => {

@@ -17,6 +17,12 @@ export function momentText(timestamp: string): string {
   return at.toDateString() === new Date(boxNowMs()).toDateString() ? time.format(at) : dayAndTime.format(at);
 }
 
+/** The moment as a field of date and time holds it: of the panel's own time zone, to the second. */
+export function localText(wallMs: number): string {
+  const ofZoneMs = new Date(wallMs).getTimezoneOffset() * 60_000;
+  return new Date(wallMs - ofZoneMs).toISOString().slice(0, 19);
+}
+
 /** A steady number of digits, so that a value that moves does not jump about. */
 export function numberText(value: number, span: number | undefined): string {
   const size = Math.max(Math.abs(span ?? value), 1);

@@ -1,5 +1,5 @@
 /** Curves of several tags: following the present, or a span of the past; values under the cursor; all of it as CSV. */
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { boxNowMs } from '../data/box-clock.js';
 import { modules, tagList, units } from '../data/plant.js';
 import { type Curve, csvOf, type Pen, type Span } from '../data/trend.js';
@@ -7,7 +7,7 @@ import type { TagDescriptor } from '../data/types.js';
 import { Chips } from '../common/chips.js';
 import { Dialog } from '../common/dialog.js';
 import { t } from '../common/strings.js';
-import { durationText, momentText, numberText, unitText } from '../common/text.js';
+import { durationText, localText, momentText, numberText, unitText } from '../common/text.js';
 import { PenLine } from './pen-line.js';
 import { Trend } from './trend.js';
 import type { Reading } from './trend-plot.js';
@@ -42,7 +42,7 @@ export function TrendsView() {
   const [endMs, setEndMs] = useState(0);
   const [choosing, setChoosing] = useState(false);
   const [cursor, setCursor] = useState<{ readonly at: number | null; readonly readings: readonly Reading[] }>({ at: null, readings: [] });
-  const curves = useRef<readonly Curve[]>([]);
+  const [read, setRead] = useState<{ readonly of: string; readonly curves: readonly Curve[] }>({ of: '', curves: [] });
   const tags = useMemo(() => {
     const byKey = new Map(tagList.value.map((tag) => [keyOf(tag), tag]));
     return keys.flatMap((key) => byKey.get(key) ?? []);
@@ -58,7 +58,13 @@ export function TrendsView() {
     const to = (endMs === 0 ? boxNowMs() : endMs) + widths * windowMs;
     setEndMs(to >= boxNowMs() - windowMs / 10 ? 0 : Math.round(to)); // close to the present is the present
   };
-  const download = (): void => save(csvOf(pens, curves.current, endMs === 0 ? { fromMs: boxNowMs() - windowMs, toMs: boxNowMs() } : span));
+  /** To any moment of the past, without touching one's way there; an emptied field or a time to come is the present. */
+  const show = (local: string): void => {
+    const to = Date.parse(local);
+    setEndMs(to < boxNowMs() ? to : 0);
+  };
+  const question = JSON.stringify([keys, window, endMs]);
+  const download = (): void => save(csvOf(pens, read.curves, endMs === 0 ? { fromMs: boxNowMs() - windowMs, toMs: boxNowMs() } : span));
   return (
     <section class="panel page trends" aria-labelledby="trends-title" data-testid="trends-view">
       <header class="page-head">
@@ -72,12 +78,21 @@ export function TrendsView() {
             ◀
           </button>
           <button type="button" class="button" aria-pressed={endMs === 0} onClick={() => setEndMs(endMs === 0 ? boxNowMs() : 0)} data-testid="live">
-            {endMs === 0 ? t.live : momentText(new Date(endMs).toISOString())}
+            {t.live}
           </button>
           <button type="button" class="button" aria-label={t.later} disabled={endMs === 0} onClick={() => move(0.5)} data-testid="later">
             ▶
           </button>
-          <button type="button" class="button" disabled={pens.length === 0} onClick={download} data-testid="csv">
+          <input
+            class="select"
+            type="datetime-local"
+            step={1}
+            aria-label={t.until}
+            value={endMs === 0 ? '' : localText(endMs)}
+            onChange={(event) => show(event.currentTarget.value)}
+            data-testid="until"
+          />
+          <button type="button" class="button" disabled={pens.length === 0 || read.of !== question} onClick={download} data-testid="csv">
             {t.csv}
           </button>
         </div>
@@ -94,9 +109,7 @@ export function TrendsView() {
               span={endMs === 0 ? undefined : span}
               legend={false}
               onCursor={(at, readings) => setCursor({ at, readings })}
-              onCurves={(found) => {
-                curves.current = found;
-              }}
+              onCurves={(curves) => setRead({ of: question, curves })}
             />
           </div>
         </>
