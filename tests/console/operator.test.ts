@@ -2,7 +2,7 @@
 import type { WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, csvOf, firstAdmin, layoutFlaws, open, signIn, startConsole, SITE, writesOf } from './person.js';
+import { account, allSent, csvOf, firstAdmin, hasFocus, holds, isLocked, layoutFlaws, open, runUntil, says, signIn, startConsole, SITE, stopClock, writesOf } from './person.js';
 
 const alarm = (name: string, severity: string) => ({
   name,
@@ -52,32 +52,32 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     await page.getByTestId('module-tic101').focus();
     await page.keyboard.press('Enter');
     await eventually('the tab says which view it shows', async () => (await page.title()) === 'Unit RX101 – Lineside');
-    const focused = () => page.evaluate('document.activeElement?.dataset.testid ?? document.activeElement?.id');
-    await eventually('the focus goes into the faceplate', async () => (await focused()) === 'faceplate-title');
+    await hasFocus(page, 'faceplate-title');
     await page.keyboard.press('Tab');
-    t.equal(await focused(), 'faceplate-close');
+    await hasFocus(page, 'faceplate-close');
     await page.keyboard.press('Enter');
     await page.getByTestId('faceplate-tic101').waitFor({ state: 'detached' });
-    await eventually('and back to the device it came from', async () => (await focused()) === 'module-tic101');
+    await hasFocus(page, 'module-tic101'); // the device it came from
     await page.getByTestId('module-tic101').click();
-    t.match(await page.getByTestId('write-hint').textContent(), /Manual first/, 'why nothing can be written is said, not only in a tooltip');
+    await says(page.getByTestId('write-hint'), /Manual first/, 'why nothing can be written is said, not only in a tooltip');
     await page.getByTestId('mode-Manual').focus();
     await page.keyboard.press('Enter');
     await page.getByTestId('mode-dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByTestId('mode-dialog').waitFor({ state: 'detached' });
-    await eventually('the focus is where the question was asked', async () => (await focused()) === 'mode-Manual');
+    await hasFocus(page, 'mode-Manual'); // where the question was asked
     await page.getByTestId('mode-Manual').click();
     await page.getByTestId('mode-send').click();
     await page.locator('[data-testid="module-tic101"][data-mode="Manual"]').waitFor();
 
     const sent = writesOf(page);
     await page.getByTestId('write-sp').click();
-    t.match(await page.getByTestId('write-now').textContent(), /Present value: -?[\d.]+ °C/);
+    await says(page.getByTestId('write-now'), /Present value: -?[\d.]+ °C/);
     await page.getByTestId('write-value').fill('42');
     await page.getByTestId('write-send').dblclick();
     await page.getByTestId('write-confirm').waitFor();
     await page.getByTestId('write-send').dispatchEvent('click', { detail: 2 }); // wherever the button of the first step was
+    await allSent(page);
     t.strictSame(sent, []);
     await page.getByTestId('write-back').click();
     await page.getByTestId('write-value').focus();
@@ -87,6 +87,7 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     await page.keyboard.down('Enter'); // again, without having been up
     await page.keyboard.up('Enter');
     await page.getByTestId('write-confirm').waitFor();
+    await allSent(page);
     t.strictSame(sent, []);
     await page.getByTestId('write-send').click();
     await page.getByTestId('write-dialog').waitFor({ state: 'detached' });
@@ -111,19 +112,18 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     await page.locator('[data-testid="hmi"][data-live="true"]').waitFor();
     await page.getByTestId('nav-alarms').click();
     await page.getByTestId('alarm-li111').waitFor();
-    t.match(await page.getByTestId('alarm-li111').textContent(), /LI111 · below 5 % \(3 %\)/, 'limit and value with their unit');
-    await page.clock.pauseAt(((await page.evaluate('Date.now()')) as number) + 1000);
+    await says(page.getByTestId('alarm-li111'), /LI111 · below 5 % \(3 %\)/, 'limit and value with their unit');
+    await stopClock(page);
     const sent = writesOf(page);
     listed = [alarm('li201', 'Critical'), ...listed];
     wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', seq: 1 }));
-    const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname === `${SITE}/alarms`);
-    await page.clock.runFor(300);
-    await answered;
-    await page.getByTestId('alarm-li201').waitFor();
+    await runUntil(page, 'the new alarm is drawn', () => page.getByTestId('alarm-li201').isVisible());
     await page.getByTestId('acknowledge-li111').click();
+    await allSent(page);
     t.strictSame(sent, [], 'it has moved a moment ago');
     await page.clock.runFor(500);
     await page.getByTestId('acknowledge-li111').click();
+    await allSent(page);
     t.strictSame(sent, [`${SITE}/alarms/li111/acknowledge`]);
 
     await page.clock.resume();
@@ -147,13 +147,13 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     await page.getByTestId('prompt-answer').click();
     await page.getByTestId('answer-value').fill('7');
     await page.getByRole('button', { name: ',', exact: true }).click();
-    t.equal(await page.getByTestId('answer-value').inputValue(), '7,', 'the keypad has the decimal sign of the language');
+    await holds(page.getByTestId('answer-value'), '7,'); // the keypad has the decimal sign of the language
     await page.keyboard.press('Alt+2');
-    t.ok(await page.getByTestId('prompt-dialog').isVisible(), 'a shortcut does not take an open question away');
     asked = [];
-    await page.getByTestId('prompt-error').getByText('inzwischen erledigt').waitFor();
-    t.equal(await page.getByTestId('answer-value').inputValue(), '7,');
-    t.ok(await page.getByTestId('prompt-send').isDisabled());
+    await page.getByTestId('prompt-dialog').getByTestId('prompt-error').getByText('inzwischen erledigt').waitFor();
+    t.match(page.url(), /\/hmi(#\/overview)?$/, 'a shortcut does not take an open question away');
+    await holds(page.getByTestId('answer-value'), '7,');
+    await isLocked(page, 'prompt-send');
     await page.keyboard.press('Escape');
     await page.getByTestId('prompt-dialog').waitFor({ state: 'detached' });
     await page.context().close();
@@ -174,7 +174,7 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     await page.context().close();
   });
 
-  await t.test('two tabs of one browser: who signs in in the second does not go on under his name in the first', async (t) => {
+  await t.test('two tabs of one browser: who signs in in the second does not go on under his name in the first', async () => {
     const page = await open(browser, `${box.base}/hmi`);
     await signIn(page, 'olga');
     const second = await page.context().newPage();
@@ -186,8 +186,8 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
       isRefused = true;
       return route.fulfill({ status: 401, json: { error: 'the access token has expired', code: 'token_expired' } });
     });
-    t.match(await page.getByTestId('login-ended').textContent(), /Somebody else has signed in/);
-    t.match(await second.getByTestId('user-menu').textContent(), /sven/);
+    await says(page.getByTestId('login-ended'), /Somebody else has signed in/);
+    await says(second.getByTestId('user-menu'), /sven/);
     await page.context().close();
   });
 

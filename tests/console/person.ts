@@ -65,6 +65,21 @@ export async function says(place: Locator, words: RegExp, why = 'words of the pa
   });
 }
 
+/** Waits until nobody can touch it any more, or not yet. */
+export function isLocked(page: Page, testid: string): Promise<void> {
+  return page.locator(`[data-testid="${testid}"]:disabled`).first().waitFor();
+}
+
+/** Waits until the field holds the text. */
+export async function holds(field: Locator, text: string): Promise<void> {
+  await eventually(`the field holds ${text}`, async () => (await field.inputValue()) === text);
+}
+
+/** Waits until keys act there: a view takes the focus a moment after it is drawn. */
+export async function hasFocus(page: Page, name: string): Promise<void> {
+  await eventually(`the focus is at ${name}`, async () => (await page.evaluate('document.activeElement?.dataset.testid ?? document.activeElement?.id')) === name);
+}
+
 /** Whether the values of this element may not be read as live ones. */
 export function isHatched(place: Locator): Promise<boolean> {
   return place.evaluate((element) => element.ownerDocument.defaultView.getComputedStyle(element).backgroundImage.includes('repeating-linear-gradient'));
@@ -105,6 +120,17 @@ export async function answerTo(page: Page, pathname: string): Promise<Response> 
 export async function stopClock(page: Page): Promise<void> {
   await page.clock.pauseAt(((await page.evaluate('Date.now()')) as number) + STOPPED_AFTER_MS);
 }
+
+/** Lets the stopped clock of the page go on until it is so. In steps: what the page waits for may still be on its way to it. */
+export function runUntil(page: Page, what: string, probe: () => Promise<boolean>): Promise<true> {
+  return eventually(what, async () => {
+    await page.clock.runFor(STEP_MS);
+    await allSent(page);
+    return probe();
+  });
+}
+
+const STEP_MS = 100;
 
 /** More than the slowest machine needs between the two calls above: a clock does not go back. */
 const STOPPED_AFTER_MS = 60_000;
@@ -186,6 +212,11 @@ export function picture(name: string): string {
   return path.join(ARTIFACTS, `${name}.png`);
 }
 
+/** Waits until what follows from a new size of the screen is drawn: curves take theirs between two pictures. The clock of the page goes on. */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+}
+
 /** What a glove or the edge of the screen would miss, at both sizes of panel; a picture of each is kept. */
 export async function layoutFlaws(page: Page, name: string): Promise<string[]> {
   const flaws: string[] = [];
@@ -197,6 +228,7 @@ export async function layoutFlaws(page: Page, name: string): Promise<string[]> {
 }
 
 async function layoutFlawsAt(page: Page, label: string): Promise<string[]> {
+  await drawn(page);
   const flaws = (await smallTargets(page)).map((flaw) => `${label}: too small to touch: ${flaw}`);
   if ((await overflow(page)) > 0) flaws.push(`${label}: wider than the screen`);
   await page.screenshot({ path: picture(label) });

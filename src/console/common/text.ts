@@ -3,8 +3,8 @@ import { boxNowMs } from '../data/box-clock.js';
 import { language, t } from './strings.js';
 
 const SIGNIFICANT = 4;
-const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
-const dayAndTime = new Intl.DateTimeFormat(language, { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hour12: false });
+const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+const dayAndTime = new Intl.DateTimeFormat(language, { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
 export function clockText(atMs: number): string {
   return time.format(atMs);

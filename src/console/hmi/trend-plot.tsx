@@ -50,6 +50,8 @@ function banded(curves: readonly Curve[]): number[] {
 
 export default function TrendPlot({ pens, curves, windowMs, span, legend, onCursor }: TrendPlotProps) {
   const box = useRef<HTMLDivElement>(null);
+  /** Where the cursor stood in px; -1: elsewhere. Curves that are read again, after a loss of frames, keep what somebody reads. */
+  const left = useRef(-1);
   useEffect(() => {
     const element = box.current;
     if (!element || pens.length === 0) return;
@@ -61,6 +63,7 @@ export default function TrendPlot({ pens, curves, windowMs, span, legend, onCurs
       plot.setScale('x', { min: (windowMs === undefined ? span.fromMs : toMs - windowMs) / 1000, max: toMs / 1000 });
     };
     draw();
+    if (left.current >= 0) plot.setCursor({ left: left.current, top: plot.over.clientHeight / 2 });
     const endReading = readByHand(plot, element);
     const timer = windowMs === undefined ? 0 : window.setInterval(() => !document.hidden && draw(), REDRAW_MS);
     const sized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: element.clientHeight }));
@@ -75,7 +78,9 @@ export default function TrendPlot({ pens, curves, windowMs, span, legend, onCurs
       sized.disconnect();
       dark.removeEventListener('change', recolour);
       unlook();
+      left.current = plot.cursor.left ?? -1;
       plot.destroy();
+      onCursor?.(null, []); // of other curves they would be read as theirs
     };
   }, [pens, curves, windowMs, span.fromMs, span.toMs]);
   return (
@@ -121,7 +126,7 @@ function optionsOf(pens: readonly Pen[], bands: readonly number[], element: HTML
   const lowSeries = (band: number): number => 1 + pens.length + 2 * band;
   const units = [...new Set(pens.map(({ engUnits }) => engUnits))];
   const grid = { stroke: () => colour('--line'), width: 1 };
-  const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });
+  const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
   return {
     width: element.clientWidth,
     height: element.clientHeight,
