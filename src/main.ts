@@ -482,6 +482,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       await recordings.close();
       await probes.stop();
       stopRecording();
+      await store.recorded.catch(() => undefined); // the historian is told of what is on disk
       await history?.close();
       await queries.close();
       await ledger.close();

@@ -93,8 +93,16 @@ export class AlarmBook {
       audits,
       facts: fact ? [...own, ...this.#batchFacts(fact)] : [],
     });
-    if (fact) this.#record?.(alarmEvent(fact, applied.factSequences[0]));
+    if (fact) this.#keep(applied, alarmEvent(fact, applied.factSequences[0]));
     return applied;
+  }
+
+  /** A transition that the disk refused is none: the store has taken it back. */
+  #keep({ durable }: Applied, event: AlarmEvent): void {
+    durable.then(
+      () => this.#record?.(event),
+      () => undefined,
+    );
   }
 
   /** A new alarm of a definition. It takes over the shelf that its resolved predecessor still has (decisions Q-ALARM-02). */

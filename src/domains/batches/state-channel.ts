@@ -19,8 +19,11 @@ interface Stated {
   readonly batchRef?: string;
 }
 
-/** What the change tells other listeners, for example the historian. */
-export type StateListener = (change: Stated & { readonly site: string; readonly kind: string; readonly name: string; readonly previousState: string; readonly ts: string }) => void;
+/** What the change tells other listeners, for example the historian; `durable` settles with it. */
+export type StateListener = (
+  change: Stated & { readonly site: string; readonly kind: string; readonly name: string; readonly previousState: string; readonly ts: string },
+  durable: Promise<void>,
+) => void;
 
 const KINDS = new Map([Unit, Batch, Procedure, UnitProcedure, Operation, Phase].map((kind) => [kind.kind, kind as typeof Unit]));
 
@@ -33,23 +36,23 @@ export interface StatePublishing {
 export function publishStates({ hub, store, listener }: StatePublishing): void {
   const states = new States(hub, store);
   for (const kind of KINDS.values()) {
-    store.watch(kind, ({ type, resource, before }) => {
+    store.watch(kind, ({ type, resource, before }, durable) => {
       const previous = before && statedOf(before);
       if (type === 'remove') return states.forget(resource, previous);
       states.tell(resource, previous);
-      listen(resource, previous, listener);
+      listen(resource, previous, durable, listener);
     });
     for (const resource of store.list(kind)) {
       states.tell(resource, undefined);
-      listen(resource, undefined, listener);
+      listen(resource, undefined, store.recorded, listener);
     }
   }
 }
 
-function listen({ kind, metadata, ...rest }: Resource, previous: Stated | undefined, listener: StateListener | undefined): void {
+function listen({ kind, metadata, ...rest }: Resource, previous: Stated | undefined, durable: Promise<void>, listener: StateListener | undefined): void {
   const now = statedOf({ kind, metadata, ...rest });
   if (previous?.state === now.state) return;
-  listener?.({ ...now, site: metadata.site, kind, name: metadata.name, previousState: previous?.state ?? '', ts: metadata.updatedAt });
+  listener?.({ ...now, site: metadata.site, kind, name: metadata.name, previousState: previous?.state ?? '', ts: metadata.updatedAt }, durable);
 }
 
 class States {

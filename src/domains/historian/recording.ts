@@ -48,18 +48,18 @@ export interface StateChange {
 /**
  * Listener that keeps `{site, ts, kind, name, unit, from, to, cause, actor, batchID}` of every change of state, and of a phase
  * its template: phases go with their batch, and an arming gate is on a template. What the
- * channel announces at start as the present state of older things, with nothing before it, is no change.
+ * channel announces at start as the present state of older things, with nothing before it, is no change; and one that the
+ * disk refused is none either: the store has taken it back.
  */
-export function stateRecorder(history: Pick<History, 'recordState'>, store: StoreReader, startedAtMs = 0): (change: StateChange) => void {
-  return ({ site, kind, name, unit = '', batchRef = '', state, previousState, ts, cause = '', actor = '' }) => {
+export function stateRecorder(history: Pick<History, 'recordState'>, store: StoreReader, startedAtMs = 0): (change: StateChange, durable: Promise<void>) => void {
+  return ({ site, kind, name, unit = '', batchRef = '', state, previousState, ts, cause = '', actor = '' }, durable) => {
     if (previousState === '' && Date.parse(ts) < startedAtMs) return;
     const batchID = batchRef === '' ? '' : (store.get(Batch, site, batchRef)?.spec.batchID ?? batchRef);
-    history.recordState({
-      atMs: Date.parse(ts),
-      site,
-      unit,
-      body: { site, ts, kind, name, unit, from: previousState, to: state, cause, actor, batchID, ...templateOf(store, site, kind, name) },
-    });
+    const body = { site, ts, kind, name, unit, from: previousState, to: state, cause, actor, batchID, ...templateOf(store, site, kind, name) };
+    durable.then(
+      () => history.recordState({ atMs: Date.parse(ts), site, unit, body }),
+      () => undefined,
+    );
   };
 }
 

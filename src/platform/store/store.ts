@@ -64,7 +64,8 @@ export interface StoreEvent {
   readonly configuration: boolean;
 }
 
-type Watcher = (event: StoreEvent) => void;
+/** `durable` settles with the change: whoever keeps what he hears elsewhere keeps it when it is on disk. */
+type Watcher = (event: StoreEvent, durable: Promise<void>) => void;
 
 export class Store implements StoreReader {
   readonly #ledger: Ledger;
@@ -202,7 +203,7 @@ export class Store implements StoreReader {
     const puts = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'put' ? [event.resource] : []));
     const removes = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'remove' ? [refOf(event.resource)] : []));
     const durable = this.#commit({ puts, removes, audits, facts, nonces: this.#withAdmitted(change.nonces) });
-    for (const event of events) for (const watcher of this.#watchers.get(event.resource.kind) ?? []) watcher(event);
+    for (const event of events) for (const watcher of this.#watchers.get(event.resource.kind) ?? []) watcher(event, durable);
     for (const record of audits) for (const watcher of this.#auditWatchers) watcher(record);
     return { resources: puts, auditNames: audits.map(nameOf), factSequences: facts.length === 0 ? NOTHING : facts.map((fact) => fact.sequence), durable };
   }

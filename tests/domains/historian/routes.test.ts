@@ -28,7 +28,11 @@ for (const [site, unit] of [
   for (let index = 0; index < 120; index += 1) history.push(id, 0, T0 + index * 1000, index);
 }
 // the present state of something older than this start is no change
-stateRecorder(history, gateway.store, T0)({ site: 'north', kind: 'Unit', name: 'mx101', unit: 'mx101', state: 'Idle', previousState: '', ts: new Date(T0 - 1).toISOString() });
+stateRecorder(
+  history,
+  gateway.store,
+  T0,
+)({ site: 'north', kind: 'Unit', name: 'mx101', unit: 'mx101', state: 'Idle', previousState: '', ts: new Date(T0 - 1).toISOString() }, Promise.resolve());
 history.recordAlarm({ atMs: T0 + 40_000, site: 'north', unit: 'rx101', body: { sequence: 1, event: 'Activated', alarm: 'a1', site: 'north', unit: 'rx101' } });
 const batch = (site: string, batchID: string, started: boolean) =>
   gateway.store.write({
@@ -53,7 +57,10 @@ await batch('south', 'B2', true);
 await batch('north', 'B3', false);
 const record = stateRecorder(history, gateway.store);
 for (const second of [10, 30, 90]) {
-  record({ site: 'north', kind: 'Unit', name: 'rx101', unit: 'rx101', batchRef: 'b1', state: 'Running', previousState: 'Idle', ts: new Date(T0 + second * 1000).toISOString() });
+  record(
+    { site: 'north', kind: 'Unit', name: 'rx101', unit: 'rx101', batchRef: 'b1', state: 'Running', previousState: 'Idle', ts: new Date(T0 + second * 1000).toISOString() },
+    Promise.resolve(),
+  );
 }
 
 t.test('ROUTE-02, 8.9 tags: values by site, unit, address and time, and aggregates of an interval', async (t) => {

@@ -8,11 +8,13 @@ import { SystemWatch } from '../../../src/domains/alarms/system-watch.js';
 import { Alarm, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { publishStates } from '../../../src/domains/batches/state-channel.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
+import { alarmRecorder, stateRecorder } from '../../../src/domains/historian/recording.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { Telemetry } from '../../../src/domains/telemetry/telemetry.js';
+import type { HistoryEvent } from '../../../src/platform/history/words.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { Ledger } from '../../../src/platform/ledger/protocol.js';
-import { type Put, Store } from '../../../src/platform/store/store.js';
+import { type Applied, type Put, Store } from '../../../src/platform/store/store.js';
 import { Hub } from '../../../src/platform/stream/hub.js';
 import { SocketClient } from '../../platform/stream/clients.js';
 import { everywhere, person, type Received, ScriptedClock, ScriptedSessions, ScriptedWire } from '../../platform/stream/scripted.js';
@@ -320,6 +322,44 @@ t.test('EVT-03 G4: where the disk cannot even be read, the states are told when 
   await accept();
   await refuse({ puts: [unit('u1', 'Complete')] });
   t.same(shown(wire.take()), [['u1', 'Held', 'Complete']]);
+});
+
+t.test('8.9 G4: the historian keeps the states and alarm transitions that are on disk, and none that the store has taken back', async (t) => {
+  const { store, clock, refuse, accept } = await refusable(t);
+  const kept: unknown[] = [];
+  const keep = ({ body }: Pick<HistoryEvent, 'body'>): unknown => kept.push(['name', 'from', 'to', 'alarm', 'event'].flatMap((member) => body[member] ?? []));
+  const book = new AlarmBook({ store, clock, record: alarmRecorder({ recordAlarm: keep }) });
+  const raise = (name: string): Applied => book.write({ site: 'north', name, ...HOT_ALARM, event: 'Activated' });
+  const note = { facts: [{ stream: 'notes', body: () => ({}) }] };
+  // heard before the recorder hears of the same change, and changes something of its own: which is refused, and the change is not
+  const also = new Map<string, () => Applied>();
+  store.watch(Unit, ({ resource }) => also.get(`${resource.metadata.name} ${(resource.status as { state: string }).state}`)?.());
+  publishStates({ hub: { publish: () => undefined }, store, listener: stateRecorder({ recordState: keep }, store, clock.wallMs() + 1) });
+  clock.advance(1000);
+
+  await store.write({ puts: [unit('u1', 'Running')] });
+  await raise('hot-2').durable;
+  t.same(kept.splice(0), [
+    ['u1', 'Idle', 'Running'],
+    ['hot-2', 'Activated'],
+  ]);
+  also.set('u1 Idle', () => store.apply(note)).set('u2 Running', () => raise('hot-3'));
+  const settled = await refuse({ puts: [unit('u1', 'Held')] }, { puts: [unit('u1', 'Idle')] }, { puts: [unit('u2', 'Running')], ...note });
+  t.same(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'fulfilled', 'rejected', 'rejected'],
+  );
+  t.same(
+    kept.splice(0),
+    [
+      ['u1', 'Running', 'Held'],
+      ['u1', 'Held', 'Idle'],
+    ],
+    'what went to the disk before the refusal, in its order, and nothing else',
+  );
+  await accept();
+  await store.write({ puts: [unit('u2', 'Held')] });
+  t.same(kept.splice(0), [['u2', 'Idle', 'Held']], 'from the state that is on disk');
 });
 
 t.test('EVT-02 G4: an alarm whose frame was dropped with a refused change is told, and a deleted one forgotten', async (t) => {
