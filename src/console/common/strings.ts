@@ -261,10 +261,15 @@ const en = {
   archive: {
     checked: (at: string, files: number, records: number) => `Archive checked ${at}: ${files} files, ${records} records.`,
     good: 'No fault found.',
-    bad: (problem: string, file: string, sequence: number | undefined) => `${problem}${sequence === undefined ? '' : ` at record ${sequence}`} in ${file}`,
+    bad: (problem: string, file: string, sequence: number | undefined) => `${problem}${sequence === undefined ? '' : ` at record ${sequence}`} in ${file}.`,
+    packedAgain: 'The file was unpacked and packed again.',
+    moreBad: (count: number) => (count === 1 ? 'One more file is not as it should be.' : `${count} more files are not as they should be.`),
+    unreadable: (files: string) => `Records of the archive are missing from this list, because these files cannot be read: ${files}.`,
+    moreFiles: (count: number) => (count === 1 ? 'And one more file.' : `And ${count} more files.`),
     problems: {
       absent: 'File is missing',
       unreadable: 'File is damaged',
+      repacked: 'Packed again, not searchable',
       trailer: 'Last line does not fit',
       sha256: 'Digest does not fit',
       note: 'Register of the file was changed',
@@ -579,10 +584,15 @@ const de: Strings = {
   archive: {
     checked: (at, files, records) => `Archiv geprüft ${at}: ${files} Dateien, ${records} Einträge.`,
     good: 'Kein Fehler gefunden.',
-    bad: (problem, file, sequence) => `${problem}${sequence === undefined ? '' : ` bei Eintrag ${sequence}`} in ${file}`,
+    bad: (problem, file, sequence) => `${problem}${sequence === undefined ? '' : ` bei Eintrag ${sequence}`} in ${file}.`,
+    packedAgain: 'Die Datei wurde ausgepackt und neu gepackt.',
+    moreBad: (count) => (count === 1 ? 'Eine weitere Datei ist nicht in Ordnung.' : `${count} weitere Dateien sind nicht in Ordnung.`),
+    unreadable: (files) => `In dieser Liste fehlen Einträge des Archivs, denn diese Dateien sind nicht lesbar: ${files}.`,
+    moreFiles: (count) => (count === 1 ? 'Und eine weitere Datei.' : `Und ${count} weitere Dateien.`),
     problems: {
       absent: 'Datei fehlt',
       unreadable: 'Datei ist beschädigt',
+      repacked: 'Neu gepackt, nicht durchsuchbar',
       trailer: 'Letzte Zeile passt nicht',
       sha256: 'Prüfsumme passt nicht',
       note: 'Verzeichnis der Datei wurde geändert',

@@ -6,6 +6,8 @@ import { faultText } from './fault-text.js';
 
 export interface Log<T> {
   readonly items: readonly T[];
+  /** Files whose part of the log is not in `items`. */
+  readonly unreadable: readonly string[];
   readonly fault: string;
   readonly busy: boolean;
   readonly hasMore: boolean;
@@ -20,6 +22,7 @@ export interface Log<T> {
 export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, question: readonly unknown[], news?: unknown): Log<T> {
   const [items, setItems] = useState<readonly T[]>([]);
   const [cursor, setCursor] = useState<string | null>(null);
+  const [unreadable, setUnreadable] = useState<readonly string[]>([]);
   const [fault, setFault] = useState('');
   const [busy, setBusy] = useState(false);
   const [count, setCount] = useState(0);
@@ -33,7 +36,8 @@ export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, questio
         (page) => {
           setItems([...before, ...page.items]);
           setCursor(page.nextCursor);
-          isBack.current = before.length > 0;
+          setUnreadable((known) => [...new Set([...(from === '' ? [] : known), ...(page.unreadable ?? [])])]);
+          isBack.current = from !== ''; // an older page may be empty: the archive is looked through piece by piece
           setFault('');
         },
       );
@@ -55,5 +59,5 @@ export function useLog<T>(read: (cursor: string) => Promise<LogPage<T>>, questio
   const more = async (): Promise<void> => {
     if (cursor !== null) await look(cursor, items);
   };
-  return { items, fault, busy, hasMore: cursor !== null, more: () => void more(), again: () => setCount(count + 1) };
+  return { items, unreadable, fault, busy, hasMore: cursor !== null, more: () => void more(), again: () => setCount(count + 1) };
 }

@@ -7,6 +7,8 @@ export interface ArchiveFinding {
   readonly problem?: string;
   /** Of the record at which the problem was found; absent when it is the file. */
   readonly sequence?: number;
+  /** Somebody has unpacked the file and packed it again. */
+  readonly repacked?: boolean;
 }
 
 export interface IntegrityRun {

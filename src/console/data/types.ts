@@ -269,6 +269,8 @@ export interface AlarmMetrics {
 export interface LogPage<T> {
   readonly items: readonly T[];
   readonly nextCursor: string | null;
+  /** Files of the audit archive that may hold more of the answer and could not be read; absent when there are none. */
+  readonly unreadable?: readonly string[];
 }
 
 export interface TagFrame {

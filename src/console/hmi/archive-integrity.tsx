@@ -1,10 +1,12 @@
-/** One line above the audit trail: when its archive was checked last, and what was found first. Nothing while it never was. */
+/** Lines above the audit trail: when its archive was checked last and what was found; nothing while it never was. And which files a list had to leave out. */
 import { useEffect, useState } from 'preact/hooks';
 import { type IntegrityRun, readIntegrity } from '../data/archive.js';
 import { can } from '../data/session.js';
 import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';
 import { momentText } from '../common/text.js';
+
+const NAMED_MAX = 3;
 
 export function ArchiveIntegrity() {
   const [run, setRun] = useState<IntegrityRun | null>(null);
@@ -32,7 +34,20 @@ export function ArchiveIntegrity() {
 
 /** A word for each code of the gateway; one that is not known yet is shown as it is. */
 function firstProblem({ archives }: IntegrityRun): string {
-  const { file = '', problem = '', sequence } = archives.find((archive) => !archive.ok) ?? {};
+  const bad = archives.filter((archive) => !archive.ok);
+  const { file = '', problem = '', sequence, repacked } = bad[0] ?? {};
   const words: Readonly<Record<string, string>> = t.archive.problems;
-  return t.archive.bad(words[problem] ?? problem, file, sequence);
+  const text = t.archive.bad(words[problem] ?? problem, file, sequence);
+  return [text, ...(repacked && problem !== 'repacked' ? [t.archive.packedAgain] : []), ...(bad.length > 1 ? [t.archive.moreBad(bad.length - 1)] : [])].join(' ');
+}
+
+/** A list that is short of records must not look like one that has them all. */
+export function UnreadableArchives({ files }: { readonly files: readonly string[] }) {
+  if (files.length === 0) return null;
+  const more = files.length - NAMED_MAX;
+  return (
+    <p class="fault" role="status" data-testid="archive-unreadable">
+      {t.archive.unreadable(files.slice(0, NAMED_MAX).join(', '))} {more > 0 ? t.archive.moreFiles(more) : ''}
+    </p>
+  );
 }

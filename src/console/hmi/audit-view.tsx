@@ -12,7 +12,7 @@ import { LogFoot } from '../common/log-foot.js';
 import { t, word } from '../common/strings.js';
 import { momentText } from '../common/text.js';
 import { useLog } from '../common/use-log.js';
-import { ArchiveIntegrity } from './archive-integrity.js';
+import { ArchiveIntegrity, UnreadableArchives } from './archive-integrity.js';
 
 /** Those an operator asks for; the trail has more, and shows them without a filter. */
 const CATEGORIES = ['command', 'mode', 'tag-write', 'alarm', 'prompt', 'batch', 'active-step', 'interlock-bypass', 'signature', 'recipe-lifecycle', 'auth'];
@@ -30,6 +30,7 @@ export function AuditView() {
         <Filter filter={filter} onChange={setFilter} />
       </header>
       <ArchiveIntegrity />
+      <UnreadableArchives files={log.unreadable} />
       <div class="scroll" tabIndex={0} role="region" aria-label={t.auditTrail}>
         <table class="table" data-testid="audit-table">
           <thead>
