@@ -1,7 +1,8 @@
 // `npm test`: installs, builds and runs the tap suites on the built output, then says `N passed, N failed`.
 // Arguments are name filters: `npm test -- language chart` runs the suites whose path contains one of the words.
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+// Each suite is a process of Node by itself: the loaders of tap's own runner cost each of them a second of the processor.
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, DIST, install } from './build.mjs';
@@ -22,35 +23,58 @@ const words = process.argv.slice(2);
 const chosen = suites(path.join(root, DIST, 'tests')).filter((name) => words.length === 0 || words.some((word) => name.includes(word)));
 
 /** Suites of a whole appliance, whose plant runs in real time: they get the machine to themselves. */
-const WHOLE_APPLIANCE = /tests\/(console\/|contract\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|domains\/units\/runtime|runtime\/replay\/recordings)/;
+const ALONE = /tests\/(console\/|contract\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|domains\/units\/runtime|runtime\/replay\/recordings)/;
+/** What one suite may take; the test library in it gives up first and tells which of its tests was running. */
+const SUITE_MAX_S = 180;
 
-mkdirSync(path.join(root, '.tap'), { recursive: true });
-const alone = chosen.filter((name) => WHOLE_APPLIANCE.test(name));
+const started = performance.now();
 const totals = { pass: 0, fail: 0, skip: 0, todo: 0 };
-run(
-  'side-by-side',
-  2,
-  chosen.filter((name) => !alone.includes(name)),
-);
-run('alone', 1, alone);
+const took = [];
+const alone = chosen.filter((name) => ALONE.test(name));
+const others = chosen.filter((name) => !ALONE.test(name));
+await Promise.all([lane(others), lane(others)]);
+await lane(alone);
+took.sort((a, b) => b.seconds - a.seconds);
+const slowest = took.slice(0, 5).map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`);
+console.log(`${took.length} suites in ${((performance.now() - started) / 1000).toFixed(0)} s; slowest: ${slowest.join(', ')}`);
 console.log(`${totals.pass} passed, ${totals.fail} failed, ${totals.skip + totals.todo} skipped`);
 process.exit(totals.fail > 0 || totals.pass === 0 ? 1 : 0);
 
-function run(name, jobs, files) {
-  if (files.length === 0) return;
-  const output = path.join(root, '.tap', `${name}-${process.pid}.tap`);
-  const tap = path.join(root, 'node_modules/.bin/tap');
-  spawnSync(tap, ['run', '--disable-coverage', '-R', 'silent', `--jobs=${jobs}`, '-t', '180', `--output-file=${output}`, ...files], { cwd: root, stdio: 'inherit' });
-  const text = existsSync(output) ? readFileSync(output, 'utf8') : '';
-  const counts = [...text.matchAll(/^# \{ (total: .*?) \}$/gm)].at(-1);
-  if (!counts) {
-    console.log(text.split('\n').slice(-40).join('\n'));
-    totals.fail += 1;
-    return;
+/** Runs one suite after the other, from the first queue that has any left. */
+async function lane(...queues) {
+  for (;;) {
+    const name = queues.find((queue) => queue.length > 0)?.shift();
+    if (name === undefined) return;
+    const begun = performance.now();
+    count(name, await run(name));
+    took.push({ name: name.slice(`${DIST}/tests/`.length, -'.test.js'.length), seconds: (performance.now() - begun) / 1000 });
   }
-  const count = Object.fromEntries(counts[1].split(', ').map((part) => part.split(': ')));
-  for (const key of Object.keys(totals)) totals[key] += Number(count[key] ?? 0);
-  if (Number(count.fail ?? 0) > 0) printFailures(text);
+}
+
+/** @returns how the suite ended and what it printed. */
+function run(name) {
+  return new Promise((resolve) => {
+    const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(SUITE_MAX_S) };
+    const child = spawn(process.execPath, ['--enable-source-maps', name], { cwd: root, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const overdue = setTimeout(() => child.kill('SIGKILL'), (SUITE_MAX_S + 20) * 1000);
+    const chunks = [];
+    child.stdout.on('data', (chunk) => chunks.push(chunk));
+    child.on('close', (code, signal) => {
+      clearTimeout(overdue);
+      resolve({ ended: code ?? signal, text: Buffer.concat(chunks).toString() });
+    });
+  });
+}
+
+function count(name, { ended, text }) {
+  const counts = [...text.matchAll(/^# \{ (total: .*?) \}$/gm)].at(-1)?.[1] ?? '';
+  const found = Object.fromEntries(counts.split(', ').map((part) => part.split(': ')));
+  for (const key of Object.keys(totals)) totals[key] += Number(found[key] ?? 0);
+  if (ended === 0 && Number(found.total ?? 0) > 0 && !found.fail) return;
+  console.log(`# ${name} ended with ${ended}`);
+  if (found.fail) return printFailures(text);
+  totals.fail += 1;
+  console.log(text.split('\n').slice(-40).join('\n'));
 }
 
 /** The failed tests with all that stands under them. */
