@@ -1,6 +1,6 @@
 /** Faults inside the control side: a block that errors, a unit worker that dies (contract 3, Control program; decisions 3.8, 5.1 rule 6, D-UNIT-04). */
 import t from 'tap';
-import { SITE, startPlant } from '../support/plant.js';
+import { SITE, SMALL, startPlant } from '../support/plant.js';
 import { unitThreads } from '../support/unit-threads.js';
 
 const threads = unitThreads();
@@ -162,7 +162,7 @@ t.test('3.7, 3.8: a mode changed while the unit worker is down is that of the wo
 });
 
 t.test('D-UNIT-04, 3.8: a unit worker that dies is started again; its phase comes back Held with the batch, and Restart finishes it', async (t) => {
-  const batch = await plant.runBatch();
+  const batch = await plant.runBatch(SMALL);
   const heat = await plant.untilPhase(batch, 'heat', 'Running');
   const before = (await plant.api.get(`${SITE}/units/rx101/runtime/status`)).body.epoch;
   await threads.get('rx101')?.terminate();
@@ -184,7 +184,7 @@ t.test('D-UNIT-04: after three restarts within 60 s the runtime stays down and i
   t.match(await untilAlarm('Unit/tk201', 'ActiveUnacknowledged'), { message: `the runtime of unit tk201 is down: ${message}` });
   t.match((await plant.api.get(`${SITE}/units/tk201/runtime/status`)).body, { ready: false, message, epoch: 4 });
   t.match(await plant.api.get(`${SITE}/units/tk201/runtime/diagnostics`), { status: 503, body: { code: 'runtime_unreachable' } });
-  const waits = await plant.createBatch();
+  const waits = await plant.createBatch(SMALL);
   t.match(await plant.command(waits, 'Start'), { status: 409, body: { code: 'runtime_not_ready', units: ['tk201'] } }, 'CMD-12');
   t.ok(await moreScans('rx101', await scanCount('rx101')), 'the other units do not notice');
   t.equal((await plant.api.post(`${SITE}/units/tk201/runtime/restart`, { reason: 'cause found and removed' })).status, 200);

@@ -1,6 +1,6 @@
 /** The demonstration plant with a single scan thread for its three units (ADR 0012): it runs a batch, and what happens to one unit or to the thread stays there. */
 import t from 'tap';
-import { SITE, startPlant, UNITS } from '../support/plant.js';
+import { SITE, SMALL, startPlant, UNITS } from '../support/plant.js';
 import { unitThreads } from '../support/unit-threads.js';
 
 const threads = unitThreads();
@@ -24,7 +24,7 @@ async function moreScans(unit: string): Promise<unknown> {
 t.test('ADR 0012: the three units share one thread, and a batch runs through', async (t) => {
   t.equal(new Set(UNITS.map((unit) => threads.get(unit))).size, 1);
   for (const unit of UNITS) t.strictSame((await runtime(unit, 'diagnostics')).thread, { units: 3, sharedWith: UNITS.filter((other) => other !== unit) });
-  const done = await plant.finish(await plant.runBatch());
+  const done = await plant.finish(await plant.runBatch(SMALL));
   t.notOk(done.failure);
 });
 
@@ -41,11 +41,11 @@ t.test('Q-UNIT-08, ADR 0012: the restart of one runtime leaves the others scanni
   t.ok(after[0].scanCount >= before[0].scanCount && after[1].scanCount >= before[1].scanCount, 'the others count on');
   for (const unit of UNITS) await moreScans(unit);
   t.strictSame((await runtime('tk201', 'diagnostics')).thread, { units: 3, sharedWith: ['mx101', 'rx101'] });
-  t.notOk((await plant.finish(await plant.runBatch())).failure, 'and a batch runs on them');
+  t.notOk((await plant.finish(await plant.runBatch(SMALL))).failure, 'and a batch runs on them');
 });
 
 t.test('D-UNIT-04, 3.8, ADR 0012: when the thread ends, its units come back in threads of their own, phases Held; Restart finishes the batch', async (t) => {
-  const batch = await plant.runBatch();
+  const batch = await plant.runBatch(SMALL);
   const heat = await plant.untilPhase(batch, 'heat', 'Running');
   const before = await Promise.all(UNITS.map((unit) => runtime(unit, 'status')));
   await threads.get('rx101')?.terminate();

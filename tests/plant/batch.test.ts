@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import { EventClient } from '../platform/stream/clients.js';
 import type { Received } from '../platform/stream/scripted.js';
-import { type Plant, outputOf, SITE, startPlant, UNITS } from '../support/plant.js';
+import { type Plant, outputOf, SITE, SMALL, startPlant, UNITS } from '../support/plant.js';
 
 const plant = await startPlant();
 t.teardown(() => plant.end());
@@ -66,7 +66,7 @@ t.test(
   async (t) => {
     const states = (): Promise<EventClient> => EventClient.open(plant.base, `${SITE}/events/sse?channel=states`, {});
     const live = await states();
-    const batch = await plant.runBatch();
+    const batch = await plant.runBatch(SMALL);
     await plant.finish(batch);
     const told: Received[] = [];
     for (let frame = await live.next(); !(frame.data?.kind === 'Batch' && frame.data.name === batch && frame.data.state === 'Complete'); frame = await live.next())
@@ -316,7 +316,7 @@ async function clean(): Promise<void> {
 }
 
 async function waiting(plant: Plant) {
-  const batch = await plant.runBatch();
+  const batch = await plant.runBatch(SMALL);
   return plant.untilPrompt(batch);
 }
 

@@ -37,6 +37,12 @@ export interface Prompt {
 /** What the demonstration batch is told: a pH inside its limits and a viscosity of the laboratory. */
 export const ANSWERS: Readonly<Record<string, string>> = { ph: '7.2', viscosity: '420' };
 
+/** Half a batch with all its phases and prompts, in two thirds of the time: little is stirred, reacts, is cooled and is rinsed. */
+export const SMALL = {
+  quantity: '14',
+  parameters: Object.entries({ premixTime: '1', reactTime: '1', coolTemp: '70', rinseAmount: '2' }).map(([name, value]) => ({ name, value })),
+};
+
 export class Plant {
   readonly dataDir: string;
   readonly #options: PlantOptions;
