@@ -21,9 +21,11 @@ import {
   untilHatched,
   untilPlain,
   writesOf,
+  SUITE_MS_MAX,
+  panelOf,
 } from './person.js';
 
-t.test('the console when not everything is as it should be', { timeout: 170_000 }, async (t) => {
+t.test('the console when not everything is as it should be', { timeout: SUITE_MS_MAX }, async (t) => {
   const { box, browser } = await startConsole(t);
   const admin = await firstAdmin(box.api, box.dataDir);
   await account(admin, 'olga', 'lead-operator');
@@ -81,8 +83,7 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
   });
 
   await t.test('trends: without the stream the curve ends, and what was missed is filled from the history', async (t) => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
-    const lost = await context.newPage();
+    const lost = await panelOf(browser);
     let isCut = false; // the cable of this panel alone: frames are lost, the box goes on and records
     await lost.routeWebSocket(/\/api\/v1\/ws/, (socket) => {
       const server = socket.connectToServer();
@@ -114,12 +115,11 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     await eventually('the curve has what was missed', async () => (await setpoints()).includes(33.25));
     await lost.screenshot({ path: picture('trends-filled') });
     await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Automatic' });
-    await context.close();
+    await lost.context().close();
   });
 
   await t.test('contract 2, Events: values are marked as old within 1 s of the last frame, whatever view is opened meanwhile, and never before', async (t) => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
-    const panel = await context.newPage();
+    const panel = await panelOf(browser);
     let wire: WebSocketRoute | undefined;
     let isCut = false;
     let last: { readonly seq: number } = { seq: 0 };
@@ -179,7 +179,7 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     await live(true);
     await panel.locator('[data-testid="value-tic101.pv"][data-quality="Good"][data-stale="false"]').waitFor();
     await panel.getByTestId('number-tic101.pv').filter({ hasNotText: '78.8' }).waitFor(); // values go on with those of the plant
-    await context.close();
+    await panel.context().close();
   });
 
   await t.test('a lost stream marks every value of the unit view, and a new one brings them back', async () => {
@@ -199,8 +199,7 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
 
   await t.test('an answer that was overtaken is not shown: the state of a batch never goes back', async (t) => {
     const name = await batch(admin, 'RACE-1');
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
-    const late = await context.newPage();
+    const late = await panelOf(browser);
     await late.goto(`${box.base}/hmi#/batch/${name}`);
     await signIn(late, 'olga');
     await late.evaluate(`location.hash = '#/batch/${name}'`);
@@ -236,12 +235,11 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     await late.goto(`${box.base}/hmi#/batch/no-such-batch`);
     await says(late.getByTestId('batch-none'), /There is no batch.*no-such-batch/, 'a batch that is gone is said to be gone');
     await admin.post(`${SITE}/command`, { kind: 'Batch', name, command: 'Abort', reason: 'end of the test of overtaking' });
-    await context.close();
+    await late.context().close();
   });
 
   await t.test('an account without a password on this box is told what a signature needs', async (t) => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
-    const guest = await context.newPage();
+    const guest = await panelOf(browser);
     await guest.goto(`${box.base}/login`);
     await signIn(guest, 'olga');
     await guest.route('**/api/v1/auth/config', async (route) => {
@@ -254,6 +252,6 @@ t.test('the console when not everything is as it should be', { timeout: 170_000 
     await guest.getByTestId('sign').click();
     await says(guest.getByTestId('sign-in-again'), /no password on this box.*sign in at your organisation/);
     t.equal(await guest.getByTestId('sign-password').count(), 0);
-    await context.close();
+    await guest.context().close();
   });
 });

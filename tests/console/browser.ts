@@ -1,11 +1,12 @@
 /**
  * Chromium as a panel runs it: nothing of its own goes to the network. Races of a suite are looked for on purpose with a
  * slow panel: `CONSOLE_SLOWDOWN=6 npm test -- console` gives its pages a sixth of the processor, and each answer comes
- * late too (`CONSOLE_LATENCY_MS`, 100 by default then). A suite that waits for what it asserts only takes longer.
+ * late too (`CONSOLE_LATENCY_MS`, 100 by default then). A suite that waits for what it asserts only takes longer, and gets that time.
  */
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
-const SLOWDOWN = numberOf('CONSOLE_SLOWDOWN', 1);
+/** How many times longer a suite may take. */
+export const SLOWDOWN = Math.max(1, numberOf('CONSOLE_SLOWDOWN', 1));
 const LATENCY_MS = numberOf('CONSOLE_LATENCY_MS', SLOWDOWN > 1 ? 100 : 0);
 
 function numberOf(name: string, absent: number): number {

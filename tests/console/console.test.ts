@@ -4,11 +4,28 @@ import path from 'node:path';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, allSent, batch, drawn, isLocked, open, orWhy, PASSWORD, runUntil, says, seriousViolations, signIn, startConsole, SITE, stopClock } from './person.js';
+import {
+  account,
+  allSent,
+  batch,
+  drawn,
+  isLocked,
+  open,
+  orWhy,
+  PASSWORD,
+  runUntil,
+  says,
+  seriousViolations,
+  signIn,
+  startConsole,
+  SITE,
+  stopClock,
+  SUITE_MS_MAX,
+} from './person.js';
 
 const state = (page: Page, word: string) => page.locator(`[data-testid="batch-state"][data-state="${word}"]`);
 
-t.test('the operator console', { timeout: 240_000 }, async (t) => {
+t.test('the operator console', { timeout: SUITE_MS_MAX }, async (t) => {
   const { box, browser } = await startConsole(t);
   let admin = box.api;
 
@@ -232,7 +249,7 @@ t.test('the operator console', { timeout: 240_000 }, async (t) => {
   });
 });
 
-t.test('Q-AUTH-11: with authentication off the console opens at once and warns; without a plant it says so', { timeout: 60_000 }, async (t) => {
+t.test('Q-AUTH-11: with authentication off the console opens at once and warns; without a plant it says so', { timeout: SUITE_MS_MAX }, async (t) => {
   const { box, browser } = await startConsole(t, { LINESIDE_AUTH__MODE: 'none', LINESIDE_DEMO__ENABLED: 'false' });
   const page = await open(browser, `${box.base}/login`);
   await page.getByTestId('auth-off').waitFor();

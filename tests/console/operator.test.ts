@@ -2,7 +2,26 @@
 import type { WebSocketRoute } from 'playwright-core';
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, allSent, csvOf, firstAdmin, hasFocus, holds, isLocked, layoutFlaws, open, runUntil, says, signIn, startConsole, SITE, stopClock, writesOf } from './person.js';
+import {
+  account,
+  allSent,
+  csvOf,
+  firstAdmin,
+  hasFocus,
+  holds,
+  isLocked,
+  layoutFlaws,
+  open,
+  runUntil,
+  says,
+  signIn,
+  startConsole,
+  SITE,
+  stopClock,
+  writesOf,
+  SUITE_MS_MAX,
+  panelOf,
+} from './person.js';
 
 const alarm = (name: string, severity: string) => ({
   name,
@@ -36,7 +55,7 @@ const PROMPT = {
   max: '14',
 };
 
-t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => {
+t.test('the console in the hands of people', { timeout: SUITE_MS_MAX }, async (t) => {
   const { box, browser } = await startConsole(t);
   const admin = await firstAdmin(box.api, box.dataDir);
   await account(admin, 'olga', 'lead-operator');
@@ -96,8 +115,7 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
   });
 
   await t.test('an alarm that has just slid under the finger is not acknowledged by it', async (t) => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US' });
-    const page = await context.newPage();
+    const page = await panelOf(browser);
     let listed = [alarm('li111', 'High')];
     let wire: WebSocketRoute | undefined;
     await page.clock.install();
@@ -136,7 +154,7 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     listed = listed.map((each) => ({ ...each, shelved: true }));
     wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', seq: 4 }));
     await page.getByTestId('unit-rx101').locator('.severity').waitFor({ state: 'detached' }); // a shelved alarm calls for nobody
-    await context.close();
+    await page.context().close();
   });
 
   await t.test('a prompt that is answered elsewhere says so to whoever is typing; his dialog does not vanish', async (t) => {
@@ -192,8 +210,7 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
   });
 
   await t.test('a panel whose clock is two hours ahead shows the time of the box, and curves up to it', async (t) => {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', timezoneId: 'UTC' });
-    const page = await context.newPage();
+    const page = await panelOf(browser, { timezoneId: 'UTC' });
     await page.clock.install({ time: Date.now() + 2 * 3_600_000 });
     await page.addInitScript(`localStorage.setItem('lineside.trends', '["rx101 tic101.pv"]')`);
     await page.goto(`${box.base}/hmi`);
@@ -203,6 +220,6 @@ t.test('the console in the hands of people', { timeout: 120_000 }, async (t) => 
     await page.getByTestId('nav-trends').click();
     await page.locator('[data-testid="trend-plot"] canvas').waitFor();
     t.ok((await csvOf(page)).length > 1, 'the present is where the box records it');
-    await context.close();
+    await page.context().close();
   });
 });

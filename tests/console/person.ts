@@ -6,7 +6,7 @@ import { AxeBuilder } from '@axe-core/playwright';
 import type { Browser, BrowserContextOptions, Locator, Page, Response } from 'playwright-core';
 import { type ApiClient, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
-import { launchBrowser } from './browser.js';
+import { launchBrowser, SLOWDOWN } from './browser.js';
 
 /** Pictures of the views, for a person to look at. */
 const ARTIFACTS = fileURLToPath(new URL('../../../artifacts/console/', import.meta.url));
@@ -17,6 +17,8 @@ const SIZES = [
 /** Dark comes last: what is drawn for it is seen in the picture. */
 const SCHEMES = ['light', 'dark'] as const;
 const TOUCH_PX = 44;
+/** How long a suite may take; its own limit is that of the runner. */
+export const SUITE_MS_MAX = 240_000 * SLOWDOWN;
 export const SITE = '/api/v1/sites/demo';
 export const PASSWORD = 'correct horse battery';
 export interface Watched {
@@ -40,12 +42,17 @@ export async function startConsole(t: { teardown(call: () => Promise<void>): voi
 /** Slow enough that the charts keep their time-outs (10 s of plant time) while a browser takes both cores. */
 const TIME_SCALE = '4';
 export const ENVIRONMENT = { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_GATEWAY__OPERATINGMODE: 'development', LINESIDE_RUNTIME__TIMESCALE: TIME_SCALE, LINESIDE_LOG_LEVEL: 'warn' };
-const WAIT_MS = 45_000;
+const WAIT_MS = 45_000 * SLOWDOWN;
 
-export async function open(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Page> {
+/** A panel of its own, before it has opened any page. */
+export async function panelOf(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', ...options });
   context.setDefaultTimeout(WAIT_MS);
-  const page = await context.newPage();
+  return context.newPage();
+}
+
+export async function open(browser: Browser, address: string, options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await panelOf(browser, options);
   await page.goto(address);
   return page;
 }
@@ -176,6 +183,7 @@ const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 /** Rules that harm somebody; the others are taste. @param rules all of them when absent. */
 export async function seriousViolations(page: Page, rules?: string[]): Promise<string[]> {
   const axe = new AxeBuilder({ page }).setLegacyMode(); // the console has no frames, and needs no page of its own to gather them
+  axe.options({ resultTypes: ['violations'], preload: false }); // of what is well it need not tell every element
   if (rules) axe.withRules(rules);
   const { violations } = await axe.analyze();
   return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(' ')}`);
