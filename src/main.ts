@@ -21,6 +21,7 @@ import { ControlModuleReconciler } from './domains/control-modules/reconciler.js
 import { unitOf } from './domains/control-modules/rules.js';
 import { ArchiveIntegrity } from './domains/audit/archive-integrity.js';
 import { noteArchived } from './domains/audit/archive-record.js';
+import { scheduleIntegrity } from './domains/audit/integrity-schedule.js';
 import { DemoPlant } from './domains/demo/demo.js';
 import { alarmRecorder, openHistorian, recordTags, stateRecorder } from './domains/historian/recording.js';
 import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
@@ -163,6 +164,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     storageLow,
     archived: (note) => noteArchived(store, note),
   });
+  const integrity = new ArchiveIntegrity({ store, queries, clock });
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
   const treeSettings = { holdPropagation, resumeCancelsPause, storageLow };
   const commandDeps = { store, runtimes, clock, reasonLengthMin: settings.reasonLengthMin, keys: signingKeys };
@@ -214,6 +216,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       nonceStoreNearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false,
       storageLow,
       archiveFault: () => archiver.fault,
+      archiveDamage: () => integrity.damage,
     },
   });
   const systemLoop = new ReconcileLoop(systemAlarms, clock, log);
@@ -424,7 +427,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     adhoc: { ...common, storageLow, keys: signingKeys },
     records: { ...common, queries, history, keys: signingKeys },
     mes: { ...common, queries, history },
-    audit: { queries, integrity: new ArchiveIntegrity({ store, queries, clock }) },
+    audit: { queries, integrity },
     search: { store, index: new SearchIndex(store, KINDS), catalogue: tagDeps.catalogue, rows: system.rows },
     historian: { history, store },
   };
@@ -449,11 +452,13 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
 
   // ------------------------------------------------------------ go
   if (settings.demoEnabled && !production) await demo.provision();
+  await integrity.recall(); // its alarm stands over a restart
   for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loop.start();
   const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
   contents.start();
   journal.start();
   archiver.start();
+  const stopChecks = scheduleIntegrity({ integrity, clock, log, intervalMs: settings.archiveIntegrityIntervalMs });
   ready = true;
   log.info(
     { port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId },
@@ -475,6 +480,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       access.stop();
       stopPulse();
       archiver.stop();
+      stopChecks();
       for (const loop of [definitionLoop, alarmLoop, systemLoop, batchLoop, adhocLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
       journal.stop();
       await contents.stop();

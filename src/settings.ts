@@ -88,6 +88,15 @@ function duration(minMs: number, maxMs = Number.MAX_SAFE_INTEGER): Type<number> 
   };
 }
 
+function durationOrNever(minMs: number): Type<number> {
+  const some = duration(minMs);
+  return {
+    expects: `${some.expects}, or 0 for never`,
+    read: (input) => (input === 0 || input === '0' || (typeof input === 'string' && parseDuration(input) === 0) ? 0 : some.read(input)),
+    show: (ms) => (ms === 0 ? 0 : showDuration(ms)),
+  };
+}
+
 /** Bytes, written as a number or `512 MiB`. */
 const bytes: Type<number> = {
   expects: 'must be a size such as 512 MiB',
@@ -279,6 +288,12 @@ export const SETTINGS = {
   secretsDir: row('secrets.dir', text, ({ dataDir }) => path.join(dataDir, 'secrets'), 'files with the secrets of devices', { defaultText: '<dataDir>/secrets' }),
   auditRecordsMax: row('audit.maxRecords', integer(1000, 1_000_000_000), 1_000_000, 'records kept in the live trail; older ones go into files of the archive'),
   auditAgeMaxMs: row('audit.maxAge', duration(DAY), 400 * DAY, 'age at which records go into files of the archive'),
+  archiveIntegrityIntervalMs: row(
+    'audit.archiveIntegrityInterval',
+    durationOrNever(HOUR),
+    24 * HOUR,
+    'how often the files of the archive are checked, first some minutes after a start; 0: only when somebody asks',
+  ),
   historianEnabled: row('historian.enabled', flag, true, 'record tag values'),
   historianIntervalMinMs: row('historian.minInterval', duration(100), SECOND, 'closest samples of one tag'),
   historianFlushIntervalMs: row('historian.flushInterval', duration(100), 2 * SECOND, 'samples lost at most by a power cut'),

@@ -17,7 +17,7 @@ import { Phase } from '../procedures/kind.js';
 import type { SystemCondition } from './alarm-book.js';
 import { unitsConcerned } from './sources.js';
 
-export const SYSTEM_TOPICS = ['device', 'signal', 'program', 'runtime', 'phase', 'nonce-store', 'storage', 'audit-archive'] as const;
+export const SYSTEM_TOPICS = ['device', 'signal', 'program', 'runtime', 'phase', 'nonce-store', 'storage', 'audit-archive', 'archive-integrity'] as const;
 export type SystemTopic = (typeof SYSTEM_TOPICS)[number];
 
 /** What only the running appliance knows. */
@@ -28,6 +28,8 @@ export interface SystemFacts {
   storageLow(): boolean;
   /** Why audit records that should be archived are not; null when nothing keeps them. */
   archiveFault(): string | null;
+  /** What the last check of the archive found wrong; null when nothing. */
+  archiveDamage(): string | null;
 }
 
 export interface TopicRow {
@@ -176,6 +178,14 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
       if (fault === null) return undefined;
       const message = `audit records that are due cannot be archived: ${fault}; they stay in the live trail, and it is tried again every minute`;
       return { ...OF_APPLIANCE, severity: 'Medium', message };
+    },
+  },
+  'archive-integrity': {
+    sourceKind: 'System',
+    ...AT_ONCE,
+    condition(_site, _name, _read, facts) {
+      const damage = facts.archiveDamage();
+      return damage === null ? undefined : { ...OF_APPLIANCE, severity: 'High', message: `the archive of the audit trail is damaged: ${damage}` };
     },
   },
 };

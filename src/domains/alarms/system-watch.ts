@@ -54,7 +54,8 @@ export class SystemWatch implements Reconciler {
   *keys(): Iterable<Key> {
     const { store } = this.#parts;
     for (const { metadata } of store.list(Site)) yield keyOf(metadata.name, 'storage', LEDGER);
-    for (const { metadata } of store.list(Site)) for (const topic of ['nonce-store', 'storage', 'audit-archive'] as const) yield keyOf(metadata.name, topic, APPLIANCE);
+    for (const { metadata } of store.list(Site))
+      for (const topic of ['nonce-store', 'storage', 'audit-archive', 'archive-integrity'] as const) yield keyOf(metadata.name, topic, APPLIANCE);
     for (const { metadata } of store.list(IOModule)) yield keyOf(metadata.site, 'device', metadata.name);
     for (const { metadata } of store.list(ControlProgram)) yield keyOf(metadata.site, 'program', metadata.name);
     for (const { metadata } of store.list(Unit)) yield keyOf(metadata.site, 'runtime', metadata.name);

@@ -30,25 +30,41 @@ interface Parts {
   readonly clock: Clock;
 }
 
-type DraftOf = (entry: Pick<AuditDraft, 'target' | 'details'>) => AuditDraft;
+/** Who asks for a run: a person in a request, or the appliance itself. */
+export type DraftOf = (entry: Pick<AuditDraft, 'target' | 'details'>) => AuditDraft;
 
 export class ArchiveIntegrity {
   readonly #parts: Parts;
   #running = false;
+  #last: IntegrityRun | undefined;
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
+  /** What the last run found wrong, in words; null when nothing, or there was none. */
+  get damage(): string | null {
+    return this.#last ? damageOf(this.#last) : null;
+  }
+
+  /** What the last run before this start found. */
+  async recall(): Promise<void> {
+    this.#last = await this.latest();
+  }
+
   /** @throws Refusal `already_running`. */
   async run(audit: DraftOf): Promise<IntegrityRun> {
     if (this.#running) throw conflict('already_running', 'an integrity run over the audit archive is under way; read its result when it has ended');
-    this.#running = true;
-    try {
-      return await this.#run(audit);
-    } finally {
-      this.#running = false;
-    }
+    return this.#alone(async () => this.#keep(await this.#check(false), audit));
+  }
+
+  /** A run that nobody waits for; nothing while there is one, and nothing is kept of one that found no archive. */
+  async runQuietly(audit: DraftOf): Promise<void> {
+    if (this.#running) return;
+    await this.#alone(async () => {
+      const run = await this.#check(true);
+      if (run.archives.length > 0 || !run.ok || this.damage !== null) await this.#keep(run, audit);
+    });
   }
 
   /** Undefined when there was no run yet. */
@@ -57,20 +73,44 @@ export class ArchiveIntegrity {
     return items[0];
   }
 
-  async #run(audit: DraftOf): Promise<IntegrityRun> {
-    const { store, queries, clock } = this.#parts;
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    this.#running = true;
+    try {
+      return await work();
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  async #check(gently: boolean): Promise<IntegrityRun> {
+    const { queries, clock } = this.#parts;
     const runId = randomUUID();
     const startedAt = timestamp(clock.wallMs());
-    const { checked, archives, ...records } = await queries.verifyArchives();
+    const { checked, archives, ...records } = await queries.verifyArchives({ gently });
     // records can be whole in a file in which no search finds them: the archive is not as it should be
     const ok = records.ok && archives.every((archive) => archive.ok);
-    const run: IntegrityRun = { runId, startedAt, finishedAt: timestamp(clock.wallMs()), ok, checked, archives };
+    return { runId, startedAt, finishedAt: timestamp(clock.wallMs()), ok, checked, archives };
+  }
+
+  async #keep(run: IntegrityRun, audit: DraftOf): Promise<IntegrityRun> {
+    const { runId, ok, checked: records, archives } = run;
     const { file, problem } = archives.find((archive) => !archive.ok) ?? {};
-    const found = { ok, files: archives.length, records: checked, ...(file === undefined ? {} : { file, problem }) };
-    await store.write({
-      audits: [audit({ target: { kind: INTEGRITY_KIND, name: runId, site: '' }, details: found })],
+    const details = { ok, files: archives.length, records, ...(file === undefined ? {} : { file, problem }) };
+    await this.#parts.store.write({
+      audits: [audit({ target: { kind: INTEGRITY_KIND, name: runId, site: '' }, details })],
       facts: [{ stream: INTEGRITY_STREAM, body: () => run }],
     });
+    this.#last = run;
     return run;
   }
+}
+
+function damageOf({ ok, archives, finishedAt }: IntegrityRun): string | null {
+  if (ok) return null;
+  const bad = archives.filter((archive) => !archive.ok);
+  const [first] = bad;
+  if (!first) return `the check of ${finishedAt} missed files of the archive`;
+  const at = first.sequence === undefined ? '' : ` at record ${first.sequence}`;
+  const more = bad.length > 1 ? `, and ${bad.length - 1} more` : '';
+  return `the check of ${finishedAt} found ${first.file} not as it was written (${first.problem}${at})${more}`;
 }

@@ -9,7 +9,7 @@ import type { ArchiveDraft } from './archive-format.js';
 import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import { AUDIT_CURSOR, type AuditOfRequest, type AuditPageRequest, FACT_CURSOR, type FactPageRequest, type TimedFacts, type TimedFactsRequest } from './state-reader.js';
-import type { ArchiveVerification, TimeRange } from './verify-archives.js';
+import type { ArchiveCheck, ArchiveVerification, TimeRange } from './verify-archives.js';
 import type { Verification } from './verify-chain.js';
 
 const LIMIT_DEFAULT = 100; // decisions Q-ERR-15
@@ -59,7 +59,7 @@ export interface LedgerQueries {
   auditOf(request: Omit<AuditOfRequest, 'limit'> & { readonly limit?: number }): Promise<readonly AuditRecord[]>;
   verify(range?: TimeRange): Promise<Verification>;
   /** The files of the archive: those that can hold records of these times, all without. */
-  verifyArchives(range?: TimeRange): Promise<ArchiveVerification>;
+  verifyArchives(check?: ArchiveCheck): Promise<ArchiveVerification>;
   /** The whole trail, or what follows `after`, in chunks of NDJSON with `mac` and `keyId`. */
   auditLines(after?: number): AsyncIterable<Uint8Array>;
   /** What should go into the next file of the archive; null when nothing should. */
@@ -117,8 +117,8 @@ class ThreadQueries implements LedgerQueries {
     return this.#call('verify', range);
   }
 
-  verifyArchives(range: TimeRange = {}): Promise<ArchiveVerification> {
-    return this.#call('verifyArchives', range);
+  verifyArchives(check: ArchiveCheck = {}): Promise<ArchiveVerification> {
+    return this.#call('verifyArchives', check);
   }
 
   async *auditLines(after = 0): AsyncIterable<Uint8Array> {

@@ -6,7 +6,7 @@ import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import { openDeviceKeys } from './keys.js';
 import { type AuditOfRequest, type AuditPageRequest, type FactPageRequest, StateReader, type TimedFactsRequest } from './state-reader.js';
-import type { TimeRange } from './verify-archives.js';
+import type { ArchiveCheck, TimeRange } from './verify-archives.js';
 
 const { dataDir } = workerData as { dataDir: string };
 const port = parentPort;
@@ -29,6 +29,6 @@ serveCalls(port, {
     return { bytes: new TextEncoder().encode(text), next };
   },
   verify: (range: TimeRange) => reader.verify(range),
-  verifyArchives: (range: TimeRange) => reader.verifyArchives(range),
+  verifyArchives: (check: ArchiveCheck) => reader.verifyArchives(check),
   close: () => reader.close(),
 });

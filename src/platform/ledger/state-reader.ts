@@ -17,7 +17,7 @@ import { servedAudit } from './chain.js';
 import { headFileOf } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
 import { TIMED_STREAMS } from './schema.js';
-import { type ArchiveVerification, ArchiveVerifier, type TimeRange } from './verify-archives.js';
+import { type ArchiveCheck, type ArchiveVerification, ArchiveVerifier, type TimeRange } from './verify-archives.js';
 import { ChainVerifier, type Verification } from './verify-chain.js';
 
 export interface AuditPageRequest extends AuditFilter {
@@ -167,8 +167,8 @@ export class StateReader {
     return new ChainVerifier(this.#database, this.#keys, headFileOf(this.#dataDir)).verify(range, pause);
   }
 
-  verifyArchives(range: TimeRange): Promise<ArchiveVerification> {
-    return new ArchiveVerifier(this.#database, this.#keys, archiveFolder(this.#dataDir)).verify(range, pause);
+  verifyArchives({ gently = false, ...range }: ArchiveCheck): Promise<ArchiveVerification> {
+    return new ArchiveVerifier(this.#database, this.#keys, archiveFolder(this.#dataDir)).verify(range, gently ? restAfterBlock : pause);
   }
 
   close(): void {
@@ -208,7 +208,7 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A block takes some ten milliseconds of a core, its rest as long: archiving is in no hurry. */
+/** A block takes some ten milliseconds of a core, its rest as long: archiving and checking by themselves are in no hurry. */
 function restAfterBlock(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, BLOCK_REST_MS));
 }

@@ -41,6 +41,11 @@ export interface TimeRange {
   readonly toMs?: number;
 }
 
+export interface ArchiveCheck extends TimeRange {
+  /** With a rest after every block: nobody waits for the answer. */
+  readonly gently?: boolean;
+}
+
 /** What a file was found to be. */
 interface Checked {
   readonly findings: Findings;

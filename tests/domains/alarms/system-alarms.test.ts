@@ -239,6 +239,18 @@ t.test('8.6: audit records that cannot be archived are an alarm, until they can'
   t.match(await of('audit-archive'), [{ state: 'ClearedUnacknowledged' }]);
 });
 
+t.test('8.6: an archive that is not as it was written is a High alarm, until a check finds nothing', async (t) => {
+  bench.facts.archiveDamage = 'the check of 2026-01-31T09:00:00.000Z found audit-1.ndjson.gz not as it was written (hash at record 7)';
+  await bench.look();
+  t.match(await of('archive-integrity'), [
+    { name: 'system-archive-integrity-1', source: 'System/lineside', type: 'System', severity: 'High', message: /^the archive of the audit trail is damaged: .*record 7/ },
+  ]);
+  bench.facts.archiveDamage = null;
+  plant.clock.advance(5000);
+  await bench.settle();
+  t.match(await of('archive-integrity'), [{ state: 'ClearedUnacknowledged' }]);
+});
+
 t.test('Q-ALARM-02: a value that is not Good raises a DeviceHealth alarm of its module, but not beside a lost I/O module', async (t) => {
   const name = 'xv101-fault';
   await bench.edge(name, 'lost');
@@ -290,7 +302,12 @@ t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memo
   const store = new Store(ledger, clock);
   await store.open(0);
   const book = new AlarmBook({ store, clock });
-  const watch = new SystemWatch({ store, clock, book, facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false, archiveFault: () => null } });
+  const watch = new SystemWatch({
+    store,
+    clock,
+    book,
+    facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false, archiveFault: () => null, archiveDamage: () => null },
+  });
   const frames: Record<string, unknown>[] = [];
   publishAlarms({ hub: { publish: ({ frame, unrecorded }) => frames.push({ ...frame, unrecorded }) }, store, clock });
   const site: Put = { kind: Site, site: '', name: 'north', spec: {} } as unknown as Put;

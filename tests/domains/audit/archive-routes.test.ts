@@ -3,9 +3,11 @@ import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { pino } from 'pino';
 import t from 'tap';
-import { ArchiveIntegrity } from '../../../src/domains/audit/archive-integrity.js';
+import { ArchiveIntegrity, type DraftOf } from '../../../src/domains/audit/archive-integrity.js';
 import { noteArchived } from '../../../src/domains/audit/archive-record.js';
+import { scheduleIntegrity } from '../../../src/domains/audit/integrity-schedule.js';
 import { AUDIT_ROUTES } from '../../../src/domains/audit/routes.js';
 import { auditName } from '../../../src/platform/base/audit-name.js';
 import { archiveFileName, archiveFolder } from '../../../src/platform/ledger/archive-format.js';
@@ -164,4 +166,104 @@ t.test('8.6: a file that was made is on record, and the result of a run survives
   const again = await gateway.as('viewer');
   t.same((await again.get(LATEST)).body, body);
   t.match((await (await gateway.as('supervisor')).get('/api/v1/audit/verify')).body, { ok: true, archivedTo: ARCHIVED });
+});
+
+t.test('8.6: the archive is checked some time after a start and at its interval; what is found stands until a check finds nothing', async (t) => {
+  const MINUTE = 60_000;
+  const DAY = 86_400_000;
+  const { clock, store } = gateway;
+  const asked: unknown[] = [];
+  let broken = false;
+  const integrity = new ArchiveIntegrity({
+    store,
+    clock,
+    queries: {
+      verifyArchives(check) {
+        asked.push(check);
+        return broken ? Promise.reject(new Error('the thread has ended')) : queries.verifyArchives(check);
+      },
+      factPage: (stream, query) => queries.factPage(stream, query),
+    },
+  });
+  let looks = 0;
+  let last: Promise<unknown> = Promise.resolve();
+  const runQuietly: ArchiveIntegrity['runQuietly'] = (audit) => {
+    looks += 1;
+    const look = integrity.runQuietly(audit);
+    last = look.catch(() => undefined);
+    return look;
+  };
+  const schedule = (intervalMs: number) => scheduleIntegrity({ integrity: { runQuietly }, clock, log: pino({ level: 'silent' }), intervalMs });
+  /** Time goes on, and the check that it brings is waited for. */
+  const pass = async (ms: number): Promise<number> => {
+    const before = looks;
+    clock.advance(ms);
+    await last;
+    await new Promise((resolve) => setImmediate(resolve)); // the next one is set
+    return looks - before;
+  };
+
+  schedule(0);
+  t.equal(await pass(3 * DAY), 0, 'never');
+  const stop = schedule(3 * DAY);
+  t.equal(await pass(10 * MINUTE - 1), 0, 'a start has other things to do');
+  const records = gateway.audits.length;
+  t.equal(await pass(1), 1);
+  t.same(asked, [{ gently: true }]);
+  t.match(gateway.audits.slice(records), [
+    {
+      actorType: 'component',
+      component: 'archiver',
+      action: 'Execute',
+      category: 'audit-archive',
+      result: 'Success',
+      target: { kind: 'ArchiveReport' },
+      details: { ok: true, files: 1, records: ARCHIVED },
+    },
+  ]);
+  t.match(await integrity.latest(), { runId: gateway.audits.at(-1)?.target.name, ok: true, checked: ARCHIVED });
+  t.equal(integrity.damage, null);
+
+  const file = path.join(archiveFolder(dataDir), FILE);
+  const kept = readFileSync(file);
+  writeFileSync(file, gzipSync(gunzipSync(kept).toString('utf8').replace('"Ann Op"', '"Eve Op"')));
+  t.equal(await pass(3 * DAY - 1), 0);
+  t.equal(await pass(1), 1, 'longer than one timer');
+  const run = await integrity.latest();
+  t.match(run, { ok: false, archives: [{ problem: 'hash', sequence: 1, repacked: true }] });
+  const found = `the check of ${run?.finishedAt} found ${FILE} not as it was written (hash at record 1)`;
+  t.equal(integrity.damage, found);
+  const later = new ArchiveIntegrity({ store, clock, queries });
+  t.equal(later.damage, null);
+  await later.recall();
+  t.equal(later.damage, found, 'after a restart too');
+
+  writeFileSync(file, kept);
+  broken = true;
+  t.equal(await pass(3 * DAY), 1);
+  t.equal(integrity.damage, found, 'a check that was not made says nothing');
+  broken = false;
+  t.equal(await pass(10 * MINUTE), 1, 'it is made a little later');
+  t.equal(integrity.damage, null);
+
+  let release = (): void => undefined;
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const byHand = new ArchiveIntegrity({ store, clock, queries: slow });
+  const never: DraftOf = () => {
+    throw new Error('nothing is written');
+  };
+  const first = t.rejects(byHand.runQuietly(never), { message: 'nothing is written' });
+  await byHand.runQuietly(never);
+  await t.rejects(byHand.run(never), { name: 'Refusal', context: { code: 'already_running' } });
+  release();
+  await first;
+  stop();
+  t.equal(await pass(10 * DAY), 0, 'stopped');
+
+  // where there is no archive nothing is written
+  const empty = { ...(await queries.verifyArchives()), archives: [], checked: 0 };
+  const none = new ArchiveIntegrity({ store, clock, queries: { ...slow, verifyArchives: () => Promise.resolve(empty) } });
+  await none.runQuietly(never);
 });
