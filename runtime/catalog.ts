@@ -113,7 +113,7 @@ export function blockType(name: string): CatalogBlock | undefined {
 /** Names of the built-in types in catalogue order. */
 export const BLOCK_TYPE_NAMES: readonly string[] = BLOCK_TYPES.map((type) => type.name);
 
-/** A composite type may not have the name of a built-in type, in any case (decisions 1.6). */
+/** A composite type may not have the name of a built-in type, in any case (decisions 1.6) */
 export function isBuiltinName(name: string): boolean {
   return builtinBlock(name.toUpperCase()) !== undefined;
 }
@@ -219,6 +219,7 @@ export {
   checkChannelAddress,
   checkFault,
   checkOptions,
+  isChannelValue,
   mergeBehaviors,
   missingAddresses,
   PROTOCOLS,

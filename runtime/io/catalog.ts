@@ -12,6 +12,8 @@ import { BEHAVIOR_TYPES } from './simulation/behavior-types.js';
 import { EXPRESSION_FUNCTIONS, EXPRESSION_VARIABLES } from './simulation/expression-parser.js';
 import { FAULT_TRIGGER_MODES, FAULT_TYPES } from './simulation/faults.js';
 import type { ParamSpec } from './simulation/params.js';
+import { convertValue } from './values.js';
+import type { Value } from '../vocabulary/data-types.js';
 
 export type { ChannelType, Direction, OptionValue, ParamSpec };
 export type { OptionSpec } from './options.js';
@@ -51,6 +53,11 @@ export function checkChannelAddress(protocol: string, direction: Direction, text
   if (!description) return { error: unknownProtocol(protocol) };
   const channel = description.parseChannel(text, direction);
   return channel.ok ? { dataType: channel.value.dataType } : { error: channel.message };
+}
+
+/** Whether a channel of the type can take the value: as it is, or as text that converts. */
+export function isChannelValue(value: Value, dataType: ChannelType): boolean {
+  return convertValue(value, dataType) !== undefined;
 }
 
 /** One problem per option that is unknown, does not read or is out of bounds. */

@@ -3,15 +3,15 @@ import * as v from 'valibot';
 import { invalid, Refusal } from '../../platform/base/refusal.js';
 import { checkResourceName, checkSiteName } from '../../platform/base/resource-name.js';
 import { decode } from '../../platform/http/json-body.js';
+import { Annotations, checkApiVersion, Labels } from '../../platform/store/envelope.js';
+import { freeMap } from '../../platform/store/free-map.js';
 import { type AnyKind, appliedKind, UNAPPLIED_KINDS } from './kinds.js';
-
-const Texts = v.record(v.string(), v.string());
 
 const Metadata = v.strictObject({
   name: v.string(),
   namespace: v.optional(v.string()),
-  labels: v.optional(Texts),
-  annotations: v.optional(Texts),
+  labels: v.optional(Labels),
+  annotations: v.optional(Annotations),
   // managed by the server: accepted, so that an export or a read can be sent back, and ignored
   uid: v.optional(v.unknown()),
   generation: v.optional(v.unknown()),
@@ -26,11 +26,9 @@ const ManifestShape = v.strictObject({
   apiVersion: v.string(),
   kind: v.string(),
   metadata: Metadata,
-  spec: v.optional(v.record(v.string(), v.unknown()), {}),
-  status: v.optional(v.record(v.string(), v.unknown())),
+  spec: v.optional(freeMap(v.unknown()), {}),
+  status: v.optional(freeMap(v.unknown())),
 });
-
-const API_VERSION = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/v1alpha1$/;
 
 export interface Manifest {
   readonly kind: AnyKind;
@@ -46,7 +44,7 @@ export interface Manifest {
 /** @throws Refusal 400 for a shape that cannot be read or an unsupported kind, 422 for a kind that is deliberately not applied. */
 export function readManifest(input: unknown): Manifest {
   const { apiVersion, kind: word, metadata, spec, status } = decode(ManifestShape, input);
-  if (!API_VERSION.test(apiVersion)) throw invalid('invalid_field', 'apiVersion', `apiVersion ${apiVersion} must have the form <group>/v1alpha1`);
+  checkApiVersion(apiVersion);
   const kind = appliedKind(word);
   if (!kind) throw refuseKind(word);
   if (kind.kind === 'Site') checkSiteName(metadata.name);

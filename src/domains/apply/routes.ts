@@ -4,6 +4,7 @@ import { timestamp } from '../../platform/base/clock.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
+import { freeMap } from '../../platform/store/free-map.js';
 import { type ApplyDeps, applyManifests } from './apply.js';
 import { backup, exportManifests } from './export.js';
 import { appliedKind } from './kinds.js';
@@ -19,7 +20,7 @@ export interface ApplyRouteDeps extends ApplyDeps {
 const route = routesFor<ApplyRouteDeps>();
 
 /** A manifest is judged by apply itself, which names the first wrong member and, in an array, its index. */
-const One = v.record(v.string(), v.unknown());
+const One = freeMap(v.unknown());
 const Several = v.pipe(v.array(One), v.minLength(1, 'must hold at least one manifest'), v.maxLength(MANIFESTS_MAX, `must hold at most ${MANIFESTS_MAX} manifests`));
 const Body: v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]> = v.lazy(
   (input) => (Array.isArray(input) ? Several : One) as unknown as v.GenericSchema<unknown, Record<string, unknown> | Record<string, unknown>[]>,

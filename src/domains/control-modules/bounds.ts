@@ -56,7 +56,9 @@ function evaluate(bound: Bound, blocks: readonly BlockSpec[], defaults: ParamDef
       return bound.value;
     case 'param': {
       const block = blocks.find((candidate) => candidate.name === bound.block);
-      return block ? numeric(block.params?.[bound.param] ?? defaults(block.type, bound.param)) : Number.NaN;
+      if (!block) return Number.NaN;
+      const given = Object.hasOwn(block.params ?? {}, bound.param) ? block.params?.[bound.param] : undefined;
+      return numeric(given ?? defaults(block.type, bound.param));
     }
     case 'negate':
       return -evaluate(bound.of, blocks, defaults);

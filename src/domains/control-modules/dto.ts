@@ -5,7 +5,7 @@ import type { Resource, Condition } from '../../platform/store/resource.js';
 import { PROGRAM } from '../logic/rules.js';
 import { NO_BYPASS } from './bypass.js';
 import { type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
-import { mergeTags, modeOf, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
+import { danglingOf, mergeTags, modeOf, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
 
 export function templateBody(resource: Resource<ControlModuleTemplateSpec>): unknown {
   return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };
@@ -25,6 +25,7 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
   const template = read.get(TEMPLATE, '', spec.templateRef);
   const resolved = resolvedModuleOf(read, resource);
   const health = moduleHealth(read, metadata.site, metadata.name);
+  const dangling = danglingOf(read, resource);
   return {
     name: metadata.name,
     parentName: spec.parentName,
@@ -39,7 +40,7 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
     description: spec.description,
     mode: modeOf(resource),
     state: health.state,
-    message: health.message || status.message,
+    message: [health.message, dangling].filter((text) => text !== '').join('; ') || status.message,
     tags: mergeTags(template?.spec.tags ?? [], spec.tags),
     effectiveTags: (resolved?.tags ?? []).map(({ type: _type, min, max, ...tag }) => ({ ...tag, engMin: bound(min), engMax: bound(max) })),
     inputBindings: spec.inputBindings,
@@ -48,9 +49,16 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
     program: read.get(PROGRAM, metadata.site, metadata.name) ? metadata.name : '',
     interlockBypass: status.interlockBypass ?? NO_BYPASS,
     overrides: status.overrides,
-    conditions: [...status.conditions, ...degraded(read, metadata.site, metadata.name)],
+    conditions: [...status.conditions, configuration(dangling), ...degraded(read, metadata.site, metadata.name)],
     ...metadataBody(resource),
   };
+}
+
+/** Whether everything the module refers to is there (decisions D-UNIT-02). */
+function configuration(dangling: string): Condition {
+  return dangling === ''
+    ? { type: 'ConfigurationValid', status: 'True', reason: 'AllFound', message: '' }
+    : { type: 'ConfigurationValid', status: 'False', reason: 'DanglingReference', message: dangling };
 }
 
 /** Blocks of the module that were skipped in the last scan, while there are any (contract 3, Control program). */

@@ -11,7 +11,7 @@ import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js'
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { changesBehaviour } from '../logic/hot-swap.js';
-import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, MANAGED_BY_LABEL } from '../logic/kind.js';
+import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, MANAGED_BY_LABEL, ownerOfProgram } from '../logic/kind.js';
 import { UNIT_SCAN_INTERVAL_DEFAULT, Unit } from '../plant/kind.js';
 import { NO_BYPASS } from './bypass.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus } from './kind.js';
@@ -101,7 +101,7 @@ export class ControlModuleReconciler implements Reconciler {
 }
 
 function isDerived({ metadata }: Resource<ControlProgramSpec, ControlProgramStatus>): boolean {
-  return metadata.labels[MANAGED_BY_LABEL] === MANAGED;
+  return ownerOfProgram(metadata) !== undefined;
 }
 
 /** Undefined while the module has no unit or no template: it is stored and not executed (decisions 1.5). */

@@ -7,12 +7,14 @@ import { parseValueText } from '../../../runtime/language/value-text.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { CompositeType } from '../../../runtime/vocabulary/network.js';
+import { parseDuration } from '../../platform/base/duration-text.js';
 import { groupBy } from '../../platform/base/group-by.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { AlarmDefinition } from '../alarms/kind.js';
+import type { IOModule } from '../io-modules/kind.js';
 import type { ControlProgram, FunctionBlockType } from '../logic/kind.js';
 import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
@@ -28,6 +30,7 @@ export const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
 export const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
 const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
 const BLOCK_TYPE = kindNamed<typeof FunctionBlockType>('FunctionBlockType');
+const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
 const ALARM_DEFINITION = kindNamed<typeof AlarmDefinition>('AlarmDefinition');
 
 type TemplateAdmission = Admission<ControlModuleTemplateSpec, Readonly<Record<string, never>>>;
@@ -40,6 +43,7 @@ export function admitTemplate(input: ControlModuleTemplateSpec, { read }: Templa
   const composites = compositesOf(read);
   const spec = input.structuredText === undefined ? input : compileTemplate(input, input.structuredText, composites);
   const { structuredText: _text, ...stored } = spec;
+  checkScanInterval(stored.scanInterval);
   checkInputs(stored);
   checkNetwork(networkOf(stored), composites, stored.tags, templatePath);
   checkTags(stored.tags, stored, composites);
@@ -86,6 +90,11 @@ function templatePath(path: string): string {
   return path.replace(/^connections/, 'dataConnections').replace(/^variables/, 'inputs');
 }
 
+/** Empty is that of the unit; no other interval is zero. */
+function checkScanInterval(text: string): void {
+  if (text !== '' && parseDuration(text) === 0) throw invalid('invalid_field', 'scanInterval', 'scanInterval must be above zero, or empty for that of the unit');
+}
+
 function checkInputs(spec: ControlModuleTemplateSpec): void {
   spec.inputs.forEach(({ name, dataType, defaultValue }, index) => {
     if (defaultValue !== '' && parseValueText(iecType(dataType) ?? 'REAL', defaultValue) === null) {
@@ -130,7 +139,7 @@ function checkBound(text: string, field: string, spec: ControlModuleTemplateSpec
     const found = spec.blocks.find((candidate) => candidate.name === block);
     if (!found) throw invalid('invalid_field', field, `${field} names block ${block}, which the template does not have`);
     const type = blockType(found.type) ?? composites.find((composite) => composite.name === found.type);
-    const known = found.params[param] !== undefined || !type || [...type.params, ...type.inputs].some((entry) => entry.name === param);
+    const known = Object.hasOwn(found.params, param) || !type || [...type.params, ...type.inputs].some((entry) => entry.name === param);
     if (!known) throw invalid('invalid_field', field, `${field} names ${block}.${param}, but a ${found.type} has no parameter ${param}`);
   }
 }
@@ -257,6 +266,8 @@ interface Merged {
   readonly template: ControlModuleTemplateSpec;
   readonly types: readonly unknown[];
   readonly resolved: ResolvedModule;
+  /** What of the instance no longer fits its template; '' when all does. Found when it is first asked for. */
+  misfit?: string;
 }
 
 const merged = new WeakMap<ControlModuleSpec, Merged>();
@@ -266,14 +277,56 @@ const merged = new WeakMap<ControlModuleSpec, Merged>();
  * as its template and the block types are the same: what a unit and its batch wait for asks for it with every read.
  */
 export function resolvedModuleOf(read: StoreReader, { spec }: Pick<ModuleResource, 'spec'>): ResolvedModule | undefined {
+  return mergedOf(read, spec)?.resolved;
+}
+
+function mergedOf(read: StoreReader, spec: ControlModuleSpec): Merged | undefined {
   const template = read.get(TEMPLATE, '', spec.templateRef)?.spec;
   if (!template) return undefined;
   const types = read.list(BLOCK_TYPE, '');
   const known = merged.get(spec);
-  if (known?.template === template && known.types === types) return known.resolved;
-  const resolved = resolveModule(spec, template, paramDefault(read));
-  merged.set(spec, { template, types, resolved });
-  return resolved;
+  if (known?.template === template && known.types === types) return known;
+  const made: Merged = { template, types, resolved: resolveModule(spec, template, paramDefault(read)) };
+  merged.set(spec, made);
+  return made;
+}
+
+/**
+ * What of a stored module leads nowhere, in one sentence: a later edit of its template took away what the instance refers
+ * to, or a channel is not there. References may dangle, but not unseen (decisions D-UNIT-02). '' when there is nothing.
+ */
+export function danglingOf(read: StoreReader, { spec, metadata }: Pick<ModuleResource, 'spec' | 'metadata'>): string {
+  const known = mergedOf(read, spec);
+  if (!known) return `template ${spec.templateRef} does not exist`;
+  known.misfit ??= misfitOf(spec, known.template, read);
+  return known.misfit || missingChannelOf(known.resolved, metadata.site, read);
+}
+
+function misfitOf(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, read: StoreReader): string {
+  if (spec.tags.length + spec.paramOverrides.length + spec.inputBindings.length === 0) return '';
+  try {
+    checkInstance(spec, template, compositesOf(read));
+    return '';
+  } catch (refusal) {
+    return `the module no longer fits its template ${spec.templateRef}: ${(refusal as Error).message}`;
+  }
+}
+
+function missingChannelOf({ tags, blocks }: ResolvedModule, site: string, read: StoreReader): string {
+  const channels = [
+    ...tags.map(({ name, channel }) => ({ user: `tag ${name}`, channel })),
+    ...blocks.filter(({ type }) => CHANNEL_BLOCKS.includes(type)).map(({ name, params }) => ({ user: `block ${name}`, channel: String(params?.addr ?? '') })),
+  ];
+  for (const { user, channel } of channels) {
+    const module = ioModuleOf(channel);
+    if (module === '') continue;
+    const found = read.get(IO_MODULE, site, module);
+    const address = channel.slice(module.length + 1);
+    if (!found) return `${user} needs I/O module ${module}, which does not exist`;
+    if (!found.spec.channels.some((candidate) => candidate.address === address || candidate.name === address))
+      return `${user} needs channel ${address}, which I/O module ${module} does not have`;
+  }
+  return '';
 }
 
 /** An unset mode reads as Automatic; the status value takes precedence over the spec value (contract 2, Equipment mode). */

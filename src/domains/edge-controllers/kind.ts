@@ -1,20 +1,21 @@
 /** Controller (contract 3, Controller): the box in a cabinet. `phase` is its adoption, `health` whether it works now. */
 import * as v from 'valibot';
 import { Flag } from '../../platform/store/fields.js';
+import { freeMap } from '../../platform/store/free-map.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { admitController, controllerDependents } from './rules.js';
 
-const DISPLAY_NAME_MAX = 63; // contract 3, Limits
+const DISPLAY_NAME_MAX = 63; // contract 3, Limits: characters, not the units a string is stored in
 
 export const DisplayName = v.pipe(
   v.string(),
-  v.maxLength(DISPLAY_NAME_MAX, `must have at most ${DISPLAY_NAME_MAX} characters`),
+  v.check((text) => [...text].length <= DISPLAY_NAME_MAX, `must have at most ${DISPLAY_NAME_MAX} characters`),
   v.regex(/^[^\u0000-\u001f\u007f-\u009f]*$/u, 'must not have control characters'),
 );
 
 export const ControllerSpec = v.strictObject({
   displayName: v.optional(DisplayName, ''),
-  nodeLabels: v.optional(v.record(v.string(), v.string()), {}),
+  nodeLabels: v.optional(freeMap(v.string()), {}),
   /** Stands for a simulated box: no node is expected behind it. */
   simulation: Flag,
 });

@@ -1,14 +1,12 @@
 /** Rules of controllers: label syntax (decisions Q-UNIT-02) and what a delete would leave without a box. */
 import { invalid } from '../../platform/base/refusal.js';
+import { isLabelValue, readLabelKey } from '../../platform/store/envelope.js';
 import type { Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { IOModule } from '../io-modules/kind.js';
 import { dependentsIn, UNIT } from '../plant/rules.js';
 import type { ControllerSpec } from './kind.js';
 
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const LABEL_NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 const RESERVED = ['kubernetes.io', 'k8s.io', 'k3s.io'];
 
 const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
@@ -21,14 +19,14 @@ export function admitController(spec: ControllerSpec): ControllerSpec {
 /** @throws Refusal `label_prefix` for an unprefixed or reserved key. */
 export function checkNodeLabel(key: string, value: string): void {
   const field = `nodeLabels.${key}`;
-  const [prefix, name, ...more] = key.split('/');
-  if (name === undefined || more.length > 0 || prefix.length > 253 || !SUBDOMAIN.test(prefix) || !LABEL_NAME.test(name)) {
+  const prefix = readLabelKey(key)?.prefix;
+  if (prefix === undefined) {
     throw invalid('label_prefix', field, `node label ${key} must have the form <dns-subdomain>/<name>, for example lineside.io/line`);
   }
   if (RESERVED.some((reserved) => prefix === reserved || prefix.endsWith(`.${reserved}`))) {
     throw invalid('label_prefix', field, `node label ${key} uses the reserved prefix ${prefix}; choose one of your own`);
   }
-  if (!LABEL_VALUE.test(value)) throw invalid('invalid_field', field, `value of node label ${key} must be at most 63 letters, digits, '-', '_' or '.'`);
+  if (!isLabelValue(value)) throw invalid('invalid_field', field, `value of node label ${key} must be at most 63 letters, digits, '-', '_' or '.'`);
 }
 
 /** Units that run on it and I/O modules behind it (decisions Q-ERR-11). */

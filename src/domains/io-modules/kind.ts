@@ -1,6 +1,7 @@
 /** I/O modules and simulation presets (contract 3, I/O module and Simulation; decisions 7, 6). */
 import * as v from 'valibot';
 import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
+import { freeMap } from '../../platform/store/free-map.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { admitModule, admitPreset, moduleDependents, presetDependents, withoutPassword } from './rules.js';
 import type { Condition } from '../../platform/store/resource.js';
@@ -59,7 +60,7 @@ export const Simulation = v.strictObject({
   /** Start of the pseudo-random streams (decisions 6.6). */
   seed: v.optional(v.pipe(v.number(), v.integer()), 0),
   /** Generic address of the preset to real address of this module. */
-  addressMap: v.optional(v.record(v.string(), v.string()), {}),
+  addressMap: v.optional(freeMap(v.string()), {}),
   behaviors: v.optional(v.array(Behavior), []),
   faults: v.optional(v.array(Fault), []),
 });
@@ -96,7 +97,7 @@ export const IOModuleSpec = v.strictObject({
   simulation: v.optional(Simulation),
   security: v.optional(Security),
   failSafe: v.optional(FailSafe),
-  probePlacement: v.optional(v.strictObject({ nodeSelector: v.optional(v.record(v.string(), v.string()), {}) })),
+  probePlacement: v.optional(v.strictObject({ nodeSelector: v.optional(freeMap(v.string()), {}) })),
   description: Text,
 });
 export type IOModuleSpec = v.InferOutput<typeof IOModuleSpec>;

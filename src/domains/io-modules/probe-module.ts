@@ -1,12 +1,11 @@
 /** An I/O module as its probe and the unit plans are told of it (runtime/port.ts), built from what the store holds. Pure but for reading. */
-import { checkChannelAddress, mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
-import type { ImagePlan, ProbeChannel, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
+import { mergeBehaviors, staleAfterMs } from '../../../runtime/catalog.js';
+import type { ImagePlan, ProbeModule, SimulationSpec } from '../../../runtime/port.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { channelsOf } from './channels.js';
 import { type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
-
-const POLL_DEFAULT_MS = 500; // decisions 7.2
 
 /** Layout and shared memory of a module, for the unit plans. */
 export function imagePlan(module: string, spec: IOModuleSpec, buffer: SharedArrayBuffer): ImagePlan {
@@ -49,27 +48,4 @@ function simulationOf({ simulation }: IOModuleSpec, site: string, read: StoreRea
     behaviors: mergeBehaviors(preset ?? [], simulation?.addressMap ?? {}, simulation?.behaviors ?? []),
     faults: (simulation?.faults ?? []).map((fault) => ({ ...fault, triggerAfterMs: parseDuration(fault.triggerAfter) ?? 0 })),
   };
-}
-
-/** Channels in slot order, with the data type their address implies where none is given. */
-export function channelsOf(spec: IOModuleSpec): ProbeChannel[] {
-  const poll = pollIntervalMs(spec);
-  return spec.channels.map((channel) => ({
-    name: channel.name || channel.address,
-    address: channel.address,
-    direction: channel.direction,
-    dataType: channel.dataType || impliedType(spec.protocol, channel.direction, channel.address),
-    readbackAddress: channel.readbackAddress,
-    pollIntervalMs: parseDuration(channel.pollInterval) ?? poll,
-    ...(channel.initial === undefined ? {} : { initial: channel.initial }),
-  }));
-}
-
-export function pollIntervalMs(spec: IOModuleSpec): number {
-  return parseDuration(String(spec.options.pollInterval ?? '')) ?? POLL_DEFAULT_MS;
-}
-
-function impliedType(protocol: string, direction: 'input' | 'output', address: string): ProbeChannel['dataType'] {
-  const checked = checkChannelAddress(protocol, direction, address);
-  return ('dataType' in checked ? checked.dataType : undefined) ?? 'float';
 }

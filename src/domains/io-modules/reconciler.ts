@@ -12,7 +12,8 @@ import type { Put, Store } from '../../platform/store/store.js';
 import { type LocalProbes, type ModuleState, SHARED_PROBE } from '../placement/local-probes.js';
 import type { ContentsKeeper } from './simulation-contents.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
-import { channelsOf, imagePlan, pollIntervalMs, probeModule } from './probe-module.js';
+import { channelsOf, pollIntervalMs } from './channels.js';
+import { imagePlan, probeModule } from './probe-module.js';
 
 const STALE_MIN_MS = 2000;
 

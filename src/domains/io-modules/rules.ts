@@ -1,6 +1,16 @@
 /** Admission of I/O modules and simulation presets (contract 3, I/O module and Simulation; decisions 7, 6, Q-IO-04..08). */
 import { isDeepStrictEqual } from 'node:util';
-import { checkAddress, checkBehavior, checkChannelAddress, checkFault, checkOptions, mergeBehaviors, missingAddresses, simulationProblems } from '../../../runtime/catalog.js';
+import {
+  checkAddress,
+  checkBehavior,
+  checkChannelAddress,
+  checkFault,
+  checkOptions,
+  isChannelValue,
+  mergeBehaviors,
+  missingAddresses,
+  simulationProblems,
+} from '../../../runtime/catalog.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { invalid, Refusal } from '../../platform/base/refusal.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
@@ -8,6 +18,7 @@ import { kindNamed } from '../../platform/store/named-kind.js';
 import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/rules.js';
 import type { Controller } from '../edge-controllers/kind.js';
 import { dependentsIn, mustExist } from '../plant/rules.js';
+import { channelsOf } from './channels.js';
 import type { Behavior, IOModule, IOModuleSpec, IOModuleStatus, SimulationPreset, SimulationPresetSpec } from './kind.js';
 
 export const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
@@ -49,6 +60,7 @@ export function admitModule(spec: IOModuleSpec, context: ModuleAdmission): IOMod
   if (spec.simulation && spec.protocol !== 'simulation') throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
   mustExist(context.read, PRESET, context.site, spec.simulation?.preset ?? '', 'simulation.preset');
   checkDevice(spec);
+  checkChannelValues(spec);
   checkSimulation(spec, context);
   return keepPassword(spec, context.before?.spec);
 }
@@ -138,10 +150,29 @@ function checkFailSafe({ failSafe, channels }: IOModuleSpec): void {
   if (failSafe.posture === 'observed' && outputs.length > 0) {
     throw invalid('invalid_field', 'failSafe.posture', `posture observed writes nothing, but channel ${outputs[0].name || outputs[0].address} is an output`);
   }
+  const isOutput = (channel: string): boolean => outputs.some((output) => output.name === channel || output.address === channel);
+  if (failSafe.heartbeatChannel !== '' && !isOutput(failSafe.heartbeatChannel))
+    throw invalid('invalid_field', 'failSafe.heartbeatChannel', `the heartbeat names ${failSafe.heartbeatChannel}, which is no output channel of the module`);
+  const named = new Set<string>();
   failSafe.outputs.forEach(({ channel }, index) => {
-    if (!outputs.some((output) => output.name === channel || output.address === channel)) {
-      throw invalid('invalid_field', `failSafe.outputs[${index}].channel`, `fail-safe value names ${channel}, which is no output channel of the module`);
-    }
+    const field = `failSafe.outputs[${index}].channel`;
+    if (!isOutput(channel)) throw invalid('invalid_field', field, `fail-safe value names ${channel}, which is no output channel of the module`);
+    if (named.has(channel)) throw invalid('invalid_field', field, `fail-safe value of ${channel} is given twice`);
+    named.add(channel);
+  });
+}
+
+/** A value that its channel cannot take would be left out without a word in the moment it is needed. */
+function checkChannelValues(spec: IOModuleSpec): void {
+  const channels = channelsOf(spec);
+  spec.failSafe?.outputs.forEach(({ channel, value }, index) => {
+    const found = channels.find(({ name, address }) => name === channel || address === channel);
+    if (found && !isChannelValue(value, found.dataType))
+      throw invalid('invalid_field', `failSafe.outputs[${index}].value`, `fail-safe value ${JSON.stringify(value)} of ${channel} is no ${found.dataType}`);
+  });
+  channels.forEach(({ name, dataType, initial }, index) => {
+    if (initial !== undefined && !isChannelValue(initial, dataType))
+      throw invalid('invalid_field', `channels[${index}].initial`, `start value ${JSON.stringify(initial)} of channel ${name} is no ${dataType}`);
   });
 }
 

@@ -2,7 +2,7 @@
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { ControlProgramSpec, ControlProgramStatus, FunctionBlockTypeSpec } from './kind.js';
+import { type ControlProgramSpec, type ControlProgramStatus, type FunctionBlockTypeSpec, ownerOfProgram } from './kind.js';
 
 /** Where the number of scans is known: in the memory of the unit runtime. */
 export interface ScanCounts {
@@ -27,7 +27,7 @@ export function programBody(resource: Resource<ControlProgramSpec, ControlProgra
     loadedAt: status.loadedAt,
     message: status.message,
     networkHash: status.networkHash,
-    managedBy: metadata.ownerReferences.find((owner) => owner.kind === 'ControlModule')?.name ?? '',
+    managedBy: ownerOfProgram(metadata) ?? '',
     ...metadataBody(resource),
   };
 }

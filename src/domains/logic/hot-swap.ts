@@ -4,11 +4,10 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { timestamp } from '../../platform/base/clock.js';
-import { conflict } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { ControlProgramSpec, ControlProgramStatus } from './kind.js';
-import { refuseWhileActive } from './rules.js';
+import { refuseManaged, refuseWhileActive } from './rules.js';
 
 export const OVERRIDE_WINDOW_MS = 15 * 60_000; // decisions Q-PROG-03
 
@@ -32,7 +31,8 @@ export function passGate(program: Program, after: ControlProgramSpec, read: Stor
   const stays = program.status;
   if (!changesBehaviour(program.spec, after)) return stays;
   try {
-    refuseWhileActive(program, read);
+    // an edit that moves it puts new logic on the other unit
+    for (const unitRef of new Set([program.spec.unitRef, after.unitRef])) refuseWhileActive(program.metadata.site, unitRef, read);
     return { ...stays, state: 'Pending' };
   } catch (refusal) {
     if (!hotSwapOverride || Date.parse(hotSwapOverride.until) <= nowMs) throw refusal;
@@ -42,10 +42,6 @@ export function passGate(program: Program, after: ControlProgramSpec, read: Stor
 
 /** @throws Refusal 409 for a program of a control module (contract 3, Control program). */
 export function armOverride(program: Program, by: string, reason: string, nowMs: number): ControlProgramStatus {
-  const owner = program.metadata.ownerReferences.find((reference) => reference.kind === 'ControlModule');
-  if (owner)
-    throw conflict('managed_by_control_module', `program ${program.metadata.name} belongs to control module ${owner.name}; edit the module or its template`, {
-      controlModule: owner.name,
-    });
+  refuseManaged(program);
   return { ...program.status, hotSwapOverride: { until: timestamp(nowMs + OVERRIDE_WINDOW_MS), by, reason } };
 }

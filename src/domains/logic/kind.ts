@@ -2,6 +2,7 @@
 import * as v from 'valibot';
 import { Flag, Identifier, Required, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
+import type { Metadata } from '../../platform/store/resource.js';
 import { Block, BlockConnection, BlockVariableBinding, ControlDataType } from '../control-modules/kind.js';
 import { admitBlockType, admitProgram, blockTypeDependents, decodeProgramLeniently, refuseProgramDelete } from './rules.js';
 
@@ -92,3 +93,8 @@ export const ControlProgram: Kind<ControlProgramSpec, ControlProgramStatus> = {
 
 /** Label of what the gateway derives from a control module (decisions D-PROG-01). */
 export const MANAGED_BY_LABEL = 'lineside.io/managed-by';
+
+/** The control module whose logic a program is: its owner and not its label says so, for a label can be written by anyone who edits programs. */
+export function ownerOfProgram({ ownerReferences }: Metadata): string | undefined {
+  return ownerReferences.find(({ kind }) => kind === 'ControlModule')?.name;
+}

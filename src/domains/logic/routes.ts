@@ -7,6 +7,7 @@ import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
 import { checkIfMatch } from '../../platform/http/revision.js';
 import { type Route, routesFor, withRevision } from '../../platform/http/route.js';
+import { Annotations, checkDocument, Labels } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { Block, BlockConnection, BlockVariableBinding } from '../control-modules/kind.js';
@@ -45,8 +46,8 @@ const PutBody = v.strictObject({
     v.strictObject({
       name: v.optional(v.string()),
       namespace: v.optional(v.string()),
-      labels: v.optional(v.record(v.string(), v.string())),
-      annotations: v.optional(v.record(v.string(), v.string())),
+      labels: v.optional(Labels),
+      annotations: v.optional(Annotations),
     }),
   ),
   spec: v.strictObject({
@@ -73,8 +74,9 @@ const replaceProgram = route({
     const { site, name } = context.params;
     const { metadata, spec } = context.body;
     const before = requireProgram(context.params, store);
+    checkDocument(context.body, site);
     if (metadata?.name !== undefined && metadata.name !== name)
-      throw invalid('invalid_field', 'metadata.name', `a ControlProgram cannot be renamed: name must be ${name}, as in the path, or left out`);
+      throw invalid('invalid_field', 'metadata.name', `ControlProgram ${name} cannot be renamed: name must be ${name}, as in the path, or left out`);
     for (const member of ['variables', 'variableBindings'] as const) {
       if (spec[member] === undefined && before.spec[member].length > 0)
         throw invalid('missing_field', `spec.${member}`, `the stored program declares ${member}; send them back, or send an explicit empty array`);

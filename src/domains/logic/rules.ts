@@ -2,6 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { isBuiltinName, portLookup } from '../../../runtime/catalog.js';
+import { parseValueText } from '../../../runtime/language/value-text.js';
+import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { CompositeType, NetworkVariable } from '../../../runtime/vocabulary/network.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
@@ -10,10 +12,10 @@ import type { Admission, Dependent, StoreReader } from '../../platform/store/kin
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
-import type { UnitSpec, UnitStatus } from '../plant/kind.js';
+import { unitOf } from '../control-modules/rules.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
-import { checkNetwork, compileText, compositeOf, compositesOf } from './composites.js';
-import { type ControlProgram, ControlProgramSpec, type ControlProgramStatus, type FunctionBlockType, type FunctionBlockTypeSpec } from './kind.js';
+import { blockCatalog, checkNetwork, compileText, compositeOf, compositesOf } from './composites.js';
+import { type ControlProgram, ControlProgramSpec, type ControlProgramStatus, type FunctionBlockType, type FunctionBlockTypeSpec, ownerOfProgram } from './kind.js';
 
 export const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
 export const BLOCK_TYPE = kindNamed<typeof FunctionBlockType>('FunctionBlockType');
@@ -45,33 +47,25 @@ export function admitBlockType(input: FunctionBlockTypeSpec, { name, read, befor
 
 /** A change reloads every program of the type, so it waits while a unit that uses it is active (decisions 5.3). */
 function refuseTypeInUse(type: string, read: StoreReader): void {
-  for (const user of blockTypeDependents(read, type)) {
-    const units = user.kind === 'ControlModuleTemplate' ? unitsWithTemplate(user.name, read) : user.kind === 'ControlProgram' ? unitsWithProgram(user.name, read) : [];
-    const active = units.find((unit) => unit.status.allocatedTo !== '' || unit.status.activeWork !== null);
-    if (active)
-      throw conflict(
-        'active_batch',
-        `unit ${active.metadata.name} uses block type ${type} and works for ${active.status.allocatedTo || active.status.activeWork?.name}; change the type when that work has ended`,
-        { batch: active.status.allocatedTo, unit: active.metadata.name },
-      );
-    if (user.kind === 'FunctionBlockType') refuseTypeInUse(user.name, read);
-  }
+  const units = [
+    ...read.list(PROGRAM).flatMap(({ metadata, spec }) => (usesType(spec, type) ? [{ site: metadata.site, unit: spec.unitRef }] : [])),
+    ...read.list(CONTROL_MODULE).flatMap(({ metadata, spec }) => {
+      const template = read.get(TEMPLATE, '', spec.templateRef);
+      return template && usesType(template.spec, type) ? [{ site: metadata.site, unit: unitOf(read, metadata.site, spec) }] : [];
+    }),
+  ];
+  const active = units.flatMap(({ site, unit }) => read.get(UNIT, site, unit) ?? []).find(({ status }) => status.allocatedTo !== '' || status.activeWork !== null);
+  if (active)
+    throw conflict(
+      'active_batch',
+      `unit ${active.metadata.name} uses block type ${type} and works for ${active.status.allocatedTo || active.status.activeWork?.name}; change the type when that work has ended`,
+      { batch: active.status.allocatedTo, unit: active.metadata.name },
+    );
+  for (const { metadata } of read.list(BLOCK_TYPE).filter(({ spec }) => usesType(spec, type))) refuseTypeInUse(metadata.name, read);
 }
 
-type UnitResource = Resource<UnitSpec, UnitStatus>;
-
-function unitsWithTemplate(template: string, read: StoreReader): UnitResource[] {
-  return read
-    .list(CONTROL_MODULE)
-    .filter((module) => module.spec.templateRef === template && module.spec.parentKind === 'Unit')
-    .flatMap((module) => read.get(UNIT, module.metadata.site, module.spec.parentName) ?? []);
-}
-
-function unitsWithProgram(program: string, read: StoreReader): UnitResource[] {
-  return read
-    .list(PROGRAM)
-    .filter((candidate) => candidate.metadata.name === program)
-    .flatMap((candidate) => read.get(UNIT, candidate.metadata.site, candidate.spec.unitRef) ?? []);
+function usesType({ blocks }: { readonly blocks: readonly { readonly type: string }[] }, type: string): boolean {
+  return blocks.some((block) => block.type === type);
 }
 
 /** VAR_INPUT and VAR_OUTPUT of the text become the ports of the type. */
@@ -103,13 +97,24 @@ function compileComposite(spec: FunctionBlockTypeSpec, text: string, others: rea
 }
 
 function checkFormals(spec: FunctionBlockTypeSpec): void {
+  // one name, one thing: `params` of an instance name inputs and parameters alike
+  const names = new Set<string>();
   for (const list of ['inputs', 'outputs', 'params'] as const) {
-    const names = new Set<string>();
-    spec[list].forEach(({ name }, index) => {
-      if (names.has(name.toLowerCase())) throw invalid('invalid_field', `${list}[${index}].name`, `${name} is declared twice in ${list}`);
-      names.add(name.toLowerCase());
+    spec[list].forEach((formal, index) => {
+      const field = `${list}[${index}]`;
+      if (names.has(formal.name.toLowerCase())) throw invalid('invalid_field', `${field}.name`, `${formal.name} is declared twice`);
+      names.add(formal.name.toLowerCase());
+      const { defaultValue = '', dataType } = formal;
+      if (defaultValue !== '' && !isConstant(dataType, defaultValue))
+        throw invalid('invalid_field', `${field}.defaultValue`, `default ${defaultValue} of ${formal.name} is no ${dataType}`);
     });
   }
+}
+
+/** Whether the text is a value of the type; a time may be written `5s` too (decisions 5.1 rule 10). */
+function isConstant(dataType: string, text: string): boolean {
+  const type = iecType(dataType) ?? 'REAL';
+  return parseValueText(type, text) !== null || (type === 'TIME' && parseDuration(text) !== null);
 }
 
 /** At most 8 deep and never inside itself (decisions 1.6). */
@@ -152,6 +157,7 @@ function levelsAbove(name: string, others: readonly CompositeType[]): { readonly
 /** Ports of the type lead to ports of its blocks; an output is fed by exactly one (decisions 1.6). */
 function checkBindings(spec: FunctionBlockTypeSpec, composites: readonly CompositeType[]): void {
   const port = portLookup({ blocks: spec.blocks, connections: spec.connections }, composites);
+  /** Output ports of the type, and inner inputs, that have their source. */
   const fed = new Set<string>();
   (['input', 'output'] as const).forEach((direction) => {
     const list = `${direction}Bindings` as const;
@@ -161,19 +167,66 @@ function checkBindings(spec: FunctionBlockTypeSpec, composites: readonly Composi
       if (!formals.some((formal) => formal.name === binding.port)) throw invalid('invalid_field', `${field}.port`, `the type has no ${direction} ${binding.port}`);
       const found = port(binding.blockRef, binding.portRef);
       if (found?.direction !== direction) throw invalid('invalid_field', `${field}.portRef`, `${binding.blockRef}.${binding.portRef} is no ${direction} of a block of the type`);
-      if (direction === 'output' && fed.has(binding.port)) throw invalid('invalid_field', `${field}.port`, `output ${binding.port} is fed twice`);
-      fed.add(binding.port);
+      const target = direction === 'output' ? `output ${binding.port}` : `input ${binding.blockRef}.${binding.portRef}`;
+      const key = target.toLowerCase();
+      if (found.fed || fed.has(key)) throw invalid('invalid_field', `${field}.${direction === 'output' ? 'port' : 'portRef'}`, `${target} is fed twice`);
+      fed.add(key);
     });
   });
-  spec.paramBindings.forEach(({ param, blockRef }, index) => {
-    if (!spec.params.some((formal) => formal.name === param)) throw invalid('invalid_field', `paramBindings[${index}].param`, `the type has no parameter ${param}`);
-    if (!spec.blocks.some((block) => block.name === blockRef)) throw invalid('invalid_field', `paramBindings[${index}].blockRef`, `the type has no block ${blockRef}`);
+  spec.outputs.forEach(({ name }, index) => {
+    if (!fed.has(`output ${name}`.toLowerCase())) throw invalid('invalid_field', `outputs[${index}]`, `output ${name} is fed by no block: it needs one entry in outputBindings`);
+  });
+  checkPortTypes(spec, composites);
+  checkParamBindings(spec, composites);
+}
+
+/** The ports of the type stand as variables in its network: what leads to or from them must have their type. */
+function checkPortTypes(spec: FunctionBlockTypeSpec, composites: readonly CompositeType[]): void {
+  const ports = (list: FunctionBlockTypeSpec['inputs'], direction: 'input' | 'output'): NetworkVariable[] => list.map(({ name, dataType }) => ({ name, dataType, direction }));
+  const network = {
+    blocks: spec.blocks,
+    connections: spec.connections,
+    variables: [...ports(spec.inputs, 'input'), ...ports(spec.outputs, 'output')],
+    variableBindings: [...spec.inputBindings, ...spec.outputBindings].map(({ port, blockRef, portRef }) => ({ variable: port, blockRef, portRef })),
+  };
+  checkNetwork(network, composites, [], (path) => path.replace(/^variableBindings/, 'inputBindings').replace(/^variables/, 'inputs'));
+  const port = portLookup(network, composites);
+  spec.outputBindings.forEach(({ port: name, blockRef, portRef }, index) => {
+    const declared = iecType(spec.outputs.find((output) => output.name === name)?.dataType ?? '');
+    const found = port(blockRef, portRef)?.type;
+    if (found && declared && !goesInto(found, declared))
+      throw invalid('invalid_field', `outputBindings[${index}].portRef`, `${blockRef}.${portRef} is ${found}, but output ${name} is ${declared}`);
+  });
+}
+
+/** Equal types, or INT to REAL (decisions 5.1 rule 1). */
+function goesInto(from: string, to: string): boolean {
+  return from === to || (from === 'INT' && to === 'REAL') || to === 'ANY' || (to === 'NUM' && (from === 'INT' || from === 'REAL'));
+}
+
+function checkParamBindings(spec: FunctionBlockTypeSpec, composites: readonly CompositeType[]): void {
+  const catalog = blockCatalog(composites);
+  const bound = new Set<string>();
+  spec.paramBindings.forEach(({ param, blockRef, blockParam }, index) => {
+    const field = `paramBindings[${index}]`;
+    const formal = spec.params.find(({ name }) => name === param);
+    if (!formal) throw invalid('invalid_field', `${field}.param`, `the type has no parameter ${param}`);
+    const block = spec.blocks.find(({ name }) => name === blockRef);
+    if (!block) throw invalid('invalid_field', `${field}.blockRef`, `the type has no block ${blockRef}`);
+    const type = catalog(block.type);
+    const inner = [...(type?.params ?? []), ...(type?.inputs ?? [])].find(({ name }) => name.toLowerCase() === blockParam.toLowerCase());
+    if (!inner) throw invalid('invalid_field', `${field}.blockParam`, `a ${block.type} has no parameter or input ${blockParam}`);
+    const given = iecType(formal.dataType) ?? 'ANY';
+    if (!goesInto(given, inner.type)) throw invalid('invalid_field', `${field}.blockParam`, `parameter ${param} is ${given}, but ${blockRef}.${blockParam} is ${inner.type}`);
+    const key = `${blockRef}.${blockParam}`.toLowerCase();
+    if (bound.has(key)) throw invalid('invalid_field', `${field}.blockParam`, `${blockRef}.${blockParam} is bound to two parameters`);
+    bound.add(key);
   });
 }
 
 /** Templates, programs and other composites that use it (decisions 1.2). */
 export function blockTypeDependents(read: StoreReader, type: string): Dependent[] {
-  const uses = ({ spec }: { spec: { blocks: readonly { type: string }[] } }): boolean => spec.blocks.some((block) => block.type === type);
+  const uses = ({ spec }: { spec: { blocks: readonly { type: string }[] } }): boolean => usesType(spec, type);
   return [...dependentsIn(read, TEMPLATE, '', uses), ...dependentsIn(read, PROGRAM, undefined, uses), ...dependentsIn(read, BLOCK_TYPE, '', uses)];
 }
 
@@ -181,13 +234,14 @@ export function blockTypeDependents(read: StoreReader, type: string): Dependent[
 
 /** A bare number reads as milliseconds; null when it does not read or is not above zero (contract 3, Control program). */
 export function scanIntervalMs(value: string | number): number | null {
-  const ms = typeof value === 'number' ? value : /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : parseDuration(value);
+  // a number is stored as text, so it must be one that reads back
+  const ms = typeof value === 'number' ? parseDuration(`${value}ms`) : /^\s*\d+(\.\d+)?\s*$/.test(value) ? Number(value) : parseDuration(value);
   return ms !== null && Number.isFinite(ms) && ms > 0 ? ms : null;
 }
 
 /** A network that cannot be loaded is refused by REST; through apply it is stored and leads to state Error (decisions 5.1 rule 11). */
 export function admitProgram(spec: ControlProgramSpec, context: ProgramAdmission): ControlProgramSpec {
-  refuseManaged(context.before, context.via);
+  if (context.before && context.via !== 'system') refuseManaged(context.before);
   const module = context.before || context.via === 'system' ? undefined : context.read.get(CONTROL_MODULE, context.site, context.name);
   if (module)
     throw conflict('managed_by_control_module', `control module ${context.name} has the name already, and its logic is the program of that name`, { controlModule: context.name });
@@ -197,12 +251,10 @@ export function admitProgram(spec: ControlProgramSpec, context: ProgramAdmission
 }
 
 /** 409 for a program that a control module made (decisions Q-PROG-04). */
-function refuseManaged(program: Resource<ControlProgramSpec, ControlProgramStatus> | undefined, via: ProgramAdmission['via']): void {
-  const owner = program?.metadata.ownerReferences.find((reference) => reference.kind === 'ControlModule');
-  if (!owner || via === 'system') return;
-  throw conflict('managed_by_control_module', `program ${program?.metadata.name} belongs to control module ${owner.name}; edit the module or its template`, {
-    controlModule: owner.name,
-  });
+export function refuseManaged({ metadata }: Resource<ControlProgramSpec, ControlProgramStatus>): void {
+  const owner = ownerOfProgram(metadata);
+  if (owner === undefined) return;
+  throw conflict('managed_by_control_module', `program ${metadata.name} belongs to control module ${owner}; edit the module or its template`, { controlModule: owner });
 }
 
 /** Checks that generic apply is exempt from (contract 3, Control program). */
@@ -233,16 +285,16 @@ function checkProgram(spec: ControlProgramSpec, before: ControlProgramSpec | und
 }
 
 export function refuseProgramDelete(program: Resource<ControlProgramSpec, ControlProgramStatus>, read: StoreReader): void {
-  refuseManaged(program, 'rest');
-  refuseWhileActive(program, read);
+  refuseManaged(program);
+  refuseWhileActive(program.metadata.site, program.spec.unitRef, read);
 }
 
 /** 409 while the unit works for a batch or an ad-hoc run (decisions Q-PROG-03). */
-export function refuseWhileActive({ metadata, spec }: Resource<ControlProgramSpec, ControlProgramStatus>, read: StoreReader): void {
-  const unit = read.get(UNIT, metadata.site, spec.unitRef);
+export function refuseWhileActive(site: string, unitRef: string, read: StoreReader): void {
+  const unit = read.get(UNIT, site, unitRef);
   const holder = unit?.status.allocatedTo || unit?.status.activeWork?.name;
   if (!holder) return;
-  throw conflict('active_batch', `unit ${spec.unitRef} works for ${holder}; end that work, or arm override-hot-swap with a reason`, { batch: holder, unit: spec.unitRef });
+  throw conflict('active_batch', `unit ${unitRef} works for ${holder}; end that work, or arm override-hot-swap with a reason`, { batch: holder, unit: unitRef });
 }
 
 const KNOWN_MEMBERS = ['unitRef', 'scanInterval', 'blocks', 'connections', 'variables', 'variableBindings'] as const;

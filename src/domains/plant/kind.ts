@@ -7,6 +7,7 @@ import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import type { State } from '../../../runtime/vocabulary/states.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { DurationText, Identifier, Required, Text } from '../../platform/store/fields.js';
+import { freeMap } from '../../platform/store/free-map.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
 import { AREA, admitUnit, cellsOf, contentsOfSite, ENTERPRISE, mustExist, sitesOf, unitDependents, unitsOfCell } from './rules.js';
@@ -99,7 +100,7 @@ const Availability = v.strictObject({
   failoverTargets: v.optional(
     v.strictObject({
       nodes: v.optional(v.array(v.string()), []),
-      selector: v.optional(v.strictObject({ matchLabels: v.optional(v.record(v.string(), v.string()), {}) }), {}),
+      selector: v.optional(v.strictObject({ matchLabels: v.optional(freeMap(v.string()), {}) }), {}),
     }),
     {},
   ),

@@ -5,7 +5,8 @@ import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from '../io-modules/kind.js';
-import { channelsOf, imagePlan, probeModule } from '../io-modules/probe-module.js';
+import { channelsOf } from '../io-modules/channels.js';
+import { imagePlan, probeModule } from '../io-modules/probe-module.js';
 import { planContent, withTable } from '../units/plan.js';
 import type { RehearsalOrder } from './order.js';
 

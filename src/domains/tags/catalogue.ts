@@ -13,7 +13,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
 import { modeOf, resolvedModuleOf, unitOf } from '../control-modules/rules.js';
-import { ControlProgram, FunctionBlockType, MANAGED_BY_LABEL } from '../logic/kind.js';
+import { ControlProgram, FunctionBlockType, ownerOfProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 
 /** As served; extras per D-TAG-01. */
@@ -141,7 +141,7 @@ function moduleEntries(read: StoreReader, site: string): TagEntry[] {
 /** Outputs and locals can be read, an input without a source can be written (decisions 1.6). */
 function programEntries(read: StoreReader, site: string): TagEntry[] {
   return read.list(ControlProgram, site).flatMap(({ metadata, spec }) => {
-    if (metadata.labels[MANAGED_BY_LABEL] === 'control-module') return [];
+    if (ownerOfProgram(metadata) !== undefined) return [];
     return spec.variables
       .filter(({ direction, source }) => direction !== 'input' || !source)
       .map((variable) => {

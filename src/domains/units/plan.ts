@@ -18,7 +18,7 @@ import { alarmPlans } from '../alarms/plan.js';
 import type { InterlockBypass } from '../control-modules/kind.js';
 import { CHANNEL_BLOCKS, type EffectiveTag, ioModuleOf, type ResolvedModule } from '../control-modules/merge.js';
 import { modeOf, modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
-import { ControlProgram, type ControlProgramSpec, FunctionBlockType } from '../logic/kind.js';
+import { ControlProgram, type ControlProgramSpec, FunctionBlockType, ownerOfProgram } from '../logic/kind.js';
 import { scanIntervalMs } from '../logic/rules.js';
 import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
 
@@ -48,9 +48,7 @@ export function planContent(site: string, unit: string, sources: PlanSources): P
   if (!resource) return undefined;
   const scanIntervalMs = parseDuration(resource.spec.scanInterval || UNIT_SCAN_INTERVAL_DEFAULT) ?? 100;
   const modules = sourcesFirst(unitModules(sources.read, site, unit));
-  const programs = sources.read
-    .list(ControlProgram, site)
-    .filter((program) => program.spec.unitRef === unit && program.metadata.labels['lineside.io/managed-by'] !== 'control-module');
+  const programs = sources.read.list(ControlProgram, site).filter((program) => program.spec.unitRef === unit && ownerOfProgram(program.metadata) === undefined);
   const images = new ImageList(sources.image);
   const tags = [
     ...modules.flatMap((module) => module.resolved.tags.map((tag) => moduleTag(module.name, tag, images))),

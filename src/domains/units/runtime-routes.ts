@@ -12,7 +12,7 @@ import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { type Query, rendered, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus } from '../logic/kind.js';
+import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, ownerOfProgram } from '../logic/kind.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
 import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
 import { Phase } from '../procedures/kind.js';
@@ -258,7 +258,7 @@ function runtimeStatus(params: Named, deps: RuntimeRouteDeps) {
 function shownProgram({ metadata, spec, status }: Program, link: UnitLink | undefined) {
   return {
     name: metadata.name,
-    controlModule: metadata.ownerReferences.find((owner) => owner.kind === 'ControlModule')?.name ?? '',
+    controlModule: ownerOfProgram(metadata) ?? '',
     state: link?.ready ? status.state : 'Stopped',
     scanInterval: spec.scanInterval,
     scanCount: link?.networkScans(metadata.name) ?? 0,

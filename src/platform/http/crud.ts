@@ -8,6 +8,7 @@ import * as v from 'valibot';
 import { conflict, invalid, missing, Refusal } from '../base/refusal.js';
 import { checkResourceName } from '../base/resource-name.js';
 import { companionsOf } from '../store/companions.js';
+import { Annotations, checkDocument, Labels } from '../store/envelope.js';
 import type { Kind, StoreReader } from '../store/kind.js';
 import type { Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
@@ -73,7 +74,6 @@ export function crudRoutes<Spec extends object, Status>(kind: Kind<Spec, Status>
 
 const route = routesFor<CrudDeps>();
 const Name = v.string();
-const Labels = v.record(v.string(), v.string());
 
 interface Written {
   readonly name: string | undefined;
@@ -173,6 +173,7 @@ class Family<Spec extends object, Status> {
     const { store } = deps;
     const site = this.#siteOf(context.params) ?? '';
     const written = split(this.#kind, context.body);
+    if (this.#kind.body === 'document') checkDocument(context.body, site);
     const name = written.name;
     if (name === undefined || name === '') throw invalid('missing_field', nameField(this.#kind), 'field name is required');
     if (this.#kind.kind === 'Site') {
@@ -197,8 +198,9 @@ class Family<Spec extends object, Status> {
     const { store } = deps;
     const { name, site } = before.metadata;
     const written = split(this.#kind, context.body);
+    if (this.#kind.body === 'document') checkDocument(context.body, site);
     if (written.name !== undefined && written.name !== name) {
-      throw invalid('invalid_field', nameField(this.#kind), `a ${this.#kind.kind} cannot be renamed: name must be ${name}, as in the path, or left out`);
+      throw invalid('invalid_field', nameField(this.#kind), `${this.#kind.kind} ${name} cannot be renamed: name must be ${name}, as in the path, or left out`);
     }
     const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
@@ -364,7 +366,7 @@ function bodySchema<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'mer
 }
 
 function metadataSchema(name: v.GenericSchema): v.GenericSchema {
-  return v.strictObject({ name, namespace: v.optional(v.string()), labels: v.optional(Labels), annotations: v.optional(Labels) }) as unknown as v.GenericSchema;
+  return v.strictObject({ name, namespace: v.optional(v.string()), labels: v.optional(Labels), annotations: v.optional(Annotations) }) as unknown as v.GenericSchema;
 }
 
 function memberEntries<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'merge' | 'replace'): Entries {

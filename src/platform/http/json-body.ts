@@ -66,11 +66,34 @@ export function refusalOf(issues: readonly Issue[]): Refusal {
       return invalid('missing_field', field, `field ${field} is required`);
     case 2: {
       const allowed = allowedOf(first);
-      const message = allowed ? `${field} must be one of ${allowed.join(', ')}` : `${field} must be ${article(first.expected ?? 'of another type')}`;
+      const message = allowed
+        ? `${field} must be ${allowed.includes('') ? 'empty or ' : ''}one of ${allowed.filter((word) => word !== '').join(', ')}`
+        : `${field} must be ${article(first.expected ?? 'of another type')}`;
       return invalid('invalid_field', field, message, allowed ? { allowed } : {});
     }
     default:
-      return invalid('invalid_field', field, first.message.startsWith('Invalid ') ? `${field}: ${first.message}` : `${field} ${first.message}`);
+      return invalid('invalid_field', field, `${field} ${ruleOf(first)}`);
+  }
+}
+
+/** A value rule in words: the schema's own, or ours for the rules that most fields share. */
+function ruleOf(issue: Issue): string {
+  if (!issue.message.startsWith('Invalid ')) return issue.message;
+  const { requirement } = issue;
+  const many = Array.isArray(issue.input) ? 'entries' : 'characters';
+  switch (issue.type) {
+    case 'min_length':
+      return requirement === 1 ? 'must not be empty' : `must have at least ${String(requirement)} ${many}`;
+    case 'max_length':
+      return `must have at most ${String(requirement)} ${many}`;
+    case 'min_value':
+      return `must be at least ${String(requirement)}`;
+    case 'max_value':
+      return `must be at most ${String(requirement)}`;
+    case 'integer':
+      return 'must be a whole number';
+    default:
+      return `is not possible: ${issue.message}`;
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot';
 import { parseDuration } from '../base/duration-text.js';
+import { freeMap } from './free-map.js';
 
 export const Text = v.optional(v.string(), '');
 export const Flag = v.optional(v.boolean(), false);
@@ -40,7 +41,7 @@ export const DurationText = v.optional(
 
 /** What `params`, `options` and defaults may hold. */
 export const Scalar = v.union([v.string(), v.number(), v.boolean()]);
-export const ScalarMap = v.record(v.string(), Scalar);
+export const ScalarMap = freeMap(Scalar);
 
 const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
 

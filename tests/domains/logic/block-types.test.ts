@@ -86,6 +86,41 @@ t.test('Decisions 1.6: a type has no port, parameter or block twice, and its bin
       'outputBindings[1].port',
     ],
     [{ paramBindings: [{ param: 'none', blockRef: 'inner', blockParam: 'IN2' }] }, 'paramBindings[0].param'],
+    [{ paramBindings: [{ param: 'factor', blockRef: 'inner', blockParam: 'nothing' }] }, 'paramBindings[0].blockParam'],
+    [{ paramBindings: [{ param: 'factor', blockRef: 'inner', blockParam: 'constructor' }] }, 'paramBindings[0].blockParam'],
+    [
+      {
+        paramBindings: [
+          { param: 'factor', blockRef: 'inner', blockParam: 'IN2' },
+          { param: 'factor', blockRef: 'inner', blockParam: 'in2' },
+        ],
+      },
+      'paramBindings[1].blockParam',
+    ],
+    [{ params: [{ name: 'factor', dataType: 'STRING' }] }, 'paramBindings[0].blockParam'],
+    [{ params: [{ name: 'factor', dataType: 'REAL', defaultValue: 'much' }] }, 'params[0].defaultValue'],
+    [{ inputs: [{ name: 'IN', dataType: 'REAL', defaultValue: '1e999' }] }, 'inputs[0].defaultValue'],
+    [{ inputs: [{ name: 'IN', dataType: 'BOOL' }] }, /inputBindings/],
+    [{ outputs: [{ name: 'OUT', dataType: 'BOOL' }] }, 'outputBindings[0].portRef'],
+    [{ outputs: [{ name: 'in', dataType: 'REAL' }] }, 'outputs[0].name'],
+    [
+      {
+        outputs: [
+          { name: 'OUT', dataType: 'REAL' },
+          { name: 'OTHER', dataType: 'REAL' },
+        ],
+      },
+      'outputs[1]',
+    ],
+    [
+      {
+        inputBindings: [
+          { port: 'IN', blockRef: 'inner', portRef: 'IN1' },
+          { port: 'IN', blockRef: 'inner', portRef: 'in1' },
+        ],
+      },
+      'inputBindings[1].portRef',
+    ],
   ];
   for (const [change, field] of wrong) t.match(await engineer.post(TYPES, { ...gain('wrong'), ...change }), { status: 400, body: { field } }, JSON.stringify(change));
   for (const name of ['pid', 'to-real', 'limit']) {
@@ -180,7 +215,10 @@ t.test('D-CAT-01: names of JavaScript objects are ordinary names of types, ports
     };
     t.match(await engineer.post(TYPES, type), { status: 201 }, name);
     const spec = JSON.parse(`{"unitRef": "r1", "scanInterval": "1s", "blocks": [{"name": "b", "type": "${type.name}", "params": {"${name}": 4, "${name}_": 3}}]}`);
-    t.match(await engineer.post(PROGRAMS, { metadata: { name: `uses-${type.name}` }, spec }), { status: 201 }, name);
+    const { status, body } = await engineer.post(PROGRAMS, { metadata: { name: `uses-${type.name}` }, spec });
+    t.equal(status, 201, name);
+    const params = new Map(Object.entries(body.blocks[0].params));
+    t.same([params.size, params.get(name), params.get(`${name}_`)], [2, 4, 3], 'what was given is kept');
   }
 });
 

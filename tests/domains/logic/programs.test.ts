@@ -75,6 +75,38 @@ t.test('PROG-16, decisions Q-PROG-03: an armed override expires after 15 minutes
   await work({ activeWork: null });
 });
 
+t.test('PROG-16, decisions Q-PROG-03: an edit that moves a program onto an active unit puts new logic there, so the gate holds', async (t) => {
+  t.equal((await engineer.post('/api/v1/sites/north/units', { name: 'r2' })).status, 201);
+  t.equal((await engineer.post(PROGRAMS, { metadata: { name: 'moved' }, spec: { ...spec(2), unitRef: 'r2' } })).status, 201);
+  await work({ allocatedTo: 'b-3' });
+  const move = (unitRef: string) => engineer.put(`${PROGRAMS}/moved`, { spec: { ...spec(2), unitRef } });
+  t.match(await move('r1'), { status: 409, body: { code: 'active_batch', batch: 'b-3', unit: 'r1' } });
+  await engineer.post(`${PROGRAMS}/moved/override-hot-swap`, REASON);
+  t.equal((await move('r1')).status, 200);
+  t.match(await move('r2'), { status: 409, body: { unit: 'r1' } }, 'and off it again');
+  await work({ allocatedTo: '' });
+});
+
+t.test('decisions 5.3: a block type waits for active units that use it, not for a namesake of their programs', async (t) => {
+  const type = {
+    name: 'fifth',
+    outputs: [{ name: 'OUT', dataType: 'REAL' }],
+    blocks: [{ name: 'c', type: 'CONST', params: { value: 5.5 } }],
+    outputBindings: [{ port: 'OUT', blockRef: 'c', portRef: 'OUT' }],
+  };
+  t.equal((await engineer.post('/api/v1/fbblocktypes', type)).status, 201);
+  await engineer.post('/api/v1/sites', { name: 'east' });
+  await engineer.post('/api/v1/sites/east/units', { name: 'e1' });
+  const user = { unitRef: 'e1', scanInterval: '1s', blocks: [{ name: 'x', type: 'fifth' }] };
+  t.equal((await engineer.post('/api/v1/sites/east/fbnetworks', { metadata: { name: 'p' }, spec: user })).status, 201);
+  await work({ allocatedTo: 'b-4' });
+  t.equal((await engineer.put('/api/v1/fbblocktypes/fifth', { description: 'a' })).status, 200, 'p of the other site does not use it');
+  await work({ allocatedTo: '' });
+  const idle = plant.store.get(Unit, 'east', 'e1')!;
+  await plant.store.write({ puts: [{ kind: Unit, site: 'east', name: 'e1', status: { ...idle.status, allocatedTo: 'b-5' } }] });
+  t.match(await engineer.put('/api/v1/fbblocktypes/fifth', { description: 'b' }), { status: 409, body: { code: 'active_batch', batch: 'b-5', unit: 'e1' } });
+});
+
 t.test('PROG-16: an edit that is refused for itself does not use the override up', async (t) => {
   await work({ allocatedTo: 'b-2' });
   await engineer.post(`${PROGRAMS}/p/override-hot-swap`, REASON);

@@ -1,0 +1,203 @@
+/**
+ * The control part of document 3 as a process engineer tries it who is in a hurry, or means harm: one appliance, real
+ * accounts, real unit runtimes and probes. What single parts do for themselves is in tests/domains and tests/runtime.
+ */
+import t from 'tap';
+import type { Answer } from '../support/gateway.js';
+import { ApplianceTest, AT } from './appliance.js';
+
+const test = await ApplianceTest.start();
+t.teardown(() => test.stop());
+const admin = test.admin;
+const engineer = await test.as('engineer');
+const TEMPLATES = '/api/v1/controlmoduletemplates';
+const MODULES = `${AT}/controlmodules`;
+const PROGRAMS = `${AT}/fbnetworks`;
+const IO = `${AT}/iomodules`;
+const APPLY = '/api/v1/apply';
+
+async function did(answer: Promise<Answer>, wanted = 201): Promise<Answer['body']> {
+  const { status, text, body } = await answer;
+  if (status !== wanted) throw new Error(`${status} ${text}`);
+  return body;
+}
+
+const manifest = (kind: string, name: string, spec: object, metadata: object = {}): object => ({
+  apiVersion: 'control.lineside.io/v1alpha1',
+  kind,
+  metadata: { name, namespace: 'site-demo', ...metadata },
+  spec,
+});
+const adder = (unitRef: string, more: object = {}): object => ({ unitRef, scanInterval: '100ms', blocks: [{ name: 'a', type: 'ADD', params: { IN1: 1, IN2: 2 } }], ...more });
+const running = (name: string): Promise<Answer['body']> =>
+  test.until(`program ${name} runs`, `${PROGRAMS}/${name}`, (program) => program.state === 'Running' && program.scanCount > 0);
+
+await did(engineer.post(`${AT}/units`, { name: 'lab' }));
+await did(engineer.post(`${AT}/units`, { name: 'bench' }));
+
+t.test('CMT-05 CMT-02: a bound or a parameter with the name of a JavaScript member is no parameter of the block', async (t) => {
+  const template = (engMin: string, params: object = {}) => ({
+    name: 'bounds',
+    tags: [{ name: 'pv', dataType: 'Float', blockRef: 'ai', portRef: 'OUT', engMin }],
+    blocks: [{ name: 'ai', type: 'AI', params: { addr: '', ...params } }],
+  });
+  for (const name of ['constructor', 'toString', 'hasOwnProperty'])
+    t.match(await engineer.post(TEMPLATES, template(`ai.${name}`)), { status: 400, body: { field: 'tags[0].engMin', error: new RegExp(name) } }, name);
+  for (const name of ['constructor', '__proto__', 'prototype'])
+    t.match(
+      await engineer.post(TEMPLATES, template('', JSON.parse(`{"${name}": 1}`))),
+      { status: 400, body: { code: 'invalid_network', field: `blocks[0].params.${name}` } },
+      name,
+    );
+  t.match(await engineer.post(TEMPLATES, { ...template('0'), scanInterval: '0s' }), { status: 400, body: { field: 'scanInterval' } });
+  t.match(await engineer.post(TEMPLATES, { ...template('0'), deviceClass: 'pump' }), {
+    status: 400,
+    body: { error: 'deviceClass must be empty or one of valve, actuator, sensor, controller, other' },
+  });
+});
+
+t.test('CM-12 CM-08 D-UNIT-02: what a module refers to and is not there is said in its read body', async (t) => {
+  const network = {
+    tags: [
+      { name: 'pv', dataType: 'Float', blockRef: 'ai', portRef: 'OUT' },
+      { name: 'high', dataType: 'Boolean', blockRef: 'gt', portRef: 'OUT' },
+    ],
+    blocks: [
+      { name: 'ai', type: 'AI', params: { addr: 'io-rx101:lt101' } },
+      { name: 'gt', type: 'GT', params: { IN2: 50 } },
+    ],
+    dataConnections: [{ sourceBlock: 'ai', sourcePort: 'OUT', destBlock: 'gt', destPort: 'IN1' }],
+  };
+  await did(engineer.post(TEMPLATES, { name: 'level', ...network }));
+  const own = { name: 'limit', dataType: 'Float', accessLevel: 'readwrite', blockRef: 'gt', portRef: 'IN2' };
+  await did(engineer.post(MODULES, { name: 'level1', templateRef: 'level', parentName: 'lab', tags: [{ name: 'high', trueLabel: 'Full' }, own] }));
+  const valid = { type: 'ConfigurationValid', status: 'True', reason: 'AllFound', message: '' };
+  await test.until('level1 runs', `${MODULES}/level1`, (module) => module.state === 'Running');
+  t.match((await engineer.get(`${MODULES}/level1`)).body, { message: '', conditions: [valid] });
+
+  await did(engineer.put(`${TEMPLATES}/level`, { tags: network.tags.slice(0, 1), blocks: network.blocks.slice(0, 1), dataConnections: [] }), 200);
+  t.match((await engineer.get(`${MODULES}/level1`)).body, {
+    message: /no longer fits its template level: .*high/,
+    conditions: [{ type: 'ConfigurationValid', status: 'False', reason: 'DanglingReference' }],
+  });
+  t.match(
+    (await engineer.get(MODULES)).body.find(({ name }: { name: string }) => name === 'level1'),
+    { message: /no longer fits/ },
+    'in the list too',
+  );
+  await did(engineer.put(`${TEMPLATES}/level`, network), 200);
+  t.match((await engineer.get(`${MODULES}/level1`)).body.conditions, [valid], 'the template is as it was');
+
+  for (const [channel, problem] of [
+    ['nowhere:lt101', /tag pv needs I\/O module nowhere, which does not exist/],
+    ['io-rx101:lt999', /tag pv needs channel lt999, which I\/O module io-rx101 does not have/],
+  ] as const) {
+    await did(engineer.put(`${MODULES}/level1`, { tags: [{ name: 'pv', channel }] }), 200);
+    t.match((await engineer.get(`${MODULES}/level1`)).body, { message: problem, conditions: [{ status: 'False' }] }, channel);
+  }
+});
+
+t.test('PROG-07 PROG-08 PROG-01 VER-02: an interval that would not read back, and a document of another place, are refused', async (t) => {
+  const post = (spec: object, document: object = {}) => engineer.post(PROGRAMS, { metadata: { name: 'odd' }, spec: adder('lab', spec), ...document });
+  for (const scanInterval of [1e300, 1e-9, 0, -1, '', ' ', 'soon', '-5s', '0ms', 'T#5s'])
+    t.match(await post({ scanInterval }), { status: 400, body: { field: 'spec.scanInterval' } }, JSON.stringify(scanInterval));
+  for (const apiVersion of ['', 'v1', 'control/v2', 'control.lineside.io/v1alpha1x'])
+    t.match(await post({}, { apiVersion }), { status: 400, body: { field: 'apiVersion' } }, apiVersion);
+  t.match(await post({}, { metadata: { name: 'odd', namespace: 'site-south' } }), { status: 400, body: { field: 'metadata.namespace' } });
+  t.match(await post({}, { metadata: { name: 'odd', labels: { 'a b': 'c' } } }), { status: 400, body: { field: 'metadata.labels.a b' } });
+  t.match(await post({}, { metadata: { name: 'odd', labels: { a: 'c d' } } }), { status: 400, body: { field: 'metadata.labels.a' } });
+  t.match(
+    await post(
+      {},
+      { apiVersion: 'anything.example.com/v1alpha1', kind: 'FBNetwork', metadata: { name: 'odd', namespace: 'site-demo', labels: { 'example.com/a': 'c', constructor: 'd' } } },
+    ),
+    {
+      status: 201,
+      body: { name: 'odd', labels: { 'example.com/a': 'c', constructor: 'd' } },
+    },
+  );
+  t.match(await engineer.put(`${PROGRAMS}/odd`, { apiVersion: 'v1', spec: adder('lab') }), { status: 400, body: { field: 'apiVersion' } });
+  t.match(await engineer.put(`${PROGRAMS}/odd`, { metadata: { namespace: 'site-south' }, spec: adder('lab') }), { status: 400, body: { field: 'metadata.namespace' } });
+  t.match(await engineer.post(APPLY, manifest('Area', 'odd', {}, { labels: { 'a b': 'c' } })), { status: 400, body: { field: 'metadata.labels.a b' } });
+  t.match(await engineer.post(APPLY, manifest('Area', 'odd', JSON.parse('{"constructor": 1}'))), { status: 400, body: { field: 'spec.constructor' } });
+});
+
+t.test('PROG-13 PROG-16: a label that says a control module manages a program neither stops nor removes it', async (t) => {
+  const label = { 'lineside.io/managed-by': 'control-module' };
+  const variables = { variables: [{ name: 'sum', dataType: 'INT', direction: 'output' }], variableBindings: [{ variable: 'sum', blockRef: 'a', portRef: 'OUT' }] };
+  await did(engineer.post(PROGRAMS, { metadata: { name: 'free' }, spec: adder('lab', variables) }));
+  await running('free');
+  await did(engineer.put(`${PROGRAMS}/free`, { metadata: { labels: label }, spec: adder('lab', variables) }), 200);
+  await did(engineer.post(APPLY, manifest('ControlProgram', 'applied', adder('lab'), { labels: label })), 200);
+  await running('applied');
+  // the module's controller has looked at every program when it has made the one of a module that is new
+  await did(engineer.post(TEMPLATES, { name: 'wake', blocks: [{ name: 'c', type: 'CONST', params: { value: 1 } }] }));
+  await did(engineer.post(MODULES, { name: 'wake1', templateRef: 'wake', parentName: 'lab' }));
+  await running('wake1');
+  const { scanCount } = (await engineer.get(`${PROGRAMS}/free`)).body;
+  await test.until('free scans on', `${PROGRAMS}/free`, (program) => program.scanCount > scanCount);
+  t.match((await engineer.get(`${PROGRAMS}/free`)).body, { state: 'Running', managedBy: '' });
+  t.match((await engineer.get(`${AT}/units/lab/tags/free.sum`)).body, { value: 3, quality: 'Good' }, 'its variables are tags as before');
+  t.match((await engineer.get(`${PROGRAMS}/wake1`)).body, { managedBy: 'wake1' });
+  t.match(await engineer.post(`${PROGRAMS}/wake1/override-hot-swap`, { reason: 'a long enough reason' }), { status: 409, body: { code: 'managed_by_control_module' } });
+});
+
+t.test('CTRL-01 CTRL-08 LIMIT-14: a name of 63 characters is one whatever they are; labels are kept or refused, never lost', async (t) => {
+  const CONTROLLERS = `${AT}/controllers`;
+  t.match(await admin.post(CONTROLLERS, { name: 'box', displayName: '🏭'.repeat(63), simulation: true }), { status: 201, body: { name: 'box' } });
+  t.match(await admin.post(CONTROLLERS, { name: 'box2', displayName: '🏭'.repeat(64) }), { status: 400, body: { field: 'displayName' } });
+  for (const displayName of ['a\u0000', 'a\nb', 'a\u007f', 'a\u0085'])
+    t.match(await admin.post(CONTROLLERS, { name: 'box2', displayName }), { status: 400 }, JSON.stringify(displayName));
+  for (const key of ['zone', 'constructor', '__proto__', 'kubernetes.io/zone', 'a.k3s.io/zone'])
+    t.match(
+      await admin.post(CONTROLLERS, { name: 'box2', nodeLabels: JSON.parse(`{"${key}": "a"}`) }),
+      { status: 400, body: { code: 'label_prefix', field: `nodeLabels.${key}` } },
+      key,
+    );
+  t.match(await admin.put(`${CONTROLLERS}/box`, { nodeLabels: { 'example.com/zone': 'a' } }), { status: 200, body: { displayName: '🏭'.repeat(63) } }, 'left out: as it was');
+  t.match(await admin.put(`${CONTROLLERS}/box`, { displayName: '' }), { status: 200, body: { displayName: '', nodeLabels: { 'example.com/zone': 'a' } } });
+});
+
+const simulated = (name: string, more: object = {}): object => ({
+  name,
+  protocol: 'simulation',
+  controllerRef: 'box',
+  channels: [
+    { address: 'level', dataType: 'float' },
+    { address: 'valve', direction: 'output', dataType: 'bool' },
+    { address: 'speed', direction: 'output', dataType: 'float' },
+  ],
+  ...more,
+});
+
+t.test('HIER-09 IO-04 IO-16: a fail-safe value that its output cannot take, and a heartbeat that leads nowhere, are refused', async (t) => {
+  const failSafe = (more: object) => simulated('fs', { failSafe: { posture: 'regulating', timeout: '5s', ...more } });
+  const wrong: [object, string][] = [
+    [{ outputs: [{ channel: 'valve', value: 'shut' }] }, 'failSafe.outputs[0].value'],
+    [{ outputs: [{ channel: 'speed', value: 'slow' }] }, 'failSafe.outputs[0].value'],
+    [{ outputs: [{ channel: 'level', value: 1 }] }, 'failSafe.outputs[0].channel'],
+    [{ outputs: [{ channel: 'constructor', value: 1 }] }, 'failSafe.outputs[0].channel'],
+    [
+      {
+        outputs: [
+          { channel: 'valve', value: true },
+          { channel: 'valve', value: false },
+        ],
+      },
+      'failSafe.outputs[1].channel',
+    ],
+    [{ heartbeatChannel: 'pulse' }, 'failSafe.heartbeatChannel'],
+    [{ heartbeatChannel: 'level' }, 'failSafe.heartbeatChannel'],
+    [{ timeout: 'soon' }, 'failSafe.timeout'],
+  ];
+  for (const [change, field] of wrong) t.match(await admin.post(IO, failSafe(change)), { status: 400, body: { field } }, JSON.stringify(change));
+  t.match(await admin.post(IO, simulated('fs', { channels: [{ address: 'valve', direction: 'output', dataType: 'bool', initial: 'ajar' }] })), {
+    status: 400,
+    body: { field: 'channels[0].initial' },
+  });
+  t.match(await admin.post(IO, simulated('fs', { options: { constructor: 1 } })), { status: 400, body: { field: 'options.constructor' } });
+  t.match(await admin.post(IO, failSafe({ heartbeatChannel: 'valve', outputs: [{ channel: 'speed', value: '12.5' }] })), {
+    status: 201,
+    body: { writePosture: { verdict: 'regulating' } },
+  });
+});
