@@ -323,7 +323,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const hub = new Hub({ clock, sessions: access.authenticator, places, recorded: () => store.recorded });
   hubRef.hub = hub;
   const catalogue = new TagCatalogue(store);
-  const tagDeps = { store, catalogue, runtimes, modeCheckDeviceTags: settings.modeCheckDeviceTags };
+  const tagDeps = { store, clock, catalogue, runtimes, modeCheckDeviceTags: settings.modeCheckDeviceTags };
   publishTags({ hub, runtimes, catalogue, store });
   publishAlarms({ hub, store, clock });
   const broadcast =

@@ -12,7 +12,8 @@ import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { type ElementDraft, elementName, instantiateRoot } from './instantiation.js';
 import { checkValue } from './parameters.js';
-import { permissiveOf, storedTemplates } from './start.js';
+import { permissiveOf } from './start.js';
+import { storedTemplates } from './stored-templates.js';
 
 export const SOURCE_TEMPLATE_LABEL = 'lineside.io/source-template'; // decisions, Labels set by the system
 

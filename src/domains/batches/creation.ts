@@ -8,9 +8,16 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
-import { MasterRecipe } from '../recipes/kind.js';
+import { MasterRecipe, type MasterRecipeSpec } from '../recipes/kind.js';
+import { kindNamed } from '../../platform/store/named-kind.js';
+import type { BatchRecord } from '../records/kind.js';
 import { Batch, type BatchSpec } from './kind.js';
-import { batchParameters, checkQuantity } from './parameters.js';
+import { recipeMisfits } from './misfits.js';
+import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue, sameIdentifier } from './parameters.js';
+
+const BATCH_RECORD = kindNamed<typeof BatchRecord>('BatchRecord');
+/** Where a value comes from while it is followed to the elements; the number is its place in the request. */
+const OVERRIDE = 'batch/';
 
 const SLUG_LENGTH_MAX = 40;
 
@@ -41,12 +48,53 @@ export function checkBatch(store: StoreReader, site: string, name: string, spec:
   const recipe = store.get(MasterRecipe, site, spec.masterRecipeRef);
   if (!recipe) throw invalid('unknown_reference', 'masterRecipeRef', `recipe ${spec.masterRecipeRef} does not exist`);
   checkQuantity(recipe.spec, spec.quantity);
-  batchParameters(recipe.spec, spec);
+  checkUnitOfQuantity(recipe.spec, spec.engineeringUnit);
+  checkOverrides(store, site, recipe.spec, spec);
   checkEquipment(store, site, recipe.spec, spec.equipment, 'equipment');
   const usable = production ? ['Effective'] : ['Draft', 'Approved', 'Released', 'Effective'];
   if (!usable.includes(recipe.status.phase)) throw conflict('recipe_not_effective', `recipe ${spec.masterRecipeRef} is ${recipe.status.phase}`, { phase: recipe.status.phase });
-  const taken = store.list(Batch, site).find((other) => other.spec.batchID === spec.batchID && other.metadata.name !== name);
-  if (taken) throw conflict('batch_id_in_use', `batchID ${spec.batchID} is used by batch ${taken.metadata.name}`, { batch: taken.metadata.name });
+  refuseTaken(store, site, name, spec.batchID);
+}
+
+/** A batch that was deleted keeps its ID, and its name, as long as there is its record: a second one would be without a record of its own. */
+function refuseTaken(store: StoreReader, site: string, name: string, batchID: string): void {
+  const own = store.get(Batch, site, name)?.metadata.uid;
+  const taken = store.list(Batch, site).find((other) => other.spec.batchID === batchID && other.metadata.name !== name);
+  if (taken) throw conflict('batch_id_in_use', `batchID ${batchID} is used by batch ${taken.metadata.name}`, { batch: taken.metadata.name });
+  const { spec: record } = store.list(BATCH_RECORD, site).find(({ spec }) => spec.batch.uid !== own && (spec.batch.batchID === batchID || spec.batch.name === name)) ?? {};
+  if (record) throw conflict('batch_id_in_use', `batchID ${record.batch.batchID} is that of the record ${record.batch.name}`, { batchRecord: record.batch.name });
+}
+
+/** @throws Refusal 400 naming the value of the batch's own that an element could not run with. */
+function checkOverrides(store: StoreReader, site: string, recipe: MasterRecipeSpec, spec: BatchSpec): void {
+  const indexOf = (name: string): number => spec.parameters.findIndex((override) => sameIdentifier(override.name, name));
+  const parameters = batchParameters(recipe, spec).map((value) => (value.source === 'override' ? { ...value, sourceRef: `${OVERRIDE}${indexOf(value.name)}` } : value));
+  if (spec.parameters.length === 0) return;
+  for (const { formal, value, message } of recipeMisfits(store, site, recipe, parameters)) {
+    if (!value.sourceRef.startsWith(OVERRIDE)) continue;
+    const field = `parameters[${value.sourceRef.slice(OVERRIDE.length)}].value`;
+    if (value.value !== '') checkValue(formal, value.value, field);
+    throw invalid('invalid_field', field, message);
+  }
+}
+
+/** A manifest: times in their normal form; a work order is not made here, and one that is there is not given another name. */
+export function admitApplied(read: StoreReader, site: string, name: string, given: BatchSpec): BatchSpec {
+  const spec = withNormalTime(given);
+  const before = read.get(Batch, site, name);
+  if (before) checkWorkOrderID(spec, before.spec.workOrderID);
+  else if (spec.workOrderID !== '' && read.list(Batch, site).some((other) => other.spec.workOrderID === spec.workOrderID)) checkWorkOrderID(spec, '');
+  checkBatch(read, site, name, spec, true);
+  return spec;
+}
+
+/** @throws Refusal 400 for an ID that the MES has not given (decisions 1.7). */
+export function checkWorkOrderID({ workOrderID }: Pick<BatchSpec, 'workOrderID'>, known: string): void {
+  if (workOrderID !== known) throw invalid('invalid_field', 'workOrderID', 'workOrderID is set by work orders of the MES only');
+}
+
+export function withNormalTime(spec: BatchSpec): BatchSpec {
+  return spec.scheduledStartTime === '' ? spec : { ...spec, scheduledStartTime: new Date(spec.scheduledStartTime).toISOString() };
 }
 
 /** @throws Refusal 400 naming `<field>.<capability>`. */

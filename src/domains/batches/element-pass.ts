@@ -12,7 +12,6 @@ import type { DataType } from '../../../runtime/vocabulary/data-types.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
-import { Refusal } from '../../platform/base/refusal.js';
 import { type Actor, type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -36,7 +35,8 @@ import { elementIndex, type ElementResource } from './element-index.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
 import { COMMAND_ANNOTATION } from './kind.js';
-import { checkValue, isFromOutput, outputParameters } from './parameters.js';
+import { faultOf } from './misfits.js';
+import { isFromOutput, outputParameters } from './parameters.js';
 import type { OrderFailure } from './phase-orders.js';
 import { NO_PROGRESS } from './rules.js';
 import { type StartWait, startWaitText, type Withheld } from './start-wait.js';
@@ -505,15 +505,8 @@ function lookOf(node: TreeNode): string {
 /** Why an element cannot run with a value that another step has left (decisions 3.2, `formula-out-of-range`). */
 function misfitOf(formals: ElementResource['spec']['parameters'], { name, value }: ParameterValue): string[] {
   const formal = formals.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
-  if (!formal) return [];
-  if (value === '') return formal.required ? [`parameter ${name} needs a value`] : [];
-  try {
-    checkValue(formal, value, name);
-    return [];
-  } catch (fault) {
-    if (fault instanceof Refusal) return [fault.message];
-    throw fault;
-  }
+  const fault = formal ? faultOf(formal, value) : '';
+  return fault === '' ? [] : [fault];
 }
 
 function valueOf(spec: ElementResource['spec'], name: string): Any | undefined {

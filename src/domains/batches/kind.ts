@@ -8,24 +8,38 @@ import type { Kind } from '../../platform/store/kind.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
 import type { CommandRejection } from './command-rejection.js';
-import { checkBatch } from './creation.js';
+import { isInstantText, LABEL_TEXT } from '../../platform/store/fields.js';
+import { admitApplied } from './creation.js';
 
 const Text = v.optional(v.string(), '');
 
 export const BatchSpec = v.strictObject({
-  batchID: v.pipe(v.string(), v.minLength(1), v.maxLength(128), v.regex(/^[^\u0000-\u001f\u007f]*$/u, 'control characters are not allowed')),
+  batchID: v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(128, 'must be at most 128 characters'),
+    v.regex(LABEL_TEXT, 'must not contain control characters'),
+  ),
   masterRecipeRef: v.pipe(v.string(), v.minLength(1)),
   formulaName: Text,
   quantity: Text,
   engineeringUnit: Text,
   /** Larger is more urgent (decisions Q-MES-30). */
-  priority: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1000)), 100),
+  priority: v.optional(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be at least 0'), v.maxValue(1000, 'must be at most 1000')), 100),
   parameters: v.optional(v.array(v.strictObject({ name: v.string(), value: v.string() })), []),
   equipment: v.optional(v.record(v.string(), v.string()), {}),
   description: Text,
-  scheduledStartTime: Text,
+  scheduledStartTime: v.optional(
+    v.pipe(
+      v.string(),
+      v.check((text) => text === '' || isInstantText(text), 'must be a time such as 2026-01-31T09:05:07Z'),
+    ),
+    '',
+  ),
+  /** Set by the MES only. */
   workOrderID: Text,
-  lotID: Text,
+  lotID: v.optional(v.pipe(v.string(), v.regex(LABEL_TEXT, 'must not contain control characters')), ''),
   mode: v.optional(v.picklist(['', 'Automatic', 'Semi-Automatic', 'Manual']), ''),
 });
 export type BatchSpec = v.InferOutput<typeof BatchSpec>;
@@ -134,10 +148,7 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
     settleBy: '',
   }),
   /** Generic apply; the routes check with the operating mode at hand. */
-  admit(spec, { read, site, name, via }) {
-    if (via === 'apply') checkBatch(read, site, name, spec, true);
-    return spec;
-  },
+  admit: (spec, { read, site, name, via }) => (via === 'apply' ? admitApplied(read, site, name, spec) : spec),
 };
 
 export const FINAL_BATCH_STATES: readonly BatchState[] = ['Complete', 'Stopped', 'Aborted', 'Failed'];

@@ -26,12 +26,12 @@ export function batchParameters(recipe: MasterRecipeSpec, batch: Pick<BatchSpec,
   if (batch.formulaName !== '' && !formula) throw invalid('unknown_reference', 'formulaName', `the recipe has no formula ${batch.formulaName}`);
   const declared = formula?.parameters ?? [];
   batch.parameters.forEach(({ name }, at) => {
-    if (declared.some((parameter) => parameter.name === name)) return;
-    throw invalid('unknown_reference', `${field}[${at}].name`, `the recipe declares no parameter ${name}`);
+    if (!declared.some((parameter) => sameIdentifier(parameter.name, name))) throw invalid('unknown_reference', `${field}[${at}].name`, `the recipe declares no parameter ${name}`);
+    if (batch.parameters.findIndex((other) => sameIdentifier(other.name, name)) < at) throw invalid('invalid_field', `${field}[${at}].name`, `parameter ${name} is given twice`);
   });
   const scale = scaleOf(recipe, batch.quantity);
   return declared.map((parameter) => {
-    const at = batch.parameters.findIndex((override) => override.name === parameter.name);
+    const at = batch.parameters.findIndex((override) => sameIdentifier(override.name, parameter.name));
     const override = at < 0 ? undefined : batch.parameters[at].value;
     const scaled = parameter.scaled && override === undefined && scale !== 1;
     const value = override ?? (scaled ? String(Number(parameter.value) * scale) : parameter.value);
@@ -70,6 +70,17 @@ export function checkQuantity(recipe: MasterRecipeSpec, quantity: string): void 
   }
 }
 
+/**
+ * Quantities are scaled as they are: 28 of another unit would be another batch.
+ * @throws Refusal `invalid_field` for a unit that is not that of the recipe.
+ */
+export function checkUnitOfQuantity({ batchSize }: MasterRecipeSpec, engineeringUnit: string): void {
+  if (engineeringUnit === '' || batchSize.engineeringUnit === '' || engineeringUnit === batchSize.engineeringUnit) return;
+  throw invalid('invalid_field', 'engineeringUnit', `the batch size of the recipe is in ${batchSize.engineeringUnit}; a quantity in ${engineeringUnit} cannot be scaled`, {
+    expected: batchSize.engineeringUnit,
+  });
+}
+
 /** What is bound needs of a formal parameter. */
 type Formal = Pick<ParameterSpec, 'name' | 'unit' | 'defaultValue'>;
 
@@ -79,11 +90,11 @@ type Formal = Pick<ParameterSpec, 'name' | 'unit' | 'defaultValue'>;
  */
 export function bindParameters(formals: readonly Formal[], bindings: readonly ParameterBinding[], enclosing: readonly ParameterValue[]): ParameterValue[] {
   return formals.map((formal) => {
-    const bound = bindings.find((binding) => same(binding.name, formal.name));
+    const bound = bindings.find((binding) => sameIdentifier(binding.name, formal.name));
     const from = bound?.from ?? '';
     if (outputOf(from)) return { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: from };
     if (bound?.value !== undefined) return { name: formal.name, value: bound.value, unit: formal.unit, source: 'override', sourceRef: 'binding' };
-    const outer = enclosing.find((value) => same(value.name, from || formal.name));
+    const outer = enclosing.find((value) => sameIdentifier(value.name, from || formal.name));
     if (outer) return { name: formal.name, value: outer.value, unit: formal.unit || outer.unit, source: outer.source, sourceRef: outer.sourceRef };
     return { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: 'template' };
   });
@@ -91,7 +102,7 @@ export function bindParameters(formals: readonly Formal[], bindings: readonly Pa
 
 /** An element without template has the parameters of the element around it, and those that its step binds (decisions 2.2). */
 export function passedOn(bindings: readonly ParameterBinding[], enclosing: readonly ParameterValue[]): ParameterValue[] {
-  const own = bindings.filter(({ name }) => !enclosing.some((value) => same(value.name, name)));
+  const own = bindings.filter(({ name }) => !enclosing.some((value) => sameIdentifier(value.name, name)));
   const formals = [...enclosing, ...own].map(({ name }): Formal => ({ name, unit: '', defaultValue: '' }));
   return bindParameters(formals, bindings, enclosing);
 }
@@ -107,13 +118,13 @@ export function outputParameters(
   valueOf: (step: string, output: string) => string | undefined,
 ): readonly ParameterValue[] {
   const taken = values.map((own): ParameterValue => {
-    const bound = bindings.find((binding) => same(binding.name, own.name));
+    const bound = bindings.find((binding) => sameIdentifier(binding.name, own.name));
     const output = outputOf(bound?.from ?? '');
     if (output) {
       const value = valueOf(...output);
       return value === undefined || value === own.value ? own : { ...own, value, source: 'override', sourceRef: `${output[0]}.${output[1]}` };
     }
-    const outer = bound?.value === undefined ? enclosing.find((value) => same(value.name, bound?.from || own.name)) : undefined;
+    const outer = bound?.value === undefined ? enclosing.find((value) => sameIdentifier(value.name, bound?.from || own.name)) : undefined;
     return outer && isFromOutput(outer) && outer.value !== own.value ? { ...own, value: outer.value, source: outer.source, sourceRef: outer.sourceRef } : own;
   });
   return taken.every((value, at) => value === values[at]) ? values : taken;
@@ -141,6 +152,6 @@ export function checkValue({ name, type, min, max, choices, unit }: ParameterSpe
 }
 
 /** Identifiers are compared without regard to case (decisions, conventions). */
-function same(a: string, b: string): boolean {
+export function sameIdentifier(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }

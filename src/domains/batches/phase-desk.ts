@@ -17,6 +17,8 @@ import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec, type Ele
 import { scopeOf } from '../procedures/roots.js';
 import type { UnitLink } from '../units/runtimes.js';
 import { elementIndex } from './element-index.js';
+import { Batch } from './kind.js';
+import { materialUses } from './materials.js';
 import { batchMessage, type ElementRef, executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
@@ -246,16 +248,16 @@ export class PhaseDesk {
   }
 
   #outputFacts(phase: PhaseResource, report: PhaseReport, ts: string): PendingFact[] {
-    return report.outputs.map((output) =>
-      executionEvent(phase.metadata.site, scopeOf(this.#store, phase), ts, {
-        eventType: 'Procedural Execution',
-        eventSubType: 'Parameter Data',
-        element: elementOf(phase),
-        unit: phase.spec.unitRef,
-        value: output.value,
-        message: output.name,
-      }),
-    );
+    const { site } = phase.metadata;
+    const scope = scopeOf(this.#store, phase);
+    const told = (event: Parameters<typeof executionEvent>[3]): PendingFact => executionEvent(site, scope, ts, { element: elementOf(phase), unit: phase.spec.unitRef, ...event });
+    const lot = this.#store.get(Batch, site, scope)?.spec.lotID ?? scope;
+    return [
+      ...report.outputs.map(({ name, value }) => told({ eventType: 'Procedural Execution', eventSubType: 'Parameter Data', value, message: name })),
+      ...materialUses(phase.spec, report.outputs, lot, ts).map(({ direction, material, lotID, quantity, unit }) =>
+        told({ eventType: 'Material', eventSubType: direction === 'input' ? 'Consume' : 'Produce', value: quantity, previousValue: lotID, message: `${material} (${unit})` }),
+      ),
+    ];
   }
 
   #refused(phase: PhaseResource, message: Extract<UnitOutbound, { type: 'command-result' }>): void {

@@ -13,7 +13,8 @@ import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeSta
 import { LIFECYCLE } from '../recipes/rules.js';
 import { siteUnits } from '../recipes/site-units.js';
 import { Batch, type BatchSpec } from './kind.js';
-import { batchParameters, checkQuantity, chosenFormula } from './parameters.js';
+import { recipeMisfits } from './misfits.js';
+import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula, sameIdentifier } from './parameters.js';
 import { isAvailable, permissiveOf, resolveEquipment, type StartFacts } from './start.js';
 import type { ParameterValue } from '../procedures/kind.js';
 
@@ -100,14 +101,16 @@ class Look {
   result(): Preflight {
     const { store } = this.#facts;
     const matrix = bindRecipe(this.#recipe.spec, templatesOf(store, this.#site), siteUnits(store, this.#site), this.#allocation);
-    const limits = this.#formulaLimits();
+    const limits = this.#limits();
     const checks = [
       ...rows('recipe-effective', this.#recipeEffective()),
       ...rows('batch-id', this.#batchId()),
       ...rows('formula-limits', limits),
       ...rows(
         'batch-size',
-        refused(() => checkQuantity(this.#recipe.spec, this.#batch.quantity), { tier: 'operate', action: 'give a quantity within the batch size of the recipe' }),
+        [() => checkQuantity(this.#recipe.spec, this.#batch.quantity), () => checkUnitOfQuantity(this.#recipe.spec, this.#batch.engineeringUnit)].flatMap((check) =>
+          refused(check, { tier: 'operate', action: 'give a quantity within the batch size of the recipe' }),
+        ),
       ),
       ...rows('equipment', this.#equipment()),
       ...rows(
@@ -164,20 +167,34 @@ class Look {
     return other ? [{ message: `batchID ${batchID} is in use`, element: other.metadata.name, liftedBy: { tier: 'operate', action: 'choose another batchID' } }] : [];
   }
 
+  /** Of the formula, then of the elements: a value that the formula does not allow reaches none. */
+  #limits(): Blocker[] {
+    const ofFormula = this.#formulaLimits();
+    return ofFormula.length > 0 ? ofFormula : this.#elementLimits();
+  }
+
+  #elementLimits(): Blocker[] {
+    return recipeMisfits(this.#facts.store, this.#site, this.#recipe.spec, batchParameters(this.#recipe.spec, this.#batch)).map(({ at, message, value: { source } }) => {
+      const liftedBy: LiftedBy =
+        source === 'default' ? { tier: 'engineer', action: 'edit the formula or the bindings of the recipe' } : { tier: 'operate', action: 'give values that the phases allow' };
+      return { message, element: at, liftedBy };
+    });
+  }
+
   /** Each parameter by itself, so that every one that is wrong is named. */
   #formulaLimits(): Blocker[] {
     const liftedBy: LiftedBy = { tier: 'operate', action: 'give values that the formula allows' };
     const formula = chosenFormula(this.#recipe.spec, this.#batch.formulaName);
     const judge = (parameters: Formula['parameters'], name: string): Blocker[] => {
       const formulas = formula ? [{ ...formula, parameters }] : [];
-      const overrides = this.#batch.parameters.filter((override) => override.name === name);
+      const overrides = this.#batch.parameters.filter((override) => sameIdentifier(override.name, name));
       return refused(() => batchParameters({ ...this.#recipe.spec, formulas }, { ...this.#batch, parameters: overrides }), liftedBy).map((blocker) => ({
         ...blocker,
         element: name,
       }));
     };
     if (!formula) return judge([], '');
-    const unknown = this.#batch.parameters.filter(({ name }) => !formula.parameters.some((parameter) => parameter.name === name));
+    const unknown = this.#batch.parameters.filter(({ name }) => !formula.parameters.some((parameter) => sameIdentifier(parameter.name, name)));
     return [...formula.parameters.flatMap((parameter) => judge([parameter], parameter.name)), ...unknown.flatMap(({ name }) => judge([], name))];
   }
 

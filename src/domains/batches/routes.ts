@@ -15,10 +15,10 @@ import { requireSite } from '../plant/kind.js';
 import { elementsOf, refuseAtWork, removalOf } from '../procedures/removal.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { begunAnew } from './coordination.js';
-import { batchName, checkBatch, withRecipeDefaults } from './creation.js';
+import { batchName, checkBatch, checkWorkOrderID, withNormalTime, withRecipeDefaults } from './creation.js';
 import { batchDto, batchItem } from './dto.js';
 import { type ExecutionEvent, type FactStream, type StateEntry, streamOf } from './execution-log.js';
-import type { FactReader } from './facts.js';
+import { type FactReader, factsOf } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { preflight } from './preflight.js';
 
@@ -87,8 +87,11 @@ export const batchRoutes = [
       const name = written.name ?? batchName(params.site, decoded.batchID);
       checkResourceName(name);
       const spec = withRecipeDefaults(store, params.site, decoded);
+      checkWorkOrderID(spec, '');
       checkBatch(store, params.site, name, spec, production);
-      if (store.get(Batch, params.site, name)) throw conflict('already_exists', `Batch ${name} exists already`, { kind: 'Batch', name });
+      const known = store.get(Batch, params.site, name);
+      if (known?.spec.batchID === spec.batchID) throw conflict('batch_id_in_use', `batchID ${spec.batchID} is used by batch ${name}`, { batch: name });
+      if (known) throw conflict('already_exists', `Batch ${name} exists already`, { kind: 'Batch', name });
       const { resources } = await store.write({
         puts: [{ kind: Batch, site: params.site, name, spec, ...(written.labels ? { labels: written.labels } : {}) } as Put],
         audits: [audit({ target: { kind: 'Batch', name, site: params.site }, result: 'Success', after: spec })],
@@ -113,6 +116,7 @@ export const batchRoutes = [
       if (name !== undefined && name !== params.name) throw invalid('invalid_field', 'name', 'a Batch cannot be renamed: name must be as in the path, or left out');
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
       const spec = decodeSpec({ ...batch.spec, ...given });
+      checkWorkOrderID(spec, batch.spec.workOrderID);
       checkIfMatch(header('if-match'), batch.metadata.resourceVersion);
       if (batch.status.recordRef !== '' && sealed(store, batch)) throw conflict('record_sealed', `the record of batch ${params.name} is sealed`);
       const changed = Object.keys(given).filter((member) => JSON.stringify(spec[member as keyof BatchSpec]) !== JSON.stringify(batch.spec[member as keyof BatchSpec]));
@@ -170,9 +174,12 @@ export const batchRoutes = [
       reply: '{items, nextCursor}',
       summary: `The ${stream} of a batch, newest first`,
       exists: here as never,
-      handle: async ({ params, query }, { facts }) => {
+      handle: async ({ params, query }, { facts, store }) => {
         const { site, name } = params as { site: string; name: string };
-        return rendered(await facts.factPageJson(streamOf(stream as FactStream, site, name), { ...readLogQuery(query), timeMember: 'ts' }));
+        const { createdAt } = requireBatch(store, site, name).metadata;
+        const asked = readLogQuery(query);
+        const fromMs = Math.max(asked.fromMs ?? 0, Date.parse(createdAt)); // not of an earlier batch of that name
+        return rendered(await facts.factPageJson(streamOf(stream as FactStream, site, name), { ...asked, fromMs, timeMember: 'ts' }));
       },
     }),
   ),
@@ -185,15 +192,16 @@ export const batchRoutes = [
     summary: 'States of all elements over time',
     exists: here,
     handle: async ({ params: { site, name } }, { store, facts }) => {
-      const [states, events] = await Promise.all([facts.facts<StateEntry>(streamOf('states', site, name)), facts.facts<ExecutionEvent>(streamOf('events', site, name))]);
-      return timeline(requireBatch(store, site, name), states, events);
+      const batch = requireBatch(store, site, name);
+      const [states, events] = await Promise.all([factsOf<StateEntry>(facts, 'states', batch), factsOf<ExecutionEvent>(facts, 'events', batch)]);
+      return timeline(batch, states, events);
     },
   }),
 ];
 
 function decodeSpec(spec: Record<string, unknown>): BatchSpec {
   for (const field of ['batchID', 'masterRecipeRef']) if (spec[field] === undefined || spec[field] === '') throw invalid('missing_field', field, `field ${field} is required`);
-  return decode(BatchSpec as unknown as v.GenericSchema<unknown, BatchSpec>, spec);
+  return withNormalTime(decode(BatchSpec as unknown as v.GenericSchema<unknown, BatchSpec>, spec));
 }
 
 function sealed(store: Store, batch: BatchResource): boolean {

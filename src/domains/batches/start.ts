@@ -13,7 +13,7 @@ import { begunAnew } from './coordination.js';
 import { missingPatterns } from '../coordination/patterns.js';
 import { PATTERN_LABEL } from '../coordination/progress.js';
 import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
-import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate, type ParameterValue } from '../procedures/kind.js';
+import type { ParameterValue } from '../procedures/kind.js';
 import { bindRecipe, unitForCapability } from '../recipes/bindings.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { ControlRecipe, type ControlRecipeSpec, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
@@ -22,7 +22,9 @@ import { missingPermissive } from '../units/conditions.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { coordinationCopy, type ElementDraft, instantiate, type Templates } from './instantiation.js';
 import type { BatchSpec, BatchStatus } from './kind.js';
-import { batchParameters, checkQuantity, chosenFormula } from './parameters.js';
+import { recipeMisfits } from './misfits.js';
+import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula } from './parameters.js';
+import { storedTemplates } from './stored-templates.js';
 
 export interface StartFacts {
   readonly store: Store;
@@ -42,12 +44,6 @@ export interface StartPlan {
 }
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
-
-/** Templates as they stand in the store now; instantiation freezes them. */
-export function storedTemplates(store: Store, site: string): Templates {
-  const kinds = { PhaseTemplate, OperationTemplate, UnitProcedureTemplate, ProcedureTemplate } as const;
-  return { get: (kind: keyof typeof kinds, name: string) => store.get(kinds[kind] as typeof PhaseTemplate, site, name)?.spec } as Templates;
-}
 
 /**
  * Unit per capability: the batch's choice, else the recipe's default unit, else the only unit of the site that has the
@@ -89,7 +85,10 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     const violation = bindRecipe(recipe.spec, templatesOf(store, site), siteUnits(store, site), allocation).rows.find((row) => row.issue !== undefined);
     if (violation) return refuse('binding-violation', `step ${violation.step}, role ${violation.role}: ${violation.message}`);
     checkQuantity(recipe.spec, batch.spec.quantity);
+    checkUnitOfQuantity(recipe.spec, batch.spec.engineeringUnit);
     const parameters = batchParameters(recipe.spec, batch.spec);
+    const [misfit] = recipeMisfits(store, site, recipe.spec, parameters);
+    if (misfit) return refuse('formula-out-of-range', `${misfit.at}: ${misfit.message}`);
     const [note] = expandRecipe(recipe.spec.procedure.chart, templatesOf(store, site)).notes;
     if (note) return refuse('chart-invalid', note);
     const [gone] = missingPatterns(store, site, recipe.spec.coordinationRefs);

@@ -6,15 +6,20 @@ import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { ControlModule } from '../control-modules/kind.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import type { PendingFact } from '../batches/execution-log.js';
+import { equipmentFacts, type Intervention, modeFacts } from '../batches/interventions.js';
+import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
 import { unitOf } from '../control-modules/rules.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { scopeOf } from '../procedures/roots.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 
 export const ModeBody = v.strictObject({ kind: v.string(), name: v.string(), mode: v.string() });
 export type ModeBody = v.InferOutput<typeof ModeBody>;
 
+type Element = Resource<{ readonly mode: Mode | ''; readonly stepPath: string; readonly unitRef?: string }, unknown>;
 type Moded = Kind<{ mode: Mode | '' }, unknown>;
 const KINDS = new Map<string, Moded>([ControlModule, Unit, Procedure, UnitProcedure, Operation, Phase].map((kind) => [kind.kind, kind as unknown as Moded]));
 
@@ -28,7 +33,7 @@ export interface ModeAnswer {
 }
 
 export async function setMode(
-  deps: { readonly store: Store; readonly runtimes: UnitRuntimes },
+  deps: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly clock: Clock },
   site: string,
   body: ModeBody,
   audit: (entry: Pick<AuditDraft, 'target' | 'before' | 'after'>) => AuditDraft,
@@ -41,14 +46,16 @@ export async function setMode(
   const resource = store.get(kind, site, body.name);
   if (!resource) throw missing(body.kind, body.name);
   const previousMode = presentMode(resource);
-  const puts: Put[] = [modePut(kind, resource, mode)];
+  const moved: Moving[] = [{ kind, resource }];
   const work = body.kind === 'Unit' ? (resource as unknown as Resource<unknown, { activeWork: { kind: string; name: string } | null }>).status.activeWork : null;
   const workKind = work && KINDS.get(work.kind);
   const root = workKind && store.get(workKind, site, work.name);
-  if (workKind && root) puts.push(modePut(workKind, root, mode));
-  if (mode === 'Manual') puts.push(...ancestorsToManual(store, site, root ?? resource));
+  if (workKind && root) moved.push({ kind: workKind, resource: root });
+  if (mode === 'Manual') moved.push(...ancestors(store, site, root ?? resource));
   const target = { kind: body.kind, name: body.name, site };
-  await store.write({ puts, audits: [audit({ target, before: { mode: previousMode }, after: { mode } })] });
+  const record = audit({ target, before: { mode: previousMode }, after: { mode } });
+  const done = { audit: record, at: timestamp(deps.clock.wallMs()), action: 'Mode', value: mode, previousValue: previousMode, message: `mode of ${body.kind} ${body.name}` };
+  await store.write({ puts: moved.map(({ kind: of, resource: one }) => modePut(of, one, mode)), audits: [record], facts: factsOfMode(store, site, moved, done) });
   tellRuntime(deps, site, resource, mode);
   return { ok: true, kind: body.kind, name: body.name, mode, previousMode, message: `${body.kind} ${body.name} is in ${mode}` };
 }
@@ -70,18 +77,39 @@ function modePut(kind: Moded, resource: Resource<{ mode: Mode | '' }, unknown>, 
   };
 }
 
+interface Moving {
+  readonly kind: Moded;
+  readonly resource: Resource<{ mode: Mode | '' }, unknown>;
+}
+
+/** For the record of the batch that holds the equipment, or that the element belongs to. */
+function factsOfMode(store: Store, site: string, moved: readonly Moving[], done: Intervention): PendingFact[] {
+  const [{ resource }] = moved;
+  const { name } = resource.metadata;
+  if (resource.kind === 'ControlModule') return equipmentFacts(store, site, unitOf(store, site, (resource as unknown as Resource<ControlModuleSpec>).spec), name, done);
+  const elements = moved.filter((moving) => moving.resource.kind !== 'Unit').map((moving) => moving.resource as unknown as Element);
+  const ofUnit = resource.kind === 'Unit' ? equipmentFacts(store, site, name, name, done) : [];
+  if (elements.length === 0 || ofUnit.length > 0) return ofUnit;
+  const changed = elements.map((element) => ({
+    element: { kind: element.kind, name: element.metadata.name, path: element.spec.stepPath },
+    unit: element.spec.unitRef ?? '',
+    previousMode: presentMode(element),
+  }));
+  return modeFacts(store, { site, scope: scopeOf(store, elements[0] as never) }, changed, done);
+}
+
 /** Setting a level to Manual puts the levels above it into Manual (decisions 3.7). */
-function ancestorsToManual(store: Store, site: string, resource: Resource): Put[] {
-  const puts: Put[] = [];
+function ancestors(store: Store, site: string, resource: Resource): Moving[] {
+  const found: Moving[] = [];
   let parent = (resource.spec as { readonly parentRef?: { readonly kind: string; readonly name: string } | null }).parentRef;
   while (parent) {
     const kind = KINDS.get(parent.kind);
     const above = kind && store.get(kind, site, parent.name);
     if (!kind || !above) break;
-    puts.push(modePut(kind, above, 'Manual'));
+    found.push({ kind, resource: above });
     parent = (above.spec as unknown as { readonly parentRef?: { readonly kind: string; readonly name: string } | null }).parentRef;
   }
-  return puts;
+  return found;
 }
 
 function tellRuntime({ store, runtimes }: { readonly store: Store; readonly runtimes: UnitRuntimes }, site: string, resource: Resource, mode: Mode): void {

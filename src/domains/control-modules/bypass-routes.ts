@@ -1,13 +1,15 @@
 /** Routes of the interlock bypass (contract 3, Additional routes; decisions Q-CHANGE-12). */
 import * as v from 'valibot';
-import type { Clock } from '../../platform/base/clock.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { readDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import { checkReason } from '../../platform/http/reason.js';
 import { done, type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
+import { equipmentFacts, type Intervention } from '../batches/interventions.js';
 import { begin, inForce, NO_BYPASS } from './bypass.js';
 import { ControlModule, type InterlockBypass } from './kind.js';
+import { unitOf } from './rules.js';
 
 export interface BypassDeps {
   readonly store: Store;
@@ -69,7 +71,10 @@ export const bypassRoutes: readonly Route<BypassDeps>[] = [
       const module = requireModule(params, deps);
       const request = { by: caller.displayName, reason: body.reason, durationMs: durationOf(body.duration, deps), interlocks: body.interlocks };
       const interlockBypass = begin(module, request, deps.store, deps.clock.wallMs());
-      await deps.store.write({ puts: [putOf(params, deps, interlockBypass)], audits: [context.audit({ operatorReason: body.reason, after: interlockBypass })] });
+      const audit = context.audit({ operatorReason: body.reason, after: interlockBypass });
+      const which = interlockBypass.interlocks.join(', ');
+      const facts = bypassFacts(params, deps, { audit, value: `until ${interlockBypass.until}`, previousValue: '', message: `interlock bypass of ${which || params.cm}` });
+      await deps.store.write({ puts: [putOf(params, deps, interlockBypass)], audits: [audit], facts });
       return { controlModule: params.cm, ...interlockBypass };
     },
   }),
@@ -87,11 +92,18 @@ export const bypassRoutes: readonly Route<BypassDeps>[] = [
       const before = requireModule(params, deps).status.interlockBypass;
       if (!inForce(before, deps.clock.wallMs())) throw conflict('bypass_inactive', `no interlock of ${params.cm} is bypassed`, { controlModule: params.cm });
       const reason = body.reason === undefined ? {} : { operatorReason: checkReason(body.reason, 0) };
-      await deps.store.write({ puts: [putOf(params, deps, NO_BYPASS)], audits: [context.audit({ ...reason, before, after: NO_BYPASS })] });
+      const audit = context.audit({ ...reason, before, after: NO_BYPASS });
+      const facts = bypassFacts(params, deps, { audit, value: 'ended', previousValue: `until ${before.until}`, message: `interlock bypass of ${params.cm}` });
+      await deps.store.write({ puts: [putOf(params, deps, NO_BYPASS)], audits: [audit], facts });
       return done();
     },
   }),
 ];
+
+function bypassFacts({ site, cm }: Params, deps: BypassDeps, done: Pick<Intervention, 'audit' | 'value' | 'previousValue' | 'message'>) {
+  const unit = unitOf(deps.store, site, requireModule({ site, cm }, deps).spec);
+  return equipmentFacts(deps.store, site, unit, cm, { ...done, at: timestamp(deps.clock.wallMs()), action: 'Bypass' });
+}
 
 function putOf({ site, cm }: Params, deps: BypassDeps, interlockBypass: InterlockBypass) {
   return { kind: ControlModule, site, name: cm, status: { ...requireModule({ site, cm }, deps).status, interlockBypass } };

@@ -4,31 +4,27 @@
  */
 import * as v from 'valibot';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
-import { isNumberText } from '../../platform/store/fields.js';
+import { isInstantText, isNumberText, LABEL_TEXT } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
-import { parseDuration } from '../../platform/base/duration-text.js';
 import { checkBatch, checkEquipment } from '../batches/creation.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
 import { batchParameters, checkQuantity } from '../batches/parameters.js';
 import { resolveEquipment } from '../batches/start.js';
-import { UnitProcedureTemplate } from '../procedures/kind.js';
-import { procedureOf, templatesOf } from '../recipes/expand.js';
-import { MasterRecipe, type MasterRecipeSpec } from '../recipes/kind.js';
+import { MasterRecipe } from '../recipes/kind.js';
 import { batchSpecOf, type CompleteRequest, completeRequest, differingFields, type OrderRequest } from './rules.js';
 
 export type BatchResource = Resource<BatchSpec, BatchStatus>;
 
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
 const Instant = v.pipe(
   v.string(),
-  v.check((text) => text === '' || (RFC_3339.test(text) && !Number.isNaN(Date.parse(text))), 'must be a time such as 2026-01-31T09:05:07Z'),
+  v.check((text) => text === '' || isInstantText(text), 'must be a time such as 2026-01-31T09:05:07Z'),
 );
 const Given = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
 
 export const OrderBody = v.strictObject({
-  workOrderID: v.pipe(Given, v.maxLength(128, 'must be at most 128 characters'), v.regex(/^[^\u0000-\u001f\u007f]*$/u, 'must not contain control characters')),
+  workOrderID: v.pipe(Given, v.maxLength(128, 'must be at most 128 characters'), v.regex(LABEL_TEXT, 'must not contain control characters')),
   productDefinition: Given,
   quantity: v.optional(
     v.pipe(
@@ -37,7 +33,7 @@ export const OrderBody = v.strictObject({
     ),
   ),
   engineeringUnit: v.optional(v.string()),
-  priority: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0, 'must be at least 0'), v.maxValue(1000, 'must be at most 1000'))),
+  priority: v.optional(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be at least 0'), v.maxValue(1000, 'must be at most 1000'))),
   parameters: v.optional(v.array(v.strictObject({ name: v.pipe(v.string(), v.minLength(1, 'must not be empty')), value: v.string() }))),
   requestedEquipment: v.optional(v.record(v.string(), v.string())),
   description: v.optional(v.string()),
@@ -111,38 +107,9 @@ export function checkOrder(read: StoreReader, site: string, name: string, reques
   const spec = batchSpecOf(request);
   checkQuantity(recipe.spec, spec.quantity);
   batchParameters(recipe.spec, spec);
-  checkParameterTypes(read, site, recipe.spec, spec.parameters);
   checkEquipment(read, site, recipe.spec, spec.equipment, 'requestedEquipment');
   if (read.get(Batch, site, name)) throw conflict('already_exists', `batch ${name} exists already`, { kind: 'Batch', name });
   checkBatch(read, site, name, spec, production);
-}
-
-const TYPE_TEXTS: Readonly<Record<string, { readonly what: string; readonly fits: (text: string) => boolean }>> = {
-  REAL: { what: 'a number', fits: isNumberText },
-  INT: { what: 'a whole number', fits: (text) => /^[+-]?\d+$/.test(text) },
-  BOOL: { what: 'TRUE or FALSE', fits: (text) => /^(true|false)$/i.test(text) },
-  TIME: { what: 'a duration such as 1m30s', fits: (text) => parseDuration(text.replace(/^(t|time)#/i, '')) !== null },
-};
-
-/** A formula parameter has the type of the unit-procedure parameters it is bound to (decisions Q-MES-07). */
-function checkParameterTypes(read: StoreReader, site: string, recipe: MasterRecipeSpec, parameters: BatchSpec['parameters']): void {
-  const { chart } = procedureOf(recipe.procedure.chart, templatesOf(read, site));
-  for (const step of chart.steps ?? []) {
-    const template = read.get(UnitProcedureTemplate, site, step.templateRef ?? '');
-    for (const formal of template?.spec.parameters ?? []) {
-      const binding = step.parameterBindings?.find((candidate) => same(candidate.name, formal.name));
-      if (binding?.value !== undefined) continue;
-      const at = parameters.findIndex((parameter) => same(parameter.name, binding?.from || formal.name));
-      const type = Object.hasOwn(TYPE_TEXTS, formal.type) ? TYPE_TEXTS[formal.type] : undefined;
-      if (at < 0 || !type || type.fits(parameters[at].value)) continue;
-      throw invalid('invalid_field', `parameters[${at}].value`, `parameter ${parameters[at].name} must be ${type.what}`);
-    }
-  }
-}
-
-/** Identifiers are compared without regard to case (decisions, conventions). */
-function same(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
 }
 
 /** Status of a new order's batch: Pending, holding its equipment allocation request (contract 1, Work order). */

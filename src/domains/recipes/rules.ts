@@ -1,6 +1,7 @@
 /** Admission of master recipes (contract 3, Recipes; decisions Q-RECIPE-01..03, Q-RECIPE-13, Q-RECIPE-14, D-RECIPE-02). */
 import { isDeepStrictEqual } from 'node:util';
 import { conflict, invalid } from '../../platform/base/refusal.js';
+import { isNumberText } from '../../platform/store/fields.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -38,6 +39,7 @@ export function nextPhase(phase: RecipePhase, action: LifecycleAction, name: str
 /** Normal form of a spec: formulas instead of `formula`, exactly one default (decisions Q-RECIPE-14, D-RECIPE-01). */
 export function admitRecipe(input: MasterRecipeSpec, context: Admission<MasterRecipeSpec, MasterRecipeStatus>): MasterRecipeSpec {
   const spec = normalise(input);
+  checkSizes(spec);
   checkFormulas(spec.formulas);
   const { before } = context;
   refuseInvalid(checkRecipeChart(spec.procedure.chart, spec.formulas, context.read, context.site));
@@ -54,6 +56,20 @@ function normalise({ formula, ...spec }: MasterRecipeSpec): MasterRecipeSpec {
   const formulas: Formula[] = formula ? [{ name: 'standard', default: true, description: '', parameters: formula.parameters }] : spec.formulas;
   const marked = formulas.some((candidate) => candidate.default);
   return { ...spec, formulas: marked ? formulas : formulas.map((candidate, index) => ({ ...candidate, default: index === 0 })) };
+}
+
+/** A size that nothing can be scaled by, or that no batch can have, is no size. */
+function checkSizes({ batchSize: { nominal, min, max }, equipmentRequirements }: MasterRecipeSpec): void {
+  for (const [member, text] of [
+    ['nominal', nominal],
+    ['max', max],
+  ])
+    if (text !== '' && !(Number(text) > 0)) throw invalid('invalid_field', `spec.batchSize.${member}`, `batchSize.${member} must be greater than 0`);
+  if (min !== '' && max !== '' && Number(min) > Number(max)) throw invalid('invalid_field', 'spec.batchSize.min', `batchSize.min ${min} is larger than batchSize.max ${max}`);
+  equipmentRequirements.forEach(({ capability }, index) => {
+    if (equipmentRequirements.findIndex((other) => other.capability === capability) < index)
+      throw invalid('invalid_field', `spec.equipmentRequirements[${index}].capability`, `capability ${capability} is named twice`);
+  });
 }
 
 function checkFormulas(formulas: readonly Formula[]): void {
@@ -73,7 +89,16 @@ export function checkFormula({ parameters }: Pick<Formula, 'parameters'>, field:
     const key = parameter.name.toLowerCase();
     if (names.has(key)) throw invalid('invalid_field', `${field}.parameters[${index}].name`, `parameter ${parameter.name} exists twice in the formula`);
     names.add(key);
+    checkNumbers(parameter, `${field}.parameters[${index}]`);
   });
+}
+
+/** What is scaled or limited is a number, and its limits leave room for one. */
+function checkNumbers({ name, value, scaled, lowValueLimit: low, highValueLimit: high }: Formula['parameters'][number], field: string): void {
+  if ((scaled || low !== '' || high !== '') && !isNumberText(value))
+    throw invalid('invalid_field', `${field}.value`, `parameter ${name} is ${scaled ? 'scaled' : 'limited'}: its value must be a number`);
+  if (low !== '' && high !== '' && Number(low) > Number(high))
+    throw invalid('invalid_field', `${field}.lowValueLimit`, `lowValueLimit ${low} of ${name} is larger than highValueLimit ${high}`);
 }
 
 /** @throws Refusal 409 when (productID, version) is taken in the site (contract 3, Recipes). */

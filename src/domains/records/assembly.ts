@@ -10,6 +10,7 @@ import { type BatchAlarmFact, batchAlarms } from '../alarms/batch-alarms.js';
 import { elementIndex } from '../batches/element-index.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/execution-log.js';
 import { type BatchSpec, type BatchStatus, REBIND_CAUSES } from '../batches/kind.js';
+import { materialUses } from '../batches/materials.js';
 import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
 import type { BatchRecordSpec, FailoverEvent, MaterialUse, PhaseHistoryEntry } from './kind.js';
@@ -97,31 +98,11 @@ function elementParameters(read: StoreReader, site: string, batch: string): Batc
   );
 }
 
-/** Consume and Produce of the phases that ended; quantities of 0 or never assigned write nothing (decisions 8.4). */
+/** Consume and Produce of the phases that ended (decisions 8.4). */
 function materialsOf(phases: readonly PhaseResource[], batchLot: string): BatchRecordSpec['materials'] {
-  const inputs: MaterialUse[] = [];
-  const outputs: MaterialUse[] = [];
-  for (const phase of phases) {
-    if (!isFinal(phase.status.state)) continue;
-    const parameter = (name: string): string => phase.spec.parameterValues.find((value) => value.name.toLowerCase() === name.toLowerCase())?.value ?? '';
-    for (const material of phase.spec.materials) {
-      const quantity = phase.status.outputs.find((output) => output.name.toLowerCase() === material.quantity.toLowerCase())?.value ?? '';
-      if (quantity === '' || Number(quantity) === 0) continue;
-      const lot = material.lot === '' ? '' : parameter(material.lot);
-      const use: MaterialUse = {
-        material: parameter(material.material),
-        lotID: lot || (material.direction === 'output' ? batchLot : 'unknown'),
-        quantity,
-        unit: material.unit,
-        element: phase.spec.stepPath,
-        unitName: phase.spec.unitRef,
-        at: phase.status.endedAt,
-        auditRecordRef: '',
-      };
-      (material.direction === 'input' ? inputs : outputs).push(use);
-    }
-  }
-  return { inputs, outputs };
+  const uses = phases.filter(({ status }) => isFinal(status.state)).flatMap(({ spec, status }) => materialUses(spec, status.outputs, batchLot, status.endedAt));
+  const of = (wanted: string): MaterialUse[] => uses.filter(({ direction }) => direction === wanted).map(({ direction: _direction, ...use }) => use);
+  return { inputs: of('input'), outputs: of('output') };
 }
 
 /**

@@ -59,7 +59,7 @@ export async function consolidatedRecord(sources: RecordSources, site: string, n
 async function provisional({ store, queries }: RecordSources, site: string, name: string): Promise<BatchRecordSpec> {
   const batch = store.get(Batch, site, name);
   if (!batch) throw missing('Batch', name);
-  return assembleRecord(batch, store, await readFacts(queries, site, name));
+  return assembleRecord(batch, store, await readFacts(queries, batch));
 }
 
 /** Records that name the batch, its record, its elements or its coordination, and whatever their commands brought about. */

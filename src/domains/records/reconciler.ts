@@ -6,8 +6,8 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { type BatchAlarmFact, batchAlarmStream } from '../alarms/batch-alarms.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
-import { streamOf, type ExecutionEvent, type ExternalResultFact, type OperatorAction, type StateEntry } from '../batches/execution-log.js';
-import type { FactReader } from '../batches/facts.js';
+import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/execution-log.js';
+import { type FactReader, factsOf, since } from '../batches/facts.js';
 import { assembleRecord, type BatchFacts, isSettled } from './assembly.js';
 import { lostBy, partialData, SETTLED, settledCondition, unrepaired } from './conditions.js';
 import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kind.js';
@@ -43,7 +43,7 @@ export class RecordReconciler implements Reconciler {
     if (isClosed(before) || isLost(batch, before)) return 'settled';
     const settledNow = isSettled(this.#store, site, name);
     if (before && !settledNow) return { lookAgainMs: SETTLE_LOOK_MS };
-    const assembled = assembleRecord(batch, this.#store, await readFacts(this.#facts, site, name));
+    const assembled = assembleRecord(batch, this.#store, await readFacts(this.#facts, batch));
     // deleted meanwhile: what is written of it would be a batch without a specification
     if (this.#store.get(Batch, site, name)?.metadata.uid !== batch.metadata.uid) return 'settled';
     const known = this.#store.get(BatchRecord, site, name); // it may have been sealed while the facts were read
@@ -107,13 +107,14 @@ function outcomeOf({ status }: BatchResource): BatchRecordStatus['outcome'] {
 }
 
 /** All facts of a batch, oldest first. */
-export async function readFacts(reader: FactReader, site: string, batch: string): Promise<BatchFacts> {
+export async function readFacts(reader: FactReader, batch: BatchResource): Promise<BatchFacts> {
+  const { site, name, createdAt } = batch.metadata;
   const [events, states, actions, results, alarms] = await Promise.all([
-    reader.facts<ExecutionEvent>(streamOf('events', site, batch)),
-    reader.facts<StateEntry>(streamOf('states', site, batch)),
-    reader.facts<OperatorAction>(streamOf('actions', site, batch)),
-    reader.facts<ExternalResultFact>(streamOf('results', site, batch)),
-    reader.facts<BatchAlarmFact>(batchAlarmStream(site, batch)),
+    factsOf<ExecutionEvent>(reader, 'events', batch),
+    factsOf<StateEntry>(reader, 'states', batch),
+    factsOf<OperatorAction>(reader, 'actions', batch),
+    factsOf<ExternalResultFact>(reader, 'results', batch),
+    reader.facts<BatchAlarmFact>(batchAlarmStream(site, name)),
   ]);
-  return { events, states, actions, results, alarms };
+  return { events, states, actions, results, alarms: since(alarms, createdAt, ({ timestamp }) => timestamp) };
 }

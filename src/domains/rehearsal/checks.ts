@@ -2,8 +2,8 @@
 import { Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { BatchSpec } from '../batches/kind.js';
-import { batchParameters, checkValue, isFromOutput } from '../batches/parameters.js';
-import type { PhaseSpec, ProcedureSpec } from '../procedures/kind.js';
+import { elementMisfits } from '../batches/misfits.js';
+import { batchParameters } from '../batches/parameters.js';
 import { bindRecipe } from '../recipes/bindings.js';
 import { templatesOf } from '../recipes/expand.js';
 import type { MasterRecipeSpec } from '../recipes/kind.js';
@@ -34,17 +34,8 @@ function chosenUnits({ equipment }: BatchSpec): Record<string, string> {
 export function parameterChecks(elements: readonly ElementResource[]): RehearsalCheck[] {
   return verdicts(
     'parameters',
-    elements.flatMap(({ spec }) => spec.parameters.flatMap((formal) => parameterProblem(spec, formal))),
+    elements.flatMap(({ spec }) => elementMisfits(spec).map(({ at, message }) => `${at}: ${message}`)),
   );
-}
-
-function parameterProblem(spec: ProcedureSpec | PhaseSpec, formal: ProcedureSpec['parameters'][number]): string[] {
-  const bound = spec.parameterValues.find(({ name }) => name.toLowerCase() === formal.name.toLowerCase());
-  if (bound && isFromOutput(bound)) return [];
-  const value = bound?.value ?? formal.defaultValue;
-  const at = spec.stepPath === '' ? formal.name : `${spec.stepPath}.${formal.name}`;
-  if (value === '') return formal.required ? [`${at} needs a value`] : [];
-  return refusalOf(() => checkValue(formal, value, formal.name)).map((message) => `${at}: ${message}`);
 }
 
 function refusalOf(check: () => unknown): string[] {

@@ -11,6 +11,9 @@ import { auditReason, missing, Refusal, type RefusalKind } from '../../platform/
 import type { AuditEntry } from '../../platform/http/route.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import type { PendingFact } from '../batches/execution-log.js';
+import { equipmentFacts } from '../batches/interventions.js';
 import { Unit } from '../plant/kind.js';
 import type { UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
 import { moduleMode, type TagCatalogue, type TagEntry } from './catalogue.js';
@@ -24,6 +27,7 @@ export interface TagDeps {
   readonly store: Store;
   readonly catalogue: TagCatalogue;
   readonly runtimes: UnitRuntimes;
+  readonly clock: Clock;
   /** Setting gateway.tagWrite.modeCheckDeviceTags (decisions Q-TAG-09). */
   readonly modeCheckDeviceTags: boolean;
 }
@@ -130,7 +134,10 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
   await deps.store.write({ audits: [record({ result: 'Accepted', before, after })] });
   const result = await link.write(tag.path, value);
   if (result.ok) {
-    await verdict(deps, record({ result: 'Success', before, after }), `tag ${address} was written`);
+    const { unit, controlModule } = tag.descriptor;
+    const audit = record({ result: 'Success', before, after });
+    const done = { audit, at: timestamp(deps.clock.wallMs()), action: 'Write', value: textOf(after), previousValue: textOf(before), message: `tag ${address}` };
+    await verdict(deps, audit, `tag ${address} was written`, equipmentFacts(deps.store, tag.site, unit, controlModule || address, done));
     return { ok: true, message: result.message === '' ? `tag ${address} was written` : result.message };
   }
   const refusal = refusalOf(result);
@@ -141,13 +148,17 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
 }
 
 /** The attempt is on record, and the runtime has answered: a storage that fails now must not make the caller believe the opposite. */
-async function verdict({ store }: TagDeps, audit: AuditDraft, outcome: string): Promise<void> {
+async function verdict({ store }: TagDeps, audit: AuditDraft, outcome: string, facts: readonly PendingFact[] = []): Promise<void> {
   try {
-    await store.write({ audits: [audit] });
+    await store.write({ audits: [audit], facts });
   } catch (fault) {
     if (!(fault instanceof Refusal) || fault.kind !== 'unavailable') throw fault;
     throw new Refusal('unavailable', `${outcome}; that is not on record, because the storage refuses changes`, fault.context);
   }
+}
+
+function textOf(value: unknown): string {
+  return value === null || value === undefined ? '' : String(value);
 }
 
 /** Target and details of every record of a tag write (decisions Q-TAG-09, Q-TAG-12). */

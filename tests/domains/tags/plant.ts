@@ -303,7 +303,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
   store.watchAudit((record) => audits.push(record));
   const runtimes = new BoardRuntimes();
   const catalogue = new TagCatalogue(store);
-  const deps = { store, catalogue, runtimes, modeCheckDeviceTags: options.modeCheckDeviceTags ?? false };
+  const deps = { store, catalogue, runtimes, clock, modeCheckDeviceTags: options.modeCheckDeviceTags ?? false };
   const places: Places = {
     hasSite: (site) => store.get(Site, '', site) !== undefined,
     hasUnit: (site, unit) => (site === undefined ? store.list(Unit).some(({ metadata }) => metadata.name === unit) : store.get(Unit, site, unit) !== undefined),

@@ -1,0 +1,79 @@
+/**
+ * What is done by hand, or by a chart, to equipment that a batch holds belongs to the record of that batch (decisions 8.1,
+ * 8.3): writes to tags, modes, bypasses. A fact is committed with the audit record of the deed, and names it, so that the
+ * consolidated record shows that too.
+ */
+import type { AuditDraft } from '../../platform/store/audit-record.js';
+import type { Store } from '../../platform/store/store.js';
+import { Unit } from '../plant/kind.js';
+import type { ElementRef, ExecutionEvent, PendingFact } from './execution-log.js';
+import { executionEvent, operatorAction } from './execution-log.js';
+
+export interface Intervention {
+  /** The audit record that is committed with it, as the first of its change. */
+  readonly audit: AuditDraft;
+  readonly at: string;
+  /** What was done, for the list of operator actions: `Write`, `Mode`, `Bypass`. */
+  readonly action: string;
+  readonly value: string;
+  readonly previousValue: string;
+  readonly message: string;
+}
+
+interface Place {
+  readonly site: string;
+  /** Batch or ad-hoc root. */
+  readonly scope: string;
+  readonly element: ElementRef;
+  readonly unit: string;
+  readonly equipment: string;
+}
+
+/** Of a module or tag of the unit; nothing while nobody holds it. */
+export function equipmentFacts(store: Store, site: string, unit: string, equipment: string, done: Intervention): PendingFact[] {
+  const status = store.get(Unit, site, unit)?.status;
+  if (!status || status.allocatedTo === '') return [];
+  const scope = status.allocatedTo;
+  const work = status.activeWork;
+  const element = work && work.batchRef === '' ? { kind: work.kind, name: work.name, path: '' } : { kind: 'Batch', name: scope, path: '' };
+  return facts(store, { site, scope, element, unit, equipment }, { eventType: 'Equipment', eventSubType: 'Modification' }, done);
+}
+
+/** Of the mode of a procedural element: who asked for it, and each element that has changed. */
+export function modeFacts(
+  store: Store,
+  { site, scope }: { readonly site: string; readonly scope: string },
+  changed: readonly { readonly element: ElementRef; readonly unit: string; readonly previousMode: string }[],
+  done: Intervention,
+): PendingFact[] {
+  const [{ element, unit }] = changed;
+  return [
+    ...facts(store, { site, scope, element, unit, equipment: '' }, { eventType: 'Procedural Execution', eventSubType: 'Mode Command' }, done),
+    ...changed
+      .filter(({ previousMode }) => previousMode !== done.value)
+      .map(({ element: moved, unit: on, previousMode }) =>
+        executionEvent(site, scope, done.at, {
+          eventType: 'Procedural Execution',
+          eventSubType: 'Mode Change',
+          element: moved,
+          unit: on,
+          value: done.value,
+          previousValue: previousMode,
+          correlationID: done.audit.correlationID,
+        }),
+      ),
+  ];
+}
+
+function facts(store: Store, { site, scope, element, unit, equipment }: Place, type: Pick<ExecutionEvent, 'eventType' | 'eventSubType'>, done: Intervention): PendingFact[] {
+  const { audit, at, action, value, previousValue, message } = done;
+  const { accountId, displayName, actorType } = audit.actor;
+  const person = actorType === 'human' ? { accountId, displayName } : null;
+  const auditRecordRef = store.nextAuditName();
+  const { correlationID } = audit;
+  const event = executionEvent(site, scope, at, { ...type, element, unit, equipment, value, previousValue, message, person, correlationID, auditRecordRef });
+  if (!person) return [event];
+  const reason = audit.operatorReason ?? '';
+  const entry = { ts: at, action, element, person, signed: false, meaning: '', reason, value: `${message} ${value}`.trim(), acknowledgedBy: '', signatureRef: '', auditRecordRef };
+  return [event, operatorAction(site, scope, entry)];
+}
