@@ -427,7 +427,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     adhoc: { ...common, storageLow, keys: signingKeys },
     records: { ...common, queries, history, keys: signingKeys },
     mes: { ...common, queries, history },
-    audit: { queries, integrity },
+    audit: { store, queries, integrity },
     search: { store, index: new SearchIndex(store, KINDS), catalogue: tagDeps.catalogue, rows: system.rows },
     historian: { history, store },
   };

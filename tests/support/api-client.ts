@@ -56,7 +56,7 @@ export class ApiClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const json = response.headers.get('content-type')?.includes('json') ?? false;
+    const json = /\bjson\b/.test(response.headers.get('content-type') ?? '');
     return { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : undefined };
   }
 }

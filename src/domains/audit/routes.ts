@@ -2,14 +2,17 @@
 import { auditSequence } from '../../platform/base/audit-name.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { readLogQuery, readTime, readWord } from '../../platform/http/log-query.js';
-import { ok, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
+import { ok, type Query, rendered, type Route, routesFor, streamed } from '../../platform/http/route.js';
 import type { AuditFilter } from '../../platform/ledger/audit-filter.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { AUDIT_ACTIONS, AUDIT_RESULTS } from '../../platform/store/audit-record.js';
+import type { Store } from '../../platform/store/store.js';
 import { type ArchiveIntegrity, INTEGRITY_KIND, INTEGRITY_STREAM } from './archive-integrity.js';
+import { auditBackup, NDJSON } from './backup.js';
 
 export interface AuditRouteDeps {
-  readonly queries: Pick<LedgerQueries, 'auditPageJson' | 'auditRecord' | 'auditOf' | 'verify' | 'verifyArchives' | 'factPageJson'>;
+  readonly store: Pick<Store, 'accepting' | 'write' | 'auditSequence'>;
+  readonly queries: Pick<LedgerQueries, 'auditPageJson' | 'auditRecord' | 'auditOf' | 'verify' | 'verifyArchives' | 'factPageJson' | 'auditLines' | 'missingArchives'>;
   readonly integrity: ArchiveIntegrity;
 }
 
@@ -117,7 +120,33 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     reply: INTEGRITY_RUN,
     handle: async ({ audit }, { integrity }) => ok(await integrity.run(audit)),
   }),
+  route({
+    method: 'GET',
+    path: '/api/v1/backup/audit',
+    action: 'backup:audit',
+    tier: 'admin',
+    audit: { action: 'Execute', category: 'backup', target: () => ({ kind: 'AuditTrail', name: '*', site: '' }) },
+    summary: 'The audit trail as NDJSON with mac and keyId, oldest first, and a last line {trailer, records, headHash, sha256}; query from, to',
+    reply: 'AuditRecord with mac and keyId, one a line (application/x-ndjson)',
+    async handle({ query, audit }, { queries, store }) {
+      const range = rangeOf(query);
+      const [file] = await queries.missingArchives(range);
+      if (file !== undefined) {
+        const message = `${file} is not in the archive folder or cannot be read; put it back, or ask for other times`;
+        throw new Refusal('missing', message, { code: 'archive_unreadable', file });
+      }
+      // that all of it was read is on record, in the copy too; while the storage refuses changes a copy is wanted all the more
+      if (store.accepting) await store.write({ audits: [audit({ details: { ...timesOf(query) } })] });
+      const headers = { 'Content-Disposition': 'attachment; filename="audit.ndjson"' };
+      return streamed(auditBackup(queries, { ...range, last: store.auditSequence }), NDJSON, headers);
+    },
+  }),
 ];
+
+/** As they were asked for. */
+function timesOf(query: Query): { readonly from?: string | undefined; readonly to?: string | undefined } {
+  return { from: query.get('from'), to: query.get('to') };
+}
 
 function rangeOf(query: Query): { readonly fromMs?: number; readonly toMs?: number } {
   const fromMs = readTime(query, 'from');

@@ -1,6 +1,6 @@
 /** What goes back on the wire, before the server writes it: status, headers and a body that is already text or bytes. */
 import type { Refusal } from '../base/refusal.js';
-import { JSON_MEDIA_TYPE, NO_HEADERS, Reply } from './route.js';
+import { JSON_MEDIA_TYPE, NO_HEADERS, Reply, StreamedReply } from './route.js';
 import { errorBody, headersOf, INTERNAL_ERROR, statusOf } from './status.js';
 
 export class Answer {
@@ -19,10 +19,21 @@ export class Answer {
   }
 }
 
+/** The body comes in chunks while it is sent. */
+export class StreamedAnswer extends Answer {
+  readonly chunks: AsyncIterable<Uint8Array>;
+
+  constructor({ chunks, headers, mediaType = JSON_MEDIA_TYPE }: StreamedReply) {
+    super(200, undefined, headers, mediaType);
+    this.chunks = chunks;
+  }
+}
+
 const STATUS_OF_OUTCOME = { ok: 200, created: 201, none: 204, redirect: 302, 'not-modified': 304 } as const;
 
 export function answerOf(value: unknown): Answer {
   if (value instanceof Answer) return value;
+  if (value instanceof StreamedReply) return new StreamedAnswer(value);
   if (!(value instanceof Reply)) return value === undefined ? new Answer(204, undefined) : new Answer(200, JSON.stringify(value));
   const status = STATUS_OF_OUTCOME[value.outcome];
   if (value.outcome === 'none' || value.outcome === 'redirect' || value.outcome === 'not-modified') return new Answer(status, undefined, value.headers);

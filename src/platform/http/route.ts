@@ -64,6 +64,21 @@ export class Reply {
   }
 }
 
+/** An answer that is made while it is sent: a chunk is taken when the one before has left. */
+export class StreamedReply extends Reply {
+  readonly chunks: AsyncIterable<Uint8Array>;
+
+  constructor(chunks: AsyncIterable<Uint8Array>, headers: Readonly<Record<string, string>>, mediaType: string) {
+    super('ok', undefined, headers, mediaType);
+    this.chunks = chunks;
+  }
+}
+
+/** 200 with a long body; what goes wrong on the way cuts the connection, since nobody can take the status back. */
+export function streamed(chunks: AsyncIterable<Uint8Array>, mediaType: string, headers: Readonly<Record<string, string>> = NO_HEADERS): StreamedReply {
+  return new StreamedReply(chunks, headers, mediaType);
+}
+
 /** 201 with the read body and where to find it. */
 export function created(body: unknown, location: string, headers: Readonly<Record<string, string>> = {}): Reply {
   return new Reply('created', body, { ...headers, Location: location });

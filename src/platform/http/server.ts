@@ -9,7 +9,7 @@ import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket, type W
 import { assert } from '../base/assert.js';
 import type { Log } from '../base/log.js';
 import { Refusal } from '../base/refusal.js';
-import { Answer, answerFault, answerRefusal } from './answer.js';
+import { Answer, answerFault, answerRefusal, StreamedAnswer } from './answer.js';
 import { allowOf } from './barriers/route-known.js';
 import type { HeaderFields, Incoming } from './exchange.js';
 import type { Pipeline } from './pipeline.js';
@@ -31,6 +31,7 @@ const CORRELATION_ID = /^[A-Za-z0-9._-]{8,64}$/; // D-ERR-01
 const WEBSOCKET_FRAME_BYTES_MAX = 256 * 1024; // above it the socket is cut; the session closes with 1009 from 64 KiB on
 const WEBSOCKET_BACKPRESSURE_BYTES_MAX = 64 * 1024 * 1024; // the stream's own frame buffer sheds long before
 const STOP_GRACE_MS = 2000;
+const SLICE_BYTES = 16 * 1024; // of a long answer: less than a socket takes when it says that it takes something again
 /** Header lines more within the value of one: a line costs a call into the library, whatever its length. */
 const NO_SNIFFING = '\r\nX-Content-Type-Options: nosniff';
 const NO_SNIFFING_JSON = contentTyped(JSON_MEDIA_TYPE);
@@ -182,12 +183,12 @@ class Front {
         exchange.defer();
         this.#open += 1;
         void outcome.then((answer) => {
-          exchange.answer(answer);
+          this.#answer(exchange, answer);
           this.#close();
         });
         return;
       }
-      if (outcome instanceof Answer) return exchange.answer(outcome);
+      if (outcome instanceof Answer) return this.#answer(exchange, outcome);
       if (outcome.transport === 'sse') return exchange.stream(outcome.open as (wire: SseWire) => SseSession);
       exchange.answer(answerRefusal(new Refusal('invalid', 'this route is opened with a WebSocket upgrade', { code: 'upgrade_required' })));
     } catch (fault) {
@@ -196,6 +197,13 @@ class Front {
     } finally {
       exchange.defer(); // no effect once answered
     }
+  }
+
+  #answer(exchange: Exchange, answer: Answer): void {
+    if (!(answer instanceof StreamedAnswer) || exchange.method === 'HEAD') return exchange.answer(answer);
+    exchange.defer();
+    this.#open += 1;
+    void exchange.send(answer, this.#options.log).then(() => this.#close());
   }
 
   webSocketBehaviour(): uWS.WebSocketBehavior<SocketData> {
@@ -387,7 +395,8 @@ class Exchange implements Incoming {
   #write(answer: Answer): void {
     const res = this.#res;
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status)); // the library's own default
-    this.#writeCommonHeaders(answer.body === undefined ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : contentTyped(answer.mediaType));
+    const isEmpty = answer.body === undefined && !(answer instanceof StreamedAnswer);
+    this.#writeCommonHeaders(isEmpty ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : contentTyped(answer.mediaType));
     if (answer.headers !== NO_HEADERS) for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
     if (answer.body === undefined) {
       if (answer.status === 204 || answer.status === 304) res.endWithoutBody();
@@ -408,6 +417,56 @@ class Exchange implements Incoming {
     if (this.allowedOrigin === undefined) return;
     this.#res.writeHeader('Access-Control-Allow-Origin', this.allowedOrigin);
     this.#res.writeHeader('Access-Control-Expose-Headers', 'ETag, Link, Location, Retry-After, X-Correlation-ID');
+  }
+
+  /**
+   * Sends chunk after chunk; while the socket is full nothing more is taken, and the library cuts a reader who takes nothing for
+   * ten seconds. Slices are small because a write into a full socket waits in memory: no more than one does.
+   */
+  async send(answer: StreamedAnswer, log: Log): Promise<void> {
+    const res = this.#res;
+    let wake = (): void => undefined;
+    this.#onAborted ??= [];
+    this.#onAborted.push(() => wake());
+    try {
+      if (this.#ended) return; // the reader has gone before the first chunk
+      res.onWritable(() => {
+        wake();
+        return true;
+      });
+      res.cork(() => {
+        this.#writeCommonHeaders(contentTyped(answer.mediaType));
+        for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
+      });
+      for await (const chunk of answer.chunks) {
+        for (let at = 0; at < chunk.length && !this.#ended; ) {
+          const written = this.#writeSlices(chunk, at);
+          at = written.at;
+          if (written.isFull) await new Promise<void>((resolve) => (wake = resolve));
+        }
+        if (this.#ended) return;
+      }
+      this.#ended = true;
+      res.cork(() => void res.end());
+    } catch (err) {
+      if (this.#ended) return;
+      log.error({ err, correlationID: this.correlationID, path: this.path }, 'a long answer could not be finished; the connection is cut');
+      this.#ended = true;
+      res.close();
+    }
+  }
+
+  /** From `at` on, until the chunk is out or the socket is full; what was written into the full one is sent first. */
+  #writeSlices(chunk: Uint8Array, from: number): { readonly at: number; readonly isFull: boolean } {
+    let at = from;
+    let isFull = false;
+    this.#res.cork(() => {
+      while (!isFull && at < chunk.length) {
+        isFull = !this.#res.write(chunk.subarray(at, at + SLICE_BYTES));
+        at += SLICE_BYTES;
+      }
+    });
+    return { at, isFull };
   }
 
   stream(open: (wire: SseWire) => SseSession): void {

@@ -4,10 +4,10 @@
  * sides of the cut. One block is in memory at a time, and other queries go on between two of them.
  */
 import { createHash } from 'node:crypto';
-import { open } from 'node:fs/promises';
+import { access, constants, open } from 'node:fs/promises';
 import path from 'node:path';
 import Database from '../base/sqlite.js';
-import { type ArchiveBlock, type ArchivedRow, archiveLine, columnsOf, correlationKey, readLine, readPart, targetKey } from './archive-format.js';
+import { type ArchiveBlock, type ArchivedRow, columnsOf, correlationKey, readLine, readPart, targetKey } from './archive-format.js';
 import { ArchiveNotes, type BlockRange } from './archive-notes.js';
 import { type AuditFilter, auditCondition, type Condition } from './audit-filter.js';
 import type { AuditOfRequest, AuditRow } from './audit-search.js';
@@ -102,6 +102,14 @@ export class ArchiveSearch {
     }
   }
 
+  /** Whether a file is there; what is in it shows when it is read. */
+  has(file: string): Promise<boolean> {
+    return access(path.join(this.#folder, path.basename(file)), constants.R_OK).then(
+      () => true,
+      () => false,
+    );
+  }
+
   close(): void {
     this.#table?.close();
   }
@@ -141,11 +149,6 @@ export class ArchiveSearch {
     rows.push(...this.#table.select(condition, range, order, limit - rows.length));
     await this.#pause();
   }
-}
-
-/** The text of a block as an export gives it, without what comes before `after`. */
-export function exportLines(rows: readonly ArchivedRow[], after: number): string[] {
-  return rows.filter((row) => row.sequence > after).map(archiveLine);
 }
 
 /** Null when the text is not that of the block. */

@@ -3,10 +3,10 @@
  * as the rows of the table, so that a slice that leaves the table meanwhile is seen once, here or there.
  */
 import type Database from '../base/sqlite.js';
-import { archiveLine } from './archive-format.js';
+import { archiveLine, columnsOf } from './archive-format.js';
 import type { SealedRow } from './audit-row.js';
 import { ArchiveNotes } from './archive-notes.js';
-import { ArchiveSearch, exportLines } from './archive-search.js';
+import { ArchiveSearch } from './archive-search.js';
 import type { AuditFilter } from './audit-filter.js';
 import { type AuditOfRequest, type AuditRow, AuditSearch, type AuditWalk } from './audit-search.js';
 
@@ -16,6 +16,14 @@ export interface TrailPage {
   readonly next?: number;
   /** Files of the archive that the page should have looked into and could not read. */
   readonly unreadable: readonly string[];
+}
+
+export interface ExportRange {
+  /** Wall ms: from inclusive, to exclusive. */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  /** Sequence, inclusive. */
+  readonly last?: number | undefined;
 }
 
 export interface ExportedLines {
@@ -76,14 +84,43 @@ export class AuditTrail {
     }
   }
 
-  /** Records after a sequence as lines of the archive, some thousands at a time. */
-  async lines(after: number, limit: number): Promise<ExportedLines> {
-    const rows = this.#database.prepare('SELECT sequence, body, hash, mac, key_id FROM audit WHERE sequence > @after AND @after >= @cut ORDER BY sequence LIMIT @limit');
-    const seen = this.#seen((cut) => rows.all({ after, cut, limit }) as SealedRow[]);
-    if (after >= seen.cut) return { text: seen.rows.map(archiveLine).join(''), last: seen.rows.at(-1)?.sequence ?? after, more: seen.rows.length === limit };
-    const block = this.#archive.blockOf(after + 1) ?? this.#notes.blocks({ first: after + 1, last: seen.cut }, 'asc', 1)[0];
-    if (!block) return { text: '', last: seen.cut, more: true };
-    return { text: exportLines(await this.#archive.lines(block), after).join(''), last: block.last, more: true };
+  /**
+   * Records after a sequence as lines of the archive. At most `limit` of the table, or a block of a file, are looked at; those
+   * of other times are left out.
+   *
+   * @throws UnreadableArchive
+   */
+  async lines(after: number, limit: number, { last: end = Number.MAX_SAFE_INTEGER, ...times }: ExportRange = {}): Promise<ExportedLines> {
+    const rows = this.#database.prepare(
+      'SELECT sequence, at, body, hash, mac, key_id FROM audit WHERE sequence > @after AND sequence <= @end AND @after >= @cut ORDER BY sequence LIMIT @limit',
+    );
+    const seen = this.#seen((cut) => rows.all({ after, end, cut, limit }) as (SealedRow & { readonly at: number })[]);
+    if (after >= seen.cut) {
+      const within = seen.rows.filter(({ at }) => isWithin(at, times));
+      return { text: within.map(archiveLine).join(''), last: seen.rows.at(-1)?.sequence ?? after, more: seen.rows.length === limit };
+    }
+    const reach = Math.min(seen.cut, end);
+    const [block] = this.#notes.blocks({ first: after + 1, last: reach, ...times }, 'asc', 1);
+    if (!block) return { text: '', last: reach, more: reach < end };
+    const archived = await this.#archive.lines(block).catch(() => {
+      throw new UnreadableArchive(block.file);
+    });
+    const within = archived.filter(({ sequence, record }) => sequence > after && sequence <= end && isWithin(columnsOf(record).at, times));
+    return { text: within.map(archiveLine).join(''), last: block.last, more: block.last < end };
+  }
+
+  /** Files that `lines` would need and that are not there. */
+  async missingFiles({ last = Number.MAX_SAFE_INTEGER, ...times }: ExportRange): Promise<string[]> {
+    const missing: string[] = [];
+    const reach = Math.min(this.#notes.cut().sequence, last);
+    for (let next = 1; next <= reach; ) {
+      const note = this.#notes.noteFrom(next);
+      if (!note) break;
+      const [block] = this.#notes.blocks({ first: note.first, last: Math.min(note.last, reach), ...times }, 'asc', 1);
+      if (block && !(await this.#archive.has(note.file))) missing.push(note.file);
+      next = note.last + 1;
+    }
+    return missing;
   }
 
   close(): void {
@@ -122,6 +159,10 @@ export class AuditTrail {
       return { cut, rows: read(cut) };
     })();
   }
+}
+
+function isWithin(at: number, { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY }: ExportRange): boolean {
+  return at >= fromMs && at < toMs;
 }
 
 function pageOf(rows: readonly AuditRow[], limit: number, unreadable: readonly string[], reached?: number): TrailPage {

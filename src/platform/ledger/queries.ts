@@ -8,6 +8,7 @@ import type { AuditRecord } from '../store/audit-record.js';
 import type { ArchiveDraft } from './archive-format.js';
 import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
+import type { ExportRange } from './audit-trail.js';
 import { AUDIT_CURSOR, type AuditOfRequest, type AuditPageRequest, FACT_CURSOR, type FactPageRequest, type TimedFacts, type TimedFactsRequest } from './state-reader.js';
 import type { ArchiveCheck, ArchiveVerification, TimeRange } from './verify-archives.js';
 import type { Verification } from './verify-chain.js';
@@ -60,8 +61,15 @@ export interface LedgerQueries {
   verify(range?: TimeRange): Promise<Verification>;
   /** The files of the archive: those that can hold records of these times, all without. */
   verifyArchives(check?: ArchiveCheck): Promise<ArchiveVerification>;
-  /** The whole trail, or what follows `after`, in chunks of NDJSON with `mac` and `keyId`. */
-  auditLines(after?: number): AsyncIterable<Uint8Array>;
+  /**
+   * The whole trail, or what follows `after` and lies within the range, in chunks of NDJSON with `mac` and `keyId`; a chunk is
+   * read when it is asked for.
+   *
+   * @throws Refusal `archive_unreadable` when a file is not there or cannot be read.
+   */
+  auditLines(after?: number, range?: ExportRange): AsyncIterable<Uint8Array>;
+  /** Files that `auditLines` would need and that are not there. */
+  missingArchives(range: ExportRange): Promise<readonly string[]>;
   /** What should go into the next file of the archive; null when nothing should. */
   archiveDue(limits: ArchiveLimits, nowMs: number): Promise<ArchiveSpan | null>;
   /**
@@ -121,9 +129,13 @@ class ThreadQueries implements LedgerQueries {
     return this.#call('verifyArchives', check);
   }
 
-  async *auditLines(after = 0): AsyncIterable<Uint8Array> {
+  missingArchives(range: ExportRange): Promise<readonly string[]> {
+    return this.#call('missingArchives', range);
+  }
+
+  async *auditLines(after = 0, range: ExportRange = {}): AsyncIterable<Uint8Array> {
     for (let from = after; ; ) {
-      const { bytes, last, more } = await this.#call<{ bytes: Uint8Array; last: number; more: boolean }>('auditLines', { after: from, limit: LINES_PER_CHUNK });
+      const { bytes, last, more } = await this.#call<{ bytes: Uint8Array; last: number; more: boolean }>('auditLines', { after: from, limit: LINES_PER_CHUNK, range });
       if (bytes.length > 0) yield bytes;
       if (!more) return;
       from = last;

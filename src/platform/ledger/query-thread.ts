@@ -4,6 +4,7 @@ import { assert } from '../base/assert.js';
 import { serveCalls, Transferred } from '../base/worker-calls.js';
 import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
+import type { ExportRange } from './audit-trail.js';
 import { openDeviceKeys } from './keys.js';
 import { type AuditOfRequest, type AuditPageRequest, type FactPageRequest, StateReader, type TimedFactsRequest } from './state-reader.js';
 import type { ArchiveCheck, TimeRange } from './verify-archives.js';
@@ -17,10 +18,11 @@ serveCalls(port, {
   auditPage: async (request: AuditPageRequest) => new Transferred(await reader.auditPage(request)),
   auditRecord: ({ sequence, filter }: { sequence: number; filter: AuditFilter }) => reader.auditRecord(sequence, filter),
   auditOf: async (request: AuditOfRequest) => new Transferred(await reader.auditOf(request)),
-  async auditLines({ after, limit }: { after: number; limit: number }) {
-    const { text, ...rest } = await reader.auditLines(after, limit);
+  async auditLines({ after, limit, range }: { after: number; limit: number; range: ExportRange }) {
+    const { text, ...rest } = await reader.auditLines(after, limit, range);
     return { bytes: new TextEncoder().encode(text), ...rest };
   },
+  missingArchives: (range: ExportRange) => reader.missingArchives(range),
   archiveDue: ({ limits, nowMs }: { limits: ArchiveLimits; nowMs: number }) => reader.archiveDue(limits, nowMs),
   writeArchive: (span: ArchiveSpan) => reader.writeArchive(span),
   factPage: (request: FactPageRequest) => new Transferred(reader.factPage(request)),

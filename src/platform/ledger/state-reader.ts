@@ -12,7 +12,7 @@ import { type ArchiveDraft, archiveFolder } from './archive-format.js';
 import { type ArchiveLimits, type ArchiveSpan, ArchiveWriter } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import type { AuditOfRequest, AuditRow } from './audit-search.js';
-import { AuditTrail, type ExportedLines, UnreadableArchive } from './audit-trail.js';
+import { AuditTrail, type ExportedLines, type ExportRange, UnreadableArchive } from './audit-trail.js';
 import { servedAudit } from './chain.js';
 import { headFileOf } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
@@ -92,14 +92,8 @@ export class StateReader {
    * @throws Refusal `missing` when it lies in a file that is not there.
    */
   async auditRecord(sequence: number, filter: AuditFilter): Promise<string | null> {
-    try {
-      const row = await this.#trail.row(sequence, filter);
-      return row ? servedRow(row) : null;
-    } catch (fault) {
-      if (!(fault instanceof UnreadableArchive)) throw fault;
-      const message = `AuditRecord ${auditName(sequence)} is archived in ${fault.file}, which is not in the archive folder or cannot be read; put it back to read the record`;
-      throw new Refusal('missing', message, { code: 'archive_unreadable', file: fault.file });
-    }
+    const row = await named(this.#trail.row(sequence, filter), `AuditRecord ${auditName(sequence)} is archived in`, 'put it back to read the record');
+    return row ? servedRow(row) : null;
   }
 
   /** Oldest first, as a JSON array. */
@@ -107,9 +101,16 @@ export class StateReader {
     return `[${(await this.#trail.of(request)).map(servedRow).join(',')}]`;
   }
 
-  /** Records after a sequence, one JSON text per line, with `mac` and `keyId` (decisions 8.6, archives and backup). */
-  auditLines(after: number, limit: number): Promise<ExportedLines> {
-    return this.#trail.lines(after, limit);
+  /**
+   * Records after a sequence, one JSON text per line, with `mac` and `keyId` (decisions 8.6, archives and backup).
+   * @throws Refusal `missing` when they lie in a file that is not there.
+   */
+  auditLines(after: number, limit: number, range: ExportRange): Promise<ExportedLines> {
+    return named(this.#trail.lines(after, limit, range), `the records after ${auditName(after)} are archived in`, 'put it back, or ask for other times');
+  }
+
+  missingArchives(range: ExportRange): Promise<string[]> {
+    return this.#trail.missingFiles(range);
   }
 
   archiveDue(limits: ArchiveLimits, nowMs: number): ArchiveSpan | null {
@@ -185,6 +186,14 @@ export class StateReader {
     if (!statement) this.#statements.set(text, (statement = this.#database.prepare(text)));
     return statement;
   }
+}
+
+/** A file that cannot be read is told with what it is needed for, and what to do. */
+function named<T>(work: Promise<T>, what: string, remedy: string): Promise<T> {
+  return work.catch((fault: unknown) => {
+    if (!(fault instanceof UnreadableArchive)) throw fault;
+    throw new Refusal('missing', `${what} ${fault.file}, which is not in the archive folder or cannot be read; ${remedy}`, { code: 'archive_unreadable', file: fault.file });
+  });
 }
 
 function memberPath(member: string): string {

@@ -42,7 +42,7 @@ const slow: Pick<LedgerQueries, 'verifyArchives' | 'factPage'> = {
 
 let gateway: GatewayTest = await startGatewayTest({
   dataDir,
-  routes: ({ store, clock }) => [{ rows: AUDIT_ROUTES, deps: { queries, integrity: new ArchiveIntegrity({ store, queries: slow, clock }) } }],
+  routes: ({ store, clock }) => [{ rows: AUDIT_ROUTES, deps: { store, queries, integrity: new ArchiveIntegrity({ store, queries: slow, clock }) } }],
 });
 t.teardown(async () => {
   await queries.close();

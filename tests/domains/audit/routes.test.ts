@@ -13,7 +13,7 @@ const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-audit-routes-'));
 const queries = openQueries(dataDir);
 const gateway = await startGatewayTest({
   dataDir,
-  routes: ({ store, clock }) => [{ rows: AUDIT_ROUTES, deps: { queries, integrity: new ArchiveIntegrity({ store, queries, clock }) } }],
+  routes: ({ store, clock }) => [{ rows: AUDIT_ROUTES, deps: { store, queries, integrity: new ArchiveIntegrity({ store, queries, clock }) } }],
 });
 t.teardown(async () => {
   await queries.close();

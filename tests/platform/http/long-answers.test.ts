@@ -1,0 +1,113 @@
+/** Answers that are made while they are sent: a reader that is slow, stops or goes away takes no memory and stops nobody. */
+import { connect, type Socket } from 'node:net';
+import t from 'tap';
+import { type Route, routesFor, streamed } from '../../../src/platform/http/route.js';
+import { eventually } from '../../support/api-client.js';
+import { startGatewayTest } from '../../support/gateway.js';
+
+const CHUNK_BYTES = 1024 * 1024;
+const CHUNKS = 64;
+/** What the sockets of both ends hold at most, and a chunk on each side of them. */
+const ON_THE_WAY_MAX = 32;
+
+/** Of the last answer: how many chunks were taken, and whether somebody has said that no more are wanted. */
+let made = { taken: 0, over: false };
+let fails = Number.POSITIVE_INFINITY;
+
+async function* chunks(): AsyncGenerator<Uint8Array> {
+  const mine = { taken: 0, over: false };
+  made = mine;
+  try {
+    for (let at = 0; at < CHUNKS; at += 1) {
+      await new Promise((resolve) => setImmediate(resolve)); // as from another thread
+      if (at === fails) throw new Error('the file is gone');
+      mine.taken += 1;
+      // odd lengths, and an empty one now and then
+      yield at % 10 === 9 ? new Uint8Array() : Buffer.alloc(CHUNK_BYTES + at, 97 + (at % 26));
+    }
+  } finally {
+    mine.over = true;
+  }
+}
+
+const EXPECTED = Array.from({ length: CHUNKS }, (_, at) => (at % 10 === 9 ? 0 : CHUNK_BYTES + at)).reduce((sum, bytes) => sum + bytes, 0);
+
+const route = routesFor<object>();
+const rows: readonly Route<object>[] = [
+  route({ method: 'GET', path: '/api/v1/long', action: 'long:read', tier: 'none', handle: () => Promise.resolve(streamed(chunks(), 'application/x-ndjson', { 'X-More': 'yes' })) }),
+  route({ method: 'GET', path: '/api/v1/at-once', action: 'long:read', tier: 'none', handle: () => streamed(chunks(), 'application/x-ndjson') }),
+];
+
+const gateway = await startGatewayTest({ routes: [{ rows, deps: {} }] });
+t.teardown(() => gateway.stop());
+
+/** A connection with the request on it, of which nothing is read before somebody asks. */
+function opened(path = '/api/v1/long'): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(gateway.port, '127.0.0.1', () => {
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      resolve(socket.pause());
+    });
+    socket.once('error', reject);
+  });
+}
+
+/** The sender takes no more chunks, though there are some: nobody reads. */
+async function stalled(): Promise<number> {
+  let before = -1;
+  let same = 0;
+  await eventually('the sender waits', async () => {
+    same = made.taken > 0 && made.taken === before ? same + 1 : 0;
+    before = made.taken;
+    return same >= 10;
+  });
+  return before;
+}
+
+t.test('8.6: a long answer is sent whole, with its headers and its own media type', async (t) => {
+  for (const path of ['/api/v1/long', '/api/v1/at-once']) {
+    const answer = await gateway.request('GET', path);
+    t.match(answer, { status: 200, headers: { 'content-type': 'application/x-ndjson', 'x-content-type-options': 'nosniff', 'transfer-encoding': 'chunked' } }, path);
+    t.equal(answer.text.length, EXPECTED);
+    t.equal(answer.text.replace(/(.)\1*/g, '$1').length, CHUNKS - Math.floor(CHUNKS / 10), 'in the order of its chunks');
+    t.ok(made.over);
+  }
+  made = { taken: 0, over: false };
+  t.match(await gateway.request('HEAD', '/api/v1/long'), { status: 200, headers: { 'content-type': 'application/x-ndjson', 'x-more': 'yes' }, text: '' });
+  t.equal(made.taken, 0, 'nothing is made that nobody reads');
+});
+
+t.test('8.6: while the reader stops no more is made than the sockets hold; others are served, and he gets the rest', async (t) => {
+  const socket = await opened();
+  const held = await stalled();
+  t.ok(held < ON_THE_WAY_MAX, `${held} of ${CHUNKS} chunks`);
+  t.notOk(made.over);
+  t.equal((await gateway.request('GET', '/readyz')).status, 200);
+  let bytes = 0;
+  let tail = '';
+  socket.on('data', (data: Buffer) => {
+    bytes += data.length;
+    tail = (tail + data.subarray(-7).toString('latin1')).slice(-7);
+  });
+  socket.resume();
+  await eventually('the end is there', async () => tail.endsWith('\r\n0\r\n\r\n'));
+  t.ok(bytes > EXPECTED);
+  t.ok(made.over);
+  socket.destroy();
+});
+
+t.test('8.6: a reader that goes away ends the making; a making that fails cuts the reader off', async (t) => {
+  const gone = await opened();
+  await stalled();
+  const last = made;
+  gone.destroy();
+  await eventually('the making has ended', async () => last.over);
+  t.ok(last.taken < CHUNKS);
+
+  for (const at of [0, 40]) {
+    fails = at;
+    await t.rejects(gateway.request('GET', '/api/v1/long'), { code: 'ECONNRESET' }, `chunk ${at}: no end that looks like one`);
+  }
+  fails = Number.POSITIVE_INFINITY;
+  t.equal((await gateway.request('GET', '/api/v1/long')).text.length, EXPECTED, 'and the next one is whole');
+});
