@@ -379,7 +379,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     signatures: { store, clock, keys: signingKeys, kinds: KINDS },
     plant: common,
     controlModules: { ...common, bypassDefaultMs: settings.bypassDefaultMs, bypassMaxMs: settings.bypassMaxMs },
-    ioModules: { ...common, probes, ioModules },
+    ioModules: { ...common, probes, ioModules, image: build, modeCheckDeviceTags: settings.modeCheckDeviceTags },
     controllers: common,
     alarmDefinitions: common,
     logic: common,

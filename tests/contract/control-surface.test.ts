@@ -201,3 +201,111 @@ t.test('HIER-09 IO-04 IO-16: a fail-safe value that its output cannot take, and 
     body: { writePosture: { verdict: 'regulating' } },
   });
 });
+
+t.test('SIM-16 IO-17 IO-18 IO-19 IO-20: a simulated channel is read, forced until released, and listed with the tags that stand on it', async (t) => {
+  const [operator, viewer] = [await test.as('operator'), await test.as('viewer')];
+  const rx = `${IO}/io-rx101`;
+  const { body: all } = await viewer.get(`${rx}/tags`);
+  const channel = all.find(({ controlModules }: Answer['body']) => controlModules.some(({ name, tag }: Answer['body']) => name === 'tic101' && tag === 'pv'));
+  t.match(channel, { direction: 'input', dataType: 'float', value: Number, quality: 'Good', ts: /Z$/, forced: false });
+  const own = `${rx}/tags/${channel.channel}`;
+  t.match(await viewer.get(own), { status: 200, body: { channel: channel.channel, address: channel.address, forced: false } });
+  t.match(await viewer.get(`${rx}/tags/nothing`), { status: 404, body: { code: 'unknown_channel' } });
+  t.match(await operator.post(`${rx}/read`, { channel: channel.channel }), { status: 200, body: { channel: channel.channel, quality: 'Good', value: Number, message: '' } });
+
+  t.match(await operator.post(`${rx}/write`, { channel: channel.channel, value: 12 }), { status: 200, body: { ok: true, forced: true, readback: 12 } });
+  await test.until('the forced value is measured', own, (now) => now.forced && now.value === 12);
+  t.match((await operator.get(`${AT}/audit?category=iomodule-write&limit=2`)).body.items, [
+    { result: 'Success', target: { kind: 'IOModule', name: 'io-rx101' }, details: { channel: channel.channel, forced: true }, after: 12 },
+    { result: 'Accepted' },
+  ]);
+  t.same((await operator.post(`${rx}/release`, { channel: channel.channel })).body, { released: [channel.channel] });
+  t.same((await operator.post(`${rx}/release`, {})).body, { released: [] }, 'nothing is forced any more');
+  await test.until('the behaviour shows again', own, (now) => !now.forced && now.value !== 12);
+
+  const batch = await operator.post(`${rx}/read-batch`, { channels: [channel.channel, 'nothing', 'constructor'] });
+  t.match(batch.body.values, [{ quality: 'Good' }, { channel: 'nothing', value: null, quality: 'Bad', message: /no channel nothing/ }, { quality: 'Bad' }]);
+  for (const [path, body, field] of [
+    ['read', { channel: 'nothing' }, 'channel'],
+    ['read', { channel: '__proto__' }, 'channel'],
+    ['read', {}, 'channel'],
+    ['read-batch', { channels: [] }, 'channels'],
+    ['read-batch', { channels: Array(501).fill('a') }, 'channels'],
+    ['write', { channel: 'nothing', value: 1 }, 'channel'],
+    ['write', { channel: channel.channel }, 'value'],
+    ['write', { channel: channel.channel, value: 'warm' }, 'value'],
+    ['write', { channel: channel.channel, value: null }, 'value'],
+    ['write', { channel: 'tcv101.out', value: 1e6 }, 'value'],
+    ['release', { channel: 'nothing' }, 'channel'],
+  ] as const)
+    t.match(await operator.post(`${rx}/${path}`, body), { status: 400, body: { field } }, `${path} ${JSON.stringify(body).slice(0, 60)}`);
+  t.match(
+    await operator.post(`${rx}/write`, { channel: 'tcv101.out', value: 1e6 }),
+    { status: 400, body: { code: 'out_of_range', tag: /^tcv101\./, engMin: 0, engMax: 100 } },
+    'the range of the output holds for a force too',
+  );
+  for (const path of ['read', 'read-batch', 'write', 'release']) t.match(await viewer.post(`${rx}/${path}`, {}), { status: 403, body: { code: 'action_missing' } }, path);
+  t.match(await operator.post(`${IO}/nowhere/read`, { channel: 'a' }), { status: 404 });
+});
+
+t.test('IO-18 Q-UNIT-08: a device output obeys access level and direction; a device that is away is Bad, and a write to it 503', async (t) => {
+  const channels = [
+    { name: 'level', address: 'holding:1:float32' },
+    { name: 'lamp', address: 'coil:1', direction: 'output' },
+    { name: 'pump', address: 'coil:2', direction: 'output' },
+  ];
+  await did(admin.post(IO, { name: 'plc', protocol: 'modbus', address: '127.0.0.1:1', options: { timeout: '100ms', retries: 0 }, channels }));
+  await did(
+    engineer.post(TEMPLATES, {
+      name: 'lamp',
+      tags: [{ name: 'on', dataType: 'Boolean', blockRef: 'out', portRef: 'OUT', channel: 'plc:lamp' }],
+      blocks: [{ name: 'out', type: 'DO', params: { addr: '' } }],
+    }),
+  );
+  await did(engineer.post(MODULES, { name: 'lamp1', templateRef: 'lamp', parentName: 'bench' }));
+  await test.until('the device is found away', `${IO}/plc`, (module) => module.connectivity.verdict === 'lost');
+  t.match(await admin.post(`${IO}/plc/write`, { channel: 'level', value: 1 }), { status: 400, body: { field: 'channel' } }, 'an input');
+  t.match(await admin.post(`${IO}/plc/write`, { channel: 'lamp', value: true }), { status: 403, body: { code: 'read_only_tag', tag: 'lamp1.on' } });
+  t.match(await admin.post(`${IO}/plc/write`, { channel: 'coil:1', value: true }), { status: 403 }, 'by its address too');
+  t.match(await admin.post(`${IO}/plc/write`, { channel: 'pump', value: 'perhaps' }), { status: 400, body: { code: 'invalid_value' } });
+  t.match(await admin.post(`${IO}/plc/write`, { channel: 'pump', value: true }), { status: 503, body: { code: 'device_unreachable' } });
+  t.match((await admin.get(`${AT}/audit?category=iomodule-write&limit=2`)).body.items, [{ result: 'Failed', details: { code: 'device_unreachable' } }, { result: 'Accepted' }]);
+  t.match(await admin.post(`${IO}/plc/read`, { channel: 'level' }), { status: 200, body: { value: null, quality: 'Bad', message: /.+/ } });
+  t.match(await admin.post(`${IO}/plc/release`, {}), { status: 400, body: { code: 'not_simulated' } });
+  t.match((await admin.get(`${IO}/plc/tags`)).body, [
+    { channel: 'level', quality: 'Bad', value: null, controlModules: [] },
+    { channel: 'lamp', direction: 'output', controlModules: [{ name: 'lamp1', tag: 'on' }] },
+    { channel: 'pump' },
+  ]);
+});
+
+t.test('IO-14 IO-15 IO-16: a probe is restarted for a reason; exposed fail-safe values are named and must be acknowledged', async (t) => {
+  // modules of box: fs, which the test before has made, has a fail-safe timeout
+  const body = await did(admin.post(IO, simulated('plain')));
+  t.equal(body.name, 'plain');
+  const { probe } = await test.until('it is served', `${IO}/plain`, (module) => module.state === 'Connected');
+  const restart = `${IO}/plain/ioprobe/restart`;
+  t.match(await (await test.as('operator')).post(restart, { reason: 'a long enough reason' }), { status: 403, body: { action: 'iomodule:restart-probe' } });
+  t.match(await engineer.post(restart, { reason: 'short' }), { status: 400, body: { code: 'reason_too_short' } });
+  t.match(await engineer.post(restart, { reason: 'a long enough reason', acknowledgeFailSafe: 'yes' }), { status: 400, body: { field: 'acknowledgeFailSafe' } });
+  t.match(await engineer.post(restart, { reason: 'a long enough reason' }), {
+    status: 409,
+    body: { code: 'fail_safe_not_acknowledged', error: /fs after 5s/, failSafeArmed: [{ ioModule: 'fs', timeout: '5s' }] },
+  });
+  await did(admin.post(`${IO}/plain/write`, { channel: 'level', value: 7 }), 200);
+  const answer = await engineer.post(restart, { reason: 'a long enough reason', acknowledgeFailSafe: true });
+  t.match(answer, {
+    status: 200,
+    body: {
+      ioModule: 'plain',
+      pod: probe.podName,
+      oldImage: /lineside/,
+      newImage: /lineside/,
+      servedModules: ['fs', 'plain'],
+      failSafeArmed: [{ ioModule: 'fs' }],
+      status: 'Restarting',
+    },
+  });
+  await test.until('the probe is another one: nothing is forced', `${IO}/plain/tags/level`, (channel) => channel.forced === false && channel.quality === 'Good');
+  t.match((await engineer.get(`${AT}/audit?category=ioprobe&limit=1`)).body.items[0], { result: 'Success', operatorReason: 'a long enough reason', target: { name: 'plain' } });
+});

@@ -106,6 +106,7 @@ function paramsOf(row: Route): Readonly<Record<string, string>> {
     unit: 'rx101',
     cm: 'xv101',
     tag: 'reset',
+    channel: 'lt101',
     address: 'xv101.reset', // the story leaves xv101 in Manual
     network: 'rx101-energy',
     formulaName: 'standard',

@@ -90,7 +90,11 @@ const FAMILIES: readonly Family[] = [
   { path: `${S}/controllers`, create: { name: 'walk', simulation: true }, change: { displayName: 'Walk' } },
   { path: `${S}/units`, create: { name: 'walk', processCellName: 'walk' } },
   { path: `${S}/simulationpresets`, create: { name: 'walk', behaviors: [{ address: 'a', type: 'NoisyConstant', params: { value: '1', noise: '0' } }] } },
-  { path: `${S}/iomodules`, create: { name: 'walk', controllerRef: 'walk', protocol: 'simulation' }, change: { channels: [] } },
+  {
+    path: `${S}/iomodules`,
+    create: { name: 'walk', controllerRef: 'walk', protocol: 'simulation', channels: [{ address: 'a', dataType: 'float' }] },
+    change: { simulation: { seed: 1 } },
+  },
   {
     path: `${CRUD}/fbblocktypes`,
     create: {
@@ -159,6 +163,10 @@ async function engineering(story: Story): Promise<void> {
     await story.send(`PUT ${path}/{name}`, { name }, { body: change ?? { description: 'walked' } });
   }
   await story.send(`POST ${S}/fbnetworks/{name}/override-hot-swap`, { name: 'walk-program' }, { body: REASON });
+  await story.test.until('the simulated module is served', `${AT}/iomodules/walk`, (module) => module.state === 'Connected');
+  await story.send(`POST ${S}/iomodules/{name}/write`, { name: 'walk' }, { body: { channel: 'a', value: 1 } });
+  await story.send(`POST ${S}/iomodules/{name}/release`, { name: 'walk' }, { body: {} });
+  await story.send(`POST ${S}/iomodules/{name}/ioprobe/restart`, { name: 'walk' }, { body: REASON });
   for (const { path, name = 'walk' } of [...FAMILIES].reverse()) await story.send(`DELETE ${path}/{name}`, { name });
   await story.send(`POST ${S}/simulationpresets/seed`, {}, { body: {} });
   const manifest = { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Area', metadata: { name: 'applied', namespace: `site-${SITE}` }, spec: { description: 'applied' } };

@@ -3,18 +3,20 @@ import * as v from 'valibot';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
+import { channelRoutes } from './channel-routes.js';
 import { ioModuleBody, presetBody, type Secrets } from './dto.js';
 import { IOModule, SimulationPreset } from './kind.js';
 import { SHIPPED_PRESETS } from './shipped-presets.js';
 
 const route = routesFor<{ readonly store: Store }>();
 
-/** Needs `{ store }`. */
+/** Needs ChannelDeps. */
 export function ioModuleRoutes(secrets: Secrets): readonly Route[] {
   return [
     ...crudRoutes(IOModule, { read: 'read', write: 'admin', dto: (resource, read) => ioModuleBody(resource, read, secrets), derives: true }),
     ...crudRoutes(SimulationPreset, { read: 'read', write: 'engineer', dto: presetBody }),
     seed,
+    ...channelRoutes,
   ];
 }
 

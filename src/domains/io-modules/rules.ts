@@ -119,7 +119,11 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
 /** Addresses that another simulation module of the site offers; undefined when there is none of that name. */
 function simulatedAddresses(read: StoreReader, site: string, module: string, self: string): ReadonlySet<string> | undefined {
   const spec = module === self ? undefined : read.get(IO_MODULE, site, module)?.spec;
-  if (spec?.protocol !== 'simulation') return undefined;
+  return spec?.protocol === 'simulation' ? offeredAddresses(read, site, spec) : undefined;
+}
+
+/** Its channels and the addresses of its behaviours (decisions 6.1). */
+export function offeredAddresses(read: StoreReader, site: string, spec: IOModuleSpec): ReadonlySet<string> {
   const preset = read.get(PRESET, site, spec.simulation?.preset ?? '')?.spec.behaviors ?? [];
   const behaviors = mergeBehaviors(preset, spec.simulation?.addressMap ?? {}, spec.simulation?.behaviors ?? []);
   return new Set([...spec.channels.map((channel) => channel.address), ...behaviors.map((behavior) => behavior.address)]);

@@ -59,7 +59,7 @@ export class ContentsKeeper {
     const values = this.#found.get(`${site}/${module}`);
     if (!values) return behaviors;
     return behaviors.map((behavior) =>
-      isCumulative(behavior) && behavior.address in values ? { ...behavior, params: { ...behavior.params, initial: values[behavior.address] } } : behavior,
+      isCumulative(behavior) && Object.hasOwn(values, behavior.address) ? { ...behavior, params: { ...behavior.params, initial: values[behavior.address] } } : behavior,
     );
   }
 

@@ -106,6 +106,11 @@ export class LocalProbes {
     return reply?.type === 'release-result' ? reply.released : undefined;
   }
 
+  /** Ends the probe of the module and starts it again with the same plan; the process images stay. */
+  restart(site: string, module: string): void {
+    for (const probe of this.#probes.values()) if (probe.serves(site, module)) probe.restart();
+  }
+
   async stop(): Promise<void> {
     await Promise.all([...this.#probes.values()].map((probe) => probe.stop()));
   }
@@ -170,6 +175,7 @@ class Probe {
   }
 
   request(build: (id: number) => ProbeInbound): Promise<ProbeOutbound | undefined> {
+    if (!this.#worker) return Promise.resolve(undefined); // between two of its lives nobody would answer
     const id = this.#nextId++;
     return new Promise((resolve) => {
       const cancel = this.#clock.after(REQUEST_TIMEOUT_MS, () => finish(undefined));
@@ -183,15 +189,27 @@ class Probe {
     });
   }
 
+  /** One that has ended by itself is on its way back already. */
+  restart(): void {
+    if (this.#worker && !this.#stopping) void this.#end(this.#worker);
+  }
+
   async stop(): Promise<void> {
     this.#stopping = true;
-    const worker = this.#worker;
-    if (!worker) return;
+    if (this.#worker) await this.#end(this.#worker);
+  }
+
+  async #end(worker: Worker): Promise<void> {
     const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
     const cancel = this.#clock.after(2000, () => void worker.terminate());
     worker.postMessage({ type: 'stop' } satisfies ProbeInbound);
     await exited;
     cancel();
+  }
+
+  /** Unless it was stopped in the meantime, or a new plan has started it already. */
+  #comeBack(): void {
+    if (!this.#stopping && !this.#worker) this.#start();
   }
 
   #start(): void {
@@ -206,7 +224,7 @@ class Probe {
       if (worker !== this.#worker) return;
       this.#worker = undefined;
       for (const finish of [...this.#pending.values()]) finish(undefined);
-      if (!this.#stopping) this.#clock.after(RESTART_DELAY_MS, () => this.#start());
+      if (!this.#stopping) this.#clock.after(RESTART_DELAY_MS, () => this.#comeBack());
     });
     if (this.#plan) worker.postMessage({ type: 'plan', plan: this.#plan } satisfies ProbeInbound);
   }

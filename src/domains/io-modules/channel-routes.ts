@@ -1,0 +1,323 @@
+/**
+ * Channels of an I/O module from outside: read, write, release, list, and the restart of the probe behind them (contract 3,
+ * I/O module and Simulation; decisions Q-IO-02, Q-UNIT-08). A write to a simulated channel forces it until it is released.
+ */
+import * as v from 'valibot';
+import { isChannelValue } from '../../../runtime/catalog.js';
+import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
+import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
+import { timestamp } from '../../platform/base/clock.js';
+import { parseDuration } from '../../platform/base/duration-text.js';
+import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
+import { Required, Scalar } from '../../platform/store/fields.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import type { LocalProbes } from '../placement/local-probes.js';
+import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
+import { channelsOf } from './channels.js';
+import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
+import { offeredAddresses } from './rules.js';
+
+export interface ChannelDeps {
+  readonly store: Store;
+  readonly probes: LocalProbes;
+  readonly ioModules: { image(site: string, module: string): ImagePlan | undefined };
+  /** Setting gateway.tagWrite.modeCheckDeviceTags (decisions Q-TAG-09). */
+  readonly modeCheckDeviceTags: boolean;
+  /** Build of the probes. */
+  readonly image: string;
+}
+
+type Named = { readonly site: string; readonly name: string };
+type Module = Resource<IOModuleSpec, IOModuleStatus>;
+type Write = { readonly channel: string; readonly value: string | number | boolean };
+
+const route = routesFor<ChannelDeps>();
+const PATH = '/api/v1/sites/{site}/iomodules/{name}';
+const READS_MAX = 500; // decisions Q-IO-02
+const SILENT = 'the probe of the module does not answer';
+const WRITES = { action: 'Update', category: 'iomodule-write', target: ({ site, name }: Record<string, string>) => ({ kind: 'IOModule', name, site }) } as const;
+
+function moduleOf({ site, name }: Named, store: Store): Module {
+  const module = store.get(IOModule, site, name);
+  if (!module) throw missing('IOModule', name);
+  return module;
+}
+
+const here = (params: Named, { store }: ChannelDeps): void => void moduleOf(params, store);
+
+/** A declared channel by its name or address. */
+function declared(module: Module, channel: string): ProbeChannel | undefined {
+  return channelsOf(module.spec).find(({ name, address }) => name === channel || address === channel);
+}
+
+/** A simulated module has the addresses of its behaviours too (decisions 6.1). */
+function hasChannel(module: Module, channel: string, store: Store): boolean {
+  return declared(module, channel) !== undefined || (module.spec.protocol === 'simulation' && offeredAddresses(store, module.metadata.site, module.spec).has(channel));
+}
+
+const noChannel = (module: Module, channel: string): string => `I/O module ${module.metadata.name} has no channel ${channel}`;
+
+function unknownChannel(module: Module, channel: string): Refusal {
+  return invalid('unknown_channel', 'channel', noChannel(module, channel));
+}
+
+async function samplesOf(module: Module, channels: readonly string[], probes: LocalProbes): Promise<readonly ChannelSample[]> {
+  const { site, name } = module.metadata;
+  const found = await probes.read(site, name, channels);
+  return found ?? channels.map((channel) => ({ channel, address: declared(module, channel)?.address ?? channel, value: null, quality: 'Bad' as const, atMs: 0, message: SILENT }));
+}
+
+function shown({ channel, address, value, quality, atMs, message }: ChannelSample) {
+  return { channel, address, value, quality, ts: atMs === 0 ? '' : timestamp(atMs), message };
+}
+
+// ---------------------------------------------------------------- write
+
+/** Barriers of a write, in the order of a tag write (decisions Q-UNIT-08). */
+function checkWrite(module: Module, { channel, value }: Write, deps: ChannelDeps): void {
+  if (!hasChannel(module, channel, deps.store)) throw unknownChannel(module, channel);
+  const found = declared(module, channel);
+  if (!found) return; // an address of a behaviour only: no tag can stand on it
+  const isForce = module.spec.protocol === 'simulation';
+  const users = found.direction === 'output' ? channelUsers(deps.store, module.metadata.site, module.metadata.name)(found).filter(carriesOutput) : [];
+  if (!isForce) {
+    if (found.direction === 'input') throw invalid('invalid_field', 'channel', `channel ${found.name} is an input; only outputs are written`);
+    refuseBarred(users, found.name, deps.modeCheckDeviceTags);
+  }
+  if (!isChannelValue(value, found.dataType)) throw invalid('invalid_value', 'value', `${JSON.stringify(value)} is no ${found.dataType}`, { dataType: found.dataType });
+  for (const user of users) checkRange(user, value);
+}
+
+/** @throws Refusal `automatic_mode`, `read_only_tag`. */
+function refuseBarred(users: readonly ChannelUser[], channel: string, modeCheck: boolean): void {
+  const busy = modeCheck ? users.find(({ automatic }) => automatic) : undefined;
+  if (busy)
+    throw new Refusal('forbidden', `control module ${busy.controlModule} is in Automatic; set it to Manual or Semi-Automatic before writing ${channel}`, {
+      code: 'automatic_mode',
+      controlModule: busy.controlModule,
+    });
+  const [first] = users;
+  if (first && users.every(({ tag }) => tag.accessLevel === 'read'))
+    throw new Refusal('forbidden', `channel ${channel} is tag ${first.controlModule}.${first.tag.name}, which can only be read`, {
+      code: 'read_only_tag',
+      tag: `${first.controlModule}.${first.tag.name}`,
+    });
+}
+
+/** A numeric write outside a declared range is refused on every write path (contract 3, Control-module template). */
+function checkRange(user: ChannelUser, value: Write['value']): void {
+  const { min, max } = user.tag;
+  const number = engineeringValue(Number(value), user);
+  if (!Number.isFinite(number) || (number >= (min ?? -Infinity) && number <= (max ?? Infinity))) return;
+  const tag = `${user.controlModule}.${user.tag.name}`;
+  throw invalid('out_of_range', 'value', `value ${value} is ${number} at tag ${tag}, outside ${min ?? '-'} to ${max ?? '-'}`, { tag, engMin: min ?? null, engMax: max ?? null });
+}
+
+const FAILURES = { unknown_channel: 'invalid', invalid_value: 'invalid', device_unreachable: 'unavailable', device_write_failed: 'bad-gateway' } as const;
+
+async function writeChannel(context: RequestContext<Named, Write>, deps: ChannelDeps) {
+  const { site, name } = context.params;
+  const { channel, value } = context.body;
+  const module = moduleOf(context.params, deps.store);
+  checkWrite(module, context.body, deps);
+  const found = declared(module, channel);
+  const about = { after: value, details: { channel: found?.name ?? channel, address: found?.address ?? channel } };
+  await deps.store.write({ audits: [context.audit({ ...about, result: 'Accepted' })] }); // on record before the device sees it (D-AUDIT-01)
+  const reply = (await deps.probes.write(site, name, channel, value)) ?? { ok: false, code: 'device_unreachable' as const, message: SILENT, forced: false, readback: null };
+  if (reply.ok) {
+    await deps.store.write({ audits: [context.audit({ ...about, result: 'Success', details: { ...about.details, forced: reply.forced } })] });
+    const { forced, readback, message } = reply;
+    return { ok: true, channel: about.details.channel, address: about.details.address, message: message || (forced ? 'forced until it is released' : 'written'), forced, readback };
+  }
+  const code = reply.code ?? 'device_write_failed';
+  await deps.store.write({ audits: [context.audit({ ...about, result: 'Failed', reason: 'DeviceRefused', details: { ...about.details, code, message: reply.message } })] });
+  throw new Refusal(FAILURES[code], reply.message, { code, ...(FAILURES[code] === 'invalid' ? { field: 'value' } : {}) });
+}
+
+// ---------------------------------------------------------------- list
+
+/** Simulated channels from their probe, which knows what is forced; those of devices from the process image: a list polls no device. */
+async function listed(module: Module, deps: ChannelDeps) {
+  const { site, name } = module.metadata;
+  const channels = channelsOf(module.spec);
+  const names = channels.map((channel) => channel.name);
+  const samples = module.spec.protocol === 'simulation' ? await samplesOf(module, names, deps.probes) : imaged(deps.ioModules.image(site, name));
+  const usersOf = channelUsers(deps.store, site, name);
+  return channels.map((channel, index) => {
+    const sample = samples[index];
+    return {
+      channel: channel.name,
+      address: channel.address,
+      direction: channel.direction,
+      dataType: channel.dataType,
+      value: sample?.value ?? null,
+      quality: sample?.quality ?? 'Bad',
+      ts: sample && sample.atMs > 0 ? timestamp(sample.atMs) : '',
+      forced: sample?.forced ?? false,
+      controlModules: usersOf(channel).map(({ controlModule, tag }) => ({ name: controlModule, tag: tag.name })),
+    };
+  });
+}
+
+interface Imaged extends Pick<ChannelSample, 'value' | 'atMs' | 'forced'> {
+  readonly quality: string;
+}
+
+const texts = new TextDecoder();
+
+function imaged(plan: ImagePlan | undefined): readonly Imaged[] {
+  if (!plan) return [];
+  const image = new ProcessImage(plan.channels.length, plan.buffer);
+  const value = new Float64Array(image.size);
+  const atMs = new Float64Array(image.size);
+  const quality = new Uint8Array(image.size);
+  image.latch(value, atMs, quality);
+  return plan.channels.map(({ dataType }, channel) => {
+    const seen = { atMs: atMs[channel], quality: atMs[channel] === 0 ? 'Bad' : (QUALITY_WORDS[quality[channel]] ?? 'Bad'), forced: false };
+    if (atMs[channel] === 0) return { ...seen, value: null };
+    if (dataType === 'string') return { ...seen, value: texts.decode(image.getText(channel)) };
+    if (dataType === 'bool') return { ...seen, value: value[channel] !== 0 };
+    // an integer beyond 2^53 has its digits as text
+    return { ...seen, value: dataType === 'int' && !Number.isSafeInteger(value[channel]) ? texts.decode(image.getText(channel)) : value[channel] };
+  });
+}
+
+// ---------------------------------------------------------------- probe
+
+/** Modules that share the probe of this one, and what of them would go to fail-safe values while it is away. */
+function checkRestart(context: RequestContext<Named, { reason: string; acknowledgeFailSafe: boolean }>, deps: ChannelDeps) {
+  const { site, name } = context.params;
+  const module = moduleOf(context.params, deps.store);
+  const served = deps.store.list(IOModule, site).filter(({ spec }) => spec.controllerRef === module.spec.controllerRef);
+  const armed = served.flatMap(({ metadata, spec }) =>
+    spec.failSafe && (parseDuration(spec.failSafe.timeout) ?? 0) > 0 ? [{ ioModule: metadata.name, timeout: spec.failSafe.timeout, outputs: spec.failSafe.outputs }] : [],
+  );
+  if (armed.length > 0 && !context.body.acknowledgeFailSafe)
+    throw conflict(
+      'fail_safe_not_acknowledged',
+      `while the probe restarts, outputs may go to their fail-safe values: ${armed.map(({ ioModule, timeout }) => `${ioModule} after ${timeout}`).join(', ')}; send acknowledgeFailSafe true to go on`,
+      { failSafeArmed: armed },
+    );
+  if (deps.probes.probeOf(site, name) === '') throw new Refusal('unavailable', `no probe serves I/O module ${name}`, { code: 'device_unreachable' });
+  return { module, served: served.map(({ metadata }) => metadata.name), armed };
+}
+
+/** Needs ChannelDeps. */
+export const channelRoutes: readonly Route<ChannelDeps>[] = [
+  route({
+    method: 'POST',
+    path: `${PATH}/read`,
+    action: 'iomodule:poll',
+    tier: 'operate',
+    body: v.strictObject({ channel: Required }),
+    computes: true,
+    reply: '{channel, address, value, quality, ts, message}',
+    summary: 'Read one channel from the device; one that does not answer is Bad with a message',
+    exists: here,
+    handle: async ({ params, body }, { store, probes }) => {
+      const module = moduleOf(params, store);
+      if (!hasChannel(module, body.channel, store)) throw unknownChannel(module, body.channel);
+      return shown((await samplesOf(module, [body.channel], probes))[0]);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${PATH}/read-batch`,
+    action: 'iomodule:poll',
+    tier: 'operate',
+    body: v.strictObject({ channels: v.pipe(v.array(Required), v.minLength(1), v.maxLength(READS_MAX)) }),
+    computes: true,
+    reply: '{values}',
+    summary: 'Read some channels from the device; an unknown one is an item of quality Bad',
+    exists: here,
+    handle: async ({ params, body }, { store, probes }) => {
+      const module = moduleOf(params, store);
+      const samples = await samplesOf(module, body.channels, probes);
+      return {
+        values: body.channels.map((channel, index) => shown(hasChannel(module, channel, store) ? samples[index] : { ...samples[index], message: noChannel(module, channel) })),
+      };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${PATH}/write`,
+    action: 'iomodule:write',
+    tier: 'operate',
+    body: v.strictObject({ channel: Required, value: Scalar }),
+    reply: '{ok, channel, address, message, forced, readback}',
+    summary: 'Write an output; on a simulated module force any channel until it is released',
+    audit: WRITES,
+    exists: here,
+    handle: (context, deps) => writeChannel(context, deps),
+  }),
+  route({
+    method: 'POST',
+    path: `${PATH}/release`,
+    action: 'iomodule:release',
+    tier: 'operate',
+    body: v.strictObject({ channel: v.optional(Required) }),
+    reply: '{released}',
+    summary: 'End the forcing of one channel, or of all',
+    audit: WRITES,
+    exists: here,
+    async handle(context, { store, probes }) {
+      const { site, name } = context.params;
+      const { channel } = context.body;
+      const module = moduleOf(context.params, store);
+      if (module.spec.protocol !== 'simulation') throw invalid('not_simulated', 'name', `I/O module ${name} is no simulation, so none of its channels is forced`);
+      if (channel !== undefined && !hasChannel(module, channel, store)) throw unknownChannel(module, channel);
+      const released = await probes.release(site, name, channel === undefined ? [] : [channel]);
+      if (!released) throw new Refusal('unavailable', SILENT, { code: 'device_unreachable' });
+      await store.write({ audits: [context.audit({ details: { released } })] });
+      return { released };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${PATH}/tags`,
+    action: 'iomodule:list-tags',
+    tier: 'read',
+    reply: 'array of {channel, address, direction, dataType, value, quality, ts, forced, controlModules}, in channel order',
+    summary: 'Channels with their values and the tags that stand on them',
+    exists: here,
+    handle: ({ params }, deps) => listed(moduleOf(params, deps.store), deps),
+  }),
+  route({
+    method: 'GET',
+    path: `${PATH}/tags/{channel...}`,
+    action: 'iomodule:read-tag',
+    tier: 'read',
+    reply: '{channel, address, direction, dataType, value, quality, ts, forced, controlModules}',
+    summary: 'One channel by its name or address',
+    exists: (params, { store }) => {
+      const module = moduleOf(params, store);
+      if (!declared(module, params.channel)) throw new Refusal('missing', noChannel(module, params.channel), { code: 'unknown_channel' });
+    },
+    handle: async ({ params }, deps) => {
+      const all = await listed(moduleOf(params, deps.store), deps);
+      return all.find(({ channel, address }) => channel === params.channel || address === params.channel);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${PATH}/ioprobe/restart`,
+    action: 'iomodule:restart-probe',
+    tier: 'engineer',
+    reason: 'policy',
+    body: v.strictObject({ reason: v.string(), acknowledgeFailSafe: v.optional(v.boolean(), false) }),
+    reply: '{ioModule, pod, oldImage, newImage, servedModules, failSafeArmed, status}',
+    summary: 'Restart the probe that serves the module; fail-safe values that may be taken must be acknowledged',
+    audit: { action: 'Request', category: 'ioprobe', target: ({ site, name }) => ({ kind: 'IOModule', name, site }) },
+    exists: here,
+    async handle(context, deps) {
+      const { site, name } = context.params;
+      const { module, served, armed } = checkRestart(context, deps);
+      await deps.store.write({ audits: [context.audit({ result: 'Success', operatorReason: context.body.reason, details: { servedModules: served, failSafeArmed: armed } })] });
+      deps.probes.restart(site, name);
+      return { ioModule: name, pod: module.status.probePodName, oldImage: deps.image, newImage: deps.image, servedModules: served, failSafeArmed: armed, status: 'Restarting' };
+    },
+  }),
+];
