@@ -276,3 +276,27 @@ t.test('MES-30 MES-54 BATCH-05 RECORD-11: an order sent again after it was withd
   t.match(await operator.post(`${AT}/batches`, { batchID: 'again-2', name: second.batchName, ...CLEAN }), { status: 409, body: { code: 'batch_id_in_use' } });
   t.match((await mes('GET', '/production-performance/again')).body, { recordPhase: 'Finalized', state: 'Complete' }, 'the record stays as it was');
 });
+
+t.test('SFC-03 ADHOC-05: a chart commands its own root only, and sets modes in its own unit only', async (t) => {
+  const clean = await did(order({ workOrderID: 'rinse' }), 201);
+  await started(clean.batchName);
+  await ended(clean.batchName);
+  await did(command(clean.batchName, 'Reset'));
+  await test.until('the reactor is Idle', `${AT}/units/rx101`, ({ state }) => state === 'Idle');
+  const spec = {
+    steps: [
+      {
+        name: 'only',
+        initial: true,
+        actionST: "foreign := MODE('xv201', 'Manual'); own := MODE('xv105', 'Manual'); back := MODE('xv105', 'Automatic'); held := COMMAND('root', 'Hold', 'asked by the chart');",
+      },
+    ],
+  };
+  await did(engineer.post(`${AT}/phasetemplates`, { name: 'reaching', spec }), 201);
+  const { name } = await did(operator.post(`${AT}/units/rx101/execute-phase`, { phaseTemplateRef: 'reaching' }), 201);
+  const held = await test.until('the chart has held its root', `${AT}/phases/${name}`, ({ state }) => state === 'Held');
+  t.match(held.sfcStatus.variableSnapshot, { foreign: 'FALSE', own: 'TRUE', back: 'TRUE' });
+  t.equal((await viewer.get(`${AT}/controlmodules/xv201`)).body.mode, 'Automatic', 'the valve of another unit is left alone');
+  await did(operator.post(`${AT}/command`, { kind: 'Phase', name, command: 'Abort', reason: REASON }));
+  await test.until('it is aborted', `${AT}/phases/${name}`, ({ state }) => state === 'Aborted');
+});

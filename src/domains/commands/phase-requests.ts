@@ -4,8 +4,12 @@ import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { PhaseRequests, RequestAnswer } from '../batches/phase-desk.js';
+import type { Store } from '../../platform/store/store.js';
+import { ControlModule } from '../control-modules/kind.js';
 import { ioModuleOf } from '../control-modules/merge.js';
+import { unitOf } from '../control-modules/rules.js';
 import { IOModule } from '../io-modules/kind.js';
+import { rootOf } from '../procedures/roots.js';
 import { type CommandDeps, sendCommand } from './command.js';
 import { setMode } from './mode.js';
 import type { PhaseResource } from './prompt-response.js';
@@ -17,7 +21,7 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
       const { site, name } = phase.metadata;
       const actor = chartActor(name);
       const correlationID = randomUUID();
-      const [kind, named] = targetOf(target, phase.spec.batchRef);
+      const [kind, named] = targetOf(deps.store, phase, target);
       const audit = (entry: Partial<AuditDraft>): AuditDraft => ({
         site,
         action: 'Command',
@@ -33,6 +37,8 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
     async mode(phase, module, mode) {
       const { site, name } = phase.metadata;
       const bound = phase.spec.roleMap[module] ?? module;
+      const found = deps.store.get(ControlModule, site, bound);
+      if (!found || unitOf(deps.store, site, found.spec) !== phase.spec.unitRef) return false; // a phase has the modules of its own unit
       const audit = (entry: Pick<AuditDraft, 'target' | 'before' | 'after'>): AuditDraft => ({
         site,
         action: 'Update',
@@ -107,9 +113,13 @@ function chartActor(phase: string): Actor {
   return { accountId: `phase/${phase}`, displayName: `phase ${phase}`, actorType: 'component', component: `phase/${phase}` };
 }
 
-/** `self` and `root` are the batch: only roots take commands. */
-function targetOf(target: string, batch: string): readonly [string, string] {
-  if (target === 'self' || target === 'root') return ['Batch', batch];
+/** `self` and `root` are the batch, or the root of the ad-hoc run: only roots take commands. */
+function targetOf(store: Store, phase: PhaseResource, target: string): readonly [string, string] {
+  if (target === 'self' || target === 'root') {
+    if (phase.spec.batchRef !== '') return ['Batch', phase.spec.batchRef];
+    const { kind, name } = rootOf(store, phase);
+    return [kind, name];
+  }
   const at = target.indexOf('/');
   return at < 0 ? ['', target] : [target.slice(0, at), target.slice(at + 1)];
 }
