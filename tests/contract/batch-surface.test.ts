@@ -58,6 +58,8 @@ t.test('BATCH-05 MES-06 MES-09 MES-54: what a batch is asked for is checked wher
     [{ batchID: '   ' }, { field: 'batchID' }],
     [{ engineeringUnit: 't' }, { field: 'engineeringUnit', expected: 'kg' }],
     [{ workOrderID: 'WO-1' }, { field: 'workOrderID' }],
+    [{ equipment: [] }, { field: 'equipment' }],
+    [{ priority: 1.5 }, { error: 'priority must be a whole number' }],
     [
       {
         parameters: [
@@ -70,6 +72,9 @@ t.test('BATCH-05 MES-06 MES-09 MES-54: what a batch is asked for is checked wher
   ] as const)
     t.match(await make(body), { status: 400, body: { code: 'invalid_field', ...refusal } }, JSON.stringify(body));
   t.match(await order({ workOrderID: 'odd', engineeringUnit: 't', quantity: '9' }), { status: 400, body: { field: 'engineeringUnit' } }, '9 t are not 9 kg');
+
+  t.match(await order({ workOrderID: 'odd', requestedEquipment: [] }), { status: 400, body: { error: 'requestedEquipment must be an object' } }, 'an array is no map');
+  t.match(await engineer.post(MASTER, { name: 'odd', spec: { batchSize: [] } }), { status: 400, body: { field: 'spec.batchSize' } });
 
   const made = await did(make({ batchID: ' B-7 ', scheduledStartTime: '2026-01-31T10:00:00+02:00', parameters: [{ name: 'DWELLTIME', value: '2' }] }), 201);
   t.match(made, { batchID: 'B-7', spec: { scheduledStartTime: '2026-01-31T08:00:00.000Z' } });
@@ -299,4 +304,41 @@ t.test('SFC-03 ADHOC-05: a chart commands its own root only, and sets modes in i
   t.equal((await viewer.get(`${AT}/controlmodules/xv201`)).body.mode, 'Automatic', 'the valve of another unit is left alone');
   await did(operator.post(`${AT}/command`, { kind: 'Phase', name, command: 'Abort', reason: REASON }));
   await test.until('it is aborted', `${AT}/phases/${name}`, ({ state }) => state === 'Aborted');
+});
+
+t.test('PROC-03 RECORD-02: nobody but the batch controller adds an element to a batch, and every way up from an element ends', async (t) => {
+  const make = (list: string, name: string, spec: object): Promise<Answer> => engineer.post(`${AT}/${list}`, { name, spec });
+  for (const [list, kind] of [
+    ['operations', 'Operation'],
+    ['unitprocedures', 'UnitProcedure'],
+    ['procedures', 'Procedure'],
+    ['phases', 'Phase'],
+  ])
+    t.match(
+      await make(list, 'circle', { parentRef: { kind, name: 'circle' } }),
+      { status: 400, body: { code: 'invalid_field', field: 'spec.parentRef.kind' } },
+      `${kind} in ${kind}`,
+    );
+  await did(make('operations', 'authored', {}), 201);
+  await did(make('phases', 'authored-child', { parentRef: { kind: 'Operation', name: 'authored' } }), 201);
+
+  const { name } = await did(operator.post(`${AT}/batches`, { batchID: 'not-joined', masterRecipeRef: 'asking' }), 201);
+  await started(name);
+  const prompts = await test.until('it asks', `${AT}/prompts`, (all) => all.some(({ batch }: Body) => batch === name));
+  const prompt = prompts.find(({ batch }: Body) => batch === name);
+  const { parent } = (await viewer.get(`${AT}/phases/${prompt.phase}`)).body;
+  const forged = { unitRef: 'rx101', stepPath: 'up/op/forged', parameterValues: [{ name: 'lot', value: 'L-2', unit: '', source: 'default', sourceRef: '' }] };
+  for (const spec of [
+    { ...forged, batchRef: name },
+    { ...forged, parentRef: parent },
+  ]) {
+    t.match(await make('phases', 'forged', spec), { status: 409, body: { code: 'element_owned' } });
+    const manifest = { apiVersion: 'recipe.lineside.io/v1alpha1', kind: 'Phase', metadata: { name: 'forged', namespace: 'site-demo' }, spec };
+    t.match(await engineer.post('/api/v1/apply', manifest), { status: 409, body: { code: 'element_owned' } });
+    t.match(await engineer.put(`${AT}/phases/authored-child`, { spec }), { status: 409, body: { code: 'element_owned' } });
+  }
+  await did(lead.post(`${AT}/phases/${prompt.phase}/prompt-response`, { promptID: prompt.id, response: '', reason: REASON }));
+  t.notMatch(JSON.stringify(await ended(name)), /forged/);
+  await did(operator.put(`${AT}/batches/${name}`, { labels: { shift: 'night' }, description: 'seen' }));
+  t.match((await viewer.get(`${AT}/batches/${name}`)).body, { labels: { shift: 'night' }, description: 'seen' }, 'BATCH-03');
 });

@@ -112,7 +112,7 @@ export const batchRoutes = [
     handle: async ({ params, body, header, audit }, deps) => {
       const { store, production } = deps;
       const batch = requireBatch(store, params.site, params.name);
-      const { spec: change, name } = split(body);
+      const { spec: change, name, labels } = split(body);
       if (name !== undefined && name !== params.name) throw invalid('invalid_field', 'name', 'a Batch cannot be renamed: name must be as in the path, or left out');
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
       const spec = decodeSpec({ ...batch.spec, ...given });
@@ -124,7 +124,7 @@ export const batchRoutes = [
       if (fixed.length > 0) throw conflict('batch_started', `${fixed[0]} of batch ${params.name} cannot be changed while it is ${batch.status.phase}`, { field: fixed[0] });
       if (batch.status.phase === 'Pending') checkBatch(store, params.site, params.name, spec, production);
       await store.write({
-        puts: [{ kind: Batch, site: params.site, name: params.name, spec } as Put],
+        puts: [{ kind: Batch, site: params.site, name: params.name, spec, ...(labels ? { labels } : {}) } as Put],
         audits: [audit({ result: 'Success', target: target(params), before: batch.spec, after: spec })],
       });
       const stored = requireBatch(store, params.site, params.name);

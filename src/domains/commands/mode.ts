@@ -13,7 +13,7 @@ import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.j
 import { unitOf } from '../control-modules/rules.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
-import { scopeOf } from '../procedures/roots.js';
+import { isAbove, scopeOf } from '../procedures/roots.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 
 export const ModeBody = v.strictObject({ kind: v.string(), name: v.string(), mode: v.string() });
@@ -102,7 +102,9 @@ function factsOfMode(store: Store, site: string, moved: readonly Moving[], done:
 function ancestors(store: Store, site: string, resource: Resource): Moving[] {
   const found: Moving[] = [];
   let parent = (resource.spec as { readonly parentRef?: { readonly kind: string; readonly name: string } | null }).parentRef;
-  while (parent) {
+  let below = resource.kind;
+  while (parent && isAbove(parent.kind, below)) {
+    below = parent.kind;
     const kind = KINDS.get(parent.kind);
     const above = kind && store.get(kind, site, parent.name);
     if (!kind || !above) break;

@@ -8,7 +8,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from './kind.js';
-import { isAdhoc } from './roots.js';
+import { isAbove, isAdhoc } from './roots.js';
 import { isActive } from './rules.js';
 
 type ElementSpec = { readonly batchRef: string; readonly parentRef: { readonly kind: string; readonly name: string } | null };
@@ -22,7 +22,9 @@ export function elementsOf(read: StoreReader, site: string, batch: string): Elem
 
 /** Everything below an element: it belongs to the top of its tree and goes with it. */
 export function elementsBelow(read: StoreReader, { kind, metadata: { site, name } }: Resource): Element[] {
-  const children = ELEMENT_KINDS.flatMap((level) => read.list(level, site)).filter(({ spec: { parentRef } }) => parentRef?.kind === kind && parentRef.name === name);
+  const children = ELEMENT_KINDS.flatMap((level) => read.list(level, site)).filter(
+    (child) => child.spec.parentRef?.kind === kind && child.spec.parentRef.name === name && isAbove(kind, child.kind),
+  );
   return children.flatMap((child) => [child, ...elementsBelow(read, child)]);
 }
 

@@ -13,6 +13,13 @@ type OwnedElement = Resource<{ readonly batchRef: string; readonly parentRef: El
 /** The kinds an ad-hoc run may have as its root. */
 export const ROOT_KINDS = { Phase, Operation, UnitProcedure } as unknown as Readonly<Record<'Phase' | 'Operation' | 'UnitProcedure', Kind<never, ElementStatus>>>;
 
+/** Lowest first. A parent is of a higher level than its children, so that every way up ends. */
+const LEVELS = ['Phase', 'Operation', 'UnitProcedure', 'Procedure'];
+
+export function isAbove(kind: string, below: string): boolean {
+  return LEVELS.indexOf(kind) > LEVELS.indexOf(below);
+}
+
 export function isAdhoc({ metadata }: Resource): boolean {
   return metadata.labels[ADHOC_LABEL] === 'true';
 }
@@ -21,7 +28,7 @@ export function isAdhoc({ metadata }: Resource): boolean {
 export function rootOf(read: StoreReader, element: OwnedElement): ElementRef {
   let root: ElementRef = { kind: element.kind, name: element.metadata.name };
   let parent = element.spec.parentRef;
-  while (parent) {
+  while (parent && isAbove(parent.kind, root.kind)) {
     root = parent;
     const above = read.get(parent.kind === 'UnitProcedure' ? UnitProcedure : Operation, element.metadata.site, parent.name);
     parent = above?.spec.parentRef ?? null;

@@ -2,12 +2,13 @@
 import { checkFormals } from '../../../runtime/language/formals.js';
 import type { NameFacts } from '../../../runtime/language/scope.js';
 import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
-import { conflict } from '../../platform/base/refusal.js';
-import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
+import { conflict, invalid } from '../../platform/base/refusal.js';
+import type { Admission, Dependent, Kind, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { dependentsIn } from '../plant/rules.js';
 import type { MasterRecipe } from '../recipes/kind.js';
+import type { ElementRef } from './roots.js';
 import { type ChartDiagnostic, checkPhase, checkSequence, refuseInvalid } from './charts.js';
 import type {
   ElementStatus,
@@ -68,36 +69,65 @@ function formalProblems(spec: { readonly parameters: readonly ParameterSpec[]; r
 }
 
 export function admitPhase(spec: PhaseSpec, context: Admission<PhaseSpec, ElementStatus>): PhaseSpec {
-  refuseOwned(context);
+  refuseOwned('Phase', spec, context);
   refuseInvalid(checkPhase(spec, context.read, context.site, spec.unitRef));
   return spec;
 }
 
 export function admitOperation(spec: OperationSpec, context: Admission<OperationSpec, ElementStatus>): OperationSpec {
-  refuseOwned(context);
+  refuseOwned('Operation', spec, context);
   refuseInvalid([...formalProblems(spec), ...checkSequence(spec.chart, 'Operation', spec, context.read, context.site)]);
   return spec;
 }
 
 export function admitUnitProcedure(spec: OperationSpec, context: Admission<OperationSpec, ElementStatus>): OperationSpec {
-  refuseOwned(context);
+  refuseOwned('UnitProcedure', spec, context);
   refuseInvalid([...formalProblems(spec), ...checkSequence(spec.chart, 'UnitProcedure', spec, context.read, context.site)]);
   return spec;
 }
 
 export function admitProcedure(spec: ProcedureSpec, context: Admission<ProcedureSpec, ElementStatus>): ProcedureSpec {
-  refuseOwned(context);
+  refuseOwned('Procedure', spec, context);
   refuseInvalid([...formalProblems(spec), ...checkSequence(spec.chart, 'Procedure', spec, context.read, context.site)]);
   return spec;
 }
 
-/** Authoring reaches only elements without a parent that are Idle (decisions Q-CHANGE-08); the batch controller owns the rest. */
-function refuseOwned({ before, name, via }: Admission<{ readonly parentRef: unknown; readonly batchRef: string }, ElementStatus>): void {
-  if (!before || via === 'system') return;
-  if (before.spec.parentRef !== null || before.spec.batchRef !== '')
+interface Owned {
+  readonly batchRef: string;
+  readonly parentRef: ElementRef | null;
+}
+
+/**
+ * Authoring reaches only elements without a parent that are Idle (decisions Q-CHANGE-08); the batch controller owns the rest.
+ * What it has not made itself does not join a batch or a run: the record would tell of a step that was in no recipe.
+ */
+function refuseOwned(kind: keyof typeof PARENT_KIND, { batchRef, parentRef }: Owned, { before, name, site, read, via }: Admission<Owned, ElementStatus>): void {
+  if (via === 'system') return;
+  if (before && (before.spec.parentRef !== null || before.spec.batchRef !== ''))
     throw conflict('element_owned', `${before.kind} ${name} belongs to a running procedure; only its batch controller edits it`);
-  if (before.status.state !== 'Idle')
+  if (before && before.status.state !== 'Idle')
     throw conflict('element_active', `${before.kind} ${name} is ${before.status.state}; it can be edited while Idle only`, { state: before.status.state });
+  if (batchRef !== '') throw conflict('element_owned', `only the batch controller makes elements of a batch; leave batchRef empty`, { field: 'spec.batchRef' });
+  const wanted = PARENT_KIND[kind];
+  if (parentRef && parentRef.kind !== wanted)
+    throw invalid(
+      'invalid_field',
+      'spec.parentRef.kind',
+      wanted === '' ? `a ${kind} has no parent` : `the parent of a ${kind} is a ${wanted}`,
+      wanted === '' ? {} : { allowed: [wanted] },
+    );
+  for (let above = parentOf(read, site, parentRef); above; above = parentOf(read, site, above.spec.parentRef)) {
+    if (above.spec.batchRef === '' && above.status.state === 'Idle') continue;
+    throw conflict('element_owned', `${above.kind} ${above.metadata.name} belongs to a run; only the batch controller gives it children`, { field: 'spec.parentRef' });
+  }
+}
+
+/** The level above each: the way up ends at the procedure. */
+const PARENT_KIND = { Phase: 'Operation', Operation: 'UnitProcedure', UnitProcedure: 'Procedure', Procedure: '' } as const;
+
+function parentOf(read: StoreReader, site: string, parentRef: ElementRef | null): Resource<Owned, ElementStatus> | undefined {
+  const kind = parentRef && [OPERATION, UNIT_PROCEDURE, PROCEDURE].find((candidate) => candidate.kind === parentRef.kind);
+  return kind ? read.get(kind as unknown as Kind<Owned, ElementStatus>, site, parentRef.name) : undefined;
 }
 
 // ---------------------------------------------------------------- delete

@@ -3,7 +3,7 @@
  * Q-ERR-04, Q-ERR-06, Q-ERR-07). One schema gives all of them; the first in that order answers.
  */
 import { isUtf8 } from 'node:buffer';
-import { type BaseIssue, type GenericSchema, type LazySchema, safeParse } from 'valibot';
+import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
 import { invalid, type Refusal } from '../base/refusal.js';
 
 const DEPTH_MAX = 64; // decisions Q-ERR-07
@@ -38,12 +38,45 @@ function checkDepth(bytes: Uint8Array): void {
 
 /** @throws Refusal `unknown_field`, `missing_field` or `invalid_field` naming the JSON path. */
 export function decode<Output>(schema: GenericSchema<unknown, Output>, input: unknown): Output {
-  // an array passes for an object in valibot, also behind a schema that is chosen by the input
-  const chosen = schema.type === 'lazy' ? (schema as LazySchema<typeof schema>).getter(input) : schema;
-  if (Array.isArray(input) && chosen.type.endsWith('object')) throw invalid('invalid_field', 'body', 'body must be an object');
+  const field = arrayForObject(schema as Shape, input, '');
   const result = safeParse(schema, input);
-  if (result.success) return result.output;
-  throw refusalOf(result.issues);
+  if (!result.success && field !== 'body') throw refusalOf(result.issues);
+  if (field !== undefined) throw invalid('invalid_field', field, `${field} must be an object`);
+  return (result as { readonly output: Output }).output;
+}
+
+/** What is read of a schema to follow an input through it. */
+interface Shape {
+  readonly type: string;
+  readonly entries?: Readonly<Record<string, Shape>>;
+  readonly value?: Shape;
+  readonly item?: Shape;
+  readonly wrapped?: Shape;
+  getter?(input: unknown): Shape;
+}
+
+/** An array passes for an object in valibot, at any depth. @returns the path of the first that does. */
+function arrayForObject(shape: Shape, input: unknown, path: string): string | undefined {
+  if (typeof input !== 'object' || input === null) return undefined;
+  if (shape.type === 'lazy' && shape.getter) return arrayForObject(shape.getter(input), input, path);
+  if (shape.wrapped) return arrayForObject(shape.wrapped, input, path);
+  const { item, entries, value } = shape;
+  if (Array.isArray(input)) {
+    if (shape.type === 'record' || shape.type.endsWith('object')) return path === '' ? 'body' : path;
+    return item && first(input, (member, at) => arrayForObject(item, member, `${path}[${at}]`));
+  }
+  return first(Object.entries(input), ([name, member]) => {
+    const inner = entries && Object.hasOwn(entries, name) ? entries[name] : value;
+    return inner && arrayForObject(inner, member, path === '' ? name : `${path}.${name}`);
+  });
+}
+
+function first<Item>(items: readonly Item[], find: (item: Item, at: number) => string | undefined): string | undefined {
+  for (let at = 0; at < items.length; at += 1) {
+    const found = find(items[at], at);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 type Issue = BaseIssue<unknown>;
