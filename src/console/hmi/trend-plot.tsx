@@ -80,7 +80,7 @@ export default function TrendPlot({ pens, curves, windowMs, span, legend, onCurs
       unlook();
       left.current = plot.cursor.left ?? -1;
       plot.destroy();
-      onCursor?.(null, []); // of other curves they would be read as theirs
+      onCursor?.(null, []); // values of these curves are not read as those of the next
     };
   }, [pens, curves, windowMs, span.fromMs, span.toMs]);
   return (
