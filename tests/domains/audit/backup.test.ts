@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { ArchiveIntegrity } from '../../../src/domains/audit/archive-integrity.js';
 import { AUDIT_ROUTES } from '../../../src/domains/audit/routes.js';
+import type { StreamedReply } from '../../../src/platform/http/route.js';
 import { archiveFileName, archiveFolder } from '../../../src/platform/ledger/archive-format.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
@@ -139,4 +140,13 @@ t.test('Q-CHANGE-10: a reader who stops in the middle gets 200,000 records all t
   t.equal(trailer.records, lines - 1);
   t.ok(trailer.records > RECORDS);
   t.equal(trailer.sha256, sha.digest('hex'));
+});
+
+t.test('promise 2: while the storage refuses changes the copy is sent all the same; nothing of it can be on record', async (t) => {
+  const row = AUDIT_ROUTES.find(({ path: at }) => at === BACKUP);
+  const store = { accepting: false, auditSequence: 5, write: () => t.fail('a change') };
+  const reply = (await row?.handle({ query: { get: () => undefined } } as never, { queries, store } as never)) as StreamedReply;
+  let text = '';
+  for await (const chunk of reply.chunks) text += Buffer.from(chunk).toString('utf8');
+  t.equal(checked(t, text).length, 5, 'and ends with what was the last record when it was asked for');
 });
