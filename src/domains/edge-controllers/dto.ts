@@ -1,24 +1,59 @@
 /** Read body of a controller (contract 3, Controller). */
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { IOModuleSpec, IOModuleStatus } from '../io-modules/kind.js';
 import type { ControllerSpec, ControllerStatus } from './kind.js';
+import { IO_MODULE } from './rules.js';
 
 /** `displayName` is read from the bound node; until there is one, what was configured. */
-export function controllerBody(resource: Resource<ControllerSpec, ControllerStatus>): unknown {
+export function controllerBody(resource: Resource<ControllerSpec, ControllerStatus>, read: StoreReader): unknown {
   const { metadata, spec, status } = resource;
+  const probe = probeOf(read.list(IO_MODULE, metadata.site).filter((module) => module.spec.controllerRef === metadata.name));
   return {
     name: metadata.name,
     displayName: status.nodeRef === '' ? spec.displayName : status.displayName,
     nodeLabels: spec.nodeLabels,
     simulation: spec.simulation,
     phase: status.phase,
-    health: status.health,
-    healthReason: status.healthReason,
+    health: status.health === 'unknown' ? probe.health : status.health,
+    healthReason: status.healthReason || probe.healthReason,
     address: status.address,
     nodeRef: status.nodeRef,
-    ioProbePodName: status.ioProbePodName,
-    ioProbeReady: status.ioProbeReady,
-    lastAlive: status.lastAlive,
+    ioProbePodName: status.ioProbePodName || probe.name,
+    ioProbeReady: status.ioProbeReady || probe.isReady,
+    lastAlive: status.lastAlive || probe.lastReportAt,
     ...metadataBody(resource),
+  };
+}
+
+interface ProbeSeen {
+  readonly name: string;
+  readonly isReady: boolean;
+  readonly health: ControllerStatus['health'];
+  readonly healthReason: string;
+  readonly lastReportAt: string;
+}
+
+/**
+ * What the probe of a controller says of the modules behind it: whether the box works now is whether they answer (contract
+ * 3, Controller). Its name is read from the modules it serves, never derived; nothing is known without a module.
+ */
+function probeOf(modules: readonly Resource<IOModuleSpec, IOModuleStatus>[]): ProbeSeen {
+  const served = modules.filter(({ status }) => status.probePodName !== '' && status.state !== 'Pending');
+  if (served.length === 0)
+    return { name: '', isReady: false, health: 'unknown', healthReason: modules.length === 0 ? 'no I/O module is behind it' : 'its probe has not reported yet', lastReportAt: '' };
+  const away = served.filter(({ status }) => status.state !== 'Connected');
+  const reasons = away.map(({ metadata, status }) => `${metadata.name} is ${status.state}${status.message === '' ? '' : `: ${status.message}`}`);
+  return {
+    name: served[0].status.probePodName,
+    isReady: served.some(({ status }) => status.probe.verdict === 'current'),
+    health: away.length === 0 ? 'healthy' : away.length === served.length ? 'offline' : 'degraded',
+    healthReason: reasons.join('; '),
+    lastReportAt:
+      served
+        .map(({ status }) => status.lastSampleAt)
+        .sort()
+        .at(-1) ?? '',
   };
 }

@@ -9,5 +9,6 @@ export const controllerRoutes: readonly Route[] = crudRoutes(Controller, {
   read: 'read',
   write: 'admin',
   dto: controllerBody,
+  derives: true,
   createdBody: ({ metadata }) => ({ name: metadata.name }),
 });

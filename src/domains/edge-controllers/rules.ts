@@ -9,7 +9,7 @@ import type { ControllerSpec } from './kind.js';
 
 const RESERVED = ['kubernetes.io', 'k8s.io', 'k3s.io'];
 
-const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
+export const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
 
 export function admitController(spec: ControllerSpec): ControllerSpec {
   for (const [key, value] of Object.entries(spec.nodeLabels)) checkNodeLabel(key, value);

@@ -1,5 +1,6 @@
 /** The physical hierarchy and controllers over the real pipeline. */
 import t from 'tap';
+import { IOModule, type IOModuleStatus } from '../../../src/domains/io-modules/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
@@ -110,7 +111,7 @@ t.test('CTRL-01, CTRL-02, CTRL-03, CTRL-04, CTRL-08: a controller is created by 
   t.match(body, {
     phase: 'Joined',
     health: 'unknown',
-    healthReason: '',
+    healthReason: 'no I/O module is behind it',
     address: '',
     nodeRef: '',
     displayName: 'Cabinet 1',
@@ -125,6 +126,24 @@ t.test('CTRL-01, CTRL-02, CTRL-03, CTRL-04, CTRL-08: a controller is created by 
   for (const key of ['line', 'kubernetes.io/role', 'node.k8s.io/x', 'k3s.io/y']) {
     t.match(await admin.put(`${SITE}/controllers/edge-1`, { nodeLabels: { [key]: 'a' } }), { status: 400, body: { code: 'label_prefix' } }, key);
   }
+});
+
+t.test('CTRL-03, CTRL-05, CTRL-06, CTRL-07: health is what the I/O modules behind the box say, its adoption stays', async (t) => {
+  const box = async () => (await reader.get(`${SITE}/controllers/edge-1`)).body;
+  const said = async (name: string, state: IOModuleStatus['state'], message: string, lastSampleAt: string) => {
+    const { status } = plant.store.get(IOModule, 'north', name)!;
+    const report = { state, message, lastSampleAt, probePodName: 'probe-edge-1', probe: { verdict: 'current', summary: '' } } as const;
+    await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name, status: { ...status, ...report } }] });
+  };
+  for (const name of ['io-1', 'io-2']) await admin.post(`${SITE}/iomodules`, { name, protocol: 'simulation', controllerRef: 'edge-1' });
+  t.match(await box(), { health: 'unknown', healthReason: /not reported/, ioProbePodName: '', ioProbeReady: false, lastAlive: '' });
+  await said('io-1', 'Connected', '', '2026-01-01T00:00:02.000Z');
+  t.match(await box(), { phase: 'Joined', health: 'healthy', healthReason: '', ioProbePodName: 'probe-edge-1', ioProbeReady: true });
+  await said('io-2', 'Disconnected', 'no answer', '2026-01-01T00:00:01.000Z');
+  t.match(await box(), { health: 'degraded', healthReason: 'io-2 is Disconnected: no answer', lastAlive: '2026-01-01T00:00:02.000Z' });
+  await said('io-1', 'Failed', '', '2026-01-01T00:00:03.000Z');
+  t.match(await box(), { phase: 'Joined', health: 'offline', healthReason: 'io-1 is Failed; io-2 is Disconnected: no answer' });
+  for (const name of ['io-1', 'io-2']) await admin.delete(`${SITE}/iomodules/${name}`);
 });
 
 t.test('decisions Q-ERR-14: reads carry an ETag, and a stale If-Match is refused', async (t) => {
