@@ -3,6 +3,7 @@
  * one appliance with the demonstration plant. Nothing is replaced. What single parts refuse is in tests/domains/mes,
  * tests/domains/recipes and tests/domains/batches.
  */
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { Answer, Client, RequestOptions } from '../support/gateway.js';
 import { ApplianceTest, AT } from './appliance.js';
@@ -342,3 +343,101 @@ t.test('PROC-03 RECORD-02: nobody but the batch controller adds an element to a 
   await did(operator.put(`${AT}/batches/${name}`, { labels: { shift: 'night' }, description: 'seen' }));
   t.match((await viewer.get(`${AT}/batches/${name}`)).body, { labels: { shift: 'night' }, description: 'seen' }, 'BATCH-03');
 });
+
+t.test(
+  'MES-01 MES-05 MES-07 MES-32 MES-41 MES-53 MES-59 MES-69 NONCE-07 NONCE-10 NONCE-17 NONCE-18 BATCH-04: an order from the MES to its record, in two forms that agree',
+  async (t) => {
+    const spec = {
+      steps: [
+        { name: 'wait', initial: true, timeout: '30m', actionST: "v := AWAIT_RESULT('viscosity', 1.0, 9.0, 'mPa.s');" },
+        { name: 'told', actionST: 'MESSAGE(\'a < b & "c"\');' },
+      ],
+      transitions: [{ from: 'wait', to: 'told', conditionST: 'v > 0.0' }],
+    };
+    await did(engineer.post(`${AT}/phasetemplates`, { name: 'lab', spec }), 201);
+    const step = { name: 'sample', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'lab' };
+    const operation = { name: 'op', stepLevel: 'Operation', subChart: { steps: [step] } };
+    const procedure = { chart: { steps: [{ name: 'up', stepLevel: 'UnitProcedure', targetCapability: 'react', subChart: { steps: [operation] } }] } };
+    await did(engineer.post(MASTER, { name: 'lab', spec: { productID: 'LAB', equipmentRequirements: [{ capability: 'react', defaultUnit: 'rx101' }], procedure } }), 201);
+    for (const step of ['approve', 'release', 'activate']) await did(supervisor.post(`${MASTER}/lab/${step}`, { reason: REASON }));
+
+    const body = { workOrderID: 'WO/5 ü', productDefinition: 'lab', scheduledStartTime: '2020-01-01T00:00:00Z', description: 'first "of" <two>' };
+    const path = '/work-orders?dispatch=immediate';
+    const nonce = randomUUID();
+    t.equal((await mes('POST', path, { ...body, priority: -1 }, { nonce })).status, 400);
+    t.match(await mes('POST', path, body, { nonce }), { status: 409, body: { error: 'duplicate request nonce', status: 409 } }, 'the refused attempt has spent it');
+    const first = await mes('POST', path, body);
+    const again = await mes('POST', path, body);
+    t.same([first.status, again.status, again.body], [201, 200, first.body], 'a retry with a new nonce is the same order');
+    t.notOk('status' in again.body);
+    t.equal(
+      (await test.request('POST', '/api/v1/mes/apikeys', { token: admin.token, nonce: null, body: { name: 'second', site: 'demo' } })).status,
+      400,
+      'keys are made with a nonce',
+    );
+    const at = `/work-orders/${encodeURIComponent(body.workOrderID)}`;
+    t.match((await mes('GET', at)).body, { status: 'Pending', awaitingOperatorStart: true, scheduledStartTime: '2020-01-01T00:00:00.000Z' }, 'its time is long past');
+    for (const [method, target] of [
+      ['POST', `${AT}/command`],
+      ['GET', `${AT}/events/sse`],
+      ['GET', `${AT}/batches`],
+    ])
+      t.match(await test.request(method, target, { key, body: method === 'POST' ? { kind: 'Batch', name: first.body.batchName, command: 'Start' } : undefined }), {
+        status: 403,
+        body: { code: 'api_key_fence' },
+      });
+
+    const { batchName } = first.body;
+    await started(batchName);
+    const { items } = await test.until('the laboratory is waited for', `${MES}/external-results/pending`, (pending) => pending.items.length === 1);
+    t.match(items, [{ batchID: body.workOrderID, resultKey: 'viscosity', stepName: 'wait', min: '1', max: '9', unit: 'mPa.s' }]);
+    const result = { resultID: items[0].id, resultKey: 'viscosity', value: '4.20', externalSystem: 'LIMS <1>', sampleID: 'S&1' };
+    t.equal((await lead.post(`${MES}/phases/${items[0].phaseName}/external-result`, result)).status, 403);
+    t.match((await mes('POST', `/phases/${items[0].phaseName}/external-result`, result)).body, { ok: true, value: '4.2' });
+    t.equal((await mes('POST', `/phases/${items[0].phaseName}/external-result`, result)).status, 409);
+    const record = await ended(batchName);
+    t.match(record, { outcome: 'Complete', spec: { externalResults: [{ value: '4.2', externalSystem: 'LIMS <1>', sampleID: 'S&1', credential: 'erp' }] } });
+
+    const { text } = await viewer.get(`${AT}/batches/${batchName}/record?format=xml`);
+    const events = [...text.matchAll(/<Event>(.*?)<\/Event>/gs)].map(([, event]) => ({
+      id: Number(within(event, 'EntryID')),
+      ts: within(event, 'TimeStamp'),
+      eventType: within(event, 'EventType'),
+      eventSubType: within(event, 'EventSubType'),
+      value: within(within(event, 'Value'), 'ValueString'),
+      previousValue: within(within(event, 'PreviousValue'), 'ValueString'),
+    }));
+    t.same(
+      events,
+      record.spec.executionEvents.map(({ id, ts, eventType, eventSubType, value, previousValue }: Body) => ({ id, ts, eventType, eventSubType, value, previousValue })),
+      'the same events in the same order',
+    );
+    t.match(
+      [
+        within(text, 'BatchID'),
+        within(text, 'RecordStatus'),
+        within(within(text, 'Sample'), 'SampleSourceID'),
+        within(within(text, 'Results'), 'ValueString'),
+        within(text, 'ProductID'),
+      ],
+      [body.workOrderID, 'Open', 'S&1', '4.2', 'LAB'],
+    );
+    t.match(await mes('GET', `/production-performance/${encodeURIComponent(body.workOrderID)}`), {
+      status: 200,
+      body: { state: 'Complete', executionEvents: record.spec.executionEvents },
+    });
+
+    const second = await did(order({ ...body, workOrderID: 'WO-6' }), 201);
+    await started(second.batchName);
+    t.equal((await mes('DELETE', '/work-orders/WO-6')).status, 409);
+    await did(command(second.batchName, 'Stop'));
+    t.equal((await ended(second.batchName)).outcome, 'Stopped', 'an operator ends what has begun');
+    t.match((await mes('GET', '/work-orders/WO-6')).body, { status: 'Stopped', awaitingOperatorStart: false });
+  },
+);
+
+/** Text of the first element of that name, '' without one. */
+function within(xml: string, name: string): string {
+  const [, text = ''] = new RegExp(`<${name}>(.*?)</${name}>`, 's').exec(xml) ?? [];
+  return text.includes('<') ? text : text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+}
