@@ -289,6 +289,16 @@ t.test('SFC-03 ADHOC-05: a chart commands its own root only, and sets modes in i
   await ended(clean.batchName);
   await did(command(clean.batchName, 'Reset'));
   await test.until('the reactor is Idle', `${AT}/units/rx101`, ({ state }) => state === 'Idle');
+  const limited = { parameters: [{ name: 'amount', type: 'REAL', defaultValue: '1', max: '10' }], steps: [{ name: 'only', initial: true }] };
+  await did(engineer.post(`${AT}/phasetemplates`, { name: 'limited', spec: limited }), 201);
+  const steps = [{ name: 'ph', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'limited' }];
+  const wide = { category: 'equipment', parameters: [{ name: 'amount', type: 'REAL', defaultValue: '1' }], chart: { steps } };
+  await did(engineer.post(`${AT}/operationtemplates`, { name: 'wide', spec: wide }), 201);
+  const launched = (...values: string[]) =>
+    lead.post(`${AT}/units/rx101/execute-operation`, { operationTemplateRef: 'wide', parameterValues: values.map((value) => ({ name: 'amount', value })) });
+  t.match(await launched('11'), { status: 400, body: { code: 'out_of_range', error: /ph.amount: amount 11 is outside any to 10/ } }, 'ADHOC-11: its phase could not run with it');
+  t.match(await launched('1', '2'), { status: 400, body: { field: 'parameterValues[1].name' } });
+  t.match(await viewer.get(`${AT}/phases?adhoc=maybe`), { status: 400, body: { code: 'invalid_query', field: 'adhoc' } }, 'PROC-13');
   const spec = {
     steps: [
       {

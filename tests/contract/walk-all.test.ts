@@ -118,7 +118,7 @@ function paramsOf(row: Route): Readonly<Record<string, string>> {
   };
 }
 
-t.test('Q-ERR-06: every row keeps the order of refusal', async (t) => {
+t.test('Q-ERR-06 NONCE-15 NONCE-16 NONCE-17: every row keeps the order of refusal, and every write needs its nonce', async (t) => {
   const params = paramsOf;
   const options = { test, rows, site: SITE, foreignSite: FOREIGN_SITE, params, query: queryOf, freeBody: (row: Route) => row.path === '/api/v1/apply' };
   const { broken, tried, unreached } = await walkRoutes(options);

@@ -11,7 +11,8 @@ import { resolveRoles } from '../recipes/bindings.js';
 import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { type ElementDraft, elementName, instantiateRoot } from './instantiation.js';
-import { checkValue } from './parameters.js';
+import { elementMisfits } from './misfits.js';
+import { checkValue, sameIdentifier } from './parameters.js';
 import { permissiveOf } from './start.js';
 import { storedTemplates } from './stored-templates.js';
 
@@ -48,6 +49,8 @@ export function launch(world: LaunchWorld, site: string, order: Launch): Launche
   if (unitMode(unit.spec) === 'Manual') throw conflict('mode_manual', `unit ${order.unit} is in Manual; set Automatic or Semi-Automatic before the launch`, { unit: order.unit });
   const root = elementName('adhoc', [order.templateRef, order.unit, randomUUID().slice(0, 8)]);
   const elements = instantiateRoot({ ...order, root, parameters, templates: storedTemplates(world.store, site) });
+  const [misfit] = elements.flatMap(({ spec }) => elementMisfits(spec));
+  if (misfit) throw invalid('out_of_range', 'parameterValues', `${misfit.at}: ${misfit.message}`);
   refuseUnbound(world.store, site, order.unit, elements);
   const [top] = elements;
   return { root: top, puts: [...elementPuts(site, elements, order.templateRef), unitPut(site, order.unit, unit.status, root)] };
@@ -65,8 +68,11 @@ function templateOf(store: Store, site: string, { kind, templateRef, templateFie
 
 /** Values that the template does not declare are dropped without a word (contract 3, Ad-hoc rules). */
 function launchParameters(formals: readonly ParameterSpec[], given: Launch['parameterValues']): ParameterValue[] {
+  given.forEach(({ name }, at) => {
+    if (given.findIndex((other) => sameIdentifier(other.name, name)) < at) throw invalid('invalid_field', `parameterValues[${at}].name`, `parameter ${name} is given twice`);
+  });
   for (const formal of formals) {
-    const at = given.findIndex(({ name }) => name.toLowerCase() === formal.name.toLowerCase());
+    const at = given.findIndex(({ name }) => sameIdentifier(name, formal.name));
     if (at >= 0) checkValue(formal, given[at].value, `parameterValues[${at}].value`);
     else if (formal.required && formal.defaultValue === '')
       throw invalid('missing_parameter', 'parameterValues', `parameter ${formal.name} needs a value`, { parameter: formal.name });

@@ -1,6 +1,7 @@
 /** Routes of procedural resources and templates (contract 3, Procedural resources and templates; decisions Q-TIER-01). */
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http/crud.js';
+import { readFlag } from '../../platform/http/log-query.js';
 import type { Route } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { elementBody, elementItem, phaseBody, templateBody } from './dto.js';
@@ -54,9 +55,8 @@ function withAdhocFilter(row: Route): Route {
     ...row,
     handle(context, deps) {
       const items = row.handle(context, deps) as readonly { readonly labels: Readonly<Record<string, string>> }[];
-      const wanted = context.query.get('adhoc');
-      if (wanted === undefined) return items;
-      return items.filter((item) => (item.labels[ADHOC_LABEL] === 'true') === (wanted === 'true'));
+      const wanted = readFlag(context.query, 'adhoc');
+      return wanted === undefined ? items : items.filter((item) => (item.labels[ADHOC_LABEL] === 'true') === wanted);
     },
   };
 }
