@@ -32,6 +32,8 @@ export interface ControllerSettings {
   readonly holdPropagation: HoldPropagation;
   readonly resumeCancelsPause: boolean;
   storageLow(): boolean;
+  /** A rehearsal names values that an element could not run with, and goes on. */
+  readonly runsMisfits?: boolean;
 }
 
 /** How often the permissives of a free unit are read while somebody waits for it: values of tags wake nobody. */
@@ -117,7 +119,8 @@ export class BatchController implements Reconciler {
   }
 
   #start(pass: BatchPass, pending: PendingCommand): Put[] {
-    const check = checkStart(pass.batch, { store: this.#store, runtimes: this.#runtimes, production: this.#settings.production, storageLow: () => this.#settings.storageLow() });
+    const { production, runsMisfits = false } = this.#settings;
+    const check = checkStart(pass.batch, { store: this.#store, runtimes: this.#runtimes, production, runsMisfits, storageLow: () => this.#settings.storageLow() });
     if ('message' in check) {
       this.#rejected(pass, pending, check.rule, check.message);
       return [];

@@ -122,7 +122,7 @@ class Rehearsal {
       runtimes,
       clock,
       log: createLog(),
-      settings: { ...tree, production: false, storageLow: () => false },
+      settings: { ...tree, production: false, storageLow: () => false, runsMisfits: true },
       requests: phaseRequests({ store, runtimes, clock, reasonLengthMin: tree.reasonLengthMin }),
       wake,
     });
