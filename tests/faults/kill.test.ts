@@ -181,7 +181,7 @@ async function commissioned(t: Test): Promise<Story> {
   return story;
 }
 
-t.test('promise 1: killed at six random moments of a batch, nothing acknowledged is lost or doubled, and Restart finishes it', { timeout: 115_000 }, async (t) => {
+t.test('promise 1: killed at six random moments of a batch, nothing acknowledged is lost or doubled, and Restart finishes it', { timeout: 170_000 }, async (t) => {
   const story = await commissioned(t);
   const { box } = story;
   const random = randomFrom(SEED);
@@ -198,7 +198,7 @@ t.test('promise 1: killed at six random moments of a batch, nothing acknowledged
   }
 });
 
-t.test('promise 1: killed again and again in one batch, it goes on each time from where it was', { timeout: 30_000 + KILLS_IN_A_ROW * 10_000 }, async (t) => {
+t.test('promise 1: killed again and again in one batch, it goes on each time from where it was', { timeout: 60_000 + KILLS_IN_A_ROW * 10_000 }, async (t) => {
   const story = await commissioned(t);
   const { box } = story;
   const random = randomFrom(SEED + 1);

@@ -6,7 +6,7 @@ import { canonicalDigest } from '../../src/platform/ledger/canonical-json.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { isSignatureValid, type SignatureRecord } from '../../src/domains/recipes/signature.js';
 import { batchName } from '../../src/domains/batches/creation.js';
-import { SITE, startPlant } from '../support/plant.js';
+import { SITE, SMALL, startPlant } from '../support/plant.js';
 
 const plant = await startPlant();
 t.teardown(() => plant.end());
@@ -184,7 +184,7 @@ t.test('WS-05 WS-20 WS-21 WS-22: a command frame obeys the rules of the route, a
 });
 
 t.test('PHASE-01, PHASE-06 to PHASE-15: prompts are answered once, by type, signed and audited', async (t) => {
-  const batch = await plant.runBatch();
+  const batch = await plant.runBatch(SMALL);
   const prompt = await plant.untilPrompt(batch);
   t.match(prompt, { type: 'value', min: '0', max: '14', unit: 'rx101', stepName: 'measure', batch, text: /pH/ });
   const detail = (await plant.api.get(`${SITE}/phases/${prompt.phase}`)).body;
