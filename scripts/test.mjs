@@ -22,17 +22,21 @@ function suites(folder) {
 const words = process.argv.slice(2);
 const chosen = suites(path.join(root, DIST, 'tests')).filter((name) => words.length === 0 || words.some((word) => name.includes(word)));
 
-/** Suites of a whole appliance, whose plant runs in real time: they get the machine to themselves. */
-const ALONE = /tests\/(console\/|contract\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|domains\/units\/runtime|runtime\/replay\/recordings)/;
-/** What one suite may take: a slow machine, or one made slow on purpose (tests/console/browser.ts), is no failure. The test library in it gives up first and tells which of its tests was running. */
+/** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so one of them runs beside one that computes. */
+const WHOLE_APPLIANCE = /tests\/(contract\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|runtime\/replay\/recordings)/;
+/** Suites that get the machine to themselves: a browser beside its appliance keeps it busy, the others judge how long something takes. */
+const ALONE = /tests\/(console\/|faults\/process|domains\/units\/runtime)/;
+/** What one suite may take: one that is slowed down on purpose (tests/console/browser.ts) takes longer. The test library in it gives up first and tells which of its tests was running. */
 const SUITE_MAX_S = 300 * Math.max(1, Number(process.env.CONSOLE_SLOWDOWN ?? 1));
 
 const started = performance.now();
 const totals = { pass: 0, fail: 0, skip: 0, todo: 0 };
 const took = [];
 const alone = chosen.filter((name) => ALONE.test(name));
-const others = chosen.filter((name) => !ALONE.test(name));
-await Promise.all([lane(others), lane(others)]);
+const beside = chosen.filter((name) => !ALONE.test(name));
+const appliances = beside.filter((name) => WHOLE_APPLIANCE.test(name));
+const others = beside.filter((name) => !WHOLE_APPLIANCE.test(name));
+await Promise.all([lane(appliances, others), lane(others, appliances)]);
 await lane(alone);
 took.sort((a, b) => b.seconds - a.seconds);
 const slowest = took.slice(0, 5).map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`);
