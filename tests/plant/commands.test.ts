@@ -386,7 +386,7 @@ t.test('BATCH-01, BATCH-03, BATCH-05, Q-RECIPE-28 to 33: batches are made, chang
     'commands are marked',
   );
 
-  t.match(await plant.api.delete(`${SITE}/batches/${batch}`), { status: 204 }, 'development: a final batch may go');
+  await plant.remove(batch); // development: a final batch may go
   t.match(await plant.api.get(`${SITE}/batches/${batch}`), { status: 404 });
   t.same(await plant.phases(batch), [], 'its elements with it');
   t.equal((await plant.api.delete(`${SITE}/batches/${name}`)).status, 204, 'a pending batch is withdrawn');

@@ -242,6 +242,15 @@ export class Plant {
     return (await this.api.get(`${SITE}/batches/${batch}/events?limit=1000&order=asc`)).body.items;
   }
 
+  /** Deletes a batch that has ended, once its record is made. */
+  async remove(batch: string): Promise<void> {
+    const answer = await this.look(`the record of ${batch}`, async () => {
+      const deleted = await this.api.delete(`${SITE}/batches/${batch}`);
+      return { done: deleted.status === 409 && deleted.body.code === 'record_pending' ? undefined : deleted, seen: deleted.text };
+    });
+    if (answer.status !== 204) throw new Error(`DELETE ${batch}: ${answer.status} ${answer.text}`);
+  }
+
   /** Audit records of one request, oldest first, once there are so many. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
   audit(answer: ApiAnswer, count = 2): Promise<any[]> {

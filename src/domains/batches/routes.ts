@@ -145,6 +145,8 @@ export const batchRoutes = [
       const { phase } = batch.status;
       if (phase !== 'Pending' && (production || !isFinalBatch(phase)))
         throw conflict('batch_started', `batch ${params.name} is ${phase}: it is the production record; end it with Stop or Abort`, { phase });
+      if (phase !== 'Pending' && batch.status.recordRef === '')
+        throw conflict('record_pending', `the record of batch ${params.name}, which stays, is being made; ask again in a moment`);
       refuseAtWork(elementsOf(store, params.site, params.name)); // phases may go on after the settle deadline (decisions 3.3)
       await store.write({ ...withdrawal(store, batch), audits: [audit({ result: 'Success', target: target(params), before: batch.spec })] });
       return done();
