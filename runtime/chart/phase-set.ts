@@ -183,9 +183,9 @@ export class PhaseSet implements PhaseContext {
   }
 }
 
-/** COMMAND and MODE answer FALSE when refused; the others fail with the rule of the gateway (decisions 4.5). */
+/** COMMAND and MODE answer FALSE when refused; the others fail with the rule of the gateway, as does a COMMAND by which the phase holds itself (decisions 3.5, 4.5). */
 function settle(wait: Wait, message: Extract<UnitInbound, { readonly type: 'request-result' }>): void {
-  const verdict = wait.builtin === 'COMMAND' || wait.builtin === 'MODE';
+  const verdict = (wait.builtin === 'COMMAND' || wait.builtin === 'MODE') && message.rule !== 'st-command';
   if (verdict) wait.answer(message.ok && message.value !== false);
   else if (!message.ok) wait.fail(message.rule ?? 'service-failed', message.message ?? `${wait.builtin} failed`);
   else if (wait.builtin === 'CALL_SERVICE') wait.answer(serviceResult(message.value ?? true));

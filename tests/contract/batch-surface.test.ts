@@ -315,6 +315,30 @@ t.test('SFC-03 ADHOC-05: a chart commands its own root only, and sets modes in i
   t.equal((await viewer.get(`${AT}/controlmodules/xv201`)).body.mode, 'Automatic', 'the valve of another unit is left alone');
   await did(operator.post(`${AT}/command`, { kind: 'Phase', name, command: 'Abort', reason: REASON }));
   await test.until('it is aborted', `${AT}/phases/${name}`, ({ state }) => state === 'Aborted');
+  await did(operator.post(`${AT}/command`, { kind: 'Phase', name, command: 'Reset', reason: REASON }));
+});
+
+t.test('SFC-03: a chart that holds itself fails with st-command; a reason goes with it, and Restart goes on', async (t) => {
+  await test.until('the reactor is Idle', `${AT}/units/rx101`, ({ state }) => state === 'Idle');
+  const actionST = "IF times < 1 THEN times := times + 1; ok := COMMAND('self', 'Hold', 'the sight glass is dark'); END_IF; after := TRUE;";
+  const variables = [
+    { name: 'times', type: 'INT', initial: '0' },
+    { name: 'ok', type: 'BOOL' },
+    { name: 'after', type: 'BOOL' },
+  ];
+  await did(engineer.post(`${AT}/phasetemplates`, { name: 'self-holding', spec: { variables, steps: [{ name: 'only', initial: true, actionST }] } }), 201);
+  const { name } = await did(operator.post(`${AT}/units/rx101/execute-phase`, { phaseTemplateRef: 'self-holding' }), 201);
+  const own = `${AT}/phases/${name}`;
+  const held = await test.until('it has held itself', own, ({ state }) => state === 'Held');
+  t.match(held.failure, { rule: 'st-command', class: 'hold', message: /the sight glass is dark/ });
+  t.notMatch(held.sfcStatus.variableSnapshot, { after: 'TRUE' }, 'the rest of its action is skipped');
+  const { items } = (await viewer.get(`${AT}/audit?category=command&name=${name}`)).body;
+  t.match(
+    items.find(({ rule }: Body) => rule === 'st-command'),
+    { actorType: 'component', target: { kind: 'Phase', name }, result: 'Success', details: { command: 'Hold', reason: 'the sight glass is dark' } },
+  );
+  await did(operator.post(`${AT}/command`, { kind: 'Phase', name, command: 'Restart', reason: REASON }));
+  await test.until('it goes on to its end', own, ({ state }) => state === 'Complete');
 });
 
 t.test('PROC-03 RECORD-02: nobody but the batch controller adds an element to a batch, and every way up from an element ends', async (t) => {

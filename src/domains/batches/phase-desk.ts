@@ -39,8 +39,8 @@ interface Kept {
 
 /** What a phase may ask of the gateway (decisions 4.5): answered with a value, or refused with a rule. */
 export interface PhaseRequests {
-  /** COMMAND(target, command, reason) of a phase of the batch. */
-  command(phase: PhaseResource, target: string, command: string, reason: string): Promise<boolean>;
+  /** COMMAND(target, command, reason): whether it was recorded; Hold to itself is a failure of the phase, `st-command` (decisions 3.5). */
+  command(phase: PhaseResource, target: string, command: string, reason: string): Promise<RequestAnswer>;
   /** MODE(module, mode). */
   mode(phase: PhaseResource, module: string, mode: Mode): Promise<boolean>;
   /** CALL_SERVICE on an I/O module; undefined when its protocol has no services. */
@@ -335,7 +335,7 @@ export class PhaseDesk {
     const text = (at: number): string => String(args[at] ?? '');
     switch (builtin) {
       case 'COMMAND':
-        return { ok: true, value: await this.#requests.command(phase, text(0), text(1), text(2)) };
+        return this.#requests.command(phase, text(0), text(1), text(2));
       case 'MODE': {
         const mode = MODES.find((word) => word === text(1));
         return { ok: true, value: mode !== undefined && (await this.#requests.mode(phase, text(0), mode)) };

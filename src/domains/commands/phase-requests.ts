@@ -17,10 +17,20 @@ import type { PhaseResource } from './prompt-response.js';
 export function phaseRequests(deps: CommandDeps): PhaseRequests {
   return {
     async command(phase, target, command, reason) {
-      if (command === 'Start') return false; // always refused: nothing starts by itself
+      if (command === 'Start') return { ok: true, value: false }; // always refused: nothing starts by itself
       const { site, name } = phase.metadata;
       const actor = chartActor(name);
       const correlationID = randomUUID();
+      if (target === 'self' && command === 'Hold') {
+        const message = reason || 'held by its own chart';
+        const held = { kind: phase.kind, name, site };
+        await deps.store.write({
+          audits: [
+            { site, actor, action: 'Command', category: 'command', target: held, result: 'Success', rule: 'st-command', details: { command, reason: message }, correlationID },
+          ],
+        });
+        return { ok: false, rule: 'st-command', message };
+      }
       const [kind, named] = targetOf(deps.store, phase, target);
       const audit = (entry: Partial<AuditDraft>): AuditDraft => ({
         site,
@@ -32,7 +42,8 @@ export function phaseRequests(deps: CommandDeps): PhaseRequests {
         actor,
         correlationID,
       });
-      return permitted(sendCommand(deps, site, { kind, name: named, command, reason: reason || `commanded by phase ${name}` }, { actor, correlationID, audit }));
+      const given = { kind, name: named, command, reason: reason || `commanded by phase ${name}` };
+      return { ok: true, value: await permitted(sendCommand(deps, site, given, { actor, correlationID, audit })) };
     },
     async mode(phase, module, mode) {
       const { site, name } = phase.metadata;
