@@ -2,7 +2,6 @@
 import type { PhaseSpec } from '../procedures/kind.js';
 
 export interface MaterialUse {
-  readonly direction: 'input' | 'output';
   readonly material: string;
   readonly lotID: string;
   readonly quantity: string;
@@ -13,8 +12,12 @@ export interface MaterialUse {
   readonly auditRecordRef: string;
 }
 
+interface DirectedUse extends MaterialUse {
+  readonly direction: 'input' | 'output';
+}
+
 /** Quantities of 0 or never assigned are nothing. */
-export function materialUses(spec: PhaseSpec, outputs: readonly { readonly name: string; readonly value: string }[], batchLot: string, at: string): MaterialUse[] {
+export function materialUses(spec: PhaseSpec, outputs: readonly { readonly name: string; readonly value: string }[], batchLot: string, at: string): DirectedUse[] {
   const parameter = (name: string): string => valueOf(spec.parameterValues, name);
   return spec.materials.flatMap(({ direction, material, lot, quantity: output, unit }) => {
     const quantity = valueOf(outputs, output);

@@ -10,10 +10,10 @@ import { type BatchAlarmFact, batchAlarms } from '../alarms/batch-alarms.js';
 import { elementIndex } from '../batches/element-index.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/execution-log.js';
 import { type BatchSpec, type BatchStatus, REBIND_CAUSES } from '../batches/kind.js';
-import { materialUses } from '../batches/materials.js';
+import { type MaterialUse, materialUses } from '../batches/materials.js';
 import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
-import type { BatchRecordSpec, FailoverEvent, MaterialUse, PhaseHistoryEntry } from './kind.js';
+import type { BatchRecordSpec, FailoverEvent, PhaseHistoryEntry } from './kind.js';
 
 /** Everything that was written down about one batch, oldest first. */
 export interface BatchFacts {

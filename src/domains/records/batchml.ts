@@ -7,11 +7,11 @@ import { element, required, series, text, type XmlElement } from '../../platform
 import { isNumberText } from '../../platform/store/fields.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { ExecutionEvent, ExternalResultFact } from '../batches/execution-log.js';
+import type { MaterialUse } from '../batches/materials.js';
 import type { ControlRecipeSpec } from '../recipes/kind.js';
 import type { RecordedSeries } from './batch-history.js';
 import type { ConsolidatedRecord, RecordResource } from './consolidated.js';
 import { type ExecutedElement, recipeElements } from './executed-elements.js';
-import type { MaterialUse } from './kind.js';
 import { procedureLogic } from './procedure-logic.js';
 import type { ParameterValue } from '../procedures/kind.js';
 

@@ -3,21 +3,11 @@ import * as v from 'valibot';
 import type { Kind } from '../../platform/store/kind.js';
 import type { BatchAlarm } from '../alarms/batch-alarms.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../batches/execution-log.js';
+import type { MaterialUse } from '../batches/materials.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
 
 export type RecordPhase = 'Open' | 'Reviewed' | 'Finalized';
-
-export interface MaterialUse {
-  readonly material: string;
-  readonly lotID: string;
-  readonly quantity: string;
-  readonly unit: string;
-  readonly element: string;
-  readonly unitName: string;
-  readonly at: string;
-  readonly auditRecordRef: string;
-}
 
 export interface PhaseHistoryEntry {
   readonly kind: string;
