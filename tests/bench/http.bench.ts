@@ -111,7 +111,7 @@ async function main(): Promise<void> {
     settings: { rateLimitEnabled: true, rateLimitPerSecond: 1e9, rateLimitBurst: 1e9 }, // the bucket is paid for, and never empty
     clock: systemClock as never,
     routes: ({ store }) => [
-      { rows: tagRoutes, deps: { store, catalogue: new TagCatalogue(store), runtimes, modeCheckDeviceTags: false } },
+      { rows: tagRoutes, deps: { store, clock: systemClock, catalogue: new TagCatalogue(store), runtimes, modeCheckDeviceTags: false } },
       { rows: NOTES, deps: { store } },
     ],
   });
