@@ -38,7 +38,7 @@ function checkDepth(bytes: Uint8Array): void {
 
 /** @throws Refusal `unknown_field`, `missing_field` or `invalid_field` naming the JSON path. */
 export function decode<Output>(schema: GenericSchema<unknown, Output>, input: unknown): Output {
-  const field = arrayForObject(schema as Shape, input, '');
+  const field = holdsArray(input) ? arrayForObject(schema as Shape, input, '') : undefined;
   const result = safeParse(schema, input);
   if (!result.success && field !== 'body') throw refusalOf(result.issues);
   if (field !== undefined) throw invalid('invalid_field', field, `${field} must be an object`);
@@ -53,6 +53,14 @@ interface Shape {
   readonly item?: Shape;
   readonly wrapped?: Shape;
   getter?(input: unknown): Shape;
+}
+
+/** Most bodies hold none, and are followed no further. */
+function holdsArray(input: unknown): boolean {
+  if (typeof input !== 'object' || input === null) return false;
+  if (Array.isArray(input)) return true;
+  for (const name in input) if (holdsArray(input[name as keyof typeof input])) return true;
+  return false;
 }
 
 /** An array passes for an object in valibot, at any depth. @returns the path of the first that does. */
