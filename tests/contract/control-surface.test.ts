@@ -279,6 +279,21 @@ t.test('IO-18 Q-UNIT-08: a device output obeys access level and direction; a dev
   ]);
 });
 
+t.test('CTRL-03 CTRL-05 CTRL-06 CTRL-07: whether the box works now is what the modules behind it say; its adoption stays', async (t) => {
+  await did(admin.post(`${AT}/controllers`, { name: 'cabinet', simulation: true }));
+  const own = `${AT}/controllers/cabinet`;
+  t.match((await engineer.get(own)).body, { phase: 'Joined', health: 'unknown', healthReason: /no I\/O module/, ioProbePodName: '', ioProbeReady: false, lastAlive: '' });
+  const modbus = (name: string) => did(admin.post(IO, { name, protocol: 'modbus', controllerRef: 'cabinet', address: '127.0.0.1:1', channels: [{ address: 'coil:1' }] }));
+  await modbus('cabinet-plc');
+  const offline = await test.until('the box is offline', own, (box) => box.health === 'offline' && box.healthReason.includes('Disconnected'));
+  t.match(offline, { phase: 'Joined', healthReason: /^cabinet-plc is Disconnected: .+/, ioProbeReady: true, lastAlive: /Z$/ });
+  t.equal(offline.ioProbePodName, (await engineer.get(`${IO}/cabinet-plc`)).body.probe.podName, 'the name is that of the probe which serves');
+  await did(admin.post(IO, simulated('cabinet-sim', { controllerRef: 'cabinet' })));
+  await test.until('one of two answers', own, (box) => box.health === 'degraded' && box.phase === 'Joined');
+  await did(admin.delete(`${IO}/cabinet-plc`), 204);
+  await test.until('all that is there answers', own, (box) => box.health === 'healthy' && box.healthReason === '');
+});
+
 t.test('IO-14 IO-15 IO-16: a probe is restarted for a reason; exposed fail-safe values are named and must be acknowledged', async (t) => {
   // modules of box: fs, which the test before has made, has a fail-safe timeout
   const body = await did(admin.post(IO, simulated('plain')));
