@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'tap';
+import { Deadline, Stopwatch } from '../../../src/platform/base/elapsed.js';
+import { TestClock } from '../../support/test-clock.js';
+
+const HOUR_MS = 3_600_000;
+
+test('a stopwatch counts what has passed, and the wall clock does not move it', async () => {
+  const clock = new TestClock();
+  const watch = new Stopwatch(clock, 500);
+  clock.advance(1000);
+  clock.jump(HOUR_MS);
+  assert.equal(watch.elapsedMs, 1500);
+  clock.jump(-2 * HOUR_MS);
+  watch.restart();
+  clock.advance(20);
+  assert.equal(watch.elapsedMs, 20);
+});
+
+test('a deadline passes after its time and not when somebody sets the clock', async () => {
+  const clock = new TestClock();
+  const deadline = new Deadline(clock, 1000);
+  clock.jump(HOUR_MS);
+  assert.equal(deadline.remainingMs, 1000);
+  clock.advance(999);
+  assert.equal(deadline.hasPassed, false);
+  clock.advance(1);
+  assert.equal(deadline.hasPassed, true);
+  clock.advance(50);
+  assert.equal(deadline.remainingMs, 0);
+});
