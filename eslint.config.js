@@ -25,4 +25,14 @@ export default tseslint.config(
   },
   // tap's t.test() returns a promise that its parent awaits
   { files: ['tests/**/*.ts'], rules: { 'ts/no-floating-promises': 'off' } },
+  // it polls by eval, which the pages' content security policy stops whenever its first look came too early: eventually() asks from outside
+  {
+    files: ['tests/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        { selector: "CallExpression[callee.property.name='waitForFunction']", message: 'The console forbids eval; wait with eventually() or a locator.' },
+      ],
+    },
+  },
 );
