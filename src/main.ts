@@ -62,6 +62,7 @@ import { startControllerPulse } from './domains/units/controller-pulse.js';
 import { UnitReconciler } from './domains/units/reconciler.js';
 import { Recordings } from './domains/units/recordings.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
+import { ContainedFaults } from './platform/base/contained-faults.js';
 import { createLog } from './platform/base/log.js';
 import { LogLines } from './platform/base/log-lines.js';
 import { type Gateway, startGateway } from './platform/http/gateway.js';
@@ -217,6 +218,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       storageLow,
       archiveFault: () => archiver.fault,
       archiveDamage: () => integrity.damage,
+      containedFault: () => (contained.tooMany ? contained.last : null),
     },
   });
   const systemLoop = new ReconcileLoop(systemAlarms, clock, log);
@@ -234,22 +236,16 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     madeBy: madeBy(product),
   });
 
-  runtimes.onMessage((link, message) => {
-    units.take(link, message);
-    desk.take(link, message);
-    recordings.take(link, message);
-    definitions.take(link, message);
-    systemAlarms.take(link, message, wakeSystem);
-  });
+  // one listener each: what one of them throws does not keep the message from the next
+  for (const owner of [units, desk, recordings, definitions]) runtimes.onMessage((link, message) => owner.take(link, message));
+  runtimes.onMessage((link, message) => systemAlarms.take(link, message, wakeSystem));
+  for (const owner of [units, definitions]) runtimes.onChange((link, what) => owner.linkChanged(link, what));
+  runtimes.onChange((link, what) => what === 'down' && recordings.linkDown(link));
   runtimes.onChange((link, what) => {
-    units.linkChanged(link, what);
-    definitions.linkChanged(link, what);
-    if (what === 'down') recordings.linkDown(link);
-    if (what === 'ready') {
-      phases.reload(link);
-      batchLoop.wakeAll();
-      adhocLoop.wakeAll();
-    }
+    if (what !== 'ready') return;
+    phases.reload(link);
+    batchLoop.wakeAll();
+    adhocLoop.wakeAll();
   });
   probes.onModule((site, module, state) => ioModules.moduleChanged(site, module, state));
 
@@ -312,8 +308,12 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     else log.error('the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on');
     desk.takeKept();
     units.catchUp();
-    for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loop.wakeAll();
+    lookAgain();
   });
+  const lookAgain = (): void => {
+    for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loop.wakeAll();
+  };
+  const contained = new ContainedFaults(clock, log, lookAgain);
 
   // ------------------------------------------------------------ streams and history
   const places: Places = {
@@ -354,6 +354,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => served.gateway?.nonces?.size ?? 0, nearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false },
     settingsWithoutEffect: settings.withoutEffect,
     storageAccepting: () => store.accepting,
+    contained: () => contained.view(),
     runtimes: () => runtimes.links().map(({ site, unit, ready, message }) => ({ site, unit, ready, message })),
     realtime: () => runtimes.realtime,
     rows: () => served.gateway?.rows ?? [],
@@ -493,6 +494,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       await queries.close();
       await ledger.close();
       lock.release();
+      contained.stop();
     },
   };
 }

@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
+import { guarded } from '../../platform/base/guarded.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Store } from '../../platform/store/store.js';
 import { type AccountSpec, type AccountStatus, Session, type SessionSpec, type SessionStatus } from './kind.js';
@@ -172,7 +173,7 @@ export class Sessions {
     this.#live.delete(id);
     if (this.#ended.size >= ENDED_REMEMBERED_MAX) this.#ended.delete(this.#ended.keys().next().value as string);
     this.#ended.set(id, reason);
-    for (const listener of this.#listeners) listener(id, END_REASONS[reason]);
+    for (const listener of this.#listeners) guarded('listener of ended sessions', () => listener(id, END_REASONS[reason]));
   }
 
   #saveStatus(session: LiveSession): void {
@@ -197,8 +198,10 @@ export class Sessions {
     return this.#clock.after(SWEEP_INTERVAL_MS, () => {
       const nowMs = this.#clock.wallMs();
       for (const session of [...this.#live.values()]) {
-        const reason = this.#judge(session, nowMs);
-        if (reason) this.#end(session, reason);
+        guarded('sweep of the sessions', () => {
+          const reason = this.#judge(session, nowMs);
+          if (reason) this.#end(session, reason);
+        });
       }
       this.#stopSweep = this.#sweepLater();
     });

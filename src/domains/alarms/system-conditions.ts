@@ -17,7 +17,7 @@ import { Phase } from '../procedures/kind.js';
 import type { SystemCondition } from './alarm-book.js';
 import { unitsConcerned } from './sources.js';
 
-export const SYSTEM_TOPICS = ['device', 'signal', 'program', 'runtime', 'phase', 'nonce-store', 'storage', 'audit-archive', 'archive-integrity'] as const;
+export const SYSTEM_TOPICS = ['device', 'signal', 'program', 'runtime', 'phase', 'nonce-store', 'storage', 'audit-archive', 'archive-integrity', 'internal-fault'] as const;
 export type SystemTopic = (typeof SYSTEM_TOPICS)[number];
 
 /** What only the running appliance knows. */
@@ -30,6 +30,8 @@ export interface SystemFacts {
   archiveFault(): string | null;
   /** What the last check of the archive found wrong; null when nothing. */
   archiveDamage(): string | null;
+  /** The fault of ours that was contained last, when there were too many of late; null otherwise. */
+  containedFault(): string | null;
 }
 
 export interface TopicRow {
@@ -186,6 +188,16 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
     condition(_site, _name, _read, facts) {
       const damage = facts.archiveDamage();
       return damage === null ? undefined : { ...OF_APPLIANCE, severity: 'High', message: `the archive of the audit trail is damaged: ${damage}` };
+    },
+  },
+  'internal-fault': {
+    sourceKind: 'System',
+    ...AT_ONCE,
+    condition(_site, _name, _read, facts) {
+      const fault = facts.containedFault();
+      if (fault === null) return undefined;
+      const message = `faults of the product itself are met again and again and contained, last ${fault}; everything else goes on, keep the log for the supplier`;
+      return { ...OF_APPLIANCE, severity: 'High', message };
     },
   },
 };

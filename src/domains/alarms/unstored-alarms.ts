@@ -6,6 +6,7 @@ import { onePerStore } from '../../platform/store/one-per-store.js';
 import type { Store } from '../../platform/store/store.js';
 import type { AlarmResource } from './alarm-book.js';
 import { Alarm } from './kind.js';
+import { guarded } from '../../platform/base/guarded.js';
 
 type Told = (alarm: AlarmResource, what: 'stands' | 'is over') => void;
 
@@ -24,7 +25,7 @@ export class UnstoredAlarms {
   present(alarm: AlarmResource): void {
     const { site, name } = alarm.metadata;
     this.#alarms.set(site, (this.#alarms.get(site) ?? new Map<string, AlarmResource>()).set(name, alarm));
-    for (const listener of this.#listeners) listener(alarm, 'stands');
+    for (const listener of this.#listeners) guarded('listener of unstored alarms', () => listener(alarm, 'stands'));
   }
 
   /** It is stored now, or about to be. */
@@ -33,7 +34,7 @@ export class UnstoredAlarms {
     const alarms = this.#alarms.get(site);
     if (!alarms?.delete(name)) return;
     if (alarms.size === 0) this.#alarms.delete(site);
-    for (const listener of this.#listeners) listener(alarm, 'is over');
+    for (const listener of this.#listeners) guarded('listener of unstored alarms', () => listener(alarm, 'is over'));
   }
 
   onChange(listener: Told): void {

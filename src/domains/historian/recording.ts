@@ -6,6 +6,7 @@ import { parseTimeText } from '../../../runtime/language/time-text.js';
 import { type DataType, tagType, type Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import type { Clock } from '../../platform/base/clock.js';
+import { guarded } from '../../platform/base/guarded.js';
 import { type History, openHistory } from '../../platform/history/history.js';
 import { type SampledTag, Sampler, type SampleReading, type SampleSource } from '../../platform/history/sampler.js';
 import type { StoreReader } from '../../platform/store/kind.js';
@@ -114,7 +115,7 @@ export function recordTags(deps: { readonly history: History; readonly runtimes:
   });
   let cancel = (): void => undefined;
   const pass = (): void => {
-    sampler.pass();
+    guarded('historian: pass of the sampler', () => sampler.pass());
     cancel = clock.after(PASS_MS, pass);
   };
   cancel = clock.after(PASS_MS, pass);

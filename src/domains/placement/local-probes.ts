@@ -7,6 +7,7 @@ import type { ChannelSample, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import type { Clock } from '../../platform/base/clock.js';
+import { guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 
 const PROBE = new URL('../../../runtime/probe.js', import.meta.url);
@@ -77,7 +78,8 @@ export class LocalProbes {
     running.load({ probe, revision: running.nextRevision(), timeScale: this.#timeScale, modules, ...this.#settings });
     if (modules.length === 0) {
       this.#probes.delete(probe);
-      void running.stop();
+      const ending = running;
+      guardedPromise('end of an I/O probe', () => ending.stop());
     }
   }
 
@@ -125,7 +127,7 @@ export class LocalProbes {
     const { module } = message;
     const state = { state: message.state, message: message.message, atMs: message.atMs };
     this.#states.set(`${site}/${module}`, state);
-    for (const listener of this.#listeners) listener(site, module, state);
+    for (const listener of this.#listeners) guarded('listener of I/O modules', () => listener(site, module, state));
   }
 }
 
@@ -191,7 +193,8 @@ class Probe {
 
   /** One that has ended by itself is on its way back already. */
   restart(): void {
-    if (this.#worker && !this.#stopping) void this.#end(this.#worker);
+    const worker = this.#worker;
+    if (worker && !this.#stopping) guardedPromise('restart of an I/O probe', () => this.#end(worker));
   }
 
   async stop(): Promise<void> {
@@ -201,7 +204,7 @@ class Probe {
 
   async #end(worker: Worker): Promise<void> {
     const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
-    const cancel = this.#clock.after(2000, () => void worker.terminate());
+    const cancel = this.#clock.after(2000, () => guardedPromise('end of an I/O probe', () => worker.terminate()));
     worker.postMessage({ type: 'stop' } satisfies ProbeInbound);
     await exited;
     cancel();
@@ -216,8 +219,7 @@ class Probe {
     const worker = new Worker(PROBE, { name: `probe ${this.#name}`, workerData: this.#thread, execArgv: [] });
     this.#worker = worker;
     worker.on('message', (message: ProbeOutbound) => {
-      if ('id' in message) this.#pending.get(message.id)?.(message);
-      else this.#take(message);
+      guarded('message of an I/O probe', () => ('id' in message ? this.#pending.get(message.id)?.(message) : this.#take(message)));
     });
     worker.on('error', (fault) => this.#log.error({ probe: this.#name, fault: fault.message }, 'I/O probe failed'));
     worker.on('exit', () => {

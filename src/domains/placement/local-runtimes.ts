@@ -5,6 +5,7 @@
 import type { AlarmPlan, PhasePlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { Clock } from '../../platform/base/clock.js';
+import { contain, guarded } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
 import type { Guest, GuestEnd, ScanThread } from './scan-thread.js';
@@ -82,10 +83,17 @@ export class LocalRuntimes implements UnitRuntimes {
         log: this.#log,
         threads: this.#threads,
         message: (from, message) => {
-          for (const listener of this.#messageListeners) listener(from, message);
+          // per message of a scan thread: no closure is made for it
+          for (const listener of this.#messageListeners) {
+            try {
+              listener(from, message);
+            } catch (fault) {
+              contain(`listener of unit messages (${message.type})`, fault);
+            }
+          }
         },
         change: (from, what) => {
-          for (const listener of this.#changeListeners) listener(from, what);
+          for (const listener of this.#changeListeners) guarded(`listener of unit links (${what})`, () => listener(from, what));
         },
       });
       this.#links.set(key, link);

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { ScanThreadInbound, ScanThreadOutbound, ScanThreadStart, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import { Waker } from '../../../runtime/vocabulary/scan-thread.js';
 import type { Clock } from '../../platform/base/clock.js';
+import { guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import type { Realtime } from '../units/runtimes.js';
 import { REALTIME_UNASKED } from './realtime.js';
@@ -67,7 +68,7 @@ export class ScanThread {
       execArgv: [], // loaders and flags of the gateway are not for its threads: one of the tests takes seconds to load
     });
     this.#worker = worker;
-    worker.on('message', (message: ScanThreadOutbound) => this.#take(message));
+    worker.on('message', (message: ScanThreadOutbound) => guarded('message of a scan thread', () => this.#take(message)));
     worker.on('error', (fault) => {
       for (const { site, unit } of this.#guests.values()) parts.log.error({ unit, site, fault: fault.stack ?? fault.message }, 'unit runtime failed');
     });
@@ -126,7 +127,7 @@ export class ScanThread {
   }
 
   #take(message: ScanThreadOutbound): void {
-    if (message.type === 'ready') void this.#prioritise(message.osThreadId);
+    if (message.type === 'ready') guardedPromise('priority of a scan thread', () => this.#prioritise(message.osThreadId));
     else if (message.type === 'unit') this.#guests.get(message.guest)?.take(message.message);
     else this.#ended(message.guest, { fault: message.fault, withMates: false });
   }
@@ -166,7 +167,7 @@ export class ScanThread {
 
   #giveUp(why: string): void {
     for (const { site, unit } of this.#guests.values()) this.#parts.log.error({ unit, site, thread: this.#parts.name }, `the scan thread is ended: ${why}`);
-    void this.#terminate();
+    guardedPromise('end of a scan thread', () => this.#terminate());
   }
 
   untilGone(): Promise<void> {

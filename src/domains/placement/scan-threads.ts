@@ -4,6 +4,7 @@
  * them get threads of their own, so that the one that is to blame cannot do it to the others again.
  */
 import type { Clock } from '../../platform/base/clock.js';
+import { guarded } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import type { Realtime } from '../units/runtimes.js';
 import { ScanThread } from './scan-thread.js';
@@ -70,7 +71,7 @@ export class ScanThreads {
 
   #lookAgain(): () => void {
     return this.#parts.clock.after(LOOK_MS, () => {
-      for (const thread of this.#threads) this.#look(thread);
+      for (const thread of this.#threads) guarded('watchdog of the scan threads', () => this.#look(thread));
       this.#cancelLook = this.#threads.size > 0 ? this.#lookAgain() : undefined;
     });
   }

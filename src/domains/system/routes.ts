@@ -1,5 +1,6 @@
 /** What the appliance says about itself (decisions Q-VER-01, Q-NONCE-06, Q-AUTH-11). */
 import { timestamp } from '../../platform/base/clock.js';
+import { type ContainedView, FAULTS_MAX } from '../../platform/base/contained-faults.js';
 import { openApiDocument } from '../../platform/http/openapi.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 
@@ -22,6 +23,8 @@ export interface SystemView {
   readonly settingsWithoutEffect: readonly string[];
   /** False while the ledger refuses commits. */
   storageAccepting(): boolean;
+  /** Faults of ours that were contained where they happened, since the start. */
+  contained(): ContainedView;
   runtimes(): readonly RuntimeHealth[];
   /** Priority of the scan threads; why not, when the machine refused it. */
   realtime(): { readonly granted: boolean; readonly reason: string };
@@ -77,6 +80,8 @@ function health(system: SystemView): Record<string, unknown> {
   if (!system.antiReplay.enabled) warnings.push('anti-replay protection is off');
   if (system.antiReplay.nearlyFull()) warnings.push('the memory of request nonces is nearly full');
   if (!system.storageAccepting()) warnings.push('the storage refuses writes: nothing can be changed until it accepts them again');
+  const contained = system.contained();
+  if (contained.recent > FAULTS_MAX) warnings.push(`faults of the product itself are contained again and again, last: ${contained.seams.at(-1)?.seam ?? ''}`);
   const realtime = system.realtime();
   if (runtimes.length > 0 && !realtime.granted) warnings.push(`scan threads run without real-time priority: ${realtime.reason}`);
   warnings.push(...system.settingsWithoutEffect.map((note) => `setting ${note}`));
@@ -87,6 +92,7 @@ function health(system: SystemView): Record<string, unknown> {
     operatingMode: system.operatingMode,
     antiReplay: { enabled: system.antiReplay.enabled, entries: system.antiReplay.entries() },
     storage: { accepting: system.storageAccepting() },
+    contained,
     runtimes,
     realtime,
     warnings,

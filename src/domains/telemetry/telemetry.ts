@@ -4,6 +4,7 @@
  * retained message, so that nobody who connects later takes it for one that is there.
  */
 import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { MqttPublisher } from '../../platform/mqtt/publisher.js';
 import type { Store } from '../../platform/store/store.js';
 import type { ChannelEvent, TagSource } from '../../platform/stream/channel.js';
@@ -50,7 +51,7 @@ export class Telemetry {
   start(): void {
     const { clock, tagIntervalMs } = this.#parts;
     this.#cancel = clock.after(tagIntervalMs / PORTIONS, () => {
-      this.#sendTags();
+      guarded('telemetry: tags', () => this.#sendTags());
       this.start();
     });
   }
@@ -73,8 +74,8 @@ export class Telemetry {
     if (!this.#wants(event.site) || event.channel === 'cmhealth') return;
     const tell = (): void => (event.channel === 'alarms' ? this.#alarm(event) : this.#state(event));
     queueMicrotask(() => {
-      if (event.unrecorded) tell();
-      else this.#parts.store.recorded.then(tell, () => event.dropped?.());
+      if (event.unrecorded) guarded('telemetry: event', tell);
+      else guardedPromise('telemetry: event', () => this.#parts.store.recorded.then(tell, () => event.dropped?.()));
     });
   }
 

@@ -1,5 +1,6 @@
 /** Tells every unit runtime several times within `runtime.orphanTimeout` that the batch controller is there (decisions Q-ST-02). */
 import type { Clock } from '../../platform/base/clock.js';
+import { guarded } from '../../platform/base/guarded.js';
 import type { UnitLink } from './runtimes.js';
 
 const PULSES_PER_TIMEOUT = 5;
@@ -9,7 +10,7 @@ export function startControllerPulse(clock: Clock, links: () => readonly UnitLin
   if (orphanTimeoutMs === 0) return () => undefined;
   let cancel = (): void => undefined;
   const beat = (): void => {
-    for (const link of links()) if (link.ready) link.send({ type: 'alive' });
+    for (const link of links()) if (link.ready) guarded('pulse of the batch controller', () => link.send({ type: 'alive' }));
     cancel = clock.after(orphanTimeoutMs / PULSES_PER_TIMEOUT, beat);
   };
   beat();

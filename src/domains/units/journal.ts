@@ -6,6 +6,7 @@
 import type { NetworkReport, UnitOutbound } from '../../../runtime/port.js';
 import { BoundedLog } from '../../platform/base/bounded-log.js';
 import type { Clock } from '../../platform/base/clock.js';
+import { guarded } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
@@ -65,7 +66,7 @@ export class UnitJournal {
   /** Begins to look for late scans. */
   start(): void {
     this.#cancel = this.#parts.clock.after(OVERRUN_LOOK_MS, () => {
-      for (const link of this.#parts.runtimes.links()) this.#lookAtScans(link);
+      for (const link of this.#parts.runtimes.links()) guarded('journal: look at late scans', () => this.#lookAtScans(link));
       this.start();
     });
   }

@@ -1,3 +1,5 @@
+import { guarded } from './guarded.js';
+
 /** Time as every part is given it; tests own it. Elapsed time is monotonic, records use wall time. */
 export interface Clock {
   /** Wall time in ms since the epoch. */
@@ -12,7 +14,7 @@ export const systemClock: Clock = {
   wallMs: () => Date.now(),
   monoMs: () => performance.now(),
   after(delayMs, call) {
-    const timer = setTimeout(call, Math.min(delayMs, 0x7fffffff));
+    const timer = setTimeout(() => guarded('timer', call), Math.min(delayMs, 0x7fffffff));
     timer.unref();
     return () => clearTimeout(timer);
   },

@@ -3,6 +3,7 @@
  * is started again by the next call.
  */
 import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
+import { guarded } from './guarded.js';
 import { Refusal, type RefusalContext, type RefusalKind } from './refusal.js';
 
 export interface WorkerEntry {
@@ -77,7 +78,7 @@ export class WorkerCalls {
   #start(): Worker {
     const worker = new Worker(this.#entry.url, { workerData: this.#entry.data, name: this.#entry.name, execArgv: [] });
     let fault = `the ${this.#entry.name} thread stopped`;
-    worker.on('message', (message: unknown) => this.#receive(message));
+    worker.on('message', (message: unknown) => guarded(`message of the ${this.#entry.name} thread`, () => this.#receive(message)));
     worker.on('error', (error) => {
       fault = `the ${this.#entry.name} thread died: ${error.message}`;
     });

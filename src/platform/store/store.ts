@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.js';
 import { timestamp } from '../base/clock.js';
+import { contain } from '../base/guarded.js';
 import { Refusal } from '../base/refusal.js';
 import type { Fact, Ledger, LedgerTransaction, UnchainedAudit } from '../ledger/protocol.js';
 import { type AuditDraft, auditName } from './audit-record.js';
@@ -158,7 +159,7 @@ export class Store implements StoreReader {
     return sorted as readonly Resource<Spec, Status>[];
   }
 
-  /** Called synchronously after each change of the kind has been applied in memory. */
+  /** Called synchronously after each change of the kind has been applied in memory; what it throws is contained (guarded.ts). */
   watch(kind: { readonly kind: string }, watcher: Watcher): void {
     const watchers = this.#watchers.get(kind.kind) ?? [];
     watchers.push(watcher);
@@ -203,9 +204,40 @@ export class Store implements StoreReader {
     const puts = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'put' ? [event.resource] : []));
     const removes = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'remove' ? [refOf(event.resource)] : []));
     const durable = this.#commit({ puts, removes, audits, facts, nonces: this.#withAdmitted(change.nonces) });
-    for (const event of events) for (const watcher of this.#watchers.get(event.resource.kind) ?? []) watcher(event, durable);
-    for (const record of audits) for (const watcher of this.#auditWatchers) watcher(record);
+    for (const event of events) this.#tell(event, durable);
+    for (const record of audits) this.#tellAudit(record);
     return { resources: puts, auditNames: audits.map(nameOf), factSequences: facts.length === 0 ? NOTHING : facts.map((fact) => fact.sequence), durable };
+  }
+
+  /** The change is on its way to the disk: a watcher that throws is no reason to refuse it, nor to keep it from the next one. */
+  #tell(event: StoreEvent, durable: Promise<void>): void {
+    for (const watcher of this.#watchers.get(event.resource.kind) ?? NOTHING) {
+      try {
+        watcher(event, durable);
+      } catch (fault) {
+        contain(`watcher of ${event.resource.kind}`, fault);
+      }
+    }
+  }
+
+  #tellAudit(record: UnchainedAudit): void {
+    for (const watcher of this.#auditWatchers) {
+      try {
+        watcher(record);
+      } catch (fault) {
+        contain('watcher of the audit trail', fault);
+      }
+    }
+  }
+
+  #tellReload(): void {
+    for (const watcher of this.#reloadWatchers) {
+      try {
+        watcher();
+      } catch (fault) {
+        contain('watcher of a reload of the store', fault);
+      }
+    }
   }
 
   /**
@@ -343,7 +375,7 @@ export class Store implements StoreReader {
     } catch {
       // the disk cannot even be read: memory keeps serving reads, and the probe below tries again
     }
-    for (const watcher of this.#reloadWatchers) watcher();
+    this.#tellReload();
     this.#probeLater();
   }
 
@@ -355,7 +387,7 @@ export class Store implements StoreReader {
         .then(() => {
           this.#refusing = false;
           this.#lastCommit = Promise.resolve(); // what failed is taken back; nothing waits for a record of it any more
-          for (const watcher of this.#reloadWatchers) watcher();
+          this.#tellReload();
         })
         .catch(() => this.#probeLater());
     });

@@ -8,6 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
+import { guarded, guardedPromise } from '../base/guarded.js';
 import { sourceKey } from '../base/ip-address.js';
 import type { Caller } from '../http/caller.js';
 import type { SessionWatch } from '../http/stream-port.js';
@@ -150,11 +151,13 @@ export class Hub {
     queueMicrotask(() => {
       const events = this.#fresh;
       this.#fresh = [];
-      this.#recorded().then(
-        () => this.#deliver(events),
-        () => {
-          for (const event of events) event.dropped?.();
-        },
+      guardedPromise('hub: events of a turn', () =>
+        this.#recorded().then(
+          () => this.#deliver(events),
+          () => {
+            for (const { dropped } of events) if (dropped) guarded('hub: owner of a dropped event', dropped);
+          },
+        ),
       );
     });
   }
@@ -165,7 +168,7 @@ export class Hub {
     queueMicrotask(() => {
       const events = this.#atOnce;
       this.#atOnce = [];
-      this.#deliver(events);
+      guarded('hub: events of a turn', () => this.#deliver(events));
     });
   }
 
@@ -226,9 +229,11 @@ export class Hub {
     }
     for (const connection of this.#connections) {
       if (!fresh.some(({ channel, event }) => connection.wants(channel, event.site, event.unit))) continue;
-      connection.cork(() => {
-        for (const { channel, event } of fresh) connection.offer(channel, event);
-      });
+      guarded('hub: connection', () =>
+        connection.cork(() => {
+          for (const { channel, event } of fresh) connection.offer(channel, event);
+        }),
+      );
     }
   }
 
@@ -250,7 +255,7 @@ export class Hub {
       behind = 0;
     }
     for (let due = 0; due <= behind; due += 1) {
-      this.#publishSlice(this.#slice);
+      guarded('hub: slice of the tags', () => this.#publishSlice(this.#slice));
       this.#slice = (this.#slice + 1) % SLICES;
       this.#nextSliceAtMs += SLICE_MS;
     }
@@ -269,7 +274,7 @@ export class Hub {
 
   #armSupervision(): void {
     this.#cancelSupervision = this.#clock.after(SUPERVISION_MS, () => {
-      this.#supervise();
+      guarded('hub: supervision', () => this.#supervise());
       this.#armSupervision();
     });
   }

@@ -4,6 +4,7 @@
  * whole, before it starts.
  */
 import type { Clock } from '../base/clock.js';
+import { guarded } from '../base/guarded.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import type { Caller } from '../http/caller.js';
 import type { SseSession, SseWire } from '../http/stream-port.js';
@@ -112,7 +113,7 @@ class EventStream implements SseSession {
   #keepAlive(): void {
     this.#cancelKeepalive = this.#clock.after(KEEPALIVE_MS, () => {
       if (!this.#open) return;
-      if (!this.#full) this.#wire.cork(() => this.#send(KEEPALIVE));
+      if (!this.#full) guarded('event stream: keep-alive', () => this.#wire.cork(() => this.#send(KEEPALIVE)));
       this.#keepAlive();
     });
   }

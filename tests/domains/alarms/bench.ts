@@ -39,7 +39,14 @@ export interface AlarmBench {
   readonly history: History;
   readonly exceptions: ExceptionCommands;
   /** What the appliance knows of itself. */
-  readonly facts: { nonceStoreNearlyFull: boolean; storageLow: boolean; archiveFault: string | null; archiveDamage: string | null; commandWaits: boolean };
+  readonly facts: {
+    nonceStoreNearlyFull: boolean;
+    storageLow: boolean;
+    archiveFault: string | null;
+    archiveDamage: string | null;
+    containedFault: string | null;
+    commandWaits: boolean;
+  };
   settle(): Promise<void>;
   /** A message of the runtime of rx101. */
   tell(message: UnitOutbound): Promise<void>;
@@ -56,7 +63,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
   const opened: { queries?: LedgerQueries; history?: History; parts?: Parts } = {};
   const recorded: AlarmEvent[] = [];
   const commands: unknown[] = [];
-  const facts: AlarmBench['facts'] = { nonceStoreNearlyFull: false, storageLow: false, archiveFault: null, archiveDamage: null, commandWaits: false };
+  const facts: AlarmBench['facts'] = { nonceStoreNearlyFull: false, storageLow: false, archiveFault: null, archiveDamage: null, containedFault: null, commandWaits: false };
   const gates = new Map<string, AlarmGate>();
   const scanned = new Map<string, AlarmPlan>();
   const send = (message: UnitInbound): void => {
@@ -101,6 +108,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
           storageLow: () => facts.storageLow,
           archiveFault: () => facts.archiveFault,
           archiveDamage: () => facts.archiveDamage,
+          containedFault: () => facts.containedFault,
         },
       });
       const loops = [

@@ -251,6 +251,19 @@ t.test('8.6: an archive that is not as it was written is a High alarm, until a c
   t.match(await of('archive-integrity'), [{ state: 'ClearedUnacknowledged' }]);
 });
 
+t.test('faults of the product that are contained again and again are a High alarm, until they end', async (t) => {
+  bench.facts.containedFault = 'watcher of Batch: x is undefined';
+  plant.clock.advance(5000);
+  await bench.settle();
+  t.match(await of('internal-fault'), [
+    { name: 'system-internal-fault-1', source: 'System/lineside', severity: 'High', message: /contained, last watcher of Batch: x is undefined/ },
+  ]);
+  bench.facts.containedFault = null;
+  plant.clock.advance(5000);
+  await bench.settle();
+  t.match(await of('internal-fault'), [{ state: 'ClearedUnacknowledged' }]);
+});
+
 t.test('Q-ALARM-02: a value that is not Good raises a DeviceHealth alarm of its module, but not beside a lost I/O module', async (t) => {
   const name = 'xv101-fault';
   await bench.edge(name, 'lost');
@@ -306,7 +319,7 @@ t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memo
     store,
     clock,
     book,
-    facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false, archiveFault: () => null, archiveDamage: () => null },
+    facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false, archiveFault: () => null, archiveDamage: () => null, containedFault: () => null },
   });
   const frames: Record<string, unknown>[] = [];
   publishAlarms({ hub: { publish: ({ frame, unrecorded }) => frames.push({ ...frame, unrecorded }) }, store, clock });

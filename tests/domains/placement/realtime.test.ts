@@ -87,6 +87,7 @@ t.test('Performance D: system health shows the priority and warns only while uni
           antiReplay: { enabled: true, entries: () => 0, nearlyFull: () => false },
           settingsWithoutEffect: [],
           storageAccepting: () => true,
+          contained: () => ({ total: 0, recent: 0, seams: [] }),
           runtimes: () => Array.from({ length: units }, () => ({ site: 's', unit: 'u', ready: true, message: '' })),
           realtime: () => realtime,
         },

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
 import { systemClock } from '../../../src/platform/base/clock.js';
+import { onContained } from '../../../src/platform/base/guarded.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { Ledger } from '../../../src/platform/ledger/protocol.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
@@ -88,6 +89,24 @@ t.test('design 3: watchers see each change after it is in memory, and whether it
     ['put', 'a', true, true],
     ['remove', 'a', true, false],
   ]);
+});
+
+t.test('a watcher that throws is contained: the caller has his answer, the later watchers hear of the change', async (t) => {
+  const { store } = await openStore(t);
+  const contained: string[] = [];
+  t.teardown(onContained((seam) => contained.push(seam)));
+  const heard: string[] = [];
+  const broken = (): never => {
+    throw new Error('a watcher with a bug');
+  };
+  store.watch(Note, broken);
+  store.watch(Note, ({ resource }) => heard.push(resource.metadata.name));
+  store.watchAudit(broken);
+  store.watchAudit(({ action }) => heard.push(action));
+  await store.write(noteChange('a', 'first'));
+  t.same(heard, ['a', 'Update']);
+  t.same(contained, ['watcher of Note', 'watcher of the audit trail']);
+  t.equal(store.get(Note, 'north', 'a')?.spec.text, 'first');
 });
 
 t.test('design 3: lists are sorted by name and follow changes', async (t) => {
