@@ -160,8 +160,8 @@ export async function account(admin: ApiClient, username: string, group: string,
   if (answer.status !== 201) throw new Error(answer.text);
 }
 
-export async function batch(client: ApiClient, batchID: string): Promise<string> {
-  const answer = await client.post(`${SITE}/batches`, { batchID, masterRecipeRef: 'resin-a' });
+export async function batch(client: ApiClient, batchID: string, parameters: readonly { readonly name: string; readonly value: string }[] = []): Promise<string> {
+  const answer = await client.post(`${SITE}/batches`, { batchID, masterRecipeRef: 'resin-a', parameters });
   if (answer.status !== 201) throw new Error(answer.text);
   return answer.body.name as string;
 }

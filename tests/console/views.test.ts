@@ -30,6 +30,12 @@ import {
 /** The built consoles, beside the built tests. */
 const ASSETS = fileURLToPath(new URL('../../console/assets/', import.meta.url));
 
+/** Numbers of lots are texts, however much they look like numbers. */
+const LOTS = [
+  { name: 'monomerLot', value: '20261122007' },
+  { name: 'solventLot', value: '000123' },
+];
+
 /** An alarm that is there from the start: the vessel is empty. */
 async function lowLevelAlarm(admin: ApiClient, severity: string): Promise<void> {
   const definition = {
@@ -238,7 +244,7 @@ t.test('the views of the console', { timeout: SUITE_MS_MAX }, async (t) => {
   });
 
   await t.test('batch: it is started from its view, whose chart shows what runs', async (t) => {
-    await batch(admin, 'VIEW-1');
+    await batch(admin, 'VIEW-1', LOTS);
     await page.getByTestId('nav-overview').click();
     await page.getByTestId('batch-VIEW-1').click();
     await page.getByTestId('open-batch').click();
@@ -358,6 +364,8 @@ t.test('the views of the console', { timeout: SUITE_MS_MAX }, async (t) => {
     await page.getByTestId('blocked').getByText('waits for an answer').waitFor();
     await page.getByTestId('batch-tab-parameters').click();
     await page.getByTestId('parameters').getByText('reactTemp').waitFor();
+    for (const { name: lot, value } of LOTS)
+      await says(page.getByTestId('parameters').locator('li', { hasText: lot }), new RegExp(`${value}\\s*$`), 'RECORD-03: a lot stays the text it was');
     t.strictSame(await flawsOf(page, 'batch'), []);
 
     await page.getByTestId('steer').click(); // Manual: after the answer the phase stays at its step

@@ -3,6 +3,11 @@ import { boxNowMs } from '../data/box-clock.js';
 import { language, t } from './strings.js';
 
 const SIGNIFICANT = 4;
+/** What a single-precision number holds. */
+const READING_DIGITS = 7;
+const DECIMAL = /^[+-]?\d+\.\d+$/;
+/** Digits behind the sign for a declared range below one. */
+const FRACTION_MAX = 6;
 const time = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 const dayAndTime = new Intl.DateTimeFormat(language, { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
@@ -23,18 +28,28 @@ export function localText(wallMs: number): string {
   return new Date(wallMs - ofZoneMs).toISOString().slice(0, 19);
 }
 
-/** A steady number of digits, so that a value that moves does not jump about. */
+/** A steady number of digits, so that a value that moves does not jump about. @param span of its declared range; one below 1 has the digits it needs. */
 export function numberText(value: number, span: number | undefined): string {
-  const size = Math.max(Math.abs(span ?? value), 1);
-  const digits = Math.min(2, Math.max(0, SIGNIFICANT - 1 - Math.floor(Math.log10(size))));
+  const isSmall = span !== undefined && span > 0 && span < 1;
+  const size = isSmall ? span : Math.max(Math.abs(span ?? value), 1);
+  const digits = Math.min(isSmall ? FRACTION_MAX : 2, Math.max(0, SIGNIFICANT - 1 - Math.floor(Math.log10(size))));
   const shown = Number(value.toFixed(digits)) + 0; // noise around zero has no sign
   return shown.toLocaleString(language, { minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: false });
 }
 
-/** A value that came as text: a number with the digits a person reads, anything else as it is. */
-export function valueText(text: string): string {
-  const value = text.trim() === '' ? Number.NaN : Number(text);
-  return Number.isFinite(value) ? value.toLocaleString(language, { maximumSignificantDigits: SIGNIFICANT, useGrouping: false }) : text;
+/**
+ * A value as it is recorded, with every letter and digit of it: what is signed is what is shown. Only what is declared a
+ * number takes the decimal sign of its reader; a lot or a sample that happens to look like one is a text.
+ */
+export function recordText(text: string, isNumber: boolean): string {
+  return isNumber && DECIMAL.test(text) ? text.replace('.', decimalSign) : text;
+}
+
+/** A number that decides something, or one moment of a curve: whole numbers whole, the others as exact as an instrument is. */
+export function readingText(value: number): string {
+  if (Number.isInteger(value)) return value.toLocaleString(language, { maximumFractionDigits: 0, useGrouping: false });
+  const whole = Math.max(0, Math.floor(Math.log10(Math.abs(value))) + 1);
+  return value.toLocaleString(language, { maximumSignificantDigits: Math.max(READING_DIGITS, whole + 2), useGrouping: false });
 }
 
 /** `30m`, `2h` as people write it. */

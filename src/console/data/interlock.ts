@@ -3,6 +3,7 @@
  * an INTERLOCK block and the ILOCK input of device blocks; what feeds them is followed back through the connections of the
  * template to the tags of other modules (contract 3, Control-module template; decisions 5.5).
  */
+import { readingText } from '../common/text.js';
 import { get } from './api.js';
 import { site } from './plant.js';
 import type { ModuleInfo, TagData } from './types.js';
@@ -181,5 +182,5 @@ class Walk {
 
 function shown(port: PortValue | undefined): string {
   const value = port?.value;
-  return typeof value === 'number' ? value.toLocaleString(document.documentElement.lang, { maximumSignificantDigits: 4, useGrouping: false }) : String(value ?? '');
+  return typeof value === 'number' ? readingText(value) : String(value ?? '');
 }

@@ -98,6 +98,13 @@ export interface TagDescriptor {
   readonly falseLabel: string;
 }
 
+/** Data types whose values are numbers. */
+const NUMERIC: readonly string[] = ['Float', 'Integer', 'Int', 'Double'];
+
+export function isNumeric(dataType: string): boolean {
+  return NUMERIC.includes(dataType);
+}
+
 export type TagData = number | boolean | string | null;
 export type Quality = 'Good' | 'Bad' | 'Raw' | 'Uncertain';
 
@@ -135,7 +142,7 @@ export interface Rejection {
 export interface BatchDetail extends BatchItem {
   readonly recipe: { readonly name: string; readonly version: string; readonly productID: string /** Empty before the start. */; readonly controlRecipe: string };
   readonly parameterValues: readonly { readonly name: string; readonly value: string; readonly unit: string; readonly source: string }[];
-  readonly outputs: readonly { readonly element: string; readonly name: string; readonly value: string; readonly unit: string }[];
+  readonly outputs: readonly { readonly element: string; readonly name: string; readonly type: string; readonly value: string; readonly unit: string }[];
   /** Each reason of `blockedBecause` for itself. */
   readonly blockedBy?: readonly { readonly text: string }[];
   readonly validCommands: readonly Command[];

@@ -4,7 +4,7 @@ import { alarms, site, tagList } from '../data/plant.js';
 import type { AlarmEvent } from '../data/types.js';
 import { LogFoot } from '../common/log-foot.js';
 import { t, word } from '../common/strings.js';
-import { momentText, unitText, valueText } from '../common/text.js';
+import { momentText, recordText, unitText } from '../common/text.js';
 import { useLog } from '../common/use-log.js';
 import { SeverityMark, sourceName } from './alarm.js';
 import type { AlarmFilter } from './alarms-view.js';
@@ -47,8 +47,11 @@ export function AlarmHistory({ filter }: { readonly filter: AlarmFilter }) {
   );
 }
 
+/** As the gateway writes a number: conditions that tell none have a word or a sentence. */
+const NUMBER = /^-?\d+(\.\d+)?(e[+-]\d+)?$/;
+
 /** A state in words, or a number with the unit of what was measured. */
 function valueOf(event: AlarmEvent): string {
-  const text = valueText(event.value);
-  return Number.isFinite(Number.parseFloat(event.value)) ? `${text} ${unitText(measuredIn(sourceName(event), tagList.peek()))}`.trim() : word(text);
+  if (!NUMBER.test(event.value)) return word(event.value);
+  return `${recordText(event.value, true)} ${unitText(measuredIn(sourceName(event), tagList.peek()))}`.trim();
 }

@@ -6,6 +6,11 @@ export function isUnacknowledged({ state }: Alarm): boolean {
   return state.endsWith('Unacknowledged');
 }
 
+/** Limits of a measurement compare numbers; the other conditions tell a state or a word (contract 2, Alarm definition). */
+export function isOfNumber({ conditionType }: Pick<Alarm, 'conditionType'>): boolean {
+  return conditionType.startsWith('TagHigh') || conditionType.startsWith('TagLow') || conditionType === 'TagDeviation';
+}
+
 /** `ControlModule/li101` as people call it. */
 export function sourceName({ source }: Pick<Alarm, 'source'>): string {
   return source.slice(source.lastIndexOf('/') + 1);

@@ -9,10 +9,10 @@ import { addressOf } from '../data/view.js';
 import { Chips } from '../common/chips.js';
 import { Fault } from '../common/fault.js';
 import { t, word } from '../common/strings.js';
-import { momentText, unitText, valueText } from '../common/text.js';
+import { momentText, recordText, unitText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { useStill } from '../common/use-still.js';
-import { isUnacknowledged, SEVERITIES, SeverityMark, sourceName, urgency } from './alarm.js';
+import { isOfNumber, isUnacknowledged, SEVERITIES, SeverityMark, sourceName, urgency } from './alarm.js';
 import { AlarmHistory } from './alarm-history.js';
 import { AlarmMetricsPanel } from './alarm-metrics.js';
 import { ShelveDialog } from './shelve-dialog.js';
@@ -134,15 +134,17 @@ interface RowProps {
 
 function Row({ alarm, busy, onAct, onShelve }: RowProps) {
   const source = sourceName(alarm);
-  const unit = alarm.setpoint === '' ? '' : unitText(measuredIn(source, tagList.value));
-  const limits = [t.conditions[alarm.conditionType] ?? alarm.conditionType, word(valueText(alarm.setpoint)), unit].filter((part) => part !== '').join(' ');
+  const isNumber = isOfNumber(alarm);
+  const unit = isNumber ? unitText(measuredIn(source, tagList.value)) : '';
+  const told = (text: string): string => (isNumber ? recordText(text, true) : word(text));
+  const limits = [t.conditions[alarm.conditionType] ?? alarm.conditionType, told(alarm.setpoint), unit].filter((part) => part !== '').join(' ');
   return (
     <li class={isUnacknowledged(alarm) ? 'alarm-row alarm-new' : 'alarm-row'} data-testid={`alarm-${alarm.name}`} data-state={alarm.state} data-shelved={String(alarm.shelved)}>
       <SeverityMark severity={alarm.severity} />
       <span class="alarm-text">
         <strong>{alarm.message || alarm.name}</strong>
         <span class="hint">
-          {source.toUpperCase()} · {limits} {alarm.value !== '' && <>({`${word(valueText(alarm.value))} ${unit}`.trim()})</>}
+          {source.toUpperCase()} · {limits} {alarm.value !== '' && <>({`${told(alarm.value)} ${unit}`.trim()})</>}
         </span>
       </span>
       <span class="alarm-when">

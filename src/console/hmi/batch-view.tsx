@@ -5,10 +5,10 @@ import { prompts } from '../data/plant.js';
 import { watchProcedure } from '../data/procedure.js';
 import { can } from '../data/session.js';
 import { signResource } from '../data/signatures.js';
-import type { BatchDetail } from '../data/types.js';
+import { type BatchDetail, isNumeric } from '../data/types.js';
 import { Chips } from '../common/chips.js';
 import { t, word } from '../common/strings.js';
-import { unitText, valueText } from '../common/text.js';
+import { recordText, unitText } from '../common/text.js';
 import { Facts, Messages, Trouble } from './batch-detail.js';
 import { CommandBar } from './command-bar.js';
 import { ElementView } from './element-view.js';
@@ -77,8 +77,8 @@ function Side({ batch }: { readonly batch: BatchDetail }) {
         <PromptList waiting={waiting} none="" />
         <Chips label={t.show} value={tab} options={TABS.map((each) => [each, t.batchTabs[each]])} onChoose={setTab} testid="batch-tab" />
         {tab === 'messages' && <Messages items={messages.value} />}
-        {tab === 'parameters' && <Values rows={batch.parameterValues.map((each) => ({ ...each, hint: word(each.source) }))} testid="parameters" />}
-        {tab === 'outputs' && <Values rows={batch.outputs.map((each) => ({ ...each, hint: each.element }))} testid="outputs" />}
+        {tab === 'parameters' && <Values rows={batch.parameterValues.map((each) => ({ ...each, isNumber: each.unit !== '', hint: word(each.source) }))} testid="parameters" />}
+        {tab === 'outputs' && <Values rows={batch.outputs.map((each) => ({ ...each, isNumber: isNumeric(each.type), hint: each.element }))} testid="outputs" />}
       </div>
     </section>
   );
@@ -88,6 +88,7 @@ interface ValueRow {
   readonly name: string;
   readonly value: string;
   readonly unit: string;
+  readonly isNumber: boolean;
   readonly hint: string;
 }
 
@@ -101,7 +102,7 @@ function Values({ rows, testid }: { readonly rows: readonly ValueRow[]; readonly
             {row.name} <span class="hint">{row.hint}</span>
           </span>
           <span class="line-value number">
-            {valueText(row.value)} {unitText(row.unit)}
+            {recordText(row.value, row.isNumber)} {unitText(row.unit)}
           </span>
         </li>
       ))}

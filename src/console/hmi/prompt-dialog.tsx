@@ -7,7 +7,7 @@ import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t } from '../common/strings.js';
-import { typedNumber, unitText, valueText } from '../common/text.js';
+import { recordText, typedNumber, unitText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { Keypad } from './keypad.js';
 
@@ -69,7 +69,8 @@ function check({ type, min, max }: Prompt, answer: string): Checked {
   const text = typedNumber(answer);
   if (text === undefined) return { text: '', fault: t.notNumber };
   const value = Number(text);
-  if ((min !== undefined && value < Number(min)) || (max !== undefined && value > Number(max))) return { text, fault: t.outside(valueText(min ?? ''), valueText(max ?? '')) };
+  if ((min !== undefined && value < Number(min)) || (max !== undefined && value > Number(max)))
+    return { text, fault: t.outside(recordText(min ?? '', true), recordText(max ?? '', true)) };
   return { text, fault: '' };
 }
 
@@ -97,7 +98,7 @@ function ValueInput({ prompt, value, onInput }: InputProps) {
         data-testid="answer-value"
       />
       <p id="answer-hint" class="hint">
-        {t.between(valueText(prompt.min ?? ''), valueText(prompt.max ?? ''), unitText(prompt.engUnits ?? ''))}
+        {t.between(recordText(prompt.min ?? '', true), recordText(prompt.max ?? '', true), unitText(prompt.engUnits ?? ''))}
       </p>
     </div>
   );

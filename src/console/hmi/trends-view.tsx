@@ -7,7 +7,7 @@ import type { TagDescriptor } from '../data/types.js';
 import { Chips } from '../common/chips.js';
 import { Dialog } from '../common/dialog.js';
 import { t } from '../common/strings.js';
-import { durationText, localText, momentText, numberText, unitText } from '../common/text.js';
+import { durationText, localText, momentText, readingText, unitText } from '../common/text.js';
 import { PenLine } from './pen-line.js';
 import { Trend } from './trend.js';
 import type { Reading } from './trend-plot.js';
@@ -135,7 +135,7 @@ function Readings({ pens, cursor }: ReadingsProps) {
             <PenLine at={at} /> {pen.label}
             <strong class="number">
               {' '}
-              {cursor.at === null ? '' : readingText(reading)} {unitText(pen.engUnits)}
+              {cursor.at === null ? '' : penText(reading)} {unitText(pen.engUnits)}
             </strong>
           </li>
         );
@@ -146,11 +146,11 @@ function Readings({ pens, cursor }: ReadingsProps) {
 }
 
 /** The mean of a bucket tells little without its extremes. */
-function readingText(reading: Reading | undefined): string {
+function penText(reading: Reading | undefined): string {
   if (typeof reading?.value !== 'number') return '–';
   const { value, low, high } = reading;
-  const mean = numberText(value, undefined);
-  return typeof low === 'number' && typeof high === 'number' ? `${mean} (${numberText(low, undefined)} … ${numberText(high, undefined)})` : mean;
+  const mean = readingText(value);
+  return typeof low === 'number' && typeof high === 'number' ? `${mean} (${readingText(low)} … ${readingText(high)})` : mean;
 }
 
 function TagChoice({ keys, onChoose, onClose }: { readonly keys: readonly string[]; readonly onChoose: (keys: readonly string[]) => void; readonly onClose: () => void }) {

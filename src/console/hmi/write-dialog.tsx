@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks';
 import { writeTag } from '../data/modules.js';
 import { tagValue } from '../data/plant.js';
-import type { ModuleInfo, TagData, TagDescriptor } from '../data/types.js';
+import { isNumeric, type ModuleInfo, type TagData, type TagDescriptor } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
 import { t } from '../common/strings.js';
 import { switchText, tagText } from '../common/tag-text.js';
-import { typedNumber, unitText, valueText } from '../common/text.js';
+import { recordText, typedNumber, unitText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { Keypad } from './keypad.js';
 
@@ -16,8 +16,6 @@ export interface WriteDialogProps {
   readonly tag: TagDescriptor;
   readonly onClose: () => void;
 }
-
-const NUMBERS: readonly string[] = ['Float', 'Integer', 'Int', 'Double'];
 
 export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
   const [entered, setEntered] = useState('');
@@ -50,7 +48,7 @@ export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
           </>
         ) : (
           <p class="confirm number" data-testid="write-confirm">
-            {tagText(tag, now)} <span aria-hidden="true">→</span> <strong>{tagText(tag, { value: confirmed, quality: 'Good' })}</strong>
+            {tagText(tag, now)} <span aria-hidden="true">→</span> <strong>{confirmText(tag, confirmed)}</strong>
           </p>
         )}
         <div class="dialog-actions">
@@ -66,6 +64,11 @@ export function WriteDialog({ module, tag, onClose }: WriteDialogProps) {
   );
 }
 
+/** What is about to be written, with every digit of it. */
+function confirmText(tag: TagDescriptor, value: Exclude<TagData, null>): string {
+  return typeof value === 'number' ? `${recordText(String(value), true)} ${unitText(tag.engUnits)}`.trim() : tagText(tag, { value, quality: 'Good' });
+}
+
 interface Checked {
   readonly value: Exclude<TagData, null>;
   readonly fault: string;
@@ -73,12 +76,13 @@ interface Checked {
 
 function check(tag: TagDescriptor, entered: string): Checked {
   if (tag.dataType === 'Boolean') return { value: entered === 'true', fault: entered === '' ? t.choose : '' };
-  if (!NUMBERS.includes(tag.dataType)) return { value: entered, fault: '' };
+  if (!isNumeric(tag.dataType)) return { value: entered, fault: '' };
   const text = typedNumber(entered);
   const value = Number(text);
   if (text === undefined) return { value, fault: t.notNumber };
+  if (tag.dataType !== 'Float' && !Number.isSafeInteger(value)) return { value, fault: t.notWhole };
   const outside = (tag.engMin !== '' && value < Number(tag.engMin)) || (tag.engMax !== '' && value > Number(tag.engMax));
-  return { value, fault: outside ? t.outside(valueText(tag.engMin), valueText(tag.engMax)) : '' };
+  return { value, fault: outside ? t.outside(recordText(tag.engMin, true), recordText(tag.engMax, true)) : '' };
 }
 
 function Entry({ tag, value, onInput }: { readonly tag: TagDescriptor; readonly value: string; readonly onInput: (value: string) => void }) {
@@ -101,7 +105,7 @@ function Entry({ tag, value, onInput }: { readonly tag: TagDescriptor; readonly 
       </div>
     );
   }
-  const numeric = NUMBERS.includes(tag.dataType);
+  const numeric = isNumeric(tag.dataType);
   return (
     <div class="answer">
       <div class="field">
@@ -120,7 +124,7 @@ function Entry({ tag, value, onInput }: { readonly tag: TagDescriptor; readonly 
           data-testid="write-value"
         />
         <p id="write-hint" class="hint">
-          {tag.engMin !== '' || tag.engMax !== '' ? t.between(valueText(tag.engMin), valueText(tag.engMax), unitText(tag.engUnits)) : ''}
+          {tag.engMin !== '' || tag.engMax !== '' ? t.between(recordText(tag.engMin, true), recordText(tag.engMax, true), unitText(tag.engUnits)) : ''}
         </p>
       </div>
       {numeric && <Keypad value={value} onInput={onInput} />}

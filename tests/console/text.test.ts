@@ -1,0 +1,54 @@
+/** Texts and numbers as the pages show them, without a browser: what is recorded is shown with every letter of it. */
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import t from 'tap';
+
+interface Texts {
+  recordText(text: string, isNumber: boolean): string;
+  readingText(value: number): string;
+  numberText(value: number, span: number | undefined): string;
+}
+
+const SOURCE = fileURLToPath(new URL('../../../src/console/common/text.ts', import.meta.url));
+
+/** The module as a browser of this language loads it. */
+async function load(language: string): Promise<Texts> {
+  Object.defineProperty(globalThis, 'navigator', { value: { language }, configurable: true });
+  Object.defineProperty(globalThis, 'document', { value: { documentElement: {} }, configurable: true });
+  const { outputFiles } = await build({ entryPoints: [SOURCE], bundle: true, write: false, format: 'esm', logLevel: 'silent', banner: { js: `// ${language}` } });
+  return (await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0]?.contents ?? []).toString('base64')}`)) as Texts;
+}
+
+t.test('RECORD-03: what is recorded is what is shown', async (t) => {
+  const english = await load('en-GB');
+  const german = await load('de-DE');
+  const TEXTS = ['20261122007', '2026112200017', '000123', '0x1F', '1e5', ' 12 ', '1000.49', '-0', '+5', '', 'Infinity'];
+  for (const text of TEXTS) for (const page of [english, german]) t.equal(page.recordText(text, false), text, `the text '${text}' stays as it is`);
+
+  const NUMBERS = ['12345.6', '1000.49', '81.58405303955078', '0.00094', '9007199254740993', '1e-7', '-40', '1500'];
+  for (const text of NUMBERS) {
+    t.equal(english.recordText(text, true), text);
+    t.equal(german.recordText(text, true), text.includes('e') ? text : text.replace('.', ','), 'the decimal sign of its reader, and all digits');
+  }
+});
+
+t.test('a reading decides something: it is as exact as the instrument', async (t) => {
+  const { readingText } = await load('en-GB');
+  const ROWS: readonly (readonly [number, string])[] = [
+    [12345.6, '12345.6'],
+    [2026112200017, '2026112200017'],
+    [0.0009406, '0.0009406'],
+    [80.03417205810547, '80.03417'],
+    [123456789.126, '123456789.13'],
+    [0, '0'],
+    [-17, '-17'],
+  ];
+  for (const [value, text] of ROWS) t.equal(readingText(value), text);
+});
+
+t.test('a live value has a steady number of digits, which its declared range asks for', async (t) => {
+  const { numberText } = await load('en-GB');
+  t.equal(numberText(80.034, 150), '80.0');
+  t.equal(numberText(0.0345, 0.05), '0.03450');
+  t.equal(numberText(-0.0001, 100), '0.0');
+});
