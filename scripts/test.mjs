@@ -29,7 +29,7 @@ const left = named.length - chosen.length;
 sayAbsent(absent, (peer) => named.filter((name) => needs(peer, path.join(root, name))).join(', '));
 
 /** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so one of them runs beside one that computes. */
-const WHOLE_APPLIANCE = /tests\/(contract\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|runtime\/replay\/recordings)/;
+const WHOLE_APPLIANCE = /tests\/(contract\/|releases\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|runtime\/replay\/recordings)/;
 /** Suites that get the machine to themselves: a browser beside its appliance keeps it busy, the others judge how long something takes. */
 const ALONE = /tests\/(console\/|faults\/process|domains\/units\/runtime)/;
 /** What one suite may take: one that is slowed down on purpose (tests/console/browser.ts) takes longer. The test library in it gives up first and tells which of its tests was running. */

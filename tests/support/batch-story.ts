@@ -61,7 +61,12 @@ export class Story {
     const first = await this.box.api.post('/api/v1/auth/first-admin', { code, username: 'anna', password: PASSWORD });
     if (first.status !== 201) throw new Error(first.text);
     await this.signIn();
-    const key = await this.admin.post('/api/v1/mes/apikeys', { name: 'erp', site: 'demo' });
+    await this.makeKey('erp');
+  }
+
+  /** The MES speaks with this key from now on. */
+  async makeKey(name: string): Promise<void> {
+    const key = await this.admin.post('/api/v1/mes/apikeys', { name, site: 'demo' });
     this.mes = this.box.api.with(`ApiKey ${key.body.key}`);
   }
 
