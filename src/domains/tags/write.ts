@@ -132,6 +132,12 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
     return { ok: false, message: refusal.message, refusal };
   }
   await deps.store.write({ audits: [record({ result: 'Accepted', before, after })] });
+  try {
+    checkTagBarriers(deps, tag, address, attempt.throughModule); // while the record was synced, the module may have gone to Automatic
+  } catch (fault) {
+    if (fault instanceof Refusal) await deps.store.write({ audits: [record({ result: 'Rejected', reason: auditReason(fault.context.code ?? fault.kind), after })] });
+    throw fault;
+  }
   const result = await link.write(tag.path, value);
   if (result.ok) {
     const { unit, controlModule } = tag.descriptor;
@@ -196,6 +202,7 @@ const RUNTIME_REFUSALS: Readonly<Record<NonNullable<WriteResult['code']>, Refusa
   out_of_range: 'invalid',
   invalid_value: 'invalid',
   write_failed: 'bad-gateway',
+  busy: 'unavailable',
   runtime_unreachable: 'unavailable',
 };
 

@@ -4,7 +4,8 @@ import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { SocketClient } from '../../platform/stream/clients.js';
 import { ScriptedClock } from '../../platform/stream/scripted.js';
-import { startPlant } from './plant.js';
+import type { LedgerTransaction } from '../../../src/platform/ledger/protocol.js';
+import { type Plant, startPlant } from './plant.js';
 
 const UNIT_TAGS = '/api/v1/sites/north/units/rx101/tags';
 const MODULES = '/api/v1/sites/north/controlmodules';
@@ -370,6 +371,27 @@ t.test('TAG-29 EVT-16 D-NONCE-01: the nonce and the record are on disk before th
   order.length = 0;
   await plant.request('POST', `${UNIT_TAGS}/nowhere`, { body: { value: 1 } });
   t.same(order, ['nonce', 'Rejected'], 'a refused request has spent its nonce too');
+});
+
+t.test('TAG-24 TAG-29: a module that goes to Automatic while the attempt is being recorded is not written', async (t) => {
+  let plant: Plant | undefined;
+  const goAutomatic = async ({ audits }: LedgerTransaction): Promise<void> => {
+    if (!plant || !JSON.stringify(audits).includes('Accepted')) return;
+    const { store } = plant;
+    plant = undefined;
+    const module = store.get(ControlModule, 'north', 'v101')!;
+    store.apply({ puts: [{ kind: ControlModule, site: 'north', name: 'v101', spec: { ...module.spec, mode: 'Automatic' } } as never] });
+  };
+  const started = await startPlant({ beforeCommit: goAutomatic });
+  t.teardown(() => started.stop());
+  plant = started;
+  const answer = await started.request('POST', '/api/v1/sites/north/units/rx101/tags/v101.sp', { token: 'all', body: { value: 30 } });
+  t.match(answer, { status: 403, body: { code: 'automatic_mode' } });
+  t.strictSame(started.link.written, []);
+  t.match(
+    started.audits.slice(-2).map(({ result, reason }) => ({ result, reason })),
+    [{ result: 'Accepted' }, { result: 'Rejected', reason: 'AutomaticMode' }],
+  );
 });
 
 t.test('TAG-05 (decisions Q-TAG-01): native values, and text that converts', async (t) => {
