@@ -292,6 +292,8 @@ export type UnitInbound =
   /** Names of the signals and barriers of a scope that are TRUE now; replaces the former set. */
   | { readonly type: 'signals'; readonly scope: string; readonly raised: readonly string[] }
   | { readonly type: 'write'; readonly id: number; readonly address: string; readonly value: Value }
+  /** The caller of a `write` waits no longer: unless it has been taken, it is not. Answered by the result of the write. */
+  | { readonly type: 'withdraw'; readonly id: number }
   | { readonly type: 'inspect'; readonly id: number; readonly what: 'network' | 'diagnostics' | 'phase'; readonly name: string }
   /** Answer to a `request`. */
   | { readonly type: 'request-result'; readonly id: number; readonly ok: boolean; readonly value?: Value; readonly rule?: string; readonly message?: string }
@@ -367,7 +369,7 @@ export type UnitOutbound =
       readonly type: 'write-result';
       readonly id: number;
       readonly ok: boolean;
-      readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed';
+      readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'busy' | 'withdrawn';
       readonly message: string;
     }
   | { readonly type: 'inspect-result'; readonly id: number; readonly result: unknown }
@@ -397,7 +399,7 @@ export interface RecordedPlan extends Omit<UnitPlan, 'table' | 'scans' | 'images
 }
 
 export type RecordedMessage =
-  | Exclude<UnitInbound, { readonly type: 'plan' | 'inspect' | 'record' | 'record-stop' | 'stop' }>
+  | Exclude<UnitInbound, { readonly type: 'plan' | 'withdraw' | 'inspect' | 'record' | 'record-stop' | 'stop' }>
   | { readonly type: 'plan'; readonly plan: RecordedPlan };
 
 export interface RecordingStart {

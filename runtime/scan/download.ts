@@ -2,27 +2,35 @@
  * The messages of a running unit, of which a plan waits until its networks are prepared: in steps, in the time that the
  * scans leave, while the old networks go on (ADR 0008). It is handed on at the top of the first scan after that.
  *
- * Order: what may speak of the new plan (its phases, tags, modules) waits behind it. What is for the charts that run passes,
- * unless a message that speaks of the plan waits before it; signs of life, recordings and `stop` always pass. Of plans that
- * wait one behind the other only the last counts, but a plan that is being prepared is finished: however fast plans follow
- * each other, each preparation ends with a swap.
+ * Order: what may speak of the new plan (its phases, new tags, bypasses) waits behind it. What is for the charts that run
+ * passes, unless a message that speaks of the plan waits before it; signs of life, recordings and `stop` always pass, and so
+ * does a write to a tag that is scanned now and the mode of a module, which is newer than every plan that waits and is
+ * entered into each. A plan that is being prepared is finished: however fast plans follow each other, each preparation ends
+ * with a swap.
  *
- * The messages that wait are those of some hundred milliseconds; there is no other limit than the one of the port.
+ * Invariant: besides the one that is prepared at most one plan waits. A newer one takes its place, so that what waits behind
+ * the older finds a plan that has all it speaks of. Writes and questions that wait have a bound; beyond it they are answered.
  */
 import { NetworkSet } from '../network/network-set.js';
 import type { PreparedNetworks } from '../network/prepare.js';
 import type { Steps } from '../network/steps.js';
 import type { TextTable } from '../network/texts.js';
-import type { UnitInbound } from '../port.js';
+import type { UnitInbound, UnitOutbound } from '../port.js';
 
 type PlanMessage = Extract<UnitInbound, { readonly type: 'plan' }>;
+type ModeMessage = Extract<UnitInbound, { readonly type: 'module-mode' }>;
+
+type Question = Extract<UnitInbound, { readonly type: 'write' | 'inspect' }>;
 
 /** For the charts that run, whatever the plan. */
 const FOR_CHARTS: ReadonlySet<UnitInbound['type']> = new Set(['command', 'answer', 'signals', 'request-result', 'phase-mode', 'active-step'] satisfies UnitInbound['type'][]);
 const ALWAYS: ReadonlySet<UnitInbound['type']> = new Set(['alive', 'record', 'record-stop', 'stop'] satisfies UnitInbound['type'][]);
+/** Each is a request that somebody holds open, which a download of some hundred milliseconds does not gather; of other messages there is one per change of the plant. */
+const QUESTIONS_MAX = 1000;
 
 export interface DownloadParts {
   readonly receive: () => UnitInbound | undefined;
+  readonly post: (answer: UnitOutbound) => void;
   readonly texts: TextTable;
   readonly monoMs: () => number;
   /** The networks that are scanned; undefined before the first plan. */
@@ -32,7 +40,7 @@ export interface DownloadParts {
 }
 
 interface Pending {
-  readonly message: PlanMessage;
+  message: PlanMessage;
   readonly steps: Steps<PreparedNetworks>;
   prepared: PreparedNetworks | undefined;
 }
@@ -40,6 +48,7 @@ interface Pending {
 export class Downloads {
   readonly #parts: DownloadParts;
   readonly #waiting: UnitInbound[] = [];
+  #questions = 0;
   #pending: Pending | undefined;
   #prepared: PreparedNetworks | undefined;
 
@@ -49,34 +58,72 @@ export class Downloads {
 
   /** The next message to be handled now. */
   next(): UnitInbound | undefined {
-    if (this.#pending?.prepared) return this.#handOn(this.#pending);
+    if (this.#pending?.prepared) return this.#handOn(this.#pending, this.#pending.prepared);
     for (;;) {
-      const message = (!this.#pending && this.#waiting.shift()) || this.#parts.receive();
+      const message = (!this.#pending && this.#takeWaiting()) || this.#parts.receive();
       if (!message || this.#isDue(message)) return message;
     }
   }
 
-  #handOn({ message, prepared }: Pending): UnitInbound {
+  #handOn({ message }: Pending, prepared: PreparedNetworks): UnitInbound {
     this.#pending = undefined;
-    this.#prepared = prepared;
+    this.#prepared = { ...prepared, plan: message.plan };
+    return message;
+  }
+
+  #takeWaiting(): UnitInbound | undefined {
+    const message = this.#waiting.shift();
+    if (message && isQuestion(message)) this.#questions -= 1;
     return message;
   }
 
   #isDue(message: UnitInbound): boolean {
+    if (message.type === 'withdraw') return this.#withdraw(message.id);
     if (ALWAYS.has(message.type)) return true;
-    if (this.#pending) {
-      if (FOR_CHARTS.has(message.type) && this.#waiting.every(({ type }) => type === 'plan')) return true;
-      this.#wait(message);
+    if (!this.#pending) {
+      if (message.type !== 'plan' || !this.#parts.mayWait()) return true;
+      this.#begin(message);
       return false;
     }
-    if (message.type !== 'plan' || !this.#parts.mayWait()) return true;
-    this.#begin(message);
+    if (message.type === 'module-mode') this.#enterMode(this.#pending, message);
+    else if (!this.#passes(message)) return this.#wait(message);
+    return true;
+  }
+
+  #passes(message: UnitInbound): boolean {
+    if (FOR_CHARTS.has(message.type)) return this.#waiting.every(({ type }) => type === 'plan');
+    return message.type === 'write' && (this.#parts.running()?.slot(message.address) ?? -1) >= 0;
+  }
+
+  /** Every plan that waits was made before this mode was set. */
+  #enterMode(pending: Pending, { module, mode }: ModeMessage): void {
+    const entered = ({ plan }: PlanMessage): PlanMessage => ({ type: 'plan', plan: { ...plan, moduleModes: { ...plan.moduleModes, [module]: mode } } });
+    pending.message = entered(pending.message);
+    const at = this.#waiting.findIndex(({ type }) => type === 'plan');
+    if (at >= 0) this.#waiting[at] = entered(this.#waiting[at] as PlanMessage);
+  }
+
+  /** @returns false: nothing is due. */
+  #wait(message: UnitInbound): false {
+    const older = message.type === 'plan' ? this.#waiting.findIndex(({ type }) => type === 'plan') : -1;
+    if (older >= 0) this.#waiting[older] = message;
+    else if (!isQuestion(message)) this.#waiting.push(message);
+    else if (this.#questions >= QUESTIONS_MAX) this.#parts.post(refused(message));
+    else {
+      this.#questions += 1;
+      this.#waiting.push(message);
+    }
     return false;
   }
 
-  #wait(message: UnitInbound): void {
-    if (message.type === 'plan' && this.#waiting.at(-1)?.type === 'plan') this.#waiting.pop();
-    this.#waiting.push(message);
+  /** @returns false: nothing is due. A write that does not wait here has been answered. */
+  #withdraw(id: number): false {
+    const at = this.#waiting.findIndex((message) => message.type === 'write' && message.id === id);
+    if (at < 0) return false;
+    this.#waiting.splice(at, 1);
+    this.#questions -= 1;
+    this.#parts.post(withdrawn(id));
+    return false;
   }
 
   #begin(message: PlanMessage): void {
@@ -105,4 +152,19 @@ export class Downloads {
     this.#prepared = undefined;
     return prepared;
   }
+}
+
+/** Answer to a write whose caller waits no longer. */
+export function withdrawn(id: number): UnitOutbound {
+  return { type: 'write-result', id, ok: false, code: 'withdrawn', message: 'the unit did not come to it in time, and takes it no more' };
+}
+
+/** A question without a result is one that the runtime could not answer. */
+function refused({ type, id }: Question): UnitOutbound {
+  if (type === 'inspect') return { type: 'inspect-result', id, result: undefined };
+  return { type: 'write-result', id, ok: false, code: 'busy', message: 'too many writes wait for the plan that the unit is taking over; try again' };
+}
+
+function isQuestion(message: UnitInbound): message is Question {
+  return message.type === 'write' || message.type === 'inspect';
 }

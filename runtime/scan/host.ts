@@ -9,6 +9,7 @@
 import { PhaseSet } from '../chart/phase-set.js';
 import type { ScanThreadInbound, ScanThreadOutbound, UnitInbound } from '../port.js';
 import { ScanClock } from './clock.js';
+import { withdrawn } from './download.js';
 import { UnitLoop } from './loop.js';
 import type { PhaseEngineFactory } from './phase-engine.js';
 
@@ -72,8 +73,18 @@ export class ScanHost {
   #tell(message: Extract<ScanThreadInbound, { readonly type: 'unit' | 'drop' }>): void {
     const guest = this.#guests.find(({ id }) => id === message.guest);
     if (!guest) return;
-    if (message.type === 'unit') guest.inbox.push(message.message);
-    else this.#end(guest);
+    if (message.type === 'drop') return this.#end(guest);
+    const told = message.message;
+    if (told.type !== 'withdraw' || !this.#withdraw(guest, told.id)) guest.inbox.push(told);
+  }
+
+  /** A write that waits for the next scan; false when it is there no more. */
+  #withdraw({ id: guest, inbox }: Guest, id: number): boolean {
+    const at = inbox.findIndex((message) => message.type === 'write' && message.id === id);
+    if (at < 0) return false;
+    inbox.splice(at, 1);
+    this.#parts.post({ type: 'unit', guest, message: withdrawn(id) });
+    return true;
   }
 
   #newGuest(id: number): Guest {

@@ -112,6 +112,7 @@ export class UnitLoop {
     this.#host = this.#makeHost();
     this.#downloads = new Downloads({
       receive: parts.receive,
+      post: parts.post,
       texts: this.#texts,
       monoMs: parts.monoMs,
       running: () => this.#networks,
@@ -240,6 +241,7 @@ export class UnitLoop {
         return message.recording === this.#recording ? this.#endRecording('stopped') : undefined;
       case 'alive':
         return this.#silence.heard(this.#now.monoMs);
+      case 'withdraw': // of a write that was taken in time
       case 'plan':
       case 'stop':
         return;

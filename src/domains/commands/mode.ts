@@ -10,7 +10,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { PendingFact } from '../batches/execution-log.js';
 import { equipmentFacts, type Intervention, modeFacts } from '../batches/interventions.js';
 import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
-import { unitOf } from '../control-modules/rules.js';
+import { modeOf, unitOf } from '../control-modules/rules.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { isAbove, scopeOf } from '../procedures/roots.js';
@@ -118,7 +118,8 @@ function tellRuntime({ store, runtimes }: { readonly store: Store; readonly runt
   const { name } = resource.metadata;
   if (resource.kind === 'ControlModule') {
     const module = store.get(ControlModule, site, name);
-    if (module) runtimes.link(site, unitOf(store, site, module.spec))?.send({ type: 'module-mode', module: name, mode });
+    // as it is now: while the record was synced, somebody else may have set it
+    if (module) runtimes.link(site, unitOf(store, site, module.spec))?.send({ type: 'module-mode', module: name, mode: modeOf(module) });
   }
   if (resource.kind === 'Phase') {
     const phase = store.get(Phase, site, name) as Resource<{ unitRef: string }, ElementStatus> | undefined;

@@ -15,7 +15,12 @@ import { TagView } from '../units/tag-view.js';
 
 const RESTARTS_MAX = 3;
 const RESTART_WINDOW_MS = 60_000;
+/** Beyond the scans that an answer may take. */
 const REQUEST_TIMEOUT_MS = 5000;
+/** A request is taken at the top of the next scan, which may be one further away than the next, and answered behind it. */
+const REQUEST_SCANS = 2;
+/** For an answer that is under way when its write is withdrawn. */
+const WITHDRAW_TIMEOUT_MS = 1000;
 const STOP_TIMEOUT_MS = 2000;
 /** Where a machine does not say otherwise, up to so many units have a thread each. */
 const THREADS_MAX = 12;
@@ -104,6 +109,16 @@ export class LocalRuntimes implements UnitRuntimes {
     link.load(plan);
   }
 
+  /** Plans on their way to the runtime of a unit. */
+  plansComing(site: string, unit: string): number {
+    return this.#links.get(`${site}/${unit}`)?.plansComing ?? 0;
+  }
+
+  /** Modes of the modules of a unit whose plan is otherwise as it was. */
+  setModes(site: string, unit: string, modes: UnitPlan['moduleModes']): void {
+    this.#links.get(`${site}/${unit}`)?.setModes(modes);
+  }
+
   async remove(site: string, unit: string): Promise<void> {
     const key = `${site}/${unit}`;
     const link = this.#links.get(key);
@@ -153,7 +168,7 @@ export class LocalLink implements UnitLink, Guest {
   #retained: UnitPlan['retained'];
   #restartsAtMs: number[] = [];
   #nextId = 1;
-  readonly #pending = new Map<number, { resolve: (message: UnitOutbound | undefined) => void; cancel: () => void }>();
+  readonly #pending = new Map<number, { readonly resolve: (message: UnitOutbound | undefined) => void; cancel: () => void }>();
 
   constructor(plan: UnitPlan, parts: LinkParts) {
     this.site = plan.site;
@@ -178,8 +193,24 @@ export class LocalLink implements UnitLink, Guest {
   load(plan: UnitPlan): void {
     this.#plan = plan;
     this.#retained = { ...plan.retained, ...this.#retained };
+    if (this.#guest === 0) return; // the next runtime begins with it
     this.#coming.push(plan);
     this.send({ type: 'plan', plan });
+  }
+
+  /** Plans that the runtime has been sent and does not scan yet. */
+  get plansComing(): number {
+    return this.#guest === 0 ? 0 : this.#coming.length;
+  }
+
+  /** Modes of the modules as the present plan would have them: told one by one, for a mode is no reason to make the networks anew. */
+  setModes(modes: UnitPlan['moduleModes']): void {
+    const before = this.#plan.moduleModes;
+    this.#plan = { ...this.#plan, moduleModes: modes };
+    for (const module of new Set([...Object.keys(before), ...Object.keys(modes)])) {
+      const mode = modes[module] ?? 'Automatic';
+      if (mode !== (before[module] ?? 'Automatic')) this.send({ type: 'module-mode', module, mode });
+    }
   }
 
   async stop(): Promise<void> {
@@ -251,9 +282,12 @@ export class LocalLink implements UnitLink, Guest {
   }
 
   async write(address: string, value: Value): Promise<WriteResult> {
-    const reply = await this.#request((id) => ({ type: 'write', id, address, value }));
-    if (reply?.type !== 'write-result')
-      return { ok: false, code: 'runtime_unreachable', message: `the runtime of unit ${this.unit} does not answer; read the tag to see whether it took the value` };
+    const reply = await this.#request(
+      (id) => ({ type: 'write', id, address, value }),
+      (id) => ({ type: 'withdraw', id }),
+    );
+    if (reply?.type !== 'write-result' || reply.code === 'withdrawn')
+      return { ok: false, code: 'runtime_unreachable', message: `the runtime of unit ${this.unit} does not answer; the write is withdrawn and takes no effect later` };
     return { ok: reply.ok, ...(reply.code ? { code: reply.code } : {}), message: reply.message };
   }
 
@@ -270,15 +304,24 @@ export class LocalLink implements UnitLink, Guest {
     if (this.#guest !== 0) this.#thread?.send(this.#guest, message);
   }
 
-  #request(build: (id: number) => UnitInbound): Promise<UnitOutbound | undefined> {
+  /** `withdraw`: told when nobody waits any longer, for a request that must not be carried out later. */
+  #request(build: (id: number) => UnitInbound, withdraw?: (id: number) => UnitInbound): Promise<UnitOutbound | undefined> {
     if (!this.ready) return Promise.resolve(undefined);
+    const { clock } = this.#parts;
     const id = this.#nextId++;
     return new Promise((resolve) => {
-      const cancel = this.#parts.clock.after(REQUEST_TIMEOUT_MS, () => {
+      const give = { resolve, cancel: () => {} };
+      const giveUp = (): void => {
         this.#pending.delete(id);
         resolve(undefined);
-      });
-      this.#pending.set(id, { resolve, cancel });
+      };
+      const late = (): void => {
+        if (!withdraw) return giveUp();
+        this.send(withdraw(id));
+        give.cancel = clock.after(WITHDRAW_TIMEOUT_MS, giveUp);
+      };
+      give.cancel = clock.after(REQUEST_TIMEOUT_MS + (REQUEST_SCANS * this.scanIntervalMs) / this.#plan.timeScale, late);
+      this.#pending.set(id, give);
       this.send(build(id));
     });
   }
@@ -312,7 +355,7 @@ export class LocalLink implements UnitLink, Guest {
     const plan = this.#coming[loaded];
     this.#coming = this.#coming.slice(loaded + 1);
     this.#view.adopt(plan);
-    if (!this.ready && plan === this.#plan) {
+    if (!this.ready && plan.revision === this.#plan.revision) {
       this.ready = true;
       this.message = '';
       this.#parts.change(this, 'ready');

@@ -26,6 +26,10 @@ export interface UnitReconcilerParts {
   readonly build: string;
 }
 
+/** One that the runtime prepares and one that waits for it: what changes meanwhile goes into the plan after those. */
+const PLANS_COMING_MAX = 2;
+const PLANS_LOOK_MS = 50;
+
 type Program = Resource<ControlProgramSpec, ControlProgramStatus>;
 
 export class UnitReconciler implements Reconciler {
@@ -56,11 +60,14 @@ export class UnitReconciler implements Reconciler {
       return 'settled';
     }
     const before = this.#sent.get(key);
-    if (before && isDeepStrictEqual(before, content)) {
+    if (before && isDeepStrictEqual({ ...before, moduleModes: {} }, { ...content, moduleModes: {} })) {
+      this.#sent.set(key, content);
+      runtimes.setModes(site, name, content.moduleModes);
       const link = runtimes.link(site, name);
       if (link) this.#unitStatus(link); // the pin of its build may have changed
       return 'settled';
     }
+    if (runtimes.plansComing(site, name) >= PLANS_COMING_MAX) return { lookAgainMs: PLANS_LOOK_MS };
     this.#sent.set(key, content);
     this.#revision += 1;
     runtimes.run(withTable(content, this.#revision, retained));

@@ -19,7 +19,7 @@ export const RESTART_ASKED = 'restarting, as asked for';
 
 export interface WriteResult {
   readonly ok: boolean;
-  readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'runtime_unreachable';
+  readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'busy' | 'runtime_unreachable';
   readonly message: string;
 }
 
@@ -67,6 +67,7 @@ export interface UnitLink {
   networkHash(network: string): string;
   /** The alarm definition as it is scanned, which may not be the last one sent; undefined while it is not in the plan. */
   alarmPlan(definition: string): AlarmPlan | undefined;
+  /** Settles when the unit has taken the value or never will: not ok is never a value that takes effect later. */
   write(address: string, value: Value): Promise<WriteResult>;
   inspect(what: 'network' | 'diagnostics' | 'phase', name: string): Promise<unknown>;
   loadPhase(plan: PhasePlan): void;

@@ -4,6 +4,8 @@ import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js'
 import type { UnitPlan } from '../../../runtime/port.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
 import type { Log } from '../../../src/platform/base/log.js';
+import { eventually } from '../../support/api-client.js';
+import { TestClock } from '../../support/test-clock.js';
 import { network, tags, unitPlan } from '../../runtime/network/plans.js';
 
 const REVISIONS = 5;
@@ -40,4 +42,29 @@ t.test('Q-UNIT-07, ADR 0008: each plan that is loaded is shown with its own tags
     shown,
     revisions.map((revision) => [revision, revision, `many.r${revision}`, `h${revision}`]),
   );
+});
+
+t.test('TAG-27 UNIT-02: a write to a unit that scans seldom is given the time of its scan; what nobody waits for any more is withdrawn', async (t) => {
+  const clock = new TestClock();
+  const runtimes = new LocalRuntimes({ clock, log: { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log, heapMb: 64, realtime: false });
+  t.teardown(() => runtimes.stop());
+  const slow = unitPlan({
+    scanIntervalMs: 4000,
+    tags: tags('n.in b0.IN REAL w'),
+    networks: [network({ name: 'n', scanIntervalMs: 4000, blocks: [{ name: 'b0', type: 'MOVE' }] })],
+  });
+  runtimes.run(slow);
+  const link = runtimes.link('demo', 'u1');
+  if (!link) throw new Error('there is no unit');
+  await eventually('it is ready', async () => link.ready, 20_000);
+  let outcome: unknown = 'waits';
+  const written = link.write('n.in', 5).then((result) => {
+    outcome = result;
+  });
+  clock.advance(12_900);
+  t.equal(outcome, 'waits', 'two scans and 5 s');
+  clock.advance(200);
+  await eventually('it is answered', async () => outcome !== 'waits', 20_000);
+  await written;
+  t.match(outcome, { ok: false, code: 'runtime_unreachable', message: /withdrawn/ });
 });

@@ -7,6 +7,11 @@ import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { planContent, touchesPlan, withTable } from '../../../src/domains/units/plan.js';
+import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
+import { UnitReconciler } from '../../../src/domains/units/reconciler.js';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import type { Log } from '../../../src/platform/base/log.js';
+import { eventually } from '../../support/api-client.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 import { image, SETTINGS } from '../../runtime/network/plans.js';
 
@@ -208,4 +213,55 @@ t.test('D-PROG-03: a bypass in force is in the plan, so that a worker that start
   scan(after, 1200);
   t.equal(after.read(after.slot('x.ok')), false, 'and a swap ends what is no longer in force');
   t.same(woken, [true, true], 'both changes are a new plan');
+});
+
+t.test('MODE-01 ADR 0008: modes of modules are told one by one, and change no plan; of other changes two plans are under way at most', async (t) => {
+  const runtimes = new LocalRuntimes({ clock: systemClock, log: { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log, heapMb: 64, realtime: false });
+  t.teardown(() => runtimes.stop());
+  const loaded: number[] = [];
+  runtimes.onMessage((_, message) => message.type === 'plan-loaded' && loaded.push(message.revision));
+  const units = new UnitReconciler({ store: plant.store, runtimes, image: () => () => undefined, settings: SETTINGS, timeScale: () => 1, build: '' });
+  await did(
+    engineer.post('/api/v1/controlmoduletemplates', {
+      name: 'moded',
+      blocks: [{ name: 'a', type: 'ADD' }],
+      tags: [
+        { name: 'in', dataType: 'Float', accessLevel: 'readwrite', blockRef: 'a', portRef: 'IN1' },
+        { name: 'out', dataType: 'Float', accessLevel: 'readwrite', blockRef: 'a', portRef: 'OUT' },
+      ],
+    }),
+  );
+  await did(engineer.post('/api/v1/sites/north/units', { name: 'r9' }));
+  await did(engineer.post(MODULES, { name: 'moded1', templateRef: 'moded', parentName: 'r9' }));
+  const look = () => units.reconcile({ site: 'north', name: 'r9' });
+  await look();
+  const link = runtimes.link('north', 'r9');
+  if (!link) throw new Error('unit r9 has no link');
+  await eventually('r9 is ready', async () => link.ready, 20_000);
+  const setMode = async (mode: 'Manual' | 'Automatic'): Promise<void> => {
+    const { spec } = plant.store.get(ControlModule, 'north', 'moded1')!;
+    plant.store.apply({ puts: [{ kind: ControlModule, site: 'north', name: 'moded1', spec: { ...spec, mode } } as never] });
+    await look();
+  };
+  for (let n = 0; n < 50; n += 1) {
+    await setMode('Automatic');
+    await setMode('Manual');
+  }
+  t.match(await link.write('moded1.out', 3), { ok: true }, 'it is in Manual: an output can be overridden');
+  await setMode('Automatic');
+  t.match(await link.write('moded1.out', 3), { ok: false, code: 'write_failed' });
+  t.equal(loaded.length, 1, 'one plan for all of that');
+  await setMode('Manual');
+  await link.restart();
+  await eventually('r9 is ready again', async () => link.ready && link.epoch === 2, 20_000);
+  t.match(await link.write('moded1.out', 3), { ok: true }, 'the next runtime begins in the mode of now');
+
+  for (let n = 1; n <= 20; n += 1) {
+    const { spec } = plant.store.get(ControlModule, 'north', 'moded1')!;
+    plant.store.apply({ puts: [{ kind: ControlModule, site: 'north', name: 'moded1', spec: { ...spec, paramOverrides: [{ blockName: 'a', param: 'IN2', value: n }] } } as never] });
+    await look();
+    t.ok(link.plansComing <= 2, `${link.plansComing} plans under way`);
+  }
+  await eventually('the last one is loaded', async () => (await look()) === 'settled' && link.plansComing === 0, 20_000);
+  await eventually('its parameter counts', async () => link.refresh() && link.write('moded1.in', 1).then(({ ok }) => ok), 20_000);
 });

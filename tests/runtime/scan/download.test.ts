@@ -152,6 +152,54 @@ t.test('ADR 0008: of plans that wait one behind the other the last counts; one b
   t.equal(unit.sum, unit.scans);
 });
 
+t.test('ADR 0008: one plan waits at most, whatever stands between; writes to what is scanned and modes wait for none', async (t) => {
+  const unit = new TestUnit();
+  unit.send({ type: 'plan', plan: planOf(2) });
+  unit.scan();
+  for (let n = 1; n <= 100; n += 1) {
+    unit.send({ type: 'plan', plan: planOf(2 + n) }, { type: 'module-mode', module: 'count', mode: n % 2 === 0 ? 'Automatic' : 'Manual' });
+    unit.command(n);
+  }
+  unit.send({ type: 'module-mode', module: 'count', mode: 'Manual' });
+  unit.write(500, 'count.step');
+  t.ok(unit.scan().includes('write-result 500'), 'the write is taken with the next scan');
+  t.equal(unit.loop.networks?.mode('count'), 'Manual');
+  const { told } = unit.scanUntil(102);
+  t.strictSame(
+    told.filter((word) => word.startsWith('plan')),
+    ['plan 2', 'plan 102'],
+    'of all that waited the last',
+  );
+  t.equal(unit.loop.networks?.mode('count'), 'Manual', 'a mode that was set while plans waited holds in each of them');
+  t.equal(unit.sum, unit.scans);
+});
+
+t.test('ADR 0008: an override of a module that went to Manual while a plan waited is kept by it', async (t) => {
+  const unit = new TestUnit();
+  const plan = (revision: number): UnitPlan => {
+    const made = planOf(revision);
+    return { ...made, tags: made.tags.map((tag) => (tag.address === 'count.sum' ? { ...tag, writable: true } : tag)) };
+  };
+  unit.send({ type: 'plan', plan: plan(2) });
+  unit.scanUntil(2);
+  unit.send({ type: 'plan', plan: plan(3) }, { type: 'module-mode', module: 'count', mode: 'Manual' }, { type: 'write', id: 1, address: 'count.sum', value: 5 });
+  t.strictSame(unit.scan(), ['write-result 1']);
+  t.ok(unit.sent.some((message) => message.type === 'write-result' && message.ok));
+  unit.scanUntil(3);
+  t.strictSame(unit.loop.networks?.overrides(), [{ address: 'count.sum', value: 5 }]);
+});
+
+t.test('ADR 0008: what waits behind a plan has a bound: beyond it writes and questions are answered, not kept', async (t) => {
+  const unit = new TestUnit();
+  unit.send({ type: 'plan', plan: planOf(2) });
+  unit.scan();
+  for (let id = 1; id <= 1500; id += 1) unit.write(id, 'many.r2');
+  t.equal(unit.scan().length, 500, 'refused at once');
+  t.match(unit.sent.at(-1), { type: 'write-result', id: 1500, ok: false, code: 'busy' });
+  const { told } = unit.scanUntil(2);
+  t.equal(told.filter((word) => word.startsWith('write-result')).length, 1000);
+});
+
 t.test('ADR 0008: however fast plans follow each other, each preparation ends with a swap', async (t) => {
   const unit = new TestUnit();
   const told: string[] = [];

@@ -253,6 +253,23 @@ t.test('ADR 0012: the first plan of a unit waits for nobody when it is alone, an
   t.ok(statsOf(mate).maxLatenessMs <= 20, `${statsOf(mate).maxLatenessMs} ms late at most`);
 });
 
+t.test('TAG-27: a write that waits for the next scan of a slow unit can be withdrawn, and takes no effect then; one that was taken cannot', async (t) => {
+  const plan = planOf('slow', 10_000);
+  const thread = new TestThread();
+  thread.at(0, () => thread.host(1, plan));
+  thread.at(11_000, () => thread.tell(1, { type: 'write', id: 1, address: 'many.in', value: 5 }, { type: 'write', id: 2, address: 'many.in', value: 6 }));
+  thread.at(12_000, () => thread.tell(1, { type: 'withdraw', id: 2 }));
+  thread.at(31_000, () => thread.tell(1, { type: 'withdraw', id: 1 }));
+  thread.run(45_000);
+  const results = thread.told.flatMap((told) => (told.type === 'unit' && told.message.type === 'write-result' ? [told.message] : []));
+  t.match(results, [
+    { id: 2, ok: false, code: 'withdrawn' },
+    { id: 1, ok: true },
+  ]);
+  t.equal(results.length, 2);
+  t.equal(new TagTable(2, plan.table).values[1], 5);
+});
+
 t.test('ADR 0012: a flood of messages to one unit leaves the other its time, and loses none', async (t) => {
   const [flooded, mate] = [planOf('flooded', 100), planOf('mate', 100)];
   const ids = Array.from({ length: 400 }, (_, id) => id);
