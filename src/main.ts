@@ -355,6 +355,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     settingsWithoutEffect: settings.withoutEffect,
     storageAccepting: () => store.accepting,
     contained: () => contained.view(),
+    lockedNames: () => (settings.authMode === 'local' ? access.lockOuts.locked().length : 0),
     runtimes: () => runtimes.links().map(({ site, unit, ready, message }) => ({ site, unit, ready, message })),
     realtime: () => runtimes.realtime,
     rows: () => served.gateway?.rows ?? [],

@@ -126,6 +126,8 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => 0, nearlyFull: () => false },
     settingsWithoutEffect: settings.withoutEffect,
     storageAccepting: () => store.accepting,
+    contained: () => ({ total: 0, recent: 0, seams: [] }),
+    lockedNames: () => access.lockOuts.locked().length,
     runtimes: () => [],
     realtime: () => ({ granted: false, reason: 'no unit runs here' }),
     rows: () => rows,

@@ -7,7 +7,7 @@ export function faultText(fault: unknown): string {
   if (fault.status === 0) return t.noAnswer;
   const seconds = typeof fault.body.retryAfterSeconds === 'number' ? fault.body.retryAfterSeconds : 0;
   if (fault.code === 'invalid_credentials') return t.wrongCredentials;
-  if (fault.code === 'invalid_commissioning_code') return t.wrongCode;
+  if (fault.code === 'invalid_commissioning_code') return Array.isArray(fault.body.errors) ? fault.message : t.wrongCode; // with what else is wrong
   if (fault.code === 'account_locked') return t.locked(Math.max(1, Math.ceil(seconds / 60)));
   if (fault.status === 429) return t.tooMany(Math.max(1, seconds));
   return fault.message;

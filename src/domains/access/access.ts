@@ -11,13 +11,13 @@ import type { AuditEntry, RequestContext, Route } from '../../platform/http/rout
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import { component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Put, Store } from '../../platform/store/store.js';
+import type { Change, Store } from '../../platform/store/store.js';
 import { ApiKeys } from './api-keys.js';
 import { AccessAuthenticator, type ExternalTokens } from './authenticator.js';
 import { CommissioningCode } from './commissioning-code.js';
 import { Account, type AccountSpec, type AccountStatus } from './kind.js';
-import { LockOuts } from './lockouts.js';
-import { checkPassword, type HashCost, PasswordHasher } from './passwords.js';
+import { type Attempt, LockOuts } from './lockouts.js';
+import { badPassword, checkPassword, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles } from './roles.js';
 import { SessionTokens, type TokenKeys } from './session-token.js';
 import { type LiveSession, Sessions } from './sessions.js';
@@ -78,6 +78,7 @@ export interface UserChange {
 }
 
 const USERNAME = /^[A-Za-z0-9._@-]{1,64}$/; // D-AUTH-02
+const USERNAME_KEPT_MAX = 64;
 
 export class Access {
   readonly settings: AccessSettings;
@@ -119,11 +120,13 @@ export class Access {
       roles: () => this.#roles,
       external: options.external,
     });
+    for (const { spec } of this.sessions.resources()) this.lockOuts.prove(spec.sourceIP);
     this.#publishCode();
   }
 
   stop(): void {
     this.sessions.stop();
+    this.lockOuts.stop();
   }
 
   get roles(): Roles {
@@ -142,22 +145,25 @@ export class Access {
 
   async login(context: Context, username: string, password: string, useCookie: boolean): Promise<{ body: SessionBody; refreshToken: string }> {
     const name = username.toLowerCase();
-    this.lockOuts.refuseSource(context.sourceIP);
-    this.lockOuts.refuseLocked(name);
-    const account = this.#usable(name);
-    const right = await this.#hasher.verify(password, account?.spec.passwordHash);
-    if (!account || !right) return this.#failLogin(context, username, 'login');
-    this.lockOuts.refuseLocked(name); // several attempts may have waited for their hash together
-    const renewed = this.#hasher.isOutdated(account.spec.passwordHash) ? { ...account.spec, passwordHash: await this.#hasher.hash(password) } : account.spec;
-    const puts: Put<AccountSpec, AccountStatus>[] = [{ kind: Account, site: '', name, spec: renewed, status: { lastLoginAt: timestamp(this.clock.wallMs()) } }];
-    const audit = this.#draft(
-      context,
-      { action: 'Login', target: { kind: 'Account', name: account.spec.username, site: '' }, details: { method: 'password' } },
-      actorOfAccount(account.spec, context.sourceIP),
-    );
-    const { session, refreshToken } = await this.sessions.open(account, this.settings.authMode, context.sourceIP, context.header('user-agent') ?? '', audit, puts);
-    await this.#clearFailures(name);
-    return { body: this.#sessionBody(session, account.spec, useCookie ? undefined : refreshToken), refreshToken };
+    return this.#attempt(name, context.sourceIP, async (attempt) => {
+      const account = this.#usable(name);
+      const right = await this.#hasher.verify(password, account?.spec.passwordHash, attempt.place);
+      const renewedHash = account && right && this.#hasher.isOutdated(account.spec.passwordHash) ? await this.#hasher.hash(password, attempt.place) : undefined;
+      const present = account && right ? this.#unchanged(account) : undefined;
+      if (!present) return this.#failLogin(context, username, 'login', attempt);
+      const { puts, removes } = attempt.succeed();
+      const spec = renewedHash === undefined ? present.spec : { ...present.spec, passwordHash: renewedHash };
+      const audit = this.#draft(
+        context,
+        { action: 'Login', target: { kind: 'Account', name: spec.username, site: '' }, details: { method: 'password' } },
+        actorOfAccount(spec, context.sourceIP),
+      );
+      const { session, refreshToken } = await this.sessions.open(present, this.settings.authMode, context.sourceIP, context.header('user-agent') ?? '', audit, {
+        puts: [{ kind: Account, site: '', name, spec, status: { lastLoginAt: timestamp(this.clock.wallMs()) } }, ...puts],
+        removes,
+      });
+      return { body: this.#sessionBody(session, spec, useCookie ? undefined : refreshToken), refreshToken };
+    });
   }
 
   /** `auth_time` is unchanged, so a refreshed token is not fresh (decisions Q-AUTH-09). */
@@ -171,17 +177,19 @@ export class Access {
   }
 
   async reauthenticate(context: Context, password: string): Promise<SessionBody> {
-    const { session, account } = this.#own(context.caller);
-    const name = account.metadata.name;
-    this.lockOuts.refuseSource(context.sourceIP);
-    this.lockOuts.refuseLocked(name);
-    if (!(await this.#hasher.verify(password, account.spec.passwordHash))) return this.#failLogin(context, account.spec.username, 'reauthenticate');
-    await this.sessions.renew(
-      session,
-      context.audit({ action: 'Login', category: 'auth', target: { kind: 'Account', name: account.spec.username, site: '' }, details: { method: 'reauthenticate' } }),
-    );
-    await this.#clearFailures(name);
-    return this.#sessionBody(session, account.spec, undefined);
+    const { account } = this.#own(context.caller);
+    return this.#attempt(account.metadata.name, context.sourceIP, async (attempt) => {
+      const right = await this.#hasher.verify(password, account.spec.passwordHash, attempt.place);
+      if (!right) return this.#failLogin(context, account.spec.username, 'reauthenticate', attempt);
+      const { session } = this.#own(context.caller); // it may have ended meanwhile
+      if (!this.#unchanged(account)) return this.#failLogin(context, account.spec.username, 'reauthenticate', attempt);
+      await this.sessions.renew(
+        session,
+        context.audit({ action: 'Login', category: 'auth', target: { kind: 'Account', name: account.spec.username, site: '' }, details: { method: 'reauthenticate' } }),
+        attempt.succeed(),
+      );
+      return this.#sessionBody(session, account.spec, undefined);
+    });
   }
 
   async logout(context: Context): Promise<void> {
@@ -193,10 +201,17 @@ export class Access {
 
   async changePassword(context: Context, currentPassword: string, newPassword: string): Promise<void> {
     const { account } = this.#own(context.caller);
-    const name = account.metadata.name;
-    this.lockOuts.refuseLocked(name);
-    if (!(await this.#hasher.verify(currentPassword, account.spec.passwordHash))) return this.#failLogin(context, account.spec.username, 'password');
-    await this.#setPassword(context, account, newPassword, false, this.sessions.idsOf(name, context.caller.sessionId), 'newPassword');
+    const { username } = account.spec;
+    checkPassword(newPassword, username, this.settings.passwordLengthMin, 'newPassword');
+    await this.#attempt(account.metadata.name, context.sourceIP, async (attempt) => {
+      const right = await this.#hasher.verify(currentPassword, account.spec.passwordHash, attempt.place);
+      if (!right) return this.#failLogin(context, username, 'password', attempt);
+      const passwordHash = await this.#hasher.hash(newPassword, attempt.place);
+      const { session } = this.#own(context.caller); // whoever changed the password first has ended it
+      const present = this.#unchanged(account);
+      if (!present) throw conflict('password_changed', 'the password was changed meanwhile by another request; nothing was changed by this one');
+      await this.#putPassword(context, present, passwordHash, false, session.id, attempt.succeed());
+    });
   }
 
   // -------------------------------------------------------------- first administrator
@@ -206,23 +221,32 @@ export class Access {
   }
 
   async createFirstAdmin(context: Context, body: { code: string; username: string; password: string; displayName?: string | undefined }): Promise<AccountResource> {
+    this.#refuseSecondAdmin();
+    this.#code.take(body.code, context.sourceIP, this.#badUser(body.username, body.password));
+    try {
+      const created = await this.#create(
+        context,
+        {
+          username: body.username,
+          password: body.password,
+          displayName: body.displayName ?? body.username,
+          email: '',
+          groups: [this.#roles.adminGroup],
+          enabled: true,
+          mustChangePassword: false,
+        },
+        { judgeAgain: () => this.#refuseSecondAdmin(), actor: component('commissioning') },
+      );
+      this.#code.spend();
+      return created;
+    } catch (fault) {
+      this.#code.giveBack();
+      throw fault;
+    }
+  }
+
+  #refuseSecondAdmin(): void {
     if (!this.firstAdminRequired) throw conflict('admin_exists', 'there is an administrator already; ask him for an account');
-    this.#code.check(body.code);
-    const created = await this.#create(
-      context,
-      {
-        username: body.username,
-        password: body.password,
-        displayName: body.displayName ?? body.username,
-        email: '',
-        groups: [this.#roles.adminGroup],
-        enabled: true,
-        mustChangePassword: false,
-      },
-      component('commissioning'),
-    );
-    this.#code.remove();
-    return created;
   }
 
   // -------------------------------------------------------------- users
@@ -251,7 +275,8 @@ export class Access {
     },
   ): Promise<AccountResource> {
     const { username, password, displayName, email = '', groups = [], enabled = true, mustChangePassword = true } = body;
-    return this.#create(context, { username, password, displayName, email, groups, enabled, mustChangePassword });
+    const judgeAgain = (): void => this.#stillMay(context.caller, 'user:create');
+    return this.#create(context, { username, password, displayName, email, groups, enabled, mustChangePassword }, { judgeAgain });
   }
 
   async updateUser(context: Context, username: string, change: UserChange): Promise<AccountResource> {
@@ -260,16 +285,19 @@ export class Access {
     const spec: AccountSpec = { ...before.spec, ...given, groups: given.groups ? sorted(given.groups) : before.spec.groups };
     this.#keepLastAdmin(before, spec);
     const audit = context.audit({ target: userTarget(spec), before: shown(before.spec), after: shown(spec) });
-    const applied = this.store.apply({ puts: [{ kind: Account, site: '', name: before.metadata.name, spec }], audits: [audit] });
-    await applied.durable;
-    if (!spec.enabled) await this.sessions.end(this.sessions.idsOf(before.metadata.name), 'administrator');
+    const { name } = before.metadata;
+    const ended = spec.enabled ? [] : this.sessions.idsOf(name);
+    await this.sessions.end(ended, 'administrator', [audit], { puts: [{ kind: Account, site: '', name, spec }] });
     this.#publishCode();
-    return applied.resources[0] as AccountResource;
+    return this.user(username);
   }
 
   async setUserPassword(context: Context, username: string, newPassword: string, mustChangePassword: boolean): Promise<void> {
-    const account = this.user(username);
-    await this.#setPassword(context, account, newPassword, mustChangePassword, this.sessions.idsOf(account.metadata.name), 'newPassword');
+    const { spec } = this.user(username);
+    checkPassword(newPassword, spec.username, this.settings.passwordLengthMin, 'newPassword');
+    const passwordHash = await this.#hasher.hash(newPassword, this.lockOuts.placeOf(context.sourceIP));
+    this.#stillMay(context.caller, 'user:set-password');
+    await this.#putPassword(context, this.user(username), passwordHash, mustChangePassword, null, {});
   }
 
   async deleteUser(context: Context, username: string): Promise<void> {
@@ -286,20 +314,26 @@ export class Access {
   async #create(
     context: Context,
     user: { username: string; password: string; displayName: string; email: string; groups: readonly string[]; enabled: boolean; mustChangePassword: boolean },
-    actor?: Actor,
+    { judgeAgain, actor }: { readonly judgeAgain: () => void; readonly actor?: Actor },
   ): Promise<AccountResource> {
     const { password, ...rest } = user;
-    if (!USERNAME.test(user.username)) throw invalid('invalid_name', 'username', 'username must have 1 to 64 letters, digits or . _ @ -');
-    checkPassword(password, user.username, this.settings.passwordLengthMin);
+    const bad = this.#badUser(user.username, password);
+    if (bad) throw bad;
     const name = user.username.toLowerCase();
     this.#refuseTaken(name, user.username);
-    const passwordHash = await this.#hasher.hash(password);
+    const passwordHash = await this.#hasher.hash(password, this.lockOuts.placeOf(context.sourceIP));
+    judgeAgain();
     this.#refuseTaken(name, user.username); // another request may have taken the name while this one hashed
     const spec: AccountSpec = { ...rest, groups: sorted(user.groups), accountId: randomUUID(), passwordHash, passwordChangedAt: timestamp(this.clock.wallMs()), retired: false };
     const entry: AuditEntry = { action: 'Create', category: 'auth', target: userTarget(spec), after: shown(spec) };
     const audit = actor ? this.#draft(context, entry, actor) : context.audit(entry);
     const applied = await this.store.write({ puts: [{ kind: Account, site: '', name, spec }], audits: [audit] });
     return applied.resources[0] as AccountResource;
+  }
+
+  #badUser(username: string, password: string): Refusal | undefined {
+    if (!USERNAME.test(username)) return invalid('invalid_name', 'username', 'username must have 1 to 64 letters, digits or . _ @ -');
+    return badPassword(password, username, this.settings.passwordLengthMin);
   }
 
   #refuseTaken(name: string, username: string): void {
@@ -309,14 +343,40 @@ export class Access {
     throw conflict('already_exists', `user ${username} exists already`, { kind: 'User', name: existing.spec.username });
   }
 
-  async #setPassword(context: Context, account: AccountResource, password: string, mustChangePassword: boolean, endSessions: readonly string[], field: string): Promise<void> {
-    checkPassword(password, account.spec.username, this.settings.passwordLengthMin, field);
-    const passwordHash = await this.#hasher.hash(password);
-    const present = this.store.get(Account, '', account.metadata.name);
-    if (!present || present.spec.retired) throw missing('user', account.spec.username);
-    const spec: AccountSpec = { ...present.spec, passwordHash, mustChangePassword, passwordChangedAt: timestamp(this.clock.wallMs()) };
+  /** The sessions it ends are those of the turn in which the hash changes. */
+  async #putPassword(
+    context: Context,
+    account: AccountResource,
+    passwordHash: string,
+    mustChangePassword: boolean,
+    except: string | null,
+    { puts = [], removes = [] }: Pick<Change, 'puts' | 'removes'>,
+  ): Promise<void> {
+    const { name } = account.metadata;
+    const spec: AccountSpec = { ...account.spec, passwordHash, mustChangePassword, passwordChangedAt: timestamp(this.clock.wallMs()) };
     const audit = context.audit({ action: 'Update', category: 'auth', target: userTarget(spec), details: { changed: 'password', mustChangePassword } });
-    await this.sessions.end(endSessions, 'administrator', [audit], { puts: [{ kind: Account, site: '', name: account.metadata.name, spec }] });
+    await this.sessions.end(this.sessions.idsOf(name, except), 'administrator', [audit], { puts: [{ kind: Account, site: '', name, spec }, ...puts], removes });
+  }
+
+  /** Counts the attempt before `judge` looks at it; what `judge` neither fails nor lets succeed was none. */
+  async #attempt<Result>(name: string, sourceIP: string, judge: (attempt: Attempt) => Promise<Result>): Promise<Result> {
+    const attempt = await this.lockOuts.begin(name.slice(0, USERNAME_KEPT_MAX), sourceIP);
+    try {
+      return await judge(attempt);
+    } finally {
+      attempt.cancel();
+    }
+  }
+
+  /** The account as it is now, if its password is still the one that was looked at. */
+  #unchanged(seen: AccountResource): AccountResource | undefined {
+    const present = this.#usable(seen.metadata.name);
+    return present?.spec.passwordHash === seen.spec.passwordHash && present.spec.accountId === seen.spec.accountId ? present : undefined;
+  }
+
+  /** Whoever waited may have lost session or right meanwhile. */
+  #stillMay(caller: Caller, action: string): void {
+    if (!this.authenticator.refresh(caller).may(action)) throw new Refusal('forbidden', `you do not hold the action ${action}`, { code: 'action_missing', action });
   }
 
   #usable(name: string): AccountResource | undefined {
@@ -350,22 +410,20 @@ export class Access {
   }
 
   /** Counts the failure, records it and refuses: one text whether the name is known or not. */
-  async #failLogin(context: Context, username: string, method: string): Promise<never> {
-    const target = { kind: 'Account', name: username.slice(0, 64), site: '' };
-    const lockOut = this.#draft(
-      context,
-      { action: 'Update', category: 'auth', target: { ...target, kind: 'LockOut' }, details: { locked: true, durationSeconds: this.settings.lockoutDurationMs / 1000 } },
-      component('access'),
-    );
+  async #failLogin(context: Context, username: string, method: string, attempt: Attempt): Promise<never> {
+    const target = { kind: 'Account', name: username.slice(0, USERNAME_KEPT_MAX), site: '' };
+    const { change, locks } = attempt.fail();
+    const lockOut: AuditEntry = {
+      action: 'Update',
+      category: 'auth',
+      target: { ...target, kind: 'LockOut' },
+      details: { locked: true, durationSeconds: this.settings.lockoutDurationMs / 1000, address: context.sourceIP, everywhere: locks === 'everywhere' },
+    };
+    const lockOuts = locks ? [this.#draft(context, lockOut, component('access'))] : [];
     // last, so that the request counts as one whose refusal is recorded
     const failure = context.audit({ action: 'Login', category: 'auth', target, result: 'Rejected', reason: 'InvalidCredentials', details: { method } });
-    await this.lockOuts.fail(username.toLowerCase().slice(0, 64), context.sourceIP, failure, lockOut);
+    await this.store.write({ ...change, audits: [failure, ...lockOuts] });
     throw new Refusal('unauthenticated', 'wrong user name or password', { code: 'invalid_credentials' });
-  }
-
-  async #clearFailures(name: string): Promise<void> {
-    const removes = this.lockOuts.refsOf(name);
-    if (removes.length > 0) await this.store.write({ removes });
   }
 
   /** A draft by somebody else than the caller of the request: who signs in is not yet the caller. */

@@ -6,19 +6,29 @@ import { randomInt, timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Clock } from '../../platform/base/clock.js';
-import { Refusal } from '../../platform/base/refusal.js';
+import { Deadline } from '../../platform/base/elapsed.js';
+import { sourceKey } from '../../platform/base/ip-address.js';
+import { conflict, Refusal } from '../../platform/base/refusal.js';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'; // Crockford base32
 const LENGTH = 12;
 const WRONG_MAX = 5;
 const WRONG_PAUSE_MS = 5 * 60_000;
+const SOURCES_MAX = 10_000;
+
+interface Wrong {
+  count: number;
+  closed: Deadline | undefined;
+}
 
 export class CommissioningCode {
   readonly #file: string;
   readonly #clock: Clock;
   #code: string | undefined;
-  #wrong = 0;
-  #closedUntilMonoMs = 0;
+  /** Somebody makes the first administrator with it: it serves nobody else. */
+  #taken = false;
+  /** By source, so that nobody shuts out who stands at the console (D-C-19). */
+  readonly #wrong = new Map<string, Wrong>();
 
   constructor(dataDir: string, clock: Clock) {
     this.#file = path.join(dataDir, 'commissioning-code');
@@ -34,29 +44,60 @@ export class CommissioningCode {
     announce(shown);
   }
 
-  /** @throws Refusal 401 `invalid_commissioning_code`, 429 after 5 wrong codes. */
-  check(given: string): void {
-    const nowMs = this.#clock.monoMs();
-    if (nowMs < this.#closedUntilMonoMs) {
-      throw new Refusal('limited', 'too many wrong commissioning codes; wait a few minutes', {
-        code: 'rate_limited',
-        retryAfterSeconds: Math.ceil((this.#closedUntilMonoMs - nowMs) / 1000),
-      });
+  /**
+   * Checks and takes the code in one step; it is `spend`ed or given back.
+   * @param alsoWrong what else the caller must mend, told together with a wrong code.
+   * @throws Refusal 401 `invalid_commissioning_code`, 429 after 5 wrong codes of the source, 409 while it is taken.
+   */
+  take(given: string, sourceIP: string, alsoWrong: Refusal | undefined): void {
+    const source = sourceKey(sourceIP);
+    const closed = this.#wrong.get(source)?.closed;
+    if (closed && !closed.hasPassed) {
+      throw new Refusal('limited', 'too many wrong commissioning codes; wait a few minutes', { code: 'rate_limited', retryAfterSeconds: Math.ceil(closed.remainingMs / 1000) });
     }
-    const code = normalise(given);
-    if (this.#code !== undefined && code.length === LENGTH && timingSafeEqual(Buffer.from(code), Buffer.from(this.#code))) return;
-    this.#wrong += 1;
-    if (this.#wrong >= WRONG_MAX) {
-      this.#wrong = 0;
-      this.#closedUntilMonoMs = nowMs + WRONG_PAUSE_MS;
+    if (!this.#is(normalise(given))) {
+      this.#countWrong(source);
+      throw wrongCode(alsoWrong);
     }
-    throw new Refusal('unauthenticated', 'the commissioning code is wrong; it stands on the console of the appliance', { code: 'invalid_commissioning_code' });
+    if (alsoWrong) throw alsoWrong;
+    if (this.#taken) throw conflict('commissioning_code_taken', 'somebody is making the first administrator with this code right now');
+    this.#taken = true;
   }
 
-  remove(): void {
+  /** No administrator was made. */
+  giveBack(): void {
+    this.#taken = false;
+  }
+
+  spend(): void {
+    this.#taken = false;
     this.#code = undefined;
     rmSync(this.#file, { force: true });
   }
+
+  #is(code: string): boolean {
+    return this.#code !== undefined && code.length === LENGTH && timingSafeEqual(Buffer.from(code), Buffer.from(this.#code));
+  }
+
+  #countWrong(source: string): void {
+    const before = this.#wrong.get(source);
+    const wrong: Wrong = before && !before.closed ? before : { count: 0, closed: undefined };
+    this.#wrong.delete(source);
+    if (this.#wrong.size >= SOURCES_MAX) this.#wrong.delete(this.#wrong.keys().next().value as string);
+    this.#wrong.set(source, wrong);
+    wrong.count += 1;
+    if (wrong.count >= WRONG_MAX) wrong.closed = new Deadline(this.#clock, WRONG_PAUSE_MS);
+  }
+}
+
+function wrongCode(also: Refusal | undefined): Refusal {
+  const error = 'the commissioning code is wrong; it stands on the console of the appliance';
+  if (!also) return new Refusal('unauthenticated', error, { code: 'invalid_commissioning_code' });
+  const errors = [
+    { field: 'code', code: 'invalid_commissioning_code', error },
+    { field: also.context.field, code: also.context.code, error: also.message },
+  ];
+  return new Refusal('unauthenticated', `${error}; and ${also.message}`, { code: 'invalid_commissioning_code', errors });
 }
 
 /** Without case and hyphens; the letters that Crockford reads as digits. Non-ASCII never equals a code. */

@@ -3,7 +3,8 @@ import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Access, AccountResource } from './access.js';
 import type { ApiKeyResource } from './api-keys.js';
-import { Account, type LockOutSpec, type LockOutStatus, type SessionSpec, type SessionStatus } from './kind.js';
+import { Account, type SessionSpec, type SessionStatus } from './kind.js';
+import type { LockedName } from './lockouts.js';
 
 export function userDto({ metadata, spec, status }: AccountResource): Record<string, unknown> {
   return {
@@ -40,14 +41,15 @@ export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, Ses
   };
 }
 
-export function lockOutDto({ spec, status }: Resource<LockOutSpec, LockOutStatus>): Record<string, unknown> {
+export function lockOutDto({ username, failuresAtMs, lockedUntilMs, sourceIPs, everywhere }: LockedName): Record<string, unknown> {
   return {
-    username: spec.username,
-    failedAttempts: status.failuresAtMs.length,
-    firstFailedAt: timestamp(status.failuresAtMs[0]),
-    lastFailedAt: timestamp(status.failuresAtMs[status.failuresAtMs.length - 1]),
-    lockedUntil: timestamp(status.lockedUntilMs),
-    sourceIPs: status.sourceIPs,
+    username,
+    failedAttempts: failuresAtMs.length,
+    firstFailedAt: timestamp(failuresAtMs[0] ?? lockedUntilMs),
+    lastFailedAt: timestamp(failuresAtMs.at(-1) ?? lockedUntilMs),
+    lockedUntil: timestamp(lockedUntilMs),
+    sourceIPs,
+    everywhere,
   };
 }
 

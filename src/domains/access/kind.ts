@@ -70,13 +70,20 @@ export const ApiKey: Kind<ApiKeySpec, ApiKeyStatus> = { ...INTERNAL, kind: 'ApiK
 
 export const LockOutSpec = v.strictObject({ username: v.string() });
 export type LockOutSpec = v.InferOutput<typeof LockOutSpec>;
-export interface LockOutStatus {
+/** `addresses` is absent in data of 0.1.0, where a lock held for the name whoever came. */
+export const LockOutStatus = v.object({
   /** Failed passwords within the window, oldest first. */
-  readonly failuresAtMs: readonly number[];
-  readonly sourceIPs: readonly string[];
-  /** 0 while the name is not locked. */
-  readonly lockedUntilMs: number;
-}
+  failuresAtMs: v.array(v.number()),
+  sourceIPs: v.array(v.string()),
+  /** When it ends as people read it, 0 while nothing is locked; what counts is `lockedForMs`. */
+  lockedUntilMs: v.number(),
+  /** What is left of the lock of the name, as of the last failure. */
+  lockedForMs: v.optional(v.number()),
+  addresses: v.optional(
+    v.array(v.object({ address: v.string(), sourceIP: v.string(), failures: v.array(v.object({ atMs: v.number(), ageMs: v.number() })), lockedForMs: v.number() })),
+  ),
+});
+export type LockOutStatus = v.InferOutput<typeof LockOutStatus>;
 export const LockOut: Kind<LockOutSpec, LockOutStatus> = {
   ...INTERNAL,
   kind: 'LockOut',

@@ -1,9 +1,7 @@
-/**
- * Passwords as PHC strings, scrypt N=2^15 r=8 p=3 (D-AUTH-03). At most two hashes run at a time: a hash takes 32 MiB and
- * one core for a tenth of a second, and a flood of logins must not starve the appliance.
- */
+/** Passwords as PHC strings, scrypt N=2^15 r=8 p=3 (D-AUTH-03). A few hashes run at a time; the rest wait in a `HashQueue`. */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { invalid, Refusal } from '../../platform/base/refusal.js';
+import { invalid, type Refusal } from '../../platform/base/refusal.js';
+import { type HashPlace, HashQueue } from './hash-queue.js';
 
 export interface HashCost {
   readonly ln: number;
@@ -14,22 +12,26 @@ export interface HashCost {
 export const HASH_COST: HashCost = { ln: 15, r: 8, p: 3 };
 const HASH_BYTES = 32;
 const PASSWORD_LENGTH_MAX = 128;
-const AT_A_TIME = 2;
-const WAITING_MAX = 64; // the 65th waiting login is told to come back
+const OWN_PLACE: HashPlace = { source: '', rank: 0 };
 
 const PHC = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 /** @throws Refusal 400 field `password`. */
 export function checkPassword(password: string, username: string, lengthMin: number, field = 'password'): void {
+  const bad = badPassword(password, username, lengthMin, field);
+  if (bad) throw bad;
+}
+
+export function badPassword(password: string, username: string, lengthMin: number, field = 'password'): Refusal | undefined {
   const length = [...password].length;
-  if (length < lengthMin || length > PASSWORD_LENGTH_MAX) throw invalid('invalid_field', field, `${field} must have ${lengthMin} to ${PASSWORD_LENGTH_MAX} characters`);
-  if (password.toLowerCase() === username.toLowerCase()) throw invalid('invalid_field', field, `${field} must not be the user name`);
+  if (length < lengthMin || length > PASSWORD_LENGTH_MAX) return invalid('invalid_field', field, `${field} must have ${lengthMin} to ${PASSWORD_LENGTH_MAX} characters`);
+  if (password.toLowerCase() === username.toLowerCase()) return invalid('invalid_field', field, `${field} must not be the user name`);
+  return undefined;
 }
 
 export class PasswordHasher {
   readonly #cost: HashCost;
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #queue = new HashQueue();
   /** What an unknown user is checked against, so that both take the same time. */
   readonly #nobody: string;
 
@@ -38,17 +40,21 @@ export class PasswordHasher {
     this.#nobody = phc(cost, randomBytes(16), randomBytes(HASH_BYTES));
   }
 
-  async hash(password: string): Promise<string> {
+  /** @throws Refusal 429 when the waiting places are taken. */
+  async hash(password: string, place = OWN_PLACE): Promise<string> {
     const salt = randomBytes(16);
-    return phc(this.#cost, salt, await this.#derive(password, salt, this.#cost));
+    return phc(this.#cost, salt, await this.#derive(password, salt, this.#cost, place));
   }
 
-  /** `stored` undefined: takes the time of a check and says no. */
-  async verify(password: string, stored: string | undefined): Promise<boolean> {
+  /**
+   * `stored` undefined: takes the time of a check and says no.
+   * @throws Refusal 429 when the waiting places are taken.
+   */
+  async verify(password: string, stored: string | undefined, place = OWN_PLACE): Promise<boolean> {
     const parts = PHC.exec(stored ?? this.#nobody);
     if (!parts) return false;
     const expected = Buffer.from(parts[5], 'base64');
-    const derived = await this.#derive(password, Buffer.from(parts[4], 'base64'), { ln: Number(parts[1]), r: Number(parts[2]), p: Number(parts[3]) });
+    const derived = await this.#derive(password, Buffer.from(parts[4], 'base64'), { ln: Number(parts[1]), r: Number(parts[2]), p: Number(parts[3]) }, place);
     return stored !== undefined && expected.length === derived.length && timingSafeEqual(expected, derived);
   }
 
@@ -57,21 +63,15 @@ export class PasswordHasher {
     return !stored.startsWith(`$scrypt$ln=${this.#cost.ln},r=${this.#cost.r},p=${this.#cost.p}$`);
   }
 
-  async #derive(password: string, salt: Buffer, { ln, r, p }: HashCost): Promise<Buffer> {
-    if (this.#running >= AT_A_TIME) {
-      if (this.#waiting.length >= WAITING_MAX) throw new Refusal('limited', 'too many logins at once; try again', { code: 'rate_limited', retryAfterSeconds: 2 });
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    this.#running += 1;
-    try {
-      return await new Promise<Buffer>((resolve, reject) => {
-        const N = 2 ** ln;
-        scrypt(password.normalize('NFC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r }, (fault, key) => (fault ? reject(fault) : resolve(key)));
-      });
-    } finally {
-      this.#running -= 1;
-      this.#waiting.shift()?.();
-    }
+  #derive(password: string, salt: Buffer, { ln, r, p }: HashCost, place: HashPlace): Promise<Buffer> {
+    return this.#queue.run(
+      place,
+      () =>
+        new Promise<Buffer>((resolve, reject) => {
+          const N = 2 ** ln;
+          scrypt(password.normalize('NFC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r }, (fault, key) => (fault ? reject(fault) : resolve(key)));
+        }),
+    );
   }
 }
 

@@ -188,10 +188,10 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     summary: 'Unlock a user name',
     audit: { action: 'Delete', category: 'auth', target: ({ username }) => ({ kind: 'LockOut', name: username, site: '' }) },
     exists({ username }, { access }) {
-      if (!access.lockOuts.locked().some(({ metadata }) => metadata.name === username.toLowerCase())) throw missing('lock-out of', username);
+      if (!access.lockOuts.locked().some((locked) => locked.username === username.toLowerCase())) throw missing('lock-out of', username);
     },
     async handle(context, { access }) {
-      await access.store.write({ removes: access.lockOuts.refsOf(context.params.username.toLowerCase()), audits: [context.audit({})] });
+      await access.lockOuts.unlock(context.params.username.toLowerCase(), (removes) => access.store.write({ removes, audits: [context.audit({})] }));
       return done();
     },
   }),

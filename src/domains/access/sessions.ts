@@ -6,7 +6,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { guarded } from '../../platform/base/guarded.js';
 import { Refusal } from '../../platform/base/refusal.js';
-import type { Store } from '../../platform/store/store.js';
+import type { Change, Store } from '../../platform/store/store.js';
 import { type AccountSpec, type AccountStatus, Session, type SessionSpec, type SessionStatus } from './kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
@@ -85,7 +85,7 @@ export class Sessions {
     sourceIP: string,
     userAgent: string,
     audit: AuditDraft,
-    also: Parameters<Store['apply']>[0]['puts'] = [],
+    also: Pick<Change, 'puts' | 'removes'> = {},
   ): Promise<{ session: LiveSession; refreshToken: string }> {
     const nowMs = this.#clock.wallMs();
     const id = randomUUID();
@@ -100,9 +100,10 @@ export class Sessions {
       createdAtMs: nowMs,
       endsAtMs: nowMs + this.#limits.sessionLifetimeMs,
     };
-    await this.#store.write({ puts: [{ kind: Session, site: '', name: id, spec }, ...also], audits: [audit] });
+    const applied = this.#store.apply({ puts: [{ kind: Session, site: '', name: id, spec }, ...(also.puts ?? [])], removes: also.removes ?? [], audits: [audit] });
     const session = liveOf(id, spec, { authTimeMs: nowMs, lastActivityAtMs: nowMs });
-    this.#live.set(id, session);
+    this.#live.set(id, session); // before the wait, so that whoever ends the sessions of the account ends this one too
+    await applied.durable;
     return { session, refreshToken };
   }
 
@@ -137,15 +138,16 @@ export class Sessions {
   }
 
   /** `auth_time` moves to now (reauthenticate). */
-  async renew(session: LiveSession, audit: AuditDraft): Promise<void> {
+  async renew(session: LiveSession, audit: AuditDraft, { puts = [], removes = [] }: Pick<Change, 'puts' | 'removes'> = {}): Promise<void> {
     const nowMs = this.#clock.wallMs();
     session.authTimeMs = nowMs;
     session.lastActivityAtMs = nowMs;
-    await this.#store.write({ puts: [{ kind: Session, site: '', name: session.id, status: { authTimeMs: nowMs, lastActivityAtMs: nowMs } }], audits: [audit] });
+    const put = { kind: Session, site: '', name: session.id, status: { authTimeMs: nowMs, lastActivityAtMs: nowMs } };
+    await this.#store.write({ puts: [put, ...puts], removes, audits: [audit] });
   }
 
   /** Ends sessions at once in memory (streams close), and durably with the given audit record. */
-  async end(ids: readonly string[], reason: EndReason, audits: readonly AuditDraft[] = [], also: Parameters<Store['apply']>[0] = {}): Promise<void> {
+  async end(ids: readonly string[], reason: EndReason, audits: readonly AuditDraft[] = [], also: Change = {}): Promise<void> {
     const applied = this.#store.apply({ ...also, removes: [...(also.removes ?? []), ...ids.map((name) => ({ kind: Session.kind, site: '', name }))], audits });
     for (const id of ids) this.#forget(id, reason);
     await applied.durable;

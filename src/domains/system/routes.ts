@@ -25,6 +25,8 @@ export interface SystemView {
   storageAccepting(): boolean;
   /** Faults of ours that were contained where they happened, since the start. */
   contained(): ContainedView;
+  /** User names that are locked after failed passwords, for an address or everywhere. */
+  lockedNames(): number;
   runtimes(): readonly RuntimeHealth[];
   /** Priority of the scan threads; why not, when the machine refused it. */
   realtime(): { readonly granted: boolean; readonly reason: string };
@@ -82,6 +84,8 @@ function health(system: SystemView): Record<string, unknown> {
   if (!system.storageAccepting()) warnings.push('the storage refuses writes: nothing can be changed until it accepts them again');
   const contained = system.contained();
   if (contained.recent > FAULTS_MAX) warnings.push(`faults of the product itself are contained again and again, last: ${contained.seams.at(-1)?.seam ?? ''}`);
+  const locked = system.lockedNames();
+  if (locked > 0) warnings.push(`${locked} user ${locked === 1 ? 'name is' : 'names are'} locked after failed passwords: an administrator sees which in auth/lockouts`);
   const realtime = system.realtime();
   if (runtimes.length > 0 && !realtime.granted) warnings.push(`scan threads run without real-time priority: ${realtime.reason}`);
   warnings.push(...system.settingsWithoutEffect.map((note) => `setting ${note}`));
