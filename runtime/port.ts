@@ -137,7 +137,6 @@ export interface PhasePlan {
   readonly timeoutMs: number;
   readonly restartStep: string;
   readonly edgeLocalHold: boolean;
-  readonly autoRestartWithinMs: number;
   readonly mode: Mode;
   /** Signals this phase produces while Running, with the condition evaluated in its running chart. */
   readonly signals: readonly { readonly name: string; readonly condition: string }[];

@@ -1,10 +1,11 @@
 /** What a batch does after its appliance, or the runtime of one of its units, was away, on the demonstration plant (decisions 3.8). */
 import t, { type Test } from 'tap';
-import { type Plant, SITE, startPlant } from '../support/plant.js';
+import { type Plant, SetClock, SITE, startPlant } from '../support/plant.js';
 import { unitThreads } from '../support/unit-threads.js';
 
 const threads = unitThreads();
-const plant = await startPlant();
+const clock = new SetClock();
+const plant = await startPlant({ clock });
 t.teardown(() => plant.end());
 
 const TEMPLATE = `${SITE}/phasetemplates/cip`;
@@ -119,13 +120,45 @@ async function rebound(t: Test, batch: string, unit: string, cause: string, boun
   t.match(evidence, { category: 'recovery', target: { name: batch }, details: { cause, unit, from: event.controlGap.from.at, to: event.reboundAt } });
 }
 
-t.test('decisions 3.8: the system restarts it once when every held phase allows that for a gap of this length', async (t) => {
+t.test('D-C-08: a restart starts nothing, whatever the clock says then and whatever the template once allowed', async (t) => {
   await allow(300);
-  const batch = await interrupted(plant);
-  await plant.finish(batch);
-  const { items } = (await plant.api.get(`/api/v1/audit?site=demo&resource=${batch}&limit=1000`)).body;
-  const restarts = items.filter((record: { rule?: string }) => record.rule === 'auto-restart');
-  t.match(restarts, [{ action: 'Command', result: 'Success', component: 'system', details: { command: 'Restart', state: 'Held' } }]);
-  t.equal(restarts.length, 1);
-  t.match((await plant.batch(batch)).recovery, { cause: 'ApplianceRestart', operator: { needed: false } });
+  for (const [words, setByMs] of [
+    ['as it was', 0],
+    ['an hour back', -3_600_000],
+  ] as const) {
+    clock.setByMs = 0;
+    const batch = await plant.runBatch({ masterRecipeRef: 'clean-train' });
+    await plant.untilPhase(batch, 'cip', 'Running');
+    await plant.stop();
+    clock.setByMs = setByMs;
+    await plant.start();
+    await plant.until(batch, 'Held');
+    const { recovery } = await plant.look(`the batch waits for a person, clock ${words}`, async () => {
+      const body = await plant.batch(batch);
+      return { done: body.recovery?.operator.needed && body.recovery.units[0]?.reboundAt !== '' ? body : undefined, seen: `${body.phase} ${JSON.stringify(body.recovery)}` };
+    });
+    const back = setByMs < 0;
+    t.equal(recovery.gapMs === null, back, `clock ${words}: a gap that cannot be measured is unknown, ${recovery.gapMs}`);
+    t.equal(recovery.units[0].gapMs === null, back, `clock ${words}: that of the unit too, ${recovery.units[0].gapMs}`);
+    const { items } = (await plant.api.get(`/api/v1/audit?site=demo&resource=${batch}&limit=1000`)).body;
+    t.same(
+      items.filter(({ target, details }: { target: { name: string }; details?: { command?: string } }) => target.name === batch && details?.command === 'Restart'),
+      [],
+      'nobody has given Restart',
+    );
+    t.equal((await plant.command(batch, 'Abort')).status, 200);
+    await plant.until(batch, 'Aborted');
+    await plant.command(batch, 'Reset');
+  }
+  clock.setByMs = 0;
+});
+
+t.test('D-C-08: autoRestartWithinSeconds is still parsed, and said to have no effect', async (t) => {
+  await allow(300);
+  t.match((await plant.api.get(TEMPLATE)).body, { spec: { autoRestartWithinSeconds: 300 }, notes: [/autoRestartWithinSeconds 300 has no effect/] });
+  t.match((await plant.api.get(`${SITE}/recipes/master/clean-train`)).body.notes, [/cip.*autoRestartWithinSeconds 300 has no effect/]);
+  const manifest = { apiVersion: 'recipe.lineside.io/v1alpha1', kind: 'PhaseTemplate', metadata: { name: 'again', namespace: 'site-demo' }, spec: { autoRestartWithinSeconds: 5 } };
+  t.match(await plant.api.post('/api/v1/apply', manifest), { body: { warnings: [/autoRestartWithinSeconds 5 has no effect/] } });
+  await allow(0);
+  t.notOk((await plant.api.get(TEMPLATE)).body.notes);
 });

@@ -7,18 +7,28 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Appliance, startAppliance } from '../../src/main.js';
+import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
 import { type ApiAnswer, ApiClient, eventually } from './api-client.js';
 
 export const SITE = '/api/v1/sites/demo';
 /** Units of the demonstration plant. */
 export const UNITS = ['mx101', 'rx101', 'tk201'];
+/** The clock of the gateway, set by so many ms; the threads beside it keep that of the machine. */
+export class SetClock implements Clock {
+  setByMs = 0;
+  wallMs = (): number => systemClock.wallMs() + this.setByMs;
+  monoMs = (): number => systemClock.monoMs();
+  after = (delayMs: number, call: () => void): (() => void) => systemClock.after(delayMs, call);
+}
+
 const PRODUCT = { version: '0.0.0-test', commit: '' };
 
 export interface PlantOptions {
   readonly authMode?: 'none' | 'local';
   readonly timeScale?: number;
   readonly production?: boolean;
+  readonly clock?: Clock;
   /** Further settings as `LINESIDE_...` variables. */
   readonly environment?: Readonly<Record<string, string>>;
 }
@@ -84,7 +94,7 @@ export class Plant {
       },
       this.dataDir,
     );
-    this.#appliance = await startAppliance(settings, PRODUCT);
+    this.#appliance = await startAppliance(settings, PRODUCT, this.#options.clock);
     if (production) return;
     await this.runtimesReady();
     await this.#inputsMeasured();

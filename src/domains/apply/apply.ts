@@ -154,7 +154,8 @@ function keepMode(spec: unknown, before: unknown): unknown {
 
 function decodeSpec(kind: AnyKind, spec: unknown): { readonly spec: unknown; readonly warnings: readonly string[] } {
   if (kind.lenient) return kind.lenient(spec);
-  return { spec: decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec }).spec, warnings: [] };
+  const decoded = decode(v.strictObject({ spec: kind.spec as v.GenericSchema<unknown, unknown> }), { spec }).spec;
+  return { spec: decoded, warnings: kind.warnings?.(decoded) ?? [] };
 }
 
 function served({ step: { manifest, site }, operation, warnings }: Outcome, store: Store): Applied {

@@ -6,10 +6,8 @@
  */
 import type { Clock } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
-import { component } from '../../platform/store/audit-record.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { SyncBarrier } from '../coordination/kind.js';
-import type { PhaseSpec } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { operatorAction } from './execution-log.js';
@@ -21,7 +19,7 @@ import { type PendingCommand, takeCommand } from './element-pass.js';
 import { type Allocation, Batch, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
 import { LOOK_AGAIN_MIN_MS, lookAgain } from './look-again.js';
 import type { PhaseCommands } from './phase-commands.js';
-import { type HoldPropagation, walk } from './procedure-tree.js';
+import type { HoldPropagation } from './procedure-tree.js';
 import { Recovery } from './recovery.js';
 import { checkStart, isAvailable, permissiveOf, startPuts } from './start.js';
 
@@ -87,8 +85,6 @@ export class BatchController implements Reconciler {
       if (onDemand) this.#allocateOnDemand(pass);
       pass.settle();
       if (onDemand) pass.request(wantedUnits(pass)); // granted at the next look, by the order of the requests
-      this.#recovery.follow(pass);
-      this.#restartByItself(pass);
       this.#recovery.follow(pass);
       extra.push(...coordinate(pass, this.#store));
     }
@@ -208,33 +204,6 @@ export class BatchController implements Reconciler {
     const since = pass.status.allocations.find((allocation) => allocation.unit === unit)?.since ?? pass.at;
     const own = { batch: pass.scope, priority: pass.batch.spec.priority, since };
     return allocationQueue(this.#store, pass.site, unit).some((other) => other.batch !== pass.scope && byUrgency(other, own) < 0);
-  }
-
-  /**
-   * The one Restart that the system gives: every phase that the restart of the appliance has held allows it for a gap of
-   * that length, and no failure is active (decisions 3.8). Judged once, when the batch has come to rest.
-   */
-  #restartByItself(pass: BatchPass): void {
-    const { gapMs, phase } = pass.status;
-    if (gapMs === undefined || phase === 'Holding' || !pass.tree) return;
-    const { gapMs: _judged, ...status } = pass.status;
-    pass.status = status;
-    if (phase !== 'Held') return; // an operator was faster
-    const held = [...walk(pass.tree.root)].filter((node) => node.kind === 'Phase' && node.failure?.rule === 'runtime-restart');
-    const mayRestart = held.every((node) => gapMs < (pass.element(node).spec as PhaseSpec).autoRestartWithinSeconds * 1000 && node.failure?.active !== true);
-    if (held.length === 0 || !mayRestart || !pass.tree.command('Restart', 'auto-restart').accepted) return;
-    pass.audits.push({
-      site: pass.site,
-      actor: component('system'),
-      action: 'Command',
-      category: 'command',
-      target: { kind: 'Batch', name: pass.batch.metadata.name, site: pass.site },
-      result: 'Success',
-      rule: 'auto-restart',
-      details: { command: 'Restart', state: 'Held', gapMs },
-      correlationID: `recovery-${pass.batch.metadata.name}-${this.#clock.wallMs()}`,
-    });
-    pass.settle();
   }
 
   #again(pass: BatchPass): Outcome {

@@ -79,7 +79,7 @@ export interface RecoveredUnit {
   readonly lastAliveAt: string;
   /** '' until the unit is scanned again. */
   readonly reboundAt: string;
-  /** Between the two; null while one is missing. */
+  /** Between the two; null while one is missing, and where it cannot be measured: the clock went back. */
   readonly gapMs: number | null;
   readonly auditRecordRef: string;
 }
@@ -90,7 +90,8 @@ export interface RecoverySummary {
   /** Last sign of life of what ended. */
   readonly lastAliveAt: string;
   readonly backAt: string;
-  readonly gapMs: number;
+  /** As of a unit. */
+  readonly gapMs: number | null;
   readonly units: readonly RecoveredUnit[];
   readonly elements: readonly RecoveredElement[];
   /** When the batch had come to rest in Held because of it, and when it went on or was ended; '' before. */
@@ -116,8 +117,6 @@ export interface BatchStatus {
   readonly commandRejection?: CommandRejection;
   readonly conditions: readonly Condition[];
   readonly workOrder?: WorkOrderOrigin;
-  /** Length of the control gap that the batch is being held for, until an automatic Restart has been judged (decisions 3.8). */
-  readonly gapMs?: number;
   /** The last interruption of its control (decisions 3.8). */
   readonly recovery?: RecoverySummary;
   /** Wall time by which Stop and Abort must have settled. */

@@ -40,7 +40,6 @@ export function phasePlan(store: Store, phase: Resource<PhaseSpec, ElementStatus
     timeoutMs: spec.timeoutSeconds * 1000,
     restartStep: spec.restartStep,
     edgeLocalHold: spec.edgeLocalHold,
-    autoRestartWithinMs: spec.autoRestartWithinSeconds * 1000,
     mode: phase.status.mode,
     signals: signals.produced,
     knownSignals: signals.known,

@@ -127,8 +127,8 @@ export class Recovery {
 
   #applianceBack(pass: BatchPass, { cause, fromMs, elements }: Interruption): void {
     const from = timestamp(fromMs);
-    const gapMs = Date.parse(pass.at) - Date.parse(from); // that of the two moments that are told
-    const message = `the appliance was restarted; control gap from ${from} to ${pass.at}`;
+    const gapMs = gapBetween(from, pass.at);
+    const message = `the appliance was restarted; ${gapText(from, pass.at)}`;
     const units = pass.status.allocations
       .filter(({ state }) => state === 'Granted')
       .map(({ unit }): RecoveredUnit => {
@@ -139,7 +139,6 @@ export class Recovery {
     pass.status = {
       ...pass.status,
       recovery: { cause, lastAliveAt: from, backAt: pass.at, gapMs, units, elements, heldAt: '', leftAt: '' },
-      ...(held ? { gapMs } : {}),
       conditions: [...pass.status.conditions.filter(({ type }) => type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }],
     };
     if (held) pass.tree?.command('Hold', 'runtime-restart');
@@ -150,15 +149,15 @@ export class Recovery {
   #unitBack(pass: BatchPass, { cause, unit, fromMs, toMs, elements }: Rebound): void {
     const [lastAliveAt, reboundAt] = [fromMs > 0 ? timestamp(fromMs) : '', timestamp(toMs)];
     const auditRecordRef = this.#record(pass, { cause, unit, from: lastAliveAt, to: reboundAt });
-    const message = `unit ${unit} is scanned again; control gap from ${lastAliveAt || 'unknown'} to ${reboundAt}`;
+    const message = `unit ${unit} is scanned again; ${gapText(lastAliveAt, reboundAt)}`;
     pass.event({ ts: reboundAt, eventType: 'General', eventSubType: 'System', unit, equipment: unit, value: cause, previousValue: lastAliveAt, message, auditRecordRef });
-    const back: RecoveredUnit = { unit, lastAliveAt, reboundAt, gapMs: fromMs > 0 ? Date.parse(reboundAt) - Date.parse(lastAliveAt) : null, auditRecordRef };
+    const back: RecoveredUnit = { unit, lastAliveAt, reboundAt, gapMs: gapBetween(lastAliveAt, reboundAt), auditRecordRef };
     const { recovery } = pass.status;
     const goesOn = recovery?.cause === cause && recovery.leftAt === '' && (cause === 'ApplianceRestart' || recovery.heldAt === '');
     const isHeld = elements.some(({ action }) => action !== 'stays');
     const summary: RecoverySummary = goesOn
       ? { ...recovery, units: [...recovery.units.filter((known) => known.unit !== unit), back], elements: [...recovery.elements, ...elements] }
-      : { cause, lastAliveAt, backAt: reboundAt, gapMs: back.gapMs ?? 0, units: [back], elements, heldAt: '', leftAt: isHeld ? '' : reboundAt };
+      : { cause, lastAliveAt, backAt: reboundAt, gapMs: back.gapMs, units: [back], elements, heldAt: '', leftAt: isHeld ? '' : reboundAt };
     pass.status = { ...pass.status, recovery: summary };
   }
 
@@ -187,11 +186,25 @@ function actionFor(found: State): RecoveredElement['action'] {
   return next === 'Holding' && found !== 'Holding' ? 'holds' : 'repeats';
 }
 
+/**
+ * The time between the two moments that are told; null when one is missing, and when the clock went back in between: then the
+ * gap is unknown. Nothing is decided by its length (D-C-08).
+ */
+function gapBetween(from: string, to: string): number | null {
+  const gapMs = from === '' ? Number.NaN : Date.parse(to) - Date.parse(from);
+  return gapMs >= 0 ? gapMs : null;
+}
+
+function gapText(from: string, to: string): string {
+  const unmeasured = from !== '' && gapBetween(from, to) === null ? '; the clock went back, its length is unknown' : '';
+  return `control gap from ${from || 'unknown'} to ${to}${unmeasured}`;
+}
+
 /** The summary as it is served, with what an operator has to do now. */
-export function recoveryBody({ recovery, phase, gapMs }: Pick<BatchStatus, 'recovery' | 'phase' | 'gapMs'>): Record<string, unknown> | undefined {
+export function recoveryBody({ recovery, phase }: Pick<BatchStatus, 'recovery' | 'phase'>): Record<string, unknown> | undefined {
   if (!recovery) return undefined;
   const { heldAt, leftAt, ...summary } = recovery;
-  const needed = phase === 'Held' && leftAt === '' && gapMs === undefined;
+  const needed = phase === 'Held' && leftAt === '';
   const text = needed ? 'Restart goes on, Stop or Abort ends it' : leftAt !== '' ? `it went on or was ended at ${leftAt}` : '';
   return { ...summary, heldAt, leftAt, operator: { needed, ...(needed ? { command: 'Restart' } : {}), text } };
 }

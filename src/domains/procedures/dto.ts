@@ -4,10 +4,11 @@ import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/blocked-by.js';
 import { elementIndex } from '../batches/element-index.js';
-import { ADHOC_LABEL, type ElementStatus, type PhaseSpec, type ProcedureSpec } from './kind.js';
+import { ADHOC_LABEL, type ElementStatus, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, withdrawnMembers } from './kind.js';
 
 export function templateBody({ metadata, spec, ...resource }: Resource): unknown {
-  return { name: metadata.name, spec, ...metadataBody({ metadata, spec, ...resource }) };
+  const notes = resource.kind === PhaseTemplate.kind ? withdrawnMembers(spec as PhaseTemplateSpec) : [];
+  return { name: metadata.name, spec, ...(notes.length > 0 ? { notes } : {}), ...metadataBody({ metadata, spec, ...resource }) };
 }
 
 /** What elements of every level have; `unitRef` is missing on procedures. */

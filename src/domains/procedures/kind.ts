@@ -176,9 +176,15 @@ const PHASE_FIELDS = {
   timeoutSeconds: Count,
   restartStep: Text,
   edgeLocalHold: v.optional(v.boolean(), true),
-  /** 0: never (decisions 3.8). */
+  /** Withdrawn (D-C-08): parsed so that what was written before stays valid; `withdrawnMembers` warns of it. */
   autoRestartWithinSeconds: Count,
 };
+
+/** What a phase template says that has no effect any more. */
+export function withdrawnMembers({ autoRestartWithinSeconds }: { readonly autoRestartWithinSeconds: number }): string[] {
+  if (autoRestartWithinSeconds === 0) return [];
+  return [`autoRestartWithinSeconds ${autoRestartWithinSeconds} has no effect: after a restart what was running is held and waits for a person`];
+}
 
 const SEQUENCE_FIELDS = {
   description: Text,
@@ -331,6 +337,7 @@ export const PhaseTemplate: Kind<PhaseTemplateSpec, NoStatus> = {
   path: 'phasetemplates',
   spec: PhaseTemplateSpec,
   initialStatus: () => ({}),
+  warnings: withdrawnMembers,
   admit: admitPhaseTemplate,
   refuseDelete: refuseTemplateDelete,
 };

@@ -3,6 +3,8 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { ControlRecipeSpec, MasterRecipeSpec, MasterRecipeStatus, RecipeRevisionSpec } from './kind.js';
+import { withdrawnMembers } from '../procedures/kind.js';
+import { expandRecipe, templatesOf } from './expand.js';
 import { heldBy, MASTER_RECIPE } from './rules.js';
 import { bindingMatrix } from './validity.js';
 
@@ -16,7 +18,7 @@ export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStat
     digest: status.digest,
     lifecycle: status.lifecycle,
     heldBy: heldBy(read, metadata.site, metadata.name),
-    notes: [...siblingNotes(resource, read), ...bindingMatrix(read, metadata.site, spec).notes],
+    notes: [...siblingNotes(resource, read), ...bindingMatrix(read, metadata.site, spec).notes, ...withdrawnNotes(resource, read)],
     ...metadataBody(resource),
   };
 }
@@ -28,6 +30,12 @@ function siblingNotes({ metadata, spec, status }: Resource<MasterRecipeSpec, Mas
     .list(MASTER_RECIPE, metadata.site)
     .filter((other) => other.metadata.name !== metadata.name && other.spec.productID === spec.productID && other.status.phase === 'Effective');
   return others.map((other) => `version ${other.spec.version} of product ${spec.productID} is Effective too: recipe ${other.metadata.name}`);
+}
+
+/** Members of its phase templates that have no effect any more. */
+function withdrawnNotes({ metadata, spec }: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): string[] {
+  const { phases } = expandRecipe(spec.procedure.chart, templatesOf(read, metadata.site));
+  return [...new Set(phases.flatMap(({ phaseTemplate, template }) => (template ? withdrawnMembers(template).map((note) => `phase template ${phaseTemplate}: ${note}`) : [])))];
 }
 
 export function revisionItem({ metadata, spec }: Resource<RecipeRevisionSpec>): Record<string, unknown> {

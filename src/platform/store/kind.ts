@@ -28,6 +28,8 @@ export interface Kind<Spec = unknown, Status = unknown> {
   readonly spec: GenericSchema<unknown, Spec>;
   /** For apply of kinds that ignore unknown members (control programs): returns the spec and warnings. */
   readonly lenient?: (input: unknown) => { spec: Spec; warnings: string[] };
+  /** What a spec says that is accepted and has no effect; told by apply, and as `notes` where the resource is read. */
+  warnings?(spec: Spec): readonly string[];
   /**
    * `flat`: the body holds the members named in `restFields`; extension members are served but written by apply only
    * (D-UNIT-01). `spec`: `{name, labels?, spec}` or flat. `document`: `{metadata, spec}`.

@@ -226,7 +226,6 @@ export function basicPlan(name: string, running: Chart, rest: Partial<PhasePlan>
     timeoutMs: 0,
     restartStep: '',
     edgeLocalHold: true,
-    autoRestartWithinMs: 0,
     mode: 'Automatic',
     signals: [],
     knownSignals: [],
