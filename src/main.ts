@@ -34,9 +34,10 @@ import { LocalRuntimes } from './domains/placement/local-runtimes.js';
 import { Site, Unit } from './domains/plant/kind.js';
 import { RecordReconciler } from './domains/records/reconciler.js';
 import { Rehearsals } from './domains/rehearsal/rehearsals.js';
-import { KINDS, routeGroups } from './domains/index.js';
+import { KINDS, routeGroups, STORED_KINDS } from './domains/index.js';
 import { SearchIndex } from './domains/search/search-index.js';
 import type { SystemView } from './domains/system/routes.js';
+import { storedDataTrouble } from './domains/system/stored-data.js';
 import { AlarmBook } from './domains/alarms/alarm-book.js';
 import { alarmView, isActive } from './domains/alarms/counts.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
@@ -45,6 +46,7 @@ import { ExceptionCommands } from './domains/alarms/exception-commands.js';
 import { Alarm, AlarmDefinition, type AlarmStatus } from './domains/alarms/kind.js';
 import { AlarmReconciler } from './domains/alarms/reconciler.js';
 import { unitsConcerned } from './domains/alarms/sources.js';
+import { type Trouble, TROUBLE_TOPICS, type TroubleTopic } from './domains/alarms/system-conditions.js';
 import { signalKey, SystemWatch, wakeSystemAlarms } from './domains/alarms/system-watch.js';
 import { wakeAlarms } from './domains/alarms/wakes.js';
 import { alarmCommands, watchSuperseded } from './domains/commands/alarm-commands.js';
@@ -99,7 +101,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const keys = openDeviceKeys(settings.dataDir);
   const ledger = await openLedger(settings.dataDir);
   const queries = openQueries(settings.dataDir, () => store.recorded);
-  const store = new Store(ledger, clock, witnessOf(clock));
+  const store = new Store(ledger, clock, witnessOf(clock), STORED_KINDS);
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
 
   // ------------------------------------------------------------ access
@@ -208,6 +210,14 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
   const definitionLoop = new ReconcileLoop(definitions, clock, log);
   const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
+  const nothing = (): undefined => undefined;
+  const troubles: Readonly<Record<TroubleTopic, () => Trouble | undefined>> = {
+    'stored-data': () => storedDataTrouble(store.faults),
+    'audit-gap': nothing,
+    'slow-storage': nothing,
+    historian: nothing,
+    'service-thread': nothing,
+  };
   const systemAlarms = new SystemWatch({
     store,
     clock,
@@ -219,6 +229,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       archiveFault: () => archiver.fault,
       archiveDamage: () => integrity.damage,
       containedFault: () => (contained.tooMany ? contained.last : null),
+      trouble: (topic) => troubles[topic](),
     },
   });
   const systemLoop = new ReconcileLoop(systemAlarms, clock, log);
@@ -353,6 +364,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     operatingMode: settings.operatingMode,
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => served.gateway?.nonces?.size ?? 0, nearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false },
     settingsWithoutEffect: settings.withoutEffect,
+    troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
+    notes: () => [],
     storageAccepting: () => store.accepting,
     contained: () => contained.view(),
     lockedNames: () => (settings.authMode === 'local' ? access.lockOuts.locked().length : 0),
@@ -377,7 +390,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const groups = routeGroups(secretsIn(settings.secretsDir), production);
   const deps: { readonly [Group in keyof typeof groups]: unknown } = {
     access: { access, siteExists },
-    system: { system },
+    system: { system, store },
     signatures: { store, clock, keys: signingKeys, kinds: KINDS },
     plant: common,
     controlModules: { ...common, bypassDefaultMs: settings.bypassDefaultMs, bypassMaxMs: settings.bypassMaxMs },
@@ -453,7 +466,12 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   served.gateway = gateway;
 
   // ------------------------------------------------------------ go
-  if (settings.demoEnabled && !production) await demo.provision();
+  if (settings.demoEnabled && !production) {
+    // the plant that is there goes before the one that is shown
+    await demo
+      .provisionOnce()
+      .catch((fault: unknown) => log.warn({ fault: (fault as Error).message }, 'the demonstration plant could not be brought up to date and stays as it is'));
+  }
   await integrity.recall(); // its alarm stands over a restart
   for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loop.start();
   const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);

@@ -4,8 +4,10 @@
  */
 import type { Route } from '../platform/http/route.js';
 import type { Kind } from '../platform/store/kind.js';
+import { ACCESS_KINDS } from './access/kind.js';
 import { ACCESS_ROUTES } from './access/routes.js';
 import { alarmDefinitionRoutes } from './alarms/definition-routes.js';
+import { AlarmCounter } from './alarms/kind.js';
 import { alarmRoutes } from './alarms/routes.js';
 import { APPLIED_KINDS } from './apply/kinds.js';
 import { applyRoutes } from './apply/routes.js';
@@ -14,11 +16,13 @@ import { adhocRoutes } from './batches/adhoc-routes.js';
 import { batchRoutes } from './batches/routes.js';
 import { commandRoutes } from './commands/routes.js';
 import { controlModuleRoutes } from './control-modules/routes.js';
+import { DemoMark } from './demo/kind.js';
 import { demoRoutes } from './demo/routes.js';
 import { controllerRoutes } from './edge-controllers/routes.js';
 import { HISTORIAN_ROUTES } from './historian/routes.js';
 import type { Secrets } from './io-modules/dto.js';
 import { ioModuleRoutes } from './io-modules/routes.js';
+import { SimulationContents } from './io-modules/simulation-contents.js';
 import { logicRoutes } from './logic/routes.js';
 import { mesRoutes } from './mes/routes.js';
 import { plantRoutes } from './plant/routes.js';
@@ -29,15 +33,20 @@ import { BatchRecord } from './records/kind.js';
 import { recordRoutes } from './records/routes.js';
 import { rehearsalRoutes } from './rehearsal/routes.js';
 import { SEARCH_ROUTES } from './search/routes.js';
+import { SignatureRecord } from './signatures/kind.js';
 import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
 import { tagRoutes } from './tags/routes.js';
 import { streamRoutes } from './tags/stream-routes.js';
+import { RetainedValues } from './units/kind.js';
 import { recordingRoutes } from './units/recording-routes.js';
 import { unitRoutes } from './units/routes.js';
 
 /** What can be applied, and what the gateway makes by itself. */
 export const KINDS = [...APPLIED_KINDS, ControlRecipe, RecipeRevision, BatchRecord] as unknown as readonly Kind[];
+
+/** Every kind there is a row of in the store. */
+export const STORED_KINDS = [...KINDS, ...ACCESS_KINDS, AlarmCounter, DemoMark, RetainedValues, SimulationContents, SignatureRecord] as unknown as readonly Kind[];
 
 /** Route rows by group; a group shares what it works on. `secrets` tells whether a module's credentials resolve; `production` is the operating mode. */
 export function routeGroups(secrets: Secrets, production: boolean) {

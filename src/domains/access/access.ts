@@ -217,7 +217,9 @@ export class Access {
   // -------------------------------------------------------------- first administrator
 
   get firstAdminRequired(): boolean {
-    return this.settings.authMode === 'local' && this.#admins().length === 0;
+    // an account that cannot be read may be that of the administrator: a damaged row gives the appliance to nobody
+    const unreadable = this.store.faults.some(({ kind, kept }) => kind === Account.kind && !kept);
+    return this.settings.authMode === 'local' && this.#admins().length === 0 && !unreadable;
   }
 
   async createFirstAdmin(context: Context, body: { code: string; username: string; password: string; displayName?: string | undefined }): Promise<AccountResource> {

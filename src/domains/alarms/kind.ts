@@ -173,7 +173,7 @@ export const AlarmCounter: Kind<AlarmCounterSpec, Readonly<Record<string, never>
   group: 'system',
   scope: 'site',
   action: 'alarm',
-  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, AlarmCounterSpec>,
+  spec: v.looseObject({ raised: v.record(v.string(), v.number()) }),
   body: 'document',
   apply: { how: 'no', reason: 'the numbers of system alarms are counted by the alarm controller' },
   initialStatus: () => ({}),

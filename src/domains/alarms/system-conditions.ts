@@ -17,7 +17,31 @@ import { Phase } from '../procedures/kind.js';
 import type { SystemCondition } from './alarm-book.js';
 import { unitsConcerned } from './sources.js';
 
-export const SYSTEM_TOPICS = ['device', 'signal', 'program', 'runtime', 'phase', 'nonce-store', 'storage', 'audit-archive', 'archive-integrity', 'internal-fault'] as const;
+/** What the appliance says of its own storage and threads, in its own words. */
+export const TROUBLE_TOPICS = ['stored-data', 'audit-gap', 'slow-storage', 'historian', 'service-thread'] as const;
+export type TroubleTopic = (typeof TROUBLE_TOPICS)[number];
+
+/** Topics that every site has an alarm of, because they concern the whole appliance. */
+export const APPLIANCE_TOPICS = ['nonce-store', 'storage', 'audit-archive', 'archive-integrity', 'internal-fault', ...TROUBLE_TOPICS] as const;
+
+export interface Trouble {
+  readonly severity: 'Critical' | 'High' | 'Medium';
+  readonly message: string;
+}
+
+export const SYSTEM_TOPICS = [
+  'device',
+  'signal',
+  'program',
+  'runtime',
+  'phase',
+  'nonce-store',
+  'storage',
+  'audit-archive',
+  'archive-integrity',
+  'internal-fault',
+  ...TROUBLE_TOPICS,
+] as const;
 export type SystemTopic = (typeof SYSTEM_TOPICS)[number];
 
 /** What only the running appliance knows. */
@@ -32,6 +56,8 @@ export interface SystemFacts {
   archiveDamage(): string | null;
   /** The fault of ours that was contained last, when there were too many of late; null otherwise. */
   containedFault(): string | null;
+  /** Undefined while there is nothing to tell. */
+  trouble(topic: TroubleTopic): Trouble | undefined;
 }
 
 export interface TopicRow {
@@ -200,7 +226,23 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
       return { ...OF_APPLIANCE, severity: 'High', message };
     },
   },
+  'stored-data': troubleRow('stored-data'),
+  'audit-gap': troubleRow('audit-gap'),
+  'slow-storage': troubleRow('slow-storage'),
+  historian: troubleRow('historian'),
+  'service-thread': troubleRow('service-thread'),
 };
+
+function troubleRow(topic: TroubleTopic): TopicRow {
+  return {
+    sourceKind: 'System',
+    ...AT_ONCE,
+    condition(_site, _name, _read, facts) {
+      const trouble = facts.trouble(topic);
+      return trouble && { ...OF_APPLIANCE, ...trouble };
+    },
+  };
+}
 
 /** What is told of a storage that refuses changes, and afterwards of the time in which it did. */
 export function refusalOf(fromMs: number, toMs?: number): SystemCondition {

@@ -15,7 +15,7 @@ import type { AlarmBook, AlarmResource, SystemCondition } from './alarm-book.js'
 import { alarmIndex, systemName } from './alarm-index.js';
 import { isActive } from './counts.js';
 import { Alarm } from './kind.js';
-import { APPLIANCE, LEDGER, phaseStillTroubled, refusalOf, SYSTEM_TOPICS, type SystemFacts, type SystemTopic, TOPICS } from './system-conditions.js';
+import { APPLIANCE, APPLIANCE_TOPICS, LEDGER, phaseStillTroubled, refusalOf, SYSTEM_TOPICS, type SystemFacts, type SystemTopic, TOPICS } from './system-conditions.js';
 import { alarmTransition, moved } from './transitions.js';
 import { type UnstoredAlarms, unstoredAlarms } from './unstored-alarms.js';
 
@@ -54,8 +54,7 @@ export class SystemWatch implements Reconciler {
   *keys(): Iterable<Key> {
     const { store } = this.#parts;
     for (const { metadata } of store.list(Site)) yield keyOf(metadata.name, 'storage', LEDGER);
-    for (const { metadata } of store.list(Site))
-      for (const topic of ['nonce-store', 'storage', 'audit-archive', 'archive-integrity', 'internal-fault'] as const) yield keyOf(metadata.name, topic, APPLIANCE);
+    for (const { metadata } of store.list(Site)) for (const topic of APPLIANCE_TOPICS) yield keyOf(metadata.name, topic, APPLIANCE);
     for (const { metadata } of store.list(IOModule)) yield keyOf(metadata.site, 'device', metadata.name);
     for (const { metadata } of store.list(ControlProgram)) yield keyOf(metadata.site, 'program', metadata.name);
     for (const { metadata } of store.list(Unit)) yield keyOf(metadata.site, 'runtime', metadata.name);
@@ -202,7 +201,7 @@ export function wakeSystemAlarms(store: Store, wake: (site: string, name: string
   follow(Unit, 'runtime', ({ runtime }: { runtime: { ready: boolean; message: string } }) => [runtime.ready, runtime.message]);
   follow(Phase, 'phase', ({ state, checkpoint }: ElementStatus) => [state, checkpoint?.holdIncomplete]);
   store.watch(Site, ({ type, resource }) => {
-    if (type === 'put') for (const topic of ['nonce-store', 'storage', 'audit-archive', 'internal-fault'] as const) wake(resource.metadata.name, keyOf('', topic, APPLIANCE).name);
+    if (type === 'put') for (const topic of APPLIANCE_TOPICS) wake(resource.metadata.name, keyOf('', topic, APPLIANCE).name);
   });
 }
 

@@ -126,6 +126,7 @@ export interface BatchStatus {
 export const Batch: Kind<BatchSpec, BatchStatus> = {
   kind: 'Batch',
   group: 'recipe',
+  runs: true,
   scope: 'site',
   action: 'batch',
   path: 'batches',

@@ -1,16 +1,18 @@
 /**
  * The demonstration plant (decisions 9, Q-TIER-10): the manifests beside the build applied as they are, and the recipes
- * marked for it taken through approve, release and activate with ordinary signatures. Repeating it changes nothing that
- * is unchanged; a recipe past Draft is left alone.
+ * marked for it taken through approve, release and activate with ordinary signatures. The start does it once per version of
+ * the manifests. Nobody's work is overwritten: what is not as the demonstration left it, and a recipe past Draft, is left alone.
  */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
+import { canonicalJson } from '../../platform/ledger/canonical-json.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import { type ApplyActor, applyManifests } from '../apply/apply.js';
 import { appliedKind } from '../apply/kinds.js';
 import { IO_MODULE } from '../io-modules/rules.js';
+import { DemoMark, DEMO_MARK } from './kind.js';
 import { MASTER_RECIPE } from '../recipes/rules.js';
 import { type LifecycleActor, type LifecycleDeps, moveRecipe } from '../recipes/lifecycle.js';
 
@@ -33,6 +35,8 @@ export interface Provisioned {
   readonly created: number;
   readonly configured: number;
   readonly unchanged: number;
+  /** Not as the demonstration left them: somebody has worked on them, and they stay as they are. */
+  readonly kept: number;
   readonly activatedRecipes: readonly string[];
 }
 
@@ -49,6 +53,21 @@ export function demoManifests(dir: string): readonly RawManifest[] {
   return files
     .flatMap((file) => JSON.parse(readFileSync(path.join(dir, file), 'utf8')) as RawManifest[])
     .map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, labels: { ...manifest.metadata.labels, [MANAGED_BY]: 'demo' } } }));
+}
+
+/** Is being written: if the start is cut off here, the next one goes on with it. */
+const PENDING = 'pending';
+
+function keyOf({ kind, metadata }: RawManifest): string {
+  return `${kind}/${metadata.name}`;
+}
+
+function versionOf(manifests: readonly RawManifest[]): string {
+  return sha256(canonicalJson(manifests));
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 const SYSTEM_DEMO: Actor = { accountId: 'system:demo', displayName: 'system:demo', actorType: 'component', component: 'demo' };
@@ -86,10 +105,52 @@ export class DemoPlant {
     if (!enabled) throw conflict('demo_disabled', 'the demonstration plant is switched off; start with demo.enabled to use it');
     if (production) throw new Refusal('forbidden', 'the demonstration plant is not for production mode', { code: 'production_mode' });
     const actor = systemDemo(correlationID);
-    const applied = await applyManifests(demoManifests(folder), actor, { store, clock });
+    const manifests = demoManifests(folder);
+    const mine = manifests.filter((manifest) => !this.#isKept(manifest));
+    await this.#mark(mine.map((manifest) => [keyOf(manifest), PENDING]));
+    const applied = await applyManifests(mine, actor, { store, clock });
     const count = (operation: string): number => applied.filter((result) => result.operation === operation).length;
     const activatedRecipes = await this.#activate(actor);
-    return { site: DEMO_SITE, created: count('created'), configured: count('configured'), unchanged: count('unchanged'), activatedRecipes };
+    await this.#mark(mine.map((manifest) => [keyOf(manifest), this.#digestOf(manifest) ?? PENDING]), versionOf(manifests));
+    const kept = manifests.length - mine.length;
+    return { site: DEMO_SITE, created: count('created'), configured: count('configured'), unchanged: count('unchanged'), kept, activatedRecipes };
+  }
+
+  /** What a start does: nothing when these manifests were applied before. */
+  async provisionOnce(): Promise<void> {
+    const { folder, store } = this.#parts;
+    if (store.get(DemoMark, '', DEMO_MARK)?.spec.version === versionOf(demoManifests(folder))) return;
+    await this.provision();
+  }
+
+  /** Whether somebody has worked on what the manifest describes since the demonstration wrote it, or before it did. */
+  #isKept(manifest: RawManifest): boolean {
+    const { kind, metadata } = manifest;
+    const site = appliedKind(kind)?.scope === 'site' ? DEMO_SITE : '';
+    if (this.#parts.store.isQuarantined({ kind, site, name: metadata.name })) return true; // what cannot be read is told, not written over
+    const digest = this.#digestOf(manifest);
+    if (digest === undefined) return false;
+    const recipe = manifest.kind === MASTER_RECIPE.kind ? this.#parts.store.get(MASTER_RECIPE, DEMO_SITE, manifest.metadata.name) : undefined;
+    const left = this.#parts.store.get(DemoMark, '', DEMO_MARK)?.spec.applied[keyOf(manifest)];
+    if (recipe && recipe.status.phase !== 'Draft' && left !== PENDING) return true;
+    return left !== PENDING && left !== digest;
+  }
+
+  /** Of what is stored; without the equipment mode, which operators set. Undefined when there is no such resource. */
+  #digestOf({ kind, metadata }: RawManifest): string | undefined {
+    const applied = appliedKind(kind);
+    const stored = applied && this.#parts.store.get(applied, applied.scope === 'site' ? DEMO_SITE : '', metadata.name);
+    if (!stored) return undefined;
+    const { mode: _, ...spec } = stored.spec as { readonly mode?: unknown };
+    const { labels, annotations } = stored.metadata;
+    return sha256(canonicalJson({ spec, labels, annotations }));
+  }
+
+  async #mark(entries: readonly (readonly [string, string])[], version?: string): Promise<void> {
+    const { store } = this.#parts;
+    const before = store.get(DemoMark, '', DEMO_MARK)?.spec ?? { version: '', applied: {} };
+    const spec = { version: version ?? before.version, applied: { ...before.applied, ...Object.fromEntries(entries) } };
+    await store.write({ puts: [{ kind: DemoMark, site: '', name: DEMO_MARK, spec }] });
   }
 
   async #activate(actor: LifecycleActor): Promise<string[]> {

@@ -30,7 +30,7 @@ export const SimulationContents: Kind<ContentsSpec, Readonly<Record<string, neve
   group: 'system',
   scope: 'site',
   action: 'iomodule',
-  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, ContentsSpec>,
+  spec: v.looseObject({ values: v.record(v.string(), v.number()) }),
   body: 'document',
   apply: { how: 'no', reason: 'the contents of a simulated plant are written by its probe' },
   initialStatus: () => ({}),

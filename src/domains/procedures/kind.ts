@@ -378,6 +378,7 @@ export const ProcedureTemplate: Kind<ProcedureTemplateSpec, NoStatus> = {
 export const Phase: Kind<PhaseSpec, ElementStatus> = {
   ...RECIPE,
   kind: 'Phase',
+  runs: true,
   action: 'phase',
   path: 'phases',
   spec: PhaseSpec,
@@ -388,6 +389,7 @@ export const Phase: Kind<PhaseSpec, ElementStatus> = {
 export const Operation: Kind<OperationSpec, ElementStatus> = {
   ...RECIPE,
   kind: 'Operation',
+  runs: true,
   action: 'operation',
   path: 'operations',
   spec: OperationSpec,
@@ -398,6 +400,7 @@ export const Operation: Kind<OperationSpec, ElementStatus> = {
 export const UnitProcedure: Kind<UnitProcedureSpec, ElementStatus> = {
   ...RECIPE,
   kind: 'UnitProcedure',
+  runs: true,
   action: 'unitprocedure',
   path: 'unitprocedures',
   spec: UnitProcedureSpec,
@@ -408,6 +411,7 @@ export const UnitProcedure: Kind<UnitProcedureSpec, ElementStatus> = {
 export const Procedure: Kind<ProcedureSpec, ElementStatus> = {
   ...RECIPE,
   kind: 'Procedure',
+  runs: true,
   action: 'procedure',
   path: 'procedures',
   spec: ProcedureSpec,

@@ -1,8 +1,12 @@
 /** What the appliance says about itself (decisions Q-VER-01, Q-NONCE-06, Q-AUTH-11). */
+import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
 import { type ContainedView, FAULTS_MAX } from '../../platform/base/contained-faults.js';
 import { openApiDocument } from '../../platform/http/openapi.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
+import { Required, Text } from '../../platform/store/fields.js';
+import type { Store } from '../../platform/store/store.js';
+import { discardRow } from './stored-data.js';
 
 export interface RuntimeHealth {
   readonly site: string;
@@ -21,6 +25,10 @@ export interface SystemView {
   readonly antiReplay: { readonly enabled: boolean; entries(): number; nearlyFull(): boolean };
   /** Settings that somebody has set and that do nothing in this version, as sentences. */
   readonly settingsWithoutEffect: readonly string[];
+  /** What stands as an alarm of the storage and the threads, in words. */
+  troubles(): readonly string[];
+  /** What whoever installed the appliance should know and nobody has to be called for. */
+  notes(): readonly string[];
   /** False while the ledger refuses commits. */
   storageAccepting(): boolean;
   /** Faults of ours that were contained where they happened, since the start. */
@@ -36,6 +44,7 @@ export interface SystemView {
 
 export interface SystemDeps {
   readonly system: SystemView;
+  readonly store: Store;
 }
 
 const route = routesFor<SystemDeps>();
@@ -71,11 +80,25 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
     action: 'system:health',
     tier: 'read',
     summary: 'Health of the parts of the appliance',
-    handle: (_, { system }) => health(system),
+    handle: (_, { system, store }) => health(system, store),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/system/stored-data/discard',
+    action: 'system:discard-stored-data',
+    tier: 'admin',
+    summary: 'Removes a row of the store that cannot be read, as health names it; a resource that can be read is deleted through its own route',
+    reason: 'policy',
+    body: v.strictObject({ kind: Required, site: Text, name: Required, reason: Required }),
+    audit: { action: 'Delete', category: 'system', target: () => ({ kind: 'StoredData', name: '', site: '' }) },
+    async handle({ body: { kind, site, name, reason }, audit }, { store }) {
+      await discardRow(store, { kind, site, name }, (entry) => audit({ ...entry, operatorReason: reason }));
+      return { discarded: { kind, site, name } };
+    },
   }),
 ];
 
-function health(system: SystemView): Record<string, unknown> {
+function health(system: SystemView, store: Store): Record<string, unknown> {
   const runtimes = system.runtimes();
   const warnings: string[] = [];
   if (system.authMode === 'none') warnings.push('authentication is off: every request has administrator rights');
@@ -86,16 +109,18 @@ function health(system: SystemView): Record<string, unknown> {
   if (contained.recent > FAULTS_MAX) warnings.push(`faults of the product itself are contained again and again, last: ${contained.seams.at(-1)?.seam ?? ''}`);
   const locked = system.lockedNames();
   if (locked > 0) warnings.push(`${locked} user ${locked === 1 ? 'name is' : 'names are'} locked after failed passwords: an administrator sees which in auth/lockouts`);
+  const troubles = system.troubles();
+  warnings.push(...troubles, ...system.notes());
   const realtime = system.realtime();
   if (runtimes.length > 0 && !realtime.granted) warnings.push(`scan threads run without real-time priority: ${realtime.reason}`);
   warnings.push(...system.settingsWithoutEffect.map((note) => `setting ${note}`));
   const down = runtimes.filter(({ ready }) => !ready);
   return {
-    status: system.storageAccepting() && down.length === 0 ? 'ok' : 'degraded',
+    status: system.storageAccepting() && down.length === 0 && troubles.length === 0 ? 'ok' : 'degraded',
     authMode: system.authMode,
     operatingMode: system.operatingMode,
     antiReplay: { enabled: system.antiReplay.enabled, entries: system.antiReplay.entries() },
-    storage: { accepting: system.storageAccepting() },
+    storage: { accepting: system.storageAccepting(), unfit: store.faults },
     contained,
     runtimes,
     realtime,

@@ -13,7 +13,7 @@ export const RetainedValues: Kind<RetainedSpec, Readonly<Record<string, never>>>
   group: 'system',
   scope: 'site',
   action: 'unit',
-  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, RetainedSpec>,
+  spec: v.looseObject({ networks: v.record(v.string(), v.looseObject({})) }) as unknown as v.GenericSchema<unknown, RetainedSpec>,
   body: 'document',
   apply: { how: 'no', reason: 'retained values are written by the unit runtime' },
   initialStatus: () => ({}),

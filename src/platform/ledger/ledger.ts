@@ -7,6 +7,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import { isRowFault, type RowFault, readRow } from '../store/read-row.js';
 import type { Resource } from '../store/resource.js';
 import type { ArchiveDraft } from './archive-format.js';
 import { openDeviceKeys } from './keys.js';
@@ -19,6 +20,20 @@ export class LedgerFault extends Error {
     super(message);
     this.name = 'LedgerFault';
   }
+}
+
+const ROW_COLUMNS = 4; // kind, site, name, body
+
+/** One row that cannot be read is one resource that is missing, by name; the others are served. */
+function readRows(columns: readonly unknown[]): Pick<LedgerImage, 'resources' | 'unreadable'> {
+  const resources: Resource[] = [];
+  const unreadable: RowFault[] = [];
+  for (let at = 0; at < columns.length; at += ROW_COLUMNS) {
+    const row = readRow({ kind: String(columns[at]), site: String(columns[at + 1]), name: String(columns[at + 2]) }, columns[at + 3]);
+    if (isRowFault(row)) unreadable.push(row);
+    else resources.push(row);
+  }
+  return { resources, unreadable };
 }
 
 interface Waiting<T> {
@@ -74,7 +89,7 @@ export class ThreadLedger implements Ledger {
   async load(nonceWindowMs: number, nowMs: number = Date.now()): Promise<LedgerImage> {
     const image = await this.#request({ type: 'load', nonceWindowMs, nowMs });
     if (!image) throw new LedgerFault('the ledger answered without an image');
-    return { ...image, resources: image.resources.map((body) => JSON.parse(body) as Resource) };
+    return { ...image, ...readRows(image.resources) };
   }
 
   commit(transaction: LedgerTransaction): Promise<void> {

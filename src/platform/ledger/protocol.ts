@@ -3,6 +3,7 @@
  * many transactions; the ledger commits them together (group commit, synchronous=FULL) and answers with one message.
  */
 import type { AuditRecord } from '../store/audit-record.js';
+import type { RowFault } from '../store/read-row.js';
 import type { Resource } from '../store/resource.js';
 
 /** An audit record before it is chained: the ledger adds previousHash and hash (SHA-256 over RFC 8785 JSON). */
@@ -28,6 +29,8 @@ export interface LedgerTransaction {
 
 export interface LedgerImage {
   readonly resources: readonly Resource[];
+  /** Rows of the table that are no resources; absent when there are none. */
+  readonly unreadable?: readonly RowFault[];
   readonly resourceVersion: number;
   readonly auditSequence: number;
   readonly auditHead: string;

@@ -77,7 +77,7 @@ export class StateWriter {
     this.#index.reload();
     this.#nonceWindowMs = Math.max(this.#nonceWindowMs, nonceWindowMs);
     const image: WireImage = {
-      resources: this.#sql.allResources.all() as string[],
+      resources: (this.#sql.allResources.raw().all() as unknown[][]).flat(),
       resourceVersion: this.#tail.resourceVersion,
       auditSequence: this.#tail.auditSequence,
       auditHead: this.#tail.auditHead,
@@ -375,7 +375,7 @@ function prepareAll(database: Database.Database) {
     commit: database.prepare('COMMIT'),
     getMeta: database.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
     setMeta: database.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
-    allResources: database.prepare('SELECT body FROM resources').pluck(),
+    allResources: database.prepare('SELECT kind, site, name, body FROM resources'),
     putResource: database.prepare(
       'INSERT INTO resources (kind, site, name, version, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (kind, site, name) DO UPDATE SET version = excluded.version, body = excluded.body',
     ),

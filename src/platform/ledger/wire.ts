@@ -41,7 +41,8 @@ export type FromLedger =
   | { readonly type: 'answer'; readonly id: number; readonly image?: WireImage; readonly fault?: string };
 
 export interface WireImage {
-  readonly resources: readonly string[];
+  /** Kind, site, name and body of one row after the other. */
+  readonly resources: readonly unknown[];
   readonly resourceVersion: number;
   readonly auditSequence: number;
   readonly auditHead: string;

@@ -39,6 +39,8 @@ export interface Kind<Spec = unknown, Status = unknown> {
   readonly restFields?: readonly string[];
   /** How generic apply treats it; `reason` of a kind that is deliberately not applied is served with 422. */
   readonly apply: { readonly how: 'yes' | 'create-only' } | { readonly how: 'no'; readonly reason: string };
+  /** Something that runs: what does not fit in a row of it is named and the resource kept, so that it can be held, stopped, aborted and deleted. */
+  readonly runs?: true;
   /** Required members that a REST create must carry besides `name`. */
   readonly required?: readonly string[];
   initialStatus(spec: Spec): Status;

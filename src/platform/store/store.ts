@@ -16,6 +16,7 @@ import type { Fact, Ledger, LedgerTransaction, UnchainedAudit } from '../ledger/
 import { type AuditDraft, auditName } from './audit-record.js';
 import type { ClockWitness } from './clock-witness.js';
 import type { Kind, StoreReader } from './kind.js';
+import { misfit, type RowFault } from './read-row.js';
 import { type Metadata, type OwnerReference, type Ref, type Resource, refOf } from './resource.js';
 
 const PROBE_INTERVAL_MS = 2000;
@@ -84,6 +85,9 @@ export class Store implements StoreReader {
   #stampedMs = Number.NaN;
   #stamp = '';
   #factSequences = new Map<string, number>();
+  readonly #kinds: ReadonlyMap<string, Kind>;
+  /** Rows that do not fit, by `kind/site/name`. */
+  #faults = new Map<string, RowFault>();
   /** Rises with every reload; a commit of an older epoch that fails is only reported, not acted on again. */
   #epoch = 0;
   #lastCommit: Promise<void> = Promise.resolve();
@@ -93,11 +97,12 @@ export class Store implements StoreReader {
   #admitted: Nonce[] = [];
   #reloaded: Promise<void> = Promise.resolve();
 
-  /** `witness` gives `details.clock` of audit records; without it records carry none. */
-  constructor(ledger: Ledger, clock: Clock, witness?: () => ClockWitness) {
+  /** `witness` gives `details.clock` of audit records; without it records carry none. Rows of `kinds` are checked when they are read. */
+  constructor(ledger: Ledger, clock: Clock, witness?: () => ClockWitness, kinds: readonly Kind[] = []) {
     this.#ledger = ledger;
     this.#clock = clock;
     this.#witness = witness;
+    this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
   }
 
   /** Loads everything; returns the nonces of the window for the anti-replay barrier. */
@@ -105,12 +110,24 @@ export class Store implements StoreReader {
     const image = await this.#ledger.load(nonceWindowMs, this.#clock.wallMs());
     this.#resources.clear();
     this.#sorted.clear();
-    for (const resource of image.resources) this.#place(resource);
+    this.#faults.clear();
+    for (const fault of image.unreadable ?? []) this.#faults.set(keyOf(fault), fault);
+    for (const resource of image.resources) this.#take(resource);
     this.#resourceVersion = image.resourceVersion;
     this.#auditSequence = image.auditSequence;
     this.#factSequences = new Map(image.factSequences);
     this.#isAsOnDisk = true;
     return image.nonces;
+  }
+
+  /** Rows that were read and do not fit; each until it is written again or removed. */
+  get faults(): readonly RowFault[] {
+    return [...this.#faults.values()].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  }
+
+  /** A resource that is on disk and not in memory, because its row cannot be used. */
+  isQuarantined(ref: Ref): boolean {
+    return this.#faults.get(keyOf(ref))?.kept === false;
   }
 
   /** False while the ledger refuses commits. */
@@ -202,7 +219,8 @@ export class Store implements StoreReader {
       throw fault;
     }
     const puts = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'put' ? [event.resource] : []));
-    const removes = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'remove' ? [refOf(event.resource)] : []));
+    const removes = events.length === 0 ? [] : events.flatMap((event) => (event.type === 'remove' ? [refOf(event.resource)] : []));
+    if (this.#faults.size > 0) removes.push(...this.#mended(change));
     const durable = this.#commit({ puts, removes, audits, facts, nonces: this.#withAdmitted(change.nonces) });
     for (const event of events) this.#tell(event, durable);
     for (const record of audits) this.#tellAudit(record);
@@ -393,6 +411,21 @@ export class Store implements StoreReader {
     });
   }
 
+  /** What is written again or removed is at fault no more; a row that is only on disk is removed there. */
+  #mended({ puts = [], removes = [] }: Change): readonly Ref[] {
+    const gone = removes.filter((ref) => this.isQuarantined(ref));
+    for (const { kind, site, name, spec } of puts) if (spec !== undefined) this.#faults.delete(keyOf({ kind: kind.kind, site, name }));
+    for (const ref of removes) this.#faults.delete(keyOf(ref));
+    return gone;
+  }
+
+  #take(resource: Resource): void {
+    const kind = this.#kinds.get(resource.kind);
+    const fault = kind && misfit(resource, kind);
+    if (fault) this.#faults.set(keyOf(fault), fault);
+    if (fault?.kept !== false) this.#place(resource);
+  }
+
   #place(resource: Resource): void {
     const { kind, metadata } = resource;
     let bySite = this.#resources.get(kind);
@@ -412,6 +445,10 @@ export class Store implements StoreReader {
     this.#sorted.delete(`${kind}|*`);
     this.#sorted.delete(`${kind}|${site}`);
   }
+}
+
+function keyOf({ kind, site, name }: Ref): string {
+  return `${kind}/${site}/${name}`;
 }
 
 function byName(a: Resource, b: Resource): number {

@@ -109,6 +109,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
           archiveFault: () => facts.archiveFault,
           archiveDamage: () => facts.archiveDamage,
           containedFault: () => facts.containedFault,
+          trouble: () => undefined,
         },
       });
       const loops = [

@@ -319,7 +319,15 @@ t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memo
     store,
     clock,
     book,
-    facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false, archiveFault: () => null, archiveDamage: () => null, containedFault: () => null },
+    facts: {
+      lostTags: () => [],
+      nonceStoreNearlyFull: () => false,
+      storageLow: () => false,
+      archiveFault: () => null,
+      archiveDamage: () => null,
+      containedFault: () => null,
+      trouble: () => undefined,
+    },
   });
   const frames: Record<string, unknown>[] = [];
   publishAlarms({ hub: { publish: ({ frame, unrecorded }) => frames.push({ ...frame, unrecorded }) }, store, clock });

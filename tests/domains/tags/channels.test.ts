@@ -121,7 +121,15 @@ t.test('EVT-02 EVT-04 HEALTH-02: while the storage refuses changes its alarm and
     store,
     clock,
     book: new AlarmBook({ store, clock }),
-    facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false, archiveFault: () => null, archiveDamage: () => null, containedFault: () => null },
+    facts: {
+      lostTags: () => [],
+      nonceStoreNearlyFull: () => false,
+      storageLow: () => false,
+      archiveFault: () => null,
+      archiveDamage: () => null,
+      containedFault: () => null,
+      trouble: () => undefined,
+    },
   });
   publishAlarms({ hub, store, clock });
   const alarms = await subscribed(t, plant, 'alarms');
@@ -390,7 +398,15 @@ t.test('EVT-17 G4: while the storage refuses changes, what is retained for MQTT 
     store,
     clock,
     book: new AlarmBook({ store, clock }),
-    facts: { lostTags: () => [], nonceStoreNearlyFull: () => false, storageLow: () => false, archiveFault: () => null, archiveDamage: () => null, containedFault: () => null },
+    facts: {
+      lostTags: () => [],
+      nonceStoreNearlyFull: () => false,
+      storageLow: () => false,
+      archiveFault: () => null,
+      archiveDamage: () => null,
+      containedFault: () => null,
+      trouble: () => undefined,
+    },
   });
   await refuse({ puts: [unit('u1', 'Held')] });
   t.match(retained.get('l/north/states/Unit/u1'), { state: 'Held', previousState: 'Idle' });

@@ -1,0 +1,26 @@
+/** Rows of the store that could not be used as they were read (D-C-02): what is told of them, and how one is discarded. */
+import { missing } from '../../platform/base/refusal.js';
+import type { AuditDraft } from '../../platform/store/audit-record.js';
+import { type RowFault, title } from '../../platform/store/read-row.js';
+import type { Ref } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import type { Trouble } from '../alarms/system-conditions.js';
+
+const NAMED_MAX = 5; // the alarm stays readable; health lists all of them
+
+export function storedDataTrouble(faults: readonly RowFault[]): Trouble | undefined {
+  if (faults.length === 0) return undefined;
+  const named = faults.slice(0, NAMED_MAX).map((fault) => `${title(fault)} ${fault.kept ? 'does not fit its kind' : 'cannot be used and is left out'} (${fault.fault})`);
+  const more = faults.length > NAMED_MAX ? `, and ${faults.length - NAMED_MAX} more` : '';
+  return { severity: 'High', message: `stored data in state.db is not as it was written: ${named.join('; ')}${more}; write it again or remove it` };
+}
+
+/**
+ * Removes a row that no other route can reach, because its resource is not in memory.
+ * @throws Refusal 404 for what can be read.
+ */
+export async function discardRow(store: Store, ref: Ref, audit: (entry: Pick<AuditDraft, 'target' | 'details'>) => AuditDraft): Promise<void> {
+  const fault = store.faults.find(({ kind, site, name, kept }) => !kept && kind === ref.kind && site === ref.site && name === ref.name);
+  if (!fault) throw missing('stored row', title(ref));
+  await store.write({ removes: [ref], audits: [audit({ target: ref, details: { fault: fault.fault, unreadable: true } })] });
+}

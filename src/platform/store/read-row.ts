@@ -1,0 +1,103 @@
+/**
+ * What a row of the store must be to be worked with (D-C-02). Two degrees: a row that is no resource, or whose spec has
+ * another shape than its kind works with, is left out and named; one whose values are not allowed today (an earlier version
+ * allowed them, somebody edited the file) is kept and named. What runs is kept whenever it can be, so that it can still be
+ * held, stopped, aborted and deleted.
+ */
+import * as v from 'valibot';
+import type { Kind } from './kind.js';
+import type { Ref, Resource } from './resource.js';
+
+/** A row that does not fit: it is told as an alarm and in health until it is written again or removed. */
+export interface RowFault extends Ref {
+  readonly fault: string;
+  /** The resource is there all the same. */
+  readonly kept: boolean;
+}
+
+/** Member names and texts of a row may be long. */
+const FAULT_LENGTH_MAX = 300;
+
+const Texts = v.record(v.string(), v.string());
+const Envelope = v.looseObject({
+  kind: v.string(),
+  metadata: v.looseObject({
+    name: v.string(),
+    site: v.string(),
+    uid: v.string(),
+    labels: Texts,
+    annotations: Texts,
+    ownerReferences: v.array(v.looseObject({ kind: v.string(), name: v.string(), uid: v.string() })),
+    generation: v.number(),
+    resourceVersion: v.number(),
+    createdAt: v.string(),
+    updatedAt: v.string(),
+  }),
+  spec: v.looseObject({}),
+  status: v.looseObject({}),
+});
+
+/** The resource of a row as it lies in the table, or why it is none. */
+export function readRow({ kind, site, name }: Ref, body: unknown): Resource | RowFault {
+  const bad = (fault: string): RowFault => ({ kind, site, name, fault: fault.slice(0, FAULT_LENGTH_MAX), kept: false });
+  if (typeof body !== 'string') return bad('its body is not text');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch (fault) {
+    return bad(`its body is not JSON: ${(fault as Error).message}`);
+  }
+  const read = v.safeParse(Envelope, parsed, { abortEarly: true });
+  if (!read.success) return bad(words(read.issues[0]));
+  const resource = parsed as Resource;
+  const { metadata } = resource;
+  if (resource.kind !== kind || metadata.site !== site || metadata.name !== name) return bad(`its body is that of ${title({ kind: resource.kind, ...metadata })}`);
+  return resource;
+}
+
+export function isRowFault(row: Resource | RowFault): row is RowFault {
+  return 'fault' in row;
+}
+
+/** How a resource does not fit its kind; undefined when it does. */
+export function misfit(resource: Resource, kind: Kind): RowFault | undefined {
+  const { metadata, spec, status } = resource;
+  const read = v.safeParse(kind.spec, spec);
+  const issues = read.success ? [] : read.issues;
+  // an unknown member or a value that is not allowed harms nobody who reads; a member of another type does
+  const shape = issues.find((issue) => issue.kind === 'schema' && issue.expected !== 'never');
+  const broken = shape ? words(shape, 'spec') : misfitOfStatus(status, kind, spec);
+  const first = broken ?? (issues[0] && words(issues[0], 'spec'));
+  if (first === undefined) return undefined;
+  return { kind: resource.kind, site: metadata.site, name: metadata.name, fault: first.slice(0, FAULT_LENGTH_MAX), kept: broken === undefined || kind.runs === true };
+}
+
+/** A status has no schema: its members are of the types with which it began. */
+function misfitOfStatus(status: unknown, kind: Kind, spec: unknown): string | undefined {
+  let initial: unknown;
+  try {
+    initial = kind.initialStatus(spec);
+  } catch {
+    return undefined; // the spec is at fault, which is told by itself
+  }
+  for (const [member, before] of Object.entries(initial ?? {})) {
+    const now = (status as Record<string, unknown>)[member];
+    if (before === null || before === undefined || now === null || now === undefined) continue;
+    if (typeOf(now) !== typeOf(before)) return `status.${member} is ${typeOf(now)} where ${typeOf(before)} is expected`;
+  }
+  return undefined;
+}
+
+function typeOf(value: unknown): string {
+  return Array.isArray(value) ? 'a list' : `${typeof value}`;
+}
+
+function words(issue: v.BaseIssue<unknown>, prefix = ''): string {
+  const at = [prefix, v.getDotPath(issue) ?? ''].filter((part) => part !== '').join('.');
+  return `${at === '' ? 'the row' : at}: ${issue.message}`;
+}
+
+/** `Batch north/b-1`. */
+export function title({ kind, site, name }: Ref): string {
+  return `${kind} ${site === '' ? '' : `${site}/`}${name}`;
+}

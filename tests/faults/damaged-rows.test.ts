@@ -1,0 +1,125 @@
+/** What a start does with rows of the store that are not as they were written: each is one named fault, the plant goes on. */
+import path from 'node:path';
+import t from 'tap';
+import Database from '../../src/platform/base/sqlite.js';
+import { eventually } from '../support/api-client.js';
+import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
+import { SITE } from '../support/plant.js';
+
+const ENVIRONMENT = {
+  LINESIDE_AUTH__MODE: 'none',
+  LINESIDE_DEMO__ENABLED: 'true',
+  LINESIDE_GATEWAY__OPERATINGMODE: 'development',
+  LINESIDE_LOG_LEVEL: 'error',
+};
+
+interface Row {
+  readonly kind: string;
+  readonly site: string;
+  readonly name: string;
+}
+
+function edit(box: ApplianceProcess, change: (database: Database.Database) => void): void {
+  const database = new Database(path.join(box.dataDir, 'state.db'));
+  change(database);
+  database.close();
+}
+
+const setBody = (box: ApplianceProcess, { kind, site, name }: Row, body: (before: string) => string): void =>
+  edit(box, (database) => {
+    const key = [kind, site, name];
+    const before = database.prepare('SELECT body FROM resources WHERE kind = ? AND site = ? AND name = ?').pluck().get(key) as string;
+    database.prepare('UPDATE resources SET body = ? WHERE kind = ? AND site = ? AND name = ?').run(body(before), ...key);
+  });
+
+async function demoBox(test: { teardown(call: () => unknown): void }): Promise<ApplianceProcess> {
+  const box = await applianceProcess({ environment: ENVIRONMENT });
+  test.teardown(async () => {
+    await box.end('SIGKILL');
+    box.remove();
+  });
+  await box.start();
+  return box;
+}
+
+t.test('D-C-02: what the product wrote itself fits, of every kind', async (t) => {
+  const box = await demoBox(t);
+  const batch = (await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' })).body.name as string;
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
+  await eventually('the batch runs', async () => (await box.api.get(`${SITE}/phases`)).body.length > 0);
+  await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'enough has been seen of it' });
+  await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
+  await box.end();
+  await box.start();
+  const health = (await box.api.get('/api/v1/system/health')).body;
+  t.same(health.storage, { accepting: true, unfit: [] });
+});
+
+t.test('one row that cannot be read is named, and the rest of the plant starts', async (t) => {
+  const box = await demoBox(t);
+  await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' });
+  const [{ name: batch }] = (await box.api.get(`${SITE}/batches`)).body as { name: string }[];
+  await box.end();
+  setBody(box, { kind: 'Batch', site: 'demo', name: batch }, () => '{');
+  setBody(box, { kind: 'AlarmDefinition', site: 'demo', name: firstOf(box, 'AlarmDefinition') }, (body) => body.replace('"spec":{', '"spec":[],"was":{'));
+  await box.start();
+  const health = (await box.api.get('/api/v1/system/health')).body;
+  t.match(health.storage.unfit, [
+    { kind: 'AlarmDefinition', fault: /spec/ },
+    { kind: 'Batch', site: 'demo', name: batch, fault: /is not JSON/, kept: false },
+  ]);
+  t.equal(health.status, 'degraded');
+  const alarm = await eventually('the alarm stands', async () =>
+    ((await box.api.get(`${SITE}/alarms?type=System`)).body as { name: string; message: string }[]).find(({ name }) => name.startsWith('system-stored-data')),
+  );
+  t.match(alarm, { severity: 'High', message: new RegExp(`Batch demo/${batch} cannot be used and is left out`) });
+  await eventually('the units run', async () => ((await box.api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
+  t.equal((await box.api.get(`${SITE}/batches/${batch}`)).status, 404);
+
+  const discard = { kind: 'Batch', site: 'demo', name: batch, reason: 'the file was damaged by hand' };
+  t.match(await box.api.post('/api/v1/system/stored-data/discard', { ...discard, name: 'nobody' }), { status: 404 });
+  t.match(await box.api.post('/api/v1/system/stored-data/discard', discard), { status: 200, body: { discarded: { name: batch } } });
+  const records = (await box.api.get(`/api/v1/audit?kind=Batch&name=${batch}&action=Delete`)).body.items;
+  t.match(records, [{ result: 'Success', operatorReason: discard.reason, details: { fault: /is not JSON/ } }]);
+  await box.end();
+  await box.start();
+  t.match((await box.api.get('/api/v1/system/health')).body.storage.unfit, { length: 1 }, 'it is gone from the file too');
+});
+
+function firstOf(box: ApplianceProcess, kind: string): string {
+  const database = new Database(path.join(box.dataDir, 'state.db'), { readonly: true });
+  const name = database.prepare('SELECT name FROM resources WHERE kind = ? ORDER BY name').pluck().get(kind) as string;
+  database.close();
+  return name;
+}
+
+t.test('a row of any kind that has lost its shape lets the start go on, and is named', async (t) => {
+  const box = await demoBox(t);
+  await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' });
+  await box.end();
+  const database = new Database(path.join(box.dataDir, 'state.db'));
+  const kinds = database.prepare('SELECT DISTINCT kind FROM resources ORDER BY kind').pluck().all() as string[];
+  const edited: Row[] = [];
+  for (const kind of kinds.filter((each) => !['DemoMark', 'Site'].includes(each))) {
+    const row = database.prepare('SELECT kind, site, name, body FROM resources WHERE kind = ? ORDER BY name DESC').get(kind) as Row & { body: string };
+    const resource = JSON.parse(row.body) as { spec: Record<string, unknown> };
+    for (const member of Object.keys(resource.spec)) resource.spec[member] = typeof resource.spec[member] === 'string' ? { was: 'text' } : 'not what it was';
+    database.prepare('UPDATE resources SET body = ? WHERE kind = ? AND site = ? AND name = ?').run(JSON.stringify(resource), row.kind, row.site, row.name);
+    edited.push(row);
+  }
+  database.close();
+  await box.start();
+  const { unfit } = (await box.api.get('/api/v1/system/health')).body.storage as { unfit: Row[] };
+  const free = ['BatchRecord', 'ControlRecipe', 'RecipeRevision', 'SignatureRecord']; // theirs is checked by who reads them
+  for (const row of edited.filter(({ kind }) => !free.includes(kind)))
+    t.ok(
+      unfit.some(({ kind, name }) => kind === row.kind && name === row.name),
+      `${row.kind} ${row.name} is named`,
+    );
+  for (const route of ['overview', 'units', 'batches', 'alarms', 'phases', 'controlmodules', 'iomodules', 'recipes/master']) {
+    t.match(await box.api.get(`${SITE}/${route}`), { status: 200 }, `${route} is served`);
+  }
+  await eventually('the other units run', async () => ((await box.api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).some((unit) => unit.runtimeReady));
+  const stopped = await box.end();
+  t.equal(stopped, 0);
+});
