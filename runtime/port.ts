@@ -368,7 +368,7 @@ export type UnitOutbound =
       readonly type: 'write-result';
       readonly id: number;
       readonly ok: boolean;
-      readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'busy' | 'withdrawn';
+      readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'device_unreachable' | 'outputs_withheld' | 'busy' | 'withdrawn';
       readonly message: string;
     }
   | { readonly type: 'inspect-result'; readonly id: number; readonly result: unknown }
@@ -567,6 +567,8 @@ export interface ProbeModule {
     readonly heartbeatChannel?: string;
     readonly outputs: readonly { readonly channel: string; readonly value: Value }[];
   };
+  /** Why nothing is written to the device by this box; absent: it is. */
+  readonly withheld?: string;
   readonly image: SharedArrayBuffer;
 }
 
@@ -648,14 +650,25 @@ export type ProbeOutbound =
       readonly module: string;
       readonly state: 'Pending' | 'Connected' | 'Degraded' | 'Disconnected' | 'Failed';
       readonly message: string;
+      readonly outputs: {
+        /** Why nothing is written; empty: it is. */
+        readonly withheld: string;
+        /** It is withheld because another box drives the device. */
+        readonly secondMaster: boolean;
+        /** Outputs that do not read back what was written. */
+        readonly mismatched: readonly string[];
+        readonly failSafeTaken: boolean;
+      };
       readonly atMs: number;
     }
+  /** What was written because the device came, or because its outputs are no longer withheld. */
+  | { readonly type: 'outputs-resumed'; readonly module: string; readonly outputs: readonly { readonly channel: string; readonly value: Value }[]; readonly atMs: number }
   | { readonly type: 'read-result'; readonly id: number; readonly values: readonly ChannelSample[] }
   | {
       readonly type: 'write-result';
       readonly id: number;
       readonly ok: boolean;
-      readonly code?: 'unknown_channel' | 'device_unreachable' | 'device_write_failed' | 'invalid_value';
+      readonly code?: 'unknown_channel' | 'device_unreachable' | 'device_write_failed' | 'invalid_value' | 'outputs_withheld';
       readonly message: string;
       readonly forced: boolean;
       readonly readback: Value;

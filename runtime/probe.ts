@@ -5,6 +5,7 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort, threadId, workerData } from 'node:worker_threads';
 import type { ProbeInbound, ProbeOutbound, ProbeThread } from './port.js';
+import { IMAGE_HEADER } from './vocabulary/process-image.js';
 import { ProbeCore } from './io/probe-core.js';
 import { systemClock } from './io/system-clock.js';
 
@@ -37,21 +38,21 @@ function serve(port: NonNullable<typeof parentPort>): void {
   let stopped = false;
 
   /** Sleeps on one wake word until its scan writes; without blocking this thread. */
-  async function follow(header: Int32Array, index: number): Promise<void> {
-    const buffer = header.buffer as SharedArrayBuffer;
+  async function follow(buffer: SharedArrayBuffer): Promise<void> {
     if (waiting.has(buffer)) return;
     waiting.add(buffer);
-    while (!stopped && core.wakeWords().some((word) => word.header.buffer === buffer)) {
-      const seen = Atomics.load(header, index);
-      core.lookAtOutputs();
-      await (Atomics as unknown as AsyncAtomics).waitAsync(header, index, seen, WAKE_WAIT_MS).value;
+    const header = new Int32Array(buffer, 0, 16);
+    while (!stopped && core.serves(buffer)) {
+      const seen = Atomics.load(header, IMAGE_HEADER.wake);
+      core.woken(buffer);
+      await (Atomics as unknown as AsyncAtomics).waitAsync(header, IMAGE_HEADER.wake, seen, WAKE_WAIT_MS).value;
     }
     waiting.delete(buffer);
   }
 
   port.on('message', (message: ProbeInbound) => {
     void core.receive(message).then(() => {
-      if (message.type === 'plan') for (const { header, index } of core.wakeWords()) void follow(header, index);
+      if (message.type === 'plan') for (const image of core.images()) void follow(image);
       if (message.type !== 'stop') return;
       stopped = true;
       port.close();

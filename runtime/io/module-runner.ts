@@ -12,12 +12,21 @@ export interface ProbeSettings {
   readonly readbackTimeoutMs: number;
 }
 
+/** What a module tells of its outputs beside its state. */
+export type OutputFacts = Extract<ProbeOutbound, { type: 'module' }>['outputs'];
+
+export const OUTPUTS_UNKNOWN: OutputFacts = { withheld: '', secondMaster: false, mismatched: [], failSafeTaken: false };
+
 export interface RunnerHost {
   readonly clock: Clock;
   /** In [0, 1): jitter of the back-off. */
   random(): number;
   settings(): ProbeSettings;
-  report(module: string, state: ModuleState, message: string): void;
+  report(module: string, state: ModuleState, message: string, outputs: OutputFacts): void;
+  /** What was written when the device came, or when its outputs were no longer withheld. */
+  resumed(module: string, outputs: readonly { readonly channel: string; readonly value: Value }[]): void;
+  /** Something of ours has thrown while it served the module: the module begins anew, the others go on. */
+  fault(module: string, fault: unknown): void;
 }
 
 export interface ModuleRunner {

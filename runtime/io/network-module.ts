@@ -9,7 +9,7 @@ import type { Value } from '../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
 import { backoffMs } from './backoff.js';
 import type { Driver, Link, ReadOutcome } from './driver.js';
-import { type ModuleRunner, type ModuleState, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
+import { type ModuleRunner, type ModuleState, type OutputFacts, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 import { OutputSide } from './output-side.js';
 import { numberOption, type OptionValue, resolveOptions } from './options.js';
 import { collectSamples } from './sample-collector.js';
@@ -61,9 +61,21 @@ export class NetworkModule implements ModuleRunner {
     this.#module = module;
     this.#image = new ProcessImage(module.channels.length, module.image);
     this.#sink = new ImageSink(this.#image, module.channels.length, host.clock);
-    this.#outputs = new OutputSide(module, this.#image, host, (point) => this.#readNow([point]));
+    this.#outputs = new OutputSide(
+      module,
+      this.#image,
+      host,
+      (point) => this.#readNow([point]),
+      () => this.#settleState(),
+    );
+    this.#outputs.withhold(module.withheld ?? '');
     this.#allBad('not connected yet');
-    this.#finished = this.#run();
+    this.#finished = this.#guarded(this.#run());
+  }
+
+  /** Whatever ends unexpectedly is a fault of this module and of no other. */
+  #guarded(work: Promise<void>): Promise<void> {
+    return work.catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
   }
 
   // -------------------------------------------------------------- connection
@@ -158,7 +170,7 @@ export class NetworkModule implements ModuleRunner {
         cancelWatch: () => {},
       };
     });
-    for (const group of this.#groups) void this.#poll(group, link, this.#host.clock.monoMs());
+    for (const group of this.#groups) void this.#guarded(this.#poll(group, link, this.#host.clock.monoMs()));
   }
 
   #stopGroups(): void {
@@ -180,11 +192,14 @@ export class NetworkModule implements ModuleRunner {
     const nowMs = this.#host.clock.monoMs();
     const missed = Math.max(1, Math.ceil((nowMs - dueMs) / group.stepMs)); // a poll that took too long is not repeated
     const nextMs = dueMs + missed * group.stepMs;
-    group.cancel = this.#host.clock.after(nextMs - nowMs, () => void this.#poll(group, link, nextMs));
+    group.cancel = this.#host.clock.after(nextMs - nowMs, () => void this.#guarded(this.#poll(group, link, nextMs)));
   }
 
   async #readInto(link: Link, points: readonly ImagePoint[]): Promise<ReadOutcome> {
-    const sink = this.#sink.of(points, (point, value) => this.#outputs.readback(point.channel, value));
+    // a sample belongs to the image it was asked for, however the channels change while it is on its way
+    const image = this.#image;
+    const askedMonoMs = this.#host.clock.monoMs();
+    const sink = this.#sink.of(points, (point, value) => this.#outputs.readback(image, point.channel, value, askedMonoMs));
     try {
       const outcome = await link.read(points, sink);
       if (outcome.status === 'answered') this.#lastAnswerMonoMs = this.#host.clock.monoMs();
@@ -263,10 +278,16 @@ export class NetworkModule implements ModuleRunner {
   }
 
   #report(state: ModuleState, message: string): void {
-    const key = `${state} ${message}`;
+    const outputs: OutputFacts = {
+      withheld: this.#outputs.withheld,
+      secondMaster: false,
+      mismatched: this.#outputs.mismatched(),
+      failSafeTaken: this.#outputs.failSafeMessage() !== '',
+    };
+    const key = JSON.stringify([state, message, outputs]);
     if (this.#reported === key) return;
     this.#reported = key;
-    this.#host.report(this.#module.module, state, message);
+    this.#host.report(this.#module.module, state, message, outputs);
   }
 
   // -------------------------------------------------------------- requests
@@ -277,12 +298,15 @@ export class NetworkModule implements ModuleRunner {
     this.#module = module;
     if (sameChannels && sameImage) {
       this.#outputs.update(module, this.#image);
+      this.#outputs.withhold(module.withheld ?? '');
+      this.#settleState();
       return;
     }
     this.#stopGroups();
     this.#image = new ProcessImage(module.channels.length, module.image);
     this.#sink = new ImageSink(this.#image, module.channels.length, this.#host.clock);
     this.#outputs.update(module, this.#image);
+    this.#outputs.withhold(module.withheld ?? '');
     this.#allBad('not read yet');
     if (!this.#link) return;
     Atomics.store(this.#image.header, IMAGE_HEADER.connection, CONNECTION.connected);
@@ -305,7 +329,7 @@ export class NetworkModule implements ModuleRunner {
     if (channel.direction === 'input') return writeRefused('invalid_value', `channel ${channel.name} is an input`);
     const converted = convertValue(value, channel.dataType);
     if (converted === undefined) return writeRefused('invalid_value', `${value} is not a ${channel.dataType}`);
-    return this.#outputs.writeByRequest(index, converted);
+    return this.#outputs.writeByRequest(channel.address, converted);
   }
 
   release(): readonly string[] {

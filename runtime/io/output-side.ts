@@ -1,13 +1,15 @@
 /**
  * The outputs of a network module: from the process image to the device, read-back, heartbeat and fail-safe values
- * (decisions 7.6, 7.7).
+ * (decisions 5.2, 7.6, 7.7; ADR 0015).
  *
- * Invariants: one write of a channel in flight, the newest value wins; a value is written when it changes, after a
- * reconnect, and often enough to keep a device with a fail-safe time-out from tripping; `outDone` reaches a sequence
- * only when its value has been dealt with.
+ * Invariants: an output is written with what its owner commands now and with nothing else: an order that was given while
+ * the device was away or the outputs withheld is refused and gone. One write of a channel in flight, the newest value wins;
+ * what is in flight holds its output and never a position: channels that change in the meantime make new outputs. A value
+ * is written when it changes and at least every second; `outDone` reaches a sequence only when its value has been dealt with.
  */
-import type { ProbeModule } from '../port.js';
-import { type ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
+import type { ProbeChannel, ProbeModule } from '../port.js';
+import type { Value } from '../vocabulary/data-types.js';
+import { IMAGE_HEADER, OUTPUTS, type ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import type { Link, WriteOutcome } from './driver.js';
 import { decideFailSafe, RuntimeWatch } from './fail-safe.js';
 import type { ImagePoint } from './image-sink.js';
@@ -17,10 +19,21 @@ import { convertValue, messageValue } from './values.js';
 
 const HEARTBEAT_MS = 1000; // decisions 7.6: toggled every second
 const READBACK_POLL_MS = 200;
+/** Decisions 5.2: at least every second; the rest is what a look and the way to the device take. */
+const REFRESH_MS = 900;
 /** A device that waits for writes gets an unchanged value three times within its time-out. */
 const REFRESHES_PER_TIMEOUT = 3;
+/** A network commands an output until three of its own intervals have passed without a write, */
+const COMMANDING_INTERVALS = 3;
+/** and for at least this long: an unchanged value is written once per second. */
+const COMMANDING_MS_MIN = 2000;
+/** What is not written again so long after a device came is no longer told as a part of its coming. */
+const RESUME_MS = 5000;
 
 type Status = (typeof WRITE_STATUS)[keyof typeof WRITE_STATUS];
+/** `overtaken`: another write came before the value was read back; `replaced`: the channels of the module were changed. */
+type Settled = Status | 'overtaken' | 'replaced';
+type Outcome = WriteOutcome | { readonly ok: false; readonly reason: 'withheld'; readonly message: string };
 
 interface Verification {
   readonly value: number | string;
@@ -29,22 +42,40 @@ interface Verification {
   sequence: number | undefined;
   /** The last value read back. */
   read: number | string | undefined;
-  /** `none`: another write came before the value was read back. */
-  readonly settle: (status: Status) => void;
+  readonly settle: (settled: Settled) => void;
 }
 
+/** An output as long as the channels of its module stay as they are. */
 interface Output {
-  readonly channel: number;
-  readonly name: string;
+  readonly channel: ProbeChannel;
+  readonly image: ProcessImage;
+  /** Its place in `image`, and in no other. */
+  readonly slot: number;
+  /** The write of the output that this one has replaced, while it is under way. */
+  readonly after: Promise<void> | undefined;
+  /** Others have taken its place: nothing is started, kept or shown for it any more. */
+  replaced: boolean;
   seen: number;
+  /** When its owner wrote last, and the time between the last two writes. */
+  movedMonoMs: number | undefined;
+  intervalMs: number;
+  work: Promise<void> | undefined;
   busy: boolean;
-  dirty: boolean;
-  /** What the device has, as far as we know. */
+  due: boolean;
+  refresh: boolean;
+  triedMonoMs: number;
+  /** What the device has, as far as we know, since when, and when it was last told. */
   written: number | string | undefined;
+  sinceMonoMs: number;
   writtenMonoMs: number;
   /** How the last dealt-with value ended. */
   verdict: Status;
   verification: Verification | undefined;
+}
+
+export interface ResumedOutput {
+  readonly channel: string;
+  readonly value: Value;
 }
 
 const decoder = new TextDecoder();
@@ -52,36 +83,60 @@ const decoder = new TextDecoder();
 export class OutputSide {
   readonly #host: RunnerHost;
   readonly #readPoint: (point: ImagePoint) => Promise<void>;
+  readonly #changed: () => void;
   readonly #watch: RuntimeWatch;
   #module: ProbeModule;
   #image: ProcessImage;
-  #outputs: Output[] = [];
+  #outputs: readonly Output[] = [];
+  #failSafeValues: ReadonlyMap<string, number | string> = new Map();
   #link: Link | undefined;
+  /** Why nothing is written; empty: it is. */
+  #withheld = '';
   #failSafeTaken = false;
   #heartbeat = false;
   #heartbeatMonoMs = 0;
+  #isRefreshing = false;
+  /** What is written since the device came, until all of it is. */
+  #resuming: { readonly left: Set<Output>; readonly rows: ResumedOutput[]; readonly untilMonoMs: number } | undefined;
 
-  constructor(module: ProbeModule, image: ProcessImage, host: RunnerHost, readPoint: (point: ImagePoint) => Promise<void>) {
+  /** `changed` is called when the comparison of a readback ends another way than before. */
+  constructor(module: ProbeModule, image: ProcessImage, host: RunnerHost, readPoint: (point: ImagePoint) => Promise<void>, changed: () => void) {
     this.#module = module;
     this.#image = image;
     this.#host = host;
     this.#readPoint = readPoint;
+    this.#changed = changed;
     this.#watch = new RuntimeWatch(image);
-    this.#outputs = this.#bind(new Map());
+    this.#bind([]);
   }
 
-  #bind(before: ReadonlyMap<string, Output>): Output[] {
-    return this.#module.channels.flatMap((channel, index) => {
+  /** Makes the outputs of the present channels; what an address had before goes on with it. */
+  #bind(before: readonly Output[]): void {
+    this.#failSafeValues = failSafeValues(this.#module);
+    const image = this.#image;
+    this.#outputs = this.#module.channels.flatMap((channel, slot): Output[] => {
       if (channel.direction !== 'output') return [];
-      const kept = before.get(channel.address);
+      const kept = before.find((output) => output.channel.address === channel.address && output.channel.dataType === channel.dataType);
+      const sequence = Atomics.load(image.outSeq, slot);
+      const pending = sequence !== Atomics.load(image.outDone, slot);
+      if (pending && image.held[slot] === 0) dealtWith(image, slot, sequence, WRITE_STATUS.failed); // an order of before is not carried out now
       return [
         {
-          channel: index,
-          name: channel.name,
-          seen: 0,
+          channel,
+          image,
+          slot,
+          after: kept?.work,
+          replaced: false,
+          seen: sequence,
+          movedMonoMs: kept?.movedMonoMs,
+          intervalMs: kept?.intervalMs ?? 0,
+          work: undefined,
           busy: false,
-          dirty: false,
+          due: false,
+          refresh: false,
+          triedMonoMs: kept?.triedMonoMs ?? 0,
           written: kept?.written,
+          sinceMonoMs: kept?.sinceMonoMs ?? 0,
           writtenMonoMs: kept?.writtenMonoMs ?? 0,
           verdict: kept?.verdict ?? WRITE_STATUS.none,
           verification: undefined,
@@ -93,44 +148,116 @@ export class OutputSide {
   update(module: ProbeModule, image: ProcessImage): void {
     const before = this.#module;
     this.#module = module;
-    if (image === this.#image && JSON.stringify(before.channels) === JSON.stringify(module.channels)) return;
-    const kept = new Map(this.#outputs.map((output) => [before.channels[output.channel].address, output]));
-    this.#settleAll();
+    if (image === this.#image && JSON.stringify(before.channels) === JSON.stringify(module.channels)) {
+      this.#failSafeValues = failSafeValues(module);
+      return;
+    }
+    const outputs = this.#outputs;
+    for (const output of outputs) {
+      output.replaced = true;
+      output.verification?.settle('replaced');
+      // the write under way may or may not reach the device: what it has is not known before the next one
+      if (output.busy) output.written = undefined;
+    }
+    this.#resuming = undefined;
     if (image !== this.#image) this.#watch.rebind(image);
     this.#image = image;
-    this.#outputs = this.#bind(kept);
+    this.#bind(outputs);
   }
 
   connected(link: Link): void {
     this.#link = link;
-    for (const output of this.#outputs) output.written = undefined;
-    if (this.#failSafeTaken) this.#writeFailSafe();
-    else this.#rewrite();
+    this.#resume();
   }
 
   disconnected(): void {
     this.#link = undefined;
-    this.#settleAll();
+    this.#tellResumed();
+    this.#forgetDevice();
   }
 
-  #settleAll(): void {
+  get withheld(): string {
+    return this.#withheld;
+  }
+
+  /** Writes nothing for the reason given, or again everything that is commanded when it is empty. */
+  withhold(reason: string): void {
+    const was = this.#withheld;
+    this.#withheld = reason;
+    Atomics.store(this.#image.header, IMAGE_HEADER.outputs, reason === '' ? OUTPUTS.live : OUTPUTS.withheld);
+    if (was === '' && reason !== '') this.#forgetDevice();
+    if (was !== '' && reason === '') this.#resume();
+  }
+
+  /** Nothing is known of what the device has, and what waits for it has failed. */
+  #forgetDevice(): void {
     for (const output of this.#outputs) {
       output.written = undefined;
       output.verification?.settle(WRITE_STATUS.failed);
     }
   }
 
-  /** Everything a runtime has ever written goes out again. */
-  #rewrite(): void {
+  /** The device is there, or its outputs are ours again: what is commanded now goes out, and nothing that was ordered before. */
+  #resume(): void {
+    if (!this.#link || this.#withheld !== '') return;
+    const nowMs = this.#host.clock.monoMs();
+    const commanded = this.#outputs.filter((output) => this.#isHeld(output) && output.seen !== 0);
+    this.#resuming = commanded.length > 0 ? { left: new Set(commanded), rows: [], untilMonoMs: nowMs + RESUME_MS } : undefined;
     for (const output of this.#outputs) {
-      if (Atomics.load(this.#image.outSeq, output.channel) === 0) continue;
       output.written = undefined;
-      this.#start(output);
+      if (this.#isCommanded(output, nowMs)) this.#start(output);
     }
   }
 
+  #noteResumed(output: Output, value: number | string): void {
+    const resuming = this.#resuming;
+    if (!resuming?.left.delete(output)) return;
+    resuming.rows.push({ channel: output.channel.name, value: wireValue(value, output.channel) });
+    if (resuming.left.size === 0) this.#tellResumed();
+  }
+
+  #tellResumed(): void {
+    const rows = this.#resuming?.rows ?? [];
+    this.#resuming = undefined;
+    if (rows.length > 0) this.#host.resumed(this.#module.module, rows);
+  }
+
+  // -------------------------------------------------------------- who commands
+
+  #failSafeValue({ channel }: Output): number | string | undefined {
+    return this.#failSafeTaken ? this.#failSafeValues.get(channel.address) : undefined;
+  }
+
+  /** By a network or by the fail-safe table, not by an order. */
+  #isHeld(output: Output): boolean {
+    return this.#failSafeValue(output) !== undefined || output.image.held[output.slot] === 1;
+  }
+
+  /** Somebody commands it at this moment. */
+  #isCommanded(output: Output, nowMs: number): boolean {
+    if (this.#failSafeValue(output) !== undefined) return true;
+    if (output.image.held[output.slot] === 0 || output.movedMonoMs === undefined) return false;
+    return nowMs - output.movedMonoMs < Math.max(COMMANDING_INTERVALS * output.intervalMs, COMMANDING_MS_MIN);
+  }
+
+  #commandedValue(output: Output): number | string {
+    const failSafe = this.#failSafeValue(output);
+    if (failSafe !== undefined) return failSafe;
+    const { image, slot, channel } = output;
+    if (channel.dataType === 'string') return decoder.decode(image.getText(slot));
+    const value = image.out[slot];
+    return channel.dataType === 'bool' ? Number(value !== 0) : value;
+  }
+
+  // -------------------------------------------------------------- writing
+
   failSafeMessage(): string {
     return this.#failSafeTaken ? 'the unit runtime is silent: fail-safe values written' : '';
+  }
+
+  /** Channels that do not read back what was written. */
+  mismatched(): readonly string[] {
+    return this.#outputs.filter((output) => output.verdict === WRITE_STATUS.mismatch).map((output) => output.channel.name);
   }
 
   /** True when the fail-safe state changed. */
@@ -138,68 +265,93 @@ export class OutputSide {
     const nowMs = this.#host.clock.monoMs();
     const moved = this.#watch.look(nowMs);
     const step = decideFailSafe(this.#failSafeTaken, moved, this.#watch.silentMs(nowMs), this.#module.failSafe?.timeoutMs ?? 0);
-    if (step === 'take') {
-      this.#failSafeTaken = true;
-      this.#writeFailSafe();
-    }
-    if (step === 'leave') {
-      this.#failSafeTaken = false;
-      this.#rewrite();
+    if (step !== 'none') {
+      this.#failSafeTaken = step === 'take';
+      for (const output of this.#outputs) if (this.#failSafeValues.has(output.channel.address)) output.written = undefined;
     }
     for (const output of this.#outputs) {
-      const sequence = Atomics.load(this.#image.outSeq, output.channel);
-      if (sequence === output.seen) continue;
+      const sequence = Atomics.load(output.image.outSeq, output.slot);
+      if (sequence === output.seen) {
+        if (step !== 'none' && this.#isCommanded(output, nowMs)) this.#start(output);
+        continue;
+      }
       output.seen = sequence;
+      if (output.movedMonoMs !== undefined) output.intervalMs = nowMs - output.movedMonoMs;
+      output.movedMonoMs = nowMs;
       this.#start(output);
     }
+    if (this.#resuming && nowMs >= this.#resuming.untilMonoMs) this.#tellResumed();
+    this.#refreshNext();
     this.#beat(nowMs);
     return step !== 'none';
   }
 
   #start(output: Output): void {
-    output.dirty = true;
-    if (!output.busy) void this.#carryOut(output);
+    output.due = true;
+    if (output.busy) return;
+    output.busy = true;
+    output.work = this.#carryOut(output)
+      .catch((fault: unknown) => this.#host.fault(this.#module.module, fault))
+      .finally(() => {
+        output.work = undefined;
+      });
   }
 
   async #carryOut(output: Output): Promise<void> {
-    output.busy = true;
-    while (output.dirty) {
-      output.dirty = false;
-      const image = this.#image;
-      const sequence = Atomics.load(image.outSeq, output.channel);
-      const value = this.#commanded(output);
-      if (this.#isKnown(output, value)) {
-        if (output.verification) output.verification.sequence = sequence;
-        else this.#finish(image, output, sequence, output.verdict);
-        continue;
+    try {
+      await output.after;
+      while (output.due && !output.replaced) {
+        output.due = false;
+        await this.#carryOutNewest(output);
       }
-      output.verification?.settle(WRITE_STATUS.none);
-      const outcome = await this.#writeDevice(output.channel, value);
-      this.#concludeWrite(image, output, sequence, value, outcome);
+    } finally {
+      output.busy = false;
     }
-    output.busy = false;
   }
 
-  #commanded(output: Output): number | string {
-    const { dataType } = this.#module.channels[output.channel];
-    if (dataType === 'string') return decoder.decode(this.#image.getText(output.channel));
-    const value = this.#image.out[output.channel];
-    return dataType === 'bool' ? Number(value !== 0) : value;
+  async #carryOutNewest(output: Output): Promise<void> {
+    const { refresh } = output;
+    output.refresh = false;
+    const sequence = Atomics.load(output.image.outSeq, output.slot);
+    const value = this.#commandedValue(output);
+    if (output.written === value && !refresh) {
+      if (output.verification) output.verification.sequence = sequence;
+      else this.#finish(output, sequence, output.verdict);
+      return;
+    }
+    if (output.written !== value) output.verification?.settle('overtaken');
+    output.triedMonoMs = this.#host.clock.monoMs();
+    const outcome = await this.#writeDevice(output.channel, value);
+    if (!output.replaced) this.#concludeWrite(output, sequence, value, outcome);
   }
 
-  /** The device has this value already and does not wait for another write. */
-  #isKnown(output: Output, value: number | string): boolean {
-    if (output.written !== value) return false;
-    const timeoutMs = this.#module.failSafe?.timeoutMs ?? 0;
-    return timeoutMs === 0 || this.#host.clock.monoMs() - output.writtenMonoMs < timeoutMs / REFRESHES_PER_TIMEOUT;
+  /** One at a time and the longest untold first: an unchanged value never goes before one that changed, nor many before the reads. */
+  #refreshNext(): void {
+    if (this.#isRefreshing || !this.#link || this.#withheld !== '') return;
+    const nowMs = this.#host.clock.monoMs();
+    const { failSafe } = this.#module;
+    const everyMs = failSafe && failSafe.timeoutMs > 0 ? Math.min(REFRESH_MS, failSafe.timeoutMs / REFRESHES_PER_TIMEOUT) : REFRESH_MS;
+    let oldest: Output | undefined;
+    for (const output of this.#outputs) {
+      if (output.busy || nowMs - output.triedMonoMs < everyMs || output.triedMonoMs >= (oldest?.triedMonoMs ?? Number.POSITIVE_INFINITY)) continue;
+      if (this.#isCommanded(output, nowMs)) oldest = output;
+    }
+    if (!oldest) return;
+    oldest.refresh = true;
+    this.#isRefreshing = true;
+    this.#start(oldest);
+    void oldest.work?.then(() => {
+      this.#isRefreshing = false;
+      this.#refreshNext();
+    });
   }
 
-  async #writeDevice(channel: number, value: number | string): Promise<WriteOutcome> {
+  async #writeDevice({ address, dataType }: ProbeChannel, value: number | string): Promise<Outcome> {
     if (this.#module.failSafe?.posture === 'observed') return { ok: false, reason: 'refused', message: 'the module is observed only; nothing is written' };
+    if (this.#withheld !== '') return { ok: false, reason: 'withheld', message: this.#withheld };
     const link = this.#link;
     if (!link) return { ok: false, reason: 'unreachable', message: `module ${this.#module.module} is not connected` };
     if (typeof value === 'number' && !Number.isFinite(value)) return { ok: false, reason: 'invalid', message: 'the value is not a finite number' };
-    const { address, dataType } = this.#module.channels[channel];
     try {
       return await link.write({ address, dataType }, dataType === 'bool' ? value !== 0 : value);
     } catch (error) {
@@ -207,69 +359,83 @@ export class OutputSide {
     }
   }
 
-  #concludeWrite(image: ProcessImage, output: Output, sequence: number, value: number | string, outcome: WriteOutcome): void {
+  #concludeWrite(output: Output, sequence: number, value: number | string, outcome: Outcome): void {
     if (!outcome.ok) {
       output.written = undefined;
-      this.#finish(image, output, sequence, WRITE_STATUS.failed);
+      output.verification?.settle('overtaken');
+      this.#finish(output, sequence, WRITE_STATUS.failed);
       return;
     }
+    const isRepeated = output.written === value;
     this.#remember(output, value);
-    if (this.#module.channels[output.channel]?.readbackAddress === '') {
-      this.#show(image, output, value);
-      this.#finish(image, output, sequence, WRITE_STATUS.done);
-      return;
+    this.#noteResumed(output, value);
+    if (output.channel.readbackAddress === '') {
+      this.#show(output, value);
+      this.#finish(output, sequence, WRITE_STATUS.done);
+    } else if (!isRepeated) {
+      this.#verify(output, value, sequence, (settled, verification) => {
+        if (typeof settled === 'number') this.#finish(output, verification.sequence ?? sequence, settled);
+      });
+    } else if (output.verification) {
+      output.verification.sequence = sequence;
+    } else {
+      this.#finish(output, sequence, output.verdict);
     }
-    this.#verify(output, value, sequence, (status, verification) => {
-      if (status !== WRITE_STATUS.none) this.#finish(image, output, verification.sequence ?? sequence, status);
-    });
   }
 
   #remember(output: Output, value: number | string): void {
+    const nowMs = this.#host.clock.monoMs();
+    if (output.written !== value) output.sinceMonoMs = nowMs;
     output.written = value;
-    output.writtenMonoMs = this.#host.clock.monoMs();
+    output.writtenMonoMs = nowMs;
   }
 
   /** Without a readback the input side of an output shows what the device confirmed. */
-  #show(image: ProcessImage, output: Output, value: number | string): void {
+  #show({ image, slot }: Output, value: number | string): void {
     image.beginInputs();
     if (typeof value === 'number') {
-      image.value[output.channel] = value;
-      image.readback[output.channel] = value;
+      image.value[slot] = value;
+      image.readback[slot] = value;
     }
-    image.sampledAtMs[output.channel] = this.#host.clock.wallMs();
-    image.quality[output.channel] = 0;
+    image.sampledAtMs[slot] = this.#host.clock.wallMs();
+    image.quality[slot] = 0;
     image.endInputs();
   }
 
-  #finish(image: ProcessImage, output: Output, sequence: number, status: Status): void {
-    output.verdict = status;
-    image.outStatus[output.channel] = status;
-    Atomics.store(image.outDone, output.channel, sequence);
+  #finish(output: Output, sequence: number, status: Status): void {
+    this.#judge(output, status);
+    dealtWith(output.image, output.slot, sequence, status);
+  }
+
+  #judge(output: Output, verdict: Status): void {
+    const tells = (output.verdict === WRITE_STATUS.mismatch) !== (verdict === WRITE_STATUS.mismatch);
+    output.verdict = verdict;
+    if (tells) this.#changed();
   }
 
   // -------------------------------------------------------------- read-back
 
   /** Reads back until the value agrees or `io.readbackTimeout` is over. */
-  #verify(output: Output, value: number | string, sequence: number | undefined, done: (status: Status, verification: Verification) => void): void {
+  #verify(output: Output, value: number | string, sequence: number | undefined, done: (settled: Settled, verification: Verification) => void): void {
     const verification: Verification = {
       value,
       sequence,
       read: undefined,
       deadlineMonoMs: this.#host.clock.monoMs() + this.#host.settings().readbackTimeoutMs,
-      settle: (status) => {
+      settle: (settled) => {
         if (output.verification !== verification) return;
         output.verification = undefined;
-        done(status, verification);
+        done(settled, verification);
       },
     };
-    output.verification?.settle(WRITE_STATUS.none);
+    output.verification?.settle('overtaken');
     output.verification = verification;
-    void this.#chase(output, verification);
+    this.#chase(output, verification).catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
   }
 
   async #chase(output: Output, verification: Verification): Promise<void> {
-    const channel = this.#module.channels[output.channel];
-    const point: ImagePoint = { address: channel.readbackAddress, dataType: channel.dataType, channel: output.channel, pollMs: 0, readback: true };
+    const { channel, slot } = output;
+    const point: ImagePoint = { address: channel.readbackAddress, dataType: channel.dataType, channel: slot, pollMs: 0, readback: true };
     while (output.verification === verification) {
       await this.#readPoint(point);
       if (output.verification !== verification) return;
@@ -283,70 +449,89 @@ export class OutputSide {
     }
   }
 
-  /** A sample of the readback address arrived, from a poll or from a check after a write. */
-  readback(channel: number, read: number | string): void {
-    const output = this.#outputs.find((row) => row.channel === channel);
+  /** A sample of the readback address arrived, from a poll or from a check after a write, that was asked for at `askedMonoMs`. */
+  readback(image: ProcessImage, slot: number, read: number | string, askedMonoMs: number): void {
+    const output = this.#outputs.find((row) => row.image === image && row.slot === slot);
     if (!output) return;
-    const { dataType, span } = this.#module.channels[channel];
+    const { dataType, span } = output.channel;
     const { verification } = output;
     if (verification) {
       verification.read = read;
       if (readbackAgrees(verification.value, read, dataType, span)) verification.settle(WRITE_STATUS.done);
       return;
     }
-    // A device that took its time ends the mismatch by itself.
-    if (output.verdict !== WRITE_STATUS.mismatch || output.written === undefined) return;
-    if (!readbackAgrees(output.written, read, dataType, span)) return;
-    output.verdict = WRITE_STATUS.done;
-    this.#image.outStatus[channel] = WRITE_STATUS.done;
+    // compared for as long as the value stands: a device that took its time ends a mismatch, one that drops its outputs begins one
+    const { verdict, written } = output;
+    if (written === undefined || output.busy || askedMonoMs < output.sinceMonoMs) return;
+    if (verdict !== WRITE_STATUS.done && verdict !== WRITE_STATUS.mismatch) return;
+    const found = readbackAgrees(written, read, dataType, span) ? WRITE_STATUS.done : WRITE_STATUS.mismatch;
+    if (found === verdict) return;
+    this.#judge(output, found);
+    image.outStatus[slot] = found;
   }
 
-  // -------------------------------------------------------------- heartbeat and fail-safe
+  // -------------------------------------------------------------- heartbeat
 
   #beat(nowMs: number): void {
     const name = this.#module.failSafe?.heartbeatChannel ?? '';
     if (name === '' || !this.#link || !this.#watch.alive(nowMs) || nowMs - this.#heartbeatMonoMs < HEARTBEAT_MS) return;
-    const channel = this.#module.channels.findIndex((row) => row.name === name || row.address === name);
-    if (channel < 0) return;
+    const output = this.#outputs.find(({ channel }) => channel.name === name || channel.address === name);
+    if (!output) return;
     this.#heartbeatMonoMs = nowMs;
     this.#heartbeat = !this.#heartbeat;
-    void this.#writeDevice(channel, this.#heartbeat ? 1 : 0);
-  }
-
-  #writeFailSafe(): void {
-    for (const { channel: name, value } of this.#module.failSafe?.outputs ?? []) {
-      const index = this.#module.channels.findIndex((row) => row.name === name || row.address === name);
-      const channel = this.#module.channels[index];
-      const converted = channel ? convertValue(value, channel.dataType) : undefined;
-      if (!channel || converted === undefined) continue;
-      const output = this.#outputs.find((row) => row.channel === index);
-      if (output) output.written = undefined;
-      void this.#writeDevice(index, converted);
-    }
+    void this.#writeDevice(output.channel, this.#heartbeat ? 1 : 0);
   }
 
   // -------------------------------------------------------------- requests
 
   /** A write of `iomodules/{name}/write`: at once, whatever control writes next. */
-  async writeByRequest(channel: number, value: number | string): Promise<WriteReply> {
-    const output = this.#outputs.find((row) => row.channel === channel);
-    const outcome = await this.#writeDevice(channel, value);
-    if (output) output.written = undefined;
-    if (!outcome.ok) {
-      const code = outcome.reason === 'unreachable' ? 'device_unreachable' : outcome.reason === 'invalid' ? 'invalid_value' : 'device_write_failed';
-      return writeRefused(code, outcome.message);
-    }
-    const { dataType, readbackAddress } = this.#module.channels[channel];
-    const wire = (read: number | string): ReturnType<typeof messageValue> => (typeof read === 'string' ? read : messageValue(read, undefined, dataType));
-    if (!output || readbackAddress === '') return { ok: true, message: '', forced: false, readback: null };
+  async writeByRequest(address: string, value: number | string): Promise<WriteReply> {
+    const output = this.#outputs.find((row) => row.channel.address === address);
+    if (!output) return writeRefused('unknown_channel', `module ${this.#module.module} has no output ${address}`);
+    const outcome = await this.#writeDevice(output.channel, value);
+    output.written = undefined;
+    if (!outcome.ok) return writeRefused(REFUSALS[outcome.reason], outcome.message);
+    if (output.replaced) return this.#replacedReply(output);
+    if (output.channel.readbackAddress === '') return { ok: true, message: '', forced: false, readback: null };
     return new Promise((resolve) => {
-      this.#verify(output, value, undefined, (status, { read }) => {
-        const readback = read === undefined ? null : wire(read);
-        if (status === WRITE_STATUS.done) resolve({ ok: true, message: '', forced: false, readback });
-        else if (status === WRITE_STATUS.none) resolve({ ok: true, message: 'control wrote the channel again before this value was read back', forced: false, readback });
-        else if (status === WRITE_STATUS.failed) resolve(writeRefused('device_unreachable', 'written, but the value could not be read back'));
-        else resolve({ ...writeRefused('device_write_failed', `wrote ${wire(value)} but read back ${readback}`), readback });
+      this.#verify(output, value, undefined, (settled, { read }) => {
+        const readback = read === undefined ? null : wireValue(read, output.channel);
+        if (settled === 'replaced') resolve(this.#replacedReply(output));
+        else if (settled === WRITE_STATUS.done) resolve({ ok: true, message: '', forced: false, readback });
+        else if (settled === 'overtaken') resolve({ ok: true, message: 'control wrote the channel again before this value was read back', forced: false, readback });
+        else if (settled === WRITE_STATUS.mismatch)
+          resolve({ ...writeRefused('device_write_failed', `wrote ${wireValue(value, output.channel)} but read back ${readback}`), readback });
+        else resolve(writeRefused('device_unreachable', 'written, but the value could not be read back'));
       });
     });
   }
+
+  #replacedReply({ channel }: Output): WriteReply {
+    return writeRefused(
+      'device_write_failed',
+      `the channels of module ${this.#module.module} were changed while the value was on its way; read channel ${channel.name} to see whether the device took it`,
+    );
+  }
+}
+
+const REFUSALS = { unreachable: 'device_unreachable', invalid: 'invalid_value', refused: 'device_write_failed', withheld: 'outputs_withheld' } as const;
+
+function dealtWith(image: ProcessImage, slot: number, sequence: number, status: Status): void {
+  image.outStatus[slot] = status;
+  Atomics.store(image.outDone, slot, sequence);
+}
+
+function wireValue(value: number | string, { dataType }: ProbeChannel): Value {
+  return typeof value === 'string' ? value : messageValue(value, undefined, dataType);
+}
+
+/** By address. */
+function failSafeValues({ failSafe, channels }: ProbeModule): ReadonlyMap<string, number | string> {
+  const values = new Map<string, number | string>();
+  for (const { channel: name, value } of failSafe?.outputs ?? []) {
+    const channel = channels.find((row) => row.name === name || row.address === name);
+    const converted = channel ? convertValue(value, channel.dataType) : undefined;
+    if (channel && converted !== undefined) values.set(channel.address, converted);
+  }
+  return values;
 }

@@ -3,10 +3,9 @@
  * shared for network protocols). A new plan restarts only what changed (decisions D-IO-03).
  */
 import type { ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../port.js';
-import { IMAGE_HEADER } from '../vocabulary/process-image.js';
 import type { Clock } from './driver.js';
 import { DRIVERS, type DriverTable } from './drivers.js';
-import { badSample, type ModuleRunner, type RunnerHost, writeRefused } from './module-runner.js';
+import { badSample, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, writeRefused } from './module-runner.js';
 import { NetworkModule } from './network-module.js';
 import { SimulationGroup } from './simulation/group.js';
 import { UnservedModule } from './unserved-module.js';
@@ -20,9 +19,30 @@ export interface ProbeParts {
   readonly drivers?: DriverTable;
 }
 
+/** A module whose runner has met a fault of ours begins anew after this time. */
+const FAULT_PAUSE_MS = 1000;
+
 interface Running {
   module: ProbeModule;
   readonly runner: ModuleRunner;
+  /** Set once it has met a fault of ours and waits for its end. */
+  cancel?: () => void;
+}
+
+/** Stands where a runner could not even be made. */
+const FAULTED: ModuleRunner = {
+  update: () => undefined,
+  lookAtOutputs: () => undefined,
+  read: async () => [],
+  write: async () => writeRefused('device_unreachable', 'the module is not served because of a fault of this program'),
+  release: () => [],
+  close: async () => undefined,
+};
+
+/** What does not close has ended all the same: nothing reaches it any more. */
+async function closed({ runner, cancel }: Running): Promise<void> {
+  cancel?.();
+  await runner.close().catch(() => undefined);
 }
 
 /** Address, protocol or options differ: the module connects again. */
@@ -54,7 +74,9 @@ export class ProbeCore {
         reconnectMaxMs: this.#plan?.reconnectMaxMs ?? 30_000,
         readbackTimeoutMs: this.#plan?.readbackTimeoutMs ?? 5000,
       }),
-      report: (module, state, message) => this.#post({ type: 'module', module, state, message, atMs: this.#clock.wallMs() }),
+      report: (module, state, message, outputs) => this.#post({ type: 'module', module, state, message, outputs, atMs: this.#clock.wallMs() }),
+      resumed: (module, outputs) => this.#post({ type: 'outputs-resumed', module, outputs, atMs: this.#clock.wallMs() }),
+      fault: (module, fault) => this.#faulted(module, fault),
     };
     this.#simulation = new SimulationGroup(this.#host);
     this.#lookAgain();
@@ -64,6 +86,7 @@ export class ProbeCore {
   async receive(message: ProbeInbound): Promise<void> {
     switch (message.type) {
       case 'plan':
+        // each plan says all: one that could not be taken does not stand in the way of the next
         this.#plans = this.#plans.then(() => this.#load(message.plan));
         return this.#plans;
       case 'time-scale':
@@ -91,7 +114,7 @@ export class ProbeCore {
       return !next || needsReconnect(running.module, next);
     });
     for (const [name] of leaving) this.#network.delete(name);
-    await Promise.all(leaving.map(([, running]) => running.runner.close()));
+    await Promise.all(leaving.map(([, running]) => closed(running)));
     this.#simulation.configure(
       plan.modules.filter((module) => module.protocol === 'simulation'),
       plan.timeScale,
@@ -101,12 +124,36 @@ export class ProbeCore {
 
   async #take(module: ProbeModule): Promise<void> {
     const running = this.#network.get(module.module);
-    if (running) {
-      running.module = module;
-      running.runner.update(module);
-      return;
+    try {
+      if (running) {
+        running.module = module;
+        running.runner.update(module);
+        return;
+      }
+      this.#network.set(module.module, { module, runner: await this.#runner(module) });
+    } catch (fault) {
+      if (!running) this.#network.set(module.module, { module, runner: FAULTED });
+      this.#faulted(module.module, fault);
     }
-    this.#network.set(module.module, { module, runner: await this.#runner(module) });
+  }
+
+  /** A fault of ours: what serves the module is thrown away, and the module begins anew after a while; the others go on. */
+  #faulted(name: string, fault: unknown): void {
+    const running = this.#network.get(name);
+    const message = `a fault of this program: ${fault instanceof Error ? fault.message : String(fault)}; the module begins anew`;
+    this.#host.report(name, 'Failed', message, OUTPUTS_UNKNOWN);
+    if (!running || running.cancel) return;
+    const again = (): void => {
+      if (this.#stopped || this.#network.get(name) !== running) return;
+      this.#network.delete(name);
+      this.#plans = this.#plans.then(() => closed(running)).then(() => this.#takeIfPlanned(name));
+    };
+    running.cancel = this.#clock.after(FAULT_PAUSE_MS, again);
+  }
+
+  async #takeIfPlanned(name: string): Promise<void> {
+    const module = this.#plan?.modules.find((row) => row.module === name && row.protocol !== 'simulation');
+    if (module && !this.#stopped && !this.#network.has(name)) await this.#take(module);
   }
 
   async #runner(module: ProbeModule): Promise<ModuleRunner> {
@@ -158,12 +205,31 @@ export class ProbeCore {
 
   /** Network modules take their outputs now; simulated ones take theirs at the next tick. */
   lookAtOutputs(): void {
-    for (const { runner } of this.#network.values()) runner.lookAtOutputs();
+    for (const running of this.#network.values()) this.#look(running);
   }
 
-  /** Wake words of the network modules served now, for a waiter outside. */
-  wakeWords(): { readonly module: string; readonly header: Int32Array; readonly index: number }[] {
-    return [...this.#network.values()].map(({ module }) => ({ module: module.module, header: new Int32Array(module.image, 0, 16), index: IMAGE_HEADER.wake }));
+  /** Whoever slept on the wake word of this image was woken. */
+  woken(image: SharedArrayBuffer): void {
+    for (const running of this.#network.values()) if (running.module.image === image) this.#look(running);
+  }
+
+  #look(running: Running): void {
+    if (running.cancel) return;
+    try {
+      running.runner.lookAtOutputs();
+    } catch (fault) {
+      this.#faulted(running.module.module, fault);
+    }
+  }
+
+  serves(image: SharedArrayBuffer): boolean {
+    for (const { module } of this.#network.values()) if (module.image === image) return true;
+    return false;
+  }
+
+  /** Process images of the network modules served now, for a waiter outside. */
+  images(): readonly SharedArrayBuffer[] {
+    return [...this.#network.values()].map(({ module }) => module.image);
   }
 
   async #stop(): Promise<void> {
@@ -171,7 +237,7 @@ export class ProbeCore {
     this.#cancelLook();
     await this.#plans;
     this.#simulation.close();
-    await Promise.all([...this.#network.values()].map(({ runner }) => runner.close()));
+    await Promise.all([...this.#network.values()].map(closed));
     this.#network.clear();
     this.#post({ type: 'stopped' });
   }

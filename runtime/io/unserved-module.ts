@@ -2,7 +2,7 @@
 import type { ChannelSample, ProbeModule } from '../port.js';
 import { ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
-import { badSample, type ModuleRunner, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
+import { badSample, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 
 export class UnservedModule implements ModuleRunner {
   readonly #reason: string;
@@ -16,7 +16,7 @@ export class UnservedModule implements ModuleRunner {
     this.#host = host;
     this.#image = new ProcessImage(module.channels.length, module.image);
     this.#markBad();
-    host.report(module.module, 'Failed', reason);
+    host.report(module.module, 'Failed', reason, OUTPUTS_UNKNOWN);
   }
 
   #markBad(): void {

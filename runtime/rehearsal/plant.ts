@@ -39,10 +39,12 @@ export class RehearsalPlant {
     new SimulationGroup({
       clock: this.#clock,
       random: () => 0,
-      settings: () => ({ reconnectMinMs: 0, reconnectMaxMs: 0, readbackTimeoutMs: 0 }),
+      settings: () => ({ reconnectMinMs: 0, reconnectMaxMs: 0, readbackTimeoutMs: units[0]?.settings.readbackTimeoutMs ?? 0 }),
       report: (module, state, message) => {
         if (state === 'Failed') this.#problems.push({ module, message });
       },
+      resumed: () => undefined,
+      fault: (module, fault) => this.#problems.push({ module, message: fault instanceof Error ? fault.message : String(fault) }),
     }).configure(modules, 1);
     for (const plan of units) this.#units.set(plan.unit, new RehearsedUnit(plan, this.#clock, (message) => this.#post(plan.unit, message), this.#alarmsOf));
   }

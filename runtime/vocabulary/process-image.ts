@@ -4,23 +4,27 @@
  *
  * Inputs: written by the probe under the version word (odd while writing), copied by a scan at its start.
  * Outputs: each channel has one writing unit, which stores the value and then raises `outSeq`; the probe writes the
- * device and sets `outDone` to the sequence it has dealt with and `outStatus` to how it ended.
+ * device and sets `outDone` to the sequence it has dealt with and `outStatus` to how it ended. `held` says whose command the
+ * newest one is: 1 a network that goes on commanding, 0 an order that was given once.
  * BOOL is 0 or 1. Text channels hold their UTF-8 bytes in `text` (1 length byte + at most 127 bytes).
  */
 const HEADER_BYTES = 64;
 const TEXT_BYTES = 128;
 
 /** Slots of the Int32 header. */
-export const IMAGE_HEADER = { version: 0, connection: 1, samples: 2, wake: 3 } as const;
+export const IMAGE_HEADER = { version: 0, connection: 1, samples: 2, wake: 3, outputs: 4 } as const;
 
 /** Value of the connection word. */
 export const CONNECTION = { never: 0, connected: 1, lost: 2 } as const;
+
+/** Value of the word `outputs`: whether anything is written to the device at all (decisions, outputs of a box that is not the plant's). */
+export const OUTPUTS = { live: 0, withheld: 1 } as const;
 
 /** Value of `outStatus`. */
 export const WRITE_STATUS = { none: 0, done: 1, failed: 2, mismatch: 3 } as const;
 
 export function processImageBytes(channels: number): number {
-  return HEADER_BYTES + channels * (8 * 4 + 4 * 2 + 1 * 2 + TEXT_BYTES) + 16;
+  return HEADER_BYTES + channels * (8 * 4 + 4 * 2 + 1 * 3 + TEXT_BYTES) + 16;
 }
 
 export class ProcessImage {
@@ -37,6 +41,7 @@ export class ProcessImage {
   readonly outSeq: Int32Array;
   readonly outDone: Int32Array;
   readonly outStatus: Uint8Array;
+  readonly held: Uint8Array;
   readonly text: Uint8Array;
 
   constructor(size: number, buffer: SharedArrayBuffer = new SharedArrayBuffer(processImageBytes(size))) {
@@ -61,17 +66,30 @@ export class ProcessImage {
     at += size;
     this.outStatus = new Uint8Array(buffer, at, size);
     at += size;
+    this.held = new Uint8Array(buffer, at, size);
+    at += size;
     this.text = new Uint8Array(buffer, at, size * TEXT_BYTES);
   }
 
-  /** Probe: opens the input side for writing. Every call is followed by `endInputs`. */
+  /**
+   * Probe: opens the input side for writing. Every call is followed by `endInputs`. The version is made odd rather than
+   * raised: a writer that died inside has left it odd, and the next one must not take that for even.
+   */
   beginInputs(): void {
-    Atomics.add(this.header, IMAGE_HEADER.version, 1);
+    Atomics.or(this.header, IMAGE_HEADER.version, 1);
   }
 
   endInputs(): void {
     Atomics.add(this.header, IMAGE_HEADER.samples, 1);
     Atomics.add(this.header, IMAGE_HEADER.version, 1);
+  }
+
+  /** Whoever has seen the probe end: no input is worth anything any more, and nobody is inside. */
+  abandonInputs(bad: number): void {
+    this.beginInputs();
+    this.quality.fill(bad);
+    if (Atomics.load(this.header, IMAGE_HEADER.connection) !== CONNECTION.never) Atomics.store(this.header, IMAGE_HEADER.connection, CONNECTION.lost);
+    this.endInputs();
   }
 
   /** Scan: copies the input side; false when the probe was inside at every attempt (the caller keeps its last copy). */
@@ -82,14 +100,23 @@ export class ProcessImage {
       value.set(this.value);
       sampledAtMs.set(this.sampledAtMs);
       quality.set(this.quality);
-      if (Atomics.load(this.header, IMAGE_HEADER.version) === before) return true;
+      // read by writing: a load would let the processor move the copies above behind it (ARM64)
+      if (Atomics.add(this.header, IMAGE_HEADER.version, 0) === before) return true;
     }
     return false;
   }
 
-  /** Scan: sets one output; the probe sees the raised sequence and writes the device. */
+  /** Scan: sets one output that its network goes on commanding; the probe sees the raised sequence and writes the device. */
   write(channel: number, value: number): void {
     this.out[channel] = value;
+    this.held[channel] = 1;
+    Atomics.add(this.outSeq, channel, 1);
+  }
+
+  /** Scan: an order that is given once, by a person or a chart: it is carried out now or never. */
+  order(channel: number, value: number): void {
+    this.out[channel] = value;
+    this.held[channel] = 0;
     Atomics.add(this.outSeq, channel, 1);
   }
 

@@ -55,12 +55,12 @@ export class TagTable {
 
   /** Publishes one scan: arrays of `size` entries, copied between the two version steps. */
   publish(values: Float64Array, timestamps: Float64Array, quality: Uint8Array): void {
-    const odd = Atomics.load(this.version, 0) + 1;
-    Atomics.store(this.version, 0, odd);
+    // both steps read and write in one: a store would let the processor move the copies out of the bracket (ARM64)
+    Atomics.or(this.version, 0, 1); // made odd, not raised: a writer that died inside has left it odd
     this.values.set(values);
     this.timestamps.set(timestamps);
     this.quality.set(quality);
-    Atomics.store(this.version, 0, odd + 1);
+    Atomics.add(this.version, 0, 1);
     Atomics.notify(this.version, 0);
   }
 
@@ -72,7 +72,7 @@ export class TagTable {
       values.set(this.values);
       timestamps.set(this.timestamps);
       quality.set(this.quality);
-      if (Atomics.load(this.version, 0) === before) return true;
+      if (Atomics.add(this.version, 0, 0) === before) return true;
     }
     return false;
   }

@@ -117,7 +117,8 @@ export class ModbusLink implements Link {
   }
 
   write(point: Point, value: Value): Promise<WriteOutcome> {
-    const written = this.#lastWrite.then(() => this.#writeNow(point, value));
+    const writeNow = (): Promise<WriteOutcome> => this.#writeNow(point, value);
+    const written = this.#lastWrite.then(writeNow, writeNow); // how the one before ended is that one's business
     this.#lastWrite = written;
     return written;
   }

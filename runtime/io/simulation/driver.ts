@@ -9,6 +9,8 @@ import { convertValue } from '../values.js';
 import { simulationDescription } from './description.js';
 import { SimulationGroup } from './group.js';
 
+const READBACK_TIMEOUT_MS = 5000;
+
 function deliver(sink: SampleSink, position: number, value: Value): void {
   if (typeof value === 'string') sink.text(position, value);
   else sink.number(position, Number(value));
@@ -22,9 +24,13 @@ export const simulationDriver: Driver = {
     const group = new SimulationGroup({
       clock,
       random: Math.random,
-      settings: () => ({ reconnectMinMs: 0, reconnectMaxMs: 0, readbackTimeoutMs: 0 }),
+      settings: () => ({ reconnectMinMs: 0, reconnectMaxMs: 0, readbackTimeoutMs: READBACK_TIMEOUT_MS }),
       report: (_module, state, message) => {
         if (state === 'Failed') problem = message;
+      },
+      resumed: () => undefined,
+      fault: (_module, fault) => {
+        problem = fault instanceof Error ? fault.message : String(fault);
       },
     });
     group.configure([module], 1);

@@ -8,7 +8,7 @@ import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../voca
 import { QUALITY } from '../../vocabulary/quality.js';
 import type { ChannelType } from '../driver.js';
 import { decideFailSafe, RuntimeWatch } from '../fail-safe.js';
-import { badSample, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
+import { badSample, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
 import { numberOption, resolveOptions } from '../options.js';
 import { convertValue, messageValue, qualityWord } from '../values.js';
 import { simulationDescription } from './description.js';
@@ -122,7 +122,7 @@ export class SimulationGroup {
     const message = problem || (failSafeTaken ? 'the unit runtime is silent: fail-safe values written' : '');
     if (served.reported === `${state} ${message}`) return;
     served.reported = `${state} ${message}`;
-    this.#host.report(module.module, state, message);
+    this.#host.report(module.module, state, message, { ...OUTPUTS_UNKNOWN, failSafeTaken });
   }
 
   // -------------------------------------------------------------- time

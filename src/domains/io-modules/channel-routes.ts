@@ -10,7 +10,7 @@ import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
-import { type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
+import { type AuditEntry, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import { Required, Scalar } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -116,7 +116,13 @@ function checkRange(user: ChannelUser, value: Write['value']): void {
   throw invalid('out_of_range', 'value', `value ${value} is ${number} at tag ${tag}, outside ${min ?? '-'} to ${max ?? '-'}`, { tag, engMin: min ?? null, engMax: max ?? null });
 }
 
-const FAILURES = { unknown_channel: 'invalid', invalid_value: 'invalid', device_unreachable: 'unavailable', device_write_failed: 'bad-gateway' } as const;
+const FAILURES = {
+  unknown_channel: 'invalid',
+  invalid_value: 'invalid',
+  device_unreachable: 'unavailable',
+  device_write_failed: 'bad-gateway',
+  outputs_withheld: 'conflict',
+} as const;
 
 async function writeChannel(context: RequestContext<Named, Write>, deps: ChannelDeps) {
   const { site, name } = context.params;
@@ -133,7 +139,8 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
     return { ok: true, channel: about.details.channel, address: about.details.address, message: message || (forced ? 'forced until it is released' : 'written'), forced, readback };
   }
   const code = reply.code ?? 'device_write_failed';
-  await deps.store.write({ audits: [context.audit({ ...about, result: 'Failed', reason: 'DeviceRefused', details: { ...about.details, code, message: reply.message } })] });
+  const verdict = code === 'outputs_withheld' ? { result: 'Rejected', reason: 'OutputsWithheld' } : { result: 'Failed', reason: 'DeviceRefused' };
+  await deps.store.write({ audits: [context.audit({ ...about, ...verdict, details: { ...about.details, code, message: reply.message } } as AuditEntry)] });
   throw new Refusal(FAILURES[code], reply.message, { code, ...(FAILURES[code] === 'invalid' ? { field: 'value' } : {}) });
 }
 

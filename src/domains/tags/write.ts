@@ -147,9 +147,9 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
     return { ok: true, message: result.message === '' ? `tag ${address} was written` : result.message };
   }
   const refusal = refusalOf(result);
-  const reason = result.code === 'runtime_unreachable' ? 'RuntimeUnreachable' : 'RuntimeRefused';
+  const refused = OWN_REASONS[result.code ?? 'write_failed'] ?? { result: 'Failed', reason: 'RuntimeRefused' };
   const details = { ...detailsOf(tag, address), code: result.code ?? 'write_failed', message: result.message };
-  await verdict(deps, record({ result: 'Failed', reason, before, after, details }), `tag ${address} was not written: ${result.message}`);
+  await verdict(deps, record({ ...refused, before, after, details }), `tag ${address} was not written: ${result.message}`);
   return { ok: false, message: result.message, refusal };
 }
 
@@ -202,8 +202,17 @@ const RUNTIME_REFUSALS: Readonly<Record<NonNullable<WriteResult['code']>, Refusa
   out_of_range: 'invalid',
   invalid_value: 'invalid',
   write_failed: 'bad-gateway',
+  device_unreachable: 'unavailable',
+  outputs_withheld: 'conflict',
   busy: 'unavailable',
   runtime_unreachable: 'unavailable',
+};
+
+/** Refusals of the runtime that the trail names by themselves. */
+const OWN_REASONS: Partial<Record<NonNullable<WriteResult['code']>, Pick<AuditEntry, 'result' | 'reason'>>> = {
+  runtime_unreachable: { result: 'Failed', reason: 'RuntimeUnreachable' },
+  device_unreachable: { result: 'Failed', reason: 'DeviceUnreachable' },
+  outputs_withheld: { result: 'Rejected', reason: 'OutputsWithheld' },
 };
 
 function refusalOf(result: WriteResult): Refusal {

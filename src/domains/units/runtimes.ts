@@ -19,7 +19,7 @@ export const RESTART_ASKED = 'restarting, as asked for';
 
 export interface WriteResult {
   readonly ok: boolean;
-  readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'busy' | 'runtime_unreachable';
+  readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'device_unreachable' | 'outputs_withheld' | 'busy' | 'runtime_unreachable';
   readonly message: string;
 }
 
