@@ -1,7 +1,6 @@
 /** Texts and numbers as the pages show them, without a browser: what is recorded is shown with every letter of it. */
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import t from 'tap';
+import { pageModule } from './page-module.js';
 
 interface Texts {
   recordText(text: string, isNumber: boolean): string;
@@ -9,15 +8,7 @@ interface Texts {
   numberText(value: number, span: number | undefined): string;
 }
 
-const SOURCE = fileURLToPath(new URL('../../../src/console/common/text.ts', import.meta.url));
-
-/** The module as a browser of this language loads it. */
-async function load(language: string): Promise<Texts> {
-  Object.defineProperty(globalThis, 'navigator', { value: { language }, configurable: true });
-  Object.defineProperty(globalThis, 'document', { value: { documentElement: {} }, configurable: true });
-  const { outputFiles } = await build({ entryPoints: [SOURCE], bundle: true, write: false, format: 'esm', logLevel: 'silent', banner: { js: `// ${language}` } });
-  return (await import(`data:text/javascript;base64,${Buffer.from(outputFiles[0]?.contents ?? []).toString('base64')}`)) as Texts;
-}
+const load = (language: string): Promise<Texts> => pageModule<Texts>('common/text.ts', language);
 
 t.test('RECORD-03: what is recorded is what is shown', async (t) => {
   const english = await load('en-GB');

@@ -131,6 +131,7 @@ export interface BatchItem {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly createdAt: string;
+  readonly updatedAt: string;
 }
 
 export interface Rejection {
@@ -158,6 +159,20 @@ export interface BatchMessage {
   readonly text: string;
   readonly element: { readonly path: string };
   readonly stepName: string;
+}
+
+/** Event enumerations of BatchML (decisions 8.3). */
+export interface BatchEvent {
+  readonly id: number;
+  readonly ts: string;
+  readonly eventType: string;
+  readonly eventSubType: string;
+  readonly element: { readonly kind: string; readonly name: string; readonly path: string };
+  readonly unit: string;
+  readonly value: string;
+  readonly previousValue: string;
+  readonly message: string;
+  readonly person: { readonly displayName: string } | null;
 }
 
 export interface PhaseDetail {

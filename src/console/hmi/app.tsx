@@ -1,6 +1,7 @@
 /** The operator's screen: everything at one glance, nothing that moves by itself but values. */
 import { useEffect, useState } from 'preact/hooks';
 import { startBatch } from '../data/batch.js';
+import { startHistory } from '../data/history.js';
 import { ready, readFault, stale, startPlant } from '../data/plant.js';
 import { config, startSession } from '../data/session.js';
 import { type View, view } from '../data/view.js';
@@ -26,6 +27,7 @@ export function App() {
       if (!(await startSession())) return;
       await startPlant();
       startBatch();
+      startHistory();
       setFault('');
     } catch (refused) {
       setFault(faultText(refused));

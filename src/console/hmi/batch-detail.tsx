@@ -1,4 +1,6 @@
 import { detail, messages } from '../data/batch.js';
+import { refusedBy } from '../data/happened.js';
+import { events, standing } from '../data/history.js';
 import type { BatchDetail, BatchMessage } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { FactList } from '../common/fact-list.js';
@@ -6,6 +8,7 @@ import { t, word } from '../common/strings.js';
 import { momentText, unitText } from '../common/text.js';
 import { CommandBar } from './command-bar.js';
 import { StateBadge } from './state-badge.js';
+import { Standing } from './what-happened.js';
 
 export function BatchDetailView() {
   const batch = detail.value;
@@ -55,16 +58,19 @@ export function Facts({ batch, hasUnits = true }: { readonly batch: BatchDetail;
 /** Why it does not go on, in one sentence each (decisions 3.9). */
 export function Trouble({ batch }: { readonly batch: BatchDetail }) {
   const { failure, commandRejection, blockedBecause, blockedBy } = batch;
+  const spell = standing.value;
+  const isTold = failure && spell?.causes.some(({ text }) => text.includes(failure.message));
   return (
     <div class="trouble">
-      {failure && (
+      {spell && <Standing spell={spell} />}
+      {failure && !isTold && (
         <p class="fault">
           <strong>{t.failed}:</strong> {failure.rule}: {failure.message}
         </p>
       )}
       {commandRejection && (
         <p class="warning" data-testid="rejection">
-          <strong>{t.rejected(word(commandRejection.command))}:</strong> {commandRejection.message || commandRejection.rule}
+          <strong>{t.rejectedBy(word(commandRejection.command), refusedBy(events.value, commandRejection.command))}:</strong> {commandRejection.message || commandRejection.rule}
         </p>
       )}
       {blockedBecause !== '' && !failure && (

@@ -16,8 +16,9 @@ import { ProcedureTree } from './procedure-tree.js';
 import { PromptList } from './prompt-inbox.js';
 import { SignDialog } from './sign-dialog.js';
 import { StateBadge } from './state-badge.js';
+import { Happened } from './what-happened.js';
 
-const TABS = ['messages', 'parameters', 'outputs'] as const;
+const TABS = ['messages', 'happened', 'parameters', 'outputs'] as const;
 type Tab = (typeof TABS)[number];
 
 export function BatchView({ name }: { readonly name: string }) {
@@ -77,6 +78,7 @@ function Side({ batch }: { readonly batch: BatchDetail }) {
         <PromptList waiting={waiting} none="" />
         <Chips label={t.show} value={tab} options={TABS.map((each) => [each, t.batchTabs[each]])} onChoose={setTab} testid="batch-tab" />
         {tab === 'messages' && <Messages items={messages.value} />}
+        {tab === 'happened' && <Happened />}
         {tab === 'parameters' && <Values rows={batch.parameterValues.map((each) => ({ ...each, isNumber: each.unit !== '', hint: word(each.source) }))} testid="parameters" />}
         {tab === 'outputs' && <Values rows={batch.outputs.map((each) => ({ ...each, isNumber: isNumeric(each.type), hint: each.element }))} testid="outputs" />}
       </div>

@@ -1,0 +1,105 @@
+/** The execution events of the batch that is open: read once, then only what came since (decisions 8.3). */
+import { computed, effect, signal } from '@preact/signals';
+import { get } from './api.js';
+import { detail, selected } from './batch.js';
+import { spellsOf } from './happened.js';
+import { Latest } from './latest.js';
+import { batchTouched, site } from './plant.js';
+import { can } from './session.js';
+import { coalesced } from './timers.js';
+import type { BatchEvent, LogPage } from './types.js';
+
+const PAGE_MAX = 1000;
+/** What is read without being asked for; a batch with more tells that there is more. */
+const PAGES_FIRST = 3;
+
+/** Oldest first. */
+export const events = signal<readonly BatchEvent[]>([]);
+/** Cursor of what is older than `events`; null when nothing is. */
+export const olderCursor = signal<string | null>(null);
+export const spells = computed(() => spellsOf(events.value));
+/** What stands against the batch now. */
+export const standing = computed(() => spells.value.findLast(({ to }) => to === ''));
+
+const latest = new Latest();
+let read = '';
+
+function page(name: string, query: Readonly<Record<string, string>>): Promise<LogPage<BatchEvent>> {
+  const parameters = new URLSearchParams({ limit: String(PAGE_MAX), ...query });
+  return get<LogPage<BatchEvent>>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/${encodeURIComponent(name)}/events?${parameters}`, { background: true });
+}
+
+async function readFirst(name: string): Promise<void> {
+  const ask = async () => {
+    let found: readonly BatchEvent[] = [];
+    let cursor: string | null = '';
+    for (let pages = 0; pages < PAGES_FIRST && cursor !== null; pages += 1) {
+      const { items, nextCursor }: LogPage<BatchEvent> = await page(name, cursor === '' ? {} : { cursor });
+      found = [...items.toReversed(), ...found];
+      cursor = nextCursor;
+    }
+    return { found, cursor };
+  };
+  await latest.read(ask, ({ found, cursor }) => {
+    read = name;
+    events.value = found;
+    olderCursor.value = cursor;
+  });
+}
+
+/** What came since. Facts are numbered: those of the moment that was read last are given again, and known by their number. */
+async function readNews(name: string): Promise<void> {
+  const known = events.peek();
+  const last = known.at(-1);
+  if (!last) return readFirst(name);
+  const ask = async () => {
+    let found: readonly BatchEvent[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const { items, nextCursor }: LogPage<BatchEvent> = await page(name, { order: 'asc', from: last.ts, ...(cursor === '' ? {} : { cursor }) });
+      found = [...found, ...items.filter(({ id }) => id > last.id)];
+      cursor = nextCursor;
+    }
+    return found;
+  };
+  await latest.read(ask, (found) => {
+    if (found.length > 0) events.value = [...known, ...found];
+  });
+}
+
+export async function readOlder(): Promise<void> {
+  const name = selected.peek();
+  const cursor = olderCursor.peek();
+  if (cursor === null || read !== name) return;
+  const { items, nextCursor } = await page(name, { cursor });
+  if (selected.peek() !== name || olderCursor.peek() !== cursor) return;
+  events.value = [...items.toReversed(), ...events.peek()];
+  olderCursor.value = nextCursor;
+}
+
+const readSoon = coalesced(200, async () => {
+  const name = selected.peek();
+  if (name === '' || !can('batch:events')) return;
+  await (read === name ? readNews(name) : readFirst(name)).catch(() => undefined); // asked again at the next change; the view tells a lost link
+});
+
+export function startHistory(): void {
+  effect(() => {
+    const name = selected.value;
+    latest.forget();
+    read = '';
+    events.value = [];
+    olderCursor.value = null;
+    if (name !== '') readSoon();
+  });
+  effect(() => {
+    if (batchTouched.value.batch === selected.peek()) readSoon();
+  });
+  // a command that was refused changes the batch and no state
+  let seen = '';
+  effect(() => {
+    const stamp = `${detail.value?.name} ${detail.value?.updatedAt}`;
+    if (stamp !== seen) readSoon();
+    seen = stamp;
+  });
+}

@@ -1,0 +1,124 @@
+/** Why a batch stood, told from its execution events: the first cause stays the first. */
+import t from 'tap';
+import { pageModule } from './page-module.js';
+
+interface Cause {
+  readonly who: string;
+  readonly command: string;
+  readonly refused: string;
+  readonly text: string;
+  readonly paths: readonly string[];
+}
+
+interface Spell {
+  readonly from: string;
+  readonly to: string;
+  readonly state: string;
+  readonly inside: boolean;
+  readonly causes: readonly Cause[];
+}
+
+interface Happened {
+  spellsOf(events: readonly object[]): Spell[];
+  refusedBy(events: readonly object[], command: string): string;
+}
+
+type Row = readonly [second: number, kind: string, path: string, value: string, previous: string, message: string, who?: string];
+
+/** `Command` and `Alarm` are of the batch; the others are state changes of that kind of element. */
+function eventsOf(rows: readonly Row[]): object[] {
+  return rows.map(([second, kind, path, value, previousValue, message, who], at) => ({
+    id: at + 1,
+    ts: `2026-11-22T12:00:${String(second).padStart(2, '0')}.000Z`,
+    eventType: kind === 'Alarm' ? 'Alarm' : 'Procedural Execution',
+    eventSubType: kind === 'Alarm' ? 'Process' : kind === 'Command' ? 'State Command' : 'State Change',
+    element: kind === 'Command' || kind === 'Alarm' ? { kind: 'Batch', name: 'b', path: '' } : { kind, name: path || 'b', path },
+    unit: '',
+    value,
+    previousValue,
+    message,
+    person: who === undefined ? null : { displayName: who },
+  }));
+}
+
+const at = (second: number): string => `2026-11-22T12:00:${String(second).padStart(2, '0')}.000Z`;
+
+t.test('a Hold by a person has his name and his reason, and stays when it is over', async (t) => {
+  const { spellsOf } = await pageModule<Happened>('data/happened.ts');
+  const held: readonly Row[] = [
+    [1, 'Batch', '', 'Running', 'Pending', 'Start'],
+    [5, 'Procedure', 'p', 'Holding', 'Running', 'Hold'],
+    [5, 'Command', '', 'Hold', '', 'Process observation', 'Lea Lead'],
+    [5, 'Batch', '', 'Holding', 'Running', 'procedure'],
+    [6, 'Procedure', 'p', 'Held', 'Holding', 'complete'],
+    [6, 'Batch', '', 'Held', 'Holding', 'procedure'],
+  ];
+  const [now] = spellsOf(eventsOf(held));
+  t.match(now, { from: at(5), to: '', state: 'Held', inside: false, causes: [{ who: 'Lea Lead', command: 'Hold', refused: '', text: 'Process observation' }] });
+  const [over] = spellsOf(
+    eventsOf([
+      ...held,
+      [9, 'Procedure', 'p', 'Restarting', 'Held', 'Restart'],
+      [9, 'Command', '', 'Restart', '', 'all is well', 'Lea Lead'],
+      [9, 'Batch', '', 'Restarting', 'Held', 'procedure'],
+      [10, 'Procedure', 'p', 'Running', 'Restarting', 'complete'],
+      [10, 'Batch', '', 'Running', 'Restarting', 'procedure'],
+    ]),
+  );
+  t.match(over, { from: at(5), to: at(10), state: 'Held' });
+  t.equal(over?.causes.length, 1, 'what ended it is no cause of it');
+});
+
+t.test('the failure that came first is the cause; an alarm and a refused Hold afterwards do not hide it', async (t) => {
+  const { spellsOf, refusedBy } = await pageModule<Happened>('data/happened.ts');
+  const events = eventsOf([
+    [1, 'Batch', '', 'Running', 'Pending', 'Start'],
+    [12, 'Phase', 'react/heat', 'Holding', 'Running', 'controller-lost: the batch controller is not heard'],
+    [12, 'Phase', 'react/stir', 'Holding', 'Running', 'controller-lost: the batch controller is not heard'],
+    [13, 'Procedure', 'p', 'Holding', 'Running', 'Hold'],
+    [13, 'Batch', '', 'Holding', 'Running', 'procedure'],
+    [14, 'Batch', '', 'Held', 'Holding', 'procedure'],
+    [40, 'Alarm', '', 'ActiveUnacknowledged', '', 'Activated: alarm tic101-hot-1, hotter than recipe allows'],
+    [41, 'Command', '', 'Hold', 'already-held', 'Hold is not possible while the batch is Held', 'alarm-controller'],
+  ]);
+  const [spell] = spellsOf(events);
+  t.match(spell?.causes, [
+    { who: '', command: '', text: 'controller-lost: the batch controller is not heard', paths: ['react/heat', 'react/stir'] },
+    { text: 'Activated: alarm tic101-hot-1, hotter than recipe allows' },
+    { who: 'alarm-controller', command: 'Hold', refused: 'Hold is not possible while the batch is Held' },
+  ]);
+  t.equal(refusedBy(events, 'Hold'), 'alarm-controller');
+});
+
+t.test('a phase that is held alone is told as one inside, until the batch is held too', async (t) => {
+  const { spellsOf } = await pageModule<Happened>('data/happened.ts');
+  const inside: readonly Row[] = [
+    [1, 'Batch', '', 'Running', 'Pending', 'Start'],
+    [3, 'Phase', 'react/heat', 'Holding', 'Running', 'timeout: heat takes too long'],
+    [3, 'Phase', 'react/heat', 'Held', 'Holding', 'complete'],
+  ];
+  t.match(spellsOf(eventsOf(inside)), [{ from: at(3), to: '', inside: true, state: 'Held', causes: [{ text: 'timeout: heat takes too long', paths: ['react/heat'] }] }]);
+  const [spell] = spellsOf(eventsOf([...inside, [7, 'Command', '', 'Hold', '', 'let us look', 'Lea Lead'], [7, 'Batch', '', 'Holding', 'Running', 'procedure']]));
+  t.match(spell, { from: at(3), inside: false, causes: [{ text: 'timeout: heat takes too long' }, { who: 'Lea Lead' }] });
+});
+
+t.test('two spells are two; a batch that was aborted stays so', async (t) => {
+  const { spellsOf } = await pageModule<Happened>('data/happened.ts');
+  const spells = spellsOf(
+    eventsOf([
+      [1, 'Batch', '', 'Running', 'Pending', 'Start'],
+      [2, 'Command', '', 'Pause', '', '', 'Olga'],
+      [2, 'Batch', '', 'Pausing', 'Running', 'procedure'],
+      [3, 'Batch', '', 'Paused', 'Pausing', 'procedure'],
+      [4, 'Batch', '', 'Running', 'Paused', 'procedure'],
+      [8, 'Command', '', 'Abort', '', 'leak at the flange', 'Olga'],
+      [8, 'Batch', '', 'Aborting', 'Running', 'procedure'],
+      [9, 'Batch', '', 'Aborted', 'Aborting', 'procedure'],
+    ]),
+  );
+  t.match(spells, [
+    { state: 'Paused', from: at(2), to: at(4), causes: [{ command: 'Pause' }] },
+    { state: 'Aborted', from: at(8), to: '', causes: [{ command: 'Abort', text: 'leak at the flange' }] },
+  ]);
+  t.equal(spells.length, 2);
+});
