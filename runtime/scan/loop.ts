@@ -20,6 +20,7 @@ import { AlarmPasses } from './alarm-passes.js';
 import type { ScanClock } from './clock.js';
 import { ControllerSilence } from './controller-silence.js';
 import { Downloads } from './download.js';
+import { Outlet } from './outlet.js';
 import type { PhaseEngine, PhaseEngineFactory } from './phase-engine.js';
 import { RetainedSaver } from './retained.js';
 import { ScanStats } from './stats.js';
@@ -71,6 +72,7 @@ export class UnitLoop {
   readonly #parts: LoopParts;
   readonly #texts: TextTable;
   readonly #downloads: Downloads;
+  readonly #outlet: Outlet;
   readonly #stats = new ScanStats();
   readonly #retained: RetainedSaver;
   readonly #signals = new Map<string, ReadonlySet<string>>();
@@ -108,6 +110,7 @@ export class UnitLoop {
     this.#texts = new TextTable((id, text) => {
       parts.post({ type: 'text', id, text });
     });
+    this.#outlet = new Outlet(parts.post);
     this.#retained = new RetainedSaver(parts.post, this.#stats);
     this.#host = this.#makeHost();
     this.#downloads = new Downloads({
@@ -204,8 +207,10 @@ export class UnitLoop {
   #dispatch(message: UnitInbound, networks: NetworkSet, phases: PhaseEngine): void {
     switch (message.type) {
       case 'phase':
+        this.#outlet.forget(message.phase.name);
         return phases.load(message.phase);
       case 'drop-phase':
+        this.#outlet.forget(message.phase);
         return phases.drop(message.phase);
       case 'command':
         return phases.command(message);
@@ -260,13 +265,14 @@ export class UnitLoop {
     const faulted = networks.reports().filter((report) => report.faultedBlocks.length > 0);
     return {
       ...this.#stats.inspect(networks.plan.unit, this.#parts.clock.missed, networks.io.inspect(this.#parts.wallMs())),
+      messagesShed: this.#outlet.shed,
       faultedBlocks: faulted.flatMap(({ network, faultedBlocks }) => faultedBlocks.map((block) => ({ network, block }))),
     };
   }
 
   #tellOverrides(networks: NetworkSet): void {
     networks.overridesChanged = false;
-    this.#parts.post({ type: 'overrides', overrides: networks.overrides() });
+    this.#outlet.tell({ type: 'overrides', overrides: networks.overrides() });
   }
 
   #answerInspections(networks: NetworkSet, phases: PhaseEngine): void {
@@ -278,6 +284,7 @@ export class UnitLoop {
   /** Hot swap: the old networks are asked for their retained values, then hand their state to the new ones. */
   #load(plan: UnitPlan): void {
     const previous = this.#networks;
+    this.#outlet.flush(this.#now.monoMs, this.#now.wallMs);
     this.#silence.heard(this.#now.monoMs);
     if (previous) this.#retained.flush(previous);
     const prepared = this.#downloads.takePrepared();
@@ -314,6 +321,7 @@ export class UnitLoop {
     this.#endRecording('runtime-stopped');
     if (this.#networks && this.#phases) this.#answerInspections(this.#networks, this.#phases);
     if (this.#networks) this.#retained.flush(this.#networks);
+    this.#outlet.flush(this.#now.monoMs, this.#now.wallMs);
     this.#parts.post({ type: 'stopped' });
   }
 
@@ -330,6 +338,7 @@ export class UnitLoop {
     const latenessMs = clock.latenessMs;
     const dtMs = networks.plan.scanIntervalMs * Math.min(elapsed, ELAPSED_PERIODS_MAX);
     this.#plantMs += dtMs;
+    this.#outlet.begin(began);
     networks.latch(nowMs, inputs);
     this.#recorder?.latched(elapsed, this.#now);
     if (this.#silence.becomesLost(began, networks.plan.settings.orphanTimeoutMs)) phases.controllerLost();
@@ -342,9 +351,10 @@ export class UnitLoop {
     networks.countScans(this.#scans);
     this.#stats.publish(this.#table, { nowMs, missed: clock.missed, plantMs: this.#plantMs, timeScale: this.#timeScale, latenessMs });
     this.#table.publish(this.#values, this.#timestamps, this.#quality);
-    if (networks.hasReports) for (const report of networks.takeReports()) this.#parts.post({ type: 'network', ...report });
-    for (const trip of networks.takeShadowTrips()) this.#parts.post({ type: 'shadow-trip', ...trip, atMs: nowMs });
+    if (networks.hasReports) for (const report of networks.takeReports()) this.#outlet.tell({ type: 'network', ...report });
+    for (const trip of networks.takeShadowTrips()) this.#outlet.tell({ type: 'shadow-trip', ...trip, atMs: nowMs });
     if (networks.overridesChanged) this.#tellOverrides(networks);
+    this.#outlet.end(began, nowMs);
     const ended = monoMs();
     this.#retained.run(networks, ended);
     this.#stats.note(latenessMs, ended - began, networks.plan.scanIntervalMs / this.#timeScale, elapsed, ended);
@@ -473,7 +483,7 @@ export class UnitLoop {
       writeSettled: (slot) => networks().writeSettled(slot),
       ioLost: (module) => networks().io.lostForMs(module, this.#now.wallMs) > networks().plan.settings.ioLostHoldDelayMs,
       signal: (scope, name) => this.#signals.get(scope)?.has(name) ?? false,
-      emit: this.#parts.post,
+      emit: (message) => this.#outlet.tell(message),
       nowMs: () => this.#now.wallMs,
       monoMs: () => this.#now.monoMs,
       uuid: () => this.#uuids.next(),

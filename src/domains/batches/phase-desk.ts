@@ -26,6 +26,9 @@ type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 /** Messages kept while they are not on disk. A unit tells of its phases a few times a second; this is hours of a full disk. */
 const KEPT_MAX = 50_000;
 
+/** Builtins of one unit that are carried out at a time: one whose step was left goes on here, and a chart may begin another in every scan. */
+const REQUESTS_MAX = 100;
+
 const ENDS_ALARM_FAILURE: readonly State[] = ['Restarting', 'Resetting', 'Idle'];
 
 interface Kept {
@@ -67,6 +70,7 @@ export class PhaseDesk {
   /** In order of arrival, until they are on disk. */
   #kept: Kept[] = [];
   #taking: Kept | undefined;
+  readonly #requestsOf = new WeakMap<UnitLink, number>();
 
   constructor(parts: {
     readonly store: Store;
@@ -321,6 +325,12 @@ export class PhaseDesk {
   // ------------------------------------------------------------ requests of builtins
 
   async #request(link: UnitLink, phase: PhaseResource, message: Extract<UnitOutbound, { type: 'request' }>): Promise<void> {
+    const underWay = this.#requestsOf.get(link) ?? 0;
+    if (underWay >= REQUESTS_MAX) {
+      const text = `${REQUESTS_MAX} requests of unit ${link.unit} are being carried out; this one is refused`;
+      return link.send({ type: 'request-result', id: message.id, ok: false, rule: 'service-failed', message: text });
+    }
+    this.#requestsOf.set(link, underWay + 1);
     try {
       const answer = await this.#carryOut(phase, message);
       link.send({ type: 'request-result', id: message.id, ...answer });
@@ -328,6 +338,8 @@ export class PhaseDesk {
       const text = fault instanceof Error ? fault.message : String(fault);
       this.#log.warn({ phase: phase.metadata.name, builtin: message.builtin, fault: text }, 'builtin refused');
       link.send({ type: 'request-result', id: message.id, ok: false, rule: 'service-failed', message: text });
+    } finally {
+      this.#requestsOf.set(link, (this.#requestsOf.get(link) ?? 1) - 1);
     }
   }
 

@@ -60,6 +60,7 @@ t.test('Q-UNIT-07: diagnostics are measured in the worker', async (t) => {
     faultedBlocks: [],
     drivers: [{ ioModule: 'io-1', reads: Number, errors: 0 }],
     stateWrites: { count: Number },
+    messagesShed: 0,
     realtime: { granted: Boolean, reason: String },
   });
   t.ok(body.scan.durations.reduce((sum: number, step: Body) => sum + step.count, 0) === body.scan.count, 'every scan is in the histogram');
