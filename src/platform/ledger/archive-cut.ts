@@ -8,6 +8,7 @@ import type { ArchiveDraft } from './archive-format.js';
 import { ArchiveNotes, CUT_AT, CUT_HASH, macOfNote } from './archive-notes.js';
 import { signHead } from './chain.js';
 import type { DeviceKeys } from './keys.js';
+import type { RowSeals } from './row-seals.js';
 
 const SLICE_RECORDS = 64; // some 600 kB of WAL, a few milliseconds
 const PAGE_BYTES = 4096;
@@ -17,11 +18,13 @@ export class ArchiveCut {
   readonly #database: Database.Database;
   readonly #keys: DeviceKeys;
   readonly #notes: ArchiveNotes;
+  readonly #seals: RowSeals;
   readonly #sql: ReturnType<typeof prepareAll>;
 
-  constructor(database: Database.Database, keys: DeviceKeys) {
+  constructor(database: Database.Database, keys: DeviceKeys, seals: RowSeals) {
     this.#database = database;
     this.#keys = keys;
+    this.#seals = seals;
     this.#notes = new ArchiveNotes(database);
     this.#sql = prepareAll(database);
   }
@@ -56,6 +59,7 @@ export class ArchiveCut {
       this.#sql.putNote.run(note.last, note.first, note.file, note.records, note.previousHash, note.headHash, note.sha256, at, macOfNote(note, this.#keys.auditHmac));
       // of the signed heads the one at the end of the file stays
       const signed = signHead({ sequence: note.last, hash: note.headHash, at, kid: this.#keys.kid }, this.#keys.privateKey);
+      if (this.#sql.headAt.get(signed.sequence) === undefined) this.#seals.heads(1);
       this.#sql.putHead.run(signed.sequence, signed.hash, signed.at, signed.kid, signed.signature);
     });
   }
@@ -76,6 +80,7 @@ export class ArchiveCut {
     const next = whole ? { sequence: to, hash: this.#notes.noteFrom(to)?.headHash ?? '' } : { sequence: end.sequence, hash: end.hash.toString('hex') };
     this.#transaction(() => {
       const range = { after: cut, to: next.sequence };
+      this.#seals.heads(-this.#sql.removeHeads.run(range).changes);
       for (const remove of this.#sql.removes) remove.run(range);
       // sites are found by their name only, so they are looked through; a span ends with every eighth slice
       if (this.#sql.removeSpans.run(range).changes > 0) this.#sql.removeSites.run(range);
@@ -89,9 +94,12 @@ export class ArchiveCut {
     try {
       this.#sql.begin.run();
       work();
+      this.#seals.write(this.#seals.spansTo);
       this.#sql.commit.run();
+      this.#seals.committed();
     } catch (fault) {
       if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
+      this.#seals.rolledBack();
       throw fault;
     }
   }
@@ -112,10 +120,11 @@ function prepareAll(database: Database.Database) {
     putHead: database.prepare('INSERT OR REPLACE INTO audit_heads (sequence, hash, at, kid, signature) VALUES (?, ?, ?, ?, ?)'),
     removeSpans: database.prepare('DELETE FROM audit_spans WHERE last <= @to AND last > @after'),
     removeSites: database.prepare('DELETE FROM audit_sites WHERE last <= @to'),
+    headAt: database.prepare('SELECT 1 FROM audit_heads WHERE sequence = ?').pluck(),
+    removeHeads: database.prepare('DELETE FROM audit_heads WHERE sequence > @after AND sequence <= @to AND sequence NOT IN (SELECT last FROM audit_archives)'),
     removes: [
       `DELETE FROM audit_targets WHERE (kind, name, sequence) IN (SELECT kind, name, sequence ${records})`,
       `DELETE FROM audit_correlations WHERE (correlation, sequence) IN (SELECT correlation, sequence ${records})`,
-      'DELETE FROM audit_heads WHERE sequence > @after AND sequence <= @to AND sequence NOT IN (SELECT last FROM audit_archives)',
       `DELETE ${records}`,
     ].map((text) => database.prepare(text)),
   };

@@ -19,9 +19,14 @@ export class AuditIndex {
     this.reload();
   }
 
-  /** After a transaction that was not committed. */
-  reload(): void {
-    this.#end = this.#sql.end.get() as number;
+  /** Last record that it covers. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** After a transaction that was not committed. What was once covered and is not any more is missed, not covered anew. */
+  reload(once = 0): void {
+    this.#end = Math.max(this.#sql.end.get() as number, once);
   }
 
   /** Adds the records up to `sequence` when they fill a span. Inside the transaction that writes them. */

@@ -12,6 +12,7 @@ import type { ExportRange } from './audit-trail.js';
 import { AUDIT_CURSOR, type AuditOfRequest, type AuditPageRequest, FACT_CURSOR, type FactPageRequest, type TimedFacts, type TimedFactsRequest } from './state-reader.js';
 import type { ArchiveCheck, ArchiveVerification, TimeRange } from './verify-archives.js';
 import type { Verification } from './verify-chain.js';
+import type { RowVerification } from './verify-rows.js';
 
 const LIMIT_DEFAULT = 100; // decisions Q-ERR-15
 const LINES_PER_CHUNK = 2000;
@@ -61,6 +62,8 @@ export interface LedgerQueries {
   verify(range?: TimeRange): Promise<Verification>;
   /** The files of the archive: those that can hold records of these times, all without. */
   verifyArchives(check?: ArchiveCheck): Promise<ArchiveVerification>;
+  /** Everything beside the audit trail: whether it is what the ledger wrote. */
+  verifyRows(): Promise<RowVerification>;
   /**
    * The whole trail, or what follows `after` and lies within the range, in chunks of NDJSON with `mac` and `keyId`; a chunk is
    * read when it is asked for.
@@ -127,6 +130,10 @@ class ThreadQueries implements LedgerQueries {
 
   verifyArchives(check: ArchiveCheck = {}): Promise<ArchiveVerification> {
     return this.#call('verifyArchives', check);
+  }
+
+  verifyRows(): Promise<RowVerification> {
+    return this.#call('verifyRows', {});
   }
 
   missingArchives(range: ExportRange): Promise<readonly string[]> {

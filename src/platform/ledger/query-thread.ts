@@ -32,5 +32,6 @@ serveCalls(port, {
   },
   verify: (range: TimeRange) => reader.verify(range),
   verifyArchives: (check: ArchiveCheck) => reader.verifyArchives(check),
+  verifyRows: () => reader.verifyRows(),
   close: () => reader.close(),
 });

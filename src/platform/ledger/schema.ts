@@ -49,6 +49,9 @@ const MIGRATIONS: readonly string[] = [
   // what a block unpacks to: a file that was packed again is told from its original, and never unpacks to more than it may
   `ALTER TABLE audit_archive_blocks ADD COLUMN text_bytes INTEGER;
    ALTER TABLE audit_archive_blocks ADD COLUMN sha256 TEXT;`,
+  // what tells a row that the ledger wrote from another: row-seals.ts, which takes over what was there before
+  `ALTER TABLE resources ADD COLUMN mac BLOB;
+   ALTER TABLE streams ADD COLUMN mac BLOB;`,
 ];
 
 /** Streams that are read by time, and the condition that lets a query use their index `facts_timed`. */

@@ -19,6 +19,7 @@ import type { DeviceKeys } from './keys.js';
 import { TIMED_STREAMS } from './schema.js';
 import { type ArchiveCheck, type ArchiveVerification, ArchiveVerifier, type TimeRange } from './verify-archives.js';
 import { ChainVerifier, type Verification } from './verify-chain.js';
+import { type RowVerification, verifyRows } from './verify-rows.js';
 
 export interface AuditPageRequest extends AuditFilter {
   readonly order: 'asc' | 'desc';
@@ -170,6 +171,10 @@ export class StateReader {
 
   verifyArchives({ gently = false, ...range }: ArchiveCheck): Promise<ArchiveVerification> {
     return new ArchiveVerifier(this.#database, this.#keys, archiveFolder(this.#dataDir)).verify(range, gently ? restAfterBlock : pause);
+  }
+
+  verifyRows(): Promise<RowVerification> {
+    return verifyRows(path.join(this.#dataDir, 'state.db'), this.#keys, pause);
   }
 
   close(): void {

@@ -13,7 +13,9 @@ import { AuditIndex } from './audit-index.js';
 import { GENESIS_HASH, ShortMac, sealAudit, signHead } from './chain.js';
 import { HeadFile, headFileOf, readHeadFile } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
+import { RowSeals } from './row-seals.js';
 import { openStateDatabase } from './schema.js';
+import { markSealed, wasSealed } from './sealed-mark.js';
 import type { WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
@@ -39,6 +41,7 @@ export class StateWriter {
   readonly #headFile: HeadFile;
   readonly #index: AuditIndex;
   readonly #cut: ArchiveCut;
+  readonly #seals: RowSeals;
   readonly #findings: string[] = [];
   readonly #sql: ReturnType<typeof prepareAll>;
   #tail: Tail;
@@ -53,8 +56,11 @@ export class StateWriter {
     this.#keys = keys;
     this.#database = openStateDatabase(path.join(dataDir, 'state.db'));
     this.#mac = new ShortMac(keys.auditHmac);
+    this.#seals = new RowSeals(this.#database, keys.auditHmac, wasSealed(dataDir));
+    markSealed(dataDir);
     this.#index = new AuditIndex(this.#database);
-    this.#cut = new ArchiveCut(this.#database, keys);
+    this.#index.reload(this.#seals.spansTo);
+    this.#cut = new ArchiveCut(this.#database, keys, this.#seals);
     this.#sql = prepareAll(this.#database);
     const headFile = headFileOf(dataDir);
     this.#tail = this.#readTail();
@@ -74,7 +80,7 @@ export class StateWriter {
 
   load(nonceWindowMs: number, nowMs: number): WireImage {
     this.#tail = { ...this.#readTail(), ...this.#chainEnd() };
-    this.#index.reload();
+    this.#index.reload(this.#seals.spansTo);
     this.#nonceWindowMs = Math.max(this.#nonceWindowMs, nonceWindowMs);
     const image: WireImage = {
       resources: (this.#sql.allResources.raw().all() as unknown[][]).flat(),
@@ -113,7 +119,9 @@ export class StateWriter {
       this.#index.extend(tail.auditSequence);
       if (tail.resourceVersion !== this.#tail.resourceVersion) this.#sql.setMeta.run('resourceVersion', String(tail.resourceVersion));
       this.#signSegment(tail);
+      this.#seals.write(this.#index.end);
       this.#sql.commit.run();
+      this.#seals.committed();
     } catch (fault) {
       this.#rollback();
       this.#latched = `the disk refused a commit: ${(fault as Error).message}`;
@@ -172,7 +180,9 @@ export class StateWriter {
     try {
       this.#sql.begin.run();
       this.#sign(this.#tail);
+      this.#seals.write(this.#index.end);
       this.#sql.commit.run();
+      this.#seals.committed();
       this.#signedSequence = this.#tail.auditSequence;
     } catch {
       this.#rollback(); // a full disk: the next quiet moment signs
@@ -209,15 +219,18 @@ export class StateWriter {
 
   #write(transaction: WireTransaction, tail: Tail, nonces: WireNonce[]): void {
     for (const put of transaction.puts) {
-      this.#sql.putResource.run(put.kind, put.site, put.name, put.version, put.body);
+      this.#sql.putResource.run(put.kind, put.site, put.name, put.version, put.body, this.#seals.put(put));
       tail.resourceVersion = put.version;
       this.#walBytes += ROW_BYTES + put.body.length;
     }
-    for (const ref of transaction.removes) this.#sql.removeResource.run(ref.kind, ref.site, ref.name);
+    for (const ref of transaction.removes) {
+      this.#seals.remove(ref);
+      this.#sql.removeResource.run(ref.kind, ref.site, ref.name);
+    }
     for (const record of transaction.audits) this.#writeAudit(record, tail);
     for (const fact of transaction.facts) {
       this.#sql.putFact.run(fact.stream, fact.sequence, fact.body);
-      this.#sql.setStream.run(fact.stream, fact.sequence);
+      this.#sql.setStream.run(fact.stream, fact.sequence, this.#seals.fact(fact.stream, fact.sequence, fact.body));
       tail.streams.set(fact.stream, fact.sequence);
       this.#walBytes += ROW_BYTES + fact.body.length;
     }
@@ -257,6 +270,7 @@ export class StateWriter {
       if (atMs > newest) newest = atMs;
     }
     this.#sql.putNonces.run(newest, entries);
+    this.#seals.nonces(newest, entries);
   }
 
   #signSegment(tail: Tail): void {
@@ -266,7 +280,9 @@ export class StateWriter {
 
   #sign(tail: Tail): void {
     const head = signHead({ sequence: tail.auditSequence, hash: tail.auditHead, at: new Date().toISOString(), kid: this.#keys.kid }, this.#keys.privateKey);
+    const known = this.#sql.headAt.get(head.sequence) !== undefined;
     this.#sql.putHead.run(head.sequence, head.hash, head.at, head.kid, head.signature);
+    if (!known) this.#seals.heads(1);
   }
 
   #adopt(tail: Tail): void {
@@ -292,12 +308,13 @@ export class StateWriter {
 
   #rollback(): void {
     if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
+    this.#seals.rolledBack();
   }
 
   #readTail(): Tail {
     const last = this.#sql.lastAudit.get() as { sequence: number; hash: Buffer } | undefined;
     return {
-      resourceVersion: Number(this.#sql.getMeta.get('resourceVersion') ?? 0),
+      resourceVersion: Math.max(Number(this.#sql.getMeta.get('resourceVersion') ?? 0), this.#seals.resourceVersion),
       auditSequence: last?.sequence ?? 0,
       auditHead: last?.hash.toString('hex') ?? GENESIS_HASH,
       streams: new Map(this.#sql.allStreams.raw().all() as [string, number][]),
@@ -347,9 +364,14 @@ export class StateWriter {
     const newest = this.#sql.newestNonce.get() as number | undefined;
     if (newest === undefined) return;
     try {
-      this.#sql.pruneNonces.run(PRUNE_ROWS, newest - this.#nonceWindowMs);
+      this.#sql.begin.run();
+      const forgotten = this.#sql.pruneNonces.all(PRUNE_ROWS, newest - this.#nonceWindowMs) as { newest: number; entries: string }[];
+      for (const group of forgotten) this.#seals.nonces(group.newest, group.entries);
+      this.#seals.write(this.#index.end);
+      this.#sql.commit.run();
+      this.#seals.committed();
     } catch {
-      // a full disk: nothing is lost by keeping them
+      this.#rollback(); // a full disk: nothing is lost by keeping them
     }
   }
 
@@ -377,7 +399,7 @@ function prepareAll(database: Database.Database) {
     setMeta: database.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
     allResources: database.prepare('SELECT kind, site, name, body FROM resources'),
     putResource: database.prepare(
-      'INSERT INTO resources (kind, site, name, version, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT (kind, site, name) DO UPDATE SET version = excluded.version, body = excluded.body',
+      'INSERT INTO resources (kind, site, name, version, body, mac) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, site, name) DO UPDATE SET version = excluded.version, body = excluded.body, mac = excluded.mac',
     ),
     removeResource: database.prepare('DELETE FROM resources WHERE kind = ? AND site = ? AND name = ?'),
     lastAudit: database.prepare('SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1'),
@@ -386,13 +408,14 @@ function prepareAll(database: Database.Database) {
       'INSERT INTO audit (sequence, at, site, action, category, result, kind, name, account, correlation, body, hash, mac, key_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     ),
     lastSigned: database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit_heads').pluck(),
+    headAt: database.prepare('SELECT 1 FROM audit_heads WHERE sequence = ?').pluck(),
     putHead: database.prepare('INSERT OR REPLACE INTO audit_heads (sequence, hash, at, kid, signature) VALUES (?, ?, ?, ?, ?)'),
     allStreams: database.prepare('SELECT stream, last FROM streams'),
-    setStream: database.prepare('INSERT INTO streams (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last'),
+    setStream: database.prepare('INSERT INTO streams (stream, last, mac) VALUES (?, ?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last, mac = excluded.mac'),
     putFact: database.prepare('INSERT INTO facts (stream, sequence, body) VALUES (?, ?, ?)'),
     putNonces: database.prepare('INSERT INTO nonce_groups (newest, entries) VALUES (?, ?)'),
     nonces: database.prepare('SELECT entries FROM nonce_groups WHERE newest > ? ORDER BY id').pluck(),
     newestNonce: database.prepare('SELECT newest FROM nonce_groups ORDER BY id DESC LIMIT 1').pluck(),
-    pruneNonces: database.prepare('DELETE FROM nonce_groups WHERE id IN (SELECT id FROM nonce_groups ORDER BY id LIMIT ?) AND newest <= ?'),
+    pruneNonces: database.prepare('DELETE FROM nonce_groups WHERE id IN (SELECT id FROM nonce_groups ORDER BY id LIMIT ?) AND newest <= ? RETURNING newest, entries'),
   };
 }

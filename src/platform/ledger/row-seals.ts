@@ -1,0 +1,343 @@
+/**
+ * Whether the rows of `state.db` are the ones that the ledger wrote (ADR 0018). The audit trail has its chain; every other
+ * table is covered here: a MAC for each resource, a chain for each stream of facts, and one seal over all of them that says
+ * what there has to be, so that a row that was removed, or put back as it once was, is missed as well.
+ *
+ * The sums in the seal follow from what is written, never from what is found: a row that was changed past the ledger does not
+ * fit any more, and still does not fit after the ledger has written over it.
+ */
+import { createHmac, hash as digest, timingSafeEqual } from 'node:crypto';
+import type Database from '../base/sqlite.js';
+import { ShortMac } from './chain.js';
+
+export const MAC_BYTES = 32;
+const SEAL_KEY = 'seal';
+const BROKEN_MAX = 100; // sentences the seal remembers
+
+export interface ResourceRow {
+  readonly kind: string;
+  readonly site: string;
+  readonly name: string;
+  readonly version: number;
+  readonly body: string;
+}
+
+/** What has to be in the tables. Sums are the XOR of keyed MACs, so nobody without the key can make a row that is not missed. */
+export interface Seal {
+  readonly resources: string;
+  readonly rows: number;
+  readonly resourceVersion: number;
+  /** XOR of the last links of the streams. */
+  readonly streams: string;
+  readonly nonces: string;
+  readonly heads: number;
+  /** Last record that the index of the audit trail covers. */
+  readonly spansTo: number;
+  /** When rows that were there without seals were taken over as they were; '' when there were none. */
+  readonly adoptedAt: string;
+  /** Rows and facts that were taken over. */
+  readonly madeBefore: number;
+  /** What the ledger found not to be its own before it wrote over it; one sentence each. */
+  readonly broken: readonly string[];
+}
+
+/** The MACs of rows; the same key as that of the audit trail, each in a form of its own. */
+export class RowMacs {
+  readonly #mac: ShortMac;
+
+  constructor(key: Buffer) {
+    this.#mac = new ShortMac(createHmac('sha256', key).update('row-seals').digest());
+  }
+
+  resource({ kind, site, name, version, body }: ResourceRow): Buffer {
+    return this.#of(`resource\n${JSON.stringify([kind, site, name, version])}\n${body}`);
+  }
+
+  /** The link before the first fact of a stream. */
+  origin(stream: string): Buffer {
+    return this.#of(`stream\n${stream}`);
+  }
+
+  fact(before: Buffer, sequence: number, body: string): Buffer {
+    return this.#of(`fact\n${before.toString('hex')}\n${sequence}\n${body}`);
+  }
+
+  nonces(newest: number, entries: string): Buffer {
+    return this.#of(`nonces\n${newest}\n${entries}`);
+  }
+
+  /** `value` of the row of the seal. */
+  sealed(seal: Seal): string {
+    const text = JSON.stringify(seal);
+    return JSON.stringify({ seal, mac: this.#of(`seal\n${text}`).toString('hex') });
+  }
+
+  /** Null when it is not one of this appliance. */
+  opened(value: string): Seal | null {
+    try {
+      const { seal, mac } = JSON.parse(value) as { seal: Seal; mac: string };
+      const given = Buffer.from(mac, 'hex');
+      const expected = this.#of(`seal\n${JSON.stringify(seal)}`);
+      return given.length === expected.length && timingSafeEqual(given, expected) ? seal : null;
+    } catch {
+      return null;
+    }
+  }
+
+  #of(text: string): Buffer {
+    return Buffer.from(this.#mac.ofHash(digest('sha256', text, 'hex')));
+  }
+}
+
+/** @returns undefined without a row. */
+export function storedSeal(database: Database.Database): string | undefined {
+  return database.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(SEAL_KEY) as string | undefined;
+}
+
+interface Sums {
+  readonly resources: Buffer;
+  readonly streams: Buffer;
+  readonly nonces: Buffer;
+  rows: number;
+  heads: number;
+  resourceVersion: number;
+  spansTo: number;
+  adoptedAt: string;
+  madeBefore: number;
+  broken: readonly string[];
+}
+
+/** The writing side, on the ledger thread. Everything is called inside the transaction that writes the rows. */
+export class RowSeals {
+  readonly #macs: RowMacs;
+  readonly #sql: ReturnType<typeof prepareAll>;
+  /** MACs of resources that this process has written or looked at. */
+  readonly #known = new Map<string, Buffer>();
+  readonly #links = new Map<string, Buffer>();
+  #sums: Sums;
+  /** As it is on disk. */
+  #durable: Sums;
+  #changed = false;
+
+  /** @param once whether a seal was ever written here: then one that is not there was taken away. */
+  constructor(database: Database.Database, key: Buffer, once: boolean) {
+    this.#macs = new RowMacs(key);
+    this.#sql = prepareAll(database);
+    const stored = storedSeal(database);
+    const seal = stored === undefined ? null : this.#macs.opened(stored);
+    if (seal) this.#sums = sumsOf(seal);
+    else {
+      this.#sums = nothing();
+      database.transaction(() => this.#adopt(once || stored !== undefined))();
+    }
+    this.#durable = copyOf(this.#sums);
+    this.#readLinks();
+    const version = this.#sql.getMeta.get('resourceVersion') as string | undefined;
+    if (seal && Number(version ?? 0) !== seal.resourceVersion)
+      this.#note(`the last resource version was ${version ?? 'missing'} at the start, and ${seal.resourceVersion} was written`);
+  }
+
+  /** No version that was ever given is given again. */
+  get resourceVersion(): number {
+    return this.#sums.resourceVersion;
+  }
+
+  /** Last record that the index has to cover. */
+  get spansTo(): number {
+    return this.#sums.spansTo;
+  }
+
+  /** @returns the MAC of the row. */
+  put(row: ResourceRow): Buffer {
+    const id = idOf(row);
+    const before = this.#macOf(row, id);
+    const mac = this.#macs.resource(row);
+    if (before) mix(this.#sums.resources, before);
+    else this.#sums.rows += 1;
+    mix(this.#sums.resources, mac);
+    this.#known.set(id, mac);
+    this.#sums.resourceVersion = row.version;
+    this.#changed = true;
+    return mac;
+  }
+
+  remove(ref: Omit<ResourceRow, 'version' | 'body'>): void {
+    const id = idOf(ref);
+    const before = this.#macOf(ref, id);
+    if (!before) return;
+    mix(this.#sums.resources, before);
+    this.#sums.rows -= 1;
+    this.#known.delete(id);
+    this.#changed = true;
+  }
+
+  /** @returns the link of the stream after the fact. */
+  fact(stream: string, sequence: number, body: string): Buffer {
+    const before = this.#links.get(stream);
+    const link = this.#macs.fact(before ?? this.#macs.origin(stream), sequence, body);
+    if (before) mix(this.#sums.streams, before);
+    mix(this.#sums.streams, link);
+    this.#links.set(stream, link);
+    this.#changed = true;
+    return link;
+  }
+
+  /** A group of nonces that is written, or forgotten. */
+  nonces(newest: number, entries: string): void {
+    mix(this.#sums.nonces, this.#macs.nonces(newest, entries));
+    this.#changed = true;
+  }
+
+  /** Signed heads of the audit trail that were written (or, below zero, archived). */
+  heads(count: number): void {
+    if (count === 0) return;
+    this.#sums.heads += count;
+    this.#changed = true;
+  }
+
+  /** Writes the seal when something has changed it; last in the transaction. */
+  write(spansTo: number): void {
+    if (spansTo !== this.#sums.spansTo) {
+      this.#sums.spansTo = spansTo;
+      this.#changed = true;
+    }
+    if (this.#changed) this.#sql.setMeta.run(SEAL_KEY, this.#macs.sealed(sealOf(this.#sums)));
+  }
+
+  committed(): void {
+    if (!this.#changed) return;
+    this.#changed = false;
+    this.#durable = copyOf(this.#sums);
+  }
+
+  /** What was to be written is not, and never will be. */
+  rolledBack(): void {
+    if (!this.#changed) return;
+    this.#changed = false;
+    this.#sums = copyOf(this.#durable);
+    this.#known.clear();
+    this.#readLinks();
+  }
+
+  /** What the stored row takes out of the sum; undefined when there is no row. For one that is not ours that is not what it brought in, so the sum stays wrong. */
+  #macOf(ref: Omit<ResourceRow, 'version' | 'body'>, id: string): Buffer | undefined {
+    const known = this.#known.get(id);
+    if (known) return known;
+    const row = this.#sql.resource.get(ref.kind, ref.site, ref.name) as { version: number; body: string; mac: Buffer | null } | undefined;
+    if (!row) return undefined;
+    const mac = this.#macs.resource({ kind: ref.kind, site: ref.site, name: ref.name, version: row.version, body: row.body });
+    if (!row.mac?.equals(mac)) this.#note(`${ref.kind} ${ref.name}${ref.site === '' ? '' : ` of site ${ref.site}`} was not what was recorded when it was written over`);
+    return mac;
+  }
+
+  #note(sentence: string): void {
+    const { broken } = this.#sums;
+    if (broken.length < BROKEN_MAX) this.#sums.broken = [...broken, `${new Date().toISOString()}: ${sentence}`];
+    this.#changed = true;
+  }
+
+  #readLinks(): void {
+    this.#links.clear();
+    for (const { stream, mac } of this.#sql.streams.all() as { stream: string; mac: Buffer | null }[]) if (mac) this.#links.set(stream, mac);
+  }
+
+  /**
+   * Takes over what is there without a seal: a database of a version that knew none, or a new one.
+   * @param lost there was a seal and it is not there, or not genuine: what is there counts as it is, and it stays told.
+   */
+  #adopt(lost: boolean): void {
+    const sums = this.#sums;
+    const adopted: [number, Buffer][] = [];
+    for (const row of this.#sql.allResources.iterate() as IterableIterator<ResourceRow & { id: number; mac: Buffer | null }>) {
+      const mac = this.#macs.resource(row);
+      if (!lost) adopted.push([row.id, mac]);
+      mix(sums.resources, mac);
+      sums.rows += 1;
+    }
+    for (const [id, mac] of adopted) this.#sql.setMac.run(mac, id);
+    sums.madeBefore = sums.rows + this.#adoptFacts(lost);
+    for (const { newest, entries } of this.#sql.allNonces.all() as { newest: number; entries: string }[]) mix(sums.nonces, this.#macs.nonces(newest, entries));
+    sums.heads = this.#sql.heads.get() as number;
+    sums.resourceVersion = Number(this.#sql.getMeta.get('resourceVersion') ?? 0);
+    sums.spansTo = this.#sql.spansTo.get() as number;
+    sums.adoptedAt = sums.madeBefore === 0 ? '' : new Date().toISOString();
+    if (lost) sums.broken = [`${new Date().toISOString()}: the seal of the stored state was missing or not genuine`];
+    this.#sql.setMeta.run(SEAL_KEY, this.#macs.sealed(sealOf(sums)));
+  }
+
+  #adoptFacts(lost: boolean): number {
+    const links = new Map<string, Buffer>();
+    let count = 0;
+    for (const { stream, sequence, body } of this.#sql.allFacts.iterate() as IterableIterator<{ stream: string; sequence: number; body: string }>) {
+      links.set(stream, this.#macs.fact(links.get(stream) ?? this.#macs.origin(stream), sequence, body));
+      count += 1;
+    }
+    for (const [stream, link] of links) {
+      if (!lost) this.#sql.setLink.run(link, stream);
+      mix(this.#sums.streams, link);
+    }
+    return count;
+  }
+}
+
+function nothing(): Sums {
+  return {
+    resources: Buffer.alloc(MAC_BYTES),
+    streams: Buffer.alloc(MAC_BYTES),
+    nonces: Buffer.alloc(MAC_BYTES),
+    rows: 0,
+    heads: 0,
+    resourceVersion: 0,
+    spansTo: 0,
+    adoptedAt: '',
+    madeBefore: 0,
+    broken: [],
+  };
+}
+
+function copyOf(sums: Sums): Sums {
+  return { ...sums, resources: Buffer.from(sums.resources), streams: Buffer.from(sums.streams), nonces: Buffer.from(sums.nonces) };
+}
+
+function sumsOf(seal: Seal): Sums {
+  return { ...seal, resources: Buffer.from(seal.resources, 'hex'), streams: Buffer.from(seal.streams, 'hex'), nonces: Buffer.from(seal.nonces, 'hex') };
+}
+
+function sealOf({ resources, streams, nonces, rows, heads, resourceVersion, spansTo, adoptedAt, madeBefore, broken }: Sums): Seal {
+  return {
+    resources: resources.toString('hex'),
+    rows,
+    resourceVersion,
+    streams: streams.toString('hex'),
+    nonces: nonces.toString('hex'),
+    heads,
+    spansTo,
+    adoptedAt,
+    madeBefore,
+    broken,
+  };
+}
+
+export function mix(sum: Buffer, mac: Buffer): void {
+  for (let at = 0; at < MAC_BYTES; at += 1) sum[at] ^= mac[at];
+}
+
+function idOf({ kind, site, name }: Omit<ResourceRow, 'version' | 'body'>): string {
+  return `${kind}/${site}/${name}`;
+}
+
+function prepareAll(database: Database.Database) {
+  return {
+    getMeta: database.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
+    setMeta: database.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
+    resource: database.prepare('SELECT version, body, mac FROM resources WHERE kind = ? AND site = ? AND name = ?'),
+    allResources: database.prepare('SELECT rowid AS id, kind, site, name, version, body, mac FROM resources'),
+    setMac: database.prepare('UPDATE resources SET mac = ? WHERE rowid = ?'),
+    allFacts: database.prepare('SELECT stream, sequence, body FROM facts ORDER BY stream, sequence'),
+    setLink: database.prepare('UPDATE streams SET mac = ? WHERE stream = ?'),
+    streams: database.prepare('SELECT stream, mac FROM streams'),
+    allNonces: database.prepare('SELECT newest, entries FROM nonce_groups'),
+    heads: database.prepare('SELECT COUNT(*) FROM audit_heads').pluck(),
+    spansTo: database.prepare('SELECT COALESCE(MAX(last), 0) FROM audit_spans').pluck(),
+  };
+}

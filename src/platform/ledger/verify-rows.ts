@@ -1,0 +1,147 @@
+/**
+ * Whether the tables beside the audit trail hold what the ledger wrote (ADR 0018): every resource, every stream of facts, the
+ * nonces, the signed heads and the spans of the index, and that nothing is missing. Over one snapshot, in slices.
+ */
+import Database from '../base/sqlite.js';
+import { ArchiveNotes } from './archive-notes.js';
+import type { DeviceKeys } from './keys.js';
+import { MAC_BYTES, mix, type ResourceRow, RowMacs, type Seal, storedSeal } from './row-seals.js';
+
+const SLICE_ROWS = 500;
+const PROBLEMS_MAX = 1000; // the answer stays readable; `ok` is false from the first one on
+
+export interface RowProblem {
+  readonly part: 'resources' | 'facts' | 'nonces' | 'audit-heads' | 'audit-index' | 'seal';
+  /** Kind of a resource, '' of everything else. */
+  readonly kind: string;
+  /** Of the resource or stream; '' when it is about the table. */
+  readonly name: string;
+  readonly site: string;
+  /** One sentence. */
+  readonly problem: string;
+}
+
+export interface RowVerification {
+  readonly ok: boolean;
+  readonly resources: number;
+  readonly facts: number;
+  /** Rows of a version without seals, which were taken over as they were, and when; '' when there are none. */
+  readonly madeBefore: number;
+  readonly adoptedAt: string;
+  readonly problems: readonly RowProblem[];
+}
+
+/** `pause` is awaited between slices. */
+export async function verifyRows(file: string, keys: DeviceKeys, pause: () => Promise<void>): Promise<RowVerification> {
+  const database = new Database(file, { readonly: true, timeout: 5000 });
+  try {
+    database.exec('BEGIN'); // what is written meanwhile is looked at the next time
+    return await new RowVerifier(database, keys, pause).verify();
+  } finally {
+    database.close();
+  }
+}
+
+class RowVerifier {
+  readonly #database: Database.Database;
+  readonly #macs: RowMacs;
+  readonly #pause: () => Promise<void>;
+  readonly #problems: RowProblem[] = [];
+
+  constructor(database: Database.Database, keys: DeviceKeys, pause: () => Promise<void>) {
+    this.#database = database;
+    this.#macs = new RowMacs(keys.auditHmac);
+    this.#pause = pause;
+  }
+
+  async verify(): Promise<RowVerification> {
+    const stored = storedSeal(this.#database);
+    const seal = stored === undefined ? null : this.#macs.opened(stored);
+    if (!seal) this.#report('seal', 'the seal over the stored rows is missing or not one of this appliance');
+    const resources = await this.#resources(seal);
+    const facts = await this.#facts(seal);
+    this.#nonces(seal);
+    if (seal) this.#counts(seal);
+    for (const sentence of seal?.broken ?? []) this.#report('seal', sentence);
+    return { ok: this.#problems.length === 0, resources, facts, madeBefore: seal?.madeBefore ?? 0, adoptedAt: seal?.adoptedAt ?? '', problems: this.#problems };
+  }
+
+  async #resources(seal: Seal | null): Promise<number> {
+    const sum = Buffer.alloc(MAC_BYTES);
+    const before = this.#problems.length;
+    let count = 0;
+    const slice = this.#database.prepare('SELECT rowid AS id, kind, site, name, version, body, mac FROM resources WHERE rowid > ? ORDER BY rowid LIMIT ?');
+    for (let after = Number.MIN_SAFE_INTEGER; ; await this.#pause()) {
+      const rows = slice.all(after, SLICE_ROWS) as (ResourceRow & { readonly id: number; readonly mac: Buffer | null })[];
+      for (const row of rows) {
+        const mac = this.#macs.resource(row);
+        mix(sum, mac);
+        if (!row.mac?.equals(mac)) this.#report('resources', 'it is not what was recorded of it', row);
+      }
+      count += rows.length;
+      after = rows.at(-1)?.id ?? after;
+      if (rows.length < SLICE_ROWS) break;
+    }
+    if (!seal) return count;
+    if (count !== seal.rows)
+      this.#report('resources', count < seal.rows ? `${seal.rows - count} of ${seal.rows} resources are missing` : `there are ${count - seal.rows} resources too many`);
+    else if (this.#problems.length === before && sum.toString('hex') !== seal.resources)
+      this.#report('resources', 'a resource was put back as it once was, or changed before it was written over');
+    return count;
+  }
+
+  async #facts(seal: Seal | null): Promise<number> {
+    const streams = this.#database.prepare('SELECT stream, last, mac FROM streams ORDER BY stream').all() as { stream: string; last: number; mac: Buffer | null }[];
+    const known = new Set(streams.map(({ stream }) => stream));
+    const slice = this.#database.prepare('SELECT sequence, body FROM facts WHERE stream = ? AND sequence > ? ORDER BY sequence LIMIT ?');
+    const sum = Buffer.alloc(MAC_BYTES);
+    const before = this.#problems.length;
+    let count = 0;
+    for (const { stream, last, mac } of streams) {
+      let link = this.#macs.origin(stream);
+      let length = 0;
+      for (let after = Number.MIN_SAFE_INTEGER; ; await this.#pause()) {
+        const rows = slice.all(stream, after, SLICE_ROWS) as { sequence: number; body: string }[];
+        for (const { sequence, body } of rows) link = this.#macs.fact(link, sequence, body);
+        length += rows.length;
+        after = rows.at(-1)?.sequence ?? after;
+        if (rows.length < SLICE_ROWS) break;
+      }
+      count += length;
+      if (mac) mix(sum, mac);
+      if (length !== last) this.#report('facts', `${length} entries are there, and ${last} were written`, { name: stream });
+      else if (!mac?.equals(link)) this.#report('facts', 'its entries are not those that were recorded', { name: stream });
+    }
+    for (const stream of this.#database.prepare('SELECT DISTINCT stream FROM facts').pluck().iterate() as IterableIterator<string>)
+      if (!known.has(stream)) this.#report('facts', 'it has entries and does not stand in the list of streams', { name: stream });
+    if (seal && this.#problems.length === before && sum.toString('hex') !== seal.streams) this.#report('facts', 'a stream is missing, or was put back as it once was');
+    return count;
+  }
+
+  #nonces(seal: Seal | null): void {
+    const sum = Buffer.alloc(MAC_BYTES);
+    for (const { newest, entries } of this.#database.prepare('SELECT newest, entries FROM nonce_groups').iterate() as IterableIterator<{ newest: number; entries: string }>)
+      mix(sum, this.#macs.nonces(newest, entries));
+    if (seal && sum.toString('hex') !== seal.nonces) this.#report('nonces', 'the nonces of admitted requests are not those that were recorded: a request may be admitted again');
+  }
+
+  #counts(seal: Seal): void {
+    const value = (text: string): number => Number(this.#database.prepare(text).pluck().get() ?? 0);
+    const version = value("SELECT value FROM meta WHERE key = 'resourceVersion'");
+    if (version !== seal.resourceVersion) this.#report('resources', `the last resource version is ${version}, and ${seal.resourceVersion} was written`);
+    const heads = value('SELECT COUNT(*) FROM audit_heads');
+    if (heads !== seal.heads) this.#report('audit-heads', `${heads} signed heads of the audit trail are there, and ${seal.heads} were written`);
+    const [spans, cut] = [value('SELECT COALESCE(MAX(last), 0) FROM audit_spans'), new ArchiveNotes(this.#database).cut().sequence];
+    if (spans !== seal.spansTo && seal.spansTo > cut) this.#report('audit-index', `the index of the audit trail ends at record ${spans}, and had reached ${seal.spansTo}`);
+    // each record that is covered stands once under its target and once under its correlation
+    const covered = value(`SELECT COUNT(*) FROM audit WHERE sequence <= ${spans}`);
+    for (const table of ['audit_targets', 'audit_correlations']) {
+      const entries = value(`SELECT COUNT(*) FROM ${table}`);
+      if (entries > covered) this.#report('audit-index', `${table} names ${entries} records, and ${covered} are there`);
+    }
+  }
+
+  #report(part: RowProblem['part'], problem: string, { kind = '', name = '', site = '' }: Partial<Pick<RowProblem, 'kind' | 'name' | 'site'>> = {}): void {
+    if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ part, kind, name, site, problem });
+  }
+}

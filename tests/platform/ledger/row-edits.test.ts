@@ -1,0 +1,170 @@
+/**
+ * What was edited past the ledger is found, whatever table it stands in (ADR 0018), also after a start and after the ledger has
+ * written over it; and what nobody has edited is not said to be.
+ */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import Database from '../../../src/platform/base/sqlite.js';
+import { headFileOf } from '../../../src/platform/ledger/head-file.js';
+import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
+import type { LedgerTransaction } from '../../../src/platform/ledger/protocol.js';
+import type { StateWriter } from '../../../src/platform/ledger/state-writer.js';
+import { ChainVerifier } from '../../../src/platform/ledger/verify-chain.js';
+import { verifyRows } from '../../../src/platform/ledger/verify-rows.js';
+import { decode, Message } from '../../../src/platform/ledger/wire.js';
+import { asked, copyOf, dataDir, trail, withWriter } from '../../support/archive-data.js';
+import { auditDraft, resource, transaction } from '../../support/ledger-data.js';
+import { editRow, manyEdits, randomOf, rowEdits } from '../../support/row-edits.js';
+
+const KINDS = [
+  'Account',
+  'ApiKey',
+  'Session',
+  'Site',
+  'Unit',
+  'ControlModule',
+  'IOModule',
+  'PhaseTemplate',
+  'AlarmDefinition',
+  'Batch',
+  'ControlRecipe',
+  'MasterRecipe',
+  'BatchRecord',
+  'SignatureRecord',
+];
+const STREAMS = ['events/north/b1', 'states/north/b1', 'actions/north/b1', 'messages/north/b1', 'results/north/b1', 'alarms/north', 'archive-integrity'];
+const RECORDS = 1300;
+
+function commit(writer: StateWriter, ...transactions: readonly LedgerTransaction[]): void {
+  const message = new Message();
+  for (const each of transactions) message.add(each);
+  const taken = decode(message.fields);
+  const refused = writer.commit(() => taken.splice(0)).filter((answer) => answer !== null);
+  if (refused.length > 0) throw new Error(String(refused[0]));
+}
+
+function timed(sequence: number): unknown {
+  return { id: sequence, timestamp: new Date(Date.UTC(2026, 0, 31, 9) + sequence * 1000).toISOString() };
+}
+
+/** A data directory with rows of every table, closed. */
+function filled(): string {
+  const dir = dataDir(t);
+  trail(dir, 1, RECORDS);
+  withWriter(dir, (writer) => {
+    writer.load(0, 0);
+    const resources = KINDS.flatMap((kind, at) => [0, 1, 2].map((each) => resource(kind, 'north', `${kind.toLowerCase()}-${each}`, at * 3 + each + 1)));
+    commit(writer, ...resources.map((put) => transaction({ puts: [put] })));
+    for (let sequence = 1; sequence <= 5; sequence += 1) commit(writer, transaction({ facts: STREAMS.map((stream) => ({ stream, sequence, body: timed(sequence) })) }));
+    for (let group = 0; group < 3; group += 1)
+      commit(writer, transaction({ nonces: [0, 1].map((each) => ({ hash: `a${group}${each}`.padEnd(64, '0'), atMs: 1_000_000 + group })) }));
+  });
+  return dir;
+}
+
+const clean = filled();
+const stateOf = (dir: string): string => path.join(dir, 'state.db');
+const atOnce = (): Promise<void> => Promise.resolve();
+
+/** What the query thread answers, without the thread. */
+async function verified(dir: string) {
+  const keys = openDeviceKeys(dir);
+  const database = new Database(stateOf(dir), { readonly: true });
+  const chain = await new ChainVerifier(database, keys, headFileOf(dir)).verify({}, atOnce);
+  database.close();
+  const rows = await verifyRows(stateOf(dir), keys, atOnce);
+  return { ok: chain.ok && rows.ok, chain: chain.problems, rows: rows.problems };
+}
+
+t.test('what was not edited is found to be whole, also after another start', async (t) => {
+  const dir = copyOf(t, clean);
+  t.same(await verified(dir), { ok: true, chain: [], rows: [] });
+  withWriter(dir, (writer) => void writer.load(0, 0));
+  t.same(await verified(dir), { ok: true, chain: [], rows: [] });
+  withWriter(dir, (writer) => {
+    writer.load(1, 0); // forgets the nonces
+    writer.rest();
+    const version = 1000;
+    commit(writer, transaction({ puts: [resource('Unit', 'north', 'unit-0', version)], removes: [{ kind: 'Unit', site: 'north', name: 'unit-1' }] }));
+  });
+  t.same(await verified(dir), { ok: true, chain: [], rows: [] });
+});
+
+const first = new Database(stateOf(clean), { readonly: true });
+const edits = rowEdits(first, randomOf(7));
+const further = manyEdits(first, 11, Number(process.env.ROW_EDITS ?? 0));
+first.close();
+
+t.test(`each of ${edits.length} single edits is found`, async (t) => {
+  t.ok(edits.length >= 200, 'every kind of edit on every table');
+  for (const edit of [...edits, ...further]) {
+    const dir = copyOf(t, clean);
+    if (!editRow(stateOf(dir), edit)) t.fail(`${edit.what}: there was nothing to edit`);
+    const found = await verified(dir);
+    t.notOk(found.ok, edit.what);
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+t.test('an edit stays found after a start, and after the ledger has written over the row', async (t) => {
+  const kept = edits.filter(({ what }) => /^(Account|Batch|facts events|nonce_groups|meta|audit_heads|audit_spans|resources)\b/.test(what));
+  for (const edit of kept) {
+    const dir = copyOf(t, clean);
+    editRow(stateOf(dir), edit);
+    let refused = '';
+    try {
+      withWriter(dir, (writer) => {
+        const { resourceVersion, auditSequence } = writer.load(0, 0);
+        const version = Math.max(resourceVersion, 1000);
+        commit(
+          writer,
+          ...KINDS.flatMap((kind, at) => [0, 1, 2].map((each) => transaction({ puts: [resource(kind, 'north', `${kind.toLowerCase()}-${each}`, version + at * 3 + each + 1)] }))),
+          ...Array.from({ length: 600 }, (_, at) => transaction({ audits: [auditDraft(auditSequence + at + 1)] })),
+        );
+      });
+    } catch (fault) {
+      refused = (fault as Error).message;
+    }
+    const { ok } = await verified(dir);
+    t.notOk(ok && refused === '', edit.what);
+    rmSync(dir, { recursive: true, force: true });
+  }
+});
+
+t.test('a row that is put back as it once was is missed', async (t) => {
+  const dir = copyOf(t, clean);
+  const database = new Database(stateOf(dir));
+  const old = database.prepare("SELECT * FROM resources WHERE kind = 'Account' AND name = 'account-0'").get() as Record<string, unknown>;
+  database.close();
+  withWriter(dir, (writer) => {
+    writer.load(0, 0);
+    commit(writer, transaction({ puts: [resource('Account', 'north', 'account-0', 1000, { groups: [] })] }));
+  });
+  const again = new Database(stateOf(dir));
+  again.prepare('UPDATE resources SET version = @version, body = @body, mac = @mac WHERE kind = @kind AND site = @site AND name = @name').run(old);
+  again.close();
+  t.match((await verified(dir)).rows, [{ part: 'resources', problem: /put back as it once was/ }]);
+});
+
+t.test('rows of a version without seals are taken over once, and told as made before', async (t) => {
+  const dir = copyOf(t, clean);
+  const database = new Database(stateOf(dir));
+  database.exec(
+    "ALTER TABLE resources DROP COLUMN mac; ALTER TABLE streams DROP COLUMN mac; DELETE FROM meta WHERE key = 'seal'; DELETE FROM migrations WHERE version = (SELECT MAX(version) FROM migrations)",
+  );
+  database.close();
+  rmSync(path.join(dir, 'keys', 'rows-sealed'));
+  withWriter(dir, (writer) => void writer.load(0, 0));
+  const rows = await asked(dir, (queries) => queries.verifyRows());
+  t.match(rows, { ok: true, problems: [], resources: KINDS.length * 3, facts: STREAMS.length * 5, madeBefore: KINDS.length * 3 + STREAMS.length * 5, adoptedAt: /Z$/ });
+  const edited = new Database(stateOf(dir));
+  edited.exec(
+    "UPDATE resources SET body = replace(body, '2026', '2027') WHERE kind = 'Unit' AND name = 'unit-0'; UPDATE facts SET body = replace(body, '09', '10') WHERE stream = 'alarms/north'",
+  );
+  edited.close();
+  t.match((await verified(dir)).rows, [
+    { part: 'resources', kind: 'Unit', name: 'unit-0', site: 'north' },
+    { part: 'facts', name: 'alarms/north' },
+  ]);
+});

@@ -1,0 +1,178 @@
+/**
+ * Single edits of a closed `state.db`, past the ledger, for suites and for the torture harness: what is edited follows from
+ * what the database holds, so every kind of resource and every kind of stream gets its own. One call of `edit` does one edit.
+ */
+import Database from '../../src/platform/base/sqlite.js';
+
+export interface RowEdit {
+  readonly what: string;
+  /** @returns whether there was anything to edit. */
+  edit(database: Database.Database): boolean;
+}
+
+/** Numbers that follow from a seed (mulberry32). */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+/** Every kind of edit that fits what is in the database, each on a row that `random` chooses. */
+export function rowEdits(database: Database.Database, random: () => number): RowEdit[] {
+  const column = (text: string): string[] => database.prepare(text).pluck().all() as string[];
+  const kinds = column('SELECT DISTINCT kind FROM resources ORDER BY kind');
+  const prefixes = [...new Set(column('SELECT stream FROM streams ORDER BY stream').map((stream) => stream.split('/')[0]))];
+  return [
+    ...kinds.flatMap((kind) => ofResource(kind, random)),
+    ...prefixes.flatMap((prefix) => ofStream(prefix, random)),
+    ...['nonce_groups', 'streams', 'facts', 'resources', 'audit_heads', 'audit_spans', 'audit_targets', 'audit_correlations', 'audit_sites'].map(emptied),
+    ...OTHERS.map(([what, text]) => statement(what, text, random)),
+  ];
+}
+
+/** As many edits as are asked for: all kinds of them in turn, each time on other rows. */
+export function manyEdits(database: Database.Database, seed: number, count: number): RowEdit[] {
+  const random = randomOf(seed);
+  const all: RowEdit[] = [];
+  while (all.length < count) {
+    const round = rowEdits(database, random);
+    for (let at = round.length - 1; at > 0; at -= 1) {
+      const other = Math.floor(random() * (at + 1));
+      [round[at], round[other]] = [round[other], round[at]];
+    }
+    all.push(...round);
+  }
+  return all.slice(0, count);
+}
+
+/** Does one edit in a closed data directory. */
+export function editRow(file: string, { edit }: RowEdit): boolean {
+  const database = new Database(file);
+  try {
+    return edit(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** `@id` is the row that is chosen; `@other` another one, where there is one. */
+function onRow(what: string, rows: string, given: readonly unknown[], change: string, random: () => number): RowEdit {
+  const [at, beside] = [random(), random()];
+  return {
+    what,
+    edit(database) {
+      const ids = database
+        .prepare(rows)
+        .pluck()
+        .all(...given) as number[];
+      if (ids.length === 0) return false;
+      const id = ids[Math.floor(at * ids.length)];
+      const rest = ids.filter((each) => each !== id);
+      const other = rest[Math.floor(beside * rest.length)];
+      if (change.includes('@other') && other === undefined) return false;
+      return change.split(';').reduce((sum, text) => sum + database.prepare(text).run(...[pick(text, id, other)].flat()).changes, 0) > 0;
+    },
+  };
+}
+
+function pick(text: string, id: number, other: number | undefined): readonly unknown[] {
+  const named = { ...(text.includes('@id') ? { id } : {}), ...(text.includes('@other') ? { other } : {}) };
+  return Object.keys(named).length > 0 ? [named] : [];
+}
+
+/** A value inside the spec or status, so that the body stays a document. */
+const CHANGED_BODY = `UPDATE resources SET body = json_set(body, '$.edited', json('true')) WHERE rowid = @id`;
+
+function ofResource(kind: string, random: () => number): RowEdit[] {
+  const rows = 'SELECT rowid FROM resources WHERE kind = ?';
+  const edit = (what: string, change: string): RowEdit => onRow(`${kind}: ${what}`, rows, [kind], change, random);
+  return [
+    edit('body changed', CHANGED_BODY),
+    edit('a letter of the body changed', "UPDATE resources SET body = replace(body, '2026', '2062') WHERE rowid = @id"),
+    edit('row deleted', 'DELETE FROM resources WHERE rowid = @id'),
+    edit('column name unlike the body', "UPDATE resources SET name = name || 'x' WHERE rowid = @id"),
+    edit('column site unlike the body', "UPDATE resources SET site = site || 'x' WHERE rowid = @id"),
+    edit('column kind unlike the body', "UPDATE resources SET kind = kind || 'x' WHERE rowid = @id"),
+    edit('version changed', 'UPDATE resources SET version = version + 1 WHERE rowid = @id'),
+    edit('mac taken away', 'UPDATE resources SET mac = NULL WHERE rowid = @id'),
+    edit(
+      'a copy under another name',
+      "INSERT INTO resources (kind, site, name, version, body, mac) SELECT kind, site, name || 'x', version, json_set(body, '$.metadata.name', name || 'x'), mac FROM resources WHERE rowid = @id",
+    ),
+    edit(
+      'body of another row',
+      'UPDATE resources SET body = (SELECT body FROM resources WHERE rowid = @other), mac = (SELECT mac FROM resources WHERE rowid = @other) WHERE rowid = @id',
+    ),
+  ];
+}
+
+function ofStream(prefix: string, random: () => number): RowEdit[] {
+  const rows = "SELECT rowid FROM facts WHERE stream = @prefix OR stream LIKE @prefix || '/%'";
+  const edit = (what: string, change: string, from = rows): RowEdit => onRow(`facts ${prefix}: ${what}`, from, [{ prefix }], change, random);
+  const lasts = rows.replace('SELECT rowid FROM facts', 'SELECT f.rowid FROM facts f JOIN streams s USING (stream)').replace('WHERE ', 'WHERE f.sequence = s.last AND (') + ')';
+  return [
+    edit('body changed', "UPDATE facts SET body = json_set(body, '$.edited', json('true')) WHERE rowid = @id"),
+    edit('row deleted', 'DELETE FROM facts WHERE rowid = @id'),
+    edit(
+      'last row deleted and last set back',
+      'UPDATE streams SET last = last - 1 WHERE stream = (SELECT stream FROM facts WHERE rowid = @id);DELETE FROM facts WHERE rowid = @id',
+      lasts,
+    ),
+    edit('last set back', 'UPDATE streams SET last = last - 1 WHERE stream = (SELECT stream FROM facts WHERE rowid = @id)'),
+    edit('a row added', 'INSERT INTO facts (stream, sequence, body) SELECT stream, sequence + 100000, body FROM facts WHERE rowid = @id'),
+    edit('stream renamed', "UPDATE facts SET stream = stream || 'x' WHERE rowid = @id"),
+    edit('stream deleted', 'DELETE FROM streams WHERE stream = (SELECT stream FROM facts WHERE rowid = @id)'),
+    edit(
+      'body of another row',
+      'UPDATE facts SET body = (SELECT body FROM facts WHERE rowid = @other) WHERE rowid = @id AND body <> (SELECT body FROM facts WHERE rowid = @other)',
+    ),
+  ];
+}
+
+function emptied(table: string): RowEdit {
+  return { what: `${table}: emptied`, edit: (database) => database.prepare(`DELETE FROM ${table}`).run().changes > 0 };
+}
+
+/** `@id` where a row is chosen: of the table that the text names first. */
+const OTHERS: readonly (readonly [what: string, text: string])[] = [
+  ['meta: resourceVersion set back', "UPDATE meta SET value = CAST(value - 1 AS TEXT) WHERE key = 'resourceVersion'"],
+  ['meta: resourceVersion set forward', "UPDATE meta SET value = CAST(value + 1000 AS TEXT) WHERE key = 'resourceVersion'"],
+  ['meta: seal deleted', "DELETE FROM meta WHERE key = 'seal'"],
+  ['meta: seal changed', "UPDATE meta SET value = json_set(value, '$.seal.rows', json_extract(value, '$.seal.rows') - 1) WHERE key = 'seal'"],
+  ['meta: seal emptied', "UPDATE meta SET value = '' WHERE key = 'seal'"],
+  ['nonce_groups: row deleted', 'DELETE FROM nonce_groups WHERE rowid = @id'],
+  ['nonce_groups: entries changed', "UPDATE nonce_groups SET entries = replace(entries, 'a', 'b') WHERE rowid = @id AND instr(entries, 'a')"],
+  ['nonce_groups: newest changed', 'UPDATE nonce_groups SET newest = newest - 3600000 WHERE rowid = @id'],
+  ['streams: mac changed', 'UPDATE streams SET mac = zeroblob(32) WHERE stream = (SELECT stream FROM streams LIMIT 1)'],
+  ['audit: body changed', 'UPDATE audit SET body = replace(body, \'"displayName":"\', \'"displayName":"x\') WHERE rowid = @id'],
+  ['audit: row deleted', 'DELETE FROM audit WHERE rowid = @id'],
+  ['audit: hash changed', 'UPDATE audit SET hash = zeroblob(32) WHERE rowid = @id'],
+  ['audit: mac changed', 'UPDATE audit SET mac = zeroblob(32) WHERE rowid = @id'],
+  ['audit: key changed', "UPDATE audit SET key_id = 'x' WHERE rowid = @id"],
+  ...['site', 'action', 'category', 'result', 'kind', 'name', 'account', 'correlation'].map(
+    (name) => [`audit: column ${name} changed`, `UPDATE audit SET ${name} = ${name} || 'x' WHERE rowid = @id`] as const,
+  ),
+  ['audit: time changed', 'UPDATE audit SET at = at + 1000 WHERE rowid = @id'],
+  ['audit_heads: row deleted', 'DELETE FROM audit_heads WHERE rowid = @id'],
+  ['audit_heads: hash changed', "UPDATE audit_heads SET hash = replace(hash, '0', '1') WHERE rowid = @id AND instr(hash, '0')"],
+  ['audit_heads: signature changed', 'UPDATE audit_heads SET signature = zeroblob(64) WHERE rowid = @id'],
+  ['audit_heads: time changed', "UPDATE audit_heads SET at = '2020-01-01T00:00:00.000Z' WHERE rowid = @id"],
+  ['audit_spans: row deleted', 'DELETE FROM audit_spans WHERE rowid = @id'],
+  ['audit_spans: last row deleted', 'DELETE FROM audit_spans WHERE last = (SELECT MAX(last) FROM audit_spans)'],
+  ['audit_spans: times changed', 'UPDATE audit_spans SET to_at = from_at - 1 WHERE rowid = @id'],
+  ['audit_targets: row deleted', 'DELETE FROM audit_targets WHERE sequence = (SELECT sequence FROM audit_targets LIMIT 1)'],
+  ['audit_targets: name changed', "UPDATE audit_targets SET name = name || 'x' WHERE sequence = (SELECT sequence FROM audit_targets LIMIT 1)"],
+  ['audit_targets: row added', "INSERT INTO audit_targets (kind, name, sequence) SELECT kind, name || 'x', sequence FROM audit_targets LIMIT 1"],
+  ['audit_correlations: row deleted', 'DELETE FROM audit_correlations WHERE sequence = (SELECT sequence FROM audit_correlations LIMIT 1)'],
+  ['audit_correlations: row added', "INSERT INTO audit_correlations (correlation, sequence) SELECT correlation || 'x', sequence FROM audit_correlations LIMIT 1"],
+  ['audit_sites: row deleted', 'DELETE FROM audit_sites WHERE last = (SELECT last FROM audit_sites LIMIT 1)'],
+];
+
+function statement(what: string, text: string, random: () => number): RowEdit {
+  if (text.includes('@id')) return onRow(what, `SELECT rowid FROM ${what.slice(0, what.indexOf(':'))}`, [], text, random);
+  return { what, edit: (database) => database.prepare(text).run().changes > 0 };
+}
