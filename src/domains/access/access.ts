@@ -424,7 +424,7 @@ export class Access {
     const lockOuts = locks ? [this.#draft(context, lockOut, component('access'))] : [];
     // last, so that the request counts as one whose refusal is recorded
     const failure = context.audit({ action: 'Login', category: 'auth', target, result: 'Rejected', reason: 'InvalidCredentials', details: { method } });
-    await this.store.write({ ...change, audits: [failure, ...lockOuts] });
+    await this.store.writeOrKeep({ ...change, audits: [failure, ...lockOuts] });
     throw new Refusal('unauthenticated', 'wrong user name or password', { code: 'invalid_credentials' });
   }
 

@@ -47,6 +47,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
   route({
     method: 'POST',
     path: '/api/v1/auth/login',
+    whileStorageRefuses: true,
     action: 'auth:login',
     tier: 'none',
     summary: 'Sign in with user name and password',
@@ -62,6 +63,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
   route({
     method: 'POST',
     path: '/api/v1/auth/refresh',
+    whileStorageRefuses: true,
     action: 'auth:refresh',
     tier: 'none',
     summary: 'A new access token of the same session; auth_time is unchanged',
@@ -93,6 +95,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
   route({
     method: 'POST',
     path: '/api/v1/auth/reauthenticate',
+    whileStorageRefuses: true,
     action: 'auth:reauthenticate',
     tier: 'self',
     summary: 'Enter the password again for a fresh token of the same session',

@@ -50,6 +50,8 @@ export class Sessions {
   readonly #limits: SessionLimits;
   #live = new Map<string, LiveSession>();
   readonly #ended = new Map<string, EndReason>();
+  /** Hash of the refresh token of sessions that were opened while the storage refused, until they are stored. */
+  readonly #unsaved = new Map<string, string>();
   readonly #listeners: ((sessionId: string, reason: string) => void)[] = [];
   #stopSweep: () => void;
 
@@ -100,17 +102,23 @@ export class Sessions {
       createdAtMs: nowMs,
       endsAtMs: nowMs + this.#limits.sessionLifetimeMs,
     };
-    const applied = this.#store.apply({ puts: [{ kind: Session, site: '', name: id, spec }, ...(also.puts ?? [])], removes: also.removes ?? [], audits: [audit] });
+    const written = this.#store.writeOrKeep({ puts: [{ kind: Session, site: '', name: id, spec }, ...(also.puts ?? [])], removes: also.removes ?? [], audits: [audit] });
     const session = liveOf(id, spec, { authTimeMs: nowMs, lastActivityAtMs: nowMs });
     this.#live.set(id, session); // before the wait, so that whoever ends the sessions of the account ends this one too
-    await applied.durable;
+    if (!(await written)) {
+      session.ended = undefined; // the reload that found the storage refusing has taken it for lost
+      this.#live.set(id, session);
+      this.#unsaved.set(id, spec.refreshHash);
+    }
     return { session, refreshToken };
   }
 
   findByRefreshToken(refreshToken: string): LiveSession | undefined {
     const hash = hashOf(refreshToken);
     const found = this.#store.list(Session, '').find((session) => session.spec.refreshHash === hash);
-    return found && this.#live.get(found.metadata.name);
+    if (found) return this.#live.get(found.metadata.name);
+    for (const [id, unsaved] of this.#unsaved) if (unsaved === hash) return this.#live.get(id);
+    return undefined;
   }
 
   /** @throws Refusal 401 `session_ended` or `session_inactive`. */
@@ -143,7 +151,8 @@ export class Sessions {
     session.authTimeMs = nowMs;
     session.lastActivityAtMs = nowMs;
     const put = { kind: Session, site: '', name: session.id, status: { authTimeMs: nowMs, lastActivityAtMs: nowMs } };
-    await this.#store.write({ puts: [put, ...puts], removes, audits: [audit] });
+    // a session that was opened while the storage refused is not stored yet: there is nothing to change
+    await this.#store.writeOrKeep({ puts: this.#unsaved.has(session.id) ? puts : [put, ...puts], removes, audits: [audit] });
   }
 
   /** Ends sessions at once in memory (streams close), and durably with the given audit record. */
@@ -173,6 +182,7 @@ export class Sessions {
     if (!session) return;
     session.ended = reason;
     this.#live.delete(id);
+    this.#unsaved.delete(id);
     if (this.#ended.size >= ENDED_REMEMBERED_MAX) this.#ended.delete(this.#ended.keys().next().value as string);
     this.#ended.set(id, reason);
     for (const listener of this.#listeners) guarded('listener of ended sessions', () => listener(id, END_REASONS[reason]));
@@ -190,7 +200,15 @@ export class Sessions {
       this.#live.set(metadata.name, before.get(metadata.name) ?? liveOf(metadata.name, spec, status));
     }
     for (const id of before.keys()) {
-      if (this.#live.has(id)) continue;
+      if (this.#live.has(id)) {
+        this.#unsaved.delete(id);
+        continue;
+      }
+      const unsaved = this.#unsaved.has(id) ? before.get(id) : undefined;
+      if (unsaved) {
+        this.#live.set(id, unsaved);
+        continue;
+      }
       const lost = before.get(id) as LiveSession;
       lost.ended = 'administrator'; // its opening never reached the disk
     }

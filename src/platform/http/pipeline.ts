@@ -5,6 +5,7 @@
 import { assert } from '../base/assert.js';
 import type { Log } from '../base/log.js';
 import { auditReason, Refusal } from '../base/refusal.js';
+import type { AuditDraft } from '../store/audit-record.js';
 import { Answer, answerFault, answerOf, answerRefusal } from './answer.js';
 import type { Guard } from './barriers/barrier.js';
 import { BARRIERS } from './barriers/index.js';
@@ -74,7 +75,7 @@ export class Pipeline {
     if (!exchange.row.mutating) return unchanged(exchange, answer);
     if (exchange.audited) return answer;
     if (onlyComputes(exchange)) return this.#guard.store.recorded.then(() => answer); // its nonce is on disk first (D-NONCE-01)
-    return this.#guard.store.write({ audits: [exchange.audit({})] }).then(() => answer);
+    return this.#record(exchange, exchange.audit({})).then(() => answer);
   }
 
   #refuse(exchange: Exchange, fault: unknown): Answer | Promise<Answer> {
@@ -86,13 +87,17 @@ export class Pipeline {
     const result = fault instanceof Refusal ? 'Rejected' : 'Failed';
     const reason = auditReason(fault instanceof Refusal ? (fault.context.code ?? fault.kind.replaceAll('-', '_')) : 'internal');
     try {
-      return this.#guard.store
-        .write({ audits: [exchange.audit({ result, reason })] })
+      return this.#record(exchange, exchange.audit({ result, reason }))
         .then(() => answer)
         .catch((refusal: unknown) => this.#refuseUnaudited(refusal));
     } catch (refusal) {
       return this.#refuseUnaudited(refusal);
     }
+  }
+
+  #record({ row }: Exchange, audit: AuditDraft): Promise<unknown> {
+    const { store } = this.#guard;
+    return row.bound.row.whileStorageRefuses ? store.writeOrKeep({ audits: [audit] }) : store.write({ audits: [audit] });
   }
 
   /** The refusal could not be recorded: what the caller learns is that the storage is away. */

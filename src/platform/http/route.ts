@@ -129,6 +129,8 @@ export interface RouteRow<Path extends string, Schema extends GenericSchema | un
   readonly computes?: true | ((body: unknown) => boolean);
   /** Not an activity for the inactivity window (decisions Q-AUTH-21). */
   readonly background?: true;
+  /** Served while nothing can be written: what it leaves on record is kept in memory and written afterwards (D-C-09). */
+  readonly whileStorageRefuses?: true;
   /** While a password change is pending these routes stay open. */
   readonly duringPasswordChange?: true;
   /** A live stream: the handler returns `webSocket(...)` or `eventStream(...)` of stream-port.ts; the query form `token` is accepted. */

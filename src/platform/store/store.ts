@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.js';
 import { timestamp } from '../base/clock.js';
-import { contain } from '../base/guarded.js';
+import { contain, guarded } from '../base/guarded.js';
 import { Refusal } from '../base/refusal.js';
 import type { Fact, Ledger, LedgerTransaction, UnchainedAudit } from '../ledger/protocol.js';
 import { type AuditDraft, auditName } from './audit-record.js';
@@ -20,6 +20,8 @@ import { misfit, type RowFault } from './read-row.js';
 import { type Metadata, type OwnerReference, type Ref, type Resource, refOf } from './resource.js';
 
 const PROBE_INTERVAL_MS = 2000;
+const KEPT_MAX = 1000; // sign-ins while nothing can be written; further ones are refused
+const KEPT_NONCES_MAX = 50_000; // of a window; the oldest go first
 const NOTHING: readonly never[] = [];
 
 /** One resource as a change wants it to be. Members that are left out keep their value (create: empty). */
@@ -96,6 +98,9 @@ export class Store implements StoreReader {
   /** Nonces of requests that were admitted in this turn and have not travelled to the ledger yet. */
   #admitted: Nonce[] = [];
   #reloaded: Promise<void> = Promise.resolve();
+  /** What was done while the ledger refused commits, oldest first, and is told when it accepts them again. */
+  #kept: Change[] = [];
+  #keptNonces: Nonce[] = [];
 
   /** `witness` gives `details.clock` of audit records; without it records carry none. Rows of `kinds` are checked when they are read. */
   constructor(ledger: Ledger, clock: Clock, witness?: () => ClockWitness, kinds: readonly Kind[] = []) {
@@ -263,12 +268,52 @@ export class Store implements StoreReader {
    * by itself at the end of the turn: one transaction less per request, and still nothing committed after the admission
    * can be on disk before the nonce is (D-NONCE-01).
    *
-   * @throws Refusal `storage_unavailable` while the ledger refuses commits.
+   * @throws Refusal `storage_unavailable` while the ledger refuses commits, unless the request is one that may be `kept`.
    */
-  admit(nonce: Nonce): void {
-    if (this.#refusing) throw storageUnavailable();
+  admit(nonce: Nonce, kept = false): void {
+    if (this.#refusing) {
+      if (!kept) throw storageUnavailable();
+      this.#keepNonces([nonce]);
+      return;
+    }
     if (this.#admitted.length === 0) setImmediate(() => this.#sendAdmitted());
     this.#admitted.push(nonce);
+  }
+
+  /**
+   * For what must go on while nothing can be written: people sign in so that they can watch. Then the change is kept in
+   * memory and written, its records saying when it happened, as soon as the ledger accepts commits again; until then it is
+   * not in the store.
+   *
+   * @returns whether it is on disk.
+   * @throws Refusal `storage_unavailable` when more is kept than there is room for.
+   */
+  async writeOrKeep(change: Change): Promise<boolean> {
+    const happenedAt = this.#now();
+    if (!this.#refusing) {
+      try {
+        await this.apply(change).durable;
+        return true;
+      } catch (fault) {
+        if (!(fault instanceof Refusal) || fault.kind !== 'unavailable') throw fault;
+      }
+    }
+    if (this.#kept.length >= KEPT_MAX) throw storageUnavailable();
+    this.#kept.push({ ...change, audits: (change.audits ?? []).map((draft) => ({ ...draft, details: { ...draft.details, happenedAt } })) });
+    return false;
+  }
+
+  #keepNonces(nonces: readonly Nonce[]): void {
+    for (const nonce of nonces) this.#keptNonces.push(nonce);
+    if (this.#keptNonces.length > KEPT_NONCES_MAX) this.#keptNonces.splice(0, this.#keptNonces.length - KEPT_NONCES_MAX);
+  }
+
+  #writeKept(): void {
+    const [changes, nonces] = [this.#kept, this.#keptNonces];
+    this.#kept = [];
+    this.#keptNonces = [];
+    if (nonces.length > 0) this.apply({ nonces }).durable.catch(() => undefined); // kept again by the commit that fails
+    for (const change of changes) guarded('change that was kept', () => void this.apply(change).durable.catch(() => this.#kept.push(change)));
   }
 
   /** Applies and waits until the change is on disk. */
@@ -369,6 +414,7 @@ export class Store implements StoreReader {
     const epoch = this.#epoch;
     const durable: Promise<void> = this.#ledger.commit(transaction).then(undefined, async () => {
       durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
+      this.#keepNonces(transaction.nonces); // their requests were looked at: they stay spent
       await this.#fail(epoch);
       throw storageUnavailable();
     });
@@ -405,6 +451,7 @@ export class Store implements StoreReader {
         .then(() => {
           this.#refusing = false;
           this.#lastCommit = Promise.resolve(); // what failed is taken back; nothing waits for a record of it any more
+          this.#writeKept();
           this.#tellReload();
         })
         .catch(() => this.#probeLater());

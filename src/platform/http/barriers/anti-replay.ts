@@ -21,7 +21,7 @@ export const antiReplay: Barrier = (exchange, { nonces, clock, store }) => {
     const admission = nonces.admit(nonce, exchange.row.public);
     if (admission === 'duplicate') throw nonceRefusal(409, 'duplicate request nonce');
     if (admission === 'full') throw new Refusal('unavailable', 'the memory of request nonces is full', { code: 'nonce_store_full', retryAfterSeconds: 1 });
-    store.admit({ hash: Nonces.hash(nonce), atMs: clock.wallMs() });
+    store.admit({ hash: Nonces.hash(nonce), atMs: clock.wallMs() }, exchange.row.bound.row.whileStorageRefuses);
   }
   exchange.admitted = true;
   return undefined;

@@ -20,7 +20,7 @@ export interface Guard {
   readonly authenticator: Authenticator;
   /** Undefined while `gateway.antiReplay.enabled` is false. */
   readonly nonces: Nonces | undefined;
-  readonly store: Pick<Store, 'admit' | 'write' | 'recorded' | 'accepting'>;
+  readonly store: Pick<Store, 'admit' | 'write' | 'writeOrKeep' | 'recorded' | 'accepting'>;
   readonly siteExists: (site: string) => boolean;
   /** False until storage is open and recovery is done: everything but probes and pages answers 503 `starting`. */
   readonly ready: () => boolean;

@@ -1,0 +1,59 @@
+/** While nothing can be written everybody can watch: known accounts sign in and refresh, and the trail tells of it afterwards (D-C-09). */
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { eventually } from '../support/api-client.js';
+import { applianceProcess } from '../support/appliance-process.js';
+
+const PASSWORD = 'correct horse battery';
+const credentials = { username: 'ada', password: PASSWORD };
+
+t.test('a disk that is full for longer than a token lives', async (t) => {
+  try {
+    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
+  } catch {
+    t.pass('prlimit is not installed: not tried here');
+    return;
+  }
+  const box = await applianceProcess({ environment: { LINESIDE_LOG_LEVEL: 'error' }, bare: true });
+  t.teardown(async () => {
+    await box.end('SIGKILL');
+    box.remove();
+  });
+  const writable = (is: boolean): void => void execFileSync('prlimit', ['--pid', String(box.pid), `--fsize=${is ? 'unlimited' : '0'}:`]);
+  await box.start();
+  t.equal((await box.api.post('/api/v1/auth/first-admin', { code: await box.commissioningCode(), ...credentials })).status, 201);
+  const before = (await box.api.post('/api/v1/auth/login', credentials)).body as { accessToken: string; refreshToken: string };
+  const as = (token: string) => box.api.with(`Bearer ${token}`);
+
+  writable(false);
+  t.match(await as(before.accessToken).post('/api/v1/auth/users', { username: 'eve', password: PASSWORD, displayName: 'Eve' }), { status: 503 });
+  const nonce = randomUUID();
+  const refresh = () => box.api.post('/api/v1/auth/refresh', { refreshToken: before.refreshToken }, { 'x-dcs-nonce': nonce });
+  const refreshed = await refresh();
+  t.equal(refreshed.status, 200, 'a console goes on');
+  t.equal((await refresh()).status, 409, 'its nonce is spent all the same');
+  t.equal((await as(refreshed.body.accessToken).get('/api/v1/system/health')).status, 200);
+  const during = await box.api.post('/api/v1/auth/login', credentials);
+  t.equal(during.status, 200, 'somebody else can come and look');
+  t.equal((await as(during.body.accessToken).get('/api/v1/audit')).status, 200);
+  t.equal((await box.api.post('/api/v1/auth/refresh', { refreshToken: during.body.refreshToken })).status, 200);
+  t.equal((await as(during.body.accessToken).post('/api/v1/auth/reauthenticate', { password: PASSWORD })).status, 200);
+  t.match(await box.api.post('/api/v1/auth/login', { ...credentials, password: 'not the password' }), { status: 401, body: { code: 'invalid_credentials' } });
+
+  writable(true);
+  await eventually('writes are accepted again', async () => (await box.api.get('/readyz')).status === 200, 15_000);
+  const { items } = (await as(during.body.accessToken).get('/api/v1/audit?category=auth&limit=100')).body as { items: { result: string; details: Record<string, unknown> }[] };
+  const told = items.filter(({ details }) => details.happenedAt !== undefined);
+  t.ok(
+    told.some(({ result }) => result === 'Rejected'),
+    'the wrong password is on record',
+  );
+  t.ok(told.filter(({ details }) => details.method === 'password').length === 1, 'the sign-in too, with its time');
+  t.ok(told.some(({ details }) => details.method === 'reauthenticate'));
+  t.equal((await as(during.body.accessToken).get('/api/v1/audit/verify')).body.ok, true);
+  await box.end();
+  await box.start();
+  t.equal((await box.api.post('/api/v1/auth/refresh', { refreshToken: during.body.refreshToken })).status, 200, 'the session outlives a restart');
+  t.equal((await refresh()).status, 409, 'and so does the nonce');
+});
