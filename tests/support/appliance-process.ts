@@ -42,6 +42,15 @@ export class ApplianceProcess {
     return this.#output;
   }
 
+  get isRunning(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** It ran, and runs no more. */
+  get hasEnded(): boolean {
+    return this.#child !== undefined && !this.isRunning;
+  }
+
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
@@ -60,7 +69,7 @@ export class ApplianceProcess {
     await eventually(
       'the appliance is ready',
       async () => {
-        if (child.exitCode !== null) throw new Error(`the appliance ended with ${child.exitCode}:\n${this.#output}`);
+        if (!this.isRunning) throw new Error(`the appliance ended with ${child.exitCode ?? child.signalCode}:\n${this.#output}`);
         return fetch(`${this.base}/readyz`).then(
           (response) => response.status === 200,
           () => false,

@@ -48,7 +48,8 @@ export interface Told {
 }
 
 export class Story {
-  readonly box: ApplianceProcess;
+  /** Another process on the same data follows one that was killed. */
+  box: ApplianceProcess;
   admin!: ApiClient;
   mes!: ApiClient;
 
