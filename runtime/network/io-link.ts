@@ -5,7 +5,7 @@
  * Invariant: inside a scan nothing is allocated, except for a text channel whose text changed.
  */
 import type { ImagePlan } from '../port.js';
-import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
+import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
 import type { ChannelArrays } from './arena.js';
 import type { OutputWire } from './instance.js';
@@ -16,6 +16,9 @@ const REWRITE_MS = 1000;
 
 /** Acknowledgement of the last write of an output, as AO and DO see it. */
 export const ACK = { failed: 0, done: 1, mismatch: 2 } as const;
+
+/** Whether an order to an output of an image would reach its device. */
+export const REACH = { live: 0, away: 1, withheld: 2 } as const;
 
 /** Bytes of one text channel in the image: a length byte and the text. */
 const TEXT_BYTES = 128;
@@ -34,6 +37,7 @@ export interface IoState {
   readonly ack: Float64Array;
   readonly readback: Float64Array;
   readonly answered: Uint8Array;
+  readonly reach: Uint8Array;
   readonly aliveAtMs: Float64Array;
   readonly lastOut: Float64Array;
   readonly writtenAtMs: Float64Array;
@@ -52,6 +56,8 @@ export class IoLink {
   readonly readback: Float64Array;
   /** 1 where the probe has dealt with every write of an output. */
   readonly answered: Uint8Array;
+  /** Per image, as latched: judged like an input, so that a replay refuses what was refused. */
+  readonly reach: Uint8Array;
   /** When each image was last seen connected and fresh. */
   readonly aliveAtMs: Float64Array;
   readonly #plans: readonly ImagePlan[];
@@ -82,6 +88,7 @@ export class IoLink {
     this.ack = ack;
     this.readback = readback;
     this.answered = new Uint8Array(count + 1).fill(1);
+    this.reach = new Uint8Array(plans.length).fill(REACH.away);
     this.#isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
     this.#ageless = new Uint8Array(count);
     this.#lastOut = new Float64Array(count).fill(Number.NaN);
@@ -110,6 +117,7 @@ export class IoLink {
     for (let image = 0; image < this.images.length; image += 1) {
       const view = this.#views[image];
       this.images[image].latch(view.value, view.sampledAtMs, view.quality);
+      this.#lookWhetherReached(image);
       this.#watch(image, nowMs);
       this.#judge(image, nowMs);
     }
@@ -128,6 +136,21 @@ export class IoLink {
       this.images[image].latch(view.value, view.sampledAtMs, view.quality);
       this.#judge(image, nowMs);
     }
+  }
+
+  #lookWhetherReached(image: number): void {
+    const { header } = this.images[image];
+    const connected = Atomics.load(header, IMAGE_HEADER.connection) === CONNECTION.connected;
+    const isWithheld = Atomics.load(header, IMAGE_HEADER.outputs) !== OUTPUTS.live;
+    this.reach[image] = isWithheld ? REACH.withheld : connected ? REACH.live : REACH.away;
+  }
+
+  /** Until the first scan of a new plan, what the last scan of the old one has seen. */
+  takeOver(old: IoLink): void {
+    this.#plans.forEach(({ module }, image) => {
+      const before = old.#plans.findIndex((plan) => plan.module === module);
+      if (before >= 0) this.reach[image] = old.reach[before];
+    });
   }
 
   #watch(image: number, nowMs: number): void {
@@ -209,13 +232,13 @@ export class IoLink {
     }
   }
 
-  /** A write of a device tag: goes out even when the value is the one the scan knows. */
+  /** A write of a device tag, given once: goes out even when the value is the one the scan knows. */
   force(image: number, channel: number, value: number, text: string | undefined): void {
     const at = this.first[image] + channel;
     if (text !== undefined) this.images[image].setText(channel, encodeUtf8(text));
     this.#lastOut[at] = value;
     this.#writtenAtMs[at] = Number.NEGATIVE_INFINITY;
-    this.images[image].write(channel, text === undefined ? value : 0);
+    this.images[image].order(channel, text === undefined ? value : 0);
     this.#touched[image] = 1;
   }
 
@@ -237,6 +260,7 @@ export class IoLink {
       ack: this.ack.slice(),
       readback: this.readback.slice(),
       answered: this.answered.slice(),
+      reach: this.reach.slice(),
       aliveAtMs: this.aliveAtMs.slice(),
       lastOut: this.#lastOut.slice(),
       writtenAtMs: this.#writtenAtMs.slice(),
@@ -250,6 +274,7 @@ export class IoLink {
     this.ack.set(state.ack);
     this.readback.set(state.readback);
     this.answered.set(state.answered);
+    this.reach.set(state.reach);
     this.aliveAtMs.set(state.aliveAtMs);
     this.#lastOut.set(state.lastOut);
     this.#writtenAtMs.set(state.writtenAtMs);

@@ -19,7 +19,7 @@ import { callPart, copyInputs } from './execute.js';
 import { takeOverNetwork } from './hot-swap.js';
 import { inspectNetwork, type NetworkInspection } from './inspect.js';
 import type { Instance, Memory, Run } from './instance.js';
-import type { IoLink } from './io-link.js';
+import { type IoLink, REACH } from './io-link.js';
 import { copyMemory, type NetworkState, restoreMemory } from './network-state.js';
 import { fillMemory } from './load.js';
 import { type PreparedNetworks, prepareNetworks } from './prepare.js';
@@ -35,7 +35,7 @@ const ELAPSED_PERIODS_MAX = 10;
 const CHANNEL_TYPES = { bool: 'BOOL', int: 'INT', float: 'REAL', string: 'STRING' } as const;
 
 export interface WriteRefusal {
-  readonly code: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed';
+  readonly code: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'device_unreachable' | 'outputs_withheld';
   readonly message: string;
 }
 
@@ -368,10 +368,26 @@ export class NetworkSet {
     return null;
   }
 
+  /** Why an order to an output would not reach its device: then it is refused, and never carried out later (contract 2, Tag write rules 3). */
+  #unreached(image: number): WriteRefusal | null {
+    const { module } = this.plan.images[image];
+    switch (this.io.reach[image]) {
+      case REACH.live:
+        return null;
+      case REACH.withheld:
+        return { code: 'outputs_withheld', message: `the outputs of I/O module ${module} are withheld: nothing is written to the device` };
+      default:
+        return { code: 'device_unreachable', message: `I/O module ${module} is not connected: nothing was written, and nothing will be when it is` };
+    }
+  }
+
   #override(tag: TagSlot, slot: number, number: number): WriteRefusal | null {
     const { address, network } = tag.plan;
     if (this.modeOf(slot) === 'Automatic')
       return { code: 'write_failed', message: `${address} is an output of its network; it can be overridden only while ${network} is not in Automatic` };
+    const drives = tag.image >= 0 && this.plan.images[tag.image].channels[tag.channel].direction === 'output';
+    const unreached = drives ? this.#unreached(tag.image) : null;
+    if (unreached) return unreached;
     this.#memory.S[tag.override] = 1;
     this.#memory.S[tag.override + 1] = number;
     this.overridesChanged = true;
@@ -389,6 +405,8 @@ export class NetworkSet {
     const type = CHANNEL_TYPES[channel.dataType];
     const number = readWritten(type, value, this.#texts);
     if (number === undefined) return { code: 'invalid_value', message: `${JSON.stringify(value)} is no ${type} for ${name}` };
+    const unreached = this.#unreached(at.image);
+    if (unreached) return unreached;
     this.io.force(at.image, at.channel, number, type === 'STRING' ? String(value) : undefined);
     this.#settling.note(slot, this.#nowMs);
     return null;
@@ -428,6 +446,7 @@ export class NetworkSet {
 
   /** Keeps the state of unchanged blocks, all written values, the overrides and the bypasses (Q-PROG-03). */
   #takeOver(old: NetworkSet): void {
+    this.io.takeOver(old.io);
     const number = (value: number | string): number => (typeof value === 'string' ? this.#texts.intern(value) : value);
     for (const instance of this.#instances) {
       const before = old.#instances.find((entry) => entry.plan.name === instance.plan.name);

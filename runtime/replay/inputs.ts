@@ -109,8 +109,8 @@ export class InputCells {
     const codes = (values: Uint8Array, count: number): Cells<Uint8Array> => ({ now: values.subarray(0, count), before: new Uint8Array(count) });
     const { none, images } = io;
     this.#numbers = [words(io.aliveAtMs, images.length), words(io.sampledAtMs, none), words(io.value, none), words(io.readback, none), words(io.ack, none)];
-    this.#codes = [codes(io.quality, none), codes(io.answered, none)];
-    this.bytesMax = 1 + CELL_BYTES_MAX * (images.length + 4 * none) + 6 * 2 * none;
+    this.#codes = [codes(io.quality, none), codes(io.answered, none), codes(io.reach, images.length)];
+    this.bytesMax = 1 + CELL_BYTES_MAX * (images.length + 4 * none) + 6 * (2 * none + images.length);
   }
 
   write(out: ByteWriter, wallMs: number): void {

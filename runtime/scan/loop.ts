@@ -66,6 +66,8 @@ const WRITE_RULES: Readonly<Record<WriteRefusal['code'], string>> = {
   out_of_range: 'write-range',
   invalid_value: 'type-mismatch',
   write_failed: 'write-failed',
+  device_unreachable: 'write-failed',
+  outputs_withheld: 'write-failed',
 };
 
 export class UnitLoop {

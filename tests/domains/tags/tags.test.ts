@@ -319,18 +319,24 @@ t.test('CMT-06: a declared range holds for a write frame as it does over REST', 
 t.test('TAG-27: a refusal of the runtime is passed through with its reason', async (t) => {
   const plant = await startPlant();
   t.teardown(() => plant.stop());
+  const own = {
+    runtime_unreachable: { result: 'Failed', reason: 'RuntimeUnreachable' },
+    device_unreachable: { result: 'Failed', reason: 'DeviceUnreachable' },
+    outputs_withheld: { result: 'Rejected', reason: 'OutputsWithheld' },
+  };
   for (const [code, status] of [
     ['write_failed', 502],
     ['read_only_tag', 403],
     ['out_of_range', 400],
     ['unknown_tag', 404],
     ['runtime_unreachable', 503],
+    ['device_unreachable', 503],
+    ['outputs_withheld', 409],
   ] as const) {
     plant.link.answer = { ok: false, code, message: `the device said no (${code})` };
     t.match(await plant.request('POST', `${UNIT_TAGS}/v101.sp`, { body: { value: 1 } }), { status, body: { code, error: `the device said no (${code})` } });
     t.match(plant.audits.at(-1), {
-      result: 'Failed',
-      reason: code === 'runtime_unreachable' ? 'RuntimeUnreachable' : 'RuntimeRefused',
+      ...(own[code as keyof typeof own] ?? { result: 'Failed', reason: 'RuntimeRefused' }),
       details: { message: `the device said no (${code})` },
     });
     t.match(plant.audits.at(-2), { result: 'Accepted' });

@@ -7,12 +7,12 @@ import { blockType, blockTypeEntries, BLOCK_TYPE_NAMES, portLookup, validateNetw
 import { executionOrder } from '../../../runtime/network/order.js';
 import { NetworkSet } from '../../../runtime/network/network-set.js';
 import { TextTable } from '../../../runtime/network/texts.js';
-import type { UnitPlan } from '../../../runtime/port.js';
+import type { TagPlan, UnitPlan } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/network.js';
-import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { CONNECTION, OUTPUTS, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
-import { image, network, tags, unitPlan, wires } from './plans.js';
+import { connect, image, network, tags, unitPlan, wires } from './plans.js';
 
 /** A set with its clock: every `scan` is one period. */
 class Unit {
@@ -232,6 +232,7 @@ t.test('Decisions 5.1 rule 2 and 7: input ports keep a written value, outputs ar
     ],
   });
   const unit = new Unit(plan);
+  connect(plan);
   unit.scan();
   t.equal(unit.get('m.out'), 10);
   t.strictSame(
@@ -261,6 +262,8 @@ t.test('Decisions 7.7: the end of a write behind a channel', async (t) => {
   const unit = new Unit(plan);
   const io = new ProcessImage(1, plan.images[0].buffer);
   const slot = unit.set.slot('io:v');
+  connect(plan);
+  unit.scan();
   const settle = (status: number): unknown => {
     unit.write('io:v', 5);
     unit.scan();
@@ -275,6 +278,34 @@ t.test('Decisions 7.7: the end of a write behind a channel', async (t) => {
   unit.write('io:v', 6);
   unit.scan(60);
   t.match(unit.set.writeSettled(slot), { settled: true, rule: 'write-failed' }, 'no answer within the read-back time');
+});
+
+t.test('TAG-27: what would not reach the device is refused, by the reach that the scan has latched, and never carried out later', async (t) => {
+  const channelTag: TagPlan = { address: 'm.coil', network: 'm', name: 'coil', type: 'REAL', writable: true, cyclic: true, binding: { kind: 'channel', image: 0, channel: 1 } };
+  const plan = unitPlan({
+    images: [image('io', 'v output', 'coil output')],
+    tags: [...tags('m.out ao.OUT REAL w'), channelTag],
+    moduleModes: { m: 'Manual' },
+    networks: [network({ name: 'm', blocks: [{ name: 'ao', type: 'AO', params: { addr: '' } }], channels: [{ block: 'ao', image: 0, channel: 0 }] })],
+  });
+  const unit = new Unit(plan);
+  const io = new ProcessImage(2, plan.images[0].buffer);
+  const attempt = (): string[] => ['m.coil', 'io:coil', 'm.out'].map((address) => unit.write(address, 7));
+  t.strictSame(attempt(), Array(3).fill('device_unreachable'), 'nothing is known of the device yet');
+  connect(plan, CONNECTION.lost);
+  unit.scan();
+  t.strictSame(attempt(), Array(3).fill('device_unreachable'));
+  connect(plan, CONNECTION.connected, OUTPUTS.withheld);
+  unit.scan();
+  t.strictSame(attempt(), Array(3).fill('outputs_withheld'));
+  t.strictSame([io.outSeq[1], unit.set.overrides()], [0, []], 'nothing waits in the image');
+  connect(plan);
+  t.strictSame(attempt(), Array(3).fill('outputs_withheld'), 'as the scan has latched it');
+  unit.scan();
+  unit.swap({ ...plan, revision: 2 });
+  t.strictSame(attempt(), Array(3).fill('ok'), 'a new plan goes on with what is known');
+  unit.scan();
+  t.strictSame([io.held[0], io.held[1], io.out[0], io.out[1]], [1, 0, 7, 7], 'the override is held, the order given once');
 });
 
 const COUNT: readonly BlockSpec[] = [

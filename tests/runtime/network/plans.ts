@@ -1,6 +1,6 @@
 /** Small unit plans for the tests of networks and scans: the caller names only what it is about. */
 import type { ImagePlan, NetworkPlan, TagPlan, UnitPlan } from '../../../runtime/port.js';
-import { processImageBytes } from '../../../runtime/vocabulary/process-image.js';
+import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage, processImageBytes } from '../../../runtime/vocabulary/process-image.js';
 import { tagTableBytes } from '../../../runtime/vocabulary/tag-table.js';
 
 export const SETTINGS = {
@@ -64,6 +64,15 @@ export function tags(...texts: readonly string[]): TagPlan[] {
     const [block, portName] = port.split('.');
     return { address, network: owner, name, type: type as TagPlan['type'], writable: access === 'w', cyclic: true, binding: { kind: 'port', block, port: portName } };
   });
+}
+
+/** The devices are there, and their outputs ours. */
+export function connect({ images }: Pick<UnitPlan, 'images'>, connection: number = CONNECTION.connected, outputs: number = OUTPUTS.live): void {
+  for (const { channels, buffer } of images) {
+    const { header } = new ProcessImage(channels.length, buffer);
+    Atomics.store(header, IMAGE_HEADER.connection, connection);
+    Atomics.store(header, IMAGE_HEADER.outputs, outputs);
+  }
 }
 
 export function image(module: string, ...channels: readonly string[]): ImagePlan {
