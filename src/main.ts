@@ -76,7 +76,7 @@ import { openLedger } from './platform/ledger/ledger.js';
 import { lockDataDir } from './platform/ledger/lock.js';
 import { openQueries } from './platform/ledger/queries.js';
 import { ReconcileLoop } from './platform/reconcile/loop.js';
-import { witnessOf } from './platform/store/clock-witness.js';
+import { momentOf, witnessOf } from './platform/store/clock-witness.js';
 import { Store } from './platform/store/store.js';
 import { Hub, type Places } from './platform/stream/hub.js';
 import type { Settings } from './settings.js';
@@ -101,7 +101,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const keys = openDeviceKeys(settings.dataDir);
   const ledger = await openLedger(settings.dataDir);
   const queries = openQueries(settings.dataDir, () => store.recorded);
-  const store = new Store(ledger, clock, witnessOf(clock), STORED_KINDS);
+  const witness = witnessOf(clock);
+  const store = new Store(ledger, clock, witness, STORED_KINDS);
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
 
   // ------------------------------------------------------------ access
@@ -110,6 +111,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const access = new Access({
     store,
     clock,
+    time: { now: () => momentOf(clock, witness), synchronised: () => witness().synchronised },
     keys,
     settings,
     announceCode: (code) => {

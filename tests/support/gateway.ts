@@ -112,7 +112,8 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
   const audits: UnchainedAudit[] = [];
   store.watchAudit((record) => audits.push(record));
   let code: string | undefined;
-  const access = new Access({ store, clock, keys, settings, announceCode: (shown) => (code = shown), hashCost: TEST_COST, ...options.access });
+  const time = { now: () => ({ wallMs: clock.wallMs(), bootID: 'one boot', bootMs: clock.monoMs() }), synchronised: () => true };
+  const access = new Access({ store, clock, time, keys, settings, announceCode: (shown) => (code = shown), hashCost: TEST_COST, ...options.access });
   const sites = new Set(options.sites ?? ['north', 'south']);
   const siteExists = (site: string) => sites.has(site) || store.get(TestSite, '', site) !== undefined;
   const given = typeof options.routes === 'function' ? options.routes({ store, clock, access }) : (options.routes ?? []);

@@ -20,7 +20,7 @@ import { type Attempt, LockOuts } from './lockouts.js';
 import { badPassword, checkPassword, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles } from './roles.js';
 import { SessionTokens, type TokenKeys } from './session-token.js';
-import { type LiveSession, Sessions } from './sessions.js';
+import { type LiveSession, Sessions, type TimeWitness } from './sessions.js';
 
 export interface AccessSettings {
   readonly dataDir: string;
@@ -46,6 +46,7 @@ export interface AccessSettings {
 export interface AccessOptions {
   readonly store: Store;
   readonly clock: Clock;
+  readonly time: TimeWitness;
   readonly keys: TokenKeys;
   readonly settings: AccessSettings;
   /** Puts the commissioning code on the console of the appliance. */
@@ -101,11 +102,11 @@ export class Access {
     this.store = store;
     this.clock = clock;
     this.settings = settings;
-    this.sessions = new Sessions(store, clock, settings);
+    this.sessions = new Sessions(store, clock, settings, options.time);
     this.lockOuts = new LockOuts(store, clock, settings);
     this.keys = new ApiKeys(store, clock);
     this.streamsOf = options.streamsOf ?? (() => 0);
-    this.#tokens = new SessionTokens(options.keys);
+    this.#tokens = new SessionTokens(options.keys, clock);
     this.#hasher = new PasswordHasher(options.hashCost);
     this.#code = new CommissioningCode(settings.dataDir, clock);
     this.#announceCode = options.announceCode;
@@ -434,16 +435,15 @@ export class Access {
   }
 
   #sessionBody(session: LiveSession, account: AccountSpec, refreshToken: string | undefined): SessionBody {
-    const nowMs = this.clock.wallMs();
-    const issuedAtMs = Math.floor(nowMs / 1000) * 1000;
-    const expiresAtMs = Math.min(issuedAtMs + this.settings.accessTokenLifetimeMs, session.endsAtMs);
-    const accessToken = this.#tokens.issue(account, { sid: session.id, issuedAtMs, expiresAtMs, authTimeMs: session.authTimeMs });
+    const lifeMs = Math.min(this.settings.accessTokenLifetimeMs, session.life.remainingMs);
+    const { signedIn, authTimeMs } = session;
+    const { token: accessToken, expiresAtMs } = this.#tokens.issue(account, { sid: session.id, lifeMs, signedIn, authTimeMs });
     const caller = this.authenticator.authenticate(`Bearer ${accessToken}`);
     return {
       accessToken,
       tokenType: 'Bearer',
-      expiresIn: Math.max(0, Math.floor((expiresAtMs - nowMs) / 1000)),
-      expiresAt: timestamp(Math.floor(expiresAtMs / 1000) * 1000),
+      expiresIn: Math.floor(lifeMs / 1000),
+      expiresAt: timestamp(expiresAtMs),
       ...(refreshToken === undefined ? {} : { refreshToken }),
       sessionId: session.id,
       user: this.me(caller),

@@ -1,6 +1,7 @@
 /** API keys (contract 1, API key; decisions KEY): 256 bits, shown once, kept as SHA-256, found by one hash and one look-up. */
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
+import { Stopwatch } from '../../platform/base/elapsed.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -17,6 +18,8 @@ export class ApiKeys {
   readonly #clock: Clock;
   readonly #byHash = new Map<string, string>();
   readonly #usedAtMs = new Map<string, number>();
+  /** Since the last use that was saved. */
+  readonly #saved = new Map<string, Stopwatch>();
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
@@ -26,7 +29,10 @@ export class ApiKeys {
     store.watch(ApiKey, ({ type, resource, before }) => {
       if (before) this.#byHash.delete((before as ApiKeyResource).spec.hash);
       if (type === 'put') this.#byHash.set((resource as ApiKeyResource).spec.hash, resource.metadata.name);
-      else this.#usedAtMs.delete(resource.metadata.name);
+      else {
+        this.#usedAtMs.delete(resource.metadata.name);
+        this.#saved.delete(resource.metadata.name);
+      }
     });
   }
 
@@ -50,9 +56,11 @@ export class ApiKeys {
     return this.#usedAtMs.get(metadata.name) ?? status.lastUsedAtMs;
   }
 
-  #use({ metadata, status }: ApiKeyResource, nowMs: number): void {
+  #use({ metadata }: ApiKeyResource, nowMs: number): void {
     this.#usedAtMs.set(metadata.name, nowMs);
-    if (nowMs - (status.lastUsedAtMs ?? 0) < USE_SAVE_INTERVAL_MS || !this.#store.accepting) return;
+    const saved = this.#saved.get(metadata.name);
+    if ((saved && saved.elapsedMs < USE_SAVE_INTERVAL_MS) || !this.#store.accepting) return;
+    this.#saved.set(metadata.name, new Stopwatch(this.#clock));
     this.#store.apply({ puts: [{ kind: ApiKey, site: '', name: metadata.name, status: { lastUsedAtMs: nowMs } }] });
   }
 

@@ -5,7 +5,7 @@
 import type { Clock } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Authenticator } from '../../platform/http/authenticator.js';
-import type { Caller } from '../../platform/http/caller.js';
+import { type Caller, hasExpired } from '../../platform/http/caller.js';
 import type { SessionState, SessionWatch } from '../../platform/http/stream-port.js';
 import type { Store } from '../../platform/store/store.js';
 import type { ApiKeyResource, ApiKeys } from './api-keys.js';
@@ -24,7 +24,6 @@ export type ExternalTokens = (token: string) => Caller;
 interface KnownToken {
   readonly header: string;
   readonly claims: TokenClaims;
-  readonly expiresAtMs: number;
   readonly session: LiveSession;
   /** Caller as of `account`; a changed account makes a new one. */
   account: AccountSpec;
@@ -83,7 +82,7 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
   }
 
   stateOf(caller: Caller): SessionState {
-    if (caller.expiresAtMs !== null && this.#options.clock.wallMs() >= caller.expiresAtMs) return 'expired';
+    if (hasExpired(caller, this.#options.clock.wallMs())) return 'expired';
     if (caller.sessionId === null || this.#isExternal(caller)) return 'active';
     const reason = this.#options.sessions.judge(caller.sessionId);
     if (reason === undefined) return 'active';
@@ -98,7 +97,8 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     if (caller.sessionId === null || this.#isExternal(caller)) return caller;
     const session = this.#options.sessions.require(caller.sessionId);
     const account = this.#accountOf(session.account);
-    return this.#humanCaller(account, session, { issuedAtMs: caller.issuedAtMs, authTimeMs: caller.authTimeMs, expiresAtMs: caller.expiresAtMs });
+    const { issuedAtMs, authTimeMs, expiresAtMs, token } = caller;
+    return this.#humanCaller(account, session, { issuedAtMs, authTimeMs, expiresAtMs, token });
   }
 
   /** A session of the issuer itself is not in the session table (D-AUTH-04). */
@@ -107,36 +107,30 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
   }
 
   #bearer(token: string, header: string): Caller {
-    const nowMs = this.#options.clock.wallMs();
     let claims: TokenClaims;
     try {
-      claims = this.#options.tokens.read(token, nowMs);
+      claims = this.#options.tokens.read(token);
     } catch (refusal) {
       if (this.#options.external) return this.#options.external(token);
       throw refusal;
     }
-    const session = this.#requireSession(claims, nowMs);
+    const session = this.#requireSession(claims);
     const account = this.#accountOf(session.account);
-    const caller = this.#humanCaller(account, session, { issuedAtMs: claims.iat * 1000, authTimeMs: claims.auth_time * 1000, expiresAtMs: claims.exp * 1000 });
+    const caller = this.#humanCaller(account, session, timesOf(claims));
     if (this.#known.size >= TOKENS_KEPT_MAX) this.#known.delete(this.#known.keys().next().value as string);
-    this.#known.set(cacheKey(header), { header, claims, expiresAtMs: claims.exp * 1000, session, account, caller });
+    this.#known.set(cacheKey(header), { header, claims, session, account, caller });
     return caller;
   }
 
   /** The hot path: expiry, session and account of a token that was verified before. */
   #admit(known: KnownToken, header: string): Caller {
-    const nowMs = this.#options.clock.wallMs();
     try {
-      if (nowMs >= known.expiresAtMs) throw expired();
+      if (known.claims.life.expires.hasPassed) throw expired();
       this.#options.sessions.require(known.session.id);
       const account = this.#accountOf(known.session.account);
       if (account !== known.account) {
         known.account = account;
-        known.caller = this.#humanCaller(account, known.session, {
-          issuedAtMs: known.claims.iat * 1000,
-          authTimeMs: known.claims.auth_time * 1000,
-          expiresAtMs: known.expiresAtMs,
-        });
+        known.caller = this.#humanCaller(account, known.session, timesOf(known.claims));
       }
       return known.caller;
     } catch (refusal) {
@@ -145,8 +139,8 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     }
   }
 
-  #requireSession(claims: TokenClaims, nowMs: number): LiveSession {
-    if (nowMs >= claims.exp * 1000) throw expired();
+  #requireSession(claims: TokenClaims): LiveSession {
+    if (claims.life.expires.hasPassed) throw expired();
     const session = this.#options.sessions.require(claims.sid);
     if (session.accountId !== claims.sub) throw invalidToken();
     return session;
@@ -158,7 +152,7 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     return account;
   }
 
-  #humanCaller(account: AccountSpec, session: LiveSession, times: Pick<Caller, 'issuedAtMs' | 'authTimeMs' | 'expiresAtMs'>): Caller {
+  #humanCaller(account: AccountSpec, session: LiveSession, times: Times): Caller {
     const rights = this.#options.roles().rightsOf(account.groups);
     return {
       ...callerOf({ kind: 'human', accountId: account.accountId, username: account.username, displayName: account.displayName }, rights.actions),
@@ -184,6 +178,12 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     };
     return this.#developer;
   }
+}
+
+type Times = Pick<Caller, 'issuedAtMs' | 'authTimeMs' | 'expiresAtMs' | 'token'>;
+
+function timesOf({ iat, auth_time, exp, life }: TokenClaims): Times {
+  return { issuedAtMs: iat * 1000, authTimeMs: auth_time * 1000, expiresAtMs: exp * 1000, token: life };
 }
 
 /** The end of the signature: enough to find a token, cheap to hash; the whole header is compared afterwards. */
@@ -215,5 +215,5 @@ function expired(): Refusal {
 function splitHeader(authorization: string | undefined): [string | undefined, string] {
   if (authorization === undefined || authorization === '') return [undefined, ''];
   const at = authorization.indexOf(' ');
-  return at < 0 ? [authorization.toLowerCase(), ''] : [authorization.slice(0, at).toLowerCase(), authorization.slice(at + 1).trim()];
+  return at < 0 ? [authorization.toLowerCase(), ''] : [authorization.slice(0, at).toLowerCase(), authorization.slice(at + 1)];
 }

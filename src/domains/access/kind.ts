@@ -45,6 +45,8 @@ export interface SessionStatus {
   readonly authTimeMs: number;
   /** At most a minute behind what the gateway knows in memory. */
   readonly lastActivityAtMs: number;
+  /** As of the last activity that was saved: when that was by the clock of the machine, how long the session had lived. Absent in data of 0.1.0. */
+  readonly saved?: { readonly bootID: string; readonly bootMs: number; readonly livedMs: number; readonly signedInMs: number };
 }
 export const Session: Kind<SessionSpec, SessionStatus> = {
   ...INTERNAL,

@@ -1,6 +1,13 @@
-/** The session token (decisions Q-AUTH-01): a JWT signed with the device key, Ed25519, never shared between devices. */
+/**
+ * The session token (decisions Q-AUTH-01): a JWT signed with the device key, Ed25519, never shared between devices. Beside the
+ * instants of JWT it carries when it was issued by the monotonic clock of this start, so that setting the clock neither ends
+ * nor prolongs it (D-C-07); in a later start it is judged by its instants.
+ */
 import { type KeyObject, randomUUID, sign, verify } from 'node:crypto';
+import type { Clock } from '../../platform/base/clock.js';
+import { Deadline, Stopwatch } from '../../platform/base/elapsed.js';
 import { Refusal } from '../../platform/base/refusal.js';
+import type { TokenLife } from '../../platform/http/caller.js';
 
 export interface TokenKeys {
   readonly privateKey: KeyObject;
@@ -16,6 +23,7 @@ export interface TokenClaims {
   readonly iat: number;
   readonly exp: number;
   readonly auth_time: number;
+  readonly life: TokenLife;
 }
 
 export interface TokenSubject {
@@ -29,16 +37,26 @@ const CLOCK_SKEW_MS = 60_000; // decisions Q-AUTH-09
 
 export class SessionTokens {
   readonly #keys: TokenKeys;
+  readonly #clock: Clock;
   readonly #issuer: string;
   readonly #header: string;
+  /** Names this start: monotonic times of another one mean nothing here. */
+  readonly #start = randomUUID();
 
-  constructor(keys: TokenKeys) {
+  constructor(keys: TokenKeys, clock: Clock) {
     this.#keys = keys;
+    this.#clock = clock;
     this.#issuer = `lineside:${keys.deviceId}`;
     this.#header = encode({ alg: 'EdDSA', typ: 'JWT', kid: keys.kid });
   }
 
-  issue(subject: TokenSubject, claims: { readonly sid: string; readonly issuedAtMs: number; readonly expiresAtMs: number; readonly authTimeMs: number }): string {
+  issue(
+    subject: TokenSubject,
+    claims: { readonly sid: string; readonly lifeMs: number; readonly signedIn: Stopwatch; readonly authTimeMs: number },
+  ): { token: string; expiresAtMs: number } {
+    const iat = Math.floor(this.#clock.wallMs() / 1000);
+    const exp = iat + Math.floor(claims.lifeMs / 1000);
+    const monoMs = this.#clock.monoMs();
     const payload = encode({
       iss: this.#issuer,
       aud: 'lineside',
@@ -48,30 +66,51 @@ export class SessionTokens {
       groups: subject.groups,
       sid: claims.sid,
       jti: randomUUID(),
-      iat: Math.floor(claims.issuedAtMs / 1000),
-      exp: Math.floor(claims.expiresAtMs / 1000),
+      iat,
+      exp,
       auth_time: Math.floor(claims.authTimeMs / 1000),
+      mono: { start: this.#start, issuedMs: monoMs, expiresMs: monoMs + claims.lifeMs, signedInMs: monoMs - claims.signedIn.elapsedMs },
     });
     const signed = `${this.#header}.${payload}`;
-    return `${signed}.${sign(null, Buffer.from(signed), this.#keys.privateKey).toString('base64url')}`;
+    return { token: `${signed}.${sign(null, Buffer.from(signed), this.#keys.privateKey).toString('base64url')}`, expiresAtMs: exp * 1000 };
   }
 
   /**
    * Signature and form; the caller looks at expiry and session on every request.
    * @throws Refusal 401 `invalid_token`.
    */
-  read(token: string, nowMs: number): TokenClaims {
+  read(token: string): TokenClaims {
     const parts = token.split('.');
     if (parts.length !== 3) throw invalidToken();
     const header = decode(parts[0]);
-    if (header?.alg !== 'EdDSA' || header.kid !== this.#keys.kid) throw invalidToken();
+    // RFC 7515 4.1.11: an extension that must be understood, and none is
+    if (header?.alg !== 'EdDSA' || header.kid !== this.#keys.kid || 'crit' in header) throw invalidToken();
     const signature = Buffer.from(parts[2], 'base64url');
+    if (signature.toString('base64url') !== parts[2]) throw invalidToken(); // one token has one spelling
     if (!verify(null, Buffer.from(`${parts[0]}.${parts[1]}`), this.#keys.publicKey, signature)) throw invalidToken();
     const claims = decode(parts[1]);
     if (!claims || claims.iss !== this.#issuer || claims.aud !== 'lineside' || !isClaims(claims)) throw invalidToken();
+    return { sub: claims.sub, sid: claims.sid, iat: claims.iat, exp: claims.exp, auth_time: claims.auth_time, life: this.#lifeOf(claims) };
+  }
+
+  #lifeOf(claims: SignedClaims): TokenLife {
+    const { mono } = claims;
+    if (isMono(mono) && mono.start === this.#start) {
+      const nowMs = this.#clock.monoMs();
+      return {
+        issued: new Stopwatch(this.#clock, nowMs - mono.issuedMs),
+        signedIn: new Stopwatch(this.#clock, nowMs - mono.signedInMs),
+        expires: new Deadline(this.#clock, mono.expiresMs - nowMs),
+      };
+    }
+    const nowMs = this.#clock.wallMs();
     const latestMs = nowMs + CLOCK_SKEW_MS;
-    if (claims.iat * 1000 > latestMs || claims.auth_time * 1000 > latestMs) throw invalidToken();
-    return { sub: claims.sub, sid: claims.sid, iat: claims.iat, exp: claims.exp, auth_time: claims.auth_time };
+    if (claims.iat * 1000 > latestMs || claims.auth_time * 1000 > latestMs || (claims.nbf ?? 0) * 1000 > latestMs) throw invalidToken();
+    return {
+      issued: new Stopwatch(this.#clock, nowMs - claims.iat * 1000),
+      signedIn: new Stopwatch(this.#clock, nowMs - claims.auth_time * 1000),
+      expires: new Deadline(this.#clock, claims.exp * 1000 - nowMs),
+    };
   }
 }
 
@@ -79,8 +118,25 @@ export function invalidToken(): Refusal {
   return new Refusal('unauthenticated', 'the access token is not valid', { code: 'invalid_token' });
 }
 
-function isClaims(claims: Record<string, unknown>): claims is Record<string, unknown> & TokenClaims {
-  return typeof claims.sub === 'string' && typeof claims.sid === 'string' && Number.isFinite(claims.iat) && Number.isFinite(claims.exp) && Number.isFinite(claims.auth_time);
+interface SignedClaims {
+  readonly sub: string;
+  readonly sid: string;
+  readonly iat: number;
+  readonly exp: number;
+  readonly auth_time: number;
+  readonly nbf?: number;
+  readonly mono?: unknown;
+}
+
+function isClaims(claims: Record<string, unknown>): claims is Record<string, unknown> & SignedClaims {
+  const { sub, sid, iat, exp, auth_time, nbf = 0 } = claims;
+  return typeof sub === 'string' && typeof sid === 'string' && [iat, exp, auth_time, nbf].every(Number.isFinite);
+}
+
+function isMono(mono: unknown): mono is { readonly start: string; readonly issuedMs: number; readonly expiresMs: number; readonly signedInMs: number } {
+  if (typeof mono !== 'object' || mono === null) return false;
+  const { issuedMs, expiresMs, signedInMs } = mono as Record<string, unknown>;
+  return [issuedMs, expiresMs, signedInMs].every(Number.isFinite);
 }
 
 function encode(value: object): string {

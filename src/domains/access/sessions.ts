@@ -1,10 +1,14 @@
 /**
  * Sessions (decisions Q-AUTH-01, Q-AUTH-21): inactivity window, absolute life, end by logout, administrator or account. What
- * decides on the hot path is in memory; activity is saved at most once a minute, so a power cut can only end a session early.
+ * decides on the hot path is in memory and elapses by the monotonic clock; the instants are for people (D-C-07). Activity is
+ * saved at most once a minute, so a power cut can only end a session early. Across a start a session lives on when the
+ * interruption is known and shorter than what was left of it.
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { guarded } from '../../platform/base/guarded.js';
+import { Deadline, Stopwatch } from '../../platform/base/elapsed.js';
+import { elapsedSince, type Moment } from '../../platform/base/moment.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Change, Store } from '../../platform/store/store.js';
 import { type AccountSpec, type AccountStatus, Session, type SessionSpec, type SessionStatus } from './kind.js';
@@ -36,10 +40,21 @@ export interface LiveSession {
   readonly accountId: string;
   readonly createdAtMs: number;
   readonly endsAtMs: number;
+  readonly age: Stopwatch;
+  readonly life: Deadline;
+  readonly idle: Stopwatch;
+  /** Since the last activity that was saved. */
+  readonly saved: Stopwatch;
+  signedIn: Stopwatch;
   authTimeMs: number;
   lastActivityAtMs: number;
-  savedActivityAtMs: number;
   ended: EndReason | undefined;
+}
+
+/** Where time stands, and whether the wall clock follows a server. */
+export interface TimeWitness {
+  now(): Moment;
+  synchronised(): boolean;
 }
 
 type AccountResource = Resource<AccountSpec, AccountStatus>;
@@ -48,6 +63,7 @@ export class Sessions {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #limits: SessionLimits;
+  readonly #witness: TimeWitness;
   #live = new Map<string, LiveSession>();
   readonly #ended = new Map<string, EndReason>();
   /** Hash of the refresh token of sessions that were opened while the storage refused, until they are stored. */
@@ -55,10 +71,11 @@ export class Sessions {
   readonly #listeners: ((sessionId: string, reason: string) => void)[] = [];
   #stopSweep: () => void;
 
-  constructor(store: Store, clock: Clock, limits: SessionLimits) {
+  constructor(store: Store, clock: Clock, limits: SessionLimits, witness: TimeWitness) {
     this.#store = store;
     this.#clock = clock;
     this.#limits = limits;
+    this.#witness = witness;
     this.#load();
     store.watchReload(() => this.#load());
     this.#stopSweep = this.#sweepLater();
@@ -102,10 +119,12 @@ export class Sessions {
       createdAtMs: nowMs,
       endsAtMs: nowMs + this.#limits.sessionLifetimeMs,
     };
-    const written = this.#store.writeOrKeep({ puts: [{ kind: Session, site: '', name: id, spec }, ...(also.puts ?? [])], removes: also.removes ?? [], audits: [audit] });
-    const session = liveOf(id, spec, { authTimeMs: nowMs, lastActivityAtMs: nowMs });
+    const status: SessionStatus = { authTimeMs: nowMs, lastActivityAtMs: nowMs, saved: this.#stamp(0, 0) };
+    const put = { kind: Session, site: '', name: id, spec, status };
+    const written = this.#store.writeOrKeep({ puts: [put, ...(also.puts ?? [])], removes: also.removes ?? [], audits: [audit] });
+    const session = this.#liveOf(id, spec, status, { livedMs: 0, idleMs: 0, signedInMs: 0 });
     this.#live.set(id, session); // before the wait, so that whoever ends the sessions of the account ends this one too
-    if (!(await written)) {
+    if (!(await written) && !this.#ended.has(id)) {
       session.ended = undefined; // the reload that found the storage refusing has taken it for lost
       this.#live.set(id, session);
       this.#unsaved.set(id, spec.refreshHash);
@@ -125,7 +144,7 @@ export class Sessions {
   require(id: string): LiveSession {
     const session = this.#live.get(id);
     if (!session) throw endedRefusal(this.#ended.get(id) ?? 'administrator');
-    const reason = this.#judge(session, this.#clock.wallMs());
+    const reason = this.#judge(session);
     if (reason === undefined) return session;
     this.#end(session, reason);
     throw endedRefusal(reason);
@@ -134,14 +153,14 @@ export class Sessions {
   /** Why a session is over, undefined while it lives. */
   judge(id: string): EndReason | undefined {
     const session = this.#live.get(id);
-    return session ? this.#judge(session, this.#clock.wallMs()) : (this.#ended.get(id) ?? 'administrator');
+    return session ? this.#judge(session) : (this.#ended.get(id) ?? 'administrator');
   }
 
   touch(session: LiveSession): void {
-    const nowMs = this.#clock.wallMs();
-    session.lastActivityAtMs = nowMs;
-    if (nowMs - session.savedActivityAtMs < ACTIVITY_SAVE_INTERVAL_MS || !this.#store.accepting) return;
-    session.savedActivityAtMs = nowMs;
+    session.lastActivityAtMs = this.#clock.wallMs();
+    session.idle.restart();
+    if (session.saved.elapsedMs < ACTIVITY_SAVE_INTERVAL_MS || !this.#store.accepting) return;
+    session.saved.restart();
     this.#saveStatus(session);
   }
 
@@ -150,7 +169,10 @@ export class Sessions {
     const nowMs = this.#clock.wallMs();
     session.authTimeMs = nowMs;
     session.lastActivityAtMs = nowMs;
-    const put = { kind: Session, site: '', name: session.id, status: { authTimeMs: nowMs, lastActivityAtMs: nowMs } };
+    session.signedIn = new Stopwatch(this.#clock);
+    session.idle.restart();
+    session.saved.restart();
+    const put = { kind: Session, site: '', name: session.id, status: this.#statusOf(session) };
     // a session that was opened while the storage refused is not stored yet: there is nothing to change
     await this.#store.writeOrKeep({ puts: this.#unsaved.has(session.id) ? puts : [put, ...puts], removes, audits: [audit] });
   }
@@ -166,10 +188,10 @@ export class Sessions {
     return [...this.#live.values()].filter((session) => session.account === account && session.id !== except).map((session) => session.id);
   }
 
-  #judge(session: LiveSession, nowMs: number): EndReason | undefined {
+  #judge(session: LiveSession): EndReason | undefined {
     if (session.ended) return session.ended;
-    if (nowMs >= session.endsAtMs) return 'expired';
-    return nowMs - session.lastActivityAtMs > this.#limits.inactivityTimeoutMs ? 'inactive' : undefined;
+    if (session.life.hasPassed) return 'expired';
+    return session.idle.elapsedMs > this.#limits.inactivityTimeoutMs ? 'inactive' : undefined;
   }
 
   #end(session: LiveSession, reason: EndReason): void {
@@ -190,15 +212,30 @@ export class Sessions {
 
   #saveStatus(session: LiveSession): void {
     if (!this.#store.get(Session, '', session.id)) return;
-    this.#store.apply({ puts: [{ kind: Session, site: '', name: session.id, status: { authTimeMs: session.authTimeMs, lastActivityAtMs: session.lastActivityAtMs } }] });
+    this.#store.apply({ puts: [{ kind: Session, site: '', name: session.id, status: this.#statusOf(session) }] });
+  }
+
+  #statusOf(session: LiveSession): SessionStatus {
+    const { authTimeMs, lastActivityAtMs } = session;
+    return { authTimeMs, lastActivityAtMs, saved: this.#stamp(session.age.elapsedMs, session.signedIn.elapsedMs) };
+  }
+
+  #stamp(livedMs: number, signedInMs: number): SessionStatus['saved'] {
+    const { bootID, bootMs } = this.#witness.now();
+    return { bootID, bootMs, livedMs, signedInMs };
   }
 
   #load(): void {
     const before = this.#live;
     this.#live = new Map();
+    const over: string[] = [];
     for (const { metadata, spec, status } of this.#store.list(Session, '')) {
-      this.#live.set(metadata.name, before.get(metadata.name) ?? liveOf(metadata.name, spec, status));
+      // what was ended here stays so, even when its removal never reached the disk
+      const session = before.get(metadata.name) ?? (this.#ended.has(metadata.name) ? undefined : this.#afterInterruption(metadata.name, spec, status));
+      if (session) this.#live.set(metadata.name, session);
+      else over.push(metadata.name);
     }
+    if (over.length > 0 && this.#store.accepting) this.#store.apply({ removes: over.map((name) => ({ kind: Session.kind, site: '', name })) });
     for (const id of before.keys()) {
       if (this.#live.has(id)) {
         this.#unsaved.delete(id);
@@ -214,12 +251,44 @@ export class Sessions {
     }
   }
 
+  /** Undefined when it did not outlive the interruption, or nobody knows how long that was. */
+  #afterInterruption(id: string, spec: SessionSpec, status: SessionStatus): LiveSession | undefined {
+    const { lastActivityAtMs, saved } = status;
+    const kept: Moment = { wallMs: lastActivityAtMs, bootID: saved?.bootID ?? '', bootMs: saved?.bootMs ?? 0 };
+    const idleMs = elapsedSince(kept, this.#witness.now(), this.#witness.synchronised());
+    if (idleMs === undefined) return undefined;
+    const livedMs = (saved?.livedMs ?? Math.max(0, lastActivityAtMs - spec.createdAtMs)) + idleMs;
+    const signedInMs = (saved?.signedInMs ?? Math.max(0, lastActivityAtMs - status.authTimeMs)) + idleMs;
+    const session = this.#liveOf(id, spec, status, { livedMs, idleMs, signedInMs });
+    const reason = this.#judge(session);
+    if (reason === undefined) return session;
+    this.#ended.set(id, reason);
+    return undefined;
+  }
+
+  #liveOf(id: string, spec: SessionSpec, status: SessionStatus, { livedMs, idleMs, signedInMs }: { livedMs: number; idleMs: number; signedInMs: number }): LiveSession {
+    return {
+      id,
+      account: spec.account,
+      accountId: spec.accountId,
+      createdAtMs: spec.createdAtMs,
+      endsAtMs: spec.endsAtMs,
+      age: new Stopwatch(this.#clock, livedMs),
+      life: new Deadline(this.#clock, this.#limits.sessionLifetimeMs - livedMs),
+      idle: new Stopwatch(this.#clock, idleMs),
+      saved: new Stopwatch(this.#clock, idleMs),
+      signedIn: new Stopwatch(this.#clock, signedInMs),
+      authTimeMs: status.authTimeMs,
+      lastActivityAtMs: status.lastActivityAtMs,
+      ended: undefined,
+    };
+  }
+
   #sweepLater(): () => void {
     return this.#clock.after(SWEEP_INTERVAL_MS, () => {
-      const nowMs = this.#clock.wallMs();
       for (const session of [...this.#live.values()]) {
         guarded('sweep of the sessions', () => {
-          const reason = this.#judge(session, nowMs);
+          const reason = this.#judge(session);
           if (reason) this.#end(session, reason);
         });
       }
@@ -230,20 +299,6 @@ export class Sessions {
 
 export function hashOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
-}
-
-function liveOf(id: string, spec: SessionSpec, status: SessionStatus): LiveSession {
-  return {
-    id,
-    account: spec.account,
-    accountId: spec.accountId,
-    createdAtMs: spec.createdAtMs,
-    endsAtMs: spec.endsAtMs,
-    authTimeMs: status.authTimeMs,
-    lastActivityAtMs: status.lastActivityAtMs,
-    savedActivityAtMs: status.lastActivityAtMs,
-    ended: undefined,
-  };
 }
 
 function endedRefusal(reason: EndReason): Refusal {

@@ -1,4 +1,5 @@
 /** The identity behind a request or a stream (contract 1, Authentication; decisions AUTH). */
+import type { Deadline, Stopwatch } from '../base/elapsed.js';
 import type { Actor } from '../store/audit-record.js';
 
 /** Cumulative, low to high. */
@@ -14,13 +15,25 @@ export interface Caller {
   /** Sites the caller is confined to; null when unrestricted. */
   readonly sites: readonly string[] | null;
   readonly sessionId: string | null;
-  /** Wall ms; null for API keys and in mode `none`. */
+  /** Wall ms, for people and records; null for API keys and in mode `none`. */
   readonly issuedAtMs: number | null;
   readonly authTimeMs: number | null;
   readonly expiresAtMs: number | null;
+  /** What the life of a token of this gateway is judged by (D-C-07); the claims of another issuer are judged by their instants. */
+  readonly token?: TokenLife | undefined;
   readonly mustChangePassword: boolean;
   /** Whether the caller holds an action, for example `batch:create`. */
   may(action: string): boolean;
+}
+
+export interface TokenLife {
+  readonly issued: Stopwatch;
+  readonly signedIn: Stopwatch;
+  readonly expires: Deadline;
+}
+
+export function hasExpired(caller: Caller, nowMs: number): boolean {
+  return caller.token ? caller.token.expires.hasPassed : caller.expiresAtMs !== null && nowMs >= caller.expiresAtMs;
 }
 
 export function mayVisit(caller: Caller, site: string): boolean {

@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { Clock } from '../base/clock.js';
+import type { Moment } from '../base/moment.js';
 
 /** systemd-timesyncd and chrony's wait service leave this mark once the clock follows a server. */
 const SYNCHRONISED_MARK = '/run/systemd/timesync/synchronized';
@@ -29,6 +30,12 @@ export function witnessOf(clock: Clock): () => ClockWitness {
     }
     return { bootID, monotonicNs: String(process.hrtime.bigint()), synchronised };
   };
+}
+
+/** Where time stands, for what must know after a start how long it was away. */
+export function momentOf(clock: Clock, witness: () => ClockWitness): Moment {
+  const { bootID, monotonicNs } = witness();
+  return { wallMs: clock.wallMs(), bootID, bootMs: Number(BigInt(monotonicNs) / 1_000_000n) };
 }
 
 function readBootID(): string {

@@ -4,7 +4,7 @@
  */
 import { timestamp } from '../base/clock.js';
 import { invalid, Refusal } from '../base/refusal.js';
-import type { Caller } from '../http/caller.js';
+import { type Caller, hasExpired } from '../http/caller.js';
 import type { SessionWatch } from '../http/stream-port.js';
 import { CHANNEL_ACTION, type ChannelName } from './channel.js';
 import { type Filter, type FilterRequest, makeFilter, seesPlace } from './filter.js';
@@ -304,7 +304,7 @@ export class Connection {
   /** Looks whether the identity still holds and still may see what it subscribed to (contract 2, Authentication 4; D-STREAM-02). */
   supervise(sessions: SessionWatch, nowMs: number): void {
     if (!this.#open) return;
-    if (this.caller.expiresAtMs !== null && this.caller.expiresAtMs <= nowMs) return this.sessionEnded(TOKEN_EXPIRED);
+    if (hasExpired(this.caller, nowMs)) return this.sessionEnded(TOKEN_EXPIRED);
     const state = sessions.stateOf(this.caller);
     if (state === 'expired') return this.sessionEnded(TOKEN_EXPIRED);
     if (state === 'inactive') return this.sessionEnded(INACTIVE);
