@@ -265,7 +265,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // what wakes whom
   store.watch(Unit, ({ resource, before, configuration }) => {
     if (configuration) unitLoop.wake(resource.metadata.site, resource.metadata.name);
-    for (const batch of batchesOnUnit(store, resource as never, before as never)) batchLoop.wake(resource.metadata.site, batch);
+    for (const scope of batchesOnUnit(store, resource as never, before as never)) wakeScope(resource.metadata.site, scope);
   });
   for (const kind of [ControlModule, ControlProgram]) {
     store.watch(kind, (event) => {

@@ -2,11 +2,13 @@
  * Keeps ad-hoc runs going: starts a run that was launched, judges the commands recorded on its root, and gives the unit back
  * when the root is final (contract 3, Ad-hoc rules; decisions Q-CMD-05, Q-RECIPE-24, Q-RECIPE-26).
  */
-import type { State } from '../../../runtime/vocabulary/states.js';
+import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { isFinal, RECOVERIES } from '../../../runtime/vocabulary/transitions.js';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Store } from '../../platform/store/store.js';
+import { Unit } from '../plant/kind.js';
+import { isAvailable, unavailableText } from '../plant/unit-owner.js';
 import { Phase } from '../procedures/kind.js';
 import { adhocRoot, isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
@@ -24,8 +26,24 @@ export interface AdhocSettings {
   storageLow(): boolean;
 }
 
-/** Why the root of a run may not start again, in the order of decisions 3.2. */
-export function adhocStartRefusal(pass: AdhocPass, facts: Pick<StartFacts, 'store' | 'runtimes' | 'storageLow'>): CommandRefusal | undefined {
+type CommandFacts = Pick<StartFacts, 'store' | 'runtimes' | 'storageLow'>;
+
+/** Why the root of a run may not be started again or reset now; every other command needs no unit that it does not have. */
+export function adhocBarred(pass: AdhocPass, command: Command, facts: CommandFacts): CommandRefusal | undefined {
+  if (command === 'Start') return startRefusal(pass, facts);
+  return command === 'Reset' ? resetRefusal(pass, facts) : undefined;
+}
+
+/** A reset drives the unit: it takes it once more, or is refused while somebody else has it. */
+function resetRefusal({ root, site, scope }: AdhocPass, { store, runtimes }: CommandFacts): CommandRefusal | undefined {
+  const unit = store.get(Unit, site, root.unit)?.status;
+  if (unit && unit.allocatedTo !== scope && !isAvailable(unit))
+    return { rule: 'allocation-unavailable', message: `${unavailableText(root.unit, unit)}; reset ${root.kind} ${root.name} when it is free` };
+  return runtimes.link(site, root.unit)?.ready ? undefined : { rule: 'runtime-not-ready', message: `the runtime of ${root.unit} is not ready` };
+}
+
+/** In the order of decisions 3.2. */
+function startRefusal(pass: AdhocPass, facts: CommandFacts): CommandRefusal | undefined {
   const { root, site, scope } = pass;
   if (pass.unit(root.unit)?.allocatedTo !== scope) return { rule: 'unit-not-allocated', message: `unit ${root.unit} is not allocated to ${scope} any more; launch it anew` };
   if (!facts.runtimes.link(site, root.unit)?.ready) return { rule: 'runtime-not-ready', message: `the runtime of ${root.unit} is not ready` };
@@ -62,8 +80,12 @@ export class AdhocController implements Reconciler {
 
   keys(): Iterable<Key> {
     return this.#roots()
-      .filter((root) => !isFinal(root.status.state) || COMMAND_ANNOTATION in root.metadata.annotations)
+      .filter((root) => !isFinal(root.status.state) || COMMAND_ANNOTATION in root.metadata.annotations || this.#hasUnit(root))
       .map(({ metadata }) => ({ site: metadata.site, name: metadata.name }));
+  }
+
+  #hasUnit({ metadata: { site, name }, spec }: AdhocRoot): boolean {
+    return this.#store.get(Unit, site, spec.unitRef)?.status.allocatedTo === name;
   }
 
   #roots(): AdhocRoot[] {
@@ -81,6 +103,8 @@ export class AdhocController implements Reconciler {
       settleDeadlineMs: 0,
       commandPhase: (phase, command) => this.#phases.command(phase, command),
       awaitsAnswer: (unit, phase) => this.#phases.awaitsAnswer(site, unit, phase),
+      isReady: (unit) => this.#runtimes.link(site, unit)?.ready === true,
+      isRefused: (phase) => this.#phases.isRefused(phase),
     });
     this.#launch(pass);
     this.#judge(pass);
@@ -88,7 +112,7 @@ export class AdhocController implements Reconciler {
     pass.settle();
     const change = pass.change();
     if (change) await this.#store.write(change);
-    if (pass.root.state === 'Idle' && pass.root.runCount > 0) this.#phases.forget(site, pass.root);
+    if (pass.root.state === 'Idle' && pass.root.runCount > 0 && pass.unit(pass.root.unit)?.allocatedTo !== name) this.#phases.forget(site, pass.root);
     return lookAgain(pass.budgetDeadlines(), this.#clock.wallMs());
   }
 
@@ -108,7 +132,7 @@ export class AdhocController implements Reconciler {
     pass.annotations = taken.annotations;
     const { kind, state } = pass.root;
     const facts = { store: this.#store, runtimes: this.#runtimes, storageLow: () => this.#settings.storageLow() };
-    const refusal = pass.order(pending, pending.command === 'Start' ? adhocStartRefusal(pass, facts) : undefined);
+    const refusal = pass.order(pending, adhocBarred(pass, pending.command, facts));
     if (refusal) return this.#rejected(pass, pending, state, refusal);
     pass.verdict(pending, { kind, state }, 'Success');
   }

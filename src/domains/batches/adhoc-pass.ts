@@ -3,7 +3,7 @@
  * decisions Q-CMD-05, Q-RECIPE-24, Q-RECIPE-26).
  */
 import type { Command } from '../../../runtime/vocabulary/states.js';
-import { isFinal, judge, type Verdict } from '../../../runtime/vocabulary/transitions.js';
+import { judge, type Verdict } from '../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { withVerdict, type CommandRejection } from './command-rejection.js';
@@ -31,13 +31,15 @@ export class AdhocPass extends ElementPass {
     return (this.tree as ProcedureTree).root;
   }
 
-  /** Judges a command and gives it to the tree; undefined when it was accepted. `start`: what forbids Start now. */
-  order(pending: Pick<PendingCommand, 'command' | 'alarm'>, start: CommandRefusal | undefined): CommandRefusal | undefined {
+  /** Judges a command and gives it to the tree; undefined when it was accepted. `barred`: what forbids this Start or Reset now. */
+  order(pending: Pick<PendingCommand, 'command' | 'alarm'>, barred: CommandRefusal | undefined): CommandRefusal | undefined {
     const { kind, state, failure } = this.root;
     const { command } = pending;
-    const verdict = this.#judge(command, start?.rule ?? '');
-    this.#accepted = verdict.accepted;
-    const refusal = verdict.accepted ? undefined : verdict.rule === start?.rule ? start : refusalOf(verdict.rule, command, `${kind} ${this.scope} is ${state}`, failure);
+    const verdict = this.#judge(command, barred?.rule ?? '');
+    const ruled = verdict.accepted ? undefined : refusalOf(verdict.rule, command, `${kind} ${this.scope} is ${state}`, failure);
+    const refusal = barred && (verdict.accepted || verdict.rule === barred.rule) ? barred : ruled;
+    this.#accepted = refusal === undefined;
+    if (command === 'Reset' && refusal === undefined) this.takeBack(this.root.unit);
     return this.give(this.root, pending, refusal);
   }
 
@@ -53,15 +55,18 @@ export class AdhocPass extends ElementPass {
   }
 
   settle(): void {
-    this.tree?.settle();
     const { root } = this;
-    this.mirrorUnit(root.unit, [root], '', isFinal(root.state));
-    this.#resetUnit();
+    const unit = this.unit(root.unit);
+    if (unit?.allocatedTo === this.scope && unit.promisedTo !== undefined && this.mustReset(root)) this.tree?.reset(root);
+    this.tree?.settle();
+    this.mirrorUnit(root.unit, [root], '', root.runCount > 0);
   }
 
   /** Gives the unit back although the root has not run: its runtime refused the Start. */
   giveUp(): void {
-    this.mirrorUnit(this.root.unit, [this.root], '', true);
+    const { unit: name } = this.root;
+    const unit = this.unit(name);
+    if (unit?.allocatedTo === this.scope) this.setUnit(name, this.release(name, unit, [this.root]));
   }
 
   change(): Change | undefined {
@@ -85,13 +90,5 @@ export class AdhocPass extends ElementPass {
     } as unknown as Put;
     if (at < 0) puts.push(put);
     else puts[at] = put;
-  }
-
-  /** Ad-hoc Reset: the unit that still shows this run as its last work goes back to Idle with it (decisions 3.6). */
-  #resetUnit(): void {
-    const { root } = this;
-    const unit = this.unit(root.unit);
-    if (root.state !== 'Idle' || root.runCount === 0 || !unit || unit.allocatedTo !== '' || unit.lastWork?.name !== root.name || unit.state === 'Idle') return;
-    this.setUnit(root.unit, { ...unit, state: 'Idle' });
   }
 }

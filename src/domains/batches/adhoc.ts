@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
+import { isIdle, taken, unavailableText } from '../plant/unit-owner.js';
 import { ADHOC_LABEL, OperationTemplate, type ParameterSpec, PhaseTemplate, UnitProcedureTemplate, type ParameterValue } from '../procedures/kind.js';
 import { resolveRoles } from '../recipes/bindings.js';
 import { siteUnits } from '../recipes/site-units.js';
@@ -80,10 +81,10 @@ function launchParameters(formals: readonly ParameterSpec[], given: Launch['para
   return given.map(({ name, value }) => ({ name, value, unit: '', source: 'override', sourceRef: 'launch' }));
 }
 
-function refuseBusy(world: LaunchWorld, site: string, name: string, { state, allocatedTo }: UnitStatus): void {
-  if (allocatedTo !== '' || (state !== '' && state !== 'Idle')) {
-    const why = allocatedTo === '' ? `is ${state}` : `is held by ${allocatedTo}`;
-    throw conflict('unit_not_idle', `unit ${name} ${why}; an ad-hoc run needs an Idle unit`, { unit: name, state, holder: allocatedTo });
+function refuseBusy(world: LaunchWorld, site: string, name: string, status: UnitStatus): void {
+  if (!isIdle(status)) {
+    const { state, allocatedTo: holder } = status;
+    throw conflict('unit_not_idle', `${unavailableText(name, status)}; an ad-hoc run needs an Idle unit`, { unit: name, state, holder });
   }
   if (!world.runtimes.link(site, name)?.ready) throw conflict('runtime_not_ready', `the runtime of ${name} is not ready`, { units: [name] });
   const withheld = permissiveOf(world, site, name);
@@ -111,5 +112,5 @@ function elementPuts(site: string, elements: readonly ElementDraft[], templateRe
 }
 
 function unitPut(site: string, name: string, status: UnitStatus, root: string): Put {
-  return { kind: Unit, site, name, status: { ...status, allocatedTo: root, state: 'Idle', activeWork: null } } as Put;
+  return { kind: Unit, site, name, status: taken(status, root) } as Put;
 }

@@ -1,15 +1,17 @@
 /** One look at one batch: its elements as a tree, and the batch that follows its root (decisions 3.3). */
-import type { BatchState } from '../../../runtime/vocabulary/states.js';
-import { judgeBatch } from '../../../runtime/vocabulary/transitions.js';
+import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
+import { isFinal, judgeBatch } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
+import { isAvailable } from '../plant/unit-owner.js';
 import { withRequests } from './allocation-queue.js';
+import { batchOutputs } from './batch-outputs.js';
 import { elementIndex } from './element-index.js';
 import { type CommandRefusal, ElementPass, type PassWorld, type PendingCommand, refusalOf } from './element-pass.js';
 import { stateEntry } from './execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
-import { hasInside, type TreeNode, walk } from './procedure-tree.js';
+import { hasInside, type TreeNode } from './procedure-tree.js';
 
 export class BatchPass extends ElementPass {
   readonly batch: Resource<BatchSpec, BatchStatus>;
@@ -32,21 +34,58 @@ export class BatchPass extends ElementPass {
     const { phase, heldInside, pausedInside = false, failure } = this.status;
     const facts = { heldInside, pausedInside, failureActive: failure?.active ?? false, resumeCancelsPause: this.world.resumeCancelsPause };
     const verdict = judgeBatch(phase, command, facts);
-    if (verdict.accepted && command === 'Reset') {
-      this.#resetUnits();
-      return undefined;
-    }
+    if (verdict.accepted && command === 'Reset') return this.#resetUnits();
     const refusal = verdict.accepted ? undefined : refusalOf(verdict.rule, command, `the batch is ${phase}`, failure);
     return this.tree && !isFinalBatch(phase) ? this.give(this.tree.root, pending, refusal) : refusal;
   }
 
-  /** Units whose last work belonged to the final batch and that nobody has taken since go back to Idle. */
-  #resetUnits(): void {
-    for (const { unit: name } of this.status.allocations) {
+  /** Units whose last work belonged to the final batch and that nobody has taken since are taken once more and reset (decisions 3.3). */
+  #resetUnits(): CommandRefusal | undefined {
+    const own = [...this.#nodesByUnit()].filter(([name, nodes]) => {
       const unit = this.unit(name);
-      const own = this.tree && [...walk(this.tree.root)].some((node) => node.name === unit?.lastWork?.name);
-      if (unit && own && unit.allocatedTo === '') this.setUnit(name, { ...unit, state: 'Idle' });
+      return isAvailable(unit) && isFinal(unit.state as State) && nodes.some((node) => node.name === unit.lastWork?.name);
+    });
+    const away = own.map(([name]) => name).find((name) => !this.world.isReady(name));
+    if (away !== undefined) return { rule: 'runtime-not-ready', message: `the runtime of ${away} is not ready` };
+    for (const [name, nodes] of own) {
+      this.#keepOutputs();
+      this.takeBack(name);
+      for (const node of nodes) this.tree?.reset(node);
     }
+    return undefined;
+  }
+
+  /** The record is made and will not be changed any more: what it tells of may be reset. */
+  get isRecorded(): boolean {
+    return this.status.recordRef !== '' && this.status.recordSettled !== false;
+  }
+
+  /** Elements that are reset forget their outputs; those of the batch stay. */
+  #keepOutputs(): void {
+    if (!this.status.outputs) this.status = { ...this.status, outputs: batchOutputs(this.store, this.site, this.scope) };
+  }
+
+  get hasUnit(): boolean {
+    return [...this.#nodesByUnit().keys()].some((name) => this.unit(name)?.allocatedTo === this.scope);
+  }
+
+  /**
+   * What goes on after the final state: elements that were still moving at the settle deadline come to rest, and what is to
+   * be reset is reset. The units are the batch's own until then; the batch stays as it is.
+   */
+  settleEnded(): void {
+    const root = this.tree?.root;
+    if (!root) return;
+    for (const [name, nodes] of this.#nodesByUnit()) {
+      const unit = this.unit(name);
+      const left = unit?.allocatedTo === this.scope && unit.promisedTo !== undefined && this.isRecorded ? nodes.filter((node) => this.mustReset(node)) : [];
+      if (left.length > 0) this.#keepOutputs();
+      for (const node of left) this.tree?.reset(node);
+    }
+    if (isFinal(root.state) && root.children.some(({ state }) => state === 'Resetting') && root.children.every(({ state }) => state === 'Resetting' || state === 'Idle'))
+      this.tree?.reset(root);
+    this.tree?.settle();
+    this.#mirrorUnits();
   }
 
   /** Lets the tree settle and carries its root's state over to the batch. */
@@ -54,7 +93,7 @@ export class BatchPass extends ElementPass {
     if (!this.tree) return;
     this.tree.settle();
     this.#mirrorRoot(this.tree.root);
-    this.#mirrorUnits(this.tree.root);
+    this.#mirrorUnits();
   }
 
   setPhase(phase: BatchState, cause: string): void {
@@ -104,10 +143,14 @@ export class BatchPass extends ElementPass {
   }
 
   /** A unit is released after the last unit procedure on it. */
-  #mirrorUnits(root: TreeNode): void {
+  #mirrorUnits(): void {
+    for (const [unit, nodes] of this.#nodesByUnit()) this.mirrorUnit(unit, nodes, this.scope, isFinalBatch(this.status.phase));
+  }
+
+  #nodesByUnit(): Map<string, TreeNode[]> {
     const byUnit = new Map<string, TreeNode[]>();
-    for (const node of root.children) byUnit.set(node.unit, [...(byUnit.get(node.unit) ?? []), node]);
-    for (const [unit, nodes] of byUnit) this.mirrorUnit(unit, nodes, this.scope, isFinalBatch(this.status.phase));
+    for (const node of this.tree?.root.children ?? []) byUnit.set(node.unit, [...(byUnit.get(node.unit) ?? []), node]);
+    return byUnit;
   }
 
   /** Notes which units are asked for now. */

@@ -30,7 +30,8 @@ import { boundRoles } from './phase-plan.js';
 import { stepIsComplete, type TreeNode, walk } from './procedure-tree.js';
 import { enabledTransitions } from './rules.js';
 import { startWaitText } from './start-wait.js';
-import { isAvailable, permissiveOf } from './start.js';
+import { isAvailable } from '../plant/unit-owner.js';
+import { permissiveOf } from './start.js';
 
 /** A transition that is looked at, with the parts of its condition. */
 export interface WaitingTransition {
@@ -170,6 +171,8 @@ function lookOnly({ clock }: BlockedWorld): PassWorld {
     settleDeadlineMs: 0,
     commandPhase: () => undefined,
     awaitsAnswer: () => false,
+    isReady: () => true,
+    isRefused: () => false,
   };
 }
 
@@ -205,14 +208,14 @@ function startBlockers(world: BlockedWorld, pass: ElementPass, node: TreeNode): 
   if (!wait) return [];
   const common = { element: elementOf(node), text: `${node.path} waits: ${startWaitText(wait)}` };
   if (wait.reason === 'signal' || wait.reason === 'barrier') return [{ ...common, ...wait }];
-  const { unit: name, reason } = wait;
+  const { unit: name } = wait;
   const queue = allocationQueue(world.store, pass.site, name);
   const position = 1 + queue.findIndex((entry) => entry.batch === pass.scope);
   return [
     {
       ...common,
-      reason,
-      unit: { name, holder: wait.reason === 'allocation' ? wait.holder : '' },
+      reason: wait.reason === 'resetting' ? 'allocation' : wait.reason,
+      unit: { name, holder: wait.reason === 'allocation' || wait.reason === 'resetting' ? wait.holder : '' },
       ...(position > 0 ? { queuePosition: position } : {}),
       ...(wait.reason === 'permissive' ? { permissive: wait.permissive } : {}),
     },

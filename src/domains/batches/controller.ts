@@ -8,6 +8,10 @@ import type { Clock } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { SyncBarrier } from '../coordination/kind.js';
+import { isActive } from '../../../runtime/vocabulary/transitions.js';
+import { Unit } from '../plant/kind.js';
+import { handedOn, isAvailable, taken } from '../plant/unit-owner.js';
+import { UnitProcedure } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { operatorAction } from './execution-log.js';
@@ -17,11 +21,12 @@ import { withVerdict } from './command-rejection.js';
 import { coordinate, coordinationDeadlines } from './coordination.js';
 import { type PendingCommand, takeCommand } from './element-pass.js';
 import { type Allocation, Batch, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
+import { scopeToReset } from './left-over.js';
 import { LOOK_AGAIN_MIN_MS, lookAgain } from './look-again.js';
 import type { PhaseCommands } from './phase-commands.js';
 import type { HoldPropagation } from './procedure-tree.js';
 import { Recovery } from './recovery.js';
-import { checkStart, isAvailable, permissiveOf, startPuts } from './start.js';
+import { checkStart, permissiveOf, startPuts } from './start.js';
 
 export interface ControllerSettings {
   readonly production: boolean;
@@ -45,6 +50,8 @@ export class BatchController implements Reconciler {
   readonly #settings: ControllerSettings;
   readonly #phases: PhaseCommands;
   readonly #recovery: Recovery;
+  /** Batches whose elements were found moving after their end without a unit, as a release before this one left them. */
+  readonly #leftMoving: Key[];
 
   constructor(parts: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly phases: PhaseCommands; readonly clock: Clock; readonly settings: ControllerSettings }) {
     this.#store = parts.store;
@@ -53,13 +60,19 @@ export class BatchController implements Reconciler {
     this.#clock = parts.clock;
     this.#settings = parts.settings;
     this.#recovery = new Recovery(parts);
+    this.#leftMoving = parts.store.list(UnitProcedure).flatMap(({ metadata: { site }, spec, status }) => {
+      const batch = isActive(status.state) ? parts.store.get(Batch, site, spec.batchRef) : undefined;
+      return batch && isFinalBatch(batch.status.phase) ? [{ site, name: spec.batchRef }] : [];
+    });
   }
 
   keys(): Iterable<Key> {
+    const holders = new Set(this.#store.list(Unit).map(({ metadata, status }) => `${metadata.site}/${status.allocatedTo}`));
     return this.#store
       .list(Batch)
-      .filter((batch) => !isFinalBatch(batch.status.phase) || COMMAND_ANNOTATION in batch.metadata.annotations)
-      .map((batch) => ({ site: batch.metadata.site, name: batch.metadata.name }));
+      .filter(({ metadata, status }) => !isFinalBatch(status.phase) || COMMAND_ANNOTATION in metadata.annotations || holders.has(`${metadata.site}/${metadata.name}`))
+      .map((batch): Key => ({ site: batch.metadata.site, name: batch.metadata.name }))
+      .concat(this.#leftMoving.splice(0));
   }
 
   async reconcile({ site, name }: Key): Promise<Outcome> {
@@ -74,12 +87,16 @@ export class BatchController implements Reconciler {
       settleDeadlineMs: this.#settings.settleDeadlineMs,
       commandPhase: (phase, command, failure) => this.#phases.command(phase, command, failure),
       awaitsAnswer: (unit, phase) => this.#phases.awaitsAnswer(site, unit, phase),
+      isReady: (unit) => this.#runtimes.link(site, unit)?.ready === true,
+      isRefused: (phase) => this.#phases.isRefused(phase),
     });
     // A batch that says Running has a procedure that runs: started before a command is judged, or one that comes in this
     // very moment would find the procedure Idle and be refused.
     if (pass.status.phase === 'Running' && pass.tree?.root.state === 'Idle') pass.tree.command('Start');
+    const hasEnded = isFinalBatch(pass.status.phase);
     const extra = this.#judge(pass);
     this.#recovery.take(pass);
+    if (hasEnded) pass.settleEnded();
     if (!isFinalBatch(pass.status.phase) && pass.status.phase !== 'Pending' && pass.tree) {
       const onDemand = recipe?.allocationPolicy === 'OnDemand';
       if (onDemand) this.#allocateOnDemand(pass);
@@ -95,7 +112,7 @@ export class BatchController implements Reconciler {
       this.#phases.sendSignals(site, name);
       return { lookAgainMs: LOOK_AGAIN_MIN_MS };
     }
-    if (isFinalBatch(pass.status.phase) && pass.tree) this.#phases.forget(site, pass.tree.root);
+    if (isFinalBatch(pass.status.phase) && pass.tree && !pass.hasUnit) this.#phases.forget(site, pass.tree.root);
     return this.#again(pass);
   }
 
@@ -103,10 +120,12 @@ export class BatchController implements Reconciler {
 
   /** Judges the recorded command, once; answers with the resources a start makes. */
   #judge(pass: BatchPass): Put[] {
-    const taken = takeCommand(pass.batch);
-    if (!taken) return [];
-    const { pending } = taken;
-    pass.annotations = taken.annotations;
+    const recorded = takeCommand(pass.batch);
+    if (!recorded) return [];
+    const { pending } = recorded;
+    // what is reset forgets its outputs: it waits until the record has them, which takes a moment
+    if (pending.command === 'Reset' && isFinalBatch(pass.status.phase) && !pass.isRecorded) return [];
+    pass.annotations = recorded.annotations;
     if (pass.status.phase === 'Pending' && pending.command === 'Start') return this.#start(pass, pending);
     const refusal = pass.order(pending);
     if (refusal) this.#rejected(pass, pending, refusal.rule, refusal.message);
@@ -148,8 +167,9 @@ export class BatchController implements Reconciler {
 
   #grant(pass: BatchPass, name: string): void {
     const unit = pass.unit(name);
-    if (!unit || unit.allocatedTo === pass.batch.metadata.name) return;
-    pass.setUnit(name, { ...unit, allocatedTo: pass.batch.metadata.name, state: 'Idle', activeWork: null });
+    if (!unit || unit.allocatedTo === pass.scope) return;
+    const before = scopeToReset(this.#store, pass.site, name, unit);
+    pass.setUnit(name, before === '' ? taken(unit, pass.scope) : handedOn(unit, before, pass.scope));
     pass.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name });
   }
 

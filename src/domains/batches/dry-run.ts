@@ -12,9 +12,10 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 import type { CoordinationBlockSpec, SyncBarrierSpec } from '../coordination/kind.js';
 import { Unit } from '../plant/kind.js';
+import { isAvailable } from '../plant/unit-owner.js';
 import type { ElementStatus } from '../procedures/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
-import { adhocStartRefusal } from './adhoc-controller.js';
+import { adhocBarred } from './adhoc-controller.js';
 import { AdhocPass, type AdhocRoot } from './adhoc-pass.js';
 import { BatchPass } from './batch-pass.js';
 import type { ElementResource } from './element-index.js';
@@ -22,7 +23,7 @@ import { type CommandRefusal, type ElementPass, type PassWorld, readNode } from 
 import type { ElementDraft } from './instantiation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { type ElementKind, type HoldPropagation, ProcedureTree, type TreeNode, walk } from './procedure-tree.js';
-import { checkStart, isAvailable, permissiveOf, type StartFacts, type StartPlan, startPuts } from './start.js';
+import { checkStart, permissiveOf, type StartFacts, type StartPlan, startPuts } from './start.js';
 
 export interface DryRunEffect {
   readonly kind: string;
@@ -66,7 +67,7 @@ function dryBatch(facts: DryRunFacts, batch: BatchResource, command: Command): D
   return outcome(
     pass,
     () => pass.order({ command }),
-    () => (isOver ? undefined : pass.settle()),
+    () => (isOver ? pass.settleEnded() : pass.settle()),
     () => [{ kind: Batch.kind, name, path: '', state: pass.status.phase }],
   );
 }
@@ -76,7 +77,7 @@ function dryAdhoc(facts: DryRunFacts, root: AdhocRoot, command: Command): DryRun
   const pass = copy(facts, policy, (world) => new AdhocPass(root, facts.store, world));
   return outcome(
     pass,
-    () => pass.order({ command }, command === 'Start' ? adhocStartRefusal(pass, facts) : undefined),
+    () => pass.order({ command }, adhocBarred(pass, command, facts)),
     () => pass.settle(),
     () => [],
   );
@@ -95,6 +96,8 @@ function copy<Pass extends ElementPass>(facts: DryRunFacts, policy: Pick<PassWor
     settleDeadlineMs,
     commandPhase: (phase, command) => takeOrder(nodes.get(phase.metadata.name), command, resumeCancelsPause),
     awaitsAnswer: () => false,
+    isReady: (unit) => facts.runtimes.link(pass?.site ?? '', unit)?.ready === true,
+    isRefused: () => false,
   });
   for (const node of pass.tree ? walk(pass.tree.root) : []) nodes.set(node.name, node);
   return pass;

@@ -2,10 +2,10 @@
 import { batchCommands } from '../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import type { Store } from '../../platform/store/store.js';
 import { Procedure } from '../procedures/kind.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
 import { batchBlockedBy, blockedBecause, type BlockedWorld, type Blocker } from './blocked-by.js';
+import { batchOutputs } from './batch-outputs.js';
 import { elementIndex } from './element-index.js';
 import type { BatchSpec, BatchStatus } from './kind.js';
 import { recoveryBody } from './recovery.js';
@@ -30,7 +30,7 @@ export function batchDto(batch: BatchResource, read: StoreReader, world: Blocked
     },
     allocations: status.allocations,
     parameterValues: status.parameterValues,
-    outputs: batchOutputs(world.store, site, name),
+    outputs: status.outputs ?? batchOutputs(world.store, site, name),
     procedure: { name: status.procedure, state: read.get(Procedure, site, status.procedure)?.status.state ?? '' },
     validCommands: batchCommands(status.phase, { heldInside: status.heldInside, pausedInside: status.pausedInside === true, failureActive: status.failure?.active ?? false }),
     ...(status.failure ? { failure: status.failure } : {}),
@@ -75,11 +75,4 @@ function itemOf({ spec, status, metadata }: BatchResource, blockedBy: readonly B
     generation: metadata.generation,
     site: metadata.site,
   };
-}
-
-/** Outputs of all phases of the batch, by step path. */
-export function batchOutputs(store: Store, site: string, batch: string): { element: string; name: string; type: string; unit: string; value: string }[] {
-  return elementIndex(store)
-    .phasesOf(site, batch)
-    .flatMap((phase) => phase.status.outputs.map((output) => ({ element: phase.spec.stepPath, ...output })));
 }

@@ -10,7 +10,7 @@ import { parseDecimal, parseValueText } from '../../../runtime/language/value-te
 import { Any, anyOf, zeroValue } from '../../../runtime/language/values.js';
 import type { DataType } from '../../../runtime/vocabulary/data-types.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
-import { isFinal } from '../../../runtime/vocabulary/transitions.js';
+import { isActive, isFinal } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { type Actor, type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Kind } from '../../platform/store/kind.js';
@@ -18,6 +18,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { barrierWord, trueNames } from '../coordination/progress.js';
 import { Unit, type UnitStatus } from '../plant/kind.js';
+import { givenBack, takenBack, unpromised } from '../plant/unit-owner.js';
 import {
   type ElementOutput,
   type ElementStatus,
@@ -62,6 +63,10 @@ export interface PassWorld {
   readonly settleDeadlineMs: number;
   commandPhase(phase: Resource<PhaseSpec, ElementStatus>, command: Command, failure?: OrderFailure): void;
   awaitsAnswer(unit: string, phase: string): boolean;
+  /** The runtime of the unit is there to obey. */
+  isReady(unit: string): boolean;
+  /** The worker has refused what it was asked last, as the phase stands. */
+  isRefused(phase: Resource<PhaseSpec, ElementStatus>): boolean;
 }
 
 /** Why a command is not obeyed. */
@@ -190,12 +195,22 @@ export abstract class ElementPass {
     return puts;
   }
 
-  /** A unit shows the state of the root of its active work (decisions 3.6), and is given back when that is `over`. */
-  protected mirrorUnit(name: string, roots: readonly TreeNode[], batchRef: string, over: boolean): void {
+  /**
+   * A unit shows the state of the root of its active work (decisions 3.6), and is given back when all of that is at rest. `ended`:
+   * of what has not run, nothing will. Work that is found on a unit that nobody has takes it: one owner, however it came about.
+   */
+  protected mirrorUnit(name: string, roots: readonly TreeNode[], batchRef: string, ended: boolean): void {
     const unit = this.unit(name);
-    if (!unit || unit.allocatedTo !== this.scope) return;
-    const active = roots.find((node) => node.state !== 'Idle' && !isFinal(node.state)) ?? roots.findLast((node) => isFinal(node.state));
-    let next: UnitStatus = unit;
+    if (!unit) return;
+    if (unit.promisedTo === this.scope && ended) {
+      this.setUnit(name, unpromised(unit));
+      this.released(name);
+      return;
+    }
+    const active = roots.find((node) => isActive(node.state)) ?? roots.findLast((node) => isFinal(node.state));
+    const isOwn = unit.allocatedTo === this.scope;
+    if (!isOwn && !(unit.allocatedTo === '' && active && isActive(active.state))) return;
+    let next = isOwn ? unit : takenBack(unit, this.scope);
     if (active) {
       const since = unit.activeWork?.name === active.name && unit.activeWork.state === active.state ? unit.activeWork.since : this.at;
       next = {
@@ -206,19 +221,46 @@ export abstract class ElementPass {
         activeWork: { kind: active.kind, name: active.name, state: active.state, batchRef, since },
       };
     }
-    if (over || roots.every((node) => isFinal(node.state))) next = this.#release(name, next);
+    if (this.#isOver(next, roots, ended)) next = this.release(name, next, roots);
     if (JSON.stringify(next) !== JSON.stringify(unit)) this.setUnit(name, next);
   }
 
   /** Bookkeeping of whoever had the unit. */
   protected released(_unit: string): void {}
 
-  #release(name: string, unit: UnitStatus): UnitStatus {
+  #isOver(unit: UnitStatus, roots: readonly TreeNode[], ended: boolean): boolean {
+    if (!roots.every((node) => (isFinal(node.state) || (ended && node.state === 'Idle')) && this.#isAtRest(node))) return false;
+    return unit.promisedTo === undefined || !roots.some((node) => this.mustReset(node));
+  }
+
+  /** Nothing of it moves, and no command is on its way to a phase of it. */
+  #isAtRest(node: TreeNode): boolean {
+    return [...walk(node)].every(({ kind, name, unit, state }) => !isActive(state) && !(kind === 'Phase' && this.world.awaitsAnswer(unit, name)));
+  }
+
+  /** It has come to its end, and charts of it bring the equipment back from there (decisions 3.3: final states run Resetting first). */
+  protected mustReset(node: TreeNode): boolean {
+    if (!isFinal(node.state)) return false;
+    return [...walk(node)].some((below) => {
+      if (below.kind !== 'Phase' || !isFinal(below.state)) return false;
+      const phase = this.element(below) as Resource<PhaseSpec, ElementStatus>;
+      return hasResetting(phase.spec) && !this.world.isRefused(phase);
+    });
+  }
+
+  /** Takes the unit for the reset of what was done on it. */
+  protected takeBack(name: string): void {
+    const unit = this.unit(name);
+    if (!unit || unit.allocatedTo === this.scope) return;
+    this.setUnit(name, takenBack(unit, this.scope));
+    this.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name, message: 'Reset' });
+  }
+
+  protected release(name: string, unit: UnitStatus, roots: readonly TreeNode[]): UnitStatus {
     this.released(name);
     this.event({ eventType: 'Equipment', eventSubType: 'Deallocation', unit: name, equipment: name, value: name });
-    const work = unit.activeWork;
-    const lastWork = work ? { kind: work.kind, name: work.name, state: work.state, endedAt: this.at } : undefined;
-    return { ...unit, allocatedTo: '', activeWork: null, heldInside: false, ...(lastWork ? { lastWork } : {}) };
+    const isReset = roots.every(({ state, runCount }) => state === 'Idle' && runCount > 0);
+    return givenBack(unit, this.at, isReset, (element) => roots.some((node) => node.name === element));
   }
 
   // ------------------------------------------------------------ reading
@@ -350,6 +392,7 @@ export abstract class ElementPass {
     const unit = this.unit(node.unit);
     if (!unit) return { reason: 'no-unit', unit: node.unit };
     if (unit.allocatedTo === this.scope) return undefined;
+    if (unit.promisedTo === this.scope) return { reason: 'resetting', unit: node.unit, holder: unit.allocatedTo };
     const permissive = this.withheld.get(node.unit);
     return permissive ? { reason: 'permissive', unit: node.unit, permissive } : { reason: 'allocation', unit: node.unit, holder: unit.allocatedTo };
   }
@@ -479,6 +522,10 @@ export function readNode(kind: ElementKind, resource: ElementResource): TreeNode
 export function refusalOf(rule: string, command: Command, where: string, failure: ElementFailure | undefined): CommandRefusal {
   if (rule === 'failure-active' && failure) return { rule, message: `${command} is not possible while ${failure.rule} is active: ${failure.message}` };
   return { rule, message: `${command} is not possible while ${where}` };
+}
+
+export function hasResetting({ charts }: PhaseSpec): boolean {
+  return (charts.resetting?.steps.length ?? 0) > 0;
 }
 
 /** Its step is active and it has not started. */

@@ -7,6 +7,7 @@ import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
+import type { BatchOutput } from './batch-outputs.js';
 import type { CommandRejection } from './command-rejection.js';
 import { isInstantText, LABEL_TEXT } from '../../platform/store/fields.js';
 import { admitApplied } from './creation.js';
@@ -109,6 +110,10 @@ export interface BatchStatus {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly recordRef: string;
+  /** As they were at the end, once its elements are reset. */
+  readonly outputs?: readonly BatchOutput[];
+  /** False while the record may still be repaired: its elements were moving when it was made. */
+  readonly recordSettled?: boolean;
   readonly heldInside: boolean;
   /** A descendant was paused by Semi-Automatic mode while the batch runs. */
   readonly pausedInside?: boolean;

@@ -7,6 +7,7 @@ import type { Tier } from '../../platform/http/caller.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { missingPatterns, strayEndpoints } from '../coordination/patterns.js';
 import { Unit, unitMode } from '../plant/kind.js';
+import { isAvailable, unavailableText } from '../plant/unit-owner.js';
 import { bindRecipe } from '../recipes/bindings.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
@@ -15,7 +16,7 @@ import { siteUnits } from '../recipes/site-units.js';
 import { Batch, type BatchSpec } from './kind.js';
 import { recipeMisfits } from './misfits.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula, sameIdentifier } from './parameters.js';
-import { isAvailable, permissiveOf, resolveEquipment, type StartFacts } from './start.js';
+import { permissiveOf, resolveEquipment, type StartFacts } from './start.js';
 import type { ParameterValue } from '../procedures/kind.js';
 
 export const PREFLIGHT_CHECKS = [
@@ -214,12 +215,10 @@ class Look {
     // on demand a batch starts without its units and waits for each in turn
     const later = this.#recipe.spec.allocation === 'OnDemand' ? { severity: 'warning' as const } : {};
     const found: Blocker[] = [];
-    const { allocatedTo, state } = unit.status;
-    if (allocatedTo !== '') {
-      const liftedBy: LiftedBy = { tier: 'operate', action: `wait for ${allocatedTo}, or end it with Stop or Abort`, holder: allocatedTo };
-      found.push({ message: `unit ${name} is held by ${allocatedTo}`, element: name, liftedBy, ...later });
-    } else if (!isAvailable(unit.status)) {
-      found.push({ message: `unit ${name} is ${state}`, element: name, liftedBy: { tier: 'operate', action: `bring unit ${name} to rest` }, ...later });
+    if (!isAvailable(unit.status)) {
+      const { allocatedTo: holder } = unit.status;
+      const action = holder === '' ? `bring unit ${name} to rest` : `wait for ${holder}, or end it with Stop or Abort`;
+      found.push({ message: unavailableText(name, unit.status), element: name, liftedBy: { tier: 'operate', action, ...(holder === '' ? {} : { holder }) }, ...later });
     }
     const missing = permissiveOf(this.#facts, this.#site, name);
     if (missing) found.push({ message: missing.message, element: name, liftedBy: { tier: 'operate', action: `make ${missing.rule} of unit ${name} TRUE` }, ...later });

@@ -104,6 +104,11 @@ export class ProcedureTree {
     return this.#order(this.root, command, cause);
   }
 
+  /** Reset of an element whose work is over: the root of an ad-hoc run, or what a batch has left on one of its units. */
+  reset(node: TreeNode): Verdict {
+    return this.#order(node, 'Reset', 'Reset');
+  }
+
   /** Restart of a Running root reaches the highest Held descendants (decisions 3.1, Held inside). */
   #reachInside(node: TreeNode, command: 'Restart' | 'Resume', cause: string): void {
     const state = command === 'Restart' ? 'Held' : 'Paused';

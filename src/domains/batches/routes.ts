@@ -12,7 +12,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { requireSite } from '../plant/kind.js';
-import { elementsOf, refuseAtWork, removalOf } from '../procedures/removal.js';
+import { elementsOf, refuseAtWork, removalOf, unitOf } from '../procedures/removal.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { begunAnew } from './coordination.js';
 import { batchName, checkBatch, checkWorkOrderID, withNormalTime, withRecipeDefaults } from './creation.js';
@@ -148,6 +148,8 @@ export const batchRoutes = [
       if (phase !== 'Pending' && batch.status.recordRef === '')
         throw conflict('record_pending', `the record of batch ${params.name}, which stays, is being made; ask again in a moment`);
       refuseAtWork(elementsOf(store, params.site, params.name)); // phases may go on after the settle deadline (decisions 3.3)
+      const held = unitOf(store, params.site, params.name);
+      if (held) throw conflict('element_active', `batch ${params.name} still has unit ${held}; it is being reset`, { unit: held });
       await store.write({ ...withdrawal(store, batch), audits: [audit({ result: 'Success', target: target(params), before: batch.spec })] });
       return done();
     },

@@ -9,6 +9,8 @@ export type StartWait =
   | { readonly reason: 'no-unit'; readonly unit: string }
   /** `holder` is '' while the unit is free and about to be taken. */
   | { readonly reason: 'allocation'; readonly unit: string; readonly holder: string }
+  /** It has the unit as soon as the work before has reset what it has left there (decisions 3.3). */
+  | { readonly reason: 'resetting'; readonly unit: string; readonly holder: string }
   /** The unit is free, but work may not begin on it now (decisions 1.5). */
   | { readonly reason: 'permissive'; readonly unit: string; readonly permissive: Withheld }
   | { readonly reason: 'signal'; readonly signal: string }
@@ -20,6 +22,8 @@ export function startWaitText(wait: StartWait): string {
       return `unit ${wait.unit} does not exist`;
     case 'allocation':
       return `unit ${wait.unit} is allocated to ${wait.holder || 'nobody yet'}`;
+    case 'resetting':
+      return `unit ${wait.unit} is being reset after ${wait.holder}`;
     case 'permissive':
       return wait.permissive.message;
     case 'signal':

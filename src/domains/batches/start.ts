@@ -2,8 +2,6 @@
  * What Start of a batch needs, and what it makes (decisions 3.2, 3.3): the start rules in their order, the units it takes,
  * and the frozen recipe with all its elements.
  */
-import { isFinal } from '../../../runtime/vocabulary/transitions.js';
-import type { State } from '../../../runtime/vocabulary/states.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -12,7 +10,8 @@ import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { begunAnew } from './coordination.js';
 import { missingPatterns } from '../coordination/patterns.js';
 import { PATTERN_LABEL } from '../coordination/progress.js';
-import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
+import { Unit, unitMode } from '../plant/kind.js';
+import { isAvailable, unavailableText } from '../plant/unit-owner.js';
 import type { ParameterValue } from '../procedures/kind.js';
 import { bindRecipe, unitForCapability } from '../recipes/bindings.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
@@ -57,12 +56,6 @@ export function resolveEquipment(store: Store, site: string, recipe: MasterRecip
   return Object.fromEntries(capabilities.map((capability) => [capability, chosen[capability] || unitForCapability(recipe, capability, units)]));
 }
 
-/** A unit that a batch may take: nobody's, and at rest. Final states run Resetting first. */
-export function isAvailable(unit: UnitStatus | undefined): boolean {
-  if (!unit || unit.allocatedTo !== '') return false;
-  return unit.state === '' || unit.state === 'Idle' || isFinal(unit.state as State);
-}
-
 export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck {
   const { store } = facts;
   const site = batch.metadata.site;
@@ -76,7 +69,7 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     if (taken.length > 0)
       return refuse(
         'allocation-unavailable',
-        taken.map(([capability, unit]) => unavailableText(store, site, capability, unit)).join('; '),
+        taken.map(([capability, unit]) => whyUnavailable(store, site, capability, unit)).join('; '),
         taken.map(([, unit]) => unit),
       );
     const units = [...new Set(Object.values(allocation))].sort();
@@ -126,11 +119,11 @@ function isManual(store: Store, site: string, name: string): boolean {
   return unit !== undefined && unitMode(unit.spec) === 'Manual';
 }
 
-function unavailableText(store: Store, site: string, capability: string, name: string): string {
+function whyUnavailable(store: Store, site: string, capability: string, name: string): string {
   if (name === '') return `no unit for capability ${capability}`;
   const unit = store.get(Unit, site, name);
   if (!unit) return `unit ${name} does not exist`;
-  return unit.status.allocatedTo !== '' ? `unit ${name} is held by ${unit.status.allocatedTo}` : `unit ${name} is ${unit.status.state}`;
+  return unavailableText(name, unit.status);
 }
 
 /** The resources that a start writes, besides batch and units. */

@@ -6,12 +6,11 @@ import { openBatches } from './open-batches.js';
 
 type UnitResource = Resource<UnitSpec, UnitStatus>;
 
-/** The holder, as long as it stays the same; else everybody who has the unit among his. */
+/** The holder, as long as it stays the same; else everybody who has the unit among his, and the new holder: work that has ended may have it to reset. */
 export function batchesOnUnit(store: Store, unit: UnitResource, before: UnitResource | undefined): string[] {
   const { site, name } = unit.metadata;
   const holder = unit.status.allocatedTo;
   if (holder !== '' && before?.status.allocatedTo === holder) return [holder];
-  return openBatches(store, site)
-    .filter(({ status }) => status.allocations.some((allocation) => allocation.unit === name))
-    .map(({ metadata }) => metadata.name);
+  const waiting = openBatches(store, site).filter(({ status }) => status.allocations.some((allocation) => allocation.unit === name));
+  return [...new Set([...(holder === '' ? [] : [holder]), ...waiting.map(({ metadata }) => metadata.name)])];
 }

@@ -14,6 +14,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { unitOf } from '../control-modules/rules.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
+import { workOn } from '../plant/unit-owner.js';
 import { blockCatalog, checkNetwork, compileText, compositeOf, compositesOf } from './composites.js';
 import { type ControlProgram, ControlProgramSpec, type ControlProgramStatus, type FunctionBlockType, type FunctionBlockTypeSpec, ownerOfProgram } from './kind.js';
 
@@ -54,13 +55,12 @@ function refuseTypeInUse(type: string, read: StoreReader): void {
       return template && usesType(template.spec, type) ? [{ site: metadata.site, unit: unitOf(read, metadata.site, spec) }] : [];
     }),
   ];
-  const active = units.flatMap(({ site, unit }) => read.get(UNIT, site, unit) ?? []).find(({ status }) => status.allocatedTo !== '' || status.activeWork !== null);
+  const active = units.flatMap(({ site, unit }) => read.get(UNIT, site, unit) ?? []).find(({ status }) => workOn(status) !== '');
   if (active)
-    throw conflict(
-      'active_batch',
-      `unit ${active.metadata.name} uses block type ${type} and works for ${active.status.allocatedTo || active.status.activeWork?.name}; change the type when that work has ended`,
-      { batch: active.status.allocatedTo, unit: active.metadata.name },
-    );
+    throw conflict('active_batch', `unit ${active.metadata.name} uses block type ${type} and works for ${workOn(active.status)}; change the type when that work has ended`, {
+      batch: active.status.allocatedTo,
+      unit: active.metadata.name,
+    });
   for (const { metadata } of read.list(BLOCK_TYPE).filter(({ spec }) => usesType(spec, type))) refuseTypeInUse(metadata.name, read);
 }
 
@@ -292,8 +292,8 @@ export function refuseProgramDelete(program: Resource<ControlProgramSpec, Contro
 /** 409 while the unit works for a batch or an ad-hoc run (decisions Q-PROG-03). */
 export function refuseWhileActive(site: string, unitRef: string, read: StoreReader): void {
   const unit = read.get(UNIT, site, unitRef);
-  const holder = unit?.status.allocatedTo || unit?.status.activeWork?.name;
-  if (!holder) return;
+  const holder = unit ? workOn(unit.status) : '';
+  if (holder === '') return;
   throw conflict('active_batch', `unit ${unitRef} works for ${holder}; end that work, or arm override-hot-swap with a reason`, { batch: holder, unit: unitRef });
 }
 

@@ -11,6 +11,7 @@ import { freeMap } from '../../platform/store/free-map.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
 import { AREA, admitUnit, cellsOf, contentsOfSite, ENTERPRISE, mustExist, sitesOf, unitDependents, unitsOfCell } from './rules.js';
+import { workOn } from './unit-owner.js';
 import type { CommandRejection } from '../batches/command-rejection.js';
 
 /** Most resources have no status of their own. */
@@ -147,8 +148,10 @@ export interface UnitStatus {
   /** '' until the unit runtime was seen for the first time. */
   readonly state: State | '';
   readonly mode: Mode;
-  /** Name of the batch or of the ad-hoc root; empty when free. */
+  /** Who may drive it: name of the batch or of the ad-hoc root; empty when free. Judged and changed by `unit-owner.ts` only. */
   readonly allocatedTo: string;
+  /** The batch that has it next, while the holder resets what it has left there. */
+  readonly promisedTo?: string;
   readonly activeWork: ActiveWork | null;
   readonly runtime: { readonly ready: boolean; readonly message: string; readonly podName: string; readonly node: string; readonly epoch: number };
   readonly failoverRequest: FailoverRequest | null;
@@ -188,8 +191,9 @@ export const Unit: Kind<UnitSpec, UnitStatus> = {
   admit: admitUnit,
   dependents: ({ metadata }, read) => unitDependents(read, metadata.site, metadata.name),
   refuseDelete({ metadata, status }) {
-    if (status.allocatedTo === '' && status.activeWork === null) return;
-    throw conflict('unit_active', `unit ${metadata.name} is allocated to ${status.allocatedTo || status.activeWork?.name}; end that work before deleting the unit`, {
+    const work = workOn(status);
+    if (work === '') return;
+    throw conflict('unit_active', `unit ${metadata.name} is allocated to ${work}; end that work before deleting the unit`, {
       unit: metadata.name,
     });
   },

@@ -48,9 +48,14 @@ export function refuseAtWork(elements: readonly Resource<object, ElementStatus>[
   }
 }
 
+/** A unit that the batch or the ad-hoc root has, for example while it resets what it has left there. */
+export function unitOf(read: StoreReader, site: string, scope: string): string | undefined {
+  return read.list(Unit, site).find(({ status }) => status.allocatedTo === scope)?.metadata.name;
+}
+
 /** Nor the holder of a unit: one that nobody gives back could not be allocated again. */
 export function refuseHolder(read: StoreReader, element: Resource<object, ElementStatus>): void {
   const { site, name } = element.metadata;
-  const held = isAdhoc(element) ? read.list(Unit, site).find(({ status }) => status.allocatedTo === name) : undefined;
-  if (held) throw conflict('element_active', `${element.kind} ${name} still has unit ${held.metadata.name}; end it first`, { state: element.status.state });
+  const held = isAdhoc(element) ? unitOf(read, site, name) : undefined;
+  if (held) throw conflict('element_active', `${element.kind} ${name} still has unit ${held}; end it first`, { state: element.status.state });
 }

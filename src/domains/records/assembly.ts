@@ -2,7 +2,7 @@
  * Assembles the content of a batch record from what was recorded of the batch (decisions 8.1, 8.4): its resources and its
  * facts. Pure but for reading; the same content serves the record itself and the provisional view of a running batch.
  */
-import { isFinal } from '../../../runtime/vocabulary/transitions.js';
+import { isActive, isFinal } from '../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
@@ -146,6 +146,6 @@ export function historyOf(states: readonly StateEntry[]): PhaseHistoryEntry[] {
 /** True when every element of the batch is at rest in a final state or was never started (condition PhaseHistorySettled). */
 export function isSettled(store: Store, site: string, batch: string): boolean {
   return elementIndex(store)
-    .phasesOf(site, batch)
-    .every(({ status: { state } }) => state === 'Idle' || isFinal(state));
+    .elementsOf(site, batch)
+    .every(({ status: { state } }) => !isActive(state));
 }

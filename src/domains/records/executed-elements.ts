@@ -18,10 +18,19 @@ export interface ExecutedElement {
 
 export function executedElements(read: StoreReader, site: string, batch: string, history: readonly PhaseHistoryEntry[]): ExecutedElement[] {
   const found = new Map<string, ExecutedElement>();
+  // as it was written down: an element may have been reset since
+  const ended = new Map(history.map(({ path, states }) => [path, states.at(-1)?.state ?? 'Idle']));
   for (const kind of [UnitProcedure, Operation] as const) {
     for (const { spec, status } of read.list(kind, site)) {
       if (spec.batchRef !== batch || spec.stepPath === '') continue;
-      found.set(spec.stepPath, { kind: kind.kind as 'Operation', path: spec.stepPath, templateRef: spec.templateRef, unit: spec.unitRef, state: status.state, chart: spec.chart });
+      found.set(spec.stepPath, {
+        kind: kind.kind as 'Operation',
+        path: spec.stepPath,
+        templateRef: spec.templateRef,
+        unit: spec.unitRef,
+        state: ended.get(spec.stepPath) ?? status.state,
+        chart: spec.chart,
+      });
     }
   }
   for (const { spec, status } of read.list(Phase, site)) {
@@ -32,7 +41,7 @@ export function executedElements(read: StoreReader, site: string, batch: string,
       path: spec.stepPath,
       templateRef: spec.templateRef,
       unit: spec.unitRef,
-      state: status.state,
+      state: ended.get(spec.stepPath) ?? status.state,
       chart: { steps, transitions, divergences },
     });
   }

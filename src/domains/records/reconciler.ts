@@ -48,15 +48,27 @@ export class RecordReconciler implements Reconciler {
     if (this.#store.get(Batch, site, name)?.metadata.uid !== batch.metadata.uid) return 'settled';
     const known = this.#store.get(BatchRecord, site, name); // it may have been sealed while the facts were read
     if (isClosed(known)) return 'settled';
-    await this.#store.write(known ? repair(known, batch, assembled) : this.#creation(batch, assembled, settledNow));
+    await this.#store.write(known ? this.#repair(known, batch, assembled) : this.#creation(batch, assembled, settledNow));
     return settledNow ? 'settled' : { lookAgainMs: SETTLE_LOOK_MS };
   }
 
   #creation(batch: BatchResource, spec: BatchRecordSpec, settled: boolean): Change {
     const { site, name } = batch.metadata;
     const conditions = [settledCondition(settled, batch.status), partialData(spec.failoverEvents)];
-    const batchStatus: BatchStatus = { ...(this.#store.get(Batch, site, name)?.status ?? batch.status), recordRef: name };
+    const batchStatus: BatchStatus = { ...(this.#store.get(Batch, site, name)?.status ?? batch.status), recordRef: name, recordSettled: settled };
     return written('Create', batch, spec, { ...BatchRecord.initialStatus(spec), outcome: outcomeOf(batch), digest: canonicalDigest(spec), conditions }, [
+      { kind: Batch, site, name, status: batchStatus } as Put,
+    ]);
+  }
+
+  /** Late states join the history; events stay as they were frozen at the end of the batch. */
+  #repair(known: RecordResource, batch: BatchResource, assembled: BatchRecordSpec): Change {
+    const { site, name } = batch.metadata;
+    const lost = lostBy(known.spec, assembled);
+    const spec = lost === '' ? { ...assembled, executionEvents: known.spec.executionEvents } : known.spec;
+    const settling = lost === '' ? settledCondition(true, batch.status) : unrepaired(lost);
+    const batchStatus: BatchStatus = { ...(this.#store.get(Batch, site, name)?.status ?? batch.status), recordSettled: true };
+    return written('Update', batch, spec, { ...known.status, digest: canonicalDigest(spec), conditions: [settling, partialData(spec.failoverEvents)] }, [
       { kind: Batch, site, name, status: batchStatus } as Put,
     ]);
   }
@@ -72,14 +84,6 @@ function isClosed(record: RecordResource | undefined): boolean {
   if (!record) return false;
   const settling = record.status.conditions.find((condition) => condition.type === SETTLED);
   return record.status.phase === 'Finalized' || settling?.status === 'True' || settling?.reason === 'RepairWouldLoseEntries';
-}
-
-/** Late states join the history; events stay as they were frozen at the end of the batch. */
-function repair(known: RecordResource, batch: BatchResource, assembled: BatchRecordSpec): Change {
-  const lost = lostBy(known.spec, assembled);
-  const spec = lost === '' ? { ...assembled, executionEvents: known.spec.executionEvents } : known.spec;
-  const settling = lost === '' ? settledCondition(true, batch.status) : unrepaired(lost);
-  return written('Update', batch, spec, { ...known.status, digest: canonicalDigest(spec), conditions: [settling, partialData(spec.failoverEvents)] });
 }
 
 function written(action: 'Create' | 'Update', batch: BatchResource, spec: BatchRecordSpec, status: BatchRecordStatus, more: readonly Put[] = []): Change {

@@ -13,7 +13,7 @@ import type { Put, StoreEvent } from '../../platform/store/store.js';
 import { Store } from '../../platform/store/store.js';
 import { type BatchControl, joinBatchControl } from '../batches/batch-control.js';
 import { batchBlockedBy, type Blocker, blockedBecause } from '../batches/blocked-by.js';
-import { batchOutputs } from '../batches/dto.js';
+import { batchOutputs } from '../batches/batch-outputs.js';
 import type { PendingCommand } from '../batches/element-pass.js';
 import { type StateEntry, streamOf } from '../batches/execution-log.js';
 import { Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION, isFinalBatch } from '../batches/kind.js';
