@@ -9,6 +9,7 @@ import type { DryRunFacts } from '../batches/dry-run.js';
 import { executionEvent, operatorAction } from '../batches/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { scopeOf } from '../procedures/roots.js';
+import { phasesAtWork } from '../procedures/at-work.js';
 import { Phase } from '../procedures/kind.js';
 import { requireSite } from '../plant/kind.js';
 import { sign } from '../recipes/signature.js';
@@ -86,7 +87,9 @@ export const commandRoutes = [
     summary: 'All pending prompts of the site',
     exists: inSite,
     handle: ({ params }, { store, clock }) => {
-      const waiting = store.list(Phase, params.site).filter((phase) => phase.status.pendingPrompt && !phase.status.answer);
+      const waiting = phasesAtWork(store)
+        .of(params.site)
+        .filter((phase) => phase.status.pendingPrompt && !phase.status.answer);
       const items = waiting.map((phase) => {
         const { id, unit, ...prompt } = phase.status.pendingPrompt as NonNullable<typeof phase.status.pendingPrompt>;
         const batch = store.get(Batch, params.site, phase.spec.batchRef);

@@ -8,11 +8,11 @@ import { invalid, Refusal } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
 import type { AuditEntry } from '../../platform/http/route.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
-import type { StoreReader } from '../../platform/store/kind.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { executionEvent, externalResult } from '../batches/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { canonicalNumber, pendingWait, requirePhase } from '../commands/prompt-response.js';
+import { phasesAtWork } from '../procedures/at-work.js';
 import { Phase } from '../procedures/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 
@@ -30,14 +30,14 @@ export interface PendingResult {
 const ENDED: readonly string[] = ['Idle', 'Complete', 'Stopped', 'Aborted'];
 
 /** Waits of a site that nobody has answered, the longest waiting first. */
-export function pendingResults(read: StoreReader, site: string): PendingResult[] {
-  return read
-    .list(Phase, site)
+export function pendingResults(store: Store, site: string): PendingResult[] {
+  return phasesAtWork(store)
+    .of(site)
     .filter(({ status }) => status.pendingPrompt?.resultKey !== undefined && status.answer?.waitId !== status.pendingPrompt.id && !ENDED.includes(status.state))
     .sort((a, b) => ((a.status.pendingPrompt?.timestamp ?? '') < (b.status.pendingPrompt?.timestamp ?? '') ? -1 : 1))
     .map(({ metadata, spec, status }) => ({
       phaseName: metadata.name,
-      batchID: read.get(Batch, site, spec.batchRef)?.spec.batchID ?? '',
+      batchID: store.get(Batch, site, spec.batchRef)?.spec.batchID ?? '',
       id: status.pendingPrompt?.id ?? '',
       resultKey: status.pendingPrompt?.resultKey ?? '',
       stepName: status.pendingPrompt?.stepName ?? '',

@@ -77,7 +77,7 @@ export class Store implements StoreReader {
   readonly #witness: (() => ClockWitness) | undefined;
   /** kind -> site -> name -> resource. */
   readonly #resources = new Map<string, Map<string, Map<string, Resource>>>();
-  readonly #sorted = new Map<string, readonly Resource[]>();
+  readonly #sorted = new Map<string, SortedList>();
   readonly #watchers = new Map<string, Watcher[]>();
   readonly #auditWatchers: ((record: UnchainedAudit) => void)[] = [];
   readonly #reloadWatchers: (() => void)[] = [];
@@ -175,10 +175,10 @@ export class Store implements StoreReader {
     if (!sorted) {
       const bySite = this.#resources.get(kind.kind);
       const found = site === undefined ? [...(bySite?.values() ?? [])].flatMap((names) => [...names.values()]) : [...(bySite?.get(site)?.values() ?? [])];
-      sorted = found.sort(byName);
+      sorted = new SortedList(found.sort(byName));
       this.#sorted.set(key, sorted);
     }
-    return sorted as readonly Resource<Spec, Status>[];
+    return sorted.read() as readonly Resource<Spec, Status>[];
   }
 
   /** Called synchronously after each change of the kind has been applied in memory; what it throws is contained (guarded.ts). */
@@ -479,8 +479,10 @@ export class Store implements StoreReader {
     if (!bySite) this.#resources.set(kind, (bySite = new Map()));
     let byResource = bySite.get(metadata.site);
     if (!byResource) bySite.set(metadata.site, (byResource = new Map()));
+    const isNew = !byResource.has(metadata.name);
     byResource.set(metadata.name, resource);
-    this.#forget(kind, metadata.site);
+    if (isNew) this.#forget(kind, metadata.site);
+    else for (const key of [`${kind}|*`, `${kind}|${metadata.site}`]) this.#sorted.get(key)?.replace(resource);
   }
 
   #displace(resource: Resource): void {
@@ -496,6 +498,43 @@ export class Store implements StoreReader {
 
 function keyOf({ kind, site, name }: Ref): string {
   return `${kind}/${site}/${name}`;
+}
+
+/**
+ * The resources of a kind by name. A change of one replaces it at its place: nothing is sorted anew, and the list that a
+ * caller holds stays as it was read. Resources that came or went make a new list.
+ */
+class SortedList {
+  #items: Resource[];
+  /** Changed since the list was read last, by place; what changes often between two reads is written once. */
+  readonly #changed = new Map<number, Resource>();
+
+  constructor(items: Resource[]) {
+    this.#items = items;
+  }
+
+  replace(resource: Resource): void {
+    this.#changed.set(this.#placeOf(resource), resource);
+  }
+
+  read(): readonly Resource[] {
+    if (this.#changed.size === 0) return this.#items;
+    this.#items = this.#items.slice();
+    for (const [at, resource] of this.#changed) this.#items[at] = resource;
+    this.#changed.clear();
+    return this.#items;
+  }
+
+  #placeOf(resource: Resource): number {
+    let low = 0;
+    let high = this.#items.length - 1;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (byName(this.#items[middle], resource) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }
 
 function byName(a: Resource, b: Resource): number {

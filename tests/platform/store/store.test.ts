@@ -169,3 +169,38 @@ t.test('G4: after a refused commit memory is what is on disk, and every refused 
   t.equal(reloads, 1);
   t.equal(store.nextAuditName(), 'audit-000000000003');
 });
+
+t.test('a list is sorted once: a change of status replaces in place, at 100,000 resources too', async (t) => {
+  const { store } = await openStore(t);
+  const COUNT = 100_000;
+  const names = Array.from({ length: COUNT }, (_, at) => `n-${String((at * 7919) % COUNT).padStart(6, '0')}`);
+  for (let at = 0; at < COUNT; at += 10_000) store.apply({ puts: names.slice(at, at + 10_000).map((name) => ({ kind: Note, site: 'north', name, spec: { text: name } })) });
+  const first = store.list(Note, 'north');
+  const everywhere = store.list(Note);
+  t.equal(first.length, COUNT);
+  const { sort } = Array.prototype;
+  let sorts = 0;
+  Array.prototype.sort = function (this: unknown[], ...given) {
+    sorts += 1;
+    return sort.apply(this, given);
+  } as typeof sort;
+  t.teardown(() => {
+    Array.prototype.sort = sort;
+  });
+  for (const seen of [1, 2]) for (const name of ['n-000000', 'n-050000', 'n-099999']) store.apply({ puts: [{ kind: Note, site: 'north', name, status: { seen } }] });
+  const second = store.list(Note, 'north');
+  t.equal(sorts, 0, 'nothing is sorted anew');
+  for (const at of [0, 50_000, 99_999]) {
+    t.same(second[at]?.status, { seen: 2 });
+    t.equal(second[at]?.metadata.name, `n-${String(at).padStart(6, '0')}`);
+    t.notSame(first[at]?.status, { seen: 2 }, 'a list that somebody holds stays as he read it');
+    t.equal(store.list(Note)[at], second[at]);
+  }
+  t.not(store.list(Note), everywhere);
+  t.equal(store.list(Note, 'north'), second, 'without a change it is the same list');
+  store.apply({ puts: [{ kind: Note, site: 'north', name: 'n-000000x', spec: { text: '' } }] });
+  t.equal(store.list(Note, 'north')[1]?.metadata.name, 'n-000000x', 'what is new has its place');
+  t.equal(sorts, 1);
+  store.apply({ removes: [{ kind: Note.kind, site: 'north', name: 'n-000000' }] });
+  t.equal(store.list(Note, 'north')[0]?.metadata.name, 'n-000000x');
+});
