@@ -7,7 +7,8 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
-import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
+import { readChoice, readLogQuery, wordsOf } from '../../platform/http/log-query.js';
+import { listReply } from '../../platform/http/paged-list.js';
 import { checkIfMatch, etagOfBody } from '../../platform/http/revision.js';
 import { done, ok, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
@@ -36,6 +37,8 @@ export interface AlarmRouteDeps extends WhatIfDeps {
 
 type Named = { readonly site: string; readonly name: string };
 
+/** Parameters that the way on to the next page keeps. */
+const LIST_QUERY = ['name', 'state', 'severity', 'type', 'source', 'unit', 'definition', 'shelved', 'active'];
 const COMMENT_LENGTH_MAX = 1024; // decisions Q-ALARM-03
 const SHELVE_MIN_MS = 1000; // decisions Q-ALARM-05
 const SHELVE_TEXT = /^(\d+(\.\d+)?[smh])+$/;
@@ -54,12 +57,14 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     action: 'alarm:list',
     tier: 'read',
     reply: 'array of alarms, sorted by name',
-    summary: 'Alarms of the site; query state, severity, type, source, unit, definition, shelved, active',
-    handle: ({ params, query }, deps) =>
-      unstoredAlarms(deps.store)
-        .list(params.site)
-        .map((alarm) => served(alarm, deps))
-        .filter(readAlarmFilter(query)),
+    summary: 'Alarms of the site; query name, state, severity, type, source, unit, definition, shelved, active, limit, cursor',
+    handle: ({ params, path, query }, deps) => {
+      const names = wordsOf(query, 'name')?.split(',');
+      const asked = readAlarmFilter(query);
+      const found = unstoredAlarms(deps.store).list(params.site);
+      const items = (names ? found.filter(({ metadata }) => names.includes(metadata.name)) : found).filter((alarm) => asked(served(alarm, deps)));
+      return listReply({ path, query }, { list: 'alarms', items, kept: LIST_QUERY, keyOf: ({ metadata }) => [metadata.name], render: (alarm) => served(alarm, deps) });
+    },
   }),
   route({
     method: 'GET',

@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/base/clock.js';
 import { checkResourceName } from '../../platform/base/resource-name.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
+import { listReply } from '../../platform/http/paged-list.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { readLogQuery } from '../../platform/http/log-query.js';
 import { created, done, ok, rendered, routesFor } from '../../platform/http/route.js';
@@ -20,6 +21,7 @@ import { batchDto, batchItem } from './dto.js';
 import { type ExecutionEvent, type FactStream, type StateEntry, streamOf } from './execution-log.js';
 import { type FactReader, factsOf } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
+import { batchListing, LIST_QUERY } from './list.js';
 import { preflight } from './preflight.js';
 
 export interface BatchRouteDeps {
@@ -67,9 +69,18 @@ export const batchRoutes = [
     read: 'read',
     write: 'operate',
     dto: (batch, read, deps) => batchDto(batch, read, deps as BatchRouteDeps),
-    item: (batch, read, deps) => batchItem(batch, read, deps as BatchRouteDeps),
-    only: ['list', 'read'],
+    only: ['read'],
     derives: true,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/sites/{site}/batches',
+    action: 'batch:list',
+    tier: 'read',
+    reply: 'array, sorted by name',
+    summary: 'List batches; query state, search, name, order (name, recent), limit, cursor',
+    handle: ({ params, path, query }, deps) =>
+      listReply({ path, query }, { ...batchListing(deps.store.list(Batch, params.site), query), kept: LIST_QUERY, render: (batch) => batchItem(batch, deps.store, deps) }),
   }),
   route({
     method: 'POST',

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { actorOf } from '../../platform/http/caller.js';
+import { compareKeys, listReply, type SortKey } from '../../platform/http/paged-list.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Put } from '../../platform/store/store.js';
 import type { DryRunFacts } from '../batches/dry-run.js';
@@ -22,6 +23,9 @@ export type CommandRouteDeps = ActiveStepDeps & DryRunFacts;
 
 const route = routesFor<CommandRouteDeps>();
 const inSite = ({ site }: { readonly site: string }, { store }: CommandRouteDeps): void => void requireSite(store, site);
+
+/** The longest waiting first. */
+const promptKey = ({ timestamp: since, phase, id }: { readonly timestamp: string; readonly phase: string; readonly id: string }): SortKey => [since, phase, id];
 
 /** Not shown in the contract; ADR 0007. */
 const activeStepRoutes = (
@@ -84,9 +88,9 @@ export const commandRoutes = [
     action: 'phase:list-prompts',
     tier: 'read',
     reply: 'array, oldest first',
-    summary: 'All pending prompts of the site',
+    summary: 'All pending prompts of the site; query limit, cursor',
     exists: inSite,
-    handle: ({ params }, { store, clock }) => {
+    handle: ({ params, path, query }, { store, clock }) => {
       const waiting = phasesAtWork(store)
         .of(params.site)
         .filter((phase) => phase.status.pendingPrompt && !phase.status.answer);
@@ -96,7 +100,8 @@ export const commandRoutes = [
         const ageSeconds = Math.max(0, Math.floor((clock.wallMs() - Date.parse(prompt.timestamp)) / 1000));
         return { id, phase: phase.metadata.name, unit: phase.spec.unitRef, batch: phase.spec.batchRef, batchID: batch?.spec.batchID ?? '', ...prompt, engUnits: unit, ageSeconds };
       });
-      return items.sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
+      items.sort((a, b) => compareKeys(promptKey(a), promptKey(b)));
+      return listReply({ path, query }, { list: 'prompts', items, keyOf: promptKey, render: (prompt) => prompt });
     },
   }),
   route({

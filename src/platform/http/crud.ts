@@ -14,6 +14,7 @@ import type { Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
 import { type Caller, mayVisit, type Tier } from './caller.js';
 import { decode } from './json-body.js';
+import { listReply } from './paged-list.js';
 import { checkIfMatch, etagOf, etagOfBody } from './revision.js';
 import { created, done, ok, type Reply, type RequestContext, type Route, type RouteRow, routesFor } from './route.js';
 
@@ -101,11 +102,16 @@ class Family<Spec extends object, Status> {
       action: `${this.#kind.action}:list`,
       tier: this.#options.read,
       reply: 'array, sorted by name',
-      summary: `List ${this.#kind.kind} resources`,
+      summary: `List ${this.#kind.kind} resources; query limit, cursor`,
       barrier: this.#barrier('list'),
       handle: (context, deps) => {
         const resources = deps.store.list(this.#kind, this.#siteOf(context.params));
-        return resources.filter((resource) => this.#visible(resource, context.caller)).map((resource) => render(resource, deps.store, deps));
+        return listReply(context, {
+          list: this.#kind.path ?? this.#kind.action,
+          items: resources.filter((resource) => this.#visible(resource, context.caller)),
+          keyOf: ({ metadata }) => [metadata.name],
+          render: (resource) => render(resource, deps.store, deps),
+        });
       },
     });
   }

@@ -82,7 +82,7 @@ function serve(file: StaticFile | undefined, what: string, cacheControl: string,
 }
 
 /** A panel on a slow line waits a third as long for its first view. `q=0` says no (RFC 9110, 12.5.3). */
-function takesGzip(accepted: string): boolean {
+export function takesGzip(accepted: string): boolean {
   return accepted.split(',').some((part) => /^\s*gzip\s*(;\s*q\s*=\s*(?!0(\.0*)?\s*$).*)?$/i.test(part));
 }
 

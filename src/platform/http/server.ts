@@ -5,6 +5,7 @@
  * nothing touches a response after its end or abort.
  */
 import { randomUUID } from 'node:crypto';
+import { gzip } from 'node:zlib';
 import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket, type WebSocket } from 'uWebSockets.js';
 import { assert } from '../base/assert.js';
 import type { Log } from '../base/log.js';
@@ -12,6 +13,7 @@ import { Refusal } from '../base/refusal.js';
 import { Answer, answerFault, answerRefusal, StreamedAnswer } from './answer.js';
 import { allowOf } from './barriers/route-known.js';
 import type { HeaderFields, Incoming } from './exchange.js';
+import { takesGzip } from './pages.js';
 import type { Pipeline } from './pipeline.js';
 import { JSON_MEDIA_TYPE, NO_HEADERS } from './route.js';
 import { addressText, type TrustedProxies } from './source-ip.js';
@@ -32,6 +34,9 @@ const WEBSOCKET_FRAME_BYTES_MAX = 256 * 1024; // above it the socket is cut; the
 const WEBSOCKET_BACKPRESSURE_BYTES_MAX = 64 * 1024 * 1024; // the stream's own frame buffer sheds long before
 const STOP_GRACE_MS = 2000;
 const SLICE_BYTES = 16 * 1024; // of a long answer: less than a socket takes when it says that it takes something again
+/** Below it a packed answer saves no packet worth its time. */
+const PACKED_BYTES_MIN = 8 * 1024;
+const PACKED_LEVEL = 4; // half the time of the library's own level, a tenth more bytes
 /** Header lines more within the value of one: a line costs a call into the library, whatever its length. */
 const NO_SNIFFING = '\r\nX-Content-Type-Options: nosniff';
 const NO_SNIFFING_JSON = contentTyped(JSON_MEDIA_TYPE);
@@ -200,10 +205,28 @@ class Front {
   }
 
   #answer(exchange: Exchange, answer: Answer): void {
-    if (!(answer instanceof StreamedAnswer) || exchange.method === 'HEAD') return exchange.answer(answer);
+    if (!(answer instanceof StreamedAnswer) || exchange.method === 'HEAD') return this.#isPackable(exchange, answer) ? this.#pack(exchange, answer) : exchange.answer(answer);
     exchange.defer();
     this.#open += 1;
     void exchange.send(answer, this.#options.log).then(() => this.#close());
+  }
+
+  /** Not what has an ETag: it is that of these bytes, and a client sends it back with its change. */
+  #isPackable({ method, headers }: Exchange, answer: Answer): boolean {
+    const { status, body, mediaType } = answer;
+    if (status !== 200 || method !== 'GET' || mediaType !== JSON_MEDIA_TYPE || body === undefined || body.length < PACKED_BYTES_MIN) return false;
+    return answer.headers.ETag === undefined && answer.headers['Content-Encoding'] === undefined && takesGzip(headers.get('accept-encoding') ?? '');
+  }
+
+  /** On a thread of the library: a list of some megabytes holds nobody else up. */
+  #pack(exchange: Exchange, answer: Answer): void {
+    exchange.defer();
+    this.#open += 1;
+    gzip(answer.body as string | Uint8Array, { level: PACKED_LEVEL }, (fault, packed) => {
+      const headers = { ...answer.headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' };
+      exchange.answer(fault ? answer : new Answer(answer.status, packed, headers, answer.mediaType, answer.closeConnection));
+      this.#close();
+    });
   }
 
   webSocketBehaviour(): uWS.WebSocketBehavior<SocketData> {
@@ -416,7 +439,7 @@ class Exchange implements Incoming {
     this.#res.writeHeader('Vary', 'Origin');
     if (this.allowedOrigin === undefined) return;
     this.#res.writeHeader('Access-Control-Allow-Origin', this.allowedOrigin);
-    this.#res.writeHeader('Access-Control-Expose-Headers', 'ETag, Link, Location, Retry-After, X-Correlation-ID');
+    this.#res.writeHeader('Access-Control-Expose-Headers', 'ETag, Link, Location, Retry-After, X-Correlation-ID, X-Total-Count');
   }
 
   /**

@@ -2,6 +2,7 @@ import t from 'tap';
 import * as v from 'valibot';
 import { conflict, invalid } from '../../../src/platform/base/refusal.js';
 import { crudRoutes } from '../../../src/platform/http/crud.js';
+import { listReply } from '../../../src/platform/http/paged-list.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { type GatewayTest, startGatewayTest } from '../../support/gateway.js';
 
@@ -174,4 +175,59 @@ t.test('D-RECIPE-01: the body forms {name, labels, spec}, flat, and {metadata, s
   t.match((await engineer.put('/api/v1/sites/north/codes/c1', { spec: {} })).body, { code: 'missing_field', field: 'spec.source' });
   t.match((await engineer.post('/api/v1/sites/north/codes', { metadata: {}, spec: { source: 's' } })).body, { code: 'missing_field', field: 'metadata.name' });
   t.match((await engineer.post('/api/v1/sites/north/codes', { name: 'c2', source: 's' })).body, { code: 'unknown_field' });
+});
+
+t.test('Q-ERR-15, Q-MES-16: a list is whole and bare without limit and cursor, and a page of it with them', async (t) => {
+  const test = await start();
+  t.teardown(() => test.stop());
+  const engineer = await test.as('engineer');
+  const path = '/api/v1/sites/north/tanks';
+  const names = Array.from({ length: 7 }, (_, at) => `t-${at}`);
+  for (const name of names) await engineer.post(path, { name, area: 'a' });
+  const namesOf = ({ body }: { readonly body: unknown }): string[] => (body as { name: string }[]).map(({ name }) => name);
+  const whole = await engineer.get(path);
+  t.same(namesOf(whole), names);
+  t.notOk(whole.headers.link);
+  const first = await engineer.get(`${path}?limit=3`);
+  t.same(namesOf(first), ['t-0', 't-1', 't-2']);
+  t.equal(first.headers['x-total-count'], '7');
+  const next = (answer: typeof first): string => /^<([^>]+)>; rel="next"$/.exec(String(answer.headers.link))?.[1] ?? '';
+  t.equal((await engineer.delete(`${path}/t-2`)).status, 204);
+  t.equal((await engineer.delete(`${path}/t-4`)).status, 204);
+  await engineer.post(path, { name: 't-1b', area: 'a' });
+  const second = await engineer.get(next(first));
+  t.same(namesOf(second), ['t-3', 't-5', 't-6'], 'what came and went meanwhile neither repeats nor hides the others');
+  t.notOk(second.headers.link, 'the last page has no way on');
+  t.same(namesOf(await engineer.get(`${path}?cursor=${new URL(next(first), 'http://x').searchParams.get('cursor')}`)), ['t-3', 't-5', 't-6'], 'a cursor alone');
+  const stranger = Buffer.from(JSON.stringify(['plans', 't-2'])).toString('base64url');
+  for (const [query, field] of [
+    ['limit=0', 'limit'],
+    ['limit=1001', 'limit'],
+    ['limit=x', 'limit'],
+    ['cursor=zzz', 'cursor'],
+    [`cursor=${stranger}`, 'cursor'],
+  ])
+    t.match(await engineer.get(`${path}?${query}`), { status: 400, body: { code: 'invalid_query', field } }, query);
+});
+
+t.test('a long list holds the event loop no longer than a slice', async (t) => {
+  const items = Array.from({ length: 400 }, (_, at) => ({ name: `i-${String(at).padStart(4, '0')}` }));
+  const busy = (): void => {
+    const until = performance.now() + 0.5;
+    while (performance.now() < until);
+  };
+  let turns = 0;
+  let over = false;
+  const turn = (): void => {
+    turns += 1;
+    if (!over) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const reply = await listReply(
+    { path: '/x', query: { get: () => undefined, all: () => [] } },
+    { list: 'x', items, keyOf: ({ name }) => [name], render: (item) => (busy(), item) },
+  );
+  over = true;
+  t.same(JSON.parse(String(reply.body)), items);
+  t.ok(turns >= 20, `200 ms of work let the others have ${turns} turns`);
 });

@@ -1,7 +1,7 @@
 /** Answers that are made while they are sent: a reader that is slow, stops or goes away takes no memory and stops nobody. */
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { type Route, routesFor, streamed } from '../../../src/platform/http/route.js';
+import { ok, type Route, routesFor, streamed } from '../../../src/platform/http/route.js';
 import { eventually } from '../../support/api-client.js';
 import { startGatewayTest } from '../../support/gateway.js';
 
@@ -32,10 +32,16 @@ async function* chunks(): AsyncGenerator<Uint8Array> {
 
 const EXPECTED = Array.from({ length: CHUNKS }, (_, at) => (at % 10 === 9 ? 0 : CHUNK_BYTES + at)).reduce((sum, bytes) => sum + bytes, 0);
 
+/** A list as a panel reads it. */
+const WIDE = Array.from({ length: 2000 }, (_, at) => ({ name: `alarm-${at}`, state: 'ActiveUnacknowledged', message: `Reactor ${at % 7} hotter than the recipe allows` }));
+
 const route = routesFor<object>();
 const rows: readonly Route<object>[] = [
   route({ method: 'GET', path: '/api/v1/long', action: 'long:read', tier: 'none', handle: () => Promise.resolve(streamed(chunks(), 'application/x-ndjson', { 'X-More': 'yes' })) }),
   route({ method: 'GET', path: '/api/v1/at-once', action: 'long:read', tier: 'none', handle: () => streamed(chunks(), 'application/x-ndjson') }),
+  route({ method: 'GET', path: '/api/v1/wide', action: 'wide:read', tier: 'none', handle: () => WIDE }),
+  route({ method: 'GET', path: '/api/v1/narrow', action: 'wide:read', tier: 'none', handle: () => WIDE.slice(0, 10) }),
+  route({ method: 'GET', path: '/api/v1/tagged', action: 'wide:read', tier: 'none', handle: () => ok(WIDE, { ETag: '"7"' }) }),
 ];
 
 const gateway = await startGatewayTest({ routes: [{ rows, deps: {} }] });
@@ -110,4 +116,23 @@ t.test('8.6: a reader that goes away ends the making; a making that fails cuts t
   }
   fails = Number.POSITIVE_INFINITY;
   t.equal((await gateway.request('GET', '/api/v1/long')).text.length, EXPECTED, 'and the next one is whole');
+});
+
+t.test('RFC 9110, 12.5.3: a long list of JSON is packed for who takes it so, and for nobody else', async (t) => {
+  const ask = (path: string, accepted: string): Promise<Response> => fetch(`http://127.0.0.1:${gateway.port}${path}`, { headers: { 'Accept-Encoding': accepted } });
+  const packed = await ask('/api/v1/wide', 'gzip, br');
+  t.equal(packed.headers.get('content-encoding'), 'gzip');
+  t.equal(packed.headers.get('vary'), 'Accept-Encoding');
+  t.ok(Number(packed.headers.get('content-length')) < JSON.stringify(WIDE).length / 10);
+  t.same(await packed.json(), WIDE);
+  for (const [path, accepted, why] of [
+    ['/api/v1/wide', 'identity', 'not asked for'],
+    ['/api/v1/wide', 'gzip;q=0', 'refused'],
+    ['/api/v1/narrow', 'gzip', 'too short to be worth it'],
+    ['/api/v1/tagged', 'gzip', 'its ETag is that of the bytes as they are'],
+  ] as const) {
+    const plain = await ask(path, accepted);
+    t.equal(plain.headers.get('content-encoding'), null, why);
+    t.ok(Array.isArray(await plain.json()));
+  }
 });

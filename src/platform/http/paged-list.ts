@@ -1,0 +1,108 @@
+/**
+ * Lists of resources (decisions Q-ERR-15, Q-MES-16). Without `limit` and `cursor` a list answers whole and bare; with one of
+ * them it answers a page, bare as well, with the way on in `Link` and the number of all in `X-Total-Count`. A cursor names
+ * the sort key of the last item given, so that items that came or went meanwhile neither repeat nor hide the others.
+ *
+ * A long list is rendered in slices: 10,000 batches held the event loop for half a second.
+ */
+import { systemClock } from '../base/clock.js';
+import { Stopwatch } from '../base/elapsed.js';
+import { invalid } from '../base/refusal.js';
+import { readLimit } from './log-query.js';
+import { JSON_MEDIA_TYPE, NO_HEADERS, type Query, Reply } from './route.js';
+
+const LIMIT_MAX = 1000;
+/** How long one list may hold the event loop at a time. */
+const SLICE_MS = 4;
+
+/** What a list is sorted by: compared member by member, lower first. */
+export type SortKey = readonly (string | number)[];
+
+export interface ListContext {
+  readonly path: string;
+  readonly query: Query;
+}
+
+export interface Listed<Item> {
+  /** Names the list in its cursors: that of another is refused. */
+  readonly list: string;
+  /** In the order of `keyOf`. */
+  readonly items: readonly Item[];
+  readonly keyOf: (item: Item) => SortKey;
+  readonly render: (item: Item) => unknown;
+  /** Query parameters that belong to the question; the way on keeps them. */
+  readonly kept?: readonly string[];
+}
+
+interface Paging {
+  readonly limit: number;
+  readonly after: SortKey | undefined;
+}
+
+/** @throws Refusal `invalid_query` for a limit out of range or a cursor that this list did not hand out. */
+export function listReply<Item>({ path, query }: ListContext, { list, items, keyOf, render, kept = [] }: Listed<Item>): Promise<Reply> {
+  const paging = readPaging(list, query);
+  if (!paging) return rendered(items, render, NO_HEADERS);
+  const { limit, after } = paging;
+  const start = after === undefined ? 0 : firstAfter(items, keyOf, after);
+  const page = items.slice(start, start + limit);
+  const last = page.at(-1);
+  const headers: Record<string, string> = { 'X-Total-Count': String(items.length) };
+  if (last !== undefined && start + limit < items.length) {
+    const next = new URLSearchParams({ limit: String(limit), cursor: encode(list, keyOf(last)) });
+    for (const name of kept) for (const value of query.all(name)) next.append(name, value);
+    headers.Link = `<${path}?${next}>; rel="next"`;
+  }
+  return rendered(page, render, headers);
+}
+
+export function compareKeys(a: SortKey, b: SortKey): number {
+  for (let at = 0; at < a.length; at += 1) if (a[at] !== b[at]) return a[at] < b[at] ? -1 : 1;
+  return 0;
+}
+
+function readPaging(list: string, query: Query): Paging | undefined {
+  const cursor = query.get('cursor') ?? '';
+  if ((query.get('limit') ?? '') === '' && cursor === '') return undefined;
+  return { limit: readLimit(query, LIMIT_MAX), after: cursor === '' ? undefined : decode(list, cursor) };
+}
+
+function firstAfter<Item>(items: readonly Item[], keyOf: (item: Item) => SortKey, after: SortKey): number {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareKeys(keyOf(items[middle]), after) <= 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+async function rendered<Item>(items: readonly Item[], render: (item: Item) => unknown, headers: Readonly<Record<string, string>>): Promise<Reply> {
+  const parts: string[] = [];
+  const watch = new Stopwatch(systemClock);
+  for (const item of items) {
+    if (watch.elapsedMs >= SLICE_MS) {
+      await new Promise((resolve) => setImmediate(resolve));
+      watch.restart();
+    }
+    parts.push(JSON.stringify(render(item)));
+  }
+  return new Reply('ok', `[${parts.join(',')}]`, headers, JSON_MEDIA_TYPE);
+}
+
+function encode(list: string, key: SortKey): string {
+  return Buffer.from(JSON.stringify([list, ...key]), 'utf8').toString('base64url');
+}
+
+function decode(list: string, cursor: string): SortKey {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    parts = undefined;
+  }
+  if (!Array.isArray(parts) || parts.length < 2 || parts[0] !== list || !parts.every((part) => typeof part === 'string' || typeof part === 'number'))
+    throw invalid('invalid_query', 'cursor', 'cursor must be that of the Link of an earlier page of this list');
+  return parts.slice(1) as SortKey;
+}
