@@ -13,6 +13,7 @@ import { batchesOnUnit } from './domains/batches/unit-wakes.js';
 import { Batch, isFinalBatch } from './domains/batches/kind.js';
 import { isAdhoc, ROOT_KINDS } from './domains/procedures/roots.js';
 import { forgetEndedElements } from './domains/batches/ended-elements.js';
+import { migrateOrders } from './domains/batches/old-orders.js';
 import { publishStates } from './domains/batches/state-channel.js';
 import { commandFrame } from './domains/commands/command-frame.js';
 import { phaseRequests } from './domains/commands/phase-requests.js';
@@ -47,7 +48,7 @@ import { Alarm, AlarmDefinition, type AlarmStatus } from './domains/alarms/kind.
 import { AlarmReconciler } from './domains/alarms/reconciler.js';
 import { unitsConcerned } from './domains/alarms/sources.js';
 import { type Trouble, TROUBLE_TOPICS, type TroubleTopic } from './domains/alarms/system-conditions.js';
-import { signalKey, SystemWatch, wakeSystemAlarms } from './domains/alarms/system-watch.js';
+import { controllerKey, signalKey, SystemWatch, wakeSystemAlarms } from './domains/alarms/system-watch.js';
 import { wakeAlarms } from './domains/alarms/wakes.js';
 import { alarmCommands, watchSuperseded } from './domains/commands/alarm-commands.js';
 import { TagCatalogue } from './domains/tags/catalogue.js';
@@ -104,6 +105,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const witness = witnessOf(clock);
   const store = new Store(ledger, clock, witness, STORED_KINDS);
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
+  await migrateOrders(store);
 
   // ------------------------------------------------------------ access
   let commissioningCode = '';
@@ -154,9 +156,10 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
   const journal = new UnitJournal({ store, runtimes, clock, log });
   keepOverrides({ store, runtimes, clock });
-  const unitLoop = new ReconcileLoop(units, clock, log);
-  const ioLoop = new ReconcileLoop(ioModules, clock, log);
-  const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store, clock }), clock, log);
+  const troubled = (site: string, source: string): void => wakeSystem(site, controllerKey(source));
+  const unitLoop = new ReconcileLoop(units, clock, log, troubled);
+  const ioLoop = new ReconcileLoop(ioModules, clock, log, troubled);
+  const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store, clock }), clock, log, troubled);
 
   // ------------------------------------------------------------ batches and records
   const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
@@ -186,14 +189,14 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     requests: phaseRequests(commandDeps),
     wake: (site, scope) => wakeScope(site, scope),
   });
-  const batchLoop = new ReconcileLoop(batches, clock, log);
-  const adhocLoop = new ReconcileLoop(new AdhocController({ store, runtimes, phases, clock, settings: treeSettings }), clock, log);
+  const batchLoop = new ReconcileLoop(batches, clock, log, troubled);
+  const adhocLoop = new ReconcileLoop(new AdhocController({ store, runtimes, phases, clock, settings: treeSettings }), clock, log, troubled);
   const wakeScope = (site: string, scope: string): void => {
     batchLoop.wake(site, scope);
     adhocLoop.wake(site, scope);
   };
   const records = new RecordReconciler({ store, facts: queries });
-  const recordLoop = new ReconcileLoop(records, clock, log);
+  const recordLoop = new ReconcileLoop(records, clock, log, troubled);
   const rehearsals = new Rehearsals({ clock, log, heapMb: settings.runtimeHeapMaxMb });
 
   // ------------------------------------------------------------ alarms
@@ -210,8 +213,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     exceptions,
     lostChanged: (site, module) => wakeSystem(site, signalKey(module)),
   });
-  const definitionLoop = new ReconcileLoop(definitions, clock, log);
-  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
+  const definitionLoop = new ReconcileLoop(definitions, clock, log, troubled);
+  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log, troubled);
   const nothing = (): undefined => undefined;
   const troubles: Readonly<Record<TroubleTopic, () => Trouble | undefined>> = {
     'stored-data': () => storedDataTrouble(store.faults),
@@ -232,9 +235,12 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       archiveDamage: () => integrity.damage,
       containedFault: () => (contained.tooMany ? contained.last : null),
       trouble: (topic) => troubles[topic](),
+      lookFault: (site, kind, name) => first(loops(), (loop) => loop.faultOf(site, `${kind}/${name}`)),
     },
   });
   const systemLoop = new ReconcileLoop(systemAlarms, clock, log);
+  /** In the order of their start. */
+  const loops = (): readonly ReconcileLoop[] => [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop];
   const wakeSystem = (site: string, name: string): void => systemLoop.wake(site, name);
   wakeSystemAlarms(store, wakeSystem);
   wakeAlarms({ store, wakeDefinition: (site, name) => definitionLoop.wake(site, name), wakeAlarm: (site, name) => alarmLoop.wake(site, name) });
@@ -324,7 +330,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     lookAgain();
   });
   const lookAgain = (): void => {
-    for (const loop of [moduleLoop, unitLoop, ioLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loop.wakeAll();
+    for (const loop of loops()) loop.wakeAll();
   };
   const contained = new ContainedFaults(clock, log, lookAgain);
 
@@ -475,7 +481,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       .catch((fault: unknown) => log.warn({ fault: (fault as Error).message }, 'the demonstration plant could not be brought up to date and stays as it is'));
   }
   await integrity.recall(); // its alarm stands over a restart
-  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loop.start();
+  for (const loop of loops()) loop.start();
   const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
   contents.start();
   journal.start();
@@ -503,7 +509,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       stopPulse();
       archiver.stop();
       stopChecks();
-      for (const loop of [definitionLoop, alarmLoop, systemLoop, batchLoop, adhocLoop, recordLoop, unitLoop, ioLoop, moduleLoop]) loop.stop();
+      await Promise.all(loops().map((loop) => loop.stop()));
       journal.stop();
       await contents.stop();
       await runtimes.stop();
@@ -518,6 +524,14 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       contained.stop();
     },
   };
+}
+
+function first<Item, Found>(items: readonly Item[], find: (item: Item) => Found | null): Found | null {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 function telemetrySettings(settings: Settings, url: string): TelemetrySettings {

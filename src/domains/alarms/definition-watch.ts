@@ -83,6 +83,10 @@ export class DefinitionWatch implements Reconciler {
     return [...new Set(lost)].sort();
   }
 
+  sourceOf({ name }: Key): string {
+    return `${AlarmDefinition.kind}/${name}`;
+  }
+
   reconcile({ site, name }: Key): Outcome {
     const { store } = this.#parts;
     const definition = store.get(AlarmDefinition, site, name);

@@ -5,8 +5,11 @@
  * still works.
  */
 import { timestamp } from '../../platform/base/clock.js';
-import type { StoreReader } from '../../platform/store/kind.js';
-import { Batch, isFinalBatch } from '../batches/kind.js';
+import type { Kind, StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { CommandRejection } from '../batches/command-rejection.js';
+import { type Allocation, Batch, isFinalBatch } from '../batches/kind.js';
+import { UNREADABLE_ORDER } from '../batches/pending-command.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { resolvedModuleOf, unitOf } from '../control-modules/rules.js';
 import { IOModule, type IOModuleState } from '../io-modules/kind.js';
@@ -14,6 +17,7 @@ import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 import { RESTART_ASKED } from '../units/runtimes.js';
 import { Phase } from '../procedures/kind.js';
+import { ROOT_KINDS } from '../procedures/roots.js';
 import type { SystemCondition } from './alarm-book.js';
 import { unitsConcerned } from './sources.js';
 
@@ -41,6 +45,7 @@ export const SYSTEM_TOPICS = [
   'archive-integrity',
   'internal-fault',
   ...TROUBLE_TOPICS,
+  'controller',
 ] as const;
 export type SystemTopic = (typeof SYSTEM_TOPICS)[number];
 
@@ -58,11 +63,13 @@ export interface SystemFacts {
   containedFault(): string | null;
   /** Undefined while there is nothing to tell. */
   trouble(topic: TroubleTopic): Trouble | undefined;
+  /** Why every look at a resource fails, in words; null while its controller can look at it. */
+  lookFault(site: string, kind: string, name: string): string | null;
 }
 
 export interface TopicRow {
-  /** Kind of the source; its name is that of the resource. */
-  readonly sourceKind: 'IOModule' | 'ControlModule' | 'ControlProgram' | 'Unit' | 'Phase' | 'System';
+  /** Kind of the source; its name is that of the resource. '': the name of the key is the whole source, `<kind>/<name>`. */
+  readonly sourceKind: '' | 'IOModule' | 'ControlModule' | 'ControlProgram' | 'Unit' | 'Phase' | 'System';
   /** The condition has to hold so long before the alarm comes, and to be gone so long before it goes. */
   readonly raiseAfterMs: number;
   readonly clearAfterMs: number;
@@ -216,6 +223,20 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
       return damage === null ? undefined : { ...OF_APPLIANCE, severity: 'High', message: `the archive of the audit trail is damaged: ${damage}` };
     },
   },
+  controller: {
+    sourceKind: '',
+    ...AT_ONCE,
+    condition(site, source, read, facts) {
+      const slash = source.indexOf('/');
+      const [kind, name] = [source.slice(0, slash), source.slice(slash + 1)];
+      const found = commandedOf(read, site, kind, name);
+      const fault = facts.lookFault(site, kind, name);
+      const unreadable = found?.status.commandRejection?.rule === UNREADABLE_ORDER ? found.status.commandRejection.message : undefined;
+      if (fault === null && unreadable === undefined) return undefined;
+      const message = fault === null ? `${kind} ${name}: ${unreadable}` : `${kind} ${name} is not controlled: ${fault}; it is looked at again and again`;
+      return { source, type: 'System', severity: 'High', message, conditionType: '', value: '', units: unitsOf(found) };
+    },
+  },
   'internal-fault': {
     sourceKind: 'System',
     ...AT_ONCE,
@@ -242,6 +263,18 @@ function troubleRow(topic: TroubleTopic): TopicRow {
       return trouble && { ...OF_APPLIANCE, ...trouble };
     },
   };
+}
+
+type Commanded = Resource<{ readonly unitRef?: string }, { readonly commandRejection?: CommandRejection; readonly allocations?: readonly Allocation[] }>;
+
+function commandedOf(read: StoreReader, site: string, kind: string, name: string): Commanded | undefined {
+  const known = kind === Batch.kind ? Batch : Object.hasOwn(ROOT_KINDS, kind) ? ROOT_KINDS[kind as keyof typeof ROOT_KINDS] : undefined;
+  return known && (read.get(known as Kind, site, name) as Commanded | undefined);
+}
+
+function unitsOf(found: Commanded | undefined): readonly string[] {
+  if (!found) return [];
+  return found.spec.unitRef ? [found.spec.unitRef] : (found.status.allocations ?? []).map(({ unit }) => unit);
 }
 
 /** What is told of a storage that refuses changes, and afterwards of the time in which it did. */

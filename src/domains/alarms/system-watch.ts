@@ -5,11 +5,16 @@
 import type { UnitOutbound } from '../../../runtime/port.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
+import type { CommandRejection } from '../batches/command-rejection.js';
+import { Batch } from '../batches/kind.js';
+import { UNREADABLE_ORDER } from '../batches/pending-command.js';
 import { IOModule } from '../io-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Site, Unit } from '../plant/kind.js';
 import { type ElementStatus, Phase } from '../procedures/kind.js';
+import { ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitLink } from '../units/runtimes.js';
 import type { AlarmBook, AlarmResource, SystemCondition } from './alarm-book.js';
 import { alarmIndex, systemName } from './alarm-index.js';
@@ -61,7 +66,7 @@ export class SystemWatch implements Reconciler {
     for (const { metadata, status } of store.list(Phase)) if (status.checkpoint?.holdIncomplete) yield keyOf(metadata.site, 'phase', metadata.name);
     for (const { metadata, spec, status } of store.list(Alarm)) {
       const topic = status.origin === 'system' ? SYSTEM_TOPICS.find((each) => metadata.name.startsWith(`${systemName(each)}-`)) : undefined;
-      if (topic) yield keyOf(metadata.site, topic, spec.source.slice(spec.source.indexOf('/') + 1));
+      if (topic) yield keyOf(metadata.site, topic, TOPICS[topic].sourceKind === '' ? spec.source : spec.source.slice(spec.source.indexOf('/') + 1));
     }
   }
 
@@ -200,9 +205,22 @@ export function wakeSystemAlarms(store: Store, wake: (site: string, name: string
   follow(ControlProgram, 'program', ({ state, message, faultedBlocks }: { state: string; message: string; faultedBlocks: unknown }) => [state, message, faultedBlocks]);
   follow(Unit, 'runtime', ({ runtime }: { runtime: { ready: boolean; message: string } }) => [runtime.ready, runtime.message]);
   follow(Phase, 'phase', ({ state, checkpoint }: ElementStatus) => [state, checkpoint?.holdIncomplete]);
+  for (const kind of [Batch, ...Object.values(ROOT_KINDS)] as readonly { readonly kind: string }[]) {
+    store.watch(kind, ({ resource, before }) => {
+      const rule = ({ status }: Pick<Resource, 'status'>): string | undefined => (status as { readonly commandRejection?: CommandRejection }).commandRejection?.rule;
+      if (rule(resource) !== UNREADABLE_ORDER && (!before || rule(before) !== UNREADABLE_ORDER)) return;
+      const { site, name } = resource.metadata;
+      wake(site, keyOf(site, 'controller', `${resource.kind}/${name}`).name);
+    });
+  }
   store.watch(Site, ({ type, resource }) => {
     if (type === 'put') for (const topic of APPLIANCE_TOPICS) wake(resource.metadata.name, keyOf('', topic, APPLIANCE).name);
   });
+}
+
+/** Under which name it is looked at whether a resource, `<kind>/<name>`, is controlled. */
+export function controllerKey(source: string): string {
+  return keyOf('', 'controller', source).name;
 }
 
 /** Under which name the signals of a control module are looked at. */
@@ -228,5 +246,6 @@ function topicOf({ name }: Key): { readonly topic: SystemTopic; readonly name: s
 }
 
 function sourceOf(topic: SystemTopic, name: string): string {
-  return `${TOPICS[topic].sourceKind}/${name}`;
+  const { sourceKind } = TOPICS[topic];
+  return sourceKind === '' ? name : `${sourceKind}/${name}`;
 }

@@ -12,6 +12,7 @@ import { Refusal } from '../../platform/base/refusal.js';
 import { decode } from '../../platform/http/json-body.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { companionsOf } from '../../platform/store/companions.js';
+import { writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import * as v from 'valibot';
@@ -26,6 +27,8 @@ export interface ApplyActor {
   readonly displayName: string;
   /** Sites the caller is confined to; null when unrestricted. */
   readonly sites: readonly string[] | null;
+  /** A component of the product, which writes reserved labels. */
+  readonly isComponent?: true;
   may(action: string): boolean;
   audit(entry: Partial<AuditDraft>): AuditDraft;
 }
@@ -50,6 +53,8 @@ export interface Applied {
 export function apiVersionOf(kind: AnyKind): string {
   return `${kind.group}.lineside.io/v1alpha1`;
 }
+
+type Keys = Readonly<Record<string, string>>;
 
 interface Step {
   readonly manifest: Manifest;
@@ -108,8 +113,8 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
   const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
   const { spec: decoded, warnings } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
   const spec: unknown = kind.admit?.(decoded, { name, site, via: 'apply', before, read: staged }) ?? decoded;
-  const labels = manifest.labels && !isDeepStrictEqual(manifest.labels, before?.metadata.labels ?? {}) ? manifest.labels : undefined;
-  const annotations = manifest.annotations && !isDeepStrictEqual(manifest.annotations, before?.metadata.annotations ?? {}) ? manifest.annotations : undefined;
+  const labels = changedKeys(manifest.labels, before?.metadata.labels, 'metadata.labels', kind, actor);
+  const annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor);
   const changed = !before || !isDeepStrictEqual(spec, before.spec);
   const step: Step = { manifest, site };
   if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings };
@@ -139,6 +144,12 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
     }),
   );
   return { step, operation: before ? 'configured' : 'created', warnings };
+}
+
+/** Labels or annotations to write; undefined when they stay as they are. */
+function changedKeys(given: Keys | undefined, stored: Keys = {}, field: string, { openKeys }: AnyKind, { isComponent }: ApplyActor): Keys | undefined {
+  const keys = isComponent ? given : writtenKeys(given, stored, field, openKeys);
+  return keys && !isDeepStrictEqual(keys, stored) ? keys : undefined;
 }
 
 function shown(kind: AnyKind, spec: unknown): unknown {

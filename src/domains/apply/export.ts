@@ -1,5 +1,6 @@
 /** Export (decisions Q-CHANGE-10): manifests in an order that apply accepts, without secrets and read-only kinds. */
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import { isReservedKey } from '../../platform/store/envelope.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { ControlModuleSpec } from '../control-modules/kind.js';
@@ -18,7 +19,7 @@ export interface ExportWish {
 export function exportManifests(read: StoreReader, wish: ExportWish): unknown[] {
   return APPLIED_KINDS.filter((kind) => isWanted(kind, wish.kinds)).flatMap((kind) => {
     const resources = read.list<unknown, unknown>(kind).filter((resource) => isExported(kind, resource, wish));
-    return inOrder(kind, resources).map((resource) => manifestOf(kind, resource, wish.status));
+    return inOrder(kind, resources).map((resource) => manifestOf(kind, withoutOwnKeys(kind, resource), wish.status));
   });
 }
 
@@ -35,6 +36,14 @@ function isExported(kind: AnyKind, { metadata, spec, status }: Resource<unknown,
   if (kind.group === 'recipe' && (batchRef || parentRef)) return false;
   if (kind.group === 'control' && batchRef && kind.body === 'spec') return false;
   return kind.kind !== 'Batch' || (status as { phase: string }).phase === 'Pending';
+}
+
+/** What the product has written on a resource is of this box, and no other takes it (envelope.ts). */
+function withoutOwnKeys(kind: AnyKind, resource: Resource<unknown, unknown>): Resource<unknown, unknown> {
+  const given = (keys: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(keys).filter(([key]) => !isReservedKey(key) || kind.openKeys?.includes(key)));
+  const { metadata } = resource;
+  return { ...resource, metadata: { ...metadata, labels: given(metadata.labels), annotations: given(metadata.annotations) } };
 }
 
 export function manifestOf(kind: AnyKind, { metadata, spec, status }: Resource<unknown, unknown>, withStatus: boolean): Record<string, unknown> {

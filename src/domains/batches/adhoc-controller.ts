@@ -13,9 +13,9 @@ import { Phase } from '../procedures/kind.js';
 import { adhocRoot, isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { AdhocPass, type AdhocRoot } from './adhoc-pass.js';
-import { type CommandRefusal, type PendingCommand, takeCommand } from './element-pass.js';
-import { COMMAND_ANNOTATION } from './kind.js';
+import type { CommandRefusal } from './element-pass.js';
 import { lookAgain } from './look-again.js';
+import { awaitsVerdict, orderOn, type PendingCommand } from './pending-command.js';
 import type { PhaseCommands } from './phase-commands.js';
 import type { HoldPropagation } from './procedure-tree.js';
 import { permissiveOf, type StartFacts } from './start.js';
@@ -80,7 +80,7 @@ export class AdhocController implements Reconciler {
 
   keys(): Iterable<Key> {
     return this.#roots()
-      .filter((root) => !isFinal(root.status.state) || COMMAND_ANNOTATION in root.metadata.annotations || this.#hasUnit(root))
+      .filter((root) => !isFinal(root.status.state) || awaitsVerdict(root) || this.#hasUnit(root))
       .map(({ metadata }) => ({ site: metadata.site, name: metadata.name }));
   }
 
@@ -90,6 +90,10 @@ export class AdhocController implements Reconciler {
 
   #roots(): AdhocRoot[] {
     return Object.values(ROOT_KINDS).flatMap((kind) => (this.#store.list(kind) as readonly unknown[] as readonly AdhocRoot[]).filter(isAdhoc));
+  }
+
+  sourceOf({ site, name }: Key): string {
+    return `${adhocRoot(this.#store, site, name)?.kind ?? Phase.kind}/${name}`;
   }
 
   async reconcile({ site, name }: Key): Promise<Outcome> {
@@ -126,11 +130,12 @@ export class AdhocController implements Reconciler {
   }
 
   #judge(pass: AdhocPass): void {
-    const taken = takeCommand(pass.resource);
-    if (!taken) return;
-    const { pending } = taken;
-    pass.annotations = taken.annotations;
+    const order = orderOn(pass.resource);
+    if (!order) return;
+    pass.takesOrder = true;
     const { kind, state } = pass.root;
+    if (order.unreadable !== undefined) return pass.reject(pass.unreadable({ kind, state }, order.unreadable));
+    const { pending } = order;
     const facts = { store: this.#store, runtimes: this.#runtimes, storageLow: () => this.#settings.storageLow() };
     const refusal = pass.order(pending, adhocBarred(pass, pending.command, facts));
     if (refusal) return this.#rejected(pass, pending, state, refusal);

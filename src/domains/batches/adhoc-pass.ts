@@ -10,14 +10,16 @@ import { withVerdict, type CommandRejection } from './command-rejection.js';
 import type { ElementStatus } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import { elementIndex, type ElementResource } from './element-index.js';
-import { type CommandRefusal, ElementPass, type PassWorld, type PendingCommand, refusalOf } from './element-pass.js';
+import { type CommandRefusal, ElementPass, type PassWorld, refusalOf } from './element-pass.js';
+import { type PendingCommand, withoutCopy, withoutOrder } from './pending-command.js';
 import { hasInside, type ProcedureTree, type TreeNode } from './procedure-tree.js';
 
 export type AdhocRoot = Resource<{ readonly unitRef: string }, ElementStatus>;
 
 export class AdhocPass extends ElementPass {
   readonly resource: AdhocRoot;
-  annotations: Readonly<Record<string, string>> | undefined;
+  /** The pending command has been dealt with. */
+  takesOrder = false;
   #rejection: CommandRejection | undefined;
   #accepted = false;
 
@@ -71,7 +73,7 @@ export class AdhocPass extends ElementPass {
 
   change(): Change | undefined {
     const puts = this.puts();
-    if (this.annotations || this.#rejection || this.#accepted) this.#putRoot(puts);
+    if (this.takesOrder || this.#rejection || this.#accepted) this.#putRoot(puts);
     if (puts.length === 0 && this.facts.length === 0 && this.audits.length === 0) return undefined;
     return { puts, facts: this.facts, audits: this.audits };
   }
@@ -85,8 +87,8 @@ export class AdhocPass extends ElementPass {
       kind: ROOT_KINDS[kind as keyof typeof ROOT_KINDS],
       site: metadata.site,
       name: metadata.name,
-      status: withVerdict(status, this.#rejection),
-      ...(this.annotations ? { annotations: this.annotations } : {}),
+      status: withVerdict(this.takesOrder ? withoutOrder(status) : status, this.#rejection),
+      ...(this.takesOrder ? { annotations: withoutCopy(this.resource) } : {}),
     } as unknown as Put;
     if (at < 0) puts.push(put);
     else puts[at] = put;

@@ -7,7 +7,16 @@ import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Unit, unitMode, type UnitStatus } from '../plant/kind.js';
 import { isIdle, taken, unavailableText } from '../plant/unit-owner.js';
-import { ADHOC_LABEL, OperationTemplate, type ParameterSpec, PhaseTemplate, UnitProcedureTemplate, type ParameterValue } from '../procedures/kind.js';
+import {
+  ADHOC_LABEL,
+  elementStatus,
+  OperationTemplate,
+  type ParameterSpec,
+  type ParameterValue,
+  PhaseTemplate,
+  SOURCE_TEMPLATE_LABEL,
+  UnitProcedureTemplate,
+} from '../procedures/kind.js';
 import { resolveRoles } from '../recipes/bindings.js';
 import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
@@ -16,8 +25,6 @@ import { elementMisfits } from './misfits.js';
 import { checkValue, sameIdentifier } from './parameters.js';
 import { permissiveOf } from './start.js';
 import { storedTemplates } from './stored-templates.js';
-
-export const SOURCE_TEMPLATE_LABEL = 'lineside.io/source-template'; // decisions, Labels set by the system
 
 export interface LaunchWorld {
   readonly store: Store;
@@ -107,7 +114,8 @@ function elementPuts(site: string, elements: readonly ElementDraft[], templateRe
   const [root] = elements;
   return elements.map((element): Put => {
     const labels = { [ADHOC_LABEL]: 'true', [SOURCE_TEMPLATE_LABEL]: element === root ? templateRef : element.spec.templateRef, 'lineside.io/managed-by': 'batch-controller' };
-    return { kind: element.kind as unknown as Put['kind'], site, name: element.name, spec: element.spec, labels };
+    const status = { ...elementStatus(element.spec), adhoc: true };
+    return { kind: element.kind as unknown as Put['kind'], site, name: element.name, spec: element.spec, status, labels };
   });
 }
 

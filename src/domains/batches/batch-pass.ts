@@ -8,15 +8,16 @@ import { isAvailable } from '../plant/unit-owner.js';
 import { withRequests } from './allocation-queue.js';
 import { batchOutputs } from './batch-outputs.js';
 import { elementIndex } from './element-index.js';
-import { type CommandRefusal, ElementPass, type PassWorld, type PendingCommand, refusalOf } from './element-pass.js';
+import { type CommandRefusal, ElementPass, type PassWorld, refusalOf } from './element-pass.js';
 import { stateEntry } from './execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
+import type { PendingCommand } from './pending-command.js';
 import { hasInside, type TreeNode } from './procedure-tree.js';
 
 export class BatchPass extends ElementPass {
   readonly batch: Resource<BatchSpec, BatchStatus>;
   status: BatchStatus;
-  /** Set when an annotation (the pending command) has been dealt with. */
+  /** Set when the pending command has been dealt with: its copy goes. */
   annotations: Readonly<Record<string, string>> | undefined;
 
   constructor(batch: Resource<BatchSpec, BatchStatus>, store: Store, world: PassWorld) {

@@ -19,10 +19,10 @@ import { allocationQueue, byUrgency } from './allocation-queue.js';
 import { BatchPass } from './batch-pass.js';
 import { withVerdict } from './command-rejection.js';
 import { coordinate, coordinationDeadlines } from './coordination.js';
-import { type PendingCommand, takeCommand } from './element-pass.js';
-import { type Allocation, Batch, COMMAND_ANNOTATION, isFinalBatch } from './kind.js';
+import { type Allocation, Batch, isFinalBatch } from './kind.js';
 import { scopeToReset } from './left-over.js';
 import { LOOK_AGAIN_MIN_MS, lookAgain } from './look-again.js';
+import { awaitsVerdict, orderOn, type PendingCommand, withoutCopy, withoutOrder } from './pending-command.js';
 import type { PhaseCommands } from './phase-commands.js';
 import type { HoldPropagation } from './procedure-tree.js';
 import { Recovery } from './recovery.js';
@@ -70,9 +70,13 @@ export class BatchController implements Reconciler {
     const holders = new Set(this.#store.list(Unit).map(({ metadata, status }) => `${metadata.site}/${status.allocatedTo}`));
     return this.#store
       .list(Batch)
-      .filter(({ metadata, status }) => !isFinalBatch(status.phase) || COMMAND_ANNOTATION in metadata.annotations || holders.has(`${metadata.site}/${metadata.name}`))
+      .filter((batch) => !isFinalBatch(batch.status.phase) || awaitsVerdict(batch) || holders.has(`${batch.metadata.site}/${batch.metadata.name}`))
       .map((batch): Key => ({ site: batch.metadata.site, name: batch.metadata.name }))
       .concat(this.#leftMoving.splice(0));
+  }
+
+  sourceOf({ name }: Key): string {
+    return `${Batch.kind}/${name}`;
   }
 
   async reconcile({ site, name }: Key): Promise<Outcome> {
@@ -120,12 +124,17 @@ export class BatchController implements Reconciler {
 
   /** Judges the recorded command, once; answers with the resources a start makes. */
   #judge(pass: BatchPass): Put[] {
-    const recorded = takeCommand(pass.batch);
-    if (!recorded) return [];
-    const { pending } = recorded;
+    const order = orderOn(pass.batch);
+    if (!order) return [];
     // what is reset forgets its outputs: it waits until the record has them, which takes a moment
-    if (pending.command === 'Reset' && isFinalBatch(pass.status.phase) && !pass.isRecorded) return [];
-    pass.annotations = recorded.annotations;
+    if (order.pending?.command === 'Reset' && isFinalBatch(pass.status.phase) && !pass.isRecorded) return [];
+    pass.status = withoutOrder(pass.status);
+    pass.annotations = withoutCopy(pass.batch);
+    if (order.unreadable !== undefined) {
+      pass.status = withVerdict(pass.status, pass.unreadable({ kind: 'Batch', state: pass.status.phase }, order.unreadable));
+      return [];
+    }
+    const { pending } = order;
     if (pass.status.phase === 'Pending' && pending.command === 'Start') return this.#start(pass, pending);
     const refusal = pass.order(pending);
     if (refusal) this.#rejected(pass, pending, refusal.rule, refusal.message);

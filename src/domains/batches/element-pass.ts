@@ -12,7 +12,7 @@ import type { DataType } from '../../../runtime/vocabulary/data-types.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { isActive, isFinal } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
-import { type Actor, type AuditDraft, component } from '../../platform/store/audit-record.js';
+import { type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
@@ -35,9 +35,10 @@ import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './ala
 import { elementIndex, type ElementResource } from './element-index.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
 import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
-import { COMMAND_ANNOTATION } from './kind.js';
+import type { CommandRejection } from './command-rejection.js';
 import { faultOf } from './misfits.js';
 import { isFromOutput, outputParameters } from './parameters.js';
+import { type PendingCommand, UNREADABLE_ORDER } from './pending-command.js';
 import type { OrderFailure } from './phase-orders.js';
 import { NO_PROGRESS } from './rules.js';
 import { type StartWait, startWaitText, type Withheld } from './start-wait.js';
@@ -73,23 +74,6 @@ export interface PassWorld {
 export interface CommandRefusal {
   readonly rule: string;
   readonly message: string;
-}
-
-/** A command as it waits on a batch or an ad-hoc root to be judged. */
-export interface PendingCommand {
-  readonly command: Command;
-  readonly reason: string;
-  readonly by: Actor;
-  readonly at: string;
-  readonly correlationID: string;
-  /** The alarm whose exceptionAction it is. */
-  readonly alarm?: string;
-}
-
-/** The command on a resource, and the annotations it leaves behind when it is taken off. */
-export function takeCommand({ metadata }: Resource): { readonly pending: PendingCommand; readonly annotations: Readonly<Record<string, string>> } | undefined {
-  const { [COMMAND_ANNOTATION]: text, ...annotations } = metadata.annotations;
-  return text === undefined ? undefined : { pending: JSON.parse(text) as PendingCommand, annotations };
 }
 
 export abstract class ElementPass {
@@ -164,6 +148,30 @@ export abstract class ElementPass {
       auditRecordRef,
     });
     return auditRecordRef;
+  }
+
+  /** An order that cannot be read back is dropped and told; whoever gave it gives it again. */
+  unreadable(target: { readonly kind: string; readonly state: string }, message: string): CommandRejection {
+    const correlationID = `unreadable-${this.scope}-${this.world.nowMs}`;
+    this.audits.push({
+      site: this.site,
+      actor: CONTROLLER,
+      action: 'Command',
+      category: 'command',
+      target: { kind: target.kind, name: this.scope, site: this.site },
+      result: 'Rejected',
+      rule: UNREADABLE_ORDER,
+      details: { message, state: target.state },
+      correlationID,
+    });
+    return {
+      command: '',
+      state: target.state,
+      rule: UNREADABLE_ORDER,
+      message: `the order that waited could not be read back and was dropped (${message}); give it again`,
+      at: this.at,
+      correlationID,
+    };
   }
 
   unit(name: string): UnitStatus | undefined {

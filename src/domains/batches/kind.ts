@@ -11,6 +11,7 @@ import type { BatchOutput } from './batch-outputs.js';
 import type { CommandRejection } from './command-rejection.js';
 import { isInstantText, LABEL_TEXT } from '../../platform/store/fields.js';
 import { admitApplied } from './creation.js';
+import type { PendingCommand } from './pending-command.js';
 
 const Text = v.optional(v.string(), '');
 
@@ -120,6 +121,8 @@ export interface BatchStatus {
   readonly blockedBecause: string;
   readonly failure?: ElementFailure;
   readonly commandRejection?: CommandRejection;
+  /** The command that waits to be judged; not served. */
+  readonly pendingCommand?: PendingCommand;
   readonly conditions: readonly Condition[];
   readonly workOrder?: WorkOrderOrigin;
   /** The last interruption of its control (decisions 3.8). */
@@ -161,6 +164,3 @@ export const FINAL_BATCH_STATES: readonly BatchState[] = ['Complete', 'Stopped',
 export function isFinalBatch(phase: BatchState): boolean {
   return FINAL_BATCH_STATES.includes(phase);
 }
-
-/** A command waiting on a resource for the batch controller to judge it (contract 3, Commands). */
-export const COMMAND_ANNOTATION = 'lineside.io/command';

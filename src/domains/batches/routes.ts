@@ -9,6 +9,7 @@ import { listReply } from '../../platform/http/paged-list.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { readLogQuery } from '../../platform/http/log-query.js';
 import { created, done, ok, rendered, routesFor } from '../../platform/http/route.js';
+import { Labels, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
@@ -40,19 +41,19 @@ const Flat = v.partial(BatchSpec);
 /** `{name?, spec}` or the members of spec flat; a mixture is refused (D-RECIPE-01). */
 const BatchBody = v.lazy((input) =>
   typeof input === 'object' && input !== null && 'spec' in input
-    ? v.strictObject({ name: v.optional(v.string()), labels: v.optional(v.record(v.string(), v.string())), spec: Flat })
-    : v.strictObject({ name: v.optional(v.string()), labels: v.optional(v.record(v.string(), v.string())), ...Flat.entries }),
+    ? v.strictObject({ name: v.optional(v.string()), labels: v.optional(Labels), spec: Flat })
+    : v.strictObject({ name: v.optional(v.string()), labels: v.optional(Labels), ...Flat.entries }),
 ) as unknown as v.GenericSchema<unknown, Record<string, unknown>>;
 
 interface Written {
   readonly name: string | undefined;
-  readonly labels: Record<string, string> | undefined;
+  readonly labels: Readonly<Record<string, string>> | undefined;
   readonly spec: Record<string, unknown>;
 }
 
 function split(body: Record<string, unknown>): Written {
   const { name, labels, spec, ...flat } = body;
-  return { name: name as string | undefined, labels: labels as Record<string, string> | undefined, spec: (spec ?? flat) as Record<string, unknown> };
+  return { name: name as string | undefined, labels: labels as Written['labels'], spec: (spec ?? flat) as Record<string, unknown> };
 }
 
 function requireBatch(store: Store, site: string, name: string): BatchResource {
@@ -97,6 +98,7 @@ export const batchRoutes = [
       const decoded = decodeSpec(written.spec);
       const name = written.name ?? batchName(params.site, decoded.batchID);
       checkResourceName(name);
+      const labels = writtenKeys(written.labels, {}, 'labels');
       const spec = withRecipeDefaults(store, params.site, decoded);
       checkWorkOrderID(spec, '');
       checkBatch(store, params.site, name, spec, production);
@@ -104,7 +106,7 @@ export const batchRoutes = [
       if (known?.spec.batchID === spec.batchID) throw conflict('batch_id_in_use', `batchID ${spec.batchID} is used by batch ${name}`, { batch: name });
       if (known) throw conflict('already_exists', `Batch ${name} exists already`, { kind: 'Batch', name });
       const { resources } = await store.write({
-        puts: [{ kind: Batch, site: params.site, name, spec, ...(written.labels ? { labels: written.labels } : {}) } as Put],
+        puts: [{ kind: Batch, site: params.site, name, spec, ...(labels ? { labels } : {}) } as Put],
         audits: [audit({ target: { kind: 'Batch', name, site: params.site }, result: 'Success', after: spec })],
       });
       const batch = resources[0] as BatchResource;
@@ -123,14 +125,15 @@ export const batchRoutes = [
     handle: async ({ params, body, header, audit }, deps) => {
       const { store, production } = deps;
       const batch = requireBatch(store, params.site, params.name);
-      const { spec: change, name, labels } = split(body);
+      const { spec: change, name, labels: given } = split(body);
       if (name !== undefined && name !== params.name) throw invalid('invalid_field', 'name', 'a Batch cannot be renamed: name must be as in the path, or left out');
-      const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-      const spec = decodeSpec({ ...batch.spec, ...given });
+      const members = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+      const spec = decodeSpec({ ...batch.spec, ...members });
+      const labels = writtenKeys(given, batch.metadata.labels, 'labels');
       checkWorkOrderID(spec, batch.spec.workOrderID);
       checkIfMatch(header('if-match'), batch.metadata.resourceVersion);
       if (batch.status.recordRef !== '' && sealed(store, batch)) throw conflict('record_sealed', `the record of batch ${params.name} is sealed`);
-      const changed = Object.keys(given).filter((member) => JSON.stringify(spec[member as keyof BatchSpec]) !== JSON.stringify(batch.spec[member as keyof BatchSpec]));
+      const changed = Object.keys(members).filter((member) => JSON.stringify(spec[member as keyof BatchSpec]) !== JSON.stringify(batch.spec[member as keyof BatchSpec]));
       const fixed = batch.status.phase === 'Pending' ? changed.filter((member) => member === 'batchID') : changed.filter((member) => member !== 'description');
       if (fixed.length > 0) throw conflict('batch_started', `${fixed[0]} of batch ${params.name} cannot be changed while it is ${batch.status.phase}`, { field: fixed[0] });
       if (batch.status.phase === 'Pending') checkBatch(store, params.site, params.name, spec, production);

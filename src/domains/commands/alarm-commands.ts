@@ -1,6 +1,7 @@
 /** How an alarm commands the work of a unit (contract 2, Alarm definition, exceptionAction; decisions Q-CMD-04). */
 import { randomUUID } from 'node:crypto';
 import { isFinal } from '../../../runtime/vocabulary/transitions.js';
+import { guarded } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { type AuditDraft, component } from '../../platform/store/audit-record.js';
@@ -8,8 +9,8 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { CommandGiver } from '../alarms/exception-commands.js';
 import type { CommandTarget } from '../alarms/kind.js';
-import type { PendingCommand } from '../batches/element-pass.js';
-import { Batch, COMMAND_ANNOTATION, isFinalBatch } from '../batches/kind.js';
+import { Batch, isFinalBatch } from '../batches/kind.js';
+import { awaitsVerdict, orderOn } from '../batches/pending-command.js';
 import { Unit } from '../plant/kind.js';
 import type { ElementStatus } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
@@ -24,18 +25,15 @@ const CONTROLLER = component('alarm-controller');
 export function watchSuperseded({ store, again }: { readonly store: Store; readonly again: (site: string, alarm: string, target: CommandTarget) => void }): void {
   for (const kind of [Batch, ...Object.values(ROOT_KINDS)] as readonly { readonly kind: string }[]) {
     store.watch(kind, ({ type, resource, before }) => {
-      const text = before?.metadata.annotations[COMMAND_ANNOTATION];
-      const next = resource.metadata.annotations[COMMAND_ANNOTATION];
-      if (type !== 'put' || text === undefined || next === undefined || text === next) return;
-      const { command, reason, by, correlationID } = JSON.parse(text) as PendingCommand;
-      const alarm = by.component === CONTROLLER.component ? /^alarm (.+)$/.exec(reason)?.[1] : undefined;
-      if (alarm === undefined) return;
+      const loser = before && orderOn(before)?.pending;
+      const winner = orderOn(resource)?.pending;
+      if (type !== 'put' || loser?.alarm === undefined || winner === undefined || loser.correlationID === winner.correlationID) return;
+      const { command, alarm, correlationID } = loser;
       const { site, name } = resource.metadata;
       const target = { kind: resource.kind, name };
       // a change is not made in the middle of another
-      queueMicrotask(() => {
+      const told = (): void => {
         if (!store.accepting) return;
-        const winner = (JSON.parse(next) as PendingCommand).correlationID;
         const verdict: AuditDraft = {
           site,
           actor: CONTROLLER,
@@ -44,12 +42,13 @@ export function watchSuperseded({ store, again }: { readonly store: Store; reado
           target: { ...target, site },
           result: 'Rejected',
           rule: 'superseded',
-          details: { command, by: winner },
+          details: { command, by: winner.correlationID },
           correlationID,
         };
         store.apply({ audits: [verdict] });
         again(site, alarm, target);
-      });
+      };
+      queueMicrotask(() => guarded('command of an alarm that was pushed aside', told));
     });
   }
 }
@@ -64,7 +63,7 @@ export function alarmCommands(deps: CommandDeps & { readonly log: Log }): Comman
     give(site, target, action, alarm, beside) {
       const found = targetOf(deps, site, target);
       if (!found || isOver(found)) return 'over';
-      if (!deps.store.accepting || COMMAND_ANNOTATION in found.metadata.annotations) return 'busy';
+      if (!deps.store.accepting || awaitsVerdict(found)) return 'busy';
       const correlationID = randomUUID();
       const audit = (entry: Partial<AuditDraft>): AuditDraft => ({
         site,

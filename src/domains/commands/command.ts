@@ -13,8 +13,9 @@ import { checkReason, REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION } from '../batches/kind.js';
-import { CONTROLLER, type PendingCommand, takeCommand } from '../batches/element-pass.js';
+import { Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
+import { CONTROLLER } from '../batches/element-pass.js';
+import { ordered, orderOn, type PendingCommand } from '../batches/pending-command.js';
 import { dryRun, type DryRunFacts, type DryRunVerdict } from '../batches/dry-run.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
@@ -96,10 +97,9 @@ export function recordCommand(
     correlationID: source.correlationID,
     ...(source.alarm === undefined ? {} : { alarm: source.alarm }),
   };
-  const annotations = { ...target.metadata.annotations, [COMMAND_ANNOTATION]: JSON.stringify(pending) };
-  const put: Put = { kind: KINDS[target.kind as (typeof COMMAND_KINDS)[number]] as unknown as Put['kind'], site, name: body.name, annotations };
+  const put: Put = { kind: KINDS[target.kind as (typeof COMMAND_KINDS)[number]] as unknown as Put['kind'], site, name: body.name, ...ordered(target, pending) };
   const audit = source.audit({ target: { kind: target.kind, name: body.name, site }, result: 'Accepted', ...(reason ? { operatorReason: reason } : {}), details: { command } });
-  const waiting = takeCommand(target)?.pending;
+  const waiting = orderOn(target)?.pending;
   const isContested = waiting !== undefined && waiting.alarm === undefined; // what an alarm has given makes room, and is given again
   const stays = isContested && rankOf(target, waiting.command) >= Math.max(1, rankOf(target, command));
   const verdicts = isContested ? [stays ? superseded(target, pending, waiting) : superseded(target, waiting, pending)] : [];

@@ -154,6 +154,7 @@ export const ControlModule: Kind<ControlModuleSpec, ControlModuleStatus> = {
   restFields: ['parentName', 'parentKind', 'templateRef', 'symbolId', 'measuredVariable', 'description', 'tags'],
   apply: { how: 'yes' },
   required: ['templateRef'],
+  openKeys: ['lineside.io/equipment-module'], // decisions Q-TAG-11
   initialStatus: () => ({ message: '', overrides: [], conditions: [] }),
   admit: admitModule,
   dependents: ({ metadata }, read) => moduleDependents(read, metadata.site, metadata.name),

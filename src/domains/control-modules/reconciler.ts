@@ -39,6 +39,10 @@ export class ControlModuleReconciler implements Reconciler {
     for (const program of this.#store.list(ControlProgram)) if (isDerived(program)) yield program.metadata;
   }
 
+  sourceOf({ name }: Key): string {
+    return `${ControlModule.kind}/${name}`;
+  }
+
   reconcile(key: Key): Outcome {
     this.#followModule(key);
     return this.#endBypass(key);

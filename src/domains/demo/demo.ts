@@ -77,6 +77,7 @@ function systemDemo(correlationID: string): ApplyActor & LifecycleActor {
   return {
     displayName: SYSTEM_DEMO.displayName,
     sites: null,
+    isComponent: true,
     may: () => true,
     signatory: { accountId: SYSTEM_DEMO.accountId, displayName: SYSTEM_DEMO.displayName, groups: [], issuedAtMs: null },
     audit: (entry): AuditDraft => ({
@@ -154,8 +155,9 @@ export class DemoPlant {
   }
 
   async #activate(actor: LifecycleActor): Promise<string[]> {
-    const drafts = this.#parts.store.list(MASTER_RECIPE, DEMO_SITE).filter((recipe) => recipe.metadata.labels[ACTIVATE] === 'true' && recipe.status.phase === 'Draft');
-    const names = drafts.map((recipe) => recipe.metadata.name);
+    // what the files mark, not what a label in the store says
+    const marked = demoManifests(this.#parts.folder).filter(({ kind, metadata }) => kind === MASTER_RECIPE.kind && metadata.labels?.[ACTIVATE] === 'true');
+    const names = marked.map(({ metadata }) => metadata.name).filter((name) => this.#parts.store.get(MASTER_RECIPE, DEMO_SITE, name)?.status.phase === 'Draft').sort();
     for (const name of names) for (const step of STEPS) await moveRecipe(this.#parts, DEMO_SITE, name, step, REASON, actor);
     return names;
   }

@@ -132,6 +132,7 @@ export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
   restFields: IO_MODULE_REST_FIELDS,
   apply: { how: 'yes' },
   required: ['protocol'],
+  openKeys: ['lineside.io/rehearsal-preset'], // ADR 0006
   initialStatus: () => ({
     state: 'Pending',
     message: 'not served yet',

@@ -7,7 +7,7 @@ import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
 import { checkIfMatch } from '../../platform/http/revision.js';
 import { type Route, routesFor, withRevision } from '../../platform/http/route.js';
-import { Annotations, checkDocument, Labels } from '../../platform/store/envelope.js';
+import { Annotations, checkDocument, Labels, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { Block, BlockConnection, BlockVariableBinding } from '../control-modules/kind.js';
@@ -83,6 +83,8 @@ const replaceProgram = route({
     }
     const decoded = decode(v.strictObject({ spec: ControlProgramSpec }), { spec }).spec;
     const after = admitProgram(decoded, { name, site, via: 'rest', before, read: store });
+    const labels = writtenKeys(metadata?.labels, before.metadata.labels, 'metadata.labels');
+    const annotations = writtenKeys(metadata?.annotations, before.metadata.annotations, 'metadata.annotations');
     checkIfMatch(context.header('if-match'), before.metadata.resourceVersion);
     const status = passGate(before, after, store, clock.wallMs());
     const applied = await store.write({
@@ -93,8 +95,8 @@ const replaceProgram = route({
           name,
           spec: after,
           status,
-          ...(metadata?.labels ? { labels: metadata.labels } : {}),
-          ...(metadata?.annotations ? { annotations: metadata.annotations } : {}),
+          ...(labels ? { labels } : {}),
+          ...(annotations ? { annotations } : {}),
         },
       ],
       audits: [

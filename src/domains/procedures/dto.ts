@@ -4,7 +4,7 @@ import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/blocked-by.js';
 import { elementIndex } from '../batches/element-index.js';
-import { ADHOC_LABEL, type ElementStatus, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, withdrawnMembers } from './kind.js';
+import { type ElementStatus, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, withdrawnMembers } from './kind.js';
 
 export function templateBody({ metadata, spec, ...resource }: Resource): unknown {
   const notes = resource.kind === PhaseTemplate.kind ? withdrawnMembers(spec as PhaseTemplateSpec) : [];
@@ -21,7 +21,7 @@ export function elementItem(element: Resource<object, ElementStatus>): Record<st
   const { failure, commandRejection, pendingPrompt } = status;
   return {
     name: metadata.name,
-    adhoc: metadata.labels[ADHOC_LABEL] === 'true',
+    adhoc: status.adhoc === true,
     templateRef: spec.templateRef,
     unit: spec.unitRef ?? '',
     batch: spec.batchRef,

@@ -22,6 +22,7 @@ import {
 } from './rules.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { CommandRejection } from '../batches/command-rejection.js';
+import type { PendingCommand } from '../batches/pending-command.js';
 
 // ---------------------------------------------------------------- charts
 
@@ -286,6 +287,10 @@ export interface ElementStatus {
   readonly endedAt: string;
   readonly failure?: ElementFailure;
   readonly commandRejection?: CommandRejection;
+  /** On the root of an ad-hoc run: the command that waits to be judged; not served. */
+  readonly pendingCommand?: PendingCommand;
+  /** It belongs to an ad-hoc run. The label beside it is a copy to be read (ADR 0020). */
+  readonly adhoc?: true;
   readonly outputs: readonly ElementOutput[];
   readonly pendingPrompt?: PendingPrompt;
   readonly sfcStatus?: SfcStatus;
@@ -308,7 +313,7 @@ export interface ElementStatus {
   readonly pausedAt?: string;
 }
 
-function elementStatus(spec: { readonly mode: Mode | '' }): ElementStatus {
+export function elementStatus(spec: { readonly mode: Mode | '' }): ElementStatus {
   return {
     state: 'Idle',
     mode: spec.mode === '' ? 'Automatic' : spec.mode,
@@ -419,7 +424,7 @@ export const Procedure: Kind<ProcedureSpec, ElementStatus> = {
   admit: admitProcedure,
 };
 
-/** Labels set by the system (decisions 1.1). */
+/** Labels set by the system (decisions 1.1), to be read; nothing acts on them. */
 export const ADHOC_LABEL = 'lineside.io/adhoc';
 export const SOURCE_TEMPLATE_LABEL = 'lineside.io/source-template';
 export const BATCH_LABEL = 'lineside.io/batch';

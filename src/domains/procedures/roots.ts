@@ -1,7 +1,7 @@
 /** Whom an element belongs to: a batch, or the root of an ad-hoc run (contract 3, Ad-hoc rules). */
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { ADHOC_LABEL, type ElementStatus, Operation, Phase, UnitProcedure } from './kind.js';
+import { type ElementStatus, Operation, Phase, UnitProcedure } from './kind.js';
 
 export interface ElementRef {
   readonly kind: string;
@@ -20,8 +20,8 @@ export function isAbove(kind: string, below: string): boolean {
   return LEVELS.indexOf(kind) > LEVELS.indexOf(below);
 }
 
-export function isAdhoc({ metadata }: Resource): boolean {
-  return metadata.labels[ADHOC_LABEL] === 'true';
+export function isAdhoc({ status }: Resource): boolean {
+  return (status as Pick<ElementStatus, 'adhoc'>).adhoc === true;
 }
 
 /** The top of the tree that the element is in: itself when it has no parent. */

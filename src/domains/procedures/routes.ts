@@ -6,7 +6,7 @@ import type { Route } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { elementBody, elementItem, phaseBody, templateBody } from './dto.js';
 import type { BlockedWorld } from '../batches/blocked-by.js';
-import { ADHOC_LABEL, type ElementStatus, Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from './kind.js';
+import { type ElementStatus, Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from './kind.js';
 import { elementsBelow, refuseAtWork, refuseHolder, removalOf } from './removal.js';
 import { isActive } from './rules.js';
 
@@ -54,9 +54,9 @@ function withAdhocFilter(row: Route): Route {
   return {
     ...row,
     handle(context, deps) {
-      const items = row.handle(context, deps) as readonly { readonly labels: Readonly<Record<string, string>> }[];
+      const items = row.handle(context, deps) as readonly { readonly adhoc: boolean }[];
       const wanted = readFlag(context.query, 'adhoc');
-      return wanted === undefined ? items : items.filter((item) => (item.labels[ADHOC_LABEL] === 'true') === wanted);
+      return wanted === undefined ? items : items.filter((item) => item.adhoc === wanted);
     },
   };
 }

@@ -14,9 +14,9 @@ import { Store } from '../../platform/store/store.js';
 import { type BatchControl, joinBatchControl } from '../batches/batch-control.js';
 import { batchBlockedBy, type Blocker, blockedBecause } from '../batches/blocked-by.js';
 import { batchOutputs } from '../batches/batch-outputs.js';
-import type { PendingCommand } from '../batches/element-pass.js';
+import type { PendingCommand } from '../batches/pending-command.js';
 import { type StateEntry, streamOf } from '../batches/execution-log.js';
-import { Batch, type BatchSpec, type BatchStatus, COMMAND_ANNOTATION, isFinalBatch } from '../batches/kind.js';
+import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
 import { phaseRequests } from '../commands/phase-requests.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
@@ -149,7 +149,7 @@ class Rehearsal {
     const { site, batch } = this.#order;
     const by = component('rehearsal');
     const pending: PendingCommand = { command: 'Start', reason: 'rehearsal', by, at: timestamp(this.#clock.wallMs()), correlationID: 'rehearsal' };
-    this.#store.apply({ puts: [{ kind: Batch, site, name: REHEARSED_BATCH, spec: batch, annotations: { [COMMAND_ANNOTATION]: JSON.stringify(pending) } } as Put] });
+    this.#store.apply({ puts: [{ kind: Batch, site, name: REHEARSED_BATCH, spec: batch, status: { ...Batch.initialStatus(batch), pendingCommand: pending } } as Put] });
   }
 
   async #goOn(): Promise<void> {

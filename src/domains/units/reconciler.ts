@@ -49,6 +49,10 @@ export class UnitReconciler implements Reconciler {
     return this.#parts.store.list(Unit).map((unit) => ({ site: unit.metadata.site, name: unit.metadata.name }));
   }
 
+  sourceOf({ name }: Key): string {
+    return `${Unit.kind}/${name}`;
+  }
+
   async reconcile({ site, name }: Key): Promise<Outcome> {
     const { store, runtimes } = this.#parts;
     const key = `${site}/${name}`;

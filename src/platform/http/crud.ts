@@ -8,7 +8,7 @@ import * as v from 'valibot';
 import { conflict, invalid, missing, Refusal } from '../base/refusal.js';
 import { checkResourceName } from '../base/resource-name.js';
 import { companionsOf } from '../store/companions.js';
-import { Annotations, checkDocument, Labels } from '../store/envelope.js';
+import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelope.js';
 import type { Kind, StoreReader } from '../store/kind.js';
 import type { Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
@@ -178,7 +178,7 @@ class Family<Spec extends object, Status> {
   async #create(context: Context, deps: CrudDeps): Promise<Reply> {
     const { store } = deps;
     const site = this.#siteOf(context.params) ?? '';
-    const written = split(this.#kind, context.body);
+    const written = this.#ownKeys(split(this.#kind, context.body));
     if (this.#kind.body === 'document') checkDocument(context.body, site);
     const name = written.name;
     if (name === undefined || name === '') throw invalid('missing_field', nameField(this.#kind), 'field name is required');
@@ -203,7 +203,7 @@ class Family<Spec extends object, Status> {
   async #update(context: Context, before: Resource<Spec, Status>, deps: CrudDeps): Promise<Reply> {
     const { store } = deps;
     const { name, site } = before.metadata;
-    const written = split(this.#kind, context.body);
+    const written = this.#ownKeys(split(this.#kind, context.body), before);
     if (this.#kind.body === 'document') checkDocument(context.body, site);
     if (written.name !== undefined && written.name !== name) {
       throw invalid('invalid_field', nameField(this.#kind), `${this.#kind.kind} ${name} cannot be renamed: name must be ${name}, as in the path, or left out`);
@@ -247,6 +247,14 @@ class Family<Spec extends object, Status> {
     };
     const applied = await store.write({ ...more, puts: [put, ...(companions.puts ?? []), ...(more?.puts ?? [])], audits: [audit] });
     return applied.resources[0] as Resource<Spec, Status>;
+  }
+
+  #ownKeys(written: Written, before?: Resource<Spec, Status>): Written {
+    const { openKeys } = this.#kind;
+    const prefix = this.#kind.body === 'document' ? 'metadata.' : '';
+    const labels = writtenKeys(written.labels, before?.metadata.labels, `${prefix}labels`, openKeys);
+    const annotations = writtenKeys(written.annotations, before?.metadata.annotations, `${prefix}annotations`, openKeys);
+    return { ...written, labels, annotations };
   }
 
   /** The whole spec through the kind's schema; a field of the nested forms is named with its `spec.` in front. */

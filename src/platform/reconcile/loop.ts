@@ -1,10 +1,11 @@
 /**
  * The reconcile loop: keys wait in order, each is looked at once however often it was woken, and a key that fails is
- * looked at again with growing delay. Many of them are looked at in slices: nobody else waits for the last one. A
+ * looked at again with growing delay. A look that does not end in time is reported and its key parked, and the others go on. Many of them are looked at in slices: nobody else waits for the last one. A
  * reconciler is given a name and nothing else, so a restart, a lost event and an ordinary change all run the same lines.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
+import { guarded, guardedPromise } from '../base/guarded.js';
 import type { Log } from '../base/log.js';
 import { Slice } from '../base/slices.js';
 
@@ -21,11 +22,17 @@ export interface Reconciler {
   /** Every key there is; looked at when the loop starts and after the store has reloaded. */
   keys(): Iterable<Key>;
   reconcile(key: Key): Outcome | Promise<Outcome>;
+  /** `<kind>/<name>` of what a key stands for, for whoever is told that it cannot be looked at. */
+  sourceOf?(key: Key): string;
 }
 
 const RETRY_FIRST_MS = 100;
 const RETRY_MAX_MS = 30_000;
 const RESYNC_MS = 60_000;
+/** A look reads memory and waits for one commit at most; a disk that takes longer than this is refused by the ledger. */
+const LOOK_MAX_MS = 30_000;
+/** One failure may be a disk; what fails so often in a row is told. */
+const FAILURES_TOLD = 3;
 
 export class ReconcileLoop {
   readonly #reconciler: Reconciler;
@@ -34,12 +41,20 @@ export class ReconcileLoop {
   readonly #waiting = new Map<string, Key>();
   readonly #timers = new Map<string, () => void>();
   readonly #failures = new Map<string, number>();
+  /** Keys whose look has not ended in time; each is looked at again when it has. */
+  readonly #parked = new Set<string>();
+  /** Site and source -> why it cannot be looked at. */
+  readonly #troubles = new Map<string, string>();
+  readonly #troubled: (site: string, source: string) => void;
+  #inFlight: Promise<void> | undefined;
   #busy = false;
   #scheduled = false;
   #stopped = false;
   #cancelResync: () => void = () => undefined;
 
-  constructor(reconciler: Reconciler, clock: Clock, log: Log) {
+  /** `troubled` is called when a source can no longer be looked at, and when it can again. */
+  constructor(reconciler: Reconciler, clock: Clock, log: Log, troubled: (site: string, source: string) => void = () => undefined) {
+    this.#troubled = troubled;
     this.#reconciler = reconciler;
     this.#clock = clock;
     this.#log = log;
@@ -50,12 +65,19 @@ export class ReconcileLoop {
     this.#resyncLater();
   }
 
-  stop(): void {
+  /** Settles when the look that was in flight has ended, or is parked: what it writes must find the ledger open. */
+  async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelResync();
     for (const cancel of this.#timers.values()) cancel();
     this.#timers.clear();
     this.#waiting.clear();
+    await this.#inFlight;
+  }
+
+  /** Why a source of a site cannot be looked at; null while it can. */
+  faultOf(site: string, source: string): string | null {
+    return this.#troubles.get(`${site}|${source}`) ?? null;
   }
 
   wake(site: string, name: string): void {
@@ -78,18 +100,17 @@ export class ReconcileLoop {
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      void this.#drain();
+      if (!this.#busy) guardedPromise(`loop of ${this.#reconciler.name}`, () => (this.#inFlight = this.#drain()));
     });
   }
 
   async #drain(): Promise<void> {
-    if (this.#busy) return;
     this.#busy = true;
     let slice = new Slice(this.#clock);
     while (this.#waiting.size > 0 && !this.#stopped) {
       const [id, key] = this.#waiting.entries().next().value as [string, Key];
       this.#waiting.delete(id);
-      await this.#look(id, key);
+      if (!this.#parked.has(id)) await this.#look(id, key);
       if (!slice.isOver) continue;
       await nextTurn();
       slice = new Slice(this.#clock);
@@ -97,20 +118,49 @@ export class ReconcileLoop {
     this.#busy = false;
   }
 
+  /** @throws LateLook when it has not ended in LOOK_MAX_MS; its key is parked until it does. */
+  async #inTime(id: string, key: Key, look: Promise<Outcome>): Promise<Outcome> {
+    let cancel = (): void => undefined;
+    const late = new Promise<'late'>((resolve) => {
+      cancel = this.#clock.after(LOOK_MAX_MS, () => resolve('late'));
+    });
+    const first = await Promise.race([look, late]);
+    cancel();
+    if (first !== 'late') return first;
+    this.#parked.add(id);
+    const again = (): void => {
+      this.#parked.delete(id);
+      this.wake(key.site, key.name);
+    };
+    look.then(again, again);
+    throw new Error(`a look has not ended in ${LOOK_MAX_MS / 1000} s`);
+  }
+
   async #look(id: string, key: Key): Promise<void> {
     this.#timers.get(id)?.();
     this.#timers.delete(id);
     try {
       const outcome = this.#reconciler.reconcile(key);
-      const settled = outcome instanceof Promise ? await outcome : outcome;
-      this.#failures.delete(id);
+      const settled = outcome instanceof Promise ? await this.#inTime(id, key, outcome) : outcome;
+      if (this.#failures.delete(id)) guarded('told of a look that succeeds again', () => this.#trouble(key, null));
       if (settled !== 'settled') this.#later(id, key, settled.lookAgainMs);
     } catch (fault) {
       const failures = (this.#failures.get(id) ?? 0) + 1;
       this.#failures.set(id, failures);
       this.#log.error({ reconciler: this.#reconciler.name, ...key, failures, fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) }, 'reconcile failed');
+      const isParked = this.#parked.has(id);
+      if (failures >= FAILURES_TOLD || isParked) guarded('told of a failing look', () => this.#trouble(key, fault instanceof Error ? fault.message : String(fault)));
+      if (isParked) return;
       this.#later(id, key, Math.min(RETRY_FIRST_MS * 2 ** (failures - 1), RETRY_MAX_MS));
     }
+  }
+
+  #trouble(key: Key, why: string | null): void {
+    const source = this.#reconciler.sourceOf?.(key) ?? `System/${this.#reconciler.name}`;
+    const id = `${key.site}|${source}`;
+    if (why === null ? !this.#troubles.delete(id) : this.#troubles.get(id) === why) return;
+    if (why !== null) this.#troubles.set(id, why);
+    this.#troubled(key.site, source);
   }
 
   #later(id: string, key: Key, delayMs: number): void {
@@ -127,7 +177,7 @@ export class ReconcileLoop {
   #resyncLater(): void {
     this.#cancelResync = this.#clock.after(RESYNC_MS, () => {
       if (this.#stopped) return;
-      this.wakeAll();
+      guarded(`keys of ${this.#reconciler.name}`, () => this.wakeAll());
       this.#resyncLater();
     });
   }

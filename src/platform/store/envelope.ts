@@ -31,6 +31,35 @@ export const Labels = freeMap(v.pipe(v.string(), v.check(isLabelValue, "must be 
 /** The keys of labels; the values are free text. */
 export const Annotations = freeMap(v.string(), LabelKey);
 
+/** Under these prefixes the product writes what it wants to be read: its own labels, the copy of an order (ADR 0020). */
+const OWN_DOMAIN = 'lineside.io';
+/** Shown for who made something; anybody may say so, and nothing in the product trusts it (ADR 0020). */
+const UNTRUSTED_KEYS: readonly string[] = ['lineside.io/managed-by', 'lineside.io/demo-activate'];
+
+export function isReservedKey(key: string): boolean {
+  const prefix = readLabelKey(key)?.prefix;
+  return !UNTRUSTED_KEYS.includes(key) && prefix !== undefined && (prefix === OWN_DOMAIN || prefix.endsWith(`.${OWN_DOMAIN}`));
+}
+
+type KeyMap = Readonly<Record<string, string>>;
+
+/**
+ * What a request may write of labels or annotations: its own keys, and those of the product as they are stored, whether it
+ * sends them back or leaves them out. `open` are keys under our prefix that the kind gives to the engineer.
+ * @throws Refusal 400 `reserved_key` for one whose value differs from the stored one.
+ */
+export function writtenKeys(given: KeyMap | undefined, stored: KeyMap = {}, field: string, open: readonly string[] = []): KeyMap | undefined {
+  if (given === undefined) return undefined;
+  const isOwn = (key: string): boolean => isReservedKey(key) && !open.includes(key);
+  for (const [key, value] of Object.entries(given)) {
+    if (!isOwn(key) || (Object.hasOwn(stored, key) && stored[key] === value)) continue;
+    throw invalid('reserved_key', `${field}.${key}`, `${key} is reserved: only the product itself writes keys under ${OWN_DOMAIN}/; leave it out, or send it back as it was read`, {
+      key,
+    });
+  }
+  return { ...Object.fromEntries(Object.entries(stored).filter(([key]) => isOwn(key))), ...given };
+}
+
 const API_VERSION = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/v1alpha1$/;
 
 /** The kind alone selects the resource; the group may be any, the version is this one. */

@@ -43,6 +43,8 @@ export interface Kind<Spec = unknown, Status = unknown> {
   readonly runs?: true;
   /** Required members that a REST create must carry besides `name`. */
   readonly required?: readonly string[];
+  /** Keys of labels under `lineside.io/` that an engineer sets; all others there are the product's own (envelope.ts). */
+  readonly openKeys?: readonly string[];
   initialStatus(spec: Spec): Status;
   /**
    * Semantic admission after decoding: throws a Refusal, or returns the spec to store (for example with structured text

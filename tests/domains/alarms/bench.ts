@@ -110,6 +110,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
           archiveDamage: () => facts.archiveDamage,
           containedFault: () => facts.containedFault,
           trouble: () => undefined,
+          lookFault: () => null,
         },
       });
       const loops = [
@@ -193,7 +194,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         .map(({ status }) => shownStatus(status, plant.clock.wallMs()))
         .join(' '),
     async stop() {
-      for (const loop of loops) loop.stop();
+      await Promise.all(loops.map((loop) => loop.stop()));
       await queries.close();
       await history.close();
       await plant.stop();

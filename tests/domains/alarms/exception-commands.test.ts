@@ -2,7 +2,8 @@
 import { pino } from 'pino';
 import t from 'tap';
 import { Alarm } from '../../../src/domains/alarms/kind.js';
-import { Batch, COMMAND_ANNOTATION } from '../../../src/domains/batches/kind.js';
+import { Batch } from '../../../src/domains/batches/kind.js';
+import { COMMAND_ANNOTATION, type PendingCommand } from '../../../src/domains/batches/pending-command.js';
 import { alarmCommands, watchSuperseded } from '../../../src/domains/commands/alarm-commands.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
@@ -62,19 +63,19 @@ t.test('CMD-13 CMD-14 ADEF-10: a pending command of a person is not pushed aside
   const giver = alarmCommands({ store, clock, runtimes: {} as never, reasonLengthMin: 100, log: pino({ level: 'silent' }) });
   const unit = store.get(Unit, 'demo', 'rx101');
   if (!unit) throw new Error('there is no rx101');
-  const pending = { command: 'Pause', reason: '', by: { accountId: 'a' }, at: '', correlationID: 'c-1' };
+  const pending = { command: 'Pause', reason: '', by: { accountId: 'a', displayName: 'A', actorType: 'human' }, at: '', correlationID: 'c-1' };
   const status = { ...Batch.initialStatus({} as never), phase: 'Running' };
   const putBatch = (more: object): Put => ({ kind: Batch, site: 'demo', name: 'b-1', ...more }) as Put;
   await store.write({
     puts: [
-      putBatch({ spec: { batchID: 'B' }, status, annotations: { [COMMAND_ANNOTATION]: JSON.stringify(pending), other: 'kept' } }),
+      putBatch({ spec: { batchID: 'B' }, status: { ...status, pendingCommand: pending }, annotations: { other: 'kept' } }),
       { kind: Unit, site: 'demo', name: 'rx101', status: { ...unit.status, allocatedTo: 'b-1' } } as Put,
     ],
   });
   const [target] = giver.targets('demo', ['rx101', 'rx101', 'mx101']);
   t.same(giver.targets('demo', ['rx101', 'rx101', 'mx101']), [{ kind: 'Batch', name: 'b-1' }], 'the root of the work, once');
   const beside = { kind: Alarm, site: 'demo', name: 'full-2', status: { ...store.get(Alarm, 'demo', 'full-2')?.status, value: 'beside' } } as unknown as Put;
-  const slot = () => JSON.parse(store.get(Batch, 'demo', 'b-1')?.metadata.annotations[COMMAND_ANNOTATION] ?? 'null');
+  const slot = () => store.get(Batch, 'demo', 'b-1')?.status.pendingCommand as PendingCommand;
 
   plant.audits.length = 0;
   t.equal(giver.give('demo', target, 'Hold', 'full-2', beside), 'busy');
@@ -82,10 +83,12 @@ t.test('CMD-13 CMD-14 ADEF-10: a pending command of a person is not pushed aside
   t.same(plant.audits, []);
   t.not(store.get(Alarm, 'demo', 'full-2')?.status.value, 'beside');
 
-  await store.write({ puts: [putBatch({ annotations: { other: 'kept' } })] });
+  await store.write({ puts: [putBatch({ status })] });
   t.equal(giver.give('demo', target, 'Hold', 'full-2', beside), 'given');
   t.match(slot(), { command: 'Hold', reason: 'alarm full-2', by: { actorType: 'component' } });
-  t.equal(store.get(Batch, 'demo', 'b-1')?.metadata.annotations.other, 'kept');
+  const { annotations } = store.get(Batch, 'demo', 'b-1')?.metadata ?? {};
+  t.equal(annotations?.other, 'kept');
+  t.same(JSON.parse(annotations?.[COMMAND_ANNOTATION] ?? ''), slot(), 'CMD-13: the annotation is a copy');
   t.equal(store.get(Alarm, 'demo', 'full-2')?.status.value, 'beside');
   t.match(plant.audits, [
     { action: 'Command', result: 'Accepted', component: 'alarm-controller', operatorReason: 'alarm full-2', details: { command: 'Hold' }, correlationID: slot().correlationID },
@@ -95,10 +98,10 @@ t.test('CMD-13 CMD-14 ADEF-10: a pending command of a person is not pushed aside
   watchSuperseded({ store, again: (...what) => again.push(what) });
   const ours = slot().correlationID;
   plant.audits.length = 0;
-  await store.write({ puts: [putBatch({ annotations: { [COMMAND_ANNOTATION]: JSON.stringify({ ...pending, correlationID: 'c-2' }) } })] });
+  await store.write({ puts: [putBatch({ status: { ...status, pendingCommand: { ...pending, correlationID: 'c-2' } } })] });
   t.same(again, [['demo', 'full-2', { kind: 'Batch', name: 'b-1' }]], 'a person who comes in between does not make the alarm forget it');
   t.match(plant.audits, [{ action: 'Command', result: 'Rejected', rule: 'superseded', correlationID: ours, details: { command: 'Hold', by: 'c-2' } }], 'CMD-16');
-  await store.write({ puts: [putBatch({ annotations: { [COMMAND_ANNOTATION]: JSON.stringify({ ...pending, correlationID: 'c-3' }) } })] });
+  await store.write({ puts: [putBatch({ status: { ...status, pendingCommand: { ...pending, correlationID: 'c-3' } } })] });
   t.equal(again.length, 1, 'what people push aside of each other is no matter of the alarm');
 
   await store.write({ puts: [putBatch({ status: { ...status, phase: 'Complete' }, annotations: {} })] });

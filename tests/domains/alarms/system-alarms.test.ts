@@ -327,6 +327,7 @@ t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memo
       archiveDamage: () => null,
       containedFault: () => null,
       trouble: () => undefined,
+      lookFault: () => null,
     },
   });
   const frames: Record<string, unknown>[] = [];

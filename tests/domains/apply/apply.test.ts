@@ -36,6 +36,21 @@ t.test('decisions Q-VER-03: any group, one version', async (t) => {
     t.match(await apply({ ...manifest('Area', 'hall'), apiVersion }), { status: 400, body: { field: 'apiVersion' } }, apiVersion);
 });
 
+t.test("D-C-01: keys under lineside.io are the product's own; those that a kind gives to the engineer are his", async (t) => {
+  t.match(await apply(manifest('Area', 'hall', {}, { namespace: 'site-north', labels: { 'lineside.io/source-template': 'me' } })), {
+    status: 400,
+    body: { code: 'reserved_key', field: 'metadata.labels.lineside.io/source-template', key: 'lineside.io/source-template' },
+  });
+  t.match(await apply(manifest('Area', 'hall', {}, { namespace: 'site-north', annotations: { 'a.lineside.io/x': '' } })), { status: 400, body: { code: 'reserved_key' } });
+  await plant.store.write({ puts: [{ kind: Area, site: 'north', name: 'hall', labels: { own: 'x', 'lineside.io/source-template': 'demo' } }] });
+  t.match(await apply(manifest('Area', 'hall', {}, { namespace: 'site-north', labels: { own: 'y' } })), { status: 200, body: { operation: 'configured' } });
+  t.strictSame(plant.store.get(Area, 'north', 'hall')?.metadata.labels, { own: 'y', 'lineside.io/source-template': 'demo' });
+  const [exported] = (await engineer.get('/api/v1/export?site=north&kinds=Area')).body;
+  t.strictSame(exported.metadata.labels, { own: 'y' }, 'what the product wrote is of this box');
+  const io = { namespace: 'site-north', labels: { 'lineside.io/rehearsal-preset': 'level' } };
+  t.notMatch(await apply(manifest('IOModule', 'io', { protocol: 'simulation', controllerRef: 'x' }, io), admin), { body: { code: 'reserved_key' } });
+});
+
 t.test('APPLY-02, APPLY-03, APPLY-04: kinds that are applied, unknown, and deliberately not applied', async (t) => {
   t.match(await apply(manifest('Gadget', 'x')), { status: 400, body: { code: 'unsupported_kind', kind: 'Gadget' } });
   for (const kind of ['ControlRecipe', 'BatchRecord', 'AuditRecord', 'RecipeRevision', 'NodeMaintenance', 'SiteOutage', 'MaterialLot']) {

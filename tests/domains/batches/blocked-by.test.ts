@@ -8,7 +8,7 @@ import { batchBlockedBy, blockedBecause, type Blocker, lookAtElement, phaseBlock
 import { type Allocation, Batch, BatchSpec, type BatchStatus } from '../../../src/domains/batches/kind.js';
 import { NO_PROGRESS } from '../../../src/domains/batches/rules.js';
 import { CoordinationBlock, CoordinationBlockSpec, SyncBarrier, SyncBarrierSpec } from '../../../src/domains/coordination/kind.js';
-import { ADHOC_LABEL, type ElementStatus, Operation, OperationSpec, Phase, PhaseSpec, Procedure, ProcedureSpec, UnitProcedure } from '../../../src/domains/procedures/kind.js';
+import { type ElementStatus, Operation, OperationSpec, Phase, PhaseSpec, Procedure, ProcedureSpec, UnitProcedure } from '../../../src/domains/procedures/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import type { UnitLink, UnitRuntimes } from '../../../src/domains/units/runtimes.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
@@ -324,9 +324,8 @@ t.test('decisions 3.9, 3.7: an operation waits for its condition, or in Manual f
           kind: Operation,
           site: 'demo',
           name: 'op',
-          labels: { [ADHOC_LABEL]: 'true' },
           spec: operation,
-          status: { ...Operation.initialStatus(operation), state: 'Running', mode, progress },
+          status: { ...Operation.initialStatus(operation), adhoc: true, state: 'Running', mode, progress },
         } as Put,
         {
           kind: Phase,

@@ -5,7 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { HeldByAlarm } from '../../../src/domains/batches/held-by-alarm.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
-import { ADHOC_LABEL, Phase } from '../../../src/domains/procedures/kind.js';
+import { Phase } from '../../../src/domains/procedures/kind.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { type Put, Store } from '../../../src/platform/store/store.js';
 import { TestClock } from '../../support/test-clock.js';
@@ -27,7 +27,7 @@ t.test('decisions 3.5: an alarm knows the batches and ad-hoc roots it holds, wha
   const held = new HeldByAlarm(store);
   t.same(held.of('north', 'full-1'), ['before'], 'what the store held when it began');
   put(Batch, 'b-1', ['full-1', 'hot-2']);
-  put(Phase, 'root', ['hot-2'], { labels: { [ADHOC_LABEL]: 'true' } });
+  put(Phase, 'root', [], { status: { ...failure('hot-2'), adhoc: true } });
   put(Phase, 'b-1-heat', ['hot-2']);
   t.same(held.of('north', 'full-1'), ['before', 'b-1']);
   t.same(held.of('north', 'hot-2'), ['b-1', 'root'], 'an element of a batch is woken with its batch');

@@ -163,6 +163,23 @@ t.test('CMD-13, CMD-18: a command is an annotation on the batch; reasons and pre
   t.match(JSON.parse(text ?? '{}'), { command: 'Start', by: { accountId: /./ }, correlationID: /./ });
 });
 
+t.test('D-C-01: labels of a batch are checked like those of every kind, and those of the product are not taken', async (t) => {
+  const post = (labels: object) => lead.post(`${SITE}/batches`, { batchID: 'B-labels', masterRecipeRef: 'resin-a', labels });
+  t.match(await post({ 'not a label key !!': 'x' }), { status: 400, body: { field: /labels/ } });
+  t.match(await post({ shift: 'not a label value !!' }), { status: 400 });
+  t.match(await post({ 'lineside.io/adhoc': 'true' }), { status: 400, body: { code: 'reserved_key', key: 'lineside.io/adhoc' } });
+  t.match(await post({ 'work.lineside.io/x': 'true' }), { status: 400, body: { code: 'reserved_key' } });
+  const made = await post({ shift: 'early' });
+  t.match(made, { status: 201, body: { labels: { shift: 'early' } } });
+  const { name } = made.body;
+  await store.write({ puts: [{ kind: Batch, site: 'demo', name, labels: { shift: 'early', 'lineside.io/batch': 'own' } } as Put] });
+  const put = (labels: object) => lead.put(`${SITE}/batches/${name}`, { labels });
+  t.match(await put({ shift: 'late', 'lineside.io/batch': 'own' }), { status: 200, body: { labels: { shift: 'late', 'lineside.io/batch': 'own' } } }, 'unchanged is no matter');
+  t.match(await put({}), { status: 200 });
+  t.strictSame(store.get(Batch, 'demo', name)?.metadata.labels, { 'lineside.io/batch': 'own' }, 'left out is unchanged');
+  t.match(await put({ 'lineside.io/batch': 'mine' }), { status: 400, body: { code: 'reserved_key', field: 'labels.lineside.io/batch' } });
+});
+
 t.test('CMD-16, decisions 3.2: of two commands that wait to be judged the higher one stands, whichever came first; the other is rejected superseded', async (t) => {
   for (const [first, second, stands] of [
     ['Abort', 'Pause', 'Abort'],

@@ -1,7 +1,9 @@
 /** Recipes, formulas, bindings and procedural resources on the demonstration plant. */
 import t from 'tap';
 import { Batch } from '../../../src/domains/batches/kind.js';
+import { Phase } from '../../../src/domains/procedures/kind.js';
 import { isSignatureValid, type SignatureRecord } from '../../../src/domains/recipes/signature.js';
+import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -184,8 +186,15 @@ t.test('PROC-02, PROC-07, PROC-10: templates are checked, and kept while they ar
 });
 
 t.test('PROC-01, PROC-04, PROC-05, PROC-13: procedural resources are authored, filtered and served with their state', async (t) => {
-  const made = await engineer.post(`${SITE}/phases`, { name: 'ph-1', labels: { 'lineside.io/adhoc': 'true' }, spec: { unitRef: 'rx101', steps: [{ name: 'a', initial: true }] } });
-  t.match(made, { status: 201, body: { state: 'Idle', mode: 'Automatic', validCommands: ['Start'], adhoc: true, unit: 'rx101', outputs: [] } });
+  const made = await engineer.post(`${SITE}/phases`, { name: 'ph-1', spec: { unitRef: 'rx101', steps: [{ name: 'a', initial: true }] } });
+  t.match(made, { status: 201, body: { state: 'Idle', mode: 'Automatic', validCommands: ['Start'], adhoc: false, unit: 'rx101', outputs: [] } });
+  const spec = { unitRef: 'rx101', steps: [{ name: 'a', initial: true }] };
+  t.match(await engineer.post(`${SITE}/phases`, { name: 'ph-3', labels: { 'lineside.io/adhoc': 'true' }, spec }), {
+    status: 400,
+    body: { code: 'reserved_key', field: 'labels.lineside.io/adhoc', key: 'lineside.io/adhoc' },
+  });
+  const phase = plant.store.get(Phase, 'demo', 'ph-1');
+  await plant.store.write({ puts: [{ kind: Phase, site: 'demo', name: 'ph-1', status: { ...phase?.status, adhoc: true } } as Put] });
   await engineer.post(`${SITE}/phases`, { name: 'ph-2', spec: {} });
   const [item, ...more] = (await engineer.get(`${SITE}/phases?adhoc=true`)).body;
   t.match([item.name, more.length, 'spec' in item], ['ph-1', 0, false]);

@@ -129,6 +129,7 @@ t.test('EVT-02 EVT-04 HEALTH-02: while the storage refuses changes its alarm and
       archiveDamage: () => null,
       containedFault: () => null,
       trouble: () => undefined,
+      lookFault: () => null,
     },
   });
   publishAlarms({ hub, store, clock });
@@ -406,6 +407,7 @@ t.test('EVT-17 G4: while the storage refuses changes, what is retained for MQTT 
       archiveDamage: () => null,
       containedFault: () => null,
       trouble: () => undefined,
+      lookFault: () => null,
     },
   });
   await refuse({ puts: [unit('u1', 'Held')] });

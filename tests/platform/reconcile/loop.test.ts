@@ -42,7 +42,7 @@ t.test('many keys are looked at in slices: the event loop turns before the last 
   loop.wake('s', 'k9');
   await idle(loop);
   t.same(seen, NAMES, 'each once, in order, also one that was woken again while it waited');
-  loop.stop();
+  await loop.stop();
 });
 
 t.test('a key that fails is looked at again later and holds up nobody; one may ask to be looked at again', async (t) => {
@@ -69,9 +69,77 @@ t.test('a key that fails is looked at again later and holds up nobody; one may a
   clock.advance(1);
   await idle(loop);
   t.same(seen.slice(12), ['k3']);
-  loop.stop();
+  await loop.stop();
   loop.wake('s', 'k1');
   clock.advance(120_000);
   await idle(loop);
   t.equal(seen.length, 13, 'nothing after the end');
+});
+
+t.test('a look that never ends parks its key and holds up nobody; the key is looked at again when it has ended', async (t) => {
+  const clock = new TestClock();
+  const seen: string[] = [];
+  const told: [string, string | null][] = [];
+  let end = (): void => undefined;
+  const reconciler = {
+    name: 'test',
+    keys: (): Iterable<Key> => ['k0', 'k1'].map((name) => ({ site: 's', name })),
+    sourceOf: ({ name }: Key) => `Note/${name}`,
+    reconcile({ name }: Key): Outcome | Promise<Outcome> {
+      seen.push(name);
+      return name === 'k0' && seen.length === 1 ? new Promise((resolve) => (end = () => resolve('settled'))) : 'settled';
+    },
+  };
+  const loop: ReconcileLoop = new ReconcileLoop(reconciler, clock, pino({ level: 'silent' }), (_, source) => told.push([source, loop.faultOf('s', source)]));
+  loop.wakeAll();
+  await new Promise(setImmediate);
+  t.same(seen, ['k0'], 'the first look is in flight');
+  clock.advance(30_000);
+  await idle(loop);
+  t.same(seen, ['k0', 'k1']);
+  t.match(told, [['Note/k0', /not ended in 30 s/]]);
+  loop.wake('s', 'k0');
+  await idle(loop);
+  t.equal(seen.length, 2, 'not looked at twice at once');
+  end();
+  await new Promise(setImmediate);
+  await idle(loop);
+  t.same(seen, ['k0', 'k1', 'k0']);
+  t.equal(loop.faultOf('s', 'Note/k0'), null);
+  t.equal(told.length, 2, 'and told that it is over');
+  await loop.stop();
+});
+
+t.test('what fails three times in a row is told of by its source; the end waits for the look that is in flight', async (t) => {
+  const clock = new TestClock();
+  let end = (): void => undefined;
+  let fails = true;
+  const reconciler = {
+    name: 'test',
+    keys: (): Iterable<Key> => [{ site: 's', name: 'k' }],
+    reconcile(): Promise<Outcome> {
+      return fails ? Promise.reject(new Error('it cannot be read')) : new Promise((resolve) => (end = () => resolve('settled')));
+    },
+  };
+  const loop = new ReconcileLoop(reconciler, clock, pino({ level: 'silent' }));
+  loop.wakeAll();
+  await idle(loop);
+  t.equal(loop.faultOf('s', 'System/test'), null);
+  for (const delayMs of [100, 200]) {
+    clock.advance(delayMs);
+    await idle(loop);
+  }
+  t.equal(loop.faultOf('s', 'System/test'), 'it cannot be read');
+  fails = false;
+  clock.advance(400);
+  await new Promise(setImmediate);
+  let stopped = false;
+  const stopping = loop.stop().then(() => {
+    stopped = true;
+  });
+  await new Promise(setImmediate);
+  t.notOk(stopped);
+  end();
+  await stopping;
+  t.ok(stopped);
 });

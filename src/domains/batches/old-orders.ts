@@ -1,0 +1,57 @@
+/**
+ * What release 0.1.0 kept in metadata (ADR 0020). Pending commands stood as annotations that a request could write, so none of
+ * them is believed: they are dropped, and the audit trail says which. The mark of an ad-hoc run was a label; it is taken over
+ * where the labels are those of a run. A restart starts nothing by it: a root that has not begun waits for its unit.
+ */
+import { randomUUID } from 'node:crypto';
+import { type AuditDraft, component } from '../../platform/store/audit-record.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Put, Store } from '../../platform/store/store.js';
+import { ADHOC_LABEL, type ElementStatus } from '../procedures/kind.js';
+import { ROOT_KINDS } from '../procedures/roots.js';
+import { Batch, type BatchStatus } from './kind.js';
+import { awaitsVerdict, COMMAND_ANNOTATION, withoutCopy } from './pending-command.js';
+
+const RECOVERY = component('system');
+const MANAGED_BY = 'lineside.io/managed-by';
+
+/** Once at start, before any controller looks; nothing is left for it once this version has run. */
+export async function migrateOrders(store: Store): Promise<void> {
+  const puts: Put[] = [];
+  const audits: AuditDraft[] = [];
+  for (const kind of [Batch, ...Object.values(ROOT_KINDS)] as readonly Put['kind'][]) {
+    for (const resource of store.list(kind) as readonly Resource<unknown, BatchStatus | ElementStatus>[]) {
+      const { site, name } = resource.metadata;
+      const marked = isMarked(resource as Resource<unknown, ElementStatus>);
+      const dropped = COMMAND_ANNOTATION in resource.metadata.annotations && !awaitsVerdict(resource);
+      if (!marked && !dropped) continue;
+      puts.push({
+        kind,
+        site,
+        name,
+        ...(marked ? { status: { ...resource.status, adhoc: true } } : {}),
+        ...(dropped ? { annotations: withoutCopy(resource) } : {}),
+      });
+      if (dropped) audits.push(droppedOrder(resource));
+    }
+  }
+  if (puts.length > 0) await store.write({ puts, audits });
+}
+
+function isMarked({ metadata: { labels }, status }: Resource<unknown, ElementStatus>): boolean {
+  return labels[ADHOC_LABEL] === 'true' && labels[MANAGED_BY] === 'batch-controller' && status.adhoc === undefined;
+}
+
+function droppedOrder({ kind, metadata: { site, name, annotations } }: Resource): AuditDraft {
+  return {
+    site,
+    actor: RECOVERY,
+    action: 'Command',
+    category: 'command',
+    target: { kind, name, site },
+    result: 'Rejected',
+    rule: 'order-of-old-release',
+    details: { annotation: annotations[COMMAND_ANNOTATION].slice(0, 1000), message: 'it waited as an annotation of release 0.1.0, which a request could write; give it again' },
+    correlationID: randomUUID(),
+  };
+}
