@@ -43,7 +43,7 @@ export function answerOf(value: unknown): Answer {
 
 export function answerRefusal(refusal: Refusal): Answer {
   const status = statusOf(refusal);
-  return new Answer(status, JSON.stringify(errorBody(refusal)), headersOf(refusal), JSON_MEDIA_TYPE, status === 413);
+  return new Answer(status, JSON.stringify(errorBody(refusal)), headersOf(refusal), JSON_MEDIA_TYPE, status === 413 || status === 408);
 }
 
 export function answerFault(): Answer {

@@ -3,15 +3,22 @@
  *
  * Invariant: a request whose turn ends unanswered has an abort handler (uWebSockets.js ends the process otherwise), and
  * nothing touches a response after its end or abort.
+ *
+ * One request at a time: the library cuts a connection that shows a next request while one waits for its answer. So what may have
+ * an effect, or announces a body, begins only in the turn after it was read whole: bytes behind it in the same packet cut
+ * it off before anything has happened. From then on nothing more is read from the connection until the answer is out.
  */
 import { randomUUID } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket, type WebSocket } from 'uWebSockets.js';
 import { assert } from '../base/assert.js';
+import { systemClock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import { Refusal } from '../base/refusal.js';
+import { SlicedWork } from '../base/slices.js';
 import { Answer, answerFault, answerRefusal, StreamedAnswer } from './answer.js';
 import { allowOf } from './barriers/route-known.js';
+import { BodyReader } from './body-reader.js';
 import type { HeaderFields, Incoming } from './exchange.js';
 import { takesGzip } from './pages.js';
 import type { Pipeline } from './pipeline.js';
@@ -38,9 +45,11 @@ const SLICE_BYTES = 16 * 1024; // of a long answer: less than a socket takes whe
 const PACKED_BYTES_MIN = 8 * 1024;
 const PACKED_LEVEL = 4; // half the time of the library's own level, a tenth more bytes
 /** Header lines more within the value of one: a line costs a call into the library, whatever its length. */
-const NO_SNIFFING = '\r\nX-Content-Type-Options: nosniff';
+const KEPT_IDLE_S = 5; // the library closes an idle connection after 8 to 12 s: who is told earlier never sends into a closed one
+const NO_SNIFFING = `\r\nX-Content-Type-Options: nosniff\r\nKeep-Alive: timeout=${KEPT_IDLE_S}`;
 const NO_SNIFFING_JSON = contentTyped(JSON_MEDIA_TYPE);
-const METHODS: Readonly<Record<string, string>> = { get: 'GET', post: 'POST', put: 'PUT', delete: 'DELETE', head: 'HEAD', options: 'OPTIONS', patch: 'PATCH' };
+/** Methods that change nothing: what they do may be seen by nobody. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE']);
 
 export interface ServerOptions {
   readonly host: string;
@@ -168,6 +177,8 @@ interface SocketData {
 
 class Front {
   readonly #options: ServerOptions;
+  /** Who sends thousands of reads at once is served beside the others. */
+  readonly #reads = new SlicedWork<Exchange>(systemClock, (exchange) => this.#run(exchange));
   /** Requests that wait for their answer. */
   #open = 0;
   #whenIdle: (() => void) | undefined;
@@ -181,11 +192,23 @@ class Front {
     try {
       const malformed = exchange.refuseMalformed();
       if (malformed) return exchange.answerLater(malformed);
+      if (SAFE_METHODS.has(exchange.method) && !exchange.announcesBody) return this.#reads.give(exchange);
+      exchange.receive();
+      setImmediate(() => this.#run(exchange));
+    } finally {
+      exchange.defer(); // no effect once answered
+    }
+  }
+
+  #run(exchange: Exchange): void {
+    if (exchange.isOver) return; // cut off by what came behind it, before anything was done
+    try {
       const early = this.#preflight(exchange);
       if (early) return exchange.answer(early);
       const outcome = this.#options.pipeline.handle(exchange, exchange.correlationID);
       if (outcome instanceof Promise) {
         exchange.defer();
+        exchange.pause();
         this.#open += 1;
         void outcome.then((answer) => {
           this.#answer(exchange, answer);
@@ -199,14 +222,13 @@ class Front {
     } catch (fault) {
       this.#options.log.error({ err: fault }, 'the server met a fault of ours');
       exchange.answer(answerFault());
-    } finally {
-      exchange.defer(); // no effect once answered
     }
   }
 
   #answer(exchange: Exchange, answer: Answer): void {
     if (!(answer instanceof StreamedAnswer) || exchange.method === 'HEAD') return this.#isPackable(exchange, answer) ? this.#pack(exchange, answer) : exchange.answer(answer);
     exchange.defer();
+    exchange.resume(); // a reader who goes away in the middle is noticed
     this.#open += 1;
     void exchange.send(answer, this.#options.log).then(() => this.#close());
   }
@@ -320,11 +342,14 @@ class Exchange implements Incoming {
   #deferred = false;
   #ended = false;
   #onAborted: (() => void)[] | undefined;
+  #body: BodyReader | undefined;
+  #isPaused = false;
+  /** What follows on the connection cannot be told from this request: it is closed with the answer. */
+  #closes = false;
 
   constructor(res: HttpResponse, req: HttpRequest, { trustedProxies, allowedOrigins, tls }: ServerOptions) {
     this.#res = res;
-    const method = req.getMethod();
-    this.method = METHODS[method] ?? method.toUpperCase();
+    this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
     this.rawQuery = req.getQuery() ?? '';
     this.headers = new Fields(req);
@@ -341,6 +366,44 @@ class Exchange implements Incoming {
   get sourceIP(): string {
     this.#sourceIP ??= this.#trustedProxies.sourceOf(addressText(this.#res.getRemoteAddress()), this.headers.get('x-forwarded-for'));
     return this.#sourceIP;
+  }
+
+  get isOver(): boolean {
+    return this.#ended;
+  }
+
+  get announcesBody(): boolean {
+    return this.headers.get('transfer-encoding') !== undefined || (this.headers.get('content-length') ?? '0') !== '0';
+  }
+
+  /**
+   * Reads the body from now on; called in the turn of the request. A body in chunks ends the connection, because the library takes
+   * a trailer for a request; so does a write that states no length, whose header may have ended early (a line without a name ends it).
+   */
+  receive(): void {
+    this.defer();
+    const chunked = this.headers.get('transfer-encoding') !== undefined;
+    this.#closes = chunked || this.headers.get('content-length') === undefined;
+    const body = (this.#body = new BodyReader());
+    this.#onAborted ??= [];
+    this.#onAborted.push(() => body.cut());
+    this.#res.onData((chunk, isLast) => {
+      body.take(chunk, isLast);
+      if (isLast) this.pause();
+    });
+  }
+
+  /** Nothing more is read from the connection until the answer. Not for streams: who goes away would not be noticed. */
+  pause(): void {
+    if (this.#isPaused || this.#ended || (this.#body && !this.#body.isComplete)) return;
+    this.#isPaused = true;
+    this.#res.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused || this.#ended) return;
+    this.#isPaused = false;
+    this.#res.resume();
   }
 
   /** Two lengths, or an encoding other than exactly `chunked`, would let a second request hide in the first. */
@@ -369,34 +432,8 @@ class Exchange implements Incoming {
   }
 
   collect(limitBytes: number, tooLarge: () => Error, accept: (bytes: Uint8Array) => void): Promise<void> {
-    this.defer();
-    return new Promise((resolve, reject) => {
-      let parts: Buffer | undefined;
-      let refused = false;
-      this.#onAborted ??= [];
-      this.#onAborted.push(() => reject(new Refusal('invalid', 'the connection was closed before the body was complete', { code: 'body_incomplete' })));
-      this.#res.onData((chunk, isLast) => {
-        if (refused) return;
-        const size = (parts?.length ?? 0) + chunk.byteLength;
-        if (size > limitBytes) {
-          refused = true;
-          reject(tooLarge());
-          return;
-        }
-        // uWebSockets.js takes the chunk back after this call: it is copied, unless it is the whole body
-        const bytes = Buffer.from(chunk);
-        if (!isLast) {
-          parts = Buffer.concat(parts ? [parts, bytes] : [bytes]);
-          return;
-        }
-        try {
-          accept(parts ? Buffer.concat([parts, bytes]) : bytes);
-          resolve();
-        } catch (fault) {
-          reject(fault as Error);
-        }
-      });
-    });
+    assert(this.#body !== undefined, 'a request that announces a body has been read since its turn');
+    return this.#body.collect(limitBytes, tooLarge, accept);
   }
 
   /**
@@ -417,20 +454,23 @@ class Exchange implements Incoming {
 
   #write(answer: Answer): void {
     const res = this.#res;
+    const closes = answer.closeConnection || this.#closes || (this.#body !== undefined && !this.#body.isComplete);
+    if (!closes) this.resume();
     if (answer.status !== 200) res.writeStatus(statusLine(answer.status)); // the library's own default
     const isEmpty = answer.body === undefined && !(answer instanceof StreamedAnswer);
     this.#writeCommonHeaders(isEmpty ? NO_SNIFFING : answer.mediaType === JSON_MEDIA_TYPE ? NO_SNIFFING_JSON : contentTyped(answer.mediaType));
     if (answer.headers !== NO_HEADERS) for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
     if (answer.body === undefined) {
-      if (answer.status === 204 || answer.status === 304) res.endWithoutBody();
-      else res.end('', answer.closeConnection);
+      if (answer.status !== 204 && answer.status !== 304) res.end('', closes);
+      else if (closes) res.endWithoutBody(0, true);
+      else res.endWithoutBody();
       return;
     }
     if (this.method === 'HEAD') {
       // given any length, also undefined, endWithoutBody never counts the response as done and the process aborts
       res.writeHeader('Content-Length', String(Buffer.byteLength(answer.body)));
       res.endWithoutBody();
-    } else res.end(answer.body, answer.closeConnection);
+    } else res.end(answer.body, closes);
   }
 
   #writeCommonHeaders(sniffing: string): void {
@@ -494,18 +534,18 @@ class Exchange implements Incoming {
 
   stream(open: (wire: SseWire) => SseSession): void {
     const res = this.#res;
-    res.writeStatus('200 OK');
-    this.#writeCommonHeaders(NO_SNIFFING);
-    res.writeHeader('Content-Type', 'text/event-stream; charset=utf-8');
-    res.writeHeader('Cache-Control', 'no-store');
-    res.writeHeader('X-Accel-Buffering', 'no');
-    res.write(': open\n\n'); // sends the head at once
-    const wire = new UwsSseWire(res, this.sourceIP);
-    this.#deferred = true;
-    res.onAborted(() => {
-      this.#ended = true;
-      wire.close();
+    this.defer();
+    res.cork(() => {
+      res.writeStatus('200 OK');
+      this.#writeCommonHeaders(NO_SNIFFING);
+      res.writeHeader('Content-Type', 'text/event-stream; charset=utf-8');
+      res.writeHeader('Cache-Control', 'no-store');
+      res.writeHeader('X-Accel-Buffering', 'no');
+      res.write(': open\n\n'); // sends the head at once
     });
+    const wire = new UwsSseWire(res, this.sourceIP);
+    this.#onAborted ??= [];
+    this.#onAborted.push(() => wire.close());
     const session = open(wire);
     if (wire.closed) return session.onClose();
     wire.onClose = () => session.onClose();

@@ -30,6 +30,7 @@ const STATUS_LINES: Readonly<Record<number, string>> = {
   404: '404 Not Found',
   405: '405 Method Not Allowed',
   406: '406 Not Acceptable',
+  408: '408 Request Timeout',
   409: '409 Conflict',
   412: '412 Precondition Failed',
   413: '413 Payload Too Large',
