@@ -569,6 +569,8 @@ export interface ProbeModule {
   };
   /** Why nothing is written to the device by this box; absent: it is. */
   readonly withheld?: string;
+  /** The register of the device that says which box drives it. */
+  readonly ownership?: { readonly address: string; readonly intervalMs: number; readonly takeFrom?: string; readonly deviceId: string };
   readonly image: SharedArrayBuffer;
 }
 

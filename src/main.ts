@@ -134,7 +134,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const scale = { value: production ? 1 : settings.timeScale };
   const timeScale = (): number => scale.value;
   const contents = new ContentsKeeper({ store, probes, clock, timeScale });
-  const ioModules = new IOModuleReconciler({ store, probes, clock, contents });
+  const ioModules = new IOModuleReconciler({ store, probes, clock, contents, box: { setting: settings.outputs, deviceId: keys.deviceId } });
   probes.setTimeScale(scale.value);
   const runtimeSettings = {
     loopLimit: settings.stLoopLimit,
@@ -267,6 +267,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     adhocLoop.wakeAll();
   });
   probes.onModule((site, module, state) => ioModules.moduleChanged(site, module, state));
+  probes.onResumed((site, module, resumed) => ioModules.outputsResumed(site, module, resumed));
 
   // what wakes whom
   store.watch(Unit, ({ resource, before, configuration }) => {
@@ -426,7 +427,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       timeScale,
       intervalMinMs: settings.historianIntervalMinMs,
     },
-    apply: common,
+    apply: { ...common, deviceId: keys.deviceId },
     demo: { demo, setTimeScale, timeScale },
     tags: tagDeps,
     streams: {

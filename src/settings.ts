@@ -50,6 +50,7 @@ interface Row<T> {
 interface Defaults {
   readonly dataDir: string;
   readonly authMode: string;
+  readonly operatingMode: string;
 }
 
 // ---------------------------------------------------------------- types of values
@@ -278,6 +279,13 @@ export const SETTINGS = {
   ioReconnectMinMs: row('io.reconnect.min', duration(10), 500, 'first pause before a device is tried again'),
   ioReconnectMaxMs: row('io.reconnect.max', duration(10), 30 * SECOND, 'longest pause before a device is tried again'),
   readbackTimeoutMs: row('io.readbackTimeout', duration(10), 5 * SECOND, 'how long a written output may take to read back'),
+  outputs: row(
+    'io.outputs',
+    oneOf('live', 'withheld'),
+    ({ operatingMode }): 'live' | 'withheld' => (operatingMode === 'development' ? 'withheld' : 'live'),
+    'withheld: this box reads its devices and writes to none of them; simulated ones are written',
+    { defaultText: 'live; in development withheld' },
+  ),
   lostHoldDelayMs: row('io.lostHoldDelay', duration(0), 10 * SECOND, 'a phase holds when its I/O is lost for so long'),
   bypassDefaultMs: row('interlock.bypass.defaultDuration', duration(SECOND), HOUR, 'length of an interlock bypass'),
   bypassMaxMs: row('interlock.bypass.maxDuration', duration(SECOND), 24 * HOUR, 'longest interlock bypass'),
@@ -361,8 +369,9 @@ export function readSettings(argv: readonly string[], env: Readonly<Record<strin
     if (found) chosen.set(setting.key, found);
   }
   const authMode = String(chosen.get('auth.mode')?.value ?? 'local');
+  const operatingMode = String(chosen.get('gateway.operatingMode')?.value ?? 'production');
   const values: Record<string, unknown> = {};
-  for (const [name, setting] of ROWS) values[name] = resolve(setting, chosen.get(setting.key), { dataDir: folder, authMode });
+  for (const [name, setting] of ROWS) values[name] = resolve(setting, chosen.get(setting.key), { dataDir: folder, authMode, operatingMode });
   const insecureAllowRemote = flags.has('insecure-allow-remote');
   const withoutEffect = ROWS.flatMap(([name, setting]) => (chosen.has(setting.key) ? notesOn(setting, values[name]) : []));
   const settings = { ...(values as unknown as SettingValues), dataDir: folder, configFile, insecureAllowRemote, withoutEffect };

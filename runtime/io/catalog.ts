@@ -11,6 +11,7 @@ import { simulationDescription } from './simulation/description.js';
 import { BEHAVIOR_TYPES } from './simulation/behavior-types.js';
 import { EXPRESSION_FUNCTIONS, EXPRESSION_VARIABLES } from './simulation/expression-parser.js';
 import { FAULT_TRIGGER_MODES, FAULT_TYPES } from './simulation/faults.js';
+import { ownershipPoint as readOwnershipPoint } from './ownership.js';
 import type { ParamSpec } from './simulation/params.js';
 import { convertValue } from './values.js';
 import type { Value } from '../vocabulary/data-types.js';
@@ -53,6 +54,12 @@ export function checkChannelAddress(protocol: string, direction: Direction, text
   if (!description) return { error: unknownProtocol(protocol) };
   const channel = description.parseChannel(text, direction);
   return channel.ok ? { dataType: channel.value.dataType } : { error: channel.message };
+}
+
+/** The register that says which box drives a device. */
+export function ownershipPoint(address: string): { readonly address: string } | { readonly error: string } {
+  const point = readOwnershipPoint(address);
+  return point.ok ? { address: point.value.address } : { error: point.message };
 }
 
 /** Whether a channel of the type can take the value: as it is, or as text that converts. */

@@ -11,6 +11,7 @@ import { backoffMs } from './backoff.js';
 import type { Driver, Link, ReadOutcome } from './driver.js';
 import { type ModuleRunner, type ModuleState, type OutputFacts, type RunnerHost, type WriteReply, writeRefused } from './module-runner.js';
 import { OutputSide } from './output-side.js';
+import { Ownership } from './ownership.js';
 import { numberOption, type OptionValue, resolveOptions } from './options.js';
 import { collectSamples } from './sample-collector.js';
 import { ImageSink, type ImagePoint } from './image-sink.js';
@@ -42,6 +43,7 @@ export class NetworkModule implements ModuleRunner {
   readonly #options: Readonly<Record<string, OptionValue>>;
   readonly #closed = new Signal();
   readonly #outputs: OutputSide;
+  readonly #ownership: Ownership | undefined;
   readonly #finished: Promise<void>;
   #module: ProbeModule;
   #image: ProcessImage;
@@ -68,7 +70,8 @@ export class NetworkModule implements ModuleRunner {
       (point) => this.#readNow([point]),
       () => this.#settleState(),
     );
-    this.#outputs.withhold(module.withheld ?? '');
+    this.#ownership = module.ownership && new Ownership(module.ownership);
+    this.#withhold();
     this.#allBad('not connected yet');
     this.#finished = this.#guarded(this.#run());
   }
@@ -112,7 +115,10 @@ export class NetworkModule implements ModuleRunner {
     this.#link = link;
     this.#lastAnswerMonoMs = this.#host.clock.monoMs();
     this.#startGroups(link);
+    this.#ownership?.begin();
+    this.#withhold();
     this.#outputs.connected(link);
+    if (this.#ownership && !this.#module.withheld) void this.#guarded(this.#keepOwnership(link, this.#ownership));
     if (this.#groups.length === 0) this.#settleState();
     const reason = await Promise.race([link.lost, this.#closed.promise]);
     this.#stopGroups();
@@ -121,6 +127,23 @@ export class NetworkModule implements ModuleRunner {
     const why = this.#givenUp || reason;
     this.#givenUp = '';
     return why;
+  }
+
+  /** What the box says of its outputs goes before what the register of the device says. */
+  #withhold(): void {
+    this.#outputs.withhold(this.#module.withheld || (this.#ownership?.reason ?? ''));
+  }
+
+  /** While this connection lasts. */
+  async #keepOwnership(link: Link, ownership: Ownership): Promise<void> {
+    const { intervalMs = 1000 } = this.#module.ownership ?? {};
+    while (this.#link === link && this.#closed.reason === undefined) {
+      await ownership.look(link);
+      if (this.#link !== link) return;
+      this.#withhold();
+      this.#settleState();
+      await this.#pause(intervalMs);
+    }
   }
 
   #pause(ms: number): Promise<unknown> {
@@ -280,7 +303,7 @@ export class NetworkModule implements ModuleRunner {
   #report(state: ModuleState, message: string): void {
     const outputs: OutputFacts = {
       withheld: this.#outputs.withheld,
-      secondMaster: false,
+      secondMaster: !this.#module.withheld && (this.#ownership?.isForeign ?? false),
       mismatched: this.#outputs.mismatched(),
       failSafeTaken: this.#outputs.failSafeMessage() !== '',
     };
@@ -298,7 +321,7 @@ export class NetworkModule implements ModuleRunner {
     this.#module = module;
     if (sameChannels && sameImage) {
       this.#outputs.update(module, this.#image);
-      this.#outputs.withhold(module.withheld ?? '');
+      this.#withhold();
       this.#settleState();
       return;
     }
@@ -306,7 +329,7 @@ export class NetworkModule implements ModuleRunner {
     this.#image = new ProcessImage(module.channels.length, module.image);
     this.#sink = new ImageSink(this.#image, module.channels.length, this.#host.clock);
     this.#outputs.update(module, this.#image);
-    this.#outputs.withhold(module.withheld ?? '');
+    this.#withhold();
     this.#allBad('not read yet');
     if (!this.#link) return;
     Atomics.store(this.#image.header, IMAGE_HEADER.connection, CONNECTION.connected);

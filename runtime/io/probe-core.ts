@@ -47,7 +47,11 @@ async function closed({ runner, cancel }: Running): Promise<void> {
 
 /** Address, protocol or options differ: the module connects again. */
 function needsReconnect(before: ProbeModule, after: ProbeModule): boolean {
-  return before.protocol !== after.protocol || before.address !== after.address || JSON.stringify(before.options) !== JSON.stringify(after.options);
+  return (
+    before.protocol !== after.protocol ||
+    before.address !== after.address ||
+    JSON.stringify([before.options, before.ownership]) !== JSON.stringify([after.options, after.ownership])
+  );
 }
 
 export class ProbeCore {

@@ -59,6 +59,7 @@ export class ApplianceTest implements WalkTarget {
         LINESIDE_GATEWAY__HTTPPORT: '0',
         LINESIDE_GATEWAY__LISTEN: '127.0.0.1',
         LINESIDE_GATEWAY__OPERATINGMODE: 'development',
+        LINESIDE_IO__OUTPUTS: 'live',
         LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
         LINESIDE_GATEWAY__MAXBODYBYTES: String(BODY_BYTES_MAX),
         LINESIDE_DEMO__ENABLED: 'true',

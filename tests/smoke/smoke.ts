@@ -38,7 +38,13 @@ async function signIn(box: ApplianceProcess, username: string): Promise<ApiClien
 }
 
 async function main(): Promise<void> {
-  const environment = { LINESIDE_DEMO__ENABLED: 'true', LINESIDE_GATEWAY__OPERATINGMODE: 'development', LINESIDE_RUNTIME__TIMESCALE: TIME_SCALE, LINESIDE_LOG_LEVEL: 'warn' };
+  const environment = {
+    LINESIDE_DEMO__ENABLED: 'true',
+    LINESIDE_GATEWAY__OPERATINGMODE: 'development',
+    LINESIDE_IO__OUTPUTS: 'live',
+    LINESIDE_RUNTIME__TIMESCALE: TIME_SCALE,
+    LINESIDE_LOG_LEVEL: 'warn',
+  };
   const box = await applianceProcess({ environment });
   const people = {} as People;
   try {

@@ -49,6 +49,7 @@ export async function startPlantGateway(options: PlantOptions = {}): Promise<Pla
       const parts = { store, clock, production, enabled: options.demoEnabled ?? true, folder: DEMO_DIR };
       const demo = new DemoPlant(Object.defineProperty(parts, 'keys', { get: () => signing.keys }) as ConstructorParameters<typeof DemoPlant>[0]);
       const deps = {
+        deviceId: 'd'.repeat(32),
         store,
         clock,
         production,

@@ -35,6 +35,7 @@ export interface Trouble {
 
 export const SYSTEM_TOPICS = [
   'device',
+  'second-master',
   'signal',
   'program',
   'runtime',
@@ -109,6 +110,23 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
         message: `I/O module ${name} is ${status.state}${status.message ? `: ${status.message}` : ''}`,
         conditionType: 'DeviceHealth',
         value,
+        units: unitsConcerned({ sourceKind: 'IOModule', sourceName: name }, read, site),
+      };
+    },
+  },
+  'second-master': {
+    sourceKind: 'IOModule',
+    ...AT_ONCE,
+    condition(site, name, read) {
+      const { outputs } = read.get(IOModule, site, name)?.status ?? {};
+      if (!outputs?.secondMaster) return undefined;
+      return {
+        source: `IOModule/${name}`,
+        type: 'Equipment',
+        severity: 'High',
+        message: `the outputs of I/O module ${name} are withheld: ${outputs.reason}`,
+        conditionType: '',
+        value: outputs.state,
         units: unitsConcerned({ sourceKind: 'IOModule', sourceName: name }, read, site),
       };
     },

@@ -60,7 +60,7 @@ export class SystemWatch implements Reconciler {
     const { store } = this.#parts;
     for (const { metadata } of store.list(Site)) yield keyOf(metadata.name, 'storage', LEDGER);
     for (const { metadata } of store.list(Site)) for (const topic of APPLIANCE_TOPICS) yield keyOf(metadata.name, topic, APPLIANCE);
-    for (const { metadata } of store.list(IOModule)) yield keyOf(metadata.site, 'device', metadata.name);
+    for (const { metadata } of store.list(IOModule)) for (const topic of ['device', 'second-master'] as const) yield keyOf(metadata.site, topic, metadata.name);
     for (const { metadata } of store.list(ControlProgram)) yield keyOf(metadata.site, 'program', metadata.name);
     for (const { metadata } of store.list(Unit)) yield keyOf(metadata.site, 'runtime', metadata.name);
     for (const { metadata, status } of store.list(Phase)) if (status.checkpoint?.holdIncomplete) yield keyOf(metadata.site, 'phase', metadata.name);
@@ -202,6 +202,7 @@ export function wakeSystemAlarms(store: Store, wake: (site: string, name: string
       wake(site, name);
     });
   follow(IOModule, 'device', ({ state, message }: { state: string; message: string }) => [state, message]);
+  follow(IOModule, 'second-master', ({ outputs }: { outputs?: unknown }) => outputs);
   follow(ControlProgram, 'program', ({ state, message, faultedBlocks }: { state: string; message: string; faultedBlocks: unknown }) => [state, message, faultedBlocks]);
   follow(Unit, 'runtime', ({ runtime }: { runtime: { ready: boolean; message: string } }) => [runtime.ready, runtime.message]);
   follow(Phase, 'phase', ({ state, checkpoint }: ElementStatus) => [state, checkpoint?.holdIncomplete]);

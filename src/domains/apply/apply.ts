@@ -17,6 +17,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import * as v from 'valibot';
 import { SITE } from '../plant/rules.js';
+import { type Arrival, arrived } from './from-device.js';
 import { applyRuleOf } from './kind-rules.js';
 import { type AnyKind, ROUTELESS_KINDS } from './kinds.js';
 import { type Manifest, readManifest, siteOfManifest } from './manifest.js';
@@ -34,6 +35,8 @@ export interface ApplyActor {
 }
 
 export interface ApplyDeps {
+  /** Of this box; undefined where nothing comes from elsewhere. */
+  readonly deviceId?: string;
   readonly store: Store;
   readonly clock: Clock;
 }
@@ -111,7 +114,10 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
   const { kind, name } = manifest;
   if (site !== '' && !staged.get(SITE, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
   const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
-  const { spec: decoded, warnings } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
+  const { spec: written, warnings: notes } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
+  const { spec: decoded, warning } =
+    kind.kind === 'IOModule' ? arrived({ name, spec: written, before, fromDevice: manifest.fromDevice, deviceId: deps.deviceId } as Arrival) : { spec: written };
+  const warnings = warning === undefined ? notes : [...notes, warning];
   const spec: unknown = kind.admit?.(decoded, { name, site, via: 'apply', before, read: staged }) ?? decoded;
   const labels = changedKeys(manifest.labels, before?.metadata.labels, 'metadata.labels', kind, actor);
   const annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor);

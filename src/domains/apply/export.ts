@@ -6,9 +6,12 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { ControlModuleSpec } from '../control-modules/kind.js';
 import type { FunctionBlockTypeSpec } from '../logic/kind.js';
 import { apiVersionOf } from './apply.js';
+import { FROM_DEVICE } from './from-device.js';
 import { type AnyKind, APPLIED_KINDS } from './kinds.js';
 
 export interface ExportWish {
+  /** Of this box. */
+  readonly deviceId?: string;
   /** One site and the cluster resources; undefined: every site that `visible` allows. */
   readonly site?: string;
   readonly kinds?: readonly string[];
@@ -19,8 +22,15 @@ export interface ExportWish {
 export function exportManifests(read: StoreReader, wish: ExportWish): unknown[] {
   return APPLIED_KINDS.filter((kind) => isWanted(kind, wish.kinds)).flatMap((kind) => {
     const resources = read.list<unknown, unknown>(kind).filter((resource) => isExported(kind, resource, wish));
-    return inOrder(kind, resources).map((resource) => manifestOf(kind, withoutOwnKeys(kind, resource), wish.status));
+    return inOrder(kind, resources).map((resource) => ofDevice(wish.deviceId, kind, manifestOf(kind, withoutOwnKeys(kind, resource), wish.status)));
   });
+}
+
+/** An I/O module names a device that one box drives: another box that takes the manifest must be able to tell. */
+function ofDevice(deviceId: string | undefined, kind: AnyKind, manifest: Record<string, unknown>): Record<string, unknown> {
+  if (deviceId === undefined || kind.kind !== 'IOModule') return manifest;
+  const metadata = manifest.metadata as { readonly annotations?: Record<string, string> };
+  return { ...manifest, metadata: { ...metadata, annotations: { ...metadata.annotations, [FROM_DEVICE]: deviceId } } };
 }
 
 function isWanted(kind: AnyKind, kinds: readonly string[] | undefined): boolean {
@@ -86,7 +96,10 @@ const NEEDS: Readonly<Record<string, (spec: unknown) => readonly string[]>> = {
 };
 
 /** Everything that is stored and configured, for `lineside restore` (decisions Q-CHANGE-10). */
-export function backup(read: StoreReader, facts: { readonly createdAt: string; readonly version: string; readonly operatingMode: string }): Record<string, unknown> {
+export function backup(
+  read: StoreReader,
+  facts: { readonly createdAt: string; readonly version: string; readonly operatingMode: string; readonly deviceId: string },
+): Record<string, unknown> {
   const resources = APPLIED_KINDS.flatMap((kind) =>
     inOrder(kind, read.list<unknown, unknown>(kind)).map((resource) => {
       const manifest = manifestOf(kind, resource, true);

@@ -5,6 +5,7 @@ import { checkResourceName, checkSiteName } from '../../platform/base/resource-n
 import { decode } from '../../platform/http/json-body.js';
 import { Annotations, checkApiVersion, Labels } from '../../platform/store/envelope.js';
 import { freeMap } from '../../platform/store/free-map.js';
+import { FROM_DEVICE } from './from-device.js';
 import { type AnyKind, appliedKind, UNAPPLIED_KINDS } from './kinds.js';
 
 const Metadata = v.strictObject({
@@ -37,6 +38,8 @@ export interface Manifest {
   readonly namespace: string | undefined;
   readonly labels: Readonly<Record<string, string>> | undefined;
   readonly annotations: Readonly<Record<string, string>> | undefined;
+  /** The box that exported it. */
+  readonly fromDevice: string | undefined;
   readonly spec: Readonly<Record<string, unknown>>;
   readonly status: Readonly<Record<string, unknown>> | undefined;
 }
@@ -52,7 +55,9 @@ export function readManifest(input: unknown): Manifest {
   if (kind.scope === 'cluster' && metadata.namespace !== undefined && metadata.namespace !== '') {
     throw invalid('invalid_field', 'metadata.namespace', `${kind.kind} belongs to no site, so it must not carry a namespace`);
   }
-  return { kind, name: metadata.name, namespace: metadata.namespace || undefined, labels: metadata.labels, annotations: metadata.annotations, spec, status };
+  const { [FROM_DEVICE]: fromDevice, ...own } = metadata.annotations ?? {};
+  const annotations = fromDevice === undefined ? metadata.annotations : Object.keys(own).length > 0 ? own : undefined;
+  return { kind, name: metadata.name, namespace: metadata.namespace || undefined, labels: metadata.labels, annotations, fromDevice, spec, status };
 }
 
 function refuseKind(word: string): Refusal {

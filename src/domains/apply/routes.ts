@@ -60,14 +60,14 @@ export const applyRoutes: readonly Route[] = [
     action: 'export:read',
     tier: 'engineer',
     summary: 'Manifests in an order that apply accepts; query site, kinds (comma list), status (true)',
-    handle({ query, caller }, { store }) {
+    handle({ query, caller }, { store, deviceId }) {
       const kinds = query
         .get('kinds')
         ?.split(',')
         .map((kind) => kind.trim())
         .filter((kind) => kind !== '');
       for (const kind of kinds ?? []) if (!appliedKind(kind)) throw invalid('invalid_query', 'kinds', `there is no kind ${kind} that can be exported`);
-      return exportManifests(store, { site: query.get('site'), kinds, status: query.get('status') === 'true', visible: (site) => mayVisit(caller, site) });
+      return exportManifests(store, { deviceId, site: query.get('site'), kinds, status: query.get('status') === 'true', visible: (site) => mayVisit(caller, site) });
     },
   }),
   route({
@@ -76,7 +76,7 @@ export const applyRoutes: readonly Route[] = [
     action: 'backup:crds',
     tier: 'admin',
     summary: 'Every configured resource with uid and status, for `lineside restore`',
-    handle: (_context, { store, clock, version = '', production }) =>
-      backup(store, { createdAt: timestamp(clock.wallMs()), version, operatingMode: production ? 'production' : 'development' }),
+    handle: (_context, { store, clock, version = '', production, deviceId = '' }) =>
+      backup(store, { createdAt: timestamp(clock.wallMs()), version, deviceId, operatingMode: production ? 'production' : 'development' }),
   }),
 ];

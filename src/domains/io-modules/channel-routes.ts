@@ -18,6 +18,7 @@ import type { LocalProbes } from '../placement/local-probes.js';
 import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
 import { channelsOf } from './channels.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
+import { isEnabled } from './outputs.js';
 import { offeredAddresses } from './rules.js';
 
 export interface ChannelDeps {
@@ -79,6 +80,7 @@ function shown({ channel, address, value, quality, atMs, message }: ChannelSampl
 /** Barriers of a write, in the order of a tag write (decisions Q-UNIT-08). */
 function checkWrite(module: Module, { channel, value }: Write, deps: ChannelDeps): void {
   if (!hasChannel(module, channel, deps.store)) throw unknownChannel(module, channel);
+  if (!isEnabled(module.spec)) throw new Refusal('conflict', `I/O module ${module.metadata.name} is disabled: no connection is made`, { code: 'outputs_withheld' });
   const found = declared(module, channel);
   if (!found) return; // an address of a behaviour only: no tag can stand on it
   const isForce = module.spec.protocol === 'simulation';

@@ -3,6 +3,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { IOModuleSpec, IOModuleStatus, SimulationPresetSpec } from './kind.js';
+import { isEnabled, outputsStatus, type OutputsStatus, servedConditions } from './outputs.js';
 import { IO_MODULE, normalAddress } from './rules.js';
 
 /** Where secrets are looked up; the gateway learns only whether they are there, never their content. */
@@ -19,11 +20,13 @@ export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, r
   const { metadata, spec, status } = resource;
   const { password: _password, ...options } = spec.options;
   const { simulation, security, failSafe, probePlacement } = spec;
+  const outputs = status.outputs ?? outputsStatus(spec, 'live');
   return {
     name: metadata.name,
     controllerRef: spec.controllerRef,
     protocol: spec.protocol,
     address: spec.address,
+    enabled: isEnabled(spec),
     options,
     channels: spec.channels.map((channel) => channelBody(channel, status)),
     ...(simulation ? { simulation } : {}),
@@ -35,8 +38,9 @@ export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, r
     message: status.message,
     connectivity: { ...status.connectivity, condition: condition(status, 'Connected') },
     probe: { podName: status.probePodName, ...status.probe, condition: condition(status, 'ProbeBuild') },
-    conditions: status.conditions,
-    writePosture: writePosture(spec),
+    conditions: servedConditions(status.conditions),
+    outputs: { state: outputs.state, reason: outputs.reason },
+    writePosture: writePosture(spec, outputs),
     distinctAssetRecord: isDistinct(resource, read),
     credentials: credentials(resource, secrets),
     validated: status.validated,
@@ -63,9 +67,10 @@ const POSTURE_SUMMARY: Readonly<Record<string, string>> = {
   undeclared: 'no posture is declared',
 };
 
-function writePosture({ failSafe }: IOModuleSpec): unknown {
+function writePosture({ failSafe }: IOModuleSpec, { state, reason }: OutputsStatus): unknown {
   const verdict = failSafe?.posture || 'undeclared';
-  return { verdict, summary: POSTURE_SUMMARY[verdict] };
+  const declared = POSTURE_SUMMARY[verdict];
+  return { verdict, summary: state === 'live' ? declared : `${declared}; at present ${state}: ${reason}` };
 }
 
 /** No other I/O module of the site has the same protocol, address and unit id (decisions Q-IO-03). */

@@ -3,6 +3,8 @@ import * as v from 'valibot';
 import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import type { Kind } from '../../platform/store/kind.js';
+import type { OutputsStatus } from './outputs.js';
+import { Options } from './ownership.js';
 import { admitModule, admitPreset, moduleDependents, presetDependents, withoutPassword } from './rules.js';
 import type { Condition } from '../../platform/store/resource.js';
 
@@ -92,7 +94,9 @@ export const IOModuleSpec = v.strictObject({
   controllerRef: Text,
   protocol: v.picklist(PROTOCOLS),
   address: Text,
-  options: v.optional(ScalarMap, {}),
+  /** False: no connection at all. */
+  enabled: v.optional(v.boolean(), true),
+  options: v.optional(Options, {}),
   channels: v.optional(v.array(Channel), []),
   simulation: v.optional(Simulation),
   security: v.optional(Security),
@@ -108,6 +112,8 @@ export interface IOModuleStatus {
   readonly state: IOModuleState;
   readonly message: string;
   readonly connectivity: { readonly verdict: 'measured' | 'reported' | 'lost' | 'none'; readonly summary: string };
+  /** Absent in what release 0.1.0 has stored. */
+  readonly outputs?: OutputsStatus;
   readonly probe: { readonly verdict: 'current' | 'superseded' | 'unread'; readonly summary: string };
   /** Name of the serving probe: written by placement, never derived (contract 3, I/O module). */
   readonly probePodName: string;
@@ -119,7 +125,7 @@ export interface IOModuleStatus {
   readonly conditions: readonly Condition[];
 }
 
-export const IO_MODULE_REST_FIELDS = ['controllerRef', 'protocol', 'address', 'options', 'channels', 'simulation', 'security', 'failSafe', 'probePlacement'] as const;
+export const IO_MODULE_REST_FIELDS = ['controllerRef', 'protocol', 'address', 'enabled', 'options', 'channels', 'simulation', 'security', 'failSafe', 'probePlacement'] as const;
 
 export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
   kind: 'IOModule',

@@ -5,6 +5,8 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { channelsOf } from './channels.js';
+import { driverOptions, ownershipOf } from './ownership.js';
+import { withheldByBox } from './outputs.js';
 import { type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
 
 /** Layout and shared memory of a module, for the unit plans. */
@@ -17,14 +19,21 @@ export function imagePlan(module: string, spec: IOModuleSpec, buffer: SharedArra
   };
 }
 
-export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, image: SharedArrayBuffer): ProbeModule {
+export interface BoxOutputs {
+  readonly setting: 'live' | 'withheld';
+  readonly deviceId: string;
+}
+
+export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader, image: SharedArrayBuffer, box: BoxOutputs): ProbeModule {
   const { failSafe } = spec;
+  const withheld = withheldByBox(spec, box.setting);
+  const ownership = ownershipOf(spec.options);
   return {
     site: metadata.site,
     module: metadata.name,
     protocol: spec.protocol,
     address: spec.address,
-    options: spec.options,
+    options: driverOptions(spec.options),
     channels: channelsOf(spec),
     ...(spec.simulation || spec.protocol === 'simulation' ? { simulation: simulationOf(spec, metadata.site, read) } : {}),
     ...(failSafe
@@ -37,6 +46,8 @@ export function probeModule({ spec, metadata }: Resource<IOModuleSpec, IOModuleS
           },
         }
       : {}),
+    ...(withheld === '' ? {} : { withheld }),
+    ...(ownership ? { ownership: { ...ownership, deviceId: box.deviceId } } : {}),
     image,
   };
 }

@@ -3,19 +3,24 @@
  * controller of a site; network modules without a controller share one.
  */
 import type { ImagePlan, ProbeModule } from '../../../runtime/port.js';
-import { CONNECTION, IMAGE_HEADER } from '../../../runtime/vocabulary/process-image.js';
+import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import { component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { type LocalProbes, type ModuleState, SHARED_PROBE } from '../placement/local-probes.js';
+import { type LocalProbes, type ModuleState, type ResumedOutputs, SHARED_PROBE } from '../placement/local-probes.js';
 import type { ContentsKeeper } from './simulation-contents.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus } from './kind.js';
 import { channelsOf, pollIntervalMs } from './channels.js';
-import { imagePlan, probeModule } from './probe-module.js';
+import { isEnabled, moduleConditions, outputsStatus, WITHHELD_BY_BOX } from './outputs.js';
+import { type BoxOutputs, imagePlan, probeModule } from './probe-module.js';
 
 const STALE_MIN_MS = 2000;
+/** Outputs that one record names; the others are counted. */
+const RESUMED_MAX = 200;
 
 type ModuleResource = Resource<IOModuleSpec, IOModuleStatus>;
 
@@ -25,13 +30,17 @@ export class IOModuleReconciler implements Reconciler {
   readonly #probes: LocalProbes;
   readonly #clock: Clock;
   readonly #contents: Pick<ContentsKeeper, 'restore'>;
+  readonly #box: BoxOutputs;
   readonly #sent = new Map<string, string>();
+  /** Modules without any connection, by site and name. */
+  readonly #disabled = new Set<string>();
 
-  constructor(parts: { readonly store: Store; readonly probes: LocalProbes; readonly clock: Clock; readonly contents: Pick<ContentsKeeper, 'restore'> }) {
+  constructor(parts: { readonly store: Store; readonly probes: LocalProbes; readonly clock: Clock; readonly contents: Pick<ContentsKeeper, 'restore'>; readonly box: BoxOutputs }) {
     this.#store = parts.store;
     this.#probes = parts.probes;
     this.#clock = parts.clock;
     this.#contents = parts.contents;
+    this.#box = parts.box;
   }
 
   /** One key per probe: a probe is given all its modules together, because simulations tick together. */
@@ -54,7 +63,8 @@ export class IOModuleReconciler implements Reconciler {
 
   reconcile({ site, name }: Key): Outcome {
     const modules = this.#store.list(IOModule, site).filter((module) => probeOf(module) === name);
-    const plans = modules.map((module) => this.#probeModule(module));
+    for (const module of modules) this.#settleOutputs(module);
+    const plans = modules.filter(({ spec }) => isEnabled(spec)).map((module) => this.#probeModule(module));
     const look = JSON.stringify(plans, (key, value: unknown) => (key === 'image' ? undefined : value));
     const key = `${site}/${name}`;
     if (this.#sent.get(key) === look) return 'settled';
@@ -62,6 +72,53 @@ export class IOModuleReconciler implements Reconciler {
     else this.#sent.set(key, look);
     this.#probes.run(site, name, plans);
     return 'settled';
+  }
+
+  /** What the configuration alone says of the outputs is so before any probe has told of it; without a connection nobody tells. */
+  #settleOutputs(module: ModuleResource): void {
+    const { spec, status, metadata } = module;
+    const { site, name } = metadata;
+    const key = `${site}/${name}`;
+    const isDisabled = !isEnabled(spec);
+    if (isDisabled !== this.#disabled.has(key)) {
+      const { header } = new ProcessImage(spec.channels.length, this.#memory(module));
+      Atomics.store(header, IMAGE_HEADER.outputs, isDisabled ? OUTPUTS.withheld : OUTPUTS.live);
+      if (isDisabled) this.#disabled.add(key);
+      else this.#disabled.delete(key);
+    }
+    if (!this.#store.accepting) return;
+    const outputs = outputsStatus(spec, this.#box.setting);
+    const known = status.outputs;
+    // of a device that is served the probe tells; what an earlier configuration said of it is over
+    const isToldByProbe = outputs.state === 'live' && known?.state === 'withheld' && known.reason !== WITHHELD_BY_BOX;
+    if ((outputs.state === known?.state || isToldByProbe) && (!isDisabled || status.state === 'Pending')) return;
+    const disabled = {
+      state: 'Pending' as const,
+      message: outputs.reason,
+      connectivity: { verdict: 'none' as const, summary: outputs.reason },
+      conditions: moduleConditions(spec, { state: 'Pending', message: outputs.reason }),
+    };
+    this.#store.apply({ puts: [{ kind: IOModule, site, name, status: { ...status, ...(isDisabled ? disabled : {}), outputs } } as Put] });
+  }
+
+  /** What was written because a device came is on record: nobody gave the order at that moment. */
+  outputsResumed(site: string, module: string, { outputs }: ResumedOutputs): void {
+    if (!this.#store.accepting) return;
+    this.#store.apply({
+      audits: [
+        {
+          site,
+          actor: component('io-probe'),
+          action: 'Update',
+          category: 'iomodule-write',
+          target: { kind: 'IOModule', name: module, site },
+          result: 'Success',
+          reason: 'OutputsResumed',
+          details: { outputs: outputs.slice(0, RESUMED_MAX), ...(outputs.length > RESUMED_MAX ? { more: outputs.length - RESUMED_MAX } : {}) },
+          correlationID: randomUUID(),
+        },
+      ],
+    });
   }
 
   /** Layout and shared memory of a module, for the unit plans. */
@@ -77,7 +134,7 @@ export class IOModuleReconciler implements Reconciler {
 
   moduleChanged(site: string, module: string, state: ModuleState): void {
     const resource = this.#store.get(IOModule, site, module);
-    if (!resource || !this.#store.accepting) return;
+    if (!resource || !isEnabled(resource.spec) || !this.#store.accepting) return;
     const status: IOModuleStatus = {
       ...resource.status,
       state: state.state,
@@ -86,7 +143,8 @@ export class IOModuleReconciler implements Reconciler {
       probe: { verdict: 'current', summary: 'served by this build' },
       probePodName: `probe-${probeOf(resource)}`,
       lastSampleAt: timestamp(state.atMs),
-      conditions: [{ type: 'Connected', status: state.state === 'Connected' ? 'True' : 'False', reason: state.state, message: state.message }],
+      outputs: outputsStatus(resource.spec, this.#box.setting, state.outputs),
+      conditions: moduleConditions(resource.spec, state, state.outputs),
     };
     this.#store.apply({ puts: [{ kind: IOModule, site, name: module, status } as Put] });
   }
@@ -116,7 +174,7 @@ export class IOModuleReconciler implements Reconciler {
 
   #probeModule(module: ModuleResource): ProbeModule {
     const { site, name } = module.metadata;
-    const planned = probeModule(module, this.#store, this.#memory(module));
+    const planned = probeModule(module, this.#store, this.#memory(module), this.#box);
     if (!planned.simulation) return planned;
     return { ...planned, simulation: { ...planned.simulation, behaviors: this.#contents.restore(site, name, planned.simulation.behaviors) } };
   }

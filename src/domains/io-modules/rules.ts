@@ -9,6 +9,7 @@ import {
   isChannelValue,
   mergeBehaviors,
   missingAddresses,
+  ownershipPoint,
   simulationProblems,
 } from '../../../runtime/catalog.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
@@ -19,6 +20,7 @@ import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/rules.js';
 import type { Controller } from '../edge-controllers/kind.js';
 import { dependentsIn, mustExist } from '../plant/rules.js';
 import { channelsOf } from './channels.js';
+import { driverOptions, ownershipOf } from './ownership.js';
 import type { Behavior, IOModule, IOModuleSpec, IOModuleStatus, SimulationPreset, SimulationPresetSpec } from './kind.js';
 
 export const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
@@ -82,7 +84,8 @@ function checkPlacement(spec: IOModuleSpec, { read, site }: ModuleAdmission): vo
 function checkDevice(spec: IOModuleSpec): void {
   const address = spec.address === '' && spec.protocol === 'simulation' ? undefined : checkAddress(spec.protocol, spec.address);
   if (address && 'error' in address) throw invalid('invalid_field', 'address', address.error);
-  for (const { option, message } of checkOptions(spec.protocol, spec.options)) throw invalid('invalid_field', `options.${option}`, message);
+  for (const { option, message } of checkOptions(spec.protocol, driverOptions(spec.options))) throw invalid('invalid_field', `options.${option}`, message);
+  checkOwnership(spec);
   spec.channels.forEach((channel, index) => {
     const name = channel.name || channel.address;
     for (const member of ['address', 'readbackAddress'] as const) {
@@ -114,6 +117,15 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
   const channels = spec.channels.map((channel) => channel.address);
   const [problem] = simulationProblems(merged, faults, channels, (other) => simulatedAddresses(read, site, other, name));
   if (problem) throw invalid('invalid_field', `simulation.${problem.field}`, problem.message);
+}
+
+/** The register holds mark and counter as one value, so that nobody ever reads one of them alone. */
+function checkOwnership({ protocol, options }: IOModuleSpec): void {
+  const ownership = ownershipOf(options);
+  if (!ownership) return;
+  if (protocol !== 'modbus') throw invalid('invalid_field', 'options.ownership', `an ownership register is for protocol modbus, not ${protocol}`);
+  const problem = ownershipPoint(ownership.address);
+  if ('error' in problem) throw invalid('invalid_field', 'options.ownership.address', problem.error);
 }
 
 /** Addresses that another simulation module of the site offers; undefined when there is none of that name. */

@@ -20,8 +20,11 @@ export const SHARED_PROBE = 'shared';
 export interface ModuleState {
   readonly state: Extract<ProbeOutbound, { type: 'module' }>['state'];
   readonly message: string;
+  readonly outputs: Extract<ProbeOutbound, { type: 'module' }>['outputs'];
   readonly atMs: number;
 }
+
+export type ResumedOutputs = Extract<ProbeOutbound, { type: 'outputs-resumed' }>;
 
 export interface ProbeSettings {
   readonly reconnectMinMs: number;
@@ -35,8 +38,9 @@ export class LocalProbes {
   readonly #thread: ProbeThread;
   readonly #settings: ProbeSettings;
   readonly #probes = new Map<string, Probe>();
-  readonly #images = new Map<string, ProcessImage>();
+  readonly #images = new Map<string, { readonly layout: string; readonly image: ProcessImage }>();
   readonly #listeners: ((site: string, module: string, state: ModuleState) => void)[] = [];
+  readonly #resumed: ((site: string, module: string, outputs: ResumedOutputs) => void)[] = [];
   readonly #states = new Map<string, ModuleState>();
   #timeScale = 1;
 
@@ -51,14 +55,18 @@ export class LocalProbes {
     this.#listeners.push(listener);
   }
 
+  onResumed(listener: (site: string, module: string, outputs: ResumedOutputs) => void): void {
+    this.#resumed.push(listener);
+  }
+
   /** The image of a module for a given channel list; a changed list gets a new image. */
   image(site: string, module: string, channels: readonly string[]): ProcessImage {
     const key = `${site}/${module}`;
-    const known = this.#images.get(`${key}|${channels.join('|')}`);
-    if (known) return known;
-    for (const name of this.#images.keys()) if (name.startsWith(`${key}|`)) this.#images.delete(name);
+    const layout = JSON.stringify(channels); // an address may hold any character: joined ones could read like another list
+    const known = this.#images.get(key);
+    if (known?.layout === layout) return known.image;
     const image = new ProcessImage(channels.length);
-    this.#images.set(`${key}|${channels.join('|')}`, image);
+    this.#images.set(key, { layout, image });
     return image;
   }
 
@@ -123,9 +131,10 @@ export class LocalProbes {
   }
 
   #take(site: string, message: ProbeOutbound): void {
+    if (message.type === 'outputs-resumed') for (const listener of this.#resumed) listener(site, message.module, message);
     if (message.type !== 'module') return;
     const { module } = message;
-    const state = { state: message.state, message: message.message, atMs: message.atMs };
+    const state = { state: message.state, message: message.message, outputs: message.outputs, atMs: message.atMs };
     this.#states.set(`${site}/${module}`, state);
     for (const listener of this.#listeners) guarded('listener of I/O modules', () => listener(site, module, state));
   }

@@ -6,7 +6,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset } from '../io-modules/kind.js';
 import { channelsOf } from '../io-modules/channels.js';
-import { imagePlan, probeModule } from '../io-modules/probe-module.js';
+import { type BoxOutputs, imagePlan, probeModule } from '../io-modules/probe-module.js';
 import { planContent, withTable } from '../units/plan.js';
 import type { RehearsalOrder } from './order.js';
 
@@ -62,16 +62,19 @@ function seeded(module: ProbeModule, seed: number | undefined): ProbeModule {
   return seed === undefined || !module.simulation ? module : { ...module, simulation: { ...module.simulation, seed } };
 }
 
+/** What is rehearsed drives a simulation. */
+const NOTHING_REAL: BoxOutputs = { setting: 'live', deviceId: '' };
+
 function simulated(module: Module, read: StoreReader, buffer: SharedArrayBuffer, order: RehearsalOrder, assumptions: string[]): ProbeModule {
-  const planned = probeModule(module, read, buffer);
+  const planned = probeModule(module, read, buffer, NOTHING_REAL);
   if (planned.protocol === 'simulation') return planned;
-  const { failSafe: _failSafe, ...asSimulation } = { ...planned, protocol: 'simulation' as const, address: '', options: {} };
+  const { failSafe: _failSafe, withheld: _withheld, ownership: _ownership, ...asSimulation } = { ...planned, protocol: 'simulation' as const, address: '', options: {} };
   const behaviors = presetBehaviors(module, read, assumptions);
   const values = order.lastValues[planned.module] ?? [];
   if (behaviors.length === 0) assumptions.push(heldText(planned, values));
   return {
     ...asSimulation,
-    channels: planned.channels.map((channel, slot) => ({ ...channel, initial: values[slot] ?? channel.initial ?? null })),
+    channels: planned.channels.map((channel, slot) => ({ ...channel, readbackAddress: '', initial: values[slot] ?? channel.initial ?? null })),
     simulation: { seed: 0, behaviors, faults: [] },
   };
 }

@@ -156,3 +156,24 @@ t.test('APPLY-12, APPLY-13: what is exported can be applied elsewhere as it is',
   t.match(await engineer.get('/api/v1/backup/crds'), { status: 403 });
   t.match(await admin.get('/api/v1/backup/crds'), { status: 200, body: { format: 'lineside-backup/1', sha256: /^[0-9a-f]{64}$/ } });
 });
+
+t.test('D-C-06: an I/O module that another box exported arrives disabled with a warning, and stays as somebody here decides', async (t) => {
+  const spec = { protocol: 'modbus', address: '10.0.0.9', channels: [{ name: 'out', address: 'coil:1', direction: 'output' }] };
+  const ours = await apply(manifest('IOModule', 'ours', spec), admin);
+  t.match(ours, { status: 200, body: { operation: 'created', warnings: [] } });
+  const exported = (await engineer.get('/api/v1/export?kinds=IOModule')).body as { metadata: { name: string; annotations: Record<string, string> } }[];
+  const own = exported.find(({ metadata }) => metadata.name === 'ours');
+  t.match(own, { metadata: { annotations: { 'lineside.io/device-id': /.+/ } }, spec: { enabled: true } });
+  t.match(await apply(own, admin), { body: { operation: 'unchanged', warnings: [] } }, 'what this box exported comes home as it was');
+  const foreign = (more: object = {}) =>
+    manifest('IOModule', 'theirs', { ...spec, ...more }, { namespace: 'site-north', annotations: { 'lineside.io/device-id': 'f'.repeat(32), note: 'x' } });
+  t.match(await apply(foreign(), admin), { status: 200, body: { operation: 'created', warnings: [/another box \(device id f+\) and arrives disabled/] } });
+  const path = '/api/v1/sites/north/iomodules/theirs';
+  t.match((await admin.get(path)).body, { enabled: false });
+  t.notMatch((await admin.get(path)).text, 'lineside.io/device-id', 'where it came from is no property of the module here');
+  t.match(await admin.put(path, { enabled: true }), { status: 200, body: { enabled: true } });
+  t.match(await apply(foreign({ description: 'again' }), admin), { body: { operation: 'configured', warnings: [] } });
+  t.equal((await admin.get(path)).body.enabled, true, 'an update does not take back what was decided here');
+  t.match(await apply(foreign({ address: '10.0.0.10' }), admin), { body: { warnings: [/arrives disabled/] } }, 'another device is another decision');
+  t.equal((await admin.get(path)).body.enabled, false);
+});

@@ -137,3 +137,27 @@ t.test('decisions Q-IO-09: seeding creates the shipped presets once', async (t) 
   const names = (await engineer.get(PRESETS)).body.map((preset: { name: string }) => preset.name);
   t.same(names, [...names].sort());
 });
+
+t.test('D-C-06: an ownership register is one of four holding registers of a Modbus device', async (t) => {
+  const make = (name: string, options: object, protocol = 'modbus') =>
+    admin.post(MODULES, { name, protocol, address: protocol === 'opcua' ? 'opc.tcp://plc:4840' : '10.0.1.1', options });
+  t.match(await make('owned', { ownership: { address: 'holding:900' } }), {
+    status: 201,
+    body: { options: { ownership: { address: 'holding:900', intervalMs: 1000, takeFrom: '' } }, enabled: true },
+  });
+  t.match(await make('x', { ownership: { address: 'coil:1' } }), { status: 400, body: { field: 'options.ownership.address' } });
+  t.match(await make('x', { ownership: { address: 'holding:1', intervalMs: 1 } }), { status: 400 });
+  t.match(await make('x', { ownership: { address: 'holding:1', takeFrom: 'him' } }), { status: 400 });
+  t.match(await make('x', { ownership: { address: 'ns=2;s=a' } }, 'opcua'), { status: 400, body: { field: 'options.ownership' } });
+  t.match(await make('x', { ownership: 'holding:1' }), { status: 400, body: { field: 'options.ownership' } });
+  t.match(await make('x', { pollInterval: { ms: 1 } }), { status: 400 });
+});
+
+t.test('Q-IO-03: the conditions of a module are there before anybody has reported them', async (t) => {
+  const { conditions, outputs } = (await admin.get(`${MODULES}/plc`)).body;
+  t.same(
+    conditions.map(({ type }: { type: string }) => type),
+    ['Connected', 'ConfigurationValid', 'ReadbackConsistent', 'FailSafeArmed', 'Simulated'],
+  );
+  t.match(outputs, { state: 'live', reason: /a second master cannot be seen/ });
+});

@@ -5,7 +5,7 @@ import type { Driver, Link, WriteOutcome } from '../../../runtime/io/driver.js';
 import { modbusDescription } from '../../../runtime/io/modbus/description.js';
 import { ProbeCore } from '../../../runtime/io/probe-core.js';
 import { Signal } from '../../../runtime/io/signal.js';
-import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
+import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
 import { ManualClock, settle } from './manual-clock.js';
 
 /** A device whose answers to writes wait until the test lets them go. */
@@ -254,4 +254,152 @@ t.test('a fault of ours in one module restarts that module and leaves the others
   await clock.advance(100);
   t.same(device.writesOf('a'), [4], 'the next plan is taken');
   t.equal(Atomics.load(imageOf(broken).header, IMAGE_HEADER.connection), CONNECTION.connected);
+});
+
+t.test('D-C-06: withheld, nothing is written, by nobody; the reason is told, and nothing waits for later', async (t) => {
+  const { device, load, scan, core, all } = rig();
+  const withheld = 'this box withholds its outputs';
+  const failSafe = { posture: 'regulating', timeoutMs: 3000, heartbeatChannel: 'beat', outputs: [{ channel: 'ao', value: 4 }] };
+  const module = moduleOf([output('ao'), output('beat', { dataType: 'bool' })], { withheld, failSafe });
+  await load(module);
+  const image = imageOf(module);
+  await scan(image, [50], 5000);
+  await scan(image, [], 5000);
+  await core.receive({ type: 'write', id: 1, module: 'io', channel: 'ao', value: 7 });
+  t.same(device.written, [], 'neither a value nor a heartbeat nor a fail-safe value');
+  t.match(all('write-result'), [{ ok: false, code: 'outputs_withheld', message: withheld }]);
+  t.equal(Atomics.load(image.header, IMAGE_HEADER.outputs), OUTPUTS.withheld, 'where the scans see it');
+  t.match(all('module').at(-1), { outputs: { withheld, secondMaster: false } });
+  const { withheld: _, ...live } = module;
+  await load(live);
+  await scan(image, [51], 1000);
+  t.same(device.writesOf('ao').slice(0, 1), [51], 'the value of now');
+});
+
+/** Boxes of one device, each with its probe: what one of them commands is told apart by its value. */
+function boxes() {
+  const clock = new ManualClock();
+  const device = new Device(clock);
+  const box = (deviceId: string, more: Partial<NonNullable<ProbeModule['ownership']>> = {}) => {
+    const messages: ProbeOutbound[] = [];
+    const module = moduleOf([output('ao')], { ownership: { address: 'holding:900', intervalMs: 1000, deviceId, ...more } });
+    const core = new ProbeCore({ clock, random: () => 0.5, post: (message) => void messages.push(message), drivers: { modbus: async () => device.driver } });
+    const image = imageOf(module);
+    return {
+      start: (withheld?: string) =>
+        core.receive({
+          type: 'plan',
+          plan: {
+            probe: 'p',
+            revision: 1,
+            timeScale: 1,
+            modules: [withheld ? { ...module, withheld } : module],
+            reconnectMinMs: 500,
+            reconnectMaxMs: 30_000,
+            readbackTimeoutMs: 5000,
+          },
+        }),
+      stop: () => core.receive({ type: 'stop' }),
+      command: (value: number) => image.write(0, value),
+      outputs: () => (messages.findLast((message) => message.type === 'module') as Extract<ProbeOutbound, { type: 'module' }>).outputs,
+    };
+  };
+  const register = 'holding:900:uint64';
+  device.values.set(register, 0);
+  return { clock, device, box, register, mark: () => (BigInt(device.values.get(register) ?? 0) >> 32n).toString(16) };
+}
+
+const ONE = 'aaaa0001'.padEnd(32, '0');
+const TWO = 'bbbb0002'.padEnd(32, '0');
+
+for (const [first, second] of [
+  [ONE, TWO],
+  [TWO, ONE],
+])
+  t.test(`D-C-06: of two boxes ${first.slice(0, 8)} came first: the second withholds within two intervals and writes nothing, not even the register`, async (t) => {
+    const { clock, device, box, mark } = boxes();
+    const [a, b] = [box(first), box(second)];
+    await a.start();
+    a.command(1);
+    await clock.advance(3000);
+    a.command(1);
+    await clock.advance(100);
+    t.same([mark(), a.outputs().withheld, device.values.get('ao')], [first.slice(0, 8), '', 1]);
+    await b.start();
+    for (let n = 0; n < 30; n += 1) {
+      a.command(1);
+      b.command(2);
+      await clock.advance(500);
+    }
+    t.notOk(device.writesOf('ao').includes(2));
+    t.match(b.outputs(), { secondMaster: true, withheld: new RegExp(`mark ${first.slice(0, 8)}`) });
+    t.same([mark(), a.outputs().withheld], [first.slice(0, 8), '']);
+    await a.stop();
+    await clock.advance(60_000);
+    t.equal(b.outputs().secondMaster, true, 'silence is no permission');
+    await b.stop();
+  });
+
+t.test('D-C-06: two boxes that start in the same moment: one is left, the other withholds', async (t) => {
+  const { clock, device, box } = boxes();
+  const [a, b] = [box(ONE), box(TWO)];
+  await Promise.all([a.start(), b.start()]);
+  for (let n = 0; n < 10; n += 1) {
+    a.command(1);
+    b.command(2);
+    await clock.advance(1000);
+  }
+  t.equal([a, b].filter((each) => each.outputs().secondMaster).length, 1);
+  t.equal(new Set(device.writesOf('ao')).size, 1, 'only one of them has ever written');
+});
+
+t.test('D-C-06: the place of a box that is off is taken by name, once its counter stands still; not while it moves', async (t) => {
+  const { clock, device, box, mark } = boxes();
+  const a = box(ONE);
+  const b = box(TWO, { takeFrom: ONE.slice(0, 8) });
+  await a.start();
+  await clock.advance(3000);
+  await b.start();
+  b.command(2);
+  await clock.advance(10_000);
+  t.equal(b.outputs().secondMaster, true, 'the other one is at work');
+  await a.stop();
+  await clock.advance(6000);
+  b.command(2);
+  await clock.advance(100);
+  t.same([b.outputs().withheld, mark(), device.values.get('ao')], ['', TWO.slice(0, 8), 2]);
+});
+
+t.test('D-C-06: a box that starts again finds its own mark and goes on; a copy of it with the same device id does not', async (t) => {
+  const { clock, box } = boxes();
+  const before = box(ONE);
+  await before.start();
+  await clock.advance(3000);
+  await before.stop();
+  const again = box(ONE);
+  await again.start();
+  await clock.advance(5000);
+  t.equal(again.outputs().withheld, '');
+  const copy = box(ONE);
+  await copy.start();
+  await clock.advance(10_000);
+  t.match(copy.outputs(), { secondMaster: true, withheld: /copy of this box/ });
+  t.equal(again.outputs().withheld, '');
+});
+
+t.test('D-C-06: a box that withholds leaves the register alone; one that cannot read it writes nothing', async (t) => {
+  const { clock, device, box, register, mark } = boxes();
+  const a = box(ONE);
+  await a.start('this box withholds its outputs');
+  a.command(1);
+  await clock.advance(5000);
+  t.same([mark(), device.written], ['0', []]);
+  await a.stop();
+  device.values.delete(register);
+  const b = box(TWO);
+  await b.start();
+  b.command(2);
+  await clock.advance(5000);
+  t.same(device.written, []);
+  t.match(b.outputs(), { secondMaster: false, withheld: /cannot be read: no such address/ });
 });

@@ -1,0 +1,78 @@
+/**
+ * Whether this box writes the outputs of a module (ADR 0015): what its configuration says, and what the probe has found.
+ * Pure; whoever serves or stores it asks here.
+ */
+import type { ProbeOutbound } from '../../../runtime/port.js';
+import type { Condition } from '../../platform/store/resource.js';
+import type { IOModuleSpec, IOModuleState } from './kind.js';
+import { ownershipOf } from './ownership.js';
+
+export type ToldOutputs = Extract<ProbeOutbound, { type: 'module' }>['outputs'];
+
+export interface OutputsStatus {
+  readonly state: 'live' | 'withheld' | 'disabled';
+  /** A sentence for people, in every state. */
+  readonly reason: string;
+  /** Another box drives the device. */
+  readonly secondMaster: boolean;
+}
+
+const NOTHING_TOLD: ToldOutputs = { withheld: '', secondMaster: false, mismatched: [], failSafeTaken: false };
+
+export const WITHHELD_BY_BOX = 'this box withholds its outputs (setting io.outputs): inputs are read, nothing is written to the device';
+const DISABLED = 'the module is disabled: no connection is made; enabled true connects it';
+const SIMULATED = 'simulated: nothing real is driven';
+const UNSEEN = 'no ownership register is configured: a second master cannot be seen';
+const OWNED = 'the ownership register says that this box drives the device';
+
+/** Modules of release 0.1.0 have no such member. */
+export function isEnabled(spec: IOModuleSpec): boolean {
+  return (spec as { readonly enabled?: boolean }).enabled !== false;
+}
+
+/** Why nothing is written, whatever the device says; empty where it is. A simulated device is nobody's plant. */
+export function withheldByBox({ protocol }: IOModuleSpec, setting: 'live' | 'withheld'): string {
+  return setting === 'live' || protocol === 'simulation' ? '' : WITHHELD_BY_BOX;
+}
+
+export function outputsStatus(spec: IOModuleSpec, setting: 'live' | 'withheld', told: ToldOutputs = NOTHING_TOLD): OutputsStatus {
+  if (!isEnabled(spec)) return { state: 'disabled', reason: DISABLED, secondMaster: false };
+  const withheld = withheldByBox(spec, setting) || told.withheld;
+  if (withheld !== '') return { state: 'withheld', reason: withheld, secondMaster: told.secondMaster };
+  const reason = spec.protocol === 'simulation' ? SIMULATED : ownershipOf(spec.options) ? OWNED : UNSEEN;
+  return { state: 'live', reason, secondMaster: false };
+}
+
+const TYPES = ['Connected', 'ConfigurationValid', 'ReadbackConsistent', 'FailSafeArmed', 'Simulated'] as const;
+
+/** Decisions Q-IO-03: the five conditions of a module, in this order. */
+export function moduleConditions(
+  spec: IOModuleSpec,
+  { state, message }: { readonly state: IOModuleState; readonly message: string },
+  told: ToldOutputs = NOTHING_TOLD,
+): Condition[] {
+  const row = (type: (typeof TYPES)[number], holds: boolean, reason: string, text = ''): Condition => ({ type, status: holds ? 'True' : 'False', reason, message: text });
+  const { mismatched, failSafeTaken } = told;
+  const hasReadback = spec.channels.some((channel) => channel.direction === 'output' && channel.readbackAddress !== '');
+  const isArmed = (spec.failSafe?.timeout ?? '') !== '';
+  return [
+    row('Connected', state === 'Connected', state, message),
+    row('ConfigurationValid', state !== 'Failed', state === 'Failed' ? 'Failed' : 'Valid', state === 'Failed' ? message : ''),
+    mismatched.length > 0
+      ? row('ReadbackConsistent', false, 'Mismatch', `read back differently than written: ${mismatched.join(', ')}`)
+      : row('ReadbackConsistent', true, hasReadback ? 'Consistent' : 'NoReadback'),
+    failSafeTaken
+      ? row('FailSafeArmed', true, 'Taken', 'the unit runtime is silent: fail-safe values are written')
+      : row('FailSafeArmed', isArmed, isArmed ? 'Armed' : 'NoTimeout', isArmed ? `after ${spec.failSafe?.timeout}` : ''),
+    row('Simulated', spec.protocol === 'simulation', spec.protocol === 'simulation' ? 'Simulation' : 'Device'),
+  ];
+}
+
+/** As they are served: what no probe has reported yet is Unknown. */
+export function servedConditions(known: readonly Condition[]): Condition[] {
+  const found = (type: string): Condition | undefined => known.find((condition) => condition.type === type);
+  return [
+    ...TYPES.map((type): Condition => found(type) ?? { type, status: 'Unknown', reason: 'NotReported', message: '' }),
+    ...known.filter(({ type }) => !(TYPES as readonly string[]).includes(type)),
+  ];
+}
