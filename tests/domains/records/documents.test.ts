@@ -95,7 +95,8 @@ t.test('decisions 8.8: charts become links of the kind that BatchML has for them
   t.equal(procedureLogic({ steps: [] }, '', '1'), undefined);
 });
 
-t.test('Q-MES-28: both renderers write the same document, whatever its texts hold', async (t) => {
+t.test('Q-MES-28: all at once or in turns it is the same document, whatever its texts hold', async (t) => {
+  const whole = ['R&D; x', '&zz;', '&#0;', '&#14;', 'A &amp; B', '&lt;b&gt;', '&#65;', 'line\r\nline', '<!-- a -->', ']]>', '<![CDATA[x]]>'];
   const hostile = ['a < b && c > "d"', "it's ]]> here", 'control \u0000\u0008\u001f char', 'tab\tand\nline', 'lone \ud800 and \udfff', 'pair 😀', '\ufffe'];
   const tree = element(
     'Root',
@@ -103,7 +104,7 @@ t.test('Q-MES-28: both renderers write the same document, whatever its texts hol
     text('Left', ''),
     element('Nothing'),
     required('Status', 'Other', { OtherValue: 'a "quoted" <word> & more' }),
-    hostile.map((value) => required('Text', value)),
+    [...hostile, ...whole].map((value) => required('Text', value)),
     series('Many', function* () {
       for (let at = 0; at < 12_000; at += 1) yield required('One', at);
     }),
@@ -112,4 +113,5 @@ t.test('Q-MES-28: both renderers write the same document, whatever its texts hol
   t.ok((await renderXmlInTurns(tree, 'b2mml')) === text1);
   t.match(text1.slice(0, 200), /^<\?xml version="1.0" encoding="UTF-8"\?><Root xmlns="urn:wbf:b2mml:v0700"><Empty\/><Nothing\/>/);
   t.same(texts(text1, '//b:Text').slice(0, 3), ['a < b && c > "d"', "it's ]]> here", 'control \ufffd\ufffd\ufffd char']);
+  t.same(texts(text1, '//b:Text').slice(hostile.length), whole, 'what looks like XML arrives as it was');
 });
