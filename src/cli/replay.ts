@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { ReplayBound, ReplayOutbound, ReplayRequest, ReplayRow } from '../../runtime/port.js';
 import type { Value } from '../../runtime/vocabulary/data-types.js';
+import { parseInstant } from '../platform/base/instant.js';
 
 const THREAD = new URL('../../runtime/replay/replay-thread.js', import.meta.url);
 const COLUMN_MIN = 12;
@@ -54,7 +55,7 @@ export async function replay(file: string, options: ReplayOptions, self: string,
 function readBound(text: string | undefined): ReplayBound | undefined | null {
   if (text === undefined) return undefined;
   if (/^\d+$/.test(text)) return { scan: Number(text) };
-  const atMs = Date.parse(text);
+  const atMs = parseInstant(text);
   return Number.isNaN(atMs) ? null : { atMs };
 }
 

@@ -1,5 +1,6 @@
 /** The auth routes (decisions Q-AUTH-01 to Q-AUTH-03, D-AUTH-01, D-AUTH-02) and the API-key routes (contract 1; KEY). */
 import * as v from 'valibot';
+import { parseInstant } from '../../platform/base/instant.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { checkResourceName } from '../../platform/base/resource-name.js';
 import { FRESH_TOKEN_AGE_MAX_MS } from '../../platform/http/barriers/fresh-token.js';
@@ -427,10 +428,8 @@ function userPath(username: string): string {
   return `/api/v1/auth/users/${encodeURIComponent(username)}`;
 }
 
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
-
 function readInstant(text: string): number {
-  const ms = INSTANT.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = parseInstant(text);
   if (Number.isNaN(ms)) throw invalid('invalid_field', 'expiresAt', 'expiresAt must be an RFC 3339 time');
   return ms;
 }

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { History } from '../../platform/history/history.js';
-import { parseTimestamp } from '../../platform/http/log-query.js';
+import { parseInstant } from '../../platform/base/instant.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { AlarmReplay } from './alarm-replay.js';
@@ -136,7 +136,7 @@ function readWindow(body: Body, nowMs: number): Window {
 function timeOf(body: Body, field: 'from' | 'to'): number | undefined {
   const text = body[field];
   if (text === undefined || text === '') return undefined;
-  const atMs = parseTimestamp(text);
+  const atMs = parseInstant(text);
   if (Number.isNaN(atMs)) throw invalid('invalid_field', field, `${field} must be a time such as 2026-01-31T09:05:07.123Z`);
   return atMs;
 }

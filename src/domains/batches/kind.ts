@@ -9,7 +9,8 @@ import type { Condition } from '../../platform/store/resource.js';
 import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
 import type { BatchOutput } from './batch-outputs.js';
 import type { CommandRejection } from './command-rejection.js';
-import { isInstantText, LABEL_TEXT } from '../../platform/store/fields.js';
+import { isInstantText } from '../../platform/base/instant.js';
+import { LABEL_TEXT } from '../../platform/store/fields.js';
 import { admitApplied } from './creation.js';
 import type { PendingCommand } from './pending-command.js';
 

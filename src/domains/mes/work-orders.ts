@@ -4,7 +4,8 @@
  */
 import * as v from 'valibot';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
-import { isInstantText, isNumberText, LABEL_TEXT } from '../../platform/store/fields.js';
+import { isInstantText } from '../../platform/base/instant.js';
+import { isNumberText, LABEL_TEXT } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';

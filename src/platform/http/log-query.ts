@@ -1,10 +1,10 @@
 /** Query parameters of growing logs (decisions Q-ERR-15, conventions): from, to, order, limit, cursor. */
+import { parseInstant } from '../base/instant.js';
 import { invalid } from '../base/refusal.js';
 import type { Query } from './route.js';
 
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1000;
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
 
 export interface LogQuery {
   /** Inclusive. */
@@ -34,14 +34,9 @@ export function readLogQuery(query: Query, limitMax = LIMIT_MAX): LogQuery {
 export function readTime(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (text === undefined || text === '') return undefined;
-  const atMs = parseTimestamp(text);
+  const atMs = parseInstant(text);
   if (Number.isNaN(atMs)) throw invalid('invalid_query', name, `${name} must be a time such as 2026-01-31T09:05:07.123Z`);
   return atMs;
-}
-
-/** Wall ms; NaN for what is no RFC 3339 time. */
-export function parseTimestamp(text: string): number {
-  return RFC_3339.test(text) ? Date.parse(text) : Number.NaN;
 }
 
 /** One of the words; the first when the parameter is absent. */

@@ -51,10 +51,3 @@ export function isNumberText(text: string): boolean {
 
 /** Identities that people read and documents carry: no control characters. */
 export const LABEL_TEXT = /^[^\u0000-\u001f\u007f]*$/u;
-
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/;
-
-/** A moment with its offset; dates without a time are none. */
-export function isInstantText(text: string): boolean {
-  return RFC_3339.test(text) && !Number.isNaN(Date.parse(text));
-}
