@@ -54,15 +54,12 @@ export const alarmDefinitionRoutes: readonly Route[] = crudRoutes(AlarmDefinitio
   write: 'engineer',
   dto: definitionBody,
   refuse: refuseWhileExecuting,
-}).map((row) => {
-  if (!row.action.endsWith(':list')) return row;
-  return {
-    ...row,
-    handle(context, deps) {
-      const kinds = readChoices(context.query, 'source_kind', SOURCE_KINDS);
-      const name = context.query.get('source_name') || undefined;
-      const items = row.handle(context, deps) as readonly AlarmDefinitionSpec[];
-      return items.filter((item) => (kinds === undefined || kinds.includes(item.sourceKind)) && (name === undefined || item.sourceName === name));
+  filter: {
+    names: ['source_kind', 'source_name'],
+    reads(query) {
+      const kinds = readChoices(query, 'source_kind', SOURCE_KINDS);
+      const name = query.get('source_name') || undefined;
+      return ({ spec }) => (kinds === undefined || kinds.includes(spec.sourceKind)) && (name === undefined || spec.sourceName === name);
     },
-  };
+  },
 });

@@ -2,12 +2,14 @@
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http/crud.js';
 import { readFlag } from '../../platform/http/log-query.js';
-import type { Route } from '../../platform/http/route.js';
+import type { Query, Route } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
 import { elementBody, elementItem, phaseBody, templateBody } from './dto.js';
 import type { BlockedWorld } from '../batches/blocked-by.js';
 import { type ElementStatus, Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from './kind.js';
 import { elementsBelow, refuseAtWork, refuseHolder, removalOf } from './removal.js';
+import { isAdhoc } from './roots.js';
 import { isActive } from './rules.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
@@ -29,11 +31,21 @@ interface OwnedSpec {
   readonly parentRef: { readonly kind: string; readonly name: string } | null;
 }
 
+/** List filter `?adhoc=true` (contract 3, Ad-hoc rules): `false` gives the others. */
+const ADHOC_FILTER = {
+  names: ['adhoc'],
+  reads(query: Query) {
+    const wanted = readFlag(query, 'adhoc');
+    return (resource: Resource): boolean => wanted === undefined || isAdhoc(resource) === wanted;
+  },
+};
+
 function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus>, 'dto'>): Route[] {
   return crudRoutes(kind, {
     ...TIERS,
     ...options,
     item: elementItem,
+    filter: ADHOC_FILTER,
     derives: true,
     barrier: { delete: (_params, deps) => refuseInProduction(deps) },
     refuse({ verb, before, read }) {
@@ -45,20 +57,7 @@ function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, 
       refuseHolder(read, before);
     },
     also: ({ verb, before, read, site }) => (verb === 'delete' && before ? removalOf(read, site, [before, ...elementsBelow(read, before)]) : {}),
-  }).map(withAdhocFilter);
-}
-
-/** List filter `?adhoc=true` (contract 3, Ad-hoc rules): `false` gives the others. */
-function withAdhocFilter(row: Route): Route {
-  if (!row.action.endsWith(':list')) return row;
-  return {
-    ...row,
-    handle(context, deps) {
-      const items = row.handle(context, deps) as readonly { readonly adhoc: boolean }[];
-      const wanted = readFlag(context.query, 'adhoc');
-      return wanted === undefined ? items : items.filter((item) => item.adhoc === wanted);
-    },
-  };
+  });
 }
 
 const element: CrudOptions<object, ElementStatus>['dto'] = (resource, _read, deps) => elementBody(resource, deps as ProcedureDeps);

@@ -16,7 +16,7 @@ import { type Caller, mayVisit, type Tier } from './caller.js';
 import { decode } from './json-body.js';
 import { listReply } from './paged-list.js';
 import { checkIfMatch, etagOf, etagOfBody } from './revision.js';
-import { created, done, ok, type Reply, type RequestContext, type Route, type RouteRow, routesFor } from './route.js';
+import { created, done, ok, type Query, type Reply, type RequestContext, type Route, type RouteRow, routesFor } from './route.js';
 
 export interface CrudDeps {
   readonly store: Store;
@@ -55,6 +55,8 @@ export interface CrudOptions<Spec, Status> {
   readonly derives?: boolean;
   /** Which resources the caller may see in the list; sites are filtered by their own name already. */
   readonly visible?: (resource: Resource<Spec, Status>, caller: Caller) => boolean;
+  /** Filters of the list by its query; `names` are kept in the link to the next page. */
+  readonly filter?: { readonly names: readonly string[]; readonly reads: (query: Query) => (resource: Resource<Spec, Status>) => boolean };
   /** Step 10 of the order of evaluation, per verb (`production_mode`). */
   readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: CrudDeps, caller: Caller) => void>>;
   /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */
@@ -106,9 +108,12 @@ class Family<Spec extends object, Status> {
       barrier: this.#barrier('list'),
       handle: (context, deps) => {
         const resources = deps.store.list(this.#kind, this.#siteOf(context.params));
+        const { filter } = this.#options;
+        const passes = filter?.reads(context.query);
         return listReply(context, {
           list: this.#kind.path ?? this.#kind.action,
-          items: resources.filter((resource) => this.#visible(resource, context.caller)),
+          items: resources.filter((resource) => this.#visible(resource, context.caller) && (passes?.(resource) ?? true)),
+          kept: filter?.names,
           keyOf: ({ metadata }) => [metadata.name],
           render: (resource) => render(resource, deps.store, deps),
         });
