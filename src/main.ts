@@ -22,7 +22,8 @@ import { ControlModuleReconciler } from './domains/control-modules/reconciler.js
 import { unitOf } from './domains/control-modules/rules.js';
 import { ArchiveIntegrity } from './domains/audit/archive-integrity.js';
 import { noteArchived } from './domains/audit/archive-record.js';
-import { scheduleIntegrity } from './domains/audit/integrity-schedule.js';
+import { Integrity } from './domains/audit/integrity.js';
+import { draftsBy, scheduleIntegrity } from './domains/audit/integrity-schedule.js';
 import { DemoPlant } from './domains/demo/demo.js';
 import { alarmRecorder, openHistorian, recordTags, stateRecorder } from './domains/historian/recording.js';
 import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
@@ -33,6 +34,7 @@ import { secretsIn } from './domains/io-modules/secrets.js';
 import { LocalProbes } from './domains/placement/local-probes.js';
 import { LocalRuntimes } from './domains/placement/local-runtimes.js';
 import { Site, Unit } from './domains/plant/kind.js';
+import { verifyEvidence } from './domains/records/evidence.js';
 import { RecordReconciler } from './domains/records/reconciler.js';
 import { Rehearsals } from './domains/rehearsal/rehearsals.js';
 import { KINDS, routeGroups, STORED_KINDS } from './domains/index.js';
@@ -173,6 +175,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     archived: (note) => noteArchived(store, note),
   });
   const integrity = new ArchiveIntegrity({ store, queries, clock });
+  const evidence = new Integrity({ store, queries, clock, evidence: () => verifyEvidence({ store, queries, keys: signingKeys }) });
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
   const treeSettings = { holdPropagation, resumeCancelsPause, storageLow };
   const commandDeps = { store, runtimes, clock, reasonLengthMin: settings.reasonLengthMin, keys: signingKeys };
@@ -185,7 +188,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     runtimes,
     clock,
     log,
-    settings: { ...treeSettings, production, settleDeadlineMs },
+    settings: { ...treeSettings, production, settleDeadlineMs, mismatch: (target, problem) => evidence.report({ part: 'recipes', ...target, problem }) },
     requests: phaseRequests(commandDeps),
     wake: (site, scope) => wakeScope(site, scope),
   });
@@ -218,6 +221,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const nothing = (): undefined => undefined;
   const troubles: Readonly<Record<TroubleTopic, () => Trouble | undefined>> = {
     'stored-data': () => storedDataTrouble(store.faults),
+    integrity: () => (evidence.damage === undefined ? undefined : { severity: 'High', message: evidence.damage }),
     'audit-gap': nothing,
     'slow-storage': nothing,
     historian: nothing,
@@ -375,6 +379,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
     notes: () => [],
+    integrity: () => evidence.summary,
     storageAccepting: () => store.accepting,
     contained: () => contained.view(),
     lockedNames: () => (settings.authMode === 'local' ? access.lockOuts.locked().length : 0),
@@ -452,6 +457,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     records: { ...common, queries, history, keys: signingKeys },
     mes: { ...common, queries, history },
     audit: { store, queries, integrity },
+    evidence: { evidence },
     search: { store, index: new SearchIndex(store, KINDS), catalogue: tagDeps.catalogue, rows: system.rows },
     historian: { history, store },
   };
@@ -482,12 +488,22 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       .catch((fault: unknown) => log.warn({ fault: (fault as Error).message }, 'the demonstration plant could not be brought up to date and stays as it is'));
   }
   await integrity.recall(); // its alarm stands over a restart
+  await evidence.recall();
   for (const loop of loops()) loop.start();
   const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
   contents.start();
   journal.start();
   archiver.start();
   const stopChecks = scheduleIntegrity({ integrity, clock, log, intervalMs: settings.archiveIntegrityIntervalMs });
+  const stopVerifying = scheduleIntegrity({
+    integrity: evidence,
+    clock,
+    log,
+    intervalMs: settings.integrityIntervalMs,
+    firstMs: 5000, // what a start brings about comes first
+    what: 'the evidence',
+    audit: draftsBy('integrity', 'integrity'),
+  });
   ready = true;
   log.info(
     { port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId },
@@ -510,6 +526,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       stopPulse();
       archiver.stop();
       stopChecks();
+      stopVerifying();
       await Promise.all(loops().map((loop) => loop.stop()));
       journal.stop();
       await contents.stop();

@@ -302,6 +302,12 @@ export const SETTINGS = {
     24 * HOUR,
     'how often the files of the archive are checked, first some minutes after a start; 0: only when somebody asks',
   ),
+  integrityIntervalMs: row(
+    'integrity.interval',
+    durationOrNever(HOUR),
+    24 * HOUR,
+    'how often everything that is evidence is verified, first some seconds after a start; 0: only when somebody asks',
+  ),
   historianEnabled: row('historian.enabled', flag, true, 'record tag values'),
   historianIntervalMinMs: row('historian.minInterval', duration(100), SECOND, 'closest samples of one tag'),
   historianFlushIntervalMs: row('historian.flushInterval', duration(100), 2 * SECOND, 'samples lost at most by a power cut'),

@@ -11,6 +11,7 @@ import { AlarmCounter } from './alarms/kind.js';
 import { alarmRoutes } from './alarms/routes.js';
 import { APPLIED_KINDS } from './apply/kinds.js';
 import { applyRoutes } from './apply/routes.js';
+import { EVIDENCE_ROUTES } from './audit/evidence-routes.js';
 import { AUDIT_ROUTES } from './audit/routes.js';
 import { adhocRoutes } from './batches/adhoc-routes.js';
 import { batchRoutes } from './batches/routes.js';
@@ -76,6 +77,7 @@ export function routeGroups(secrets: Secrets, production: boolean) {
     records: recordRoutes,
     mes: mesRoutes,
     audit: AUDIT_ROUTES,
+    evidence: EVIDENCE_ROUTES,
     search: SEARCH_ROUTES,
     historian: HISTORIAN_ROUTES,
   } as const satisfies Record<string, readonly Route[]>;

@@ -338,4 +338,5 @@ async function access(story: Story): Promise<void> {
   await story.send('POST /api/v1/mes/apikeys', {}, { body: { name: 'walk-unused', site: SITE } });
   await story.send('DELETE /api/v1/mes/apikeys/{name}', { name: 'walk-unused' });
   await story.send('POST /api/v1/audit/archive-integrity/run', {}, { body: {} });
+  await story.send('POST /api/v1/system/integrity', {}, { body: {} });
 }

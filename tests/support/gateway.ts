@@ -126,6 +126,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     operatingMode: settings.operatingMode,
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => 0, nearlyFull: () => false },
     settingsWithoutEffect: settings.withoutEffect,
+    integrity: () => ({ ok: null, checkedAt: '', problems: 0 }),
     troubles: () => [],
     notes: () => [],
     storageAccepting: () => store.accepting,

@@ -12,6 +12,7 @@ import { isActive } from '../../../runtime/vocabulary/transitions.js';
 import { Unit } from '../plant/kind.js';
 import { handedOn, isAvailable, taken } from '../plant/unit-owner.js';
 import { UnitProcedure } from '../procedures/kind.js';
+import { controlRecipeMismatch } from '../recipes/evidence.js';
 import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { operatorAction } from './execution-log.js';
@@ -26,7 +27,7 @@ import { awaitsVerdict, orderOn, type PendingCommand, withoutCopy, withoutOrder 
 import type { PhaseCommands } from './phase-commands.js';
 import type { HoldPropagation } from './procedure-tree.js';
 import { Recovery } from './recovery.js';
-import { checkStart, permissiveOf, startPuts } from './start.js';
+import { EVIDENCE_RULE, checkStart, permissiveOf, startPuts } from './start.js';
 
 export interface ControllerSettings {
   readonly production: boolean;
@@ -37,7 +38,11 @@ export interface ControllerSettings {
   storageLow(): boolean;
   /** A rehearsal names values that an element could not run with, and goes on. */
   readonly runsMisfits?: boolean;
+  /** Told when what is to run is not what was recorded (D-C-10); a rehearsal tells nobody. */
+  mismatch?(target: { readonly kind: string; readonly name: string; readonly site: string }, problem: string): void;
 }
+
+const INTEGRITY_RULE = 'control-recipe-integrity'; // decisions 3.5
 
 /** How often the permissives of a free unit are read while somebody waits for it: values of tags wake nobody. */
 const PERMISSIVE_LOOK_MS = 500;
@@ -136,10 +141,25 @@ export class BatchController implements Reconciler {
     }
     const { pending } = order;
     if (pass.status.phase === 'Pending' && pending.command === 'Start') return this.#start(pass, pending);
+    const changed = pending.command === 'Restart' && !isFinalBatch(pass.status.phase) ? this.#changedRecipe(pass) : undefined;
+    if (changed !== undefined) {
+      this.#rejected(pass, pending, INTEGRITY_RULE, changed);
+      pass.tree?.failWhole(INTEGRITY_RULE, changed);
+      this.#settings.mismatch?.({ kind: 'ControlRecipe', name: pass.status.controlRecipe, site: pass.site }, changed);
+      return [];
+    }
     const refusal = pass.order(pending);
     if (refusal) this.#rejected(pass, pending, refusal.rule, refusal.message);
     else this.#accepted(pass, pending);
     return [];
+  }
+
+  /** What a batch goes on with is what was frozen at its start (decisions 3.3, 3.5). */
+  #changedRecipe(pass: BatchPass): string | undefined {
+    const name = pass.status.controlRecipe;
+    if (name === '') return undefined;
+    const recipe = this.#store.get(ControlRecipe, pass.site, name);
+    return recipe ? controlRecipeMismatch(name, recipe.spec) : `control recipe ${name} does not exist any more`;
   }
 
   #start(pass: BatchPass, pending: PendingCommand): Put[] {
@@ -147,6 +167,7 @@ export class BatchController implements Reconciler {
     const check = checkStart(pass.batch, { store: this.#store, runtimes: this.#runtimes, production, runsMisfits, storageLow: () => this.#settings.storageLow() });
     if ('message' in check) {
       this.#rejected(pass, pending, check.rule, check.message);
+      if (check.rule === EVIDENCE_RULE) this.#settings.mismatch?.({ kind: 'MasterRecipe', name: pass.batch.spec.masterRecipeRef, site: pass.site }, check.message);
       return [];
     }
     const { puts } = startPuts(pass.batch, check.plan, this.#store);

@@ -9,6 +9,7 @@ import { missingPatterns, strayEndpoints } from '../coordination/patterns.js';
 import { Unit, unitMode } from '../plant/kind.js';
 import { isAvailable, unavailableText } from '../plant/unit-owner.js';
 import { bindRecipe } from '../recipes/bindings.js';
+import { recipeMismatch } from '../recipes/evidence.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
 import { LIFECYCLE } from '../recipes/rules.js';
@@ -152,6 +153,9 @@ class Look {
   #recipeEffective(): Blocker[] {
     const { name } = this.#recipe.metadata;
     const { phase } = this.#recipe.status;
+    const mismatch = recipeMismatch(this.#facts.store, this.#recipe);
+    if (mismatch !== undefined)
+      return [{ message: mismatch, liftedBy: { tier: 'supervise', action: `revert recipe ${name} to a revision that is whole, then approve, release and activate it` } }];
     if (phase === 'Effective') return [];
     const ended = phase === 'Rejected' || phase === 'Withdrawn';
     const steps = LIFECYCLE.slice(LIFECYCLE.findIndex(({ from, by }) => from === phase && by !== 'reject'))

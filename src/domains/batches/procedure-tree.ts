@@ -207,6 +207,11 @@ export class ProcedureTree {
     else this.#failHold(node, node, rule, `${node.path}: ${message}`);
   }
 
+  /** A fail-class failure of the whole that no element has (decisions 3.3). */
+  failWhole(rule: string, message: string): void {
+    this.#fail(this.root, rule, message);
+  }
+
   #failHold(held: TreeNode | null, { step }: TreeNode, rule: string, message: string): void {
     if (!held || !HOLDABLE.includes(held.state)) return;
     held.failure = { class: 'hold', rule, message, step, since: this.#world.nowText, active: false, auditRecordRef: '' };

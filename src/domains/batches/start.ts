@@ -14,6 +14,7 @@ import { Unit, unitMode } from '../plant/kind.js';
 import { isAvailable, unavailableText } from '../plant/unit-owner.js';
 import type { ParameterValue } from '../procedures/kind.js';
 import { bindRecipe, unitForCapability } from '../recipes/bindings.js';
+import { recipeMismatch } from '../recipes/evidence.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { ControlRecipe, type ControlRecipeSpec, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
 import { siteUnits } from '../recipes/site-units.js';
@@ -24,6 +25,9 @@ import type { BatchSpec, BatchStatus } from './kind.js';
 import { recipeMisfits } from './misfits.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula } from './parameters.js';
 import { storedTemplates } from './stored-templates.js';
+
+/** What was signed does not run changed (D-C-10). */
+export const EVIDENCE_RULE = 'evidence-mismatch';
 
 export interface StartFacts {
   readonly store: Store;
@@ -62,6 +66,8 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
   const refuse = (rule: string, message: string, units: readonly string[] = []): StartCheck => ({ rule, message, units });
   const recipe = store.get(MasterRecipe, site, batch.spec.masterRecipeRef);
   if (!recipe) return refuse('recipe-withdrawn', `recipe ${batch.spec.masterRecipeRef} does not exist`);
+  const mismatch = recipeMismatch(store, recipe);
+  if (mismatch !== undefined) return refuse(EVIDENCE_RULE, mismatch);
   const templates = storedTemplates(store, site);
   try {
     const allocation = resolveEquipment(store, site, recipe.spec, batch.spec.equipment);

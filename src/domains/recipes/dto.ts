@@ -56,6 +56,6 @@ export function revisionBody(revision: Resource<RecipeRevisionSpec>): unknown {
 
 export function controlRecipeBody({ metadata, spec }: Resource<ControlRecipeSpec>): unknown {
   const { recipe, ...facts } = spec;
-  const { parameters, chart, templates, allocation, batchSize } = recipe;
-  return { name: metadata.name, ...facts, createdAt: metadata.createdAt, spec: { parameters, chart, templates, allocation, batchSize } };
+  // whole: `digest` is that of `spec`, so that everybody can make it anew (decisions 8.6)
+  return { name: metadata.name, ...facts, createdAt: metadata.createdAt, spec: recipe };
 }

@@ -8,6 +8,7 @@ import { etagOf } from '../../platform/http/revision.js';
 import { created, ok, type Query, type Route, routesFor, withRevision } from '../../platform/http/route.js';
 import { timePage } from '../../platform/http/time-page.js';
 import { longXmlReply } from '../../platform/http/xml.js';
+import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
 import { requireSite } from '../plant/kind.js';
@@ -19,7 +20,8 @@ import { type ConsolidatedRecord, consolidatedRecord, historySpan, type RecordRe
 import { recordBody, recordItem } from './dto.js';
 import { executedElements } from './executed-elements.js';
 import { BatchRecord, type BatchRecordStatus } from './kind.js';
-import { checkSeal, finalize, refuseSealed } from './seal.js';
+import { refuseChanged } from './open-records.js';
+import { checkSeal, finalize, refuseSealed, refuseUnsettled } from './seal.js';
 import { verifySeals } from './sealed-records.js';
 
 export interface RecordRouteDeps extends RecordSources {
@@ -90,9 +92,19 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     freshToken: true,
     audit: { action: 'Sign', category: 'batch-record', target },
     exists: here,
-    handle: async ({ params, body, caller, audit }, { store, clock, keys }) => {
-      const record = requireRecord(store, params.site, params.name);
+    handle: async ({ params, body, caller, audit }, { store, queries, clock, keys }) => {
+      const { site, name } = params;
+      refuseSealed(requireRecord(store, site, name));
+      let record: RecordResource;
+      let trail: readonly AuditRecord[];
+      do {
+        record = requireRecord(store, site, name);
+        trail = await queries.auditOf({ site, targets: [{ kind: 'BatchRecord', name }], correlationIDs: [] });
+      } while (record !== requireRecord(store, site, name)); // sealed meanwhile, or repaired
       const at = timestamp(clock.wallMs());
+      refuseSealed(record);
+      refuseUnsettled(record);
+      refuseChanged(record, trail);
       const { status, signature } = finalize(record, caller, body.reason, at, keys);
       await store.write({
         puts: [putStatus(record, status)],

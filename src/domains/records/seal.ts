@@ -9,6 +9,7 @@ import { isSignatureValid, sign, type Signatory, type SignatureRecord, type Sign
 import { SETTLED } from './conditions.js';
 import type { RecordResource } from './consolidated.js';
 import type { BatchRecordStatus } from './kind.js';
+import { same, tellings } from './open-records.js';
 
 /** Reasons of condition PhaseHistorySettled that allow sealing although it is not True (decisions Q-RECIPE-36). */
 const SEALABLE_REASONS: readonly string[] = ['SettleDeadlineExceeded', 'RepairWouldLoseEntries'];
@@ -57,7 +58,7 @@ export function finalize(record: RecordResource, by: Signatory, reason: string, 
       signatory: by,
       reason,
       subject: { apiVersion: 'record.lineside.io/v1alpha1', kind: 'BatchRecord', namespace: `site-${metadata.site}`, name: metadata.name, revision: metadata.generation, digest },
-      content: { action: 'finalize', from: status.phase, to: 'Finalized', batchID: spec.batch.batchID, outcome: status.outcome },
+      content: { action: 'finalize', from: status.phase, to: 'Finalized', batchID: spec.batch.batchID, outcome: status.outcome, conditions: status.conditions },
       signedAt: at,
     },
     keys,
@@ -86,23 +87,25 @@ export function checkSeal({ metadata, spec, status }: RecordResource, trail: rea
     if (!isSignatureValid(record, keys)) problems.push('its signature is not one of this appliance');
     if (record.subject.digest !== digest || record.subject.name !== metadata.name) problems.push('its content is not what was signed');
     if (signatureDigest !== status.finalized?.signature) problems.push('it names another signature than the audit trail');
+    problems.push(...shownOtherwise(status, record));
   }
-  const told = trail
-    .filter(({ action, result }) => action === 'Update' && result === 'Success')
-    .map(({ details }) => details as { readonly comment?: unknown; readonly review?: unknown });
-  if (
-    !same(
-      status.comments,
-      told.flatMap(({ comment }) => comment ?? []),
-    )
-  )
-    problems.push('its comments are not those of the audit trail');
-  if (!same(status.review ?? null, told.findLast(({ review }) => review !== undefined)?.review ?? null)) problems.push('its review is not that of the audit trail');
+  problems.push(...tellings(status, trail));
+  const written = trail.findLast(({ details }) => details?.settling !== undefined)?.details;
+  if (written && signed && !('conditions' in (signed.content ?? {})) && written.settling !== status.conditions[0]?.reason)
+    problems.push('its conditions are not those of the audit trail');
   return { ok: problems.length === 0, problems };
 }
 
 type SignedDigest = SignatureRecord & { readonly digest: string };
 
-function same(a: unknown, b: unknown): boolean {
-  return canonicalDigest(a) === canonicalDigest(b);
+/** What is shown beside the signature is what was signed. Conditions are signed since records carry them in their content. */
+function shownOtherwise({ outcome, conditions, finalized }: BatchRecordStatus, { content, signer, signedAt, reason }: SignatureRecord): string[] {
+  const rows: readonly (readonly [string, boolean])[] = [
+    ['outcome', content.outcome === outcome],
+    ['signer', finalized?.by === signer.displayName],
+    ['time of sealing', finalized?.at === signedAt],
+    ['reason', finalized?.reason === reason],
+    ['conditions', content.conditions === undefined || same(content.conditions, conditions)],
+  ];
+  return rows.flatMap(([what, agrees]) => (agrees ? [] : [`its ${what} is not what was signed`]));
 }

@@ -27,6 +27,8 @@ export interface SystemView {
   readonly settingsWithoutEffect: readonly string[];
   /** What stands as an alarm of the storage and the threads, in words. */
   troubles(): readonly string[];
+  /** What the last verification of all evidence found. */
+  integrity(): { readonly ok: boolean | null; readonly checkedAt: string; readonly problems: number };
   /** What whoever installed the appliance should know and nobody has to be called for. */
   notes(): readonly string[];
   /** False while the ledger refuses commits. */
@@ -121,6 +123,7 @@ function health(system: SystemView, store: Store): Record<string, unknown> {
     operatingMode: system.operatingMode,
     antiReplay: { enabled: system.antiReplay.enabled, entries: system.antiReplay.entries() },
     storage: { accepting: system.storageAccepting(), unfit: store.faults },
+    integrity: system.integrity(),
     contained,
     runtimes,
     realtime,

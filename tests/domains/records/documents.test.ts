@@ -1,5 +1,7 @@
 /** What a batch record rests on without a plant: sealing, chart export, and XML that carries any text. */
 import t from 'tap';
+import { canonicalDigest } from '../../../src/platform/ledger/canonical-json.js';
+import { component } from '../../../src/platform/store/audit-record.js';
 import { Batch, BatchSpec } from '../../../src/domains/batches/kind.js';
 import { assembleRecord } from '../../../src/domains/records/assembly.js';
 import { BatchRecord, type BatchRecordStatus } from '../../../src/domains/records/kind.js';
@@ -25,8 +27,13 @@ t.test('RECORD-10, RECORD-11, RECORD-13: sealing needs a settled record, a super
     const batch = store.get(Batch, 'demo', name) as NonNullable<ReturnType<typeof store.get<BatchSpec, ReturnType<typeof Batch.initialStatus>>>>;
     const content = assembleRecord(batch, store, { events: [], states: [], actions: [], results: [], alarms: [] });
     const condition = { type: 'PhaseHistorySettled', status: reason === 'AllPhasesAtRest' ? 'True' : 'False', reason, message: 'as the test says' } as const;
-    const status: BatchRecordStatus = { ...BatchRecord.initialStatus(content), outcome: 'Stopped', conditions: [condition] };
-    await store.write({ puts: [{ kind: BatchRecord, site: 'demo', name, spec: content, status } as Put] });
+    const digest = canonicalDigest(content);
+    const status: BatchRecordStatus = { ...BatchRecord.initialStatus(content), outcome: 'Stopped', digest, conditions: [condition] };
+    const told = { site: 'demo', actor: component('batch-controller'), action: 'Create', category: 'batch-record', target: { kind: 'BatchRecord', name, site: 'demo' } } as const;
+    await store.write({
+      puts: [{ kind: BatchRecord, site: 'demo', name, spec: content, status } as Put],
+      audits: [{ ...told, result: 'Success', details: { outcome: 'Stopped', digest, settling: reason }, correlationID: `record-${name}` }],
+    });
     return `${SITE}/batchrecords/${name}`;
   }
 

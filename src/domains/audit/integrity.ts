@@ -1,0 +1,197 @@
+/**
+ * One verification of everything that is evidence (D-C-10, ADR 0018): the audit trail with its heads and its archive, every
+ * stored row beside it, and what the domains hold against the trail (records, signatures, recipes). One at a time. It reads,
+ * and mends nothing: what it finds stands as an alarm until a run finds nothing.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { conflict } from '../../platform/base/refusal.js';
+import type { LedgerQueries, Page } from '../../platform/ledger/queries.js';
+import type { Store } from '../../platform/store/store.js';
+import type { DraftOf } from './archive-integrity.js';
+
+/** Facts: what runs have found that found something else than the one before, and those that somebody asked for. */
+export const EVIDENCE_STREAM = 'integrity';
+export const EVIDENCE_KIND = 'IntegrityReport';
+const PROBLEMS_MAX = 1000; // the answer stays readable; `ok` is false from the first one on
+
+export interface IntegrityProblem {
+  /** `audit-trail`, `audit-archive`, a table of state.db, or what a domain calls its evidence. */
+  readonly part: string;
+  /** Of the resource it is about; '' where it is about none. */
+  readonly kind: string;
+  readonly name: string;
+  readonly site: string;
+  /** One sentence. */
+  readonly problem: string;
+}
+
+/** What a domain has looked at and found. */
+export interface EvidenceCheck {
+  /** Counts by name, for example `records`. */
+  readonly checked: Readonly<Record<string, number>>;
+  readonly problems: readonly IntegrityProblem[];
+}
+
+export interface IntegrityRun {
+  readonly runId: string;
+  readonly startedAt: string;
+  readonly finishedAt: string;
+  readonly ok: boolean;
+  readonly checked: Readonly<Record<string, number>>;
+  /** Rows and facts of a version that had no seals, taken over as they were, and when. */
+  readonly madeBefore: { readonly rows: number; readonly adoptedAt: string };
+  readonly problems: readonly IntegrityProblem[];
+}
+
+export interface IntegrityParts {
+  readonly store: Store;
+  readonly queries: Pick<LedgerQueries, 'verify' | 'verifyArchives' | 'verifyRows' | 'factPage'>;
+  readonly clock: Clock;
+  /** What the domains hold against the audit trail. */
+  readonly evidence: () => Promise<EvidenceCheck>;
+}
+
+export class Integrity {
+  readonly #parts: IntegrityParts;
+  #running = false;
+  #last: IntegrityRun | undefined;
+  /** What was met between two runs, by sentence; the next run judges it. */
+  readonly #met = new Map<string, IntegrityProblem>();
+
+  constructor(parts: IntegrityParts) {
+    this.#parts = parts;
+  }
+
+  get running(): boolean {
+    return this.#running;
+  }
+
+  /** The last run, also of before this start. */
+  get last(): IntegrityRun | undefined {
+    return this.#last;
+  }
+
+  /** Met by whoever was about to use it: told at once, until the next run. */
+  report(problem: IntegrityProblem): void {
+    this.#met.set(sentenceOf(problem), problem);
+  }
+
+  /** What the last run found, or was met since, in words; undefined when nothing. */
+  get damage(): string | undefined {
+    const problems = this.#standing;
+    const [first] = problems;
+    if (!first) return undefined;
+    const more = problems.length > 1 ? `, and ${problems.length - 1} more` : '';
+    return `evidence is not what was recorded: ${sentenceOf(first)}${more}; GET /api/v1/system/integrity tells all of it`;
+  }
+
+  /** The line of health; `ok` null before the first run. */
+  get summary(): { readonly ok: boolean | null; readonly checkedAt: string; readonly problems: number } {
+    const problems = this.#standing.length;
+    return { ok: problems > 0 ? false : (this.#last?.ok ?? null), checkedAt: this.#last?.finishedAt ?? '', problems };
+  }
+
+  /** Of the last run, and met since. */
+  get #standing(): readonly IntegrityProblem[] {
+    return [...this.#met.values(), ...(this.#last?.problems ?? [])];
+  }
+
+  /** Problems that were met since the last run. */
+  get met(): readonly IntegrityProblem[] {
+    return [...this.#met.values()];
+  }
+
+  /** What the last run before this start found: its alarm stands over a restart. */
+  async recall(): Promise<void> {
+    const { items }: Page<IntegrityRun> = await this.#parts.queries.factPage(EVIDENCE_STREAM, { limit: 1 });
+    this.#last = items[0];
+  }
+
+  /** @throws Refusal `already_running`. */
+  async run(audit: DraftOf): Promise<IntegrityRun> {
+    if (this.#running) throw conflict('already_running', 'a verification is under way; read its result when it has ended');
+    return this.#alone(async () => this.#keep(await this.#check(), audit));
+  }
+
+  /** A run that nobody waits for; it is kept when it found something else than the one before. */
+  async runQuietly(audit: DraftOf): Promise<void> {
+    if (this.#running) return;
+    await this.#alone(async () => {
+      const run = await this.#check();
+      if (saidBy(run) === saidBy(this.#last)) this.#last = run;
+      else await this.#keep(run, audit);
+    });
+  }
+
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    this.#running = true;
+    try {
+      return await work();
+    } finally {
+      this.#running = false;
+    }
+  }
+
+  async #check(): Promise<IntegrityRun> {
+    const { queries, clock, evidence } = this.#parts;
+    const runId = randomUUID();
+    const startedAt = timestamp(clock.wallMs());
+    const trail = await queries.verify();
+    const archive = await queries.verifyArchives({ gently: true });
+    const rows = await queries.verifyRows();
+    const domains = await evidence();
+    this.#met.clear();
+    const problems: IntegrityProblem[] = [
+      ...trail.problems.map(({ name, problem }) => of('audit-trail', WORDS[problem], { kind: 'AuditRecord', name })),
+      ...archive.archives.flatMap(({ file, ok, problem }) =>
+        ok ? [] : [of('audit-archive', `the file is not as it was written: ${problem ?? ''}`, { kind: 'AuditArchive', name: file })],
+      ),
+      ...(archive.ok || archive.archives.some(({ ok }) => !ok) ? [] : [of('audit-archive', 'files of the archive are missing')]),
+      ...rows.problems,
+      ...domains.problems,
+    ];
+    return {
+      runId,
+      startedAt,
+      finishedAt: timestamp(clock.wallMs()),
+      ok: problems.length === 0,
+      checked: { auditRecords: trail.checked, archivedRecords: archive.checked, resources: rows.resources, facts: rows.facts, ...domains.checked },
+      madeBefore: { rows: rows.madeBefore, adoptedAt: rows.adoptedAt },
+      problems: problems.slice(0, PROBLEMS_MAX),
+    };
+  }
+
+  async #keep(run: IntegrityRun, audit: DraftOf): Promise<IntegrityRun> {
+    const { store } = this.#parts;
+    this.#last = run; // known also where it cannot be kept
+    const { runId, ok, checked, problems } = run;
+    const details = { ok, checked, problems: problems.length, ...(problems[0] ? { first: sentenceOf(problems[0]) } : {}) };
+    await store.write({
+      audits: [audit({ target: { kind: EVIDENCE_KIND, name: runId, site: '' }, details })],
+      facts: [{ stream: EVIDENCE_STREAM, body: () => run }],
+    });
+    return run;
+  }
+}
+
+const WORDS = {
+  hash: 'the record is not what was hashed, or cannot be found by what it says',
+  link: 'the record does not follow the one before',
+  missing: 'the record is missing',
+  signature: 'the record, or the signed head at it, was not sealed by this appliance',
+} as const;
+
+export function sentenceOf({ part, kind, name, site, problem }: IntegrityProblem): string {
+  const what = name === '' ? part : `${kind === '' ? part : kind} ${name}${site === '' ? '' : ` of site ${site}`}`;
+  return `${what}: ${problem}`;
+}
+
+function of(part: string, problem: string, { kind = '', name = '', site = '' }: Partial<Pick<IntegrityProblem, 'kind' | 'name' | 'site'>> = {}): IntegrityProblem {
+  return { part, kind, name, site, problem };
+}
+
+/** What a run says apart from when, and of how much. */
+function saidBy(run: IntegrityRun | undefined): string {
+  return JSON.stringify(run?.problems ?? []);
+}

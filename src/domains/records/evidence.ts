@@ -1,0 +1,95 @@
+/**
+ * What the domains hold as evidence, against the audit trail (D-C-10): records open and sealed, signatures, recipes and control
+ * recipes. The trail is protected by its chain; what it tells of has to be there as it tells. Item by item, with a turn of the
+ * event loop between two.
+ */
+import type { LedgerQueries } from '../../platform/ledger/queries.js';
+import type { AuditRecord } from '../../platform/store/audit-record.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { EvidenceCheck, IntegrityProblem } from '../audit/integrity.js';
+import { Batch } from '../batches/kind.js';
+import { controlRecipeMismatch, recipeMismatch } from '../recipes/evidence.js';
+import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
+import type { SigningKeys } from '../recipes/signature.js';
+import { SignatureRecord } from '../signatures/kind.js';
+import { signatureProblems } from '../signatures/verify.js';
+import { BatchRecord } from './kind.js';
+import { recordProblems } from './open-records.js';
+import { checkSeal } from './seal.js';
+
+export interface EvidenceParts {
+  readonly store: StoreReader;
+  readonly queries: Pick<LedgerQueries, 'auditOf' | 'auditPage'>;
+  readonly keys: SigningKeys;
+}
+
+const PAGE = 500;
+
+export async function verifyEvidence({ store, queries, keys }: EvidenceParts): Promise<EvidenceCheck> {
+  const problems: IntegrityProblem[] = [];
+  const report = (part: string, { kind, name, site }: { readonly kind: string; readonly name: string; readonly site: string }, found: readonly string[]): void => {
+    for (const problem of found) problems.push({ part, kind, name, site, problem });
+  };
+  const signatures = store.list(SignatureRecord); // before the trail is read: what is signed meanwhile is not looked for
+  const signed = new Set<string>();
+  const made = new Map<string, AuditRecord>();
+  for await (const record of trailOf(queries, { kind: BatchRecord.kind })) {
+    if (record.result === 'Success') made.set(`${record.site}/${record.target.name}`, record);
+  }
+  for await (const record of trailOf(queries, { category: 'signature' })) {
+    const id = record.result === 'Success' ? (record.signature as { readonly id?: string } | undefined)?.id : undefined;
+    if (id === undefined) continue;
+    signed.add(id);
+    const stored = store.get(SignatureRecord, '', id);
+    if (!stored)
+      report('signatures', { kind: SignatureRecord.kind, name: id, site: record.site }, [`the signature of ${record.displayName} at ${record.timestamp} does not exist any more`]);
+    else if (stored.spec.digest !== (record.signature as { readonly digest?: string }).digest)
+      report('signatures', { kind: SignatureRecord.kind, name: id, site: record.site }, ['it is not the one that the audit trail tells of']);
+  }
+  for (const { metadata, spec } of signatures) {
+    const unknown = signed.has(metadata.name) ? [] : ['the audit trail does not tell of it'];
+    report('signatures', { kind: SignatureRecord.kind, name: metadata.name, site: spec.target.site ?? '' }, [...signatureProblems(spec, keys), ...unknown]);
+    await turn();
+  }
+  const records = store.list(BatchRecord);
+  for (const record of records) {
+    const { site, name } = record.metadata;
+    const trail = await queries.auditOf({ site, targets: [{ kind: BatchRecord.kind, name }], correlationIDs: [] });
+    if (store.get(BatchRecord, site, name) !== record) continue; // written meanwhile: the next run looks at it
+    report('records', { kind: BatchRecord.kind, name, site }, record.status.phase === 'Finalized' ? checkSeal(record, trail, keys).problems : recordProblems(record, trail));
+    await turn();
+  }
+  for (const { site, target } of made.values()) {
+    if (!store.get(BatchRecord, site, target.name))
+      report('records', { kind: BatchRecord.kind, name: target.name, site }, ['the audit trail tells of it, and it does not exist any more']);
+  }
+  for (const { metadata, status } of store.list(Batch)) {
+    const known = made.has(`${metadata.site}/${metadata.name}`);
+    if (status.recordRef !== '' && !known && !store.get(BatchRecord, metadata.site, status.recordRef))
+      report('records', { kind: BatchRecord.kind, name: status.recordRef, site: metadata.site }, [`batch ${metadata.name} has a record that does not exist any more`]);
+  }
+  const recipes = store.list(MasterRecipe);
+  for (const recipe of recipes) {
+    report('recipes', { kind: MasterRecipe.kind, ...recipe.metadata }, [recipeMismatch(store, recipe) ?? []].flat());
+    await turn();
+  }
+  const controlRecipes = store.list(ControlRecipe);
+  for (const { metadata, spec } of controlRecipes) {
+    report('control-recipes', { kind: ControlRecipe.kind, ...metadata }, [controlRecipeMismatch(metadata.name, spec) ?? []].flat());
+    await turn();
+  }
+  return { checked: { signatures: signatures.length, records: records.length, recipes: recipes.length, controlRecipes: controlRecipes.length }, problems };
+}
+
+async function* trailOf(queries: EvidenceParts['queries'], filter: { readonly kind?: string; readonly category?: string }): AsyncGenerator<AuditRecord> {
+  let cursor: string | null | undefined;
+  do {
+    const page = await queries.auditPage({ ...filter, order: 'asc', limit: PAGE, ...(cursor ? { cursor } : {}) });
+    yield* page.items;
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+}
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
