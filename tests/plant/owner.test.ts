@@ -168,6 +168,26 @@ t.test('decisions 3.3, 3.4: Reset of a batch resets its elements and its units; 
   await unitIs('Idle', '');
 });
 
+t.test('decisions 3.3: what has no resetting charts needs no unit to be reset: the next may start at once', async (t) => {
+  const batch = await plant.runBatch({ masterRecipeRef: 'plain-wait' });
+  await plant.untilPhase(batch, 'plain-wait', 'Running');
+  await plant.command(batch, 'Abort');
+  await plant.until(batch, 'Aborted');
+  const [, verdict] = await plant.audit(await plant.command(batch, 'Reset'));
+  t.match(verdict, { result: 'Success' });
+  const next = await plant.createBatch({ masterRecipeRef: 'plain-wait' });
+  t.match((await plant.audit(await plant.command(next, 'Start')))[1], { result: 'Success' });
+  for (const kind of ['Phase', 'Procedure'] as const) {
+    const [element] = (await plant.api.get(`${SITE}/${LISTS[kind]}`)).body.filter(({ batch: of }: { batch: string }) => of === batch);
+    await until(kind, element.name, 'Idle');
+  }
+  await unitIs('Running', next);
+  await plant.command(next, 'Abort');
+  await plant.until(next, 'Aborted');
+  await plant.command(next, 'Reset');
+  await unitIs('Idle', '');
+});
+
 t.test('decisions 3.3: what the work before has left on a unit runs its resetting charts before the next begins there', async (t) => {
   const before = await plant.runBatch({ masterRecipeRef: 'makes-and-resets' });
   await plant.until(before, 'Complete');

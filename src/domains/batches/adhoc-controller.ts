@@ -14,6 +14,7 @@ import { adhocRoot, isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { AdhocPass, type AdhocRoot } from './adhoc-pass.js';
 import type { CommandRefusal } from './element-pass.js';
+import { giverOf } from './holds.js';
 import { lookAgain } from './look-again.js';
 import { awaitsVerdict, orderOn, type PendingCommand } from './pending-command.js';
 import type { PhaseCommands } from './phase-commands.js';
@@ -143,7 +144,16 @@ export class AdhocController implements Reconciler {
   }
 
   #rejected(pass: AdhocPass, pending: PendingCommand, state: State, { rule, message }: CommandRefusal): void {
-    pass.reject({ command: pending.command, state, rule, message, at: pass.at, correlationID: pending.correlationID });
+    pass.reject({
+      command: pending.command,
+      state,
+      rule,
+      message,
+      at: pass.at,
+      correlationID: pending.correlationID,
+      by: giverOf(pending.by),
+      ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }),
+    });
     pass.verdict(pending, { kind: pass.root.kind, state }, 'Rejected', rule, message);
   }
 }

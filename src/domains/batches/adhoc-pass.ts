@@ -11,6 +11,7 @@ import type { ElementStatus } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import { elementIndex, type ElementResource } from './element-index.js';
 import { type CommandRefusal, ElementPass, type PassWorld, refusalOf } from './element-pass.js';
+import { type GivenHold, type Hold, holdCause, presentHold, withHold } from './holds.js';
 import { type PendingCommand, withoutCopy, withoutOrder } from './pending-command.js';
 import { hasInside, type ProcedureTree, type TreeNode } from './procedure-tree.js';
 
@@ -22,11 +23,15 @@ export class AdhocPass extends ElementPass {
   takesOrder = false;
   #rejection: CommandRejection | undefined;
   #accepted = false;
+  /** The Hold that was obeyed in this pass. */
+  #given: GivenHold | undefined;
+  #holds: readonly Hold[] | undefined;
 
   constructor(resource: AdhocRoot, store: Store, world: PassWorld) {
     const { site, name } = resource.metadata;
     super(site, name, store, world, [resource as unknown as ElementResource, ...elementIndex(store).below(resource)]);
     this.resource = resource;
+    this.#holds = resource.status.holds;
   }
 
   get root(): TreeNode {
@@ -34,7 +39,7 @@ export class AdhocPass extends ElementPass {
   }
 
   /** Judges a command and gives it to the tree; undefined when it was accepted. `barred`: what forbids this Start or Reset now. */
-  order(pending: Pick<PendingCommand, 'command' | 'alarm'>, barred: CommandRefusal | undefined): CommandRefusal | undefined {
+  order(pending: Pick<PendingCommand, 'command' | 'alarm'> & Partial<PendingCommand>, barred: CommandRefusal | undefined): CommandRefusal | undefined {
     const { kind, state, failure } = this.root;
     const { command } = pending;
     const verdict = this.#judge(command, barred?.rule ?? '');
@@ -42,7 +47,10 @@ export class AdhocPass extends ElementPass {
     const refusal = barred && (verdict.accepted || verdict.rule === barred.rule) ? barred : ruled;
     this.#accepted = refusal === undefined;
     if (command === 'Reset' && refusal === undefined) this.takeBack(this.root.unit);
-    return this.give(this.root, pending, refusal);
+    const refused = this.give(this.root, pending, refusal);
+    if (command === 'Hold' && !refused && pending.by)
+      this.#given = { by: pending.by, reason: pending.reason ?? '', ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }) };
+    return refused;
   }
 
   /** A phase is judged by what is known of it here; its worker judges once more. */
@@ -62,6 +70,15 @@ export class AdhocPass extends ElementPass {
     if (unit?.allocatedTo === this.scope && unit.promisedTo !== undefined && this.mustReset(root)) this.tree?.reset(root);
     this.tree?.settle();
     this.mirrorUnit(root.unit, [root], '', root.runCount > 0);
+    this.#noteHold();
+  }
+
+  /** As of a batch. A phase is held by its worker, which answers later. */
+  #noteHold(): void {
+    const { name, kind, path, state, failure, unit } = this.root;
+    const isComing = this.#given !== undefined || (presentHold(this.#holds) !== undefined && kind === 'Phase' && this.world.awaitsAnswer(unit, name));
+    const isHeld = state === 'Holding' || state === 'Held' || (state === 'Running' && (isComing || hasInside(this.root, 'Held')));
+    this.#holds = withHold(this.#holds, isHeld, this.at, () => holdCause(this.at, this.#given, failure && { failure, element: { kind, name, path } }, this.rootCause));
   }
 
   /** Gives the unit back although the root has not run: its runtime refused the Start. */
@@ -73,7 +90,7 @@ export class AdhocPass extends ElementPass {
 
   change(): Change | undefined {
     const puts = this.puts();
-    if (this.takesOrder || this.#rejection || this.#accepted) this.#putRoot(puts);
+    if (this.takesOrder || this.#rejection || this.#accepted || this.#holds !== this.resource.status.holds) this.#putRoot(puts);
     if (puts.length === 0 && this.facts.length === 0 && this.audits.length === 0) return undefined;
     return { puts, facts: this.facts, audits: this.audits };
   }
@@ -83,11 +100,12 @@ export class AdhocPass extends ElementPass {
     const { kind, metadata } = this.resource;
     const at = puts.findIndex((put) => put.kind.kind === kind && put.name === metadata.name);
     const status = (at < 0 ? this.resource.status : puts[at].status) as ElementStatus;
+    const judged = this.takesOrder ? withoutOrder(status) : status;
     const put = {
       kind: ROOT_KINDS[kind as keyof typeof ROOT_KINDS],
       site: metadata.site,
       name: metadata.name,
-      status: withVerdict(this.takesOrder ? withoutOrder(status) : status, this.#rejection),
+      status: { ...(this.#rejection || this.#accepted ? withVerdict(judged, this.#rejection) : judged), ...(this.#holds ? { holds: this.#holds } : {}) },
       ...(this.takesOrder ? { annotations: withoutCopy(this.resource) } : {}),
     } as unknown as Put;
     if (at < 0) puts.push(put);

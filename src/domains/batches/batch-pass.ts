@@ -1,43 +1,49 @@
 /** One look at one batch: its elements as a tree, and the batch that follows its root (decisions 3.3). */
 import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
-import { isFinal, judgeBatch } from '../../../runtime/vocabulary/transitions.js';
+import { isActive, isFinal, judgeBatch } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
-import { isAvailable } from '../plant/unit-owner.js';
+import type { UnitStatus } from '../plant/kind.js';
+import { isAvailable, shownReset } from '../plant/unit-owner.js';
 import { withRequests } from './allocation-queue.js';
 import { batchOutputs } from './batch-outputs.js';
+import { type GivenHold, hasActiveFailure, holdCause, inOrder, type LocatedFailure, presentHold, withHold } from './holds.js';
 import { elementIndex } from './element-index.js';
 import { type CommandRefusal, ElementPass, type PassWorld, refusalOf } from './element-pass.js';
 import { stateEntry } from './execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import type { PendingCommand } from './pending-command.js';
-import { hasInside, type TreeNode } from './procedure-tree.js';
+import { hasInside, type TreeNode, walk } from './procedure-tree.js';
 
 export class BatchPass extends ElementPass {
   readonly batch: Resource<BatchSpec, BatchStatus>;
   status: BatchStatus;
   /** Set when the pending command has been dealt with: its copy goes. */
   annotations: Readonly<Record<string, string>> | undefined;
+  /** The Hold that was obeyed in this pass. */
+  #given: GivenHold | undefined;
 
   constructor(batch: Resource<BatchSpec, BatchStatus>, store: Store, world: PassWorld) {
     const { site, name } = batch.metadata;
     super(site, name, store, world, elementIndex(store).elementsOf(site, name));
     this.batch = batch;
     this.status = batch.status;
-    const failure = this.tree?.root.failure;
-    if (failure?.alarms && failure.active !== batch.status.failure?.active && !isFinalBatch(batch.status.phase)) this.status = { ...batch.status, failure };
+    if (!isFinalBatch(batch.status.phase)) this.status = withAlarmFailure(batch.status, this.tree?.root.failure);
   }
 
   /** Judges a command other than Start and gives it to the procedure; undefined when it was accepted. */
-  order(pending: Pick<PendingCommand, 'command' | 'alarm'>): CommandRefusal | undefined {
+  order(pending: Pick<PendingCommand, 'command' | 'alarm'> & Partial<PendingCommand>): CommandRefusal | undefined {
     const { command } = pending;
-    const { phase, heldInside, pausedInside = false, failure } = this.status;
-    const facts = { heldInside, pausedInside, failureActive: failure?.active ?? false, resumeCancelsPause: this.world.resumeCancelsPause };
+    const { phase, heldInside, pausedInside = false, failure, furtherFailures = [] } = this.status;
+    const facts = { heldInside, pausedInside, failureActive: hasActiveFailure(this.status), resumeCancelsPause: this.world.resumeCancelsPause };
     const verdict = judgeBatch(phase, command, facts);
     if (verdict.accepted && command === 'Reset') return this.#resetUnits();
-    const refusal = verdict.accepted ? undefined : refusalOf(verdict.rule, command, `the batch is ${phase}`, failure);
-    return this.tree && !isFinalBatch(phase) ? this.give(this.tree.root, pending, refusal) : refusal;
+    const refusal = verdict.accepted ? undefined : refusalOf(verdict.rule, command, `the batch is ${phase}`, [failure, ...furtherFailures].find((each) => each?.active) ?? failure);
+    const refused = this.tree && !isFinalBatch(phase) ? this.give(this.tree.root, pending, refusal) : refusal;
+    if (command === 'Hold' && !refused && pending.by)
+      this.#given = { by: pending.by, reason: pending.reason ?? '', ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }) };
+    return refused;
   }
 
   /** Units whose last work belonged to the final batch and that nobody has taken since are taken once more and reset (decisions 3.3). */
@@ -46,11 +52,12 @@ export class BatchPass extends ElementPass {
       const unit = this.unit(name);
       return isAvailable(unit) && isFinal(unit.state as State) && nodes.some((node) => node.name === unit.lastWork?.name);
     });
-    const away = own.map(([name]) => name).find((name) => !this.world.isReady(name));
-    if (away !== undefined) return { rule: 'runtime-not-ready', message: `the runtime of ${away} is not ready` };
+    const away = own.find(([name, nodes]) => nodes.some((node) => this.mustReset(node)) && !this.world.isReady(name));
+    if (away !== undefined) return { rule: 'runtime-not-ready', message: `the runtime of ${away[0]} is not ready` };
     for (const [name, nodes] of own) {
       this.#keepOutputs();
-      this.takeBack(name);
+      if (nodes.some((node) => this.mustReset(node))) this.takeBack(name);
+      else this.setUnit(name, shownReset(this.unit(name) as UnitStatus));
       for (const node of nodes) this.tree?.reset(node);
     }
     return undefined;
@@ -66,8 +73,10 @@ export class BatchPass extends ElementPass {
     if (!this.status.outputs) this.status = { ...this.status, outputs: batchOutputs(this.store, this.site, this.scope) };
   }
 
-  get hasUnit(): boolean {
-    return [...this.#nodesByUnit().keys()].some((name) => this.unit(name)?.allocatedTo === this.scope);
+  /** Nothing of it moves, is to move, or is being reset. */
+  get isQuiet(): boolean {
+    const hasUnit = [...this.#nodesByUnit().keys()].some((name) => this.unit(name)?.allocatedTo === this.scope);
+    return !hasUnit && this.tree !== undefined && [...walk(this.tree.root)].every(({ state }) => !isActive(state));
   }
 
   /**
@@ -94,6 +103,7 @@ export class BatchPass extends ElementPass {
     if (!this.tree) return;
     this.tree.settle();
     this.#mirrorRoot(this.tree.root);
+    this.#noteHold(this.tree.root);
     this.#mirrorUnits();
   }
 
@@ -134,13 +144,48 @@ export class BatchPass extends ElementPass {
     const heldInside = hasInside(root, 'Held');
     const pausedInside = hasInside(root, 'Paused');
     if (heldInside !== this.status.heldInside || pausedInside !== (this.status.pausedInside ?? false)) this.status = { ...this.status, heldInside, pausedInside };
-    const failure = root.failure ?? failureBelow(root);
-    if (failure !== this.status.failure) this.status = { ...this.status, failure };
+    this.#mirrorFailures(root);
     if (root.state === 'Idle' || root.state === 'Resetting') return;
     const failed = root.state === 'Aborted' && root.failure?.class === 'fail';
     this.setPhase(failed ? 'Failed' : root.state, 'procedure');
     const overdue = this.status.settleBy !== '' && (this.status.phase === 'Stopping' || this.status.phase === 'Aborting') && this.at >= this.status.settleBy;
     if (overdue) this.setPhase(this.status.phase === 'Stopping' ? 'Stopped' : root.failure?.class === 'fail' ? 'Failed' : 'Aborted', 'settle-deadline');
+  }
+
+  #mirrorFailures(root: TreeNode): void {
+    const located = failuresOf(root);
+    const [failure, ...further] = inOrder(
+      located.map((found) => found.failure),
+      this.status.failure,
+    );
+    const { furtherFailures: known = [] } = this.status;
+    if (failure === this.status.failure && further.length === known.length && further.every((each, at) => each === known[at])) return;
+    const { furtherFailures: _gone, ...status } = this.status;
+    this.status = { ...status, failure, ...(further.length > 0 ? { furtherFailures: further } : {}) };
+  }
+
+  /** The first cause of a hold is noted when it begins, and stays when it is over. */
+  #noteHold(root: TreeNode): void {
+    const { phase, heldInside, failure } = this.status;
+    const isHeld = phase === 'Holding' || phase === 'Held' || (phase === 'Running' && heldInside);
+    const holds = withHold(this.status.holds, isHeld, this.at, () => {
+      const first = failuresOf(root).find((found) => found.failure === failure);
+      return holdCause(this.at, this.#given, first, this.rootCause);
+    });
+    if (holds === this.status.holds) return;
+    this.status = { ...this.status, holds };
+    const begun = presentHold(holds);
+    if (!begun) return;
+    const { rule, message, reason, by, alarm, element } = begun;
+    this.event({
+      eventType: 'General',
+      eventSubType: 'System',
+      value: 'HoldCause',
+      previousValue: rule,
+      message: [message, reason, alarm === '' ? '' : `alarm ${alarm}`].filter((text) => text !== '').join(': '),
+      ...(element ? { element } : {}),
+      ...(by.kind === 'person' ? { person: { accountId: by.accountId, displayName: by.displayName } } : {}),
+    });
   }
 
   /** A unit is released after the last unit procedure on it. */
@@ -179,10 +224,21 @@ export class BatchPass extends ElementPass {
   }
 }
 
-function failureBelow(node: TreeNode): TreeNode['failure'] {
-  for (const child of node.children) {
-    const found = (child.state === 'Held' || child.state === 'Holding' || child.state === 'Aborting' ? child.failure : undefined) ?? failureBelow(child);
-    if (found) return found;
-  }
-  return undefined;
+const SHOWS_FAILURE: readonly State[] = ['Held', 'Holding', 'Aborting'];
+
+/** Of the root, and of what is held or aborts below it. */
+function failuresOf(root: TreeNode): LocatedFailure[] {
+  const located = ({ kind, name, path, failure }: TreeNode): LocatedFailure[] => (failure ? [{ failure, element: { kind, name, path } }] : []);
+  const below = (node: TreeNode): LocatedFailure[] => node.children.flatMap((child) => [...(SHOWS_FAILURE.includes(child.state) ? located(child) : []), ...below(child)]);
+  return [...located(root), ...below(root)];
+}
+
+/** What is read of its alarms now takes the place of what was read then. */
+function withAlarmFailure(status: BatchStatus, now: TreeNode['failure']): BatchStatus {
+  if (!now?.alarms) return status;
+  const { failure, furtherFailures = [] } = status;
+  if (!failure || failure.alarms) return failure?.active === now.active ? status : { ...status, failure: now };
+  const at = furtherFailures.findIndex(({ alarms }) => alarms);
+  if (furtherFailures[at]?.active === now.active) return status;
+  return { ...status, furtherFailures: at < 0 ? [...furtherFailures, now] : furtherFailures.with(at, now) };
 }

@@ -106,7 +106,7 @@ export function batchBlockedBy(world: BlockedWorld, batch: BatchResource): Block
   if (status.phase === 'Pending') return [pendingBlocker(element, status)];
   if (isFinalBatch(status.phase)) return [];
   if (status.failure && status.phase !== 'Running' && status.phase !== 'Restarting')
-    return [{ ...failureBlocker(element, status.failure), text: `${status.failure.rule}: ${status.failure.message}` }];
+    return [status.failure, ...(status.furtherFailures ?? [])].map((failure) => ({ ...failureBlocker(element, failure), text: `${failure.rule}: ${failure.message}` }));
   if (status.phase === 'Held') return [{ reason: 'held', element, text: 'held; Restart goes on', command: 'Restart', by: ['operate'] }];
   if (status.phase !== 'Running' && status.phase !== 'Paused' && status.phase !== 'Restarting') return [];
   const pass = new BatchPass(batch, world.store, lookOnly(world));
@@ -118,7 +118,8 @@ export function batchBlockedBy(world: BlockedWorld, batch: BatchResource): Block
 
 function pendingBlocker(element: Blocker['element'], { commandRejection: rejection }: BatchStatus): Blocker {
   const way = { command: 'Start', by: ['operate'] } as const;
-  if (!rejection) return { reason: 'start', element, text: 'waits for an operator to start it', ...way };
+  // another command than Start that a pending batch was given keeps nothing from starting
+  if (rejection?.command !== 'Start') return { reason: 'start', element, text: 'waits for an operator to start it', ...way };
   const { rule, message } = rejection;
   return { reason: 'command-rejected', element, text: `Start was rejected: ${message}`, failure: { rule, message, active: true }, ...way };
 }

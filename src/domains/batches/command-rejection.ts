@@ -1,4 +1,5 @@
 /** How a batch or an ad-hoc root shows that it was given a command it does not obey (contract 3, Command rules). */
+import type { CommandGiver } from './holds.js';
 import type { Condition } from '../../platform/store/resource.js';
 
 /** The last command that was refused; gone with the next one that is accepted. */
@@ -9,6 +10,10 @@ export interface CommandRejection {
   readonly message: string;
   readonly at: string;
   readonly correlationID: string;
+  /** Who gave it; missing in what a release before this one has kept. */
+  readonly by?: CommandGiver;
+  /** The alarm whose exceptionAction it was. */
+  readonly alarm?: string;
 }
 
 const REJECTED = 'CommandRejected';

@@ -21,6 +21,7 @@ import { BatchPass } from './batch-pass.js';
 import { withVerdict } from './command-rejection.js';
 import { coordinate, coordinationDeadlines } from './coordination.js';
 import { type Allocation, Batch, isFinalBatch } from './kind.js';
+import { giverOf } from './holds.js';
 import { scopeToReset } from './left-over.js';
 import { LOOK_AGAIN_MIN_MS, lookAgain } from './look-again.js';
 import { awaitsVerdict, orderOn, type PendingCommand, withoutCopy, withoutOrder } from './pending-command.js';
@@ -121,7 +122,7 @@ export class BatchController implements Reconciler {
       this.#phases.sendSignals(site, name);
       return { lookAgainMs: LOOK_AGAIN_MIN_MS };
     }
-    if (isFinalBatch(pass.status.phase) && pass.tree && !pass.hasUnit) this.#phases.forget(site, pass.tree.root);
+    if (isFinalBatch(pass.status.phase) && pass.tree && pass.isQuiet) this.#phases.forget(site, pass.tree.root);
     return this.#again(pass);
   }
 
@@ -227,7 +228,16 @@ export class BatchController implements Reconciler {
   }
 
   #rejected(pass: BatchPass, pending: PendingCommand, rule: string, message: string): void {
-    const rejection = { command: pending.command, state: pass.status.phase, rule, message, at: pass.at, correlationID: pending.correlationID };
+    const rejection = {
+      command: pending.command,
+      state: pass.status.phase,
+      rule,
+      message,
+      at: pass.at,
+      correlationID: pending.correlationID,
+      by: giverOf(pending.by),
+      ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }),
+    };
     pass.status = withVerdict(pass.status, rejection);
     pass.verdict(pending, { kind: 'Batch', state: rejection.state }, 'Rejected', rule, message);
   }

@@ -6,6 +6,7 @@ import { Procedure } from '../procedures/kind.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
 import { batchBlockedBy, blockedBecause, type BlockedWorld, type Blocker } from './blocked-by.js';
 import { batchOutputs } from './batch-outputs.js';
+import { hasActiveFailure, heldBy } from './holds.js';
 import { elementIndex } from './element-index.js';
 import type { BatchSpec, BatchStatus } from './kind.js';
 import { recoveryBody } from './recovery.js';
@@ -32,8 +33,10 @@ export function batchDto(batch: BatchResource, read: StoreReader, world: Blocked
     parameterValues: status.parameterValues,
     outputs: status.outputs ?? batchOutputs(world.store, site, name),
     procedure: { name: status.procedure, state: read.get(Procedure, site, status.procedure)?.status.state ?? '' },
-    validCommands: batchCommands(status.phase, { heldInside: status.heldInside, pausedInside: status.pausedInside === true, failureActive: status.failure?.active ?? false }),
+    validCommands: batchCommands(status.phase, { heldInside: status.heldInside, pausedInside: status.pausedInside === true, failureActive: hasActiveFailure(status) }),
     ...(status.failure ? { failure: status.failure } : {}),
+    ...(status.furtherFailures ? { furtherFailures: status.furtherFailures } : {}),
+    holds: status.holds ?? [],
     ...(status.commandRejection ? { commandRejection: status.commandRejection } : {}),
     coordination: [...elements.blocksOf(site, name), ...elements.barriersOf(site, name)].map((block) => ({
       kind: block.kind,
@@ -65,6 +68,7 @@ function itemOf({ spec, status, metadata }: BatchResource, blockedBy: readonly B
     lotID: spec.lotID,
     units: status.allocations.map((allocation) => allocation.unit),
     heldInside: status.heldInside,
+    ...heldBy(status.holds),
     blockedBecause: blockedBecause(blockedBy),
     recordRef: status.recordRef,
     startedAt: status.startedAt,

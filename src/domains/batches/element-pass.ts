@@ -88,6 +88,8 @@ export abstract class ElementPass {
   readonly withheld = new Map<string, Withheld>();
   protected readonly store: Store;
   protected readonly world: PassWorld;
+  /** Why the root has gone to the state it is in, if it has in this pass: command word or rule. */
+  protected rootCause = '';
   readonly #elements = new Map<string, ElementResource>();
   readonly #before = new Map<string, string>();
   readonly #units = new Map<string, UnitStatus>();
@@ -217,7 +219,7 @@ export abstract class ElementPass {
     }
     const active = roots.find((node) => isActive(node.state)) ?? roots.findLast((node) => isFinal(node.state));
     const isOwn = unit.allocatedTo === this.scope;
-    if (!isOwn && !(unit.allocatedTo === '' && active && isActive(active.state))) return;
+    if (!isOwn && !(unit.allocatedTo === '' && active && this.#drives(active))) return;
     let next = isOwn ? unit : takenBack(unit, this.scope);
     if (active) {
       const since = unit.activeWork?.name === active.name && unit.activeWork.state === active.state ? unit.activeWork.since : this.at;
@@ -239,6 +241,14 @@ export abstract class ElementPass {
   #isOver(unit: UnitStatus, roots: readonly TreeNode[], ended: boolean): boolean {
     if (!roots.every((node) => (isFinal(node.state) || (ended && node.state === 'Idle')) && this.#isAtRest(node))) return false;
     return unit.promisedTo === undefined || !roots.some((node) => this.mustReset(node));
+  }
+
+  /** A Resetting without a chart of its own moves nothing but states: it needs no unit. */
+  #drives(node: TreeNode): boolean {
+    return (
+      isActive(node.state) &&
+      (node.state !== 'Resetting' || [...walk(node)].some((below) => below.kind === 'Phase' && hasResetting((this.element(below) as Resource<PhaseSpec, ElementStatus>).spec)))
+    );
   }
 
   /** Nothing of it moves, and no command is on its way to a phase of it. */
@@ -445,6 +455,7 @@ export abstract class ElementPass {
   // ------------------------------------------------------------ writing
 
   #stateChanged(node: TreeNode, from: State, cause: string): void {
+    if (node === this.tree?.root && cause !== 'complete') this.rootCause = cause;
     const spec = this.element(node).spec;
     const element = { kind: node.kind, name: node.name, path: node.path };
     this.event({ eventType: 'Procedural Execution', eventSubType: 'State Change', element, unit: node.unit, value: node.state, previousValue: from, message: cause });

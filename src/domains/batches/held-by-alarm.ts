@@ -55,7 +55,8 @@ export class HeldByAlarm {
 /** An element of a batch bears failures too, but it is the batch that is woken. */
 function alarmsOf(root: Resource | undefined): readonly string[] {
   if (!root || (root.kind !== Batch.kind && !isAdhoc(root))) return NONE;
-  return (root.status as { readonly failure?: ElementFailure }).failure?.alarms ?? NONE;
+  const { failure, furtherFailures = [] } = root.status as { readonly failure?: ElementFailure; readonly furtherFailures?: readonly ElementFailure[] };
+  return failure?.alarms ?? furtherFailures.find(({ alarms }) => alarms)?.alarms ?? NONE;
 }
 
 function keyOf({ metadata: { site } }: Resource, alarm: string): string {

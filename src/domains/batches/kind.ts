@@ -8,6 +8,7 @@ import type { Kind } from '../../platform/store/kind.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
 import type { BatchOutput } from './batch-outputs.js';
+import type { Hold } from './holds.js';
 import type { CommandRejection } from './command-rejection.js';
 import { isInstantText } from '../../platform/base/instant.js';
 import { LABEL_TEXT } from '../../platform/store/fields.js';
@@ -120,7 +121,12 @@ export interface BatchStatus {
   /** A descendant was paused by Semi-Automatic mode while the batch runs. */
   readonly pausedInside?: boolean;
   readonly blockedBecause: string;
+  /** Why it is held: the first cause, whatever came after it. */
   readonly failure?: ElementFailure;
+  /** What came after the first and stands beside it. */
+  readonly furtherFailures?: readonly ElementFailure[];
+  /** Its holds, oldest first; the last one lasts while its `until` is ''. */
+  readonly holds?: readonly Hold[];
   readonly commandRejection?: CommandRejection;
   /** The command that waits to be judged; not served. */
   readonly pendingCommand?: PendingCommand;

@@ -16,6 +16,7 @@ import type { Put, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
 import { CONTROLLER } from '../batches/element-pass.js';
 import { ordered, orderOn, type PendingCommand } from '../batches/pending-command.js';
+import { hasActiveFailure } from '../batches/holds.js';
 import { dryRun, type DryRunFacts, type DryRunVerdict } from '../batches/dry-run.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
@@ -109,8 +110,8 @@ export function recordCommand(
 
 /** 0 for a command that will be refused as the target stands: any other goes before it. */
 function rankOf({ kind, status }: Resource, command: Command): number {
-  const { phase, state, heldInside, pausedInside, failure } = status as BatchStatus & ElementStatus;
-  const judged = { heldInside, pausedInside: pausedInside === true, failureActive: failure?.active === true };
+  const { phase, state, heldInside, pausedInside } = status as BatchStatus & ElementStatus;
+  const judged = { heldInside, pausedInside: pausedInside === true, failureActive: hasActiveFailure(status as BatchStatus) };
   const possible = kind === Batch.kind ? batchCommands(phase, judged) : validCommands(state, judged);
   return possible.includes(command) ? PRIORITY[command] : 0;
 }

@@ -40,6 +40,11 @@ export function takenBack(unit: UnitStatus, scope: string): UnitStatus {
   return { ...unit, allocatedTo: scope, activeWork: null, ...(lastWork ? { lastWork } : {}) };
 }
 
+/** What is left there has no charts that would drive it: it shows Idle at once. */
+export function shownReset(unit: UnitStatus): UnitStatus {
+  return { ...unit, state: 'Idle', ...(unit.lastWork ? { lastWork: { ...unit.lastWork, state: 'Idle' } } : {}) };
+}
+
 /** `before` resets what it has left on the unit, then `scope` has it (decisions 3.3: final states run Resetting first). */
 export function handedOn(unit: UnitStatus, before: string, scope: string): UnitStatus {
   return { ...takenBack(unit, before), promisedTo: scope };

@@ -3,6 +3,7 @@ import { progression, validCommands } from '../../../runtime/vocabulary/transiti
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/blocked-by.js';
+import { heldBy } from '../batches/holds.js';
 import { elementIndex } from '../batches/element-index.js';
 import { type ElementStatus, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, withdrawnMembers } from './kind.js';
 
@@ -36,6 +37,7 @@ export function elementItem(element: Resource<object, ElementStatus>): Record<st
     startedAt: status.startedAt,
     endedAt: status.endedAt,
     ...(failure ? { failure } : {}),
+    ...heldBy(status.holds),
     ...(commandRejection ? { commandRejection } : {}),
     outputs: status.outputs,
     ...(pendingPrompt ? { pendingPrompt } : {}),

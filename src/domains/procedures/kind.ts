@@ -21,6 +21,7 @@ import {
   refuseTemplateDelete,
 } from './rules.js';
 import type { Condition } from '../../platform/store/resource.js';
+import type { Hold } from '../batches/holds.js';
 import type { CommandRejection } from '../batches/command-rejection.js';
 import type { PendingCommand } from '../batches/pending-command.js';
 
@@ -286,6 +287,8 @@ export interface ElementStatus {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly failure?: ElementFailure;
+  /** Holds of the root of an ad-hoc run, as of a batch. */
+  readonly holds?: readonly Hold[];
   readonly commandRejection?: CommandRejection;
   /** On the root of an ad-hoc run: the command that waits to be judged; not served. */
   readonly pendingCommand?: PendingCommand;
