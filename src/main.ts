@@ -115,6 +115,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const access = new Access({
     store,
     clock,
+    siteExists: (site) => store.get(Site, '', site) !== undefined,
+    siteNames: () => store.list(Site, '').map(({ metadata }) => metadata.name),
     time: { now: () => momentOf(clock, witness), synchronised: () => witness().synchronised },
     keys,
     settings,

@@ -226,6 +226,7 @@ export const SETTINGS = {
   rateLimitPerSecond: row('gateway.rateLimit.requestsPerSecond', decimal(0.1, 1_000_000), 500, 'sustained requests per source address'),
   rateLimitBurst: row('gateway.rateLimit.burst', integer(1, 10_000_000), 2000, 'requests at once per source address'),
   streamsPerSourceMax: row('gateway.streams.maxPerSourceIP', integer(1, 100_000), 10, 'live streams per source address'),
+  tokenInQuery: row('gateway.streams.tokenInQuery', flag, true, 'streams take a token in the query; off: header and authenticate frame only'),
   allowedOrigins: row(
     'gateway.cors.allowedOrigins',
     textList('must be a list of origins such as https://panel.example', (entry) => /^https?:\/\/[^/]+$/.test(entry)),
@@ -249,6 +250,7 @@ export const SETTINGS = {
   lockoutWindowMs: row('auth.lockout.window', duration(SECOND), 15 * MINUTE, 'within which they are counted'),
   lockoutDurationMs: row('auth.lockout.duration', duration(SECOND), 15 * MINUTE, 'how long it stays locked'),
   passwordLengthMin: row('auth.local.passwordMinLength', integer(8, 128), 12, 'shortest password'),
+  requireSiteGroup: row('auth.requireSiteGroup', flag, false, 'a person without a site group sees no site, administrators excepted; off: every site'),
   oidcIssuer: row('auth.oidc.issuer', maybeText, null, 'address of the identity provider'),
   oidcClientId: row('auth.oidc.clientId', maybeText, null, 'client id at the identity provider'),
   oidcClientSecretFile: row('auth.oidc.clientSecretFile', maybeText, null, 'file with the client secret'),

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { Access, type AccessOptions } from '../../src/domains/access/access.js';
 import { ACCESS_ROUTES } from '../../src/domains/access/routes.js';
-import { SYSTEM_ROUTES } from '../../src/domains/system/routes.js';
+import { SYSTEM_ROUTES, type SystemView } from '../../src/domains/system/routes.js';
 import type { Clock } from '../../src/platform/base/clock.js';
 import { type Gateway, startGateway } from '../../src/platform/http/gateway.js';
 import type { Route } from '../../src/platform/http/route.js';
@@ -95,6 +95,8 @@ export interface GatewayTestOptions {
   /** Sites that exist besides stored ones. */
   readonly sites?: readonly string[];
   readonly access?: Partial<AccessOptions>;
+  /** What `system/health` is told instead. */
+  readonly health?: Partial<SystemView>;
 }
 
 /** Cheap hashes: the cost itself is tested once. */
@@ -113,7 +115,18 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
   store.watchAudit((record) => audits.push(record));
   let code: string | undefined;
   const time = { now: () => ({ wallMs: clock.wallMs(), bootID: 'one boot', bootMs: clock.monoMs() }), synchronised: () => true };
-  const access = new Access({ store, clock, time, keys, settings, announceCode: (shown) => (code = shown), hashCost: TEST_COST, ...options.access });
+  const access = new Access({
+    siteExists: (site) => siteExists(site),
+    siteNames: () => [...sites],
+    store,
+    clock,
+    time,
+    keys,
+    settings,
+    announceCode: (shown) => (code = shown),
+    hashCost: TEST_COST,
+    ...options.access,
+  });
   const sites = new Set(options.sites ?? ['north', 'south']);
   const siteExists = (site: string) => sites.has(site) || store.get(TestSite, '', site) !== undefined;
   const given = typeof options.routes === 'function' ? options.routes({ store, clock, access }) : (options.routes ?? []);
@@ -135,6 +148,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     runtimes: () => [],
     realtime: () => ({ granted: false, reason: 'no unit runs here' }),
     rows: () => rows,
+    ...options.health,
   };
   const ready = options.ready ?? (() => true);
   const gateway = await startGateway({

@@ -18,7 +18,7 @@ import { CommissioningCode } from './commissioning-code.js';
 import { Account, type AccountSpec, type AccountStatus } from './kind.js';
 import { type Attempt, LockOuts } from './lockouts.js';
 import { badPassword, checkPassword, type HashCost, PasswordHasher } from './passwords.js';
-import { type RoleEntry, Roles } from './roles.js';
+import { type RoleEntry, Roles, type SiteRules } from './roles.js';
 import { SessionTokens, type TokenKeys } from './session-token.js';
 import { type LiveSession, Sessions, type TimeWitness } from './sessions.js';
 
@@ -29,6 +29,7 @@ export interface AccessSettings {
   readonly groupPrefix: string;
   readonly roles: readonly RoleEntry[];
   readonly rolesMode: 'merge' | 'replace';
+  readonly requireSiteGroup: boolean;
   readonly accessTokenLifetimeMs: number;
   readonly inactivityTimeoutMs: number;
   readonly sessionLifetimeMs: number;
@@ -49,6 +50,8 @@ export interface AccessOptions {
   readonly time: TimeWitness;
   readonly keys: TokenKeys;
   readonly settings: AccessSettings;
+  readonly siteExists: (site: string) => boolean;
+  readonly siteNames: () => readonly string[];
   /** Puts the commissioning code on the console of the appliance. */
   readonly announceCode: (code: string) => void;
   readonly hashCost?: HashCost;
@@ -95,6 +98,7 @@ export class Access {
   readonly #code: CommissioningCode;
   readonly #announceCode: (code: string) => void;
   #roles: Roles;
+  readonly #sites: SiteRules;
 
   /** The store must be open: sessions and keys are read from it. */
   constructor(options: AccessOptions) {
@@ -110,7 +114,14 @@ export class Access {
     this.#hasher = new PasswordHasher(options.hashCost);
     this.#code = new CommissioningCode(settings.dataDir, clock);
     this.#announceCode = options.announceCode;
-    this.#roles = new Roles(settings.groupPrefix, [], 'merge', []);
+    this.#sites = { exists: options.siteExists, names: options.siteNames, groupRequired: settings.requireSiteGroup };
+    this.#roles = new Roles(settings.groupPrefix, [], 'merge', [], this.#sites);
+    const sitesChanged = (): void => {
+      this.#roles.forgetRights();
+      this.authenticator.forgetCallers();
+    };
+    store.watch({ kind: 'Site' }, ({ type, before }) => (type === 'remove' || !before) && sitesChanged());
+    store.watchReload(sitesChanged);
     this.authenticator = new AccessAuthenticator({
       authMode: settings.authMode,
       clock,
@@ -139,7 +150,7 @@ export class Access {
    * @throws RoleTableError naming an unknown action or tier of `auth.roles` (exit code 2).
    */
   useRoutes(rows: readonly Route[]): void {
-    this.#roles = new Roles(this.settings.groupPrefix, this.settings.roles, this.settings.rolesMode, rows);
+    this.#roles = new Roles(this.settings.groupPrefix, this.settings.roles, this.settings.rolesMode, rows, this.#sites);
   }
 
   // -------------------------------------------------------------- signing in
@@ -278,7 +289,11 @@ export class Access {
     },
   ): Promise<AccountResource> {
     const { username, password, displayName, email = '', groups = [], enabled = true, mustChangePassword = true } = body;
-    const judgeAgain = (): void => this.#stillMay(context.caller, 'user:create');
+    this.#roles.checkGroups(groups, []);
+    const judgeAgain = (): void => {
+      this.#stillMay(context.caller, 'user:create');
+      this.#roles.checkGroups(groups, []); // its site may have gone meanwhile
+    };
     return this.#create(context, { username, password, displayName, email, groups, enabled, mustChangePassword }, { judgeAgain });
   }
 
@@ -286,6 +301,7 @@ export class Access {
     const before = this.user(username);
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<AccountSpec>;
     const spec: AccountSpec = { ...before.spec, ...given, groups: given.groups ? sorted(given.groups) : before.spec.groups };
+    this.#roles.checkGroups(spec.groups, before.spec.groups);
     this.#keepLastAdmin(before, spec);
     const audit = context.audit({ target: userTarget(spec), before: shown(before.spec), after: shown(spec) });
     const { name } = before.metadata;

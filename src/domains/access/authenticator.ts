@@ -101,6 +101,11 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
     return this.#humanCaller(account, session, { issuedAtMs, authTimeMs, expiresAtMs, token });
   }
 
+  /** What a caller may is looked up anew at his next request. */
+  forgetCallers(): void {
+    this.#known.clear();
+  }
+
   /** A session of the issuer itself is not in the session table (D-AUTH-04). */
   #isExternal(caller: Caller): boolean {
     return this.#options.authMode === 'oidc' && caller.sessionId !== null && !UUID.test(caller.sessionId);

@@ -2,6 +2,8 @@
  * Groups, tiers and actions (contract 1, Authentication 4 to 6; decisions Q-AUTH-12 to Q-AUTH-14). The action table is the
  * route table; a role is (the actions of its tier plus grant) minus deny, a caller holds the union over its groups.
  */
+import { invalid } from '../../platform/base/refusal.js';
+import { nearest } from '../../platform/base/nearest.js';
 import { TIERS, type Tier } from '../../platform/http/caller.js';
 import type { Route } from '../../platform/http/route.js';
 import { isFenced } from '../../platform/http/row-table.js';
@@ -30,6 +32,14 @@ export interface Action {
 /** An unknown action or tier of the role table stops the start (decisions Q-AUTH-12). */
 export class RoleTableError extends Error {}
 
+/** What groups say about sites. */
+export interface SiteRules {
+  exists(site: string): boolean;
+  names(): readonly string[];
+  /** `auth.requireSiteGroup`. */
+  readonly groupRequired: boolean;
+}
+
 /** What a set of groups may do; the same object for the same groups. */
 export interface Rights {
   readonly groups: readonly string[];
@@ -57,9 +67,12 @@ export class Roles {
   readonly #setOfGroup = new Map<string, ReadonlySet<string>>();
   readonly #rights = new Map<string, Rights>();
 
+  readonly #sites: SiteRules;
+
   /** @throws RoleTableError naming an unknown action or tier. */
-  constructor(prefix: string, entries: readonly RoleEntry[], mode: 'merge' | 'replace', rows: readonly Route[]) {
+  constructor(prefix: string, entries: readonly RoleEntry[], mode: 'merge' | 'replace', rows: readonly Route[], sites: SiteRules) {
     this.prefix = prefix;
+    this.#sites = sites;
     this.actions = actionsOf(rows);
     this.keyActions = new Set(rows.filter(isFenced).map((row) => row.action));
     this.freshTokenActions = [...new Set(rows.filter((row) => row.freshToken !== undefined).map((row) => row.action))].sort();
@@ -85,6 +98,35 @@ export class Roles {
     return rights;
   }
 
+  /** A site was made or has gone: groups may name another set of sites now. */
+  forgetRights(): void {
+    this.#rights.clear();
+  }
+
+  /**
+   * Groups fail closed (D-C-17): who mistypes a site group must not get every site.
+   * @throws Refusal 400 for a group that is neither in the role table nor that of an existing site.
+   */
+  checkGroups(groups: readonly string[], held: readonly string[]): void {
+    groups.forEach((group, i) => {
+      if (held.includes(group) || this.#setOfGroup.has(group)) return;
+      if (group.startsWith(this.#siteStart) && this.#sites.exists(group.slice(this.#siteStart.length))) return;
+      const near = nearest(group, [...this.#setOfGroup.keys(), ...this.#sites.names().map((site) => this.#siteStart + site)]);
+      throw invalid(
+        'unknown_group',
+        `groups[${i}]`,
+        `group ${group} is neither a role nor the group of a site that exists${near === undefined ? '' : `; the nearest known one is ${near}`}`,
+        {
+          ...(near === undefined ? {} : { nearest: near }),
+        },
+      );
+    });
+  }
+
+  get #siteStart(): string {
+    return `${this.prefix}-site-`;
+  }
+
   #derive(groups: readonly string[]): Rights {
     const actions = new Set<string>();
     let highest = -1;
@@ -96,12 +138,12 @@ export class Roles {
     return { groups, sites: this.#sitesOf(groups), tiers: TIERS.slice(0, highest + 1), actions };
   }
 
-  /** Confined to the union of the named sites; an administrator is not confined (decisions Q-AUTH-13). */
+  /** Confined to the union of the named sites, to none at all when none of them exists; an administrator is not confined (decisions Q-AUTH-13, D-C-17). */
   #sitesOf(groups: readonly string[]): readonly string[] | null {
     if (groups.includes(this.adminGroup)) return null;
-    const start = `${this.prefix}-site-`;
-    const sites = groups.filter((group) => group.startsWith(start)).map((group) => group.slice(start.length));
-    return sites.length === 0 ? null : sites.sort();
+    const named = groups.filter((group) => group.startsWith(this.#siteStart)).map((group) => group.slice(this.#siteStart.length));
+    if (named.length === 0) return this.#sites.groupRequired ? [] : null;
+    return named.some((site) => this.#sites.exists(site)) ? named.filter((site) => site !== '').sort() : [];
   }
 
   #compose(entries: readonly RoleEntry[], mode: 'merge' | 'replace'): Role[] {

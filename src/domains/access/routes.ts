@@ -22,6 +22,15 @@ export interface AccessDeps {
 const route = routesFor<AccessDeps>();
 const Text = v.string();
 const Groups = v.array(v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters')));
+/** An explicit null clears (decisions Q-ERR-16). */
+function cleared<Schema extends v.GenericSchema>(schema: Schema, empty: v.InferOutput<Schema>) {
+  return v.optional(
+    v.pipe(
+      v.nullable(schema),
+      v.transform((value) => value ?? empty),
+    ),
+  );
+}
 const DisplayName = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters'));
 const AUDIT = { action: 'Request', category: 'auth' } as const;
 
@@ -70,6 +79,7 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     summary: 'A new access token of the same session; auth_time is unchanged',
     body: v.strictObject({ refreshToken: v.optional(Text) }),
     audit: AUDIT,
+    ownPagesOnly: true,
     background: true,
     duringPasswordChange: true,
     exists: withSessions,
@@ -258,8 +268,8 @@ function userRoutes(): Route<AccessDeps>[] {
       summary: 'Change a local account; members left out keep their value',
       body: v.strictObject({
         displayName: v.optional(DisplayName),
-        email: v.optional(Text),
-        groups: v.optional(Groups),
+        email: cleared(Text, ''),
+        groups: cleared(Groups, []),
         enabled: v.optional(v.boolean()),
         mustChangePassword: v.optional(v.boolean()),
       }),

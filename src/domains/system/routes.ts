@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
 import { type ContainedView, FAULTS_MAX } from '../../platform/base/contained-faults.js';
 import { openApiDocument } from '../../platform/http/openapi.js';
+import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import { Required, Text } from '../../platform/store/fields.js';
 import type { Store } from '../../platform/store/store.js';
@@ -82,7 +83,7 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
     action: 'system:health',
     tier: 'read',
     summary: 'Health of the parts of the appliance',
-    handle: (_, { system, store }) => health(system, store),
+    handle: ({ caller }, { system, store }) => health(system, store, caller),
   }),
   route({
     method: 'POST',
@@ -100,19 +101,24 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
   }),
 ];
 
-function health(system: SystemView, store: Store): Record<string, unknown> {
-  const runtimes = system.runtimes();
+/** A confined caller hears of his sites and of the appliance as a whole, not what is the matter at other sites. */
+function health(system: SystemView, store: Store, caller: Caller): Record<string, unknown> {
+  const runtimes = system.runtimes().filter(({ site }) => mayVisit(caller, site));
   const warnings: string[] = [];
   if (system.authMode === 'none') warnings.push('authentication is off: every request has administrator rights');
   if (!system.antiReplay.enabled) warnings.push('anti-replay protection is off');
   if (system.antiReplay.nearlyFull()) warnings.push('the memory of request nonces is nearly full');
   if (!system.storageAccepting()) warnings.push('the storage refuses writes: nothing can be changed until it accepts them again');
-  const contained = system.contained();
-  if (contained.recent > FAULTS_MAX) warnings.push(`faults of the product itself are contained again and again, last: ${contained.seams.at(-1)?.seam ?? ''}`);
+  const everywhere = caller.sites === null;
+  const seen = system.contained();
+  const contained = everywhere ? seen : { ...seen, seams: [] };
+  if (contained.recent > FAULTS_MAX)
+    warnings.push(`faults of the product itself are contained again and again, last: ${contained.seams.at(-1)?.seam ?? 'one that whoever sees all sites is told'}`);
   const locked = system.lockedNames();
   if (locked > 0) warnings.push(`${locked} user ${locked === 1 ? 'name is' : 'names are'} locked after failed passwords: an administrator sees which in auth/lockouts`);
   const troubles = system.troubles();
-  warnings.push(...troubles, ...system.notes());
+  if (everywhere) warnings.push(...troubles, ...system.notes());
+  else if (troubles.length > 0) warnings.push(`${troubles.length} of the conditions of the appliance need somebody who sees all sites`);
   const realtime = system.realtime();
   if (runtimes.length > 0 && !realtime.granted) warnings.push(`scan threads run without real-time priority: ${realtime.reason}`);
   warnings.push(...system.settingsWithoutEffect.map((note) => `setting ${note}`));
@@ -122,7 +128,7 @@ function health(system: SystemView, store: Store): Record<string, unknown> {
     authMode: system.authMode,
     operatingMode: system.operatingMode,
     antiReplay: { enabled: system.antiReplay.enabled, entries: system.antiReplay.entries() },
-    storage: { accepting: system.storageAccepting(), unfit: store.faults },
+    storage: { accepting: system.storageAccepting(), unfit: store.faults.filter(({ site }) => mayVisit(caller, site)) },
     integrity: system.integrity(),
     contained,
     runtimes,

@@ -2,6 +2,12 @@ import { type DestinationStream, destination, multistream, pino, type Logger } f
 
 export type Log = Logger;
 
+/** Credentials inside of texts: the query form of the streams, API keys, JWTs. */
+const SECRETS = /([?&]token=)[^&\s"'\\]+|\blsk_[\w-]{16,}|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g;
+
+const MEMBERS = ['password', 'currentPassword', 'newPassword', 'token', 'accessToken', 'refreshToken', 'key', 'authorization', 'cookie'];
+const REDACTED = MEMBERS.flatMap((member) => [member, `*.${member}`]);
+
 /** What `kept` is told at least, whatever goes to stdout. */
 const KEPT_LEVEL = 'info';
 
@@ -11,10 +17,14 @@ const KEPT_LEVEL = 'info';
  */
 export function createLog(kept?: DestinationStream): Log {
   const level = process.env.LINESIDE_LOG_LEVEL ?? 'info';
-  const options = { base: null, redact: ['password', 'token', 'key', 'authorization', '*.password', '*.token'] };
+  const options = { base: null, redact: REDACTED, hooks: { streamWrite: withoutSecrets } };
   if (!kept) return pino({ ...options, level });
   const shown = level === 'silent' ? [] : [{ level: level as 'info', stream: destination(1) }];
   const { values } = pino.levels;
   const lowest = level !== 'silent' && values[level] < values[KEPT_LEVEL] ? level : KEPT_LEVEL;
   return pino({ ...options, level: lowest }, multistream([...shown, { level: KEPT_LEVEL, stream: kept }]));
+}
+
+function withoutSecrets(line: string): string {
+  return line.replace(SECRETS, (_, query: string | undefined) => `${query ?? ''}[Redacted]`);
 }

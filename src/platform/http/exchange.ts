@@ -21,6 +21,8 @@ export interface Incoming {
   readonly sourceIP: string;
   /** Whether the connection is under TLS. */
   readonly secure: boolean;
+  /** What the client calls this gateway; of a trusted proxy, what its client called it. */
+  readonly host: string | undefined;
   /**
    * Collects the body and hands it to `accept`, for as long as that call lasts; called at most once, in the turn of the
    * request. Rejects with the error of `tooLarge` beyond the limit, and with what `accept` throws.
@@ -52,6 +54,8 @@ export class Exchange implements RequestContext<Params, unknown> {
   body: unknown;
   /** Set by the anti-replay barrier: from here on every refusal of a write is audited (D-AUDIT-02). */
   admitted = false;
+  /** A WebSocket client that says in its first frame who it is. */
+  awaitsToken = false;
   #query: Query | undefined;
   #format: Format | undefined;
   #lastResult: AuditDraft['result'] | undefined;

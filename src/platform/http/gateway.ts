@@ -30,6 +30,7 @@ export interface GatewaySettings {
   readonly rateLimitPerSecond: number;
   readonly rateLimitBurst: number;
   readonly streamsPerSourceMax: number;
+  readonly tokenInQuery: boolean;
 }
 
 export interface GatewayOptions {
@@ -73,7 +74,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       clock,
       rows: table,
       rateLimiter: new RateLimiter({ enabled: settings.rateLimitEnabled, requestsPerSecond: settings.rateLimitPerSecond, burst: settings.rateLimitBurst }, clock),
-      streams: { census, perSourceMax: settings.streamsPerSourceMax },
+      streams: { census, perSourceMax: settings.streamsPerSourceMax, tokenInQuery: settings.tokenInQuery },
+      allowedOrigins: settings.allowedOrigins,
       authenticator: options.authenticator,
       nonces,
       store: options.store,

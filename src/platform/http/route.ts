@@ -31,6 +31,8 @@ export interface RequestContext<Params, Body> {
   readonly path: string;
   /** Whether the connection is under TLS (cookies are then Secure). */
   readonly secure: boolean;
+  /** A WebSocket client that is nobody until its first frame says who it is; absent elsewhere. */
+  readonly awaitsToken?: boolean;
   /** The form the caller asked for; `json` on rows without `formats` (negotiate.ts). */
   readonly format: Format;
   header(name: string): string | undefined;
@@ -131,6 +133,8 @@ export interface RouteRow<Path extends string, Schema extends GenericSchema | un
   readonly background?: true;
   /** Served while nothing can be written: what it leaves on record is kept in memory and written afterwards (D-C-09). */
   readonly whileStorageRefuses?: true;
+  /** Its credential is a cookie: pages of other origins are refused unless `gateway.cors.allowedOrigins` lists them. */
+  readonly ownPagesOnly?: true;
   /** While a password change is pending these routes stay open. */
   readonly duringPasswordChange?: true;
   /** A live stream: the handler returns `webSocket(...)` or `eventStream(...)` of stream-port.ts; the query form `token` is accepted. */

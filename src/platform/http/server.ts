@@ -25,7 +25,7 @@ import type { Pipeline } from './pipeline.js';
 import { JSON_MEDIA_TYPE, NO_HEADERS } from './route.js';
 import { addressText, type TrustedProxies } from './source-ip.js';
 import { statusLine } from './status.js';
-import type { SseSession, SseWire, StreamCensus, StreamReply, WebSocketSession, WebSocketWire } from './stream-port.js';
+import { AUTHENTICATE_FIRST, type SseSession, type SseWire, type StreamCensus, type StreamReply, type WebSocketSession, type WebSocketWire } from './stream-port.js';
 
 /** What the library has and its types leave out. */
 const native = uWS as unknown as {
@@ -406,6 +406,12 @@ class Exchange implements Incoming {
     this.#res.resume();
   }
 
+  get host(): string | undefined {
+    const forwarded = this.headers.get('x-forwarded-host');
+    if (forwarded !== undefined && this.#trustedProxies.believes(addressText(this.#res.getRemoteAddress()))) return forwarded.split(',')[0].trim();
+    return this.headers.get('host');
+  }
+
   /** Two lengths, or an encoding other than exactly `chunked`, would let a second request hide in the first. */
   refuseMalformed(): Answer | undefined {
     const encoding = this.headers.get('transfer-encoding');
@@ -557,7 +563,8 @@ class Exchange implements Incoming {
 
   upgrade(reply: StreamReply, context: uWS.us_socket_context_t): void {
     const key = this.headers.get('sec-websocket-key') ?? '';
-    const protocol = this.headers.get('sec-websocket-protocol') ?? '';
+    const offered = (this.headers.get('sec-websocket-protocol') ?? '').split(',').map((name) => name.trim());
+    const protocol = offered.includes(AUTHENTICATE_FIRST) ? AUTHENTICATE_FIRST : offered[0]; // exactly one of those offered
     const extensions = this.headers.get('sec-websocket-extensions') ?? '';
     this.#ended = true;
     this.#res.writeStatus(statusLine(101));

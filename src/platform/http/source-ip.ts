@@ -50,6 +50,11 @@ export class TrustedProxies {
     return source;
   }
 
+  /** Whether what this peer says about its client is believed. */
+  believes(peerIP: string): boolean {
+    return this.#any && this.#trusts(peerIP);
+  }
+
   #trusts(ip: string): boolean {
     return isIP(ip) !== 0 && this.#list.check(ip, isIPv4(ip) ? 'ipv4' : 'ipv6');
   }

@@ -9,6 +9,9 @@
  */
 import type { Caller } from './caller.js';
 
+/** Subprotocol of a WebSocket client that presents its token in its first frame instead of the header or the query (D-C-20). */
+export const AUTHENTICATE_FIRST = 'lineside.authenticate';
+
 /** What `send` did: 0 buffered (back-pressure), 1 sent, 2 dropped. The server sets its own limit so high that 2 never happens. */
 export type SendResult = 0 | 1 | 2;
 

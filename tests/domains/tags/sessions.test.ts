@@ -53,6 +53,38 @@ t.test('STREAM-19 STREAM-22 WS-23 SSE-16: a logout closes the streams of its ses
   stays.close();
 });
 
+t.test('D-C-20: a WebSocket client that offers to authenticate first is nobody until its first frame says who it is', async (t) => {
+  const { server, hub } = await gateway(t, { tokenInQuery: false });
+  const operator = await server.as('operator');
+  const socket = await SocketClient.openFirst(server.url, server.url);
+  t.equal(socket.socket.protocol, 'lineside.authenticate');
+  t.equal(hub.streamCount('127.0.0.1'), 0);
+  t.match(await socket.ask({ type: 'authenticate', token: operator.token }), { type: 'authenticated' });
+  t.equal(hub.streamCount('127.0.0.1'), 1);
+  t.match(await socket.ask({ type: 'unsubscribe', id: 'x' }), { code: 'not_found' });
+  t.equal((await operator.post('/api/v1/auth/logout')).status, 204);
+  t.same(await socket.closed, { code: 4001, reason: 'session ended: logout' });
+
+  const engineer = await server.as('engineer');
+  for (const [frame, reason] of [
+    [{ type: 'subscribe', id: 'a', channel: 'tags' }, /first frame must be authenticate/],
+    [{ type: 'authenticate', token: operator.token }, /session has ended/],
+    [{ type: 'authenticate', token: 'lsk_unknown' }, /not valid/],
+  ] as const) {
+    const stranger = await SocketClient.openFirst(server.url);
+    stranger.send(frame);
+    t.match(await stranger.closed, { code: 4001, reason });
+  }
+  const silent = await Promise.all(Array.from({ length: 10 }, () => SocketClient.openFirst(server.url)));
+  t.match(await refusal(SocketClient.openFirst(server.url)), { status: 429, body: { code: 'too_many_streams' } });
+  server.clock.advance(5000);
+  for (const client of silent) t.match(await client.closed, { code: 4001 });
+
+  t.match(await refusal(SocketClient.open(server.url, engineer.token, { query: true })), { status: 401, body: { code: 'token_in_query_off' } });
+  t.match((await server.request('GET', `/api/v1/sites/north/events/sse?token=${engineer.token}`)).body, { code: 'token_in_query_off' });
+  t.match(await refusal(SocketClient.openFirst(server.url, 'http://evil.example')), { status: 403, body: { code: 'foreign_origin' } });
+});
+
 t.test('STREAM-13 STREAM-20 STREAM-21: the exp of the token ends the stream within 50 seconds', async (t) => {
   const { server } = await gateway(t);
   const operator = await server.as('viewer');

@@ -43,9 +43,19 @@ export class SocketClient extends FrameQueue {
     socket.on('message', (data, isBinary) => this.push(isBinary ? { binary: true } : JSON.parse(data.toString())));
   }
 
+  /** Presents its token in the first frame; the given origin is that of a page. */
+  static openFirst(url: string, origin?: string): Promise<SocketClient> {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/ws`, ['lineside.authenticate'], origin === undefined ? {} : { origin });
+    return SocketClient.#opened(socket);
+  }
+
   static open(url: string, token = 'all', options: { readonly query?: boolean; readonly autoPong?: boolean } = {}): Promise<SocketClient> {
     const target = `${url.replace('http', 'ws')}/api/v1/ws${options.query ? `?token=${token}` : ''}`;
     const socket = new WebSocket(target, { headers: options.query ? {} : { Authorization: `Bearer ${token}` }, autoPong: options.autoPong ?? true });
+    return SocketClient.#opened(socket);
+  }
+
+  static #opened(socket: WebSocket): Promise<SocketClient> {
     const client = new SocketClient(socket);
     return new Promise((resolve, reject) => {
       socket.on('open', () => resolve(client));

@@ -3,9 +3,11 @@
  * looked at on every API route, so that the fence can refuse it there too.
  */
 import { Refusal } from '../../base/refusal.js';
+import type { Exchange } from '../exchange.js';
+import { AUTHENTICATE_FIRST } from '../stream-port.js';
 import type { Barrier } from './barrier.js';
 
-export const authentication: Barrier = (exchange, { authenticator }) => {
+export const authentication: Barrier = (exchange, { authenticator, streams }) => {
   const { row, incoming } = exchange;
   const authorization = incoming.headers.get('authorization');
   if (row.public && !(row.api && authorization !== undefined && /^apikey /i.test(authorization))) {
@@ -15,7 +17,22 @@ export const authentication: Barrier = (exchange, { authenticator }) => {
   if (incoming.headers.repeats('authorization')) {
     throw new Refusal('unauthenticated', 'exactly one Authorization header is accepted', { code: 'invalid_token' });
   }
-  const token = authorization === undefined && row.bound.row.stream !== undefined ? exchange.query.get('token') : undefined;
+  const { stream } = row.bound.row;
+  const token = authorization === undefined && stream !== undefined ? exchange.query.get('token') : undefined;
+  if (token !== undefined && !streams.tokenInQuery) {
+    throw new Refusal('unauthenticated', 'a token in the query is switched off here (gateway.streams.tokenInQuery): send it in the header or in an authenticate frame', {
+      code: 'token_in_query_off',
+    });
+  }
+  if (stream === 'websocket' && authorization === undefined && token === undefined && offers(exchange, AUTHENTICATE_FIRST)) {
+    exchange.caller = authenticator.anonymous;
+    exchange.awaitsToken = true;
+    return undefined;
+  }
   exchange.caller = token === undefined ? authenticator.authenticate(authorization) : authenticator.authenticateQuery(token);
   return undefined;
 };
+
+function offers({ incoming }: Exchange, protocol: string): boolean {
+  return (incoming.headers.get('sec-websocket-protocol') ?? '').split(',').some((offered) => offered.trim() === protocol);
+}

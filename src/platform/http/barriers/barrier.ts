@@ -16,7 +16,8 @@ export interface Guard {
   readonly clock: Clock;
   readonly rows: RowTable;
   readonly rateLimiter: RateLimiter;
-  readonly streams: { readonly census: StreamCensus | undefined; readonly perSourceMax: number };
+  readonly streams: { readonly census: StreamCensus | undefined; readonly perSourceMax: number; readonly tokenInQuery: boolean };
+  readonly allowedOrigins: readonly string[];
   readonly authenticator: Authenticator;
   /** Undefined while `gateway.antiReplay.enabled` is false. */
   readonly nonces: Nonces | undefined;

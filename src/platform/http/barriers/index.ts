@@ -6,6 +6,7 @@ import { body } from './body.js';
 import { existence } from './existence.js';
 import { fence } from './fence.js';
 import { freshToken } from './fresh-token.js';
+import { origin } from './origin.js';
 import { permission } from './permission.js';
 import { plantMode } from './plant-mode.js';
 import { rateLimit } from './rate-limit.js';
@@ -17,6 +18,7 @@ export const BARRIERS: readonly Barrier[] = [
   rateLimit, // 429
   routeKnown, // 404, 405
   streamCount, // 429; needs the row, spends nothing
+  origin, // 403; before the credential is looked at
   authentication, // 401
   fence, // 403
   siteScope, // 403

@@ -4,7 +4,7 @@ import type { Barrier } from './barrier.js';
 
 export const permission: Barrier = (exchange, { authenticator }) => {
   const { caller, row } = exchange;
-  if (row.public) return undefined;
+  if (row.public || exchange.awaitsToken) return undefined;
   const { action, tier, apiKey, background, duringPasswordChange } = row.bound.row;
   if (tier !== 'self' && !caller.may(action)) throw new Refusal('forbidden', `you do not hold the action ${action}`, { code: 'action_missing', action });
   if (apiKey === 'only' && caller.kind !== 'apiKey') {
