@@ -25,6 +25,7 @@ import { noteArchived } from './domains/audit/archive-record.js';
 import { Integrity } from './domains/audit/integrity.js';
 import { draftsBy, scheduleIntegrity } from './domains/audit/integrity-schedule.js';
 import { DemoPlant } from './domains/demo/demo.js';
+import { PlantTimeScale } from './domains/demo/time-scale.js';
 import { alarmRecorder, openHistorian, recordTags, stateRecorder } from './domains/historian/recording.js';
 import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
 import { IOModuleReconciler } from './domains/io-modules/reconciler.js';
@@ -135,7 +136,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     goAhead: settings.realtimePriority,
     settings: { reconnectMinMs: settings.ioReconnectMinMs, reconnectMaxMs: settings.ioReconnectMaxMs, readbackTimeoutMs: settings.readbackTimeoutMs },
   });
-  const scale = { value: production ? 1 : settings.timeScale };
+  const scale = new PlantTimeScale({ store, log, production, initial: settings.timeScale });
   const timeScale = (): number => scale.value;
   const contents = new ContentsKeeper({ store, probes, clock, timeScale });
   const ioModules = new IOModuleReconciler({ store, probes, clock, contents, box: { setting: settings.outputs, deviceId: keys.deviceId } });
@@ -397,11 +398,10 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     production,
     folder: settings.demoDir ?? fileURLToPath(new URL('../demo/', import.meta.url)),
   });
-  const setTimeScale = (value: number): void => {
-    scale.value = value;
+  scale.onChange((value) => {
     probes.setTimeScale(value);
     unitLoop.wakeAll();
-  };
+  });
   const common = { store, clock, runtimes, production };
   const groups = routeGroups(secretsIn(settings.secretsDir), production);
   const deps: { readonly [Group in keyof typeof groups]: unknown } = {
@@ -435,7 +435,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       intervalMinMs: settings.historianIntervalMinMs,
     },
     apply: { ...common, deviceId: keys.deviceId },
-    demo: { demo, setTimeScale, timeScale },
+    demo: { demo, setTimeScale: (value: number) => scale.set(value), timeScale },
     tags: tagDeps,
     streams: {
       webSocket: {

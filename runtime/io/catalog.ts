@@ -13,7 +13,7 @@ import { EXPRESSION_FUNCTIONS, EXPRESSION_VARIABLES } from './simulation/express
 import { FAULT_TRIGGER_MODES, FAULT_TYPES } from './simulation/faults.js';
 import { ownershipPoint as readOwnershipPoint } from './ownership.js';
 import type { ParamSpec } from './simulation/params.js';
-import { convertValue } from './values.js';
+import { exactValue } from './values.js';
 import type { Value } from '../vocabulary/data-types.js';
 
 export type { ChannelType, Direction, OptionValue, ParamSpec };
@@ -64,7 +64,7 @@ export function ownershipPoint(address: string): { readonly address: string } | 
 
 /** Whether a channel of the type can take the value: as it is, or as text that converts. */
 export function isChannelValue(value: Value, dataType: ChannelType): boolean {
-  return convertValue(value, dataType) !== undefined;
+  return exactValue(value, dataType) !== undefined;
 }
 
 /** One problem per option that is unknown, does not read or is out of bounds. */

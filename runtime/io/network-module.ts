@@ -16,7 +16,7 @@ import { numberOption, type OptionValue, resolveOptions } from './options.js';
 import { collectSamples } from './sample-collector.js';
 import { ImageSink, type ImagePoint } from './image-sink.js';
 import { Signal } from './signal.js';
-import { convertValue } from './values.js';
+import { exactValue } from './values.js';
 
 /** A channel is looked at this often at least, so that with the time-out below silence shows within 3 s. */
 const CHECK_MS_MAX = 1500;
@@ -350,7 +350,7 @@ export class NetworkModule implements ModuleRunner {
     const channel = this.#module.channels[index];
     if (!channel) return writeRefused('unknown_channel', `module ${this.#module.module} has no channel ${name}`);
     if (channel.direction === 'input') return writeRefused('invalid_value', `channel ${channel.name} is an input`);
-    const converted = convertValue(value, channel.dataType);
+    const converted = exactValue(value, channel.dataType);
     if (converted === undefined) return writeRefused('invalid_value', `${value} is not a ${channel.dataType}`);
     return this.#outputs.writeByRequest(channel.address, converted);
   }

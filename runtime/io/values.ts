@@ -35,6 +35,12 @@ export function convertValue(value: Value, dataType: ChannelType): number | stri
   }
 }
 
+/** As `convertValue`, for what somebody writes: a fraction is no whole number, and nobody rounds it for him (decisions Q-IO-02). */
+export function exactValue(value: Value, dataType: ChannelType): number | string | undefined {
+  const converted = convertValue(value, dataType);
+  return dataType === 'int' && typeof converted === 'number' && converted !== numberOf(value) ? undefined : converted;
+}
+
 /** A working value as a message carries it. */
 export function messageValue(value: number, text: string | undefined, dataType: ChannelType): Value {
   if (dataType === 'string') return text ?? '';

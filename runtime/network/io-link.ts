@@ -61,7 +61,8 @@ export class IoLink {
   /** When each image was last seen connected and fresh. */
   readonly aliveAtMs: Float64Array;
   readonly #plans: readonly ImagePlan[];
-  readonly #isInput: Uint8Array;
+  /** 1 where a channel is measured, not driven. */
+  readonly isInput: Uint8Array;
   /** 1 where samples arrive on change only, so that their age says nothing (contract 3, Control-module template). */
   readonly #ageless: Uint8Array;
   readonly #lastOut: Float64Array;
@@ -89,7 +90,7 @@ export class IoLink {
     this.readback = readback;
     this.answered = new Uint8Array(count + 1).fill(1);
     this.reach = new Uint8Array(plans.length).fill(REACH.away);
-    this.#isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
+    this.isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
     this.#ageless = new Uint8Array(count);
     this.#lastOut = new Float64Array(count).fill(Number.NaN);
     this.#writtenAtMs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
@@ -173,7 +174,7 @@ export class IoLink {
     const from = this.first[image];
     const to = this.first[image + 1];
     for (let at = from; at < to; at += 1) {
-      if (this.#isInput[at] === 1) {
+      if (this.isInput[at] === 1) {
         // 0: never sampled. Judged here, not by its age, because an on-change channel has none.
         if (!Number.isFinite(this.value[at]) || this.sampledAtMs[at] === 0) this.quality[at] = QUALITY.Bad;
         const ageMs = nowMs - this.sampledAtMs[at];
@@ -290,7 +291,7 @@ export class IoLink {
   isStale(image: number, channel: number, nowMs: number): boolean {
     const { staleAfterMs } = this.#plans[image];
     const at = this.first[image] + channel;
-    return staleAfterMs > 0 && this.#isInput[at] === 1 && this.#ageless[at] === 0 && nowMs - this.sampledAtMs[at] > staleAfterMs;
+    return staleAfterMs > 0 && this.isInput[at] === 1 && this.#ageless[at] === 0 && nowMs - this.sampledAtMs[at] > staleAfterMs;
   }
 
   /** What `inspect diagnostics` shows of the drivers. */

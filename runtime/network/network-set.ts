@@ -72,6 +72,8 @@ export class NetworkSet {
   /** Per tag: its slot, or -1 and its channel number, or -1. */
   readonly #tagSource: Int32Array;
   readonly #tagChannel: Int32Array;
+  /** Measured channel behind a tag on an AI or DI; -1 for every other. */
+  readonly #tagInput: Int32Array;
   /** The best quality that the channel of a tag can have. */
   readonly #tagBest: Uint8Array;
   readonly #tagCyclic: Uint8Array;
@@ -112,6 +114,10 @@ export class NetworkSet {
     this.#slots = nameSlots(plan, this.io);
     this.#tagSource = Int32Array.from(this.#tags, (tag) => tag.slot);
     this.#tagChannel = Int32Array.from(this.#tags, (tag) => ((tag.plan.binding.kind === 'channel' || tag.raw) && tag.image >= 0 ? this.io.first[tag.image] + tag.channel : -1));
+    this.#tagInput = Int32Array.from(this.#tags, ({ slot, image, channel }) => {
+      const at = slot >= 0 && image >= 0 ? this.io.first[image] + channel : -1;
+      return at >= 0 && this.io.isInput[at] === 1 ? at : -1;
+    });
     this.#tagBest = Uint8Array.from(this.#tags, (tag) => (tag.raw ? QUALITY.Raw : QUALITY.Good));
     this.#tagCyclic = Uint8Array.from(this.#tags, (tag) => (tag.plan.cyclic ? 1 : 0));
     this.#bypasses = new Bypasses(memory);
@@ -186,10 +192,12 @@ export class NetworkSet {
       const channel = this.#tagChannel[n];
       if (slot >= 0) {
         if (this.#tagCyclic[n] === 1 || values[n] !== S[slot] || timestamps[n] === 0) timestamps[n] = nowMs;
-        values[n] = S[slot];
+        const input = this.#tagInput[n];
         quality[n] = Q[slot];
+        // nobody has ever measured it: a Bad 0 would be a level of 0 in every trend (Q-TAG-01)
+        values[n] = input >= 0 && Q[slot] === QUALITY.Bad && this.io.sampledAtMs[input] === 0 ? Number.NaN : S[slot];
       } else if (channel >= 0) {
-        values[n] = this.io.value[channel];
+        values[n] = this.io.isInput[channel] === 1 && this.io.sampledAtMs[channel] === 0 ? Number.NaN : this.io.value[channel];
         quality[n] = this.qualityThrough(n, this.io.quality[channel]);
         timestamps[n] = this.io.sampledAtMs[channel] > 0 ? this.io.sampledAtMs[channel] : nowMs;
       } else {

@@ -332,6 +332,9 @@ async function modbusDevice({ admin, operator }: People): Promise<void> {
       const value = await tag('fi901.pv');
       return value?.quality === 'Good' && Math.abs(value.value - 25) < 0.5;
     });
+    // with a real device plant time is wall time; the rest is told of a simulated plant again
+    for (const path of ['controlmodules/fi901', 'controlmodules/xv901', 'iomodules/io-skid']) assert.equal((await admin.delete(`${SITE}/${path}`)).status, 204, path);
+    assert.equal((await admin.post('/api/v1/demo/timescale', { timeScale: Number(TIME_SCALE) })).status, 200);
   } finally {
     await peer.stop();
   }

@@ -63,6 +63,7 @@ async function perform(client: SerialClient, pdu: Buffer): Promise<Buffer> {
 }
 
 interface Job {
+  readonly timeoutMs: number;
   readonly unit: number;
   readonly pdu: Buffer;
   readonly settle: (reply: Reply) => void;
@@ -102,6 +103,7 @@ class Line {
   async #carryOut(job: Job): Promise<Reply> {
     if (this.ended.reason !== undefined) return { ok: false, reason: 'lost', message: this.ended.reason };
     this.#client.setID(job.unit);
+    this.#client.setTimeout(job.timeoutMs); // each module of the line has its own
     try {
       return { ok: true, pdu: await perform(this.#client, job.pdu) };
     } catch (error) {
@@ -119,9 +121,10 @@ class Line {
   }
 }
 
-const lines = new Map<string, Promise<Line>>();
+/** By path of the port: how it is open, and the line. */
+const lines = new Map<string, { readonly framing: string; readonly opening: Promise<Line> }>();
 
-async function openLine(endpoint: SerialEndpoint, timeoutMs: number): Promise<Line> {
+async function openLine(endpoint: SerialEndpoint): Promise<Line> {
   const library = (await import('modbus-serial')) as unknown as { readonly default: new () => SerialClient };
   const client = new library.default();
   await client.connectRTUBuffered(endpoint.path, {
@@ -130,17 +133,20 @@ async function openLine(endpoint: SerialEndpoint, timeoutMs: number): Promise<Li
     stopBits: endpoint.stopBits,
     dataBits: 8,
   });
-  client.setTimeout(timeoutMs);
   return new Line(client);
 }
 
-function sharedLine(endpoint: SerialEndpoint, timeoutMs: number): Promise<Line> {
-  const open = lines.get(endpoint.path);
-  if (open) return open;
-  const opening = openLine(endpoint, timeoutMs);
-  lines.set(endpoint.path, opening);
+/** @throws Error when the line is open with another baud rate, parity or number of stop bits: one wire has one framing. */
+async function sharedLine(endpoint: SerialEndpoint): Promise<Line> {
+  const { path, baud, parity, stopBits } = endpoint;
+  const framing = `baud=${baud}&parity=${parity}&stop=${stopBits}`;
+  const open = lines.get(path);
+  if (open && open.framing !== framing) throw new Error(`the serial line ${path} is open for another module with ${open.framing}; this one says ${framing}`);
+  if (open) return open.opening;
+  const opening = openLine(endpoint);
+  lines.set(path, { framing, opening });
   const forget = (): void => {
-    if (lines.get(endpoint.path) === opening) lines.delete(endpoint.path);
+    if (lines.get(path)?.opening === opening) lines.delete(path);
   };
   opening.then((line) => line.ended.promise.then(forget), forget);
   return opening;
@@ -148,13 +154,13 @@ function sharedLine(endpoint: SerialEndpoint, timeoutMs: number): Promise<Line> 
 
 /** @throws Error when the port cannot be opened, or when this installation has no serial support. */
 export async function connectRtu(endpoint: SerialEndpoint, timeoutMs: number): Promise<Transport> {
-  const line = await sharedLine(endpoint, timeoutMs);
+  const line = await sharedLine(endpoint);
   line.users += 1;
   const closed = new Signal();
   void line.ended.promise.then((reason) => closed.raise(reason));
   return {
     lost: closed.promise,
-    request: (unit, pdu, urgent) => new Promise((settle) => line.request({ unit, pdu, settle }, urgent)),
+    request: (unit, pdu, urgent) => new Promise((settle) => line.request({ unit, pdu, timeoutMs, settle }, urgent)),
     close() {
       if (closed.reason !== undefined) return;
       closed.raise('the connection was closed here');

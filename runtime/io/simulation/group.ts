@@ -10,13 +10,24 @@ import type { ChannelType } from '../driver.js';
 import { decideFailSafe, RuntimeWatch } from '../fail-safe.js';
 import { badSample, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
 import { numberOption, resolveOptions } from '../options.js';
-import { convertValue, messageValue, qualityWord } from '../values.js';
+import { readbackAgrees } from '../readback.js';
+import { convertValue, exactValue, messageValue, qualityWord } from '../values.js';
 import { simulationDescription } from './description.js';
 import { type SimulatedModule, type SimulatedSample, SimulationEngine } from './engine.js';
 
 const HEARTBEAT_TICKS_MS = 1000; // decisions 7.6: toggled every second
 /** More missed ticks than this are skipped, not caught up: the plant then simply stood still for a while. */
 const CATCH_UP_TICKS_MAX = 20;
+
+/** A written value and the channel that shows whether the device took it (decisions 7.7). */
+interface Readback {
+  readonly value: number | string;
+  readonly deadlineMonoMs: number;
+  /** Newest sequence that carries the value. */
+  sequence: number;
+  /** Undefined until it agreed or its time was over. */
+  verdict: typeof WRITE_STATUS.done | typeof WRITE_STATUS.mismatch | undefined;
+}
 
 interface Served {
   module: ProbeModule;
@@ -27,6 +38,9 @@ interface Served {
   heartbeat: boolean;
   heartbeatMonoMs: number;
   seen: Int32Array;
+  /** By channel: what waits to read back, or has, what was written. */
+  readbacks: Map<number, Readback>;
+  mismatched: readonly string[];
   reported: string;
 }
 
@@ -92,6 +106,8 @@ export class SimulationGroup {
         heartbeat: false,
         heartbeatMonoMs: 0,
         seen: new Int32Array(module.channels.length),
+        readbacks: new Map(),
+        mismatched: [],
         reported: '',
       };
       this.#markBad(fresh);
@@ -102,8 +118,10 @@ export class SimulationGroup {
       served.image = new ProcessImage(module.channels.length, module.image);
       served.watch.rebind(served.image);
       served.seen = new Int32Array(module.channels.length);
+      served.readbacks = new Map();
       this.#markBad(served);
     }
+    if (JSON.stringify(served.module.channels) !== JSON.stringify(module.channels)) served.readbacks = new Map();
     served.module = module;
   }
 
@@ -120,9 +138,10 @@ export class SimulationGroup {
     const { problem, failSafeTaken, module } = served;
     const state = problem !== '' ? 'Failed' : failSafeTaken ? 'Degraded' : 'Connected';
     const message = problem || (failSafeTaken ? 'the unit runtime is silent: fail-safe values written' : '');
-    if (served.reported === `${state} ${message}`) return;
-    served.reported = `${state} ${message}`;
-    this.#host.report(module.module, state, message, { ...OUTPUTS_UNKNOWN, failSafeTaken });
+    const key = `${state} ${message} ${served.mismatched.join(' ')}`;
+    if (served.reported === key) return;
+    served.reported = key;
+    this.#host.report(module.module, state, message, { ...OUTPUTS_UNKNOWN, mismatched: served.mismatched, failSafeTaken });
   }
 
   // -------------------------------------------------------------- time
@@ -143,12 +162,26 @@ export class SimulationGroup {
     this.#cancel = this.#host.clock.after(this.#dueMonoMs - this.#host.clock.monoMs(), () => {
       const nowMs = this.#host.clock.monoMs();
       for (let ticks = 0; this.#dueMonoMs <= nowMs && ticks < CATCH_UP_TICKS_MAX; ticks += 1) {
-        this.tick();
+        this.#guardedTick();
         this.#dueMonoMs += this.#periodMs();
       }
       if (this.#dueMonoMs <= nowMs) this.#dueMonoMs = nowMs + this.#periodMs();
       this.#schedule();
     });
+  }
+
+  /** A fault of ours in a tick costs that tick and is told of every module it may concern; the plant goes on with the next. */
+  #guardedTick(): void {
+    try {
+      this.tick();
+    } catch (fault) {
+      for (const served of this.#served.values()) {
+        this.#markBad(served);
+        served.reported = '';
+        const reason = `a fault of this program in the simulation: ${fault instanceof Error ? fault.message : String(fault)}`;
+        this.#host.report(served.module.module, 'Failed', reason, OUTPUTS_UNKNOWN);
+      }
+    }
   }
 
   /** One tick: outputs of the images in, one step of the plant, its values out. */
@@ -170,11 +203,42 @@ export class SimulationGroup {
       served.seen[channel] = sequence;
       const { address, dataType } = module.channels[channel];
       const refused = served.problem !== '' || module.failSafe?.posture === 'observed';
-      if (!refused) this.#engine.write(module.module, address, dataType === 'string' ? decoder.decode(image.getText(channel)) : image.out[channel]);
+      const value = dataType === 'string' ? decoder.decode(image.getText(channel)) : image.out[channel];
+      if (!refused) this.#engine.write(module.module, address, value);
+      if (!refused && this.#readbackOf(module, channel)) {
+        const before = served.readbacks.get(channel);
+        if (before?.value === value) before.sequence = sequence;
+        else served.readbacks.set(channel, { value, sequence, verdict: undefined, deadlineMonoMs: this.#host.clock.monoMs() + this.#host.settings().readbackTimeoutMs });
+        continue;
+      }
       image.outStatus[channel] = refused ? WRITE_STATUS.failed : WRITE_STATUS.done;
       image.readback[channel] = image.out[channel];
       Atomics.store(image.outDone, channel, sequence);
     }
+  }
+
+  /** What the readback address of an output shows; undefined when it has none, or one that this simulation does not have. */
+  #readbackOf(module: ProbeModule, channel: number): SimulatedSample | undefined {
+    const { readbackAddress } = module.channels[channel];
+    return readbackAddress === '' ? undefined : this.#engine.sample(module.module, readbackAddress);
+  }
+
+  /** Compares written values with what they read back, for as long as they stand. */
+  #compare(served: Served): void {
+    const { module, image } = served;
+    for (const [channel, readback] of served.readbacks) {
+      const { dataType, span } = module.channels[channel];
+      const shown = this.#readbackOf(module, channel);
+      if (!shown) continue;
+      image.readback[channel] = shown.value;
+      const agrees = readbackAgrees(readback.value, shown.text ?? shown.value, dataType, span);
+      if (agrees) readback.verdict = WRITE_STATUS.done;
+      else if (readback.verdict !== undefined || this.#host.clock.monoMs() >= readback.deadlineMonoMs) readback.verdict = WRITE_STATUS.mismatch;
+      if (readback.verdict === undefined) continue;
+      image.outStatus[channel] = readback.verdict;
+      Atomics.store(image.outDone, channel, readback.sequence);
+    }
+    served.mismatched = [...served.readbacks].filter(([, { verdict }]) => verdict === WRITE_STATUS.mismatch).map(([channel]) => module.channels[channel].name);
   }
 
   /** Fail-safe values and heartbeat of a simulated device (decisions 7.6). */
@@ -225,6 +289,7 @@ export class SimulationGroup {
       if (sample.text !== undefined && direction === 'input') image.setText(channel, encoder.encode(sample.text));
     }
     image.endInputs();
+    if (served.readbacks.size > 0) this.#compare(served);
     Atomics.store(image.header, IMAGE_HEADER.connection, CONNECTION.connected);
     this.#reportState(served);
   }
@@ -258,7 +323,7 @@ export class SimulationGroup {
     const address = served ? this.#addressOf(served.module, channel) : channel;
     const sample = this.#engine.sample(name, address);
     if (!served || !sample) return writeRefused('unknown_channel', `module ${name} has no channel ${channel}`);
-    const converted = convertValue(value, sample.dataType);
+    const converted = exactValue(value, sample.dataType);
     if (converted === undefined) return writeRefused('invalid_value', `${value} is not a ${sample.dataType}`);
     this.#engine.force(name, address, converted, this.#host.clock.wallMs());
     if (served.problem === '') this.#publish(served);

@@ -11,10 +11,10 @@ import { canonicalJson } from '../../platform/ledger/canonical-json.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import { type ApplyActor, applyManifests } from '../apply/apply.js';
 import { appliedKind } from '../apply/kinds.js';
-import { IO_MODULE } from '../io-modules/rules.js';
 import { DemoMark, DEMO_MARK } from './kind.js';
 import { MASTER_RECIPE } from '../recipes/rules.js';
 import { type LifecycleActor, type LifecycleDeps, moveRecipe } from '../recipes/lifecycle.js';
+import { realDevice } from './time-scale.js';
 
 export const DEMO_SITE = 'demo';
 const MANAGED_BY = 'lineside.io/managed-by';
@@ -169,7 +169,7 @@ export class DemoPlant {
   checkTimeScale(timeScale: number): void {
     if (timeScale === 1) return;
     const { production, store } = this.#parts;
-    const real = store.list(IO_MODULE).find((module) => module.spec.protocol !== 'simulation');
+    const real = realDevice(store);
     if (production) throw conflict('time_scale_refused', 'the time scale is 1 in production mode');
     if (real) throw conflict('time_scale_refused', `I/O module ${real.metadata.name} is a real device; the time scale stays 1`, { ioModule: real.metadata.name });
   }

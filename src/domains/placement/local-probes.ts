@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import type { ChannelSample, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan, ProbeThread } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
+import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
@@ -219,6 +220,11 @@ class Probe {
     cancel();
   }
 
+  /** With the thread went every connection: what its images show is of before, at once and not when it has grown old. */
+  #abandonImages(): void {
+    for (const { channels, image } of this.#plan?.modules ?? []) new ProcessImage(channels.length, image).abandonInputs(QUALITY.Bad);
+  }
+
   /** Unless it was stopped in the meantime, or a new plan has started it already. */
   #comeBack(): void {
     if (!this.#stopping && !this.#worker) this.#start();
@@ -234,6 +240,7 @@ class Probe {
     worker.on('exit', () => {
       if (worker !== this.#worker) return;
       this.#worker = undefined;
+      this.#abandonImages();
       for (const finish of [...this.#pending.values()]) finish(undefined);
       if (!this.#stopping) this.#clock.after(RESTART_DELAY_MS, () => this.#comeBack());
     });

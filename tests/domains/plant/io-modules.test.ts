@@ -1,6 +1,8 @@
 /** I/O modules and simulation presets over the real pipeline. */
 import t from 'tap';
+import { PlantTimeScale } from '../../../src/domains/demo/time-scale.js';
 import { IOModule } from '../../../src/domains/io-modules/kind.js';
+import { createLog } from '../../../src/platform/base/log.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -160,4 +162,24 @@ t.test('Q-IO-03: the conditions of a module are there before anybody has reporte
     ['Connected', 'ConfigurationValid', 'ReadbackConsistent', 'FailSafeArmed', 'Simulated'],
   );
   t.match(outputs, { state: 'live', reason: /a second master cannot be seen/ });
+});
+
+t.test('D-C-07: the time scale falls to 1 in the moment a real device appears, and on record; one that is disabled is not there', async (t) => {
+  await admin.post('/api/v1/sites', { name: 'fast' });
+  for (const { metadata } of plant.store.list(IOModule)) await admin.delete(`/api/v1/sites/${metadata.site}/iomodules/${metadata.name}`);
+  const told: number[] = [];
+  const scale = new PlantTimeScale({ store: plant.store, log: createLog(), production: false, initial: 5 });
+  scale.onChange((value) => told.push(value));
+  const real = { name: 'real', protocol: 'modbus', address: '10.9.9.9', enabled: false };
+  t.equal((await admin.post('/api/v1/sites/fast/iomodules', real)).status, 201);
+  t.equal(scale.value, 5);
+  t.equal((await admin.put('/api/v1/sites/fast/iomodules/real', { enabled: true })).status, 200);
+  t.same([scale.value, told], [1, [1]]);
+  t.match(
+    plant.audits.find(({ reason }) => reason === 'TimeScaleFell'),
+    { site: 'fast', before: { timeScale: 5 }, after: { timeScale: 1 }, target: { name: 'real' } },
+  );
+  scale.set(4);
+  t.equal(scale.value, 1, 'whoever asked before it came does not get it after');
+  t.equal(new PlantTimeScale({ store: plant.store, log: createLog(), production: false, initial: 5 }).value, 1, 'nor does a start with it');
 });

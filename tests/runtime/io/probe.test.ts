@@ -363,3 +363,44 @@ t.test('decisions 6.7: the time scale shortens the wall period of a tick and lea
   await clock.advance(1000);
   t.equal(Number(imageOf(module).value[1].toFixed(6)), 110);
 });
+
+t.test('decisions 7.7: a simulated output with a readback address is compared with it, for as long as the value stands', async (t) => {
+  const { clock, load, core, last } = rig();
+  const channels = [channel('v', 'output', { readbackAddress: 'fb' }), channel('fb')];
+  const module = moduleOf(channels, { module: 'sim', protocol: 'simulation', address: '', simulation: { seed: 1, behaviors: [], faults: [] } });
+  await load(module);
+  const image = imageOf(module);
+  image.write(0, 40);
+  await clock.advance(4900);
+  t.equal(image.outDone[0], 0, 'not dealt with yet');
+  await clock.advance(300);
+  t.same([image.outDone[0], image.outStatus[0], image.readback[0]], [1, WRITE_STATUS.mismatch, 0]);
+  t.match(last('module'), { module: 'sim', outputs: { mismatched: ['v'] } });
+  await core.receive({ type: 'write', id: 1, module: 'sim', channel: 'fb', value: 40 });
+  await clock.advance(200);
+  t.same([image.outStatus[0], last('module').outputs.mismatched], [WRITE_STATUS.done, []]);
+  await core.receive({ type: 'write', id: 2, module: 'sim', channel: 'fb', value: 12 });
+  await clock.advance(200);
+  t.equal(image.outStatus[0], WRITE_STATUS.mismatch, 'also long after the write');
+});
+
+t.test('Q-IO-02: a fraction is no whole number, on a device and on a simulated channel', async (t) => {
+  const { clock, load, core, last, wire } = rig();
+  const whole = (name: string, more: Partial<ProbeModule>) => moduleOf([channel('n', 'output', { dataType: 'int' })], { module: name, ...more });
+  await load(whole('io', {}), whole('sim', { protocol: 'simulation', address: '', simulation: { seed: 1, behaviors: [], faults: [] } }));
+  await clock.advance(200);
+  for (const module of ['io', 'sim']) {
+    for (const value of [1.5, '1.5', -0.1]) {
+      await core.receive({ type: 'write', id: 1, module, channel: 'n', value });
+      t.match(last('write-result'), { ok: false, code: 'invalid_value' }, `${module} ${value}`);
+    }
+    for (const value of [2, '2', '2.0', '9007199254740993', true]) {
+      await core.receive({ type: 'write', id: 1, module, channel: 'n', value });
+      t.match(last('write-result'), { ok: true }, `${module} ${value}`);
+    }
+  }
+  t.same(
+    wire.written.map(([, value]) => value),
+    [2, 2, 2, '9007199254740993', 1],
+  );
+});

@@ -308,6 +308,35 @@ t.test('TAG-27: what would not reach the device is refused, by the reach that th
   t.strictSame([io.held[0], io.held[1], io.out[0], io.out[1]], [1, 0, 7, 7], 'the override is held, the order given once');
 });
 
+t.test('Q-TAG-01: what was never measured has no value; what was measured keeps its last one', async (t) => {
+  const channelTag: TagPlan = { address: 'm.level', network: 'm', name: 'level', type: 'REAL', writable: false, cyclic: true, binding: { kind: 'channel', image: 0, channel: 0 } };
+  const onTag: TagPlan = { ...channelTag, address: 'm.on', name: 'on', type: 'BOOL', binding: { kind: 'channel', image: 0, channel: 1 } };
+  const plan = unitPlan({
+    images: [image('io', 'level input', 'on input bool')],
+    tags: [channelTag, onTag, ...tags('m.pv ai.OUT REAL')],
+    networks: [network({ name: 'm', blocks: [{ name: 'ai', type: 'AI', params: { addr: '' } }], channels: [{ block: 'ai', image: 0, channel: 0 }] })],
+  });
+  const unit = new Unit(plan);
+  const shown = (): unknown[] => {
+    const [values, times, quality] = [new Float64Array(3), new Float64Array(3), new Uint8Array(3)];
+    unit.set.publish(values, times, quality, unit.nowMs);
+    return [...values].map((value, n) => [unit.set.show(n, value), QUALITY_WORDS[quality[n]]]);
+  };
+  unit.scan();
+  t.strictSame(shown(), Array(3).fill([null, 'Bad']));
+  unit.sample(plan, 0, 42);
+  unit.sample(plan, 1, 1);
+  unit.scan();
+  t.strictSame(shown(), [
+    [42, 'Good'],
+    [true, 'Good'],
+    [42, 'Good'],
+  ]);
+  unit.sample(plan, 0, 42, QUALITY.Bad);
+  unit.scan();
+  t.strictSame((shown() as unknown[][])[0], [42, 'Bad']);
+});
+
 const COUNT: readonly BlockSpec[] = [
   { name: 'ctu', type: 'CTU', params: { PV: 5 } },
   { name: 'tot', type: 'TOTALIZER', params: { IN: 10 } },
