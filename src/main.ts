@@ -407,7 +407,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const deps: { readonly [Group in keyof typeof groups]: unknown } = {
     access: { access, siteExists },
     system: { system, store },
-    signatures: { store, clock, keys: signingKeys, kinds: KINDS },
+    signatures: { store, clock, queries, keys: signingKeys, kinds: KINDS },
     plant: common,
     controlModules: { ...common, bypassDefaultMs: settings.bypassDefaultMs, bypassMaxMs: settings.bypassMaxMs },
     ioModules: { ...common, probes, ioModules, image: build, modeCheckDeviceTags: settings.modeCheckDeviceTags },

@@ -299,7 +299,11 @@ async function production(story: Story): Promise<Omit<Left, 'correlationID' | 'a
   await story.send(`POST ${S}/batchrecords/{name}/review`, { name: record }, { body: { outcome: 'Accepted', comment: 'walked' } });
   await story.send(`POST ${S}/batchrecords/{name}/finalize`, { name: record }, { body: REASON });
   const first = async (family: string): Promise<string> => (await test.admin.get(`${AT}/${family}`)).body[0].name;
-  const { body: signed } = await story.send('POST /api/v1/signatures', {}, { body: { target: { kind: 'BatchRecord', name: record, site: SITE }, meaning: 'walked', ...REASON } });
+  const { body: signed } = await story.send(
+    'POST /api/v1/signatures',
+    {},
+    { body: { target: { kind: 'BatchRecord', name: record, site: SITE }, meaning: 'Witnessed', ...REASON } },
+  );
   return {
     batch,
     record,

@@ -7,17 +7,21 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { created, routesFor } from '../../platform/http/route.js';
+import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { sign, type SignatureSubject, type SigningKeys } from '../recipes/signature.js';
 import { SignatureRecord, type SignatureRecordSpec } from './kind.js';
+import { offered, requireMeaning } from './meanings.js';
+import { signatureProblems, signedProblems } from './verify.js';
 
 export interface SignatureDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly keys: SigningKeys;
+  readonly queries: Pick<LedgerQueries, 'auditOf' | 'auditPage'>;
   /** What can be signed: every kind that is served, none of the internal ones. */
   readonly kinds: readonly Kind[];
 }
@@ -25,6 +29,12 @@ export interface SignatureDeps {
 const route = routesFor<SignatureDeps>();
 const PATH = '/api/v1/signatures';
 const REPLY = '{id, target, meaning, reason, digest, signature, keyId, signedBy {accountId, displayName}, signedAt, correlationID}';
+
+const READ_REPLY = REPLY.replace(/}$/, ', valid, problems: string[], auditRecordRef}');
+/** An id, or a digest. */
+const NAME = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{64})$/;
+/** Records that name a signature: its own, and those that refer to it. */
+const TEXT_HITS_MAX = 20;
 
 const SignatureBody = v.strictObject({
   target: v.strictObject({ kind: v.pipe(v.string(), v.minLength(1)), name: v.pipe(v.string(), v.minLength(1)), site: v.optional(v.string()) }),
@@ -46,8 +56,9 @@ export const signatureRoutes = [
     summary: 'Sign the present content of a resource, which stays as it is',
     audit: { action: 'Sign', category: 'signature' },
     async handle({ body, caller, audit, correlationID }, deps) {
-      const { target, meaning, reason } = body;
+      const { target, reason } = body;
       const signed = findTarget(deps, target, caller);
+      const meaning = requireMeaning(body.meaning, signed.kind.kind, signed.resource, caller);
       const { record, digest } = sign(
         { meaning, signatory: caller, reason, signedAt: timestamp(deps.clock.wallMs()), subject: subjectOf(signed.kind, signed.resource), content: { action: 'sign' } },
         deps.keys,
@@ -74,21 +85,59 @@ export const signatureRoutes = [
     path: `${PATH}/{id}`,
     action: 'signature:read',
     tier: 'read',
-    reply: REPLY,
-    summary: 'One signature',
-    exists: ({ id }, deps) => void findSignature(deps, id),
-    handle({ params, caller }, deps) {
-      const { spec } = findSignature(deps, params.id);
+    reply: READ_REPLY,
+    summary: 'One signature by its id, or by the digest that a record or a recipe names (`signatureRef`); whether it still is what was signed',
+    async handle({ params, caller }, deps) {
+      const { spec, problems, auditRecordRef } = await followed(deps, params.id);
       requireSite(caller, siteOf(spec.target));
-      return served(spec);
+      return { ...served(spec), valid: problems.length === 0, problems, auditRecordRef };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/signature-meanings',
+    action: 'signature:meanings',
+    tier: 'read',
+    reply: '{items: [{meaning, kinds: string[], states: string[], tier, applicable?, reason?}]}',
+    summary: 'What a signature may mean; query kind; with name (and site) whether the caller may sign that resource with it now',
+    handle({ query, caller }, deps) {
+      const [kind, name, site] = [query.get('kind') ?? undefined, query.get('name'), query.get('site')];
+      if (!name) return { items: offered(kind) };
+      const signed = findTarget(deps, { kind: kind ?? '', name, ...(site ? { site } : {}) }, caller);
+      return { items: offered(signed.kind.kind, signed.resource, caller) };
     },
   }),
 ];
 
-function findSignature({ store }: SignatureDeps, id: string): Resource<SignatureRecordSpec, object> {
-  const signature = store.get(SignatureRecord, '', id);
-  if (!signature) throw missing('signature', id);
-  return signature;
+interface Followed {
+  readonly spec: SignatureRecordSpec;
+  readonly problems: readonly string[];
+  /** '' when the audit trail does not tell of it. */
+  readonly auditRecordRef: string;
+}
+
+/**
+ * Signatures of prompts, life cycles and seals live in the audit record of what they brought about; those of POST /signatures
+ * are kept beside it as well, and have to agree with it.
+ */
+async function followed({ store, queries, keys }: SignatureDeps, id: string): Promise<Followed> {
+  if (!NAME.test(id)) throw missing('signature', id);
+  const stored = store.get(SignatureRecord, '', id)?.spec;
+  const told = stored
+    ? await queries.auditOf({ site: siteOf(stored.target), targets: [], correlationIDs: [stored.correlationID] })
+    : (await queries.auditPage({ text: id, order: 'asc', limit: TEXT_HITS_MAX })).items;
+  const audit = told.find(({ signature, result }) => result === 'Success' && (signature?.id === id || signature?.digest === id));
+  if (stored) {
+    const agrees =
+      audit === undefined ? ['the audit trail does not tell of it'] : audit.signature?.digest === stored.digest ? [] : ['it is not the one that the audit trail tells of'];
+    return { spec: stored, problems: [...signatureProblems(stored, keys), ...agrees], auditRecordRef: audit?.name ?? '' };
+  }
+  if (!audit) throw missing('signature', id);
+  const { digest, ...record } = audit.signature as unknown as SignatureRecordSpec['record'] & { readonly digest: string };
+  const site = record.subject.namespace.replace(/^site-/, '');
+  const target = { kind: record.subject.kind, name: record.subject.name, ...(site === '' ? {} : { site }) };
+  const gone = audit.category === 'signature' ? ['it does not exist any more: this is what the audit trail tells of it'] : [];
+  return { spec: { record, digest, target, correlationID: audit.correlationID }, problems: [...signedProblems(record, digest, keys), ...gone], auditRecordRef: audit.name };
 }
 
 /** The site is judged before existence, so that nobody learns what lies outside his sites. @throws Refusal 403, 404, 400. */
@@ -126,7 +175,7 @@ function subjectOf(kind: Kind, { metadata, spec, status }: Resource): SignatureS
   };
 }
 
-function served({ record, digest, target, correlationID }: SignatureRecordSpec): unknown {
+function served({ record, digest, target, correlationID }: SignatureRecordSpec): Record<string, unknown> {
   const { id, meaning, reason, subject, keyId, signer, signedAt } = record;
   return {
     id,

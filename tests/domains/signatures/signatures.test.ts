@@ -7,23 +7,31 @@ import { SignatureRecord } from '../../../src/domains/signatures/kind.js';
 import { type SignatureDeps, signatureRoutes } from '../../../src/domains/signatures/routes.js';
 import { canonicalDigest } from '../../../src/platform/ledger/canonical-json.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
+import { requireMeaning } from '../../../src/domains/signatures/meanings.js';
+import type { Caller } from '../../../src/platform/http/caller.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
+import type { Resource } from '../../../src/platform/store/resource.js';
+import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { startGatewayTest } from '../../support/gateway.js';
 import { PLANT } from '../tags/plant.js';
 
 const TARGET = { kind: 'Unit', name: 'rx101', site: 'north' };
-const GOOD = { target: TARGET, meaning: 'calibration reviewed', reason: 'checked against protocol 7' };
+const GOOD = { target: TARGET, meaning: 'Reviewed', reason: 'checked against protocol 7' };
 
 async function start() {
   let deps: SignatureDeps | undefined;
+  const parts: { queries?: LedgerQueries; keys?: SigningKeys } = {};
   const test = await startGatewayTest({
     routes: ({ store, clock }) => {
-      deps = { store, clock, kinds: [Site, Unit] as unknown as Kind[], keys: undefined as unknown as SigningKeys };
+      deps = { store, clock, kinds: [Site, Unit] as unknown as Kind[], keys: undefined as unknown as SigningKeys, queries: undefined as unknown as LedgerQueries };
+      Object.defineProperty(deps, 'keys', { get: () => parts.keys });
+      Object.defineProperty(deps, 'queries', { get: () => (parts.queries ??= openQueries(test.dataDir, () => store.recorded)) });
+      t.teardown(() => parts.queries?.close());
       return [{ rows: signatureRoutes, deps }];
     },
   });
   const keys: SigningKeys = { ...openDeviceKeys(test.dataDir), algorithm: 'HMAC-SHA256', authMode: 'local' };
-  Object.assign(deps as object, { keys });
+  parts.keys = keys;
   await test.store.write({ puts: PLANT });
   return { test, keys };
 }
@@ -53,10 +61,12 @@ t.test('AUTH-31 Q-AUTH-04: a signature states content, meaning and signer, is au
     operatorReason: GOOD.reason,
     signature: { id: answer.body.id, digest: answer.body.signature },
   });
-  t.same((await viewer.get(`/api/v1/signatures/${answer.body.id}`)).body, answer.body);
+  const read = { ...answer.body, valid: true, problems: [], auditRecordRef: test.audits.at(-1)?.name };
+  t.same((await viewer.get(`/api/v1/signatures/${answer.body.id}`)).body, read);
+  t.same((await viewer.get(`/api/v1/signatures/${answer.body.signature}`)).status, 200, 'by its digest too');
   const second = await test.restart();
   t.teardown(() => second.stop());
-  t.same((await second.request('GET', `/api/v1/signatures/${answer.body.id}`, { token: viewer.token })).body, answer.body, 'a restart keeps it');
+  t.same((await second.request('GET', `/api/v1/signatures/${answer.body.id}`, { token: viewer.token })).body, read, 'a restart keeps it');
 });
 
 t.test('Q-AUTH-04 Q-AUTH-06: what is refused', async (t) => {
@@ -80,7 +90,51 @@ t.test('Q-AUTH-04 Q-AUTH-06: what is refused', async (t) => {
   t.same(await post({ ...GOOD, target: { kind: 'Site', name: 'north' } }, confined), [403, 'site_scope'], 'a site lies in its own scope');
   const { id } = (await viewer.post('/api/v1/signatures', GOOD)).body;
   t.match(await confined.get(`/api/v1/signatures/${id}`), { status: 403, body: { code: 'site_scope' } });
-  t.match(await viewer.get('/api/v1/signatures/none'), { status: 404 });
+  for (const unknown of ['none', '00000000-0000-4000-8000-000000000000', '0'.repeat(64)]) t.match(await viewer.get(`/api/v1/signatures/${unknown}`), { status: 404 });
   test.clock.advance(300_001);
   t.same(await post(GOOD), [401, 'reauthentication_required']);
+});
+
+t.test('D-C-16: a meaning is accepted where it is offered, and nowhere else', async (t) => {
+  const { test } = await start();
+  t.teardown(() => test.stop());
+  const [viewer, supervisor] = [await test.as('viewer'), await test.as('supervisor')];
+  const names = (client: typeof viewer) =>
+    client
+      .get('/api/v1/signature-meanings?kind=Unit&name=rx101&site=north')
+      .then(({ body }) => body.items.filter(({ applicable }: { applicable: boolean }) => applicable).map(({ meaning }: { meaning: string }) => meaning));
+  t.same(await names(viewer), ['Witnessed', 'Reviewed', 'Verified']);
+  const all = (await viewer.get('/api/v1/signature-meanings?kind=Batch')).body.items;
+  t.match(
+    all.find(({ meaning }: { meaning: string }) => meaning === 'Approved'),
+    { kinds: ['Batch'], states: ['Complete', 'Stopped', 'Aborted', 'Failed'], tier: 'supervise' },
+  );
+  t.match(await viewer.post('/api/v1/signatures', { ...GOOD, meaning: 'Approved' }), {
+    status: 409,
+    body: { code: 'meaning_not_applicable', meaning: 'Approved', kind: 'Unit', applicable: ['Witnessed', 'Reviewed', 'Verified'] },
+  });
+  t.match(await supervisor.post('/api/v1/signatures', { ...GOOD, meaning: 'looks fine' }), { status: 409, body: { code: 'meaning_not_applicable' } });
+  t.match(await viewer.post('/api/v1/signatures', { ...GOOD, meaning: 'witness' }), { status: 201, body: { meaning: 'Witnessed' } });
+});
+
+t.test('D-C-16: a batch is not approved before it is final, nor its record before it is reviewed, nor either by a reader', (t) => {
+  const caller = (...actions: string[]) => ({ may: (action: string) => actions.includes(action) }) as unknown as Caller;
+  const [reader, supervisor] = [caller('signature:create'), caller('signature:create', 'batchrecord:review')];
+  const of = (kind: string, phase: string) => ({ kind, metadata: { name: 'b1' }, spec: {}, status: { phase } }) as unknown as Resource;
+  const may = (kind: string, phase: string, who: Caller, meaning = 'Approved') => {
+    try {
+      return requireMeaning(meaning, kind, of(kind, phase), who) === meaning;
+    } catch {
+      return false;
+    }
+  };
+  t.notOk(may('Batch', 'Held', supervisor));
+  t.ok(may('Batch', 'Complete', supervisor));
+  t.notOk(may('Batch', 'Complete', reader));
+  t.notOk(may('Batch', 'Held', reader, 'Reviewed'));
+  t.ok(may('Batch', 'Held', reader, 'Witnessed'));
+  t.notOk(may('BatchRecord', 'Open', supervisor));
+  t.ok(may('BatchRecord', 'Reviewed', supervisor));
+  t.notOk(may('MasterRecipe', 'Draft', supervisor), 'a recipe is approved by its life cycle');
+  t.end();
 });
