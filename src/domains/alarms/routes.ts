@@ -149,9 +149,10 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     audit: { action: 'Delete', category: 'alarm', target },
     exists,
     async handle({ params, caller, audit, header }, deps) {
-      const { metadata, spec, status } = requireAlarm(deps.store, params.site, params.name);
+      const alarm = requireAlarm(deps.store, params.site, params.name);
+      const { metadata, spec, status } = alarm;
       const { site, name } = metadata;
-      checkIfMatch(header('if-match'), metadata.resourceVersion);
+      checkIfMatch(header('if-match'), metadata.resourceVersion, () => etagOfBody(metadata.resourceVersion, served(alarm, deps)));
       if (status.state.endsWith('Unacknowledged')) throw conflict('alarm_unacknowledged', `alarm ${name} is ${status.state}; acknowledge it first`, { alarm: name });
       const draft = audit({ target: target(params), before: { ...spec, state: status.state } });
       await deps.book.write({ site, name, spec, status, event: 'Deleted', by: by(caller) }, { audits: [draft], remove: true }).durable;

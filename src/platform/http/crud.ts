@@ -176,7 +176,7 @@ class Family<Spec extends object, Status> {
       audit: { action: 'Delete', category: this.#kind.action, target: (params) => this.#target(params) },
       exists: (params, deps) => void this.#find(params, deps),
       barrier: this.#barrier('delete'),
-      handle: (context, deps) => this.#delete(context as Context, this.#find(context.params, deps), deps.store),
+      handle: (context, deps) => this.#delete(context as Context, this.#find(context.params, deps), deps),
     });
   }
 
@@ -215,16 +215,17 @@ class Family<Spec extends object, Status> {
     }
     const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
-    checkIfMatch(context.header('if-match'), before.metadata.resourceVersion);
+    this.#checkIfMatch(context, before, deps);
     const event: CrudEvent<Spec, Status> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, correlationID: context.correlationID };
     this.#options.refuse?.(event);
     const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec), after: shown(this.#kind, spec) });
     return this.#served(await this.#write(store, event, audit, written), deps);
   }
 
-  async #delete(context: Context, before: Resource<Spec, Status>, store: Store): Promise<Reply> {
+  async #delete(context: Context, before: Resource<Spec, Status>, deps: CrudDeps): Promise<Reply> {
+    const { store } = deps;
     const { name, site } = before.metadata;
-    checkIfMatch(context.header('if-match'), before.metadata.resourceVersion);
+    this.#checkIfMatch(context, before, deps);
     const event: CrudEvent<Spec, Status> = { verb: 'delete', site, name, before, spec: undefined, caller: context.caller, read: store, correlationID: context.correlationID };
     this.#options.refuse?.(event);
     refuseDelete(this.#kind, before, store);
@@ -274,6 +275,10 @@ class Family<Spec extends object, Status> {
   #served(resource: Resource<Spec, Status>, deps: CrudDeps): Reply {
     const body = this.#options.dto(resource, deps.store, deps);
     return ok(body, { ETag: this.#etag(resource, body) });
+  }
+
+  #checkIfMatch({ header }: Context, before: Resource<Spec, Status>, deps: CrudDeps): void {
+    checkIfMatch(header('if-match'), before.metadata.resourceVersion, () => this.#etag(before, this.#options.dto(before, deps.store, deps)));
   }
 
   #etag(resource: Resource<Spec, Status>, body: unknown): string {

@@ -122,6 +122,8 @@ t.test('Q-ERR-14, Q-ERR-16: update merges by top-level field under If-Match', as
     { status: 412, body: { code: 'precondition_failed', currentETag: /^"\d+"$/ } },
     '412 before the conflict',
   );
+  const now = String((await engineer.get(path)).headers.etag);
+  t.match(await engineer.put(path, { description: 'g' }, { headers: { 'If-Match': `W/${now}` } }), { status: 412, body: { currentETag: now } }, 'a weak tag matches nothing');
   t.match(await engineer.put(path, { description: 'g' }), { status: 409, body: { code: 'frozen' } });
   t.match(test.audits.at(-1), { action: 'Update', result: 'Rejected', reason: 'Frozen', target: { kind: 'Tank', name: 't-1' } });
   t.equal((await engineer.put(path, { description: 'thawed' }, { headers: { 'If-Match': '*' } })).status, 200);
