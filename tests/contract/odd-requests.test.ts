@@ -151,12 +151,14 @@ t.test('Q-ERR-01: broken requests on the wire are answered or cut, and the gatew
     'very many headers': `GET /healthz HTTP/1.1\r\nHost: a\r\n${Array.from({ length: 500 }, (_, i) => `X-${i}: 1\r\n`).join('')}\r\n`,
     'two lengths': 'POST /api/v1/apply HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
     'a negative length': 'POST /api/v1/apply HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n',
+    'two hosts': 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n',
     'a length and chunks': 'POST /api/v1/apply HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   };
   for (const [what, text] of Object.entries(lines)) {
     const answer = await exchange(text);
     t.match(answer, /^$|^HTTP\/1\.1 (4\d\d|505|200)/, `${what}: ${answer.slice(0, 60)}`);
     t.notMatch(answer, /^HTTP\/1\.1 500/, what);
+    if (what.startsWith('two ')) t.match(answer, /^HTTP\/1\.1 400 [^]*malformed_request/, what);
   }
   t.match(await test.request('GET', '/healthz'), { status: 200, body: { status: 'ok' } });
 });
@@ -173,7 +175,7 @@ function exchange(text: string): Promise<string> {
     socket.setTimeout(2000, finish);
     socket.on('data', (chunk: Buffer) => {
       received += chunk.toString('latin1');
-      if (received.includes('\r\n\r\n')) finish();
+      if (/\r\n\r\n[^]/.test(received)) finish();
     });
     socket.on('error', finish);
     socket.on('close', finish);

@@ -325,6 +325,12 @@ class Front {
   }
 }
 
+/** Where a request ends is in doubt: the connection ends with the answer. */
+function malformed(sentence: string): Answer {
+  const refusal = answerRefusal(new Refusal('invalid', sentence, { code: 'malformed_request' }));
+  return new Answer(refusal.status, refusal.body, refusal.headers, refusal.mediaType, true);
+}
+
 /** One request on the wire and the one answer to it. */
 class Exchange implements Incoming {
   readonly method: string;
@@ -416,14 +422,13 @@ class Exchange implements Incoming {
   refuseMalformed(): Answer | undefined {
     const encoding = this.headers.get('transfer-encoding');
     const length = this.headers.get('content-length');
+    if (this.headers.repeats('host')) return malformed('the request names its host twice');
     if (length === undefined && encoding === undefined) return undefined;
     const odd =
       this.headers.repeats('content-length') ||
       (encoding !== undefined && (encoding.toLowerCase() !== 'chunked' || length !== undefined)) ||
       (length !== undefined && !/^\d{1,15}$/.test(length));
-    if (!odd) return undefined;
-    const refusal = answerRefusal(new Refusal('invalid', 'the request states its length in a way that is not accepted', { code: 'malformed_request' }));
-    return new Answer(refusal.status, refusal.body, refusal.headers, refusal.mediaType, true);
+    return odd ? malformed('the request states its length in a way that is not accepted') : undefined;
   }
 
   /** Must have run before the turn of the request ends, unless it was answered. */
