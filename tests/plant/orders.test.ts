@@ -75,3 +75,15 @@ t.test('D-C-01, D-C-02: orders of an older release are dropped and told, one tha
   }
   t.match((await plant.api.get(`${SITE}/alarms`)).body.find(({ name }: { name: string }) => name === alarm.name)?.state, /^Cleared/, 'the next command that is accepted ends it');
 });
+
+t.test('D-C-03: the name of a run that has ended is not taken again', async (t) => {
+  const exported = (await plant.api.get('/api/v1/export?kinds=Batch&status=true')).body as {
+    readonly metadata: object;
+    readonly spec: object;
+    readonly status: { readonly phase: string };
+  }[];
+  const ended = exported.find(({ status }) => status.phase === 'Aborted');
+  t.match(await plant.api.post('/api/v1/apply', { ...ended, spec: { ...ended?.spec, description: 'again' } }), { status: 409, body: { code: 'run_ended', phase: 'Aborted' } });
+  t.match(await plant.api.post('/api/v1/apply', ended), { status: 200, body: { operation: 'unchanged', warnings: [/status is ignored/] } });
+  t.same((await plant.api.get('/api/v1/export?kinds=Batch')).body, []);
+});

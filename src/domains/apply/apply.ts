@@ -3,13 +3,15 @@
  * manifests of one request in one transaction. What the kind's own routes refuse, apply refuses with the same status,
  * except the exemptions the contract names.
  *
- * Order: the shape of all manifests, the permission for all, then one by one against what the earlier ones leave behind.
+ * Order: the shape of all manifests, the permission for all, then one by one against what those before leave behind; what is
+ * referred to goes first, wherever it stands in the request.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { decode } from '../../platform/http/json-body.js';
+import { statusOfRefusal } from '../../platform/http/status.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import { writtenKeys } from '../../platform/store/envelope.js';
@@ -19,7 +21,7 @@ import * as v from 'valibot';
 import { SITE } from '../plant/rules.js';
 import { type Arrival, arrived } from './from-device.js';
 import { applyRuleOf } from './kind-rules.js';
-import { type AnyKind, ROUTELESS_KINDS } from './kinds.js';
+import { type AnyKind, APPLIED_KINDS, ROUTELESS_KINDS } from './kinds.js';
 import { type Manifest, readManifest, siteOfManifest } from './manifest.js';
 import { StagedStore } from './staging.js';
 
@@ -82,12 +84,77 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   steps.forEach((step, index) => atIndex(index, several, () => authorise(step, actor, deps.store)));
   const staged = new StagedStore(deps.store);
   const audits: AuditDraft[] = [];
-  const outcomes = steps.map((step, index) => atIndex(index, several, () => stage(step, actor, staged, audits, deps)));
+  const outcomes: Outcome[] = [];
+  const refused: RefusedManifest[] = [];
+  for (const index of inOrderOfNeed(steps)) {
+    try {
+      outcomes[index] = stage(steps[index], actor, staged, audits, deps);
+    } catch (fault) {
+      if (!(fault instanceof Refusal)) throw fault;
+      refused.push({ index, step: steps[index], refusal: fault });
+    }
+  }
+  if (refused.length > 0) throw refusalOfAll(refused, several);
   // one record at least per request, also when nothing changed (D-AUDIT-02)
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
   const puts: readonly Put[] = staged.puts;
   await deps.store.write({ puts, audits });
   return outcomes.map((outcome) => served(outcome, deps.store));
+}
+
+interface RefusedManifest {
+  readonly index: number;
+  readonly step: Step;
+  readonly refusal: Refusal;
+}
+
+/** The refusal of the first in the order of the request; of several manifests all are named (D-C-03). */
+function refusalOfAll(refused: readonly RefusedManifest[], several: boolean): Refusal {
+  const inOrder = refused.toSorted((a, b) => a.index - b.index);
+  const [{ index, refusal }] = inOrder;
+  if (!several) return refusal;
+  const errors = inOrder.map(({ index: at, step: { manifest }, refusal: each }) => ({
+    index: at,
+    kind: manifest.kind.kind,
+    name: manifest.name,
+    status: statusOfRefusal(each),
+    ...(each.context.code === undefined ? {} : { code: each.context.code }),
+    error: each.message,
+    ...(each.context.field === undefined ? {} : { field: each.context.field }),
+  }));
+  return new Refusal(refusal.kind, `manifest ${index}: ${refusal.message}`, { ...refusal.context, index, errors });
+}
+
+/** Indices so that what is referred to comes first, whatever the order of the request; within a kind as given. */
+function inOrderOfNeed(steps: readonly Step[]): readonly number[] {
+  const keyOf = ({ kind }: AnyKind, site: string, name: string): string => `${kind}|${site}|${name}`;
+  const byKey = new Map(steps.map(({ manifest: { kind, name }, site }, index) => [keyOf(kind, site, name), index] as const));
+  const byKind = steps.map((_, index) => index).sort((a, b) => rankOf(steps[a]) - rankOf(steps[b]) || a - b);
+  const done = new Set<number>();
+  const visit = (index: number): void => {
+    if (done.has(index)) return;
+    done.add(index); // before what it needs, so that a ring ends
+    const { manifest, site } = steps[index];
+    for (const name of neededBy(manifest)) {
+      const needed = byKey.get(keyOf(manifest.kind, site, name));
+      if (needed !== undefined) visit(needed);
+    }
+    order.push(index);
+  };
+  const order: number[] = [];
+  for (const index of byKind) visit(index);
+  return order;
+}
+
+function rankOf({ manifest: { kind } }: Step): number {
+  return APPLIED_KINDS.indexOf(kind);
+}
+
+/** Names of the same kind; a spec that is not read yet may say anything. */
+function neededBy({ kind, spec }: Manifest): readonly string[] {
+  if (kind.kind === 'ControlModule') return spec.parentKind === 'ControlModule' ? [String(spec.parentName)] : [];
+  if (kind.kind !== 'FunctionBlockType' || !Array.isArray(spec.blocks)) return [];
+  return spec.blocks.map((block: unknown) => String((block as { readonly type?: unknown } | null)?.type));
 }
 
 function atIndex<T>(index: number, several: boolean, work: () => T): T {
@@ -117,14 +184,15 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
   const { spec: written, warnings: notes } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
   const { spec: decoded, warning } =
     kind.kind === 'IOModule' ? arrived({ name, spec: written, before, fromDevice: manifest.fromDevice, deviceId: deps.deviceId } as Arrival) : { spec: written };
-  const warnings = warning === undefined ? notes : [...notes, warning];
+  const ignored = manifest.status ? ['status is ignored: apply takes the spec, and what runs makes its own status'] : [];
+  const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored];
   const spec: unknown = kind.admit?.(decoded, { name, site, via: 'apply', before, read: staged }) ?? decoded;
   const labels = changedKeys(manifest.labels, before?.metadata.labels, 'metadata.labels', kind, actor);
   const annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor);
   const changed = !before || !isDeepStrictEqual(spec, before.spec);
   const step: Step = { manifest, site };
   if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings };
-  const ruled = applyRuleOf(kind.kind)?.({ name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs(), manifest });
+  const ruled = applyRuleOf(kind.kind)?.({ name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs() });
   const companions = changed ? companionsOf(kind, { name, site, spec, before, read: staged, by: actor.displayName }) : {};
   const status: unknown = ruled?.status ?? companions.status;
   staged.put({

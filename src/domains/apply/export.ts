@@ -3,8 +3,11 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { isReservedKey } from '../../platform/store/envelope.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { Alarm } from '../alarms/kind.js';
+import { Batch } from '../batches/kind.js';
 import type { ControlModuleSpec } from '../control-modules/kind.js';
 import type { FunctionBlockTypeSpec } from '../logic/kind.js';
+import { isAdhoc } from '../procedures/roots.js';
 import { apiVersionOf } from './apply.js';
 import { FROM_DEVICE } from './from-device.js';
 import { type AnyKind, APPLIED_KINDS } from './kinds.js';
@@ -37,15 +40,20 @@ function isWanted(kind: AnyKind, kinds: readonly string[] | undefined): boolean 
   return kinds === undefined || [kind.kind, ...(kind.aliases ?? [])].some((name) => kinds.includes(name));
 }
 
-/** Derived resources come back by themselves; elements and batches that have run are records, not configuration. */
-function isExported(kind: AnyKind, { metadata, spec, status }: Resource<unknown, unknown>, { site, visible }: ExportWish): boolean {
+/** What happened on this box and is no configuration of another: it comes with `status` only (D-C-03). */
+const HAPPENED: readonly string[] = [Alarm.kind, Batch.kind];
+
+/** Derived resources come back by themselves; alarms, batches and the elements of a run are what happened, not configuration. */
+function isExported(kind: AnyKind, resource: Resource<unknown, unknown>, { site, visible, status: withStatus }: ExportWish): boolean {
+  const { metadata, spec } = resource;
   const scope = kind.kind === 'Site' ? metadata.name : metadata.site;
   if (scope !== '' && (!visible(scope) || (site !== undefined && site !== scope))) return false;
-  if (metadata.ownerReferences.length > 0) return false;
+  if (metadata.ownerReferences.length > 0 && !(withStatus && kind.group === 'recipe')) return false;
   const { batchRef, parentRef } = spec as { batchRef?: string; parentRef?: unknown };
+  if (withStatus) return true;
+  if (HAPPENED.includes(kind.kind) || isAdhoc(resource)) return false;
   if (kind.group === 'recipe' && (batchRef || parentRef)) return false;
-  if (kind.group === 'control' && batchRef && kind.body === 'spec') return false;
-  return kind.kind !== 'Batch' || (status as { phase: string }).phase === 'Pending';
+  return !(kind.group === 'control' && batchRef && kind.body === 'spec');
 }
 
 /** What the product has written on a resource is of this box, and no other takes it (envelope.ts). */
@@ -90,7 +98,7 @@ function inOrder(kind: AnyKind, resources: readonly Resource<unknown, unknown>[]
   return ordered;
 }
 
-const NEEDS: Readonly<Record<string, (spec: unknown) => readonly string[]>> = {
+export const NEEDS: Readonly<Record<string, (spec: unknown) => readonly string[]>> = {
   FunctionBlockType: (spec) => (spec as FunctionBlockTypeSpec).blocks.map((block) => block.type),
   ControlModule: (spec) => ((spec as ControlModuleSpec).parentKind === 'ControlModule' ? [(spec as ControlModuleSpec).parentName] : []),
 };

@@ -17,6 +17,11 @@ const STATUS: Readonly<Record<RefusalKind, number>> = {
   unavailable: 503,
 };
 
+/** For a body that tells of several refusals. */
+export function statusOfRefusal({ kind }: Refusal): number {
+  return STATUS[kind];
+}
+
 const STATUS_LINES: Readonly<Record<number, string>> = {
   101: '101 Switching Protocols',
   200: '200 OK',

@@ -1,7 +1,11 @@
 /** Generic apply and export over the real pipeline. */
 import t from 'tap';
+import { Alarm } from '../../../src/domains/alarms/kind.js';
+import { Batch } from '../../../src/domains/batches/kind.js';
 import { CoordinationBlock } from '../../../src/domains/coordination/kind.js';
 import { Area } from '../../../src/domains/plant/kind.js';
+import { Phase } from '../../../src/domains/procedures/kind.js';
+import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -81,6 +85,64 @@ t.test('decisions Q-CHANGE-06: an array is one transaction; the first refusal ro
   t.match(await apply(Array.from({ length: 501 }, (_, index) => manifest('Area', `a-${index}`))), { status: 400 });
 });
 
+t.test('D-C-03: the order of an array is of no matter, and all of its errors are told', async (t) => {
+  const mixed = [
+    manifest('ControlModule', 'inner', { templateRef: 'tpl', parentKind: 'ControlModule', parentName: 'outer' }),
+    manifest('ControlModule', 'outer', { templateRef: 'tpl', parentName: 'u-mixed' }),
+    manifest('Unit', 'u-mixed', { processCellName: 'pc-mixed' }),
+    manifest('ProcessCell', 'pc-mixed', { areaName: 'area-mixed' }),
+    manifest('Area', 'area-mixed'),
+    manifest('ControlModuleTemplate', 'tpl', { moduleType: 'x' }, {}),
+  ];
+  const applied = await apply(mixed);
+  t.equal(applied.status, 200, applied.text);
+  t.same(
+    applied.body.map(({ name, operation }: { name: string; operation: string }) => [name, operation]),
+    mixed.map(({ metadata }) => [metadata.name, 'created']),
+    'answered in the order of the request',
+  );
+  const refused = await apply([manifest('Unit', 'lost', { processCellName: 'gone' }), manifest('Area', 'fine'), manifest('ProcessCell', 'also', { areaName: 'gone' })]);
+  t.match(refused, {
+    status: 400,
+    body: {
+      index: 0,
+      field: 'processCellName',
+      errors: [
+        { index: 0, kind: 'Unit', name: 'lost', status: 400, code: 'unknown_reference', field: 'processCellName', error: /gone/ },
+        { index: 2, kind: 'ProcessCell', name: 'also', status: 400, code: 'unknown_reference' },
+      ],
+    },
+  });
+  t.equal(refused.body.errors.length, 2);
+});
+
+t.test('D-C-03: an export is configuration: no alarm, no batch, no element of a run; they come with their status', async (t) => {
+  const alarm = await apply(manifest('Alarm', 'happened', { source: 'Unit/u', message: 'hot' }));
+  t.equal(alarm.status, 200, alarm.text);
+  const batch = { ...Batch.initialStatus({} as never) };
+  await plant.store.write({
+    puts: [
+      { kind: Batch, site: 'north', name: 'planned', spec: { batchID: 'P-1', masterRecipeRef: 'r' }, status: batch },
+      { kind: Batch, site: 'north', name: 'ended', spec: { batchID: 'P-2', masterRecipeRef: 'r' }, status: { ...batch, phase: 'Complete' } },
+      { kind: Phase, site: 'north', name: 'of-a-run', spec: {}, status: { ...Phase.initialStatus({ mode: '' } as never), adhoc: true } },
+    ] as unknown as Put[],
+  });
+  const names = async (query: string): Promise<string[]> =>
+    (await engineer.get(`/api/v1/export?site=north${query}`)).body.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+  const happened = ['happened', 'planned', 'ended', 'of-a-run'];
+  const configured = await names('');
+  t.same(
+    happened.filter((name) => configured.includes(name)),
+    [],
+  );
+  const told = await names('&status=true');
+  t.same(
+    happened.filter((name) => told.includes(name)),
+    happened,
+  );
+  await plant.store.write({ removes: happened.map((name) => ({ kind: name === 'happened' ? 'Alarm' : name === 'of-a-run' ? 'Phase' : 'Batch', site: 'north', name })) });
+});
+
 t.test('decisions Q-CHANGE-07: apply needs the action of the kind as well', async (t) => {
   t.match(await apply(manifest('Controller', 'edge-1')), { status: 403, body: { code: 'action_missing', action: 'controller:create' } });
   t.match(await apply(manifest('IOModule', 'io', { protocol: 'simulation', controllerRef: 'edge-1' })), { status: 403, body: { action: 'iomodule:create' } });
@@ -115,7 +177,8 @@ t.test('decisions Q-CHANGE-08, Q-ALARM-08: what runs is not edited, an alarm is 
   t.match(await apply(manifest('Phase', 'ph', { parentRef: { kind: 'Operation', name: 'op' } })), { status: 200 });
   t.match(await apply(manifest('Phase', 'ph', { description: 'x' })), { status: 409, body: { code: 'element_owned' } });
   const alarm = { source: 'Unit/u', message: 'hot' };
-  t.match(await apply({ ...manifest('Alarm', 'al', alarm), status: { state: 'ActiveAcknowledged' } }), { status: 200 });
+  t.match(await apply({ ...manifest('Alarm', 'al', alarm), status: { state: 'ActiveAcknowledged' } }), { status: 200, body: { warnings: [/status is ignored/] } });
+  t.equal(plant.store.get(Alarm, 'north', 'al')?.status.state, 'ActiveUnacknowledged');
   t.match(await apply(manifest('Alarm', 'al', alarm)), { status: 200, body: { operation: 'unchanged' } });
   t.match(await apply(manifest('Alarm', 'al', { ...alarm, message: 'cold' })), { status: 409 });
 });
