@@ -123,7 +123,11 @@ t.test('the console in the hands of people', { timeout: SUITE_MS_MAX }, async (t
       wire = socket;
       socket.connectToServer();
     });
-    await page.route(`**${SITE}/alarms`, (route) => route.fulfill({ json: listed }));
+    const isList = ({ pathname }: URL): boolean => pathname === `${SITE}/alarms`;
+    await page.route(isList, (route) => {
+      const names = new URL(route.request().url()).searchParams.get('name')?.split(',');
+      return route.fulfill({ json: names ? listed.filter(({ name }) => names.includes(name)) : listed });
+    });
     await page.route(`**${SITE}/alarms/*/acknowledge`, (route) => route.fulfill({ status: 204 }));
     await page.goto(`${box.base}/hmi`);
     await signIn(page, 'olga');
@@ -134,7 +138,7 @@ t.test('the console in the hands of people', { timeout: SUITE_MS_MAX }, async (t
     await stopClock(page);
     const sent = writesOf(page);
     listed = [alarm('li201', 'Critical'), ...listed];
-    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', seq: 1 }));
+    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', name: 'li201', seq: 1 }));
     await runUntil(page, 'the new alarm is drawn', () => page.getByTestId('alarm-li201').isVisible());
     await page.getByTestId('acknowledge-li111').click();
     await allSent(page);
@@ -152,7 +156,8 @@ t.test('the console in the hands of people', { timeout: SUITE_MS_MAX }, async (t
     await page.getByTestId('nav-overview').click();
     await page.getByTestId('unit-rx101').locator('.severity').waitFor();
     listed = listed.map((each) => ({ ...each, shelved: true }));
-    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', seq: 4 }));
+    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', name: 'li111', seq: 4 }));
+    wire?.send(JSON.stringify({ type: 'alarm', site: 'demo', name: 'li201', seq: 5 }));
     await page.getByTestId('unit-rx101').locator('.severity').waitFor({ state: 'detached' }); // a shelved alarm calls for nobody
     await page.context().close();
   });

@@ -1,7 +1,7 @@
 /** What a person does to alarms, and their history (contract 2, Alarms; decisions Q-ALARM-05, Q-ALARM-07). */
-import { get, post } from './api.js';
+import { ApiError, get, post } from './api.js';
 import { boxNowMs } from './box-clock.js';
-import { readAlarmsSoon, site } from './plant.js';
+import { readAlarmSoon, site } from './plant.js';
 import type { Alarm, AlarmEvent, AlarmMetrics, LogPage } from './types.js';
 
 const HISTORY_MAX = 200;
@@ -13,17 +13,32 @@ function at(name: string, verb: string): string {
 /** Recorded; the verdict of the alarm controller comes on the stream (contract 2, Alarms). */
 export async function acknowledge({ name }: Alarm): Promise<void> {
   await post(at(name, 'acknowledge'));
-  readAlarmsSoon();
+  readAlarmSoon(name);
+}
+
+/** A few at a time; what is refused of one is told, and the others are done. */
+export async function acknowledgeAll(found: readonly Alarm[]): Promise<void> {
+  const waiting = [...found];
+  const faults: unknown[] = [];
+  const lane = async (): Promise<void> => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      await acknowledge(next).catch((fault: unknown) => {
+        if (!(fault instanceof ApiError && fault.status === 409)) faults.push(fault); // 409: somebody else has, or it is resolved
+      });
+    }
+  };
+  await Promise.all([lane(), lane(), lane(), lane()]);
+  if (faults.length > 0) throw faults[0];
 }
 
 export async function shelve({ name }: Alarm, duration: string): Promise<void> {
   await post(at(name, 'shelve'), { duration });
-  readAlarmsSoon();
+  readAlarmSoon(name);
 }
 
 export async function unshelve({ name }: Alarm): Promise<void> {
   await post(at(name, 'unshelve'));
-  readAlarmsSoon();
+  readAlarmSoon(name);
 }
 
 export interface HistoryFilter {

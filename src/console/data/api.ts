@@ -41,6 +41,33 @@ export function get<T>(path: string, options?: RequestOptions): Promise<T> {
   return send<T>('GET', path, undefined, options);
 }
 
+/** A page of a list (decisions Q-MES-16). */
+export interface ListPage<T> {
+  readonly items: readonly T[];
+  /** Address of the next page; empty when there is none. */
+  readonly next: string;
+  /** Of all pages. */
+  readonly total: number;
+}
+
+export async function getList<T>(path: string, options: RequestOptions = {}): Promise<ListPage<T>> {
+  const answer = await asked('GET', path, undefined, options);
+  const items = await read<readonly T[]>(answer);
+  const next = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get('Link') ?? '')?.[1] ?? '';
+  return { items, next, total: Number(answer.headers.get('X-Total-Count') ?? items.length) };
+}
+
+/** All pages of a list, one after the other: each is short, and packed. */
+export async function getAll<T>(path: string, options: RequestOptions = {}): Promise<readonly T[]> {
+  const found: T[] = [];
+  for (let next = path; next !== ''; ) {
+    const page: ListPage<T> = await getList<T>(next, options);
+    found.push(...page.items);
+    next = page.next;
+  }
+  return found;
+}
+
 export function post<T>(path: string, body?: unknown, options?: RequestOptions): Promise<T> {
   return send<T>('POST', path, body, options);
 }
@@ -51,10 +78,14 @@ export function remove<T>(path: string, body?: unknown): Promise<T> {
 }
 
 async function send<T>(method: string, path: string, body: unknown, options: RequestOptions = {}): Promise<T> {
+  return read<T>(await asked(method, path, body, options));
+}
+
+/** Once more with a new token where the old one has ended. */
+async function asked(method: string, path: string, body: unknown, options: RequestOptions): Promise<Response> {
   const answer = await attempt(method, path, body, options);
-  if (answer.status !== 401 || options.anonymous === true || !credential || credential.token() === '' || !(await isStaleToken(answer))) return read<T>(answer);
-  if (!(await credential.renew())) return read<T>(answer);
-  return read<T>(await attempt(method, path, body, options));
+  if (answer.status !== 401 || options.anonymous === true || !credential || credential.token() === '' || !(await isStaleToken(answer))) return answer;
+  return (await credential.renew()) ? attempt(method, path, body, options) : answer;
 }
 
 /** A 401 that a new token may mend; a wrong password is not one. */

@@ -68,7 +68,7 @@ export function startBatch(): void {
   // on the overview the batch that matters most is open without a touch; the view of a batch shows the one that is asked for
   effect(() => {
     const found = batches.value;
-    if (ready.value && view.value.name !== 'batch' && !found.some(({ name }) => name === selected.peek())) select(found[0]?.name ?? '');
+    if (ready.value && view.value.name !== 'batch' && (selected.peek() === '' || gone.value)) select(found[0]?.name ?? '');
   });
   everySecond(async () => {
     const batch = detail.peek();

@@ -3,7 +3,7 @@
  * each, so that a value that moves redraws its own text and nothing else.
  */
 import { computed, type Signal, signal } from '@preact/signals';
-import { get } from './api.js';
+import { get, getAll, getList, type ListPage } from './api.js';
 import { noteBoxTime } from './box-clock.js';
 import { type KeyTags, keyTagsOf, patternsOf } from './key-tags.js';
 import { Latest } from './latest.js';
@@ -26,7 +26,11 @@ export const keyTags = signal<ReadonlyMap<string, KeyTags>>(new Map());
 /** All tags and control modules of the site, as engineering describes them. */
 export const tagList = signal<readonly TagDescriptor[]>([]);
 export const modules = signal<ReadonlyMap<string, ModuleInfo>>(new Map());
+/** What matters now: the first page of the batches of the site, open ones first. The others are searched for. */
 export const batches = signal<readonly BatchItem[]>([]);
+/** How many there are, and the address of the next page. */
+export const batchCount = signal(0);
+export const batchesNext = signal('');
 export const prompts = signal<readonly Prompt[]>([]);
 export const alarms = signal<readonly Alarm[]>([]);
 /** Phases under way, by name. */
@@ -94,6 +98,7 @@ export async function showSite(name: string): Promise<void> {
   elements.clear();
   phases.value = new Map();
   for (const each of [engineering, ...readers]) each.forget();
+  touched = undefined;
   forgetFaults();
   if (name === '') return;
   localStorage.setItem(SITE_KEY, name);
@@ -253,10 +258,29 @@ function noteActiveWork(found: readonly OverviewUnit[]): void {
   if (news) readPhasesSoon();
 }
 
+/** Of the list of batches; a panel shows a dozen. */
+const BATCHES_PAGE = 60;
+
+export type BatchSet = 'all' | 'open' | 'ended';
+const STATES_OF: Readonly<Record<BatchSet, string>> = {
+  all: '',
+  open: 'Pending,Running,Pausing,Paused,Holding,Held,Restarting,Stopping,Aborting',
+  ended: 'Complete,Stopped,Aborted,Failed',
+};
+
+/** The gateway searches, filters, sorts and counts. @param next address of a further page; empty for the first. */
+export function findBatches(search: string, set: BatchSet, next = ''): Promise<ListPage<BatchItem>> {
+  const query = new URLSearchParams({ order: 'recent', limit: String(BATCHES_PAGE) });
+  for (const [name, value] of Object.entries({ search: search.trim(), state: STATES_OF[set] })) if (value !== '') query.set(name, value);
+  return getList<BatchItem>(next === '' ? at(`batches?${query}`) : next, BACKGROUND);
+}
+
 const readBatches = reader(
-  () => get<BatchItem[]>(at('batches'), BACKGROUND),
-  (found) => {
-    batches.value = sorted(found);
+  () => findBatches('', 'all'),
+  ({ items, next, total }) => {
+    batches.value = items;
+    batchCount.value = total;
+    batchesNext.value = next;
   },
 );
 
@@ -268,16 +292,50 @@ const readPrompts = reader(
   },
 );
 
-const readAlarms = reader(
-  async () => (can('alarm:list') ? get<Alarm[]>(at('alarms'), BACKGROUND) : []),
-  (found) => {
-    alarms.value = found;
+const ALARMS_PAGE = 1000;
+/** More are read whole: their names would make a longer question than the list is an answer. */
+const ALARMS_TOUCHED_MAX = 50;
+/** Alarms that a frame has told of since they were read; undefined while all of them are to be read. */
+let touched: Set<string> | undefined;
+let readsWhole = 0;
+
+/** Whole after a loss, else those that have changed: each transition in a flood read the whole list on every panel. */
+const readAlarmsNow = reader(
+  async () => {
+    if (!can('alarm:list')) return { all: [] };
+    const names = touched !== undefined && readsWhole === 0 && touched.size <= ALARMS_TOUCHED_MAX ? [...touched] : undefined;
+    touched = new Set();
+    try {
+      if (names?.length === 0) return { names, found: [] };
+      if (names) return { names, found: await getAll<Alarm>(at(`alarms?limit=${ALARMS_PAGE}&name=${names.map(encodeURIComponent).join(',')}`), BACKGROUND) };
+      readsWhole += 1;
+      return { all: await getAll<Alarm>(at(`alarms?limit=${ALARMS_PAGE}`), BACKGROUND).finally(() => (readsWhole -= 1)) };
+    } catch (fault) {
+      touched = undefined; // what has changed is not known any more
+      throw fault;
+    }
+  },
+  ({ all, names, found }) => {
+    if (all) alarms.value = all;
+    else if (names && names.length > 0) alarms.value = [...alarms.peek().filter(({ name }) => !names.includes(name)), ...(found ?? [])];
   },
 );
 
+function readAlarms(): Promise<void> {
+  touched = undefined;
+  return readAlarmsNow();
+}
+
 const readUnitsSoon = coalesced(120, () => readOverview());
 export const readBatchesSoon = coalesced(120, () => readBatches());
-export const readAlarmsSoon = coalesced(120, () => readAlarms());
+const readTouchedSoon = coalesced(120, () => readAlarmsNow());
+
+/** Something has happened to an alarm. */
+export function readAlarmSoon(name: string): void {
+  touched?.add(name);
+  readTouchedSoon();
+}
+
 export const readPromptsSoon = coalesced(50, () => readPrompts());
 const readPhasesSoon = coalesced(80, () => readPhases());
 
@@ -314,7 +372,7 @@ function receive(frame: Frame): void {
   if (frame.site !== site.peek()) return;
   if (frame.type === 'tag') receiveTag(frame as unknown as TagFrame);
   else if (frame.type === 'state') receiveState(frame as unknown as StateFrame, frame.replay === true);
-  else if (frame.type === 'alarm') readAlarmsSoon();
+  else if (frame.type === 'alarm' && frame.replay !== true) readAlarmSoon(String(frame.name)); // the snapshot of a new connection is read whole
 }
 
 function receiveTag(frame: TagFrame): void {
@@ -345,12 +403,4 @@ function receiveState(frame: StateFrame, replay: boolean): void {
 
 function forgetElementsOf(batch: string): void {
   for (const [key, { batchRef }] of elements) if (batchRef === batch) elements.delete(key);
-}
-
-/** Open batches first, the most urgent on top; then the past, newest first. */
-function sorted(found: readonly BatchItem[]): BatchItem[] {
-  const weight = (batch: BatchItem): number => (isFinal(batch.phase) ? 2 : batch.phase === 'Pending' ? 1 : 0);
-  return [...found].sort(
-    (a, b) => weight(a) - weight(b) || (weight(a) === 2 ? b.endedAt.localeCompare(a.endedAt) : b.priority - a.priority || a.createdAt.localeCompare(b.createdAt)),
-  );
 }

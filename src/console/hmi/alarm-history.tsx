@@ -4,7 +4,7 @@ import { alarms, site, tagList } from '../data/plant.js';
 import type { AlarmEvent } from '../data/types.js';
 import { LogFoot } from '../common/log-foot.js';
 import { t, word } from '../common/strings.js';
-import { momentText, recordText, unitText } from '../common/text.js';
+import { momentText, readingText, unitText } from '../common/text.js';
 import { useLog } from '../common/use-log.js';
 import { SeverityMark, sourceName } from './alarm.js';
 import type { AlarmFilter } from './alarms-view.js';
@@ -53,5 +53,5 @@ const NUMBER = /^-?\d+(\.\d+)?(e[+-]\d+)?$/;
 /** A state in words, or a number with the unit of what was measured. */
 function valueOf(event: AlarmEvent): string {
   if (!NUMBER.test(event.value)) return word(event.value);
-  return `${recordText(event.value, true)} ${unitText(measuredIn(sourceName(event), tagList.peek()))}`.trim();
+  return `${readingText(Number(event.value))} ${unitText(measuredIn(sourceName(event), tagList.peek()))}`.trim();
 }

@@ -18,9 +18,16 @@ export function sourceName({ source }: Pick<Alarm, 'source'>): string {
 
 export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low'] as const;
 
-/** The worst first, of the same severity those nobody has acknowledged, then the newest. */
+/**
+ * The worst first, of the same severity those nobody has acknowledged, then by priority; of equals the one that came first:
+ * in a flood it is the cause, and those that follow must not push it out of sight (ISA-18.2, first-out).
+ */
 export function urgency(a: Alarm, b: Alarm): number {
-  return rank(a) - rank(b) || b.activatedAt.localeCompare(a.activatedAt) || a.name.localeCompare(b.name);
+  return rank(a) - rank(b) || b.priority - a.priority || a.activatedAt.localeCompare(b.activatedAt) || a.name.localeCompare(b.name);
+}
+
+export function newest(a: Alarm, b: Alarm): number {
+  return b.activatedAt.localeCompare(a.activatedAt) || urgency(a, b);
 }
 
 function rank(alarm: Alarm): number {

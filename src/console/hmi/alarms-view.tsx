@@ -1,21 +1,28 @@
 /** Alarms: what is active now, and what was (ISA-18.2). Shape and word carry the severity too, not only colour. */
 import { useState } from 'preact/hooks';
-import { acknowledge, unshelve } from '../data/alarms.js';
+import { acknowledge, acknowledgeAll, unshelve } from '../data/alarms.js';
 import { alarms, stale, tagList, units } from '../data/plant.js';
 import { measuredIn } from '../data/module-tags.js';
 import { can } from '../data/session.js';
 import type { Alarm } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { Chips } from '../common/chips.js';
+import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
 import { t, word } from '../common/strings.js';
-import { momentText, recordText, unitText } from '../common/text.js';
+import { momentText, readingText, recordText, unitText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { useStill } from '../common/use-still.js';
-import { isOfNumber, isUnacknowledged, SEVERITIES, SeverityMark, sourceName, urgency } from './alarm.js';
+import { isOfNumber, isUnacknowledged, newest, SEVERITIES, SeverityMark, sourceName, urgency } from './alarm.js';
 import { AlarmHistory } from './alarm-history.js';
 import { AlarmMetricsPanel } from './alarm-metrics.js';
 import { ShelveDialog } from './shelve-dialog.js';
+
+/** More are one touch away: thousands of rows make a panel slow exactly in a flood. */
+const ROWS_MAX = 50;
+
+type Order = 'urgency' | 'newest';
+type Group = 'none' | 'unit' | 'source';
 
 const TABS = ['now', 'history', 'metrics'] as const;
 type Tab = (typeof TABS)[number];
@@ -94,10 +101,20 @@ function FilterFields({ filter, hasSeverity, onChange }: FilterFieldsProps) {
 function ActiveAlarms({ filter }: { readonly filter: AlarmFilter }) {
   const [shown, setShown] = useState<Shown>('open');
   const [shelving, setShelving] = useState<Alarm | null>(null);
+  const [search, setSearch] = useState('');
+  const [order, setOrder] = useState<Order>('urgency');
+  const [group, setGroup] = useState<Group>('none');
+  const [rowsMax, setRowsMax] = useState(ROWS_MAX);
+  const [acknowledging, setAcknowledging] = useState<readonly Alarm[] | null>(null);
   const sending = useSend();
   const still = useStill(alarms.value);
   const matching = alarms.value.filter(({ severity, unit }) => (filter.severity === '' || severity === filter.severity) && (filter.unit === '' || unit === filter.unit));
-  const rows = matching.filter(IS_SHOWN[shown]).sort(urgency);
+  const wanted = search.trim().toLowerCase();
+  const holds = ({ message, name, source, unit }: Alarm): boolean => wanted === '' || [message, name, source, unit].some((text) => text.toLowerCase().includes(wanted));
+  const found = matching.filter((alarm) => IS_SHOWN[shown](alarm) && holds(alarm)).sort(order === 'newest' ? newest : urgency);
+  const groups = grouped(found, group);
+  const rows = groups.flatMap(({ alarms: members }) => members).slice(0, rowsMax);
+  const open = rows.filter((alarm) => !alarm.shelved && isUnacknowledged(alarm));
   const hidden = alarms.value.filter(IS_SHOWN.open).length;
   return (
     <>
@@ -108,6 +125,31 @@ function ActiveAlarms({ filter }: { readonly filter: AlarmFilter }) {
         onChoose={setShown}
         testid="alarm-set"
       />
+      <div class="alarm-tools">
+        <input
+          type="search"
+          aria-label={t.alarmSearch}
+          placeholder={t.search}
+          value={search}
+          onInput={(event) => setSearch(event.currentTarget.value)}
+          data-testid="alarm-search"
+        />
+        <Choice label={t.show} value={order} words={t.alarmOrders} onChoose={setOrder} testid="alarm-order" />
+        <Choice label={t.show} value={group} words={t.alarmGroups} onChoose={setGroup} testid="alarm-group" />
+        <span class="hint" role="status" data-testid="alarm-count">
+          {t.shownOf(rows.length, found.length)}
+        </span>
+        {rows.length < found.length && (
+          <button type="button" class="button" onClick={() => setRowsMax(rowsMax + ROWS_MAX)} data-testid="alarm-more">
+            {t.more}
+          </button>
+        )}
+        {open.length > 1 && can('alarm:acknowledge') && (
+          <button type="button" class="button" onClick={() => setAcknowledging(open)} data-testid="acknowledge-shown">
+            {t.acknowledgeShown(open.length)}
+          </button>
+        )}
+      </div>
       <Fault text={sending.fault} testid="alarm-error" />
       {!can('alarm:acknowledge') && <p class="hint">{t.commandNotAllowed}</p>}
       {rows.length === 0 && (
@@ -116,12 +158,95 @@ function ActiveAlarms({ filter }: { readonly filter: AlarmFilter }) {
         </p>
       )}
       <ul class="alarm-rows scroll" data-testid="alarm-rows" tabIndex={0} aria-label={t.alarms} {...still}>
-        {rows.map((alarm) => (
-          <Row key={alarm.name} alarm={alarm} busy={sending.busy} onAct={(act) => void sending.run(act)} onShelve={() => setShelving(alarm)} />
-        ))}
+        {rows.map((alarm, at) => [
+          group !== 'none' && groupOf(alarm, group) !== (at === 0 ? undefined : groupOf(rows[at - 1] as Alarm, group)) && (
+            <li key={`group ${groupOf(alarm, group)}`} class="alarm-group" data-testid="alarm-group-head">
+              <strong>{groupOf(alarm, group).toUpperCase() || '–'}</strong>{' '}
+              <span class="hint">{t.entries(groups.find(({ name }) => name === groupOf(alarm, group))?.alarms.length ?? 0)}</span>
+            </li>
+          ),
+          <Row key={alarm.name} alarm={alarm} busy={sending.busy} onAct={(act) => void sending.run(act)} onShelve={() => setShelving(alarm)} />,
+        ])}
       </ul>
+      {acknowledging && <AcknowledgeDialog found={acknowledging} onClose={() => setAcknowledging(null)} />}
       {shelving && <ShelveDialog key={shelving.name} alarm={shelving} onClose={() => setShelving(null)} />}
     </>
+  );
+}
+
+interface AlarmGroup {
+  readonly name: string;
+  readonly alarms: readonly Alarm[];
+}
+
+function groupOf(alarm: Alarm, group: Group): string {
+  return group === 'unit' ? alarm.unit : group === 'source' ? sourceName(alarm) : '';
+}
+
+/** The group of the first alarm comes first. */
+function grouped(found: readonly Alarm[], group: Group): AlarmGroup[] {
+  const groups = new Map<string, Alarm[]>();
+  for (const alarm of found) {
+    const name = groupOf(alarm, group);
+    const members = groups.get(name);
+    if (members) members.push(alarm);
+    else groups.set(name, [alarm]);
+  }
+  return [...groups].map(([name, alarms]) => ({ name, alarms }));
+}
+
+interface ChoiceProps<T extends string> {
+  readonly label: string;
+  readonly value: T;
+  readonly words: Readonly<Record<T, string>>;
+  readonly onChoose: (value: T) => void;
+  readonly testid: string;
+}
+
+function Choice<T extends string>({ label, value, words, onChoose, testid }: ChoiceProps<T>) {
+  return (
+    <select class="select" aria-label={label} value={value} onChange={(event) => onChoose(event.currentTarget.value as T)} data-testid={testid}>
+      {(Object.keys(words) as T[]).map((each) => (
+        <option key={each} value={each}>
+          {words[each]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** What was on the screen when it was asked for, and nothing that came since. */
+function AcknowledgeDialog({ found, onClose }: { readonly found: readonly Alarm[]; readonly onClose: () => void }) {
+  const sending = useSend();
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    void sending.run(async () => {
+      await acknowledgeAll(found);
+      onClose();
+    });
+  };
+  return (
+    <Dialog title={t.acknowledgeTitle(found.length)} testid="acknowledge-dialog" wide onClose={onClose}>
+      <form onSubmit={submit}>
+        <Fault text={sending.fault} testid="acknowledge-error" />
+        <p>{t.acknowledgeWords}</p>
+        <ul class="acknowledge-list scroll" tabIndex={0} aria-label={t.alarms}>
+          {found.map((alarm) => (
+            <li key={alarm.name}>
+              <SeverityMark severity={alarm.severity} /> {alarm.message || alarm.name} <span class="hint">{(alarm.unit || sourceName(alarm)).toUpperCase()}</span>
+            </li>
+          ))}
+        </ul>
+        <div class="dialog-actions">
+          <button type="button" class="button" onClick={onClose}>
+            {t.cancel}
+          </button>
+          <button type="submit" class="button primary" disabled={sending.busy} data-testid="acknowledge-send">
+            {sending.busy ? t.sending : t.acknowledge}
+          </button>
+        </div>
+      </form>
+    </Dialog>
   );
 }
 
@@ -144,7 +269,7 @@ function Row({ alarm, busy, onAct, onShelve }: RowProps) {
       <span class="alarm-text">
         <strong>{alarm.message || alarm.name}</strong>
         <span class="hint">
-          {source.toUpperCase()} · {limits} {alarm.value !== '' && <>({`${told(alarm.value)} ${unit}`.trim()})</>}
+          {source.toUpperCase()} · {limits} {alarm.value !== '' && <>({`${isNumber ? readingText(Number(alarm.value)) : word(alarm.value)} ${unit}`.trim()})</>}
         </span>
       </span>
       <span class="alarm-when">

@@ -1,27 +1,111 @@
+/** The batches of the site: what matters now first, and every other one by search, filter and page. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ListPage } from '../data/api.js';
 import { select, selected } from '../data/batch.js';
-import { batches } from '../data/plant.js';
+import { Latest } from '../data/latest.js';
+import { batchCount, batches, batchesNext, type BatchSet, findBatches, site } from '../data/plant.js';
 import type { BatchItem } from '../data/types.js';
+import { ReadFault } from '../common/fault.js';
+import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';
 import { momentText } from '../common/text.js';
 import { StateBadge } from './state-badge.js';
 
-/** Older ones are in the batch records. */
-const ROWS_MAX = 60;
+const SETS: readonly BatchSet[] = ['all', 'open', 'ended'];
+/** Somebody who types is not asked for after each letter. */
+const TYPING_MS = 250;
 
 export function BatchList() {
+  const [search, setSearch] = useState('');
+  const [set, setSet] = useState<BatchSet>('all');
+  const { items, total, next, fault, more } = useBatches(search, set);
   return (
     <section class="panel batch-list" aria-labelledby="batches-title">
-      <h2 id="batches-title">{t.batches}</h2>
-      {batches.value.length === 0 && <p class="empty">{t.noBatches}</p>}
+      <header class="batch-find">
+        <h2 id="batches-title">{t.batches}</h2>
+        <input
+          type="search"
+          aria-label={t.searchBatches}
+          placeholder={t.search}
+          value={search}
+          onInput={(event) => setSearch(event.currentTarget.value)}
+          data-testid="batch-search"
+        />
+        <select class="select" aria-label={t.show} value={set} onChange={(event) => setSet(event.currentTarget.value as BatchSet)} data-testid="batch-set">
+          {SETS.map((each) => (
+            <option key={each} value={each}>
+              {t.batchSets[each]}
+            </option>
+          ))}
+        </select>
+      </header>
+      <ReadFault text={fault} />
+      {items.length === 0 && <p class="empty">{search.trim() === '' && set === 'all' ? t.noBatches : t.nothingFound}</p>}
       <ul class="rows" data-testid="batches">
-        {batches.value.slice(0, ROWS_MAX).map((batch) => (
+        {items.map((batch) => (
           <li key={batch.name}>
             <Row batch={batch} chosen={batch.name === selected.value} />
           </li>
         ))}
       </ul>
+      <p class="batch-foot hint" role="status" data-testid="batch-count">
+        {t.shownOf(items.length, total)}
+        {next !== '' && (
+          <button type="button" class="button" onClick={more} data-testid="batch-more">
+            {t.more}
+          </button>
+        )}
+      </p>
     </section>
   );
+}
+
+/** The first page of all is what the plant shows anyway; anything else is asked for here. */
+function useBatches(search: string, set: BatchSet) {
+  const [found, setFound] = useState<ListPage<BatchItem> | null>(null);
+  const [fault, setFault] = useState('');
+  const [latest] = useState(() => new Latest());
+  const pages = useRef(1);
+  const isAsked = search.trim() !== '' || set !== 'all';
+  const look = async (next: string, before: readonly BatchItem[]): Promise<void> => {
+    try {
+      await latest.read(
+        () => findBatches(search, set, next),
+        (page) => {
+          setFound({ ...page, items: [...before, ...page.items.filter(({ name }) => !before.some((known) => known.name === name))] });
+          setFault('');
+        },
+      );
+    } catch (refused) {
+      setFault(faultText(refused));
+    }
+  };
+  useEffect(() => {
+    latest.forget();
+    pages.current = 1;
+    if (!isAsked) {
+      setFound(null);
+      return undefined;
+    }
+    const timer = window.setTimeout(() => void look('', []), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [search, set, site.value]);
+  const live = batches.value;
+  useEffect(() => {
+    if (isAsked && pages.current === 1 && found) void look('', []);
+  }, [live]);
+  const shown = found ?? { items: live, next: batchesNext.value, total: batchCount.value };
+  const known = new Map(live.map((batch) => [batch.name, batch]));
+  return {
+    items: shown.items.map((batch) => known.get(batch.name) ?? batch),
+    total: shown.total,
+    next: shown.next,
+    fault,
+    more: (): void => {
+      pages.current += 1;
+      void look(shown.next, shown.items);
+    },
+  };
 }
 
 function Row({ batch, chosen }: { readonly batch: BatchItem; readonly chosen: boolean }) {
