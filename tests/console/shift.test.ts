@@ -1,7 +1,7 @@
 /** What a shift asks of the pages when a batch does not go as it should: why, since when, by whom, and what stands in the way. */
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, batch, firstAdmin, flawsOf, layoutFlaws, open, says, signIn, startConsole, SITE, SUITE_MS_MAX } from './person.js';
+import { account, batch, firstAdmin, flawsOf, layoutFlaws, open, PASSWORD, says, signIn, startConsole, SITE, SUITE_MS_MAX } from './person.js';
 
 t.test('a shift with a batch that is held', { timeout: SUITE_MS_MAX }, async (t) => {
   const { box, browser } = await startConsole(t);
@@ -48,5 +48,123 @@ t.test('a shift with a batch that is held', { timeout: SUITE_MS_MAX }, async (t)
     await says(page.getByTestId('journal'), /Restart by Anna Admin: the foam is gone/);
     t.strictSame(await flawsOf(page, 'batch-happened'), []);
     await eventually('the journal tells the end of it too', async () => /Restarting → Running/.test((await page.getByTestId('journal').textContent()) ?? ''));
+  });
+
+  await t.test('a long list of batches says how many there are, pages, and finds the one that is asked for', async (t) => {
+    const COUNT = 70;
+    for (let at = 0; at < COUNT; at += 1) await batch(admin, `PO-${String(at).padStart(4, '0')}`);
+    await page.getByTestId('nav-overview').click();
+    await says(page.getByTestId('batch-count'), /60 of 71/);
+    t.equal(await page.getByTestId('batches').locator('li').count(), 60);
+    await says(page.getByTestId('batches').locator('li').first(), /SHIFT-1/, 'what runs is on top');
+    await page.getByTestId('batch-more').click();
+    await says(page.getByTestId('batch-count'), /71 in all/);
+    await page.getByTestId('batch-search').fill('po-0069');
+    await page.getByTestId('batch-PO-0069').click();
+    await says(page.getByTestId('batch-detail'), /Batch PO-0069/);
+    await says(page.getByTestId('batch-count'), /1 in all/);
+    t.strictSame(await flawsOf(page, 'overview-search'), []);
+    await page.getByTestId('batch-search').fill('nothing like this');
+    await says(page.getByTestId('batch-count'), /0 in all/);
+    await page.getByTestId('batch-search').fill('');
+    await page.getByTestId('batch-set').selectOption('ended');
+    await says(page.getByTestId('batch-count'), /0 in all/);
+    await page.getByTestId('batch-set').selectOption('all');
+    await says(page.getByTestId('batch-count'), /60 of 71/);
+  });
+
+  await t.test('in a flood the alarm that came first stays in sight; the list is bounded, searched, and acknowledged for a page', async (t) => {
+    const COUNT = 60;
+    const definition = {
+      sourceKind: 'ControlModule',
+      sourceName: 'tic101',
+      conditionType: 'TagHigh',
+      tagName: 'pv',
+      threshold: '-50',
+      type: 'Process',
+      severity: 'Critical',
+      priority: 500,
+      enabled: true,
+    };
+    const raise = async (at: number): Promise<void> => {
+      const name = `flood-${String(at).padStart(3, '0')}`;
+      const answer = await admin.post(`${SITE}/alarmdefinitions`, { ...definition, name, message: `Flood number ${at}` });
+      if (answer.status !== 201) throw new Error(answer.text);
+    };
+    await raise(0);
+    await says(page.getByTestId('alarm-banner'), /Flood number 0/);
+    for (let at = 1; at < COUNT; at += 1) await raise(at);
+    await eventually('all of them stand', async () => ((await admin.get(`${SITE}/alarms?severity=Critical`)).body as unknown[]).length === COUNT);
+    await page.getByTestId('nav-alarms').click();
+    await says(page.getByTestId('alarm-count'), /50 of 6\d/);
+    await says(page.getByTestId('alarm-banner'), /Flood number 0RX101/, 'of equals the first, not the newest');
+    await says(page.getByTestId('alarm-rows').locator('li').first(), /Flood number 0/);
+    t.equal(await page.getByTestId('alarm-rows').locator('li').count(), 50);
+    t.strictSame(await layoutFlaws(page, 'alarms-flood'), []);
+    await page.getByTestId('alarm-group').selectOption('unit');
+    await says(page.getByTestId('alarm-group-head').first(), /RX101 6\d entries/);
+    await page.getByTestId('alarm-group').selectOption('none');
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (request.method() === 'GET' && pathname === `${SITE}/alarms`) asked.push(searchParams.has('name') ? 'some' : 'all');
+    });
+    await page.getByTestId('alarm-search').fill('number 1');
+    await says(page.getByTestId('alarm-count'), /11 in all/);
+    await page.getByTestId('acknowledge-shown').click();
+    t.strictSame(await flawsOf(page, 'alarms-acknowledge'), []);
+    await page.getByTestId('acknowledge-send').click();
+    await page.getByTestId('acknowledge-dialog').waitFor({ state: 'detached' });
+    await page.getByTestId('acknowledge-shown').waitFor({ state: 'detached' });
+    const left = ((await admin.get(`${SITE}/alarms?severity=Critical&state=ActiveUnacknowledged`)).body as unknown[]).length;
+    t.equal(left, COUNT - 11, 'those that were shown, and no others');
+    t.ok(asked.length > 0);
+    t.notOk(asked.includes('all'), 'what has changed is read, not the whole list');
+    await page.getByTestId('alarm-search').fill('');
+  });
+
+  await t.test('the dialog of a prompt names unit, batch and step, and what the recipe allows', async (t) => {
+    await page.getByTestId('nav-prompts').click();
+    await page.getByTestId('prompt-value').getByTestId('prompt-answer').click();
+    await says(page.getByTestId('prompt-asked'), /Unit ?RX101.*Batch ?SHIFT-1.*Step ?makeResin\/react\/check \/ .*phMin ?6\.5 pH.*phMax ?8\.0 pH/);
+    t.strictSame(await flawsOf(page, 'prompt-asked'), []);
+    await page.keyboard.press('Escape');
+  });
+
+  await t.test('a controller that people have taken is conspicuous during a batch, and named before it goes on', async (t) => {
+    const inMode = async (mode: string): Promise<void> => {
+      const answer = await admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode });
+      if (answer.status !== 200) throw new Error(answer.text);
+    };
+    await page.getByTestId('nav-overview').click();
+    await inMode('Manual');
+    await says(page.getByTestId('departs-tic101'), /Manual/);
+    t.strictSame(await layoutFlaws(page, 'overview-departs'), []);
+    await command('Hold', 'the loop was taken by hand');
+    await page.getByTestId('batch-SHIFT-1').click();
+    await page.locator('[data-testid="batch-state"][data-state="Held"]').waitFor();
+    await page.getByTestId('command-Restart').click();
+    await says(page.getByTestId('departures'), /goes on with this.*TIC101 is in Manual/);
+    t.strictSame(await flawsOf(page, 'restart-departures'), []);
+    await inMode('Automatic');
+    await page.getByTestId('departures').getByText('TIC101 is in Manual').waitFor({ state: 'detached' });
+    await page.getByTestId('command-cancel').click();
+  });
+
+  await t.test('what is not finished cannot be approved, and who has signed is shown', async (t) => {
+    await page.evaluate(`location.hash = '#/batch/${name}'`);
+    await state('Held');
+    await page.getByTestId('sign').click();
+    await page.getByTestId('meaning-Witnessed').waitFor();
+    t.equal(await page.getByTestId('meaning-Approved').count(), 0, 'the batch is held');
+    await page.getByTestId('meaning-Witnessed').click();
+    await page.getByTestId('reason').fill('seen on site');
+    await page.getByTestId('sign-password').fill(PASSWORD);
+    await page.getByTestId('sign-send').click();
+    await page.getByTestId('sign-close').click();
+    await says(page.getByTestId('signatures'), /olga of the shift: Witnessed/);
+    await page.reload();
+    await says(page.getByTestId('signatures'), /olga of the shift: Witnessed/, 'and still after a new look');
+    t.strictSame(await layoutFlaws(page, 'batch-signed'), []);
   });
 });

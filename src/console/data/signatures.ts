@@ -1,8 +1,9 @@
 /** Electronic signatures (contract 1, Authentication 7 and 8; decisions Q-AUTH-04): the password is entered for each of them. */
 import { COLLECTIONS } from './procedure.js';
-import { post } from './api.js';
+import { get, post } from './api.js';
 import { site } from './plant.js';
 import { config, reauthenticate } from './session.js';
+import type { AuditRecord, LogPage } from './types.js';
 
 /** With accounts of this box, who signs proves who he is with his password. */
 export function needsPassword(): boolean {
@@ -22,6 +23,42 @@ export async function signed(password: string, send: () => Promise<void>): Promi
 
 export async function signResource(kind: string, name: string, meaning: string, reason: string): Promise<void> {
   await post('/api/v1/signatures', { target: { kind, name, site: site.peek() }, meaning, reason });
+}
+
+export interface SignatureMeaning {
+  readonly meaning: string;
+  /** Absent from a gateway that does not judge them. */
+  readonly applicable?: boolean;
+  readonly reason?: string;
+}
+
+/** What makes sense for this resource in its present state, and for this person (the gateway judges it again). */
+export async function readMeanings(kind: string, name: string): Promise<readonly SignatureMeaning[]> {
+  const query = new URLSearchParams({ kind, name, site: site.peek() });
+  return (await get<{ readonly items: readonly SignatureMeaning[] }>(`/api/v1/signature-meanings?${query}`, { background: true })).items;
+}
+
+/** Who has signed the batch, from the audit trail: newest first. */
+export interface Signed {
+  readonly at: string;
+  readonly who: string;
+  readonly meaning: string;
+  readonly reason: string;
+}
+
+const SIGNED_MAX = 50;
+
+export async function readSigned(kind: string, name: string): Promise<readonly Signed[]> {
+  const query = new URLSearchParams({ category: 'signature', kind, name, limit: String(SIGNED_MAX) });
+  const { items } = await get<LogPage<AuditRecord>>(`/api/v1/audit?${query}`, { background: true });
+  return items
+    .filter((record) => record.action === 'Sign' && record.result === 'Success' && record.target.kind === kind && record.target.name === name)
+    .map(({ timestamp, displayName, operatorReason, details }) => ({
+      at: timestamp,
+      who: displayName,
+      meaning: String((details as { readonly meaning?: unknown } | undefined)?.meaning ?? ''),
+      reason: operatorReason ?? '',
+    }));
 }
 
 /** What a person does to a chart in Manual (ADR 0007). */

@@ -4,11 +4,12 @@ import { detail, gone, messages, select } from '../data/batch.js';
 import { prompts } from '../data/plant.js';
 import { watchProcedure } from '../data/procedure.js';
 import { can } from '../data/session.js';
-import { signResource } from '../data/signatures.js';
+import { readMeanings, readSigned, type Signed, signResource } from '../data/signatures.js';
+import { isFinal } from '../data/states.js';
 import { type BatchDetail, isNumeric } from '../data/types.js';
 import { Chips } from '../common/chips.js';
 import { t, word } from '../common/strings.js';
-import { recordText, unitText } from '../common/text.js';
+import { momentText, recordText, unitText } from '../common/text.js';
 import { Facts, Messages, Trouble } from './batch-detail.js';
 import { CommandBar } from './command-bar.js';
 import { ElementView } from './element-view.js';
@@ -18,6 +19,8 @@ import { SignDialog } from './sign-dialog.js';
 import { StateBadge } from './state-badge.js';
 import { Happened } from './what-happened.js';
 
+const MEANINGS = ['Reviewed', 'Witnessed', 'Approved'];
+
 const TABS = ['messages', 'happened', 'parameters', 'outputs'] as const;
 type Tab = (typeof TABS)[number];
 
@@ -25,7 +28,21 @@ export function BatchView({ name }: { readonly name: string }) {
   useEffect(() => select(name), [name]);
   useEffect(() => watchProcedure(), []);
   const [signing, setSigning] = useState(false);
+  const [meanings, setMeanings] = useState<readonly string[]>(MEANINGS);
+  const [signedCount, setSignedCount] = useState(0);
+  const [who, setWho] = useState<readonly Signed[]>([]);
   const batch = detail.value;
+  const phase = batch?.phase;
+  useEffect(() => {
+    if (!can('signature:create')) return;
+    readMeanings('Batch', name).then(
+      (found) => setMeanings(found.filter(({ applicable }) => applicable !== false).map(({ meaning }) => meaning)),
+      () => setMeanings(MEANINGS.filter((meaning) => meaning !== 'Approved' || isFinal(phase ?? ''))), // a gateway that does not tell judges it all the same
+    );
+  }, [name, phase, signing]);
+  useEffect(() => {
+    if (can('audit:list')) readSigned('Batch', name).then(setWho, () => undefined); // asked again with the next signature
+  }, [name, signedCount]);
   if (!batch || batch.name !== name)
     return (
       <p class="panel page empty" role="status" data-testid="batch-none">
@@ -42,13 +59,14 @@ export function BatchView({ name }: { readonly name: string }) {
           <StateBadge state={batch.phase} testid="batch-view-state" />
           {batch.heldInside && <span class="state state-attention">{t.waitsInside}</span>}
           <Facts batch={batch} />
-          {can('signature:create') && (
+          {can('signature:create') && meanings.length > 0 && (
             <button type="button" class="button sign-button" onClick={() => setSigning(true)} data-testid="sign">
               {t.signVerb}
             </button>
           )}
         </header>
         <CommandBar batch={batch} />
+        <Signatures signed={who} />
       </section>
       <section class="panel" aria-label={t.procedure}>
         <ProcedureTree />
@@ -58,13 +76,31 @@ export function BatchView({ name }: { readonly name: string }) {
       {signing && (
         <SignDialog
           title={`${t.batch} ${batch.batchID}`}
-          meanings={['Reviewed', 'Witnessed', 'Approved']}
+          meanings={meanings}
           lengthMin={1}
           onSign={(meaning, reason) => signResource('Batch', batch.name, meaning, reason)}
-          onClose={() => setSigning(false)}
+          onClose={() => {
+            setSigning(false);
+            setSignedCount(signedCount + 1);
+          }}
         />
       )}
     </div>
+  );
+}
+
+/** Nobody signs twice unknowingly, and who comes later sees what has been signed. */
+function Signatures({ signed }: { readonly signed: readonly Signed[] }) {
+  if (signed.length === 0) return null;
+  return (
+    <p class="signatures" data-testid="signatures">
+      <strong>{t.signedBefore}</strong>
+      {signed.map(({ at, who, meaning }) => (
+        <span key={at}>
+          {who}: {t.meanings[meaning] ?? meaning} <span class="hint number">{momentText(at)}</span>
+        </span>
+      ))}
+    </p>
   );
 }
 

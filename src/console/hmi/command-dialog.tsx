@@ -1,6 +1,7 @@
 /** One question before each command: the reason where policy asks for it, the pre-flight before a Start. */
 import { useEffect, useState } from 'preact/hooks';
 import { command as send, type PreflightCheck, preflight } from '../data/batch.js';
+import { departuresOf } from '../data/departures.js';
 import { config } from '../data/session.js';
 import { needsReason } from '../data/states.js';
 import type { BatchDetail, Command } from '../data/types.js';
@@ -9,6 +10,8 @@ import { Fault } from '../common/fault.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t, word } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
+
+const GOES_ON: readonly Command[] = ['Start', 'Restart', 'Resume'];
 
 export interface CommandDialogProps {
   readonly batch: BatchDetail;
@@ -38,6 +41,7 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
         ) : (
           <ReasonField value={reason} onInput={setReason} lengthMin={lengthMin} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.commonReasons} />
         )}
+        {GOES_ON.includes(command) && <Departures units={batch.units} />}
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose} data-testid="command-cancel">
             {t.cancel}
@@ -48,6 +52,24 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** What the batch goes on with, although the recipe does not want it so. */
+function Departures({ units }: { readonly units: readonly string[] }) {
+  const found = departuresOf(units);
+  if (found.length === 0) return null;
+  return (
+    <div class="warning" data-testid="departures">
+      <p>
+        <strong>{t.goesOnWith}</strong>
+      </p>
+      <ul>
+        {found.map((text) => (
+          <li key={text}>{text}</li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

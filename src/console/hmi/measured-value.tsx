@@ -1,17 +1,20 @@
 import type { Measurement } from '../data/key-tags.js';
-import { stale, tagValue } from '../data/plant.js';
+import { departure } from '../data/departures.js';
+import { modules, stale, tagValue } from '../data/plant.js';
 import type { TagValue } from '../data/types.js';
 import { t } from '../common/strings.js';
 import { numberText, unitText } from '../common/text.js';
 
 const BAR = { width: 100, height: 8 } as const;
 
-export function MeasuredValue({ unit, measurement }: { readonly unit: string; readonly measurement: Measurement }) {
+/** During a batch it is conspicuous. @param inBatch a batch works on the unit. */
+export function MeasuredValue({ unit, measurement, inBatch = false }: { readonly unit: string; readonly measurement: Measurement; readonly inBatch?: boolean }) {
   const { tag, setpoint, range, variable, description, module } = measurement;
   const held = tagValue(unit, tag.address).value;
   const target = setpoint ? tagValue(unit, setpoint.address).value : undefined;
   const span = range ? Math.max(Math.abs(range.min), Math.abs(range.max)) : undefined;
   const good = held.quality === 'Good';
+  const departs = inBatch ? departure(modules.value.get(module), held, target, range) : undefined;
   return (
     <div
       class={good ? 'value' : 'value value-bad'}
@@ -20,6 +23,11 @@ export function MeasuredValue({ unit, measurement }: { readonly unit: string; re
       data-stale={String(stale.value)}
       title={`${tag.address} ${description}`}
     >
+      {departs !== undefined && (
+        <span class="mode-other value-departs" data-testid={`departs-${module}`}>
+          {departs}
+        </span>
+      )}
       <span class="value-label">
         {t.variables[variable] ?? (variable || description)} <span class="value-tag">{module.toUpperCase()}</span>
       </span>

@@ -1,13 +1,14 @@
 /** The answer to a prompt. It is signed, so it takes a reason; the gateway checks it again (contract 3, Prompt rules). */
-import { useState } from 'preact/hooks';
-import { answerPrompt } from '../data/desk.js';
+import { useEffect, useState } from 'preact/hooks';
+import { answerPrompt, readAsked, type RecipeValue } from '../data/desk.js';
 import { config } from '../data/session.js';
 import type { Prompt } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';
+import { FactList } from '../common/fact-list.js';
 import { Fault } from '../common/fault.js';
 import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t } from '../common/strings.js';
-import { recordText, typedNumber, unitText } from '../common/text.js';
+import { momentText, recordText, typedNumber, unitText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { Keypad } from './keypad.js';
 
@@ -36,6 +37,7 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
     <Dialog title={prompt.resultKey ? t.awaitsResult(prompt.resultKey) : prompt.text} testid="prompt-dialog" wide onClose={onClose}>
       <form onSubmit={submit} noValidate>
         {prompt.resultKey && <p class="note">{t.manualResult}</p>}
+        <Asked prompt={prompt} />
         <Fault text={isGone && !sending.busy ? t.gone : sending.fault} testid="prompt-error" />
         <div class="answer">
           <div class="stack">
@@ -55,6 +57,34 @@ export function PromptDialog({ prompt, isGone, onClose }: PromptDialogProps) {
         </div>
       </form>
     </Dialog>
+  );
+}
+
+/** Which unit, batch and step is answered for: with one recipe on two trains the question alone does not say. */
+function Asked({ prompt }: { readonly prompt: Prompt }) {
+  const [path, setPath] = useState('');
+  const [limits, setLimits] = useState<readonly RecipeValue[]>([]);
+  useEffect(() => {
+    readAsked(prompt).then(
+      (asked) => {
+        setPath(asked.path);
+        setLimits(asked.limits);
+      },
+      () => undefined, // what the prompt itself says stands there anyway
+    );
+  }, [prompt.id]);
+  const step = [path, prompt.stepName].filter((part) => part !== '').join(' / ');
+  const facts: readonly (readonly [string, string])[] = [
+    [t.unit, prompt.unit.toUpperCase()],
+    [t.batch, prompt.batchID || prompt.batch],
+    [t.step, step],
+    [t.askedAt, momentText(prompt.timestamp)],
+    ...limits.map(({ name, value, unit }): readonly [string, string] => [name, `${recordText(value, unit !== '')} ${unitText(unit)}`.trim()]),
+  ];
+  return (
+    <div class="asked" data-testid="prompt-asked">
+      <FactList facts={facts} />
+    </div>
   );
 }
 

@@ -41,7 +41,7 @@ export function UnitTile({ unit }: { readonly unit: OverviewUnit }) {
       <Work unit={unit} />
       <div class="values">
         {keys?.measurements.map((measurement) => (
-          <MeasuredValue key={measurement.tag.address} unit={unit.name} measurement={measurement} />
+          <MeasuredValue key={measurement.tag.address} unit={unit.name} measurement={measurement} inBatch={unit.allocatedTo !== ''} />
         ))}
       </div>
       {keys && <DeviceRow unit={unit.name} devices={keys.devices} />}
