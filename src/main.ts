@@ -21,6 +21,7 @@ import { ControlModule, ControlModuleTemplate } from './domains/control-modules/
 import { ControlModuleReconciler } from './domains/control-modules/reconciler.js';
 import { unitOf } from './domains/control-modules/rules.js';
 import { ArchiveIntegrity } from './domains/audit/archive-integrity.js';
+import { AuditGaps } from './domains/audit/gaps.js';
 import { noteArchived } from './domains/audit/archive-record.js';
 import { Integrity } from './domains/audit/integrity.js';
 import { draftsBy, scheduleIntegrity } from './domains/audit/integrity-schedule.js';
@@ -69,13 +70,15 @@ import { UnitReconciler } from './domains/units/reconciler.js';
 import { Recordings } from './domains/units/recordings.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
 import { ContainedFaults } from './platform/base/contained-faults.js';
-import { createLog } from './platform/base/log.js';
+import { createLog, type Log } from './platform/base/log.js';
 import { LogLines } from './platform/base/log-lines.js';
 import { type Gateway, startGateway } from './platform/http/gateway.js';
+import { startRescue, waysOn } from './platform/http/rescue.js';
 import type { Route } from './platform/http/route.js';
 import type { RouteSet } from './platform/http/router.js';
 import { Archiver } from './platform/ledger/archiver.js';
 import { openDeviceKeys } from './platform/ledger/keys.js';
+import { inspectDataDir, putAside } from './platform/ledger/inspect.js';
 import { openLedger } from './platform/ledger/ledger.js';
 import { lockDataDir } from './platform/ledger/lock.js';
 import { openQueries } from './platform/ledger/queries.js';
@@ -89,8 +92,13 @@ export interface Appliance {
   readonly port: number;
   readonly rows: readonly Route[];
   readonly commissioningCode: string;
+  /** What is missing, where the appliance is in rescue; else empty. */
+  readonly rescue: readonly string[];
   stop(): Promise<void>;
 }
+
+/** The appliance would start in rescue, and was told not to (`--no-rescue`): exit code 3. */
+export class RescueNeeded extends Error {}
 
 export async function startAppliance(settings: Settings, product: SystemView['product'], clock: Clock = systemClock): Promise<Appliance> {
   const logLines = new LogLines(unitOfLogLine);
@@ -102,13 +110,23 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const lock = lockDataDir(settings.dataDir);
 
   // ------------------------------------------------------------ storage
+  const inspection = inspectDataDir(settings.dataDir);
+  if (inspection.losses.length > 0 && !settings.acceptLoss) return rescue(settings, inspection.losses, log, () => lock.release());
+  if (!inspection.usable) {
+    const aside = putAside(settings.dataDir, 'state.db', new Date(startedAtMs).toISOString());
+    log.error({ aside }, 'state.db cannot be worked with; it is kept under another name and a new one is made');
+  }
+  for (const { text } of inspection.findings) log.error(text);
   const keys = openDeviceKeys(settings.dataDir);
-  const ledger = await openLedger(settings.dataDir);
+  const ledger = await openLedger(settings.dataDir, inspection.findings);
   const queries = openQueries(settings.dataDir, () => store.recorded);
   const witness = witnessOf(clock);
   const store = new Store(ledger, clock, witness, STORED_KINDS);
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
   await migrateOrders(store);
+
+  const signingKeys = { ...keys, algorithm: settings.signingAlgorithm, authMode: settings.authMode };
+  const gaps = new AuditGaps({ store, ledger, clock, keys: signingKeys });
 
   // ------------------------------------------------------------ access
   let commissioningCode = '';
@@ -121,12 +139,12 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     time: { now: () => momentOf(clock, witness), synchronised: () => witness().synchronised },
     keys,
     settings,
+    firstAdminByCode: settings.newAdminCode || !gaps.hasLost,
     announceCode: (code) => {
       commissioningCode = code;
     },
     streamsOf: (sessionId) => hubRef.hub?.streamsOfSession(sessionId) ?? 0,
   });
-  const signingKeys = { ...keys, algorithm: settings.signingAlgorithm, authMode: settings.authMode };
 
   // ------------------------------------------------------------ runtimes and probes
   const runtimes = new LocalRuntimes({ clock, log, heapMb: settings.runtimeHeapMaxMb, threadsMax: settings.scanThreadsMax, realtime: settings.realtimePriority });
@@ -225,7 +243,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const troubles: Readonly<Record<TroubleTopic, () => Trouble | undefined>> = {
     'stored-data': () => storedDataTrouble(store.faults),
     integrity: () => (evidence.damage === undefined ? undefined : { severity: 'High', message: evidence.damage }),
-    'audit-gap': nothing,
+    'audit-gap': () => gaps.trouble(),
     'slow-storage': nothing,
     historian: nothing,
     'service-thread': nothing,
@@ -458,7 +476,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     adhoc: { ...common, storageLow, keys: signingKeys },
     records: { ...common, queries, history, keys: signingKeys },
     mes: { ...common, queries, history },
-    audit: { store, queries, integrity },
+    audit: { store, queries, integrity, gaps },
     evidence: { evidence },
     search: { store, index: new SearchIndex(store, KINDS), catalogue: tagDeps.catalogue, rows: system.rows },
     historian: { history, store },
@@ -483,6 +501,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   served.gateway = gateway;
 
   // ------------------------------------------------------------ go
+  await gaps.record().catch((fault: unknown) => log.error({ fault: (fault as Error).message }, 'what the start found could not be recorded'));
   if (settings.demoEnabled && !production) {
     // the plant that is there goes before the one that is shown
     await demo
@@ -515,6 +534,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   return {
     port: gateway.server.port,
     rows: gateway.rows,
+    rescue: [],
     get commissioningCode() {
       return commissioningCode;
     },
@@ -552,6 +572,28 @@ function first<Item, Found>(items: readonly Item[], find: (item: Item) => Found 
     if (found !== null) return found;
   }
   return null;
+}
+
+/** No thread is started and nothing is opened: what is there stays as it is until somebody decides. */
+async function rescue(settings: Settings, losses: readonly string[], log: Log, release: () => void): Promise<Appliance> {
+  if (settings.noRescue) {
+    release();
+    throw new RescueNeeded(`${losses.join('; ')}. Ways on: ${waysOn(settings.dataDir).join('; ')}`);
+  }
+  const { tlsCertFile, tlsKeyFile, listen, httpPort, dataDir } = settings;
+  const tls = tlsCertFile && tlsKeyFile ? { certFile: tlsCertFile, keyFile: tlsKeyFile } : undefined;
+  const server = await startRescue({ host: listen, port: httpPort, ...(tls ? { tls } : {}), dataDir, losses });
+  log.error({ missing: losses }, 'lineside is in rescue: no unit is driven');
+  return {
+    port: server.port,
+    rows: [],
+    commissioningCode: '',
+    rescue: losses,
+    async stop() {
+      await server.stop();
+      release();
+    },
+  };
 }
 
 function telemetrySettings(settings: Settings, url: string): TelemetrySettings {

@@ -261,7 +261,7 @@ export const SETTINGS = {
   oidcJwksUrl: row('auth.oidc.jwksURL', maybeText, null, 'keys of the issuer; from its discovery document when unset'),
   oidcCaFile: row('auth.oidc.caFile', maybeText, null, 'certificate authority of the issuer'),
   nodeName: row('node.name', text, () => hostname(), 'name of the appliance node in stand-alone form', { defaultText: 'the host name' }),
-  timeScale: row('runtime.timeScale', decimal(0.01, 1000), 1, 'speed of plant time; development with simulated I/O only'),
+  timeScale: row('runtime.timeScale', decimal(0.01, 100), 1, 'speed of plant time; development with simulated I/O only'),
   orphanTimeoutMs: row('runtime.orphanTimeout', duration(0), 10 * SECOND, 'a unit whose controller is away holds after it'),
   retainIntervalMs: row('runtime.retainInterval', duration(100), SECOND, 'how often retained values are saved'),
   stLoopLimit: row('runtime.st.loopLimit', integer(1, 1_000_000_000), 10_000, 'iterations of one loop in structured text'),
@@ -344,6 +344,12 @@ export interface Settings extends SettingValues {
   readonly dataDir: string;
   readonly configFile: string | null;
   readonly insecureAllowRemote: boolean;
+  /** Go on although what was stored is missing or damaged (D-C-09). */
+  readonly acceptLoss: boolean;
+  /** Show a code for a first administrator although an appliance lived here before. */
+  readonly newAdminCode: boolean;
+  /** End with exit code 3 where the appliance would start in rescue. */
+  readonly noRescue: boolean;
   /** Settings that somebody has set and that do nothing in this version, as sentences. */
   readonly withoutEffect: readonly string[];
 }
@@ -351,7 +357,8 @@ export interface Settings extends SettingValues {
 const ENVIRONMENT_PREFIX = 'LINESIDE_';
 /** Variables of the prefix that are not settings. */
 const OTHER_VARIABLES = new Set(['LINESIDE_LOG_LEVEL', 'LINESIDE_DIST', 'LINESIDE_DATA_DIR', 'LINESIDE_CONFIG']);
-const PLAIN_FLAGS = ['config', 'data-dir', 'insecure-allow-remote'] as const;
+const SWITCHES = ['insecure-allow-remote', 'accept-loss', 'new-admin-code', 'no-rescue'] as const;
+const PLAIN_FLAGS = ['config', 'data-dir', ...SWITCHES] as const;
 
 type AnyRow = Row<unknown>;
 const ROWS = Object.entries(SETTINGS) as unknown as readonly (readonly [string, AnyRow])[];
@@ -381,8 +388,9 @@ export function readSettings(argv: readonly string[], env: Readonly<Record<strin
   const values: Record<string, unknown> = {};
   for (const [name, setting] of ROWS) values[name] = resolve(setting, chosen.get(setting.key), { dataDir: folder, authMode, operatingMode });
   const insecureAllowRemote = flags.has('insecure-allow-remote');
+  const switches = { acceptLoss: flags.has('accept-loss'), newAdminCode: flags.has('new-admin-code'), noRescue: flags.has('no-rescue') };
   const withoutEffect = ROWS.flatMap(([name, setting]) => (chosen.has(setting.key) ? notesOn(setting, values[name]) : []));
-  const settings = { ...(values as unknown as SettingValues), dataDir: folder, configFile, insecureAllowRemote, withoutEffect };
+  const settings = { ...(values as unknown as SettingValues), dataDir: folder, configFile, insecureAllowRemote, ...switches, withoutEffect };
   checkTogether(settings);
   return settings;
 }
@@ -428,13 +436,13 @@ export function showSettings(settings: Settings): Record<string, unknown> {
 }
 
 function readFlags(argv: readonly string[]): Map<string, string> {
-  const withValue = new Set<string>([...PLAIN_FLAGS.filter((name) => name !== 'insecure-allow-remote'), ...ROWS.flatMap(([, setting]) => setting.flag ?? [])]);
+  const withValue = new Set<string>([...PLAIN_FLAGS.filter((name) => !isSwitch(name)), ...ROWS.flatMap(([, setting]) => setting.flag ?? [])]);
   const flags = new Map<string, string>();
   for (let i = 0; i < argv.length; i += 1) {
     const parts = /^--([a-z-]+)(?:=(.*))?$/.exec(argv[i]);
     if (!parts) throw new SettingsError(argv[i], `unexpected argument ${argv[i]}`);
     const [, name, inline] = parts;
-    if (name === 'insecure-allow-remote' && inline === undefined) flags.set(name, 'true');
+    if (isSwitch(name) && inline === undefined) flags.set(name, 'true');
     else if (!withValue.has(name)) throw new SettingsError(`--${name}`, `unknown flag --${name}`);
     else {
       const value = inline ?? argv[(i += 1)];
@@ -443,6 +451,10 @@ function readFlags(argv: readonly string[]): Map<string, string> {
     }
   }
   return flags;
+}
+
+function isSwitch(name: string): boolean {
+  return (SWITCHES as readonly string[]).includes(name);
 }
 
 function findConfig(named: string | undefined, folder: string): string | null {

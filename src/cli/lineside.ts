@@ -1,8 +1,9 @@
-/** The `lineside` command: start, check-config, replay, routes. Exit code 2 means that a setting or the data directory is at fault. */
-import { readFileSync } from 'node:fs';
+/** The `lineside` command: start, check-config, replay, routes. Exit code 2 means that a setting or the data directory is at fault, 3 that what was stored is missing and `--no-rescue` was given. */
+import { readFileSync, writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
+import { waysOn } from '../platform/http/rescue.js';
 import type { ReplayOptions } from './replay.js';
-import { SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
+import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { readonly version: string };
 const PRODUCT = { version: PACKAGE.version, commit: process.env.LINESIDE_COMMIT ?? '' };
@@ -28,21 +29,65 @@ function tellWithoutEffect({ withoutEffect }: Settings): void {
 async function start(flags: readonly string[]): Promise<void> {
   const settings = settingsOrExit(flags);
   tellWithoutEffect(settings);
-  const { startAppliance } = await import('../main.js');
+  const { RescueNeeded, startAppliance } = await import('../main.js');
   const appliance = await startAppliance(settings, PRODUCT).catch((fault: unknown) => {
     console.error(`lineside: ${fault instanceof Error ? fault.message : String(fault)}`);
-    process.exit(2);
+    process.exit(fault instanceof RescueNeeded ? 3 : 2);
   });
+  if (appliance.rescue.length > 0) {
+    console.error(`lineside: in rescue, no unit is driven: ${appliance.rescue.join('; ')}`);
+    for (const way of waysOn(settings.dataDir)) console.error(`lineside:   ${way}`);
+  }
   console.log(`operator console  http://${settings.listen === '0.0.0.0' ? 'localhost' : settings.listen}:${appliance.port}/hmi`);
   if (appliance.commissioningCode) console.log(`commissioning code  ${appliance.commissioningCode}   (create the first administrator with it)`);
   let stopping = false;
-  const stop = (): void => {
+  const stop = (signal: NodeJS.Signals): void => {
     if (stopping) return;
     stopping = true;
-    void appliance.stop().then(() => process.exit(0));
+    appliance.stop().then(
+      () => {
+        say(`lineside has stopped (${signal})`);
+        process.exit(0);
+      },
+      (fault: unknown) => {
+        say(`lineside has stopped (${signal}), not cleanly: ${fault instanceof Error ? fault.message : String(fault)}`);
+        process.exit(1);
+      },
+    );
   };
-  process.on('SIGINT', stop);
-  process.on('SIGTERM', stop);
+  // SIGHUP: the session that started it has ended; its terminal may be gone, and what is printed there must not end the stop
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
+}
+
+/** At the very end the process must not leave before the line is out. */
+function say(text: string): void {
+  try {
+    writeSync(1, `${text}\n`);
+  } catch {
+    // nobody reads it any more
+  }
+}
+
+/** Every flag and setting, for `start --help`. */
+function helpOnSettings(): string {
+  const flags = [
+    ['--data-dir <folder>', `where the appliance keeps its data (default ${DATA_DIR_DEFAULT})`],
+    ['--config <file>', 'YAML file with settings (default <dataDir>/config.yaml)'],
+    ['--insecure-allow-remote', 'with auth.mode none: listen on other addresses than this machine'],
+    ['--accept-loss', 'go on although what was stored is missing or damaged; it stays on record'],
+    ['--new-admin-code', 'after --accept-loss: show a code for a first administrator'],
+    ['--no-rescue', 'end with exit code 3 where the appliance would start in rescue'],
+  ];
+  const rows = describeSettings();
+  for (const { flag, key, meaning } of rows) if (flag !== '') flags.push([`${flag} <value>`, `${key}: ${meaning}`]);
+  const settings = rows.map(({ key, environment, default: value, meaning }) => `  ${key}${value === '' ? '' : ` (${value})`}\n      ${meaning}\n      ${environment.join(', ')}`);
+  return `
+Flags:
+${flags.map(([flag, meaning]) => `  ${flag.padEnd(32)}${meaning}`).join('\n')}
+
+Settings, from the configuration file or the environment (docs/reference/settings.md):
+${settings.join('\n')}`;
 }
 
 async function routes(): Promise<void> {
@@ -54,6 +99,8 @@ const program = new Command('lineside').version(PACKAGE.version);
 program
   .command('start')
   .description('start the appliance')
+  .usage('[flags]')
+  .addHelpText('after', helpOnSettings)
   .allowUnknownOption()
   .allowExcessArguments()
   .action((_, command: Command) => start(command.args));

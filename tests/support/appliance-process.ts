@@ -15,6 +15,8 @@ export interface ApplianceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Nothing of the test runner in the process: its loaders re-raise signals that the product ignores. */
   readonly bare?: boolean;
+  /** Flags of the command. */
+  readonly flags?: readonly string[];
 }
 
 export class ApplianceProcess {
@@ -22,6 +24,8 @@ export class ApplianceProcess {
   readonly port: number;
   readonly base: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Flags of the next start. */
+  flags: readonly string[] = [];
   readonly #bare: boolean;
   #child: ChildProcess | undefined;
   #output = '';
@@ -58,18 +62,11 @@ export class ApplianceProcess {
   /** Starts and waits until `/readyz` is 200; answers how long that took in ms. */
   async start(): Promise<number> {
     const startedAt = performance.now();
-    this.#output = '';
-    const settings = { LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...this.environment };
-    const command = [process.execPath, COMMAND, 'start', '--data-dir', this.dataDir];
-    const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
-    const [program, ...args] = this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command;
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...settings } });
-    this.#child = child;
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (this.#output += chunk.toString()));
+    const child = await this.launch();
     await eventually(
       'the appliance is ready',
       async () => {
-        if (!this.isRunning) throw new Error(`the appliance ended with ${child.exitCode ?? child.signalCode}:\n${this.#output}`);
+        if (child.exitCode !== null) throw new Error(`the appliance ended with ${child.exitCode}:\n${this.#output}`);
         return fetch(`${this.base}/readyz`).then(
           (response) => response.status === 200,
           () => false,
@@ -81,6 +78,19 @@ export class ApplianceProcess {
     return performance.now() - startedAt;
   }
 
+  /** Starts and waits for nothing. */
+  async launch(): Promise<ChildProcess> {
+    this.#output = '';
+    const settings = { LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...this.environment };
+    const command = [process.execPath, COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
+    const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
+    const [program, ...args] = this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command;
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...settings } });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (this.#output += chunk.toString()));
+    return child;
+  }
+
   /** What the console shows until there is an administrator; it may come after the answer that the appliance is ready. */
   commissioningCode(): Promise<string> {
     return eventually('the console shows a commissioning code', async () => /commissioning code\s+([0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4})\s/.exec(this.#output)?.[1]);
@@ -88,7 +98,9 @@ export class ApplianceProcess {
 
   /** Runs the command until it exits by itself; for starts that must refuse. */
   async attempt(): Promise<{ readonly code: number | null; readonly output: string }> {
-    const child = spawn(process.execPath, [COMMAND, 'start', '--data-dir', this.dataDir], { env: { ...process.env, LINESIDE_GATEWAY__HTTPPORT: '0', ...this.environment } });
+    const child = spawn(process.execPath, [COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags], {
+      env: { ...process.env, LINESIDE_GATEWAY__HTTPPORT: '0', ...this.environment },
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
     const code = await new Promise<number | null>((resolve) => child.on('close', resolve)); // after 'exit' more may come of what was printed
@@ -111,7 +123,9 @@ export class ApplianceProcess {
 
 export async function applianceProcess(options: ApplianceOptions = {}): Promise<ApplianceProcess> {
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'lineside-'));
-  return new ApplianceProcess(dataDir, options.port ?? (await freePort()), options.environment ?? {}, options.bare);
+  const box = new ApplianceProcess(dataDir, options.port ?? (await freePort()), options.environment ?? {}, options.bare);
+  box.flags = options.flags ?? [];
+  return box;
 }
 
 export function freePort(): Promise<number> {

@@ -54,6 +54,8 @@ export interface AccessOptions {
   readonly siteNames: () => readonly string[];
   /** Puts the commissioning code on the console of the appliance. */
   readonly announceCode: (code: string) => void;
+  /** False where accounts were lost: then a code makes an administrator only when whoever starts the appliance asks for it (D-C-09). */
+  readonly firstAdminByCode?: boolean;
   readonly hashCost?: HashCost;
   readonly external?: ExternalTokens;
   /** Open streams of a session, for the session list. */
@@ -97,6 +99,7 @@ export class Access {
   readonly #hasher: PasswordHasher;
   readonly #code: CommissioningCode;
   readonly #announceCode: (code: string) => void;
+  readonly #firstAdminByCode: boolean;
   #roles: Roles;
   readonly #sites: SiteRules;
 
@@ -114,6 +117,7 @@ export class Access {
     this.#hasher = new PasswordHasher(options.hashCost);
     this.#code = new CommissioningCode(settings.dataDir, clock);
     this.#announceCode = options.announceCode;
+    this.#firstAdminByCode = options.firstAdminByCode ?? true;
     this.#sites = { exists: options.siteExists, names: options.siteNames, groupRequired: settings.requireSiteGroup };
     this.#roles = new Roles(settings.groupPrefix, [], 'merge', [], this.#sites);
     const sitesChanged = (): void => {
@@ -231,7 +235,7 @@ export class Access {
   get firstAdminRequired(): boolean {
     // an account that cannot be read may be that of the administrator: a damaged row gives the appliance to nobody
     const unreadable = this.store.faults.some(({ kind, kept }) => kind === Account.kind && !kept);
-    return this.settings.authMode === 'local' && this.#admins().length === 0 && !unreadable;
+    return this.settings.authMode === 'local' && this.#firstAdminByCode && this.#admins().length === 0 && !unreadable;
   }
 
   async createFirstAdmin(context: Context, body: { code: string; username: string; password: string; displayName?: string | undefined }): Promise<AccountResource> {

@@ -1,4 +1,5 @@
 /** The audit trail (contract 2, Audit; contract 3, Additional routes; decisions Q-TAG-16, Q-AUTH-14). Nothing here changes a record. */
+import * as v from 'valibot';
 import { auditSequence } from '../../platform/base/audit-name.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { readLogQuery, readTime, readWord } from '../../platform/http/log-query.js';
@@ -8,17 +9,19 @@ import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { AUDIT_ACTIONS, AUDIT_RESULTS } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
 import { type ArchiveIntegrity, INTEGRITY_KIND, INTEGRITY_STREAM } from './archive-integrity.js';
+import { type AuditGaps, GAP_KIND } from './gaps.js';
 import { auditBackup, NDJSON } from './backup.js';
 
 export interface AuditRouteDeps {
   readonly store: Pick<Store, 'accepting' | 'write' | 'auditSequence'>;
   readonly queries: Pick<LedgerQueries, 'auditPageJson' | 'auditRecord' | 'auditOf' | 'verify' | 'verifyArchives' | 'factPageJson' | 'auditLines' | 'missingArchives'>;
   readonly integrity: ArchiveIntegrity;
+  readonly gaps: Pick<AuditGaps, 'all' | 'acknowledge'>;
 }
 
 const FILTERS = ['category', 'kind', 'name', 'accountId', 'correlationID'] as const;
 const TEXT_LENGTH_MAX = 200;
-const VERIFICATION = '{ok, checked, firstSequence, lastSequence, headHash, archivedTo, checkedAt, problems}';
+const VERIFICATION = '{ok, checked, firstSequence, lastSequence, headHash, archivedTo, checkedAt, problems, gaps}';
 const INTEGRITY_RUN = '{runId, startedAt, finishedAt, ok, checked, archives: [{file, firstSequence, lastSequence, ok, problem?, sequence?, repacked?}]}';
 const route = routesFor<AuditRouteDeps>();
 
@@ -75,6 +78,28 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     summary: 'Recomputes the chain of the live trail; archivedTo says where it begins',
     reply: VERIFICATION,
     handle: async ({ query }, { queries }) => ok(await queries.verify(rangeOf(query))),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/audit/gaps',
+    action: 'audit:list-gaps',
+    tier: 'supervise',
+    summary: 'What starts found wrong with the stored past, acknowledged or not; oldest first',
+    reply: '{items: AuditGap[]}',
+    handle: (_, { gaps }) => ({ items: gaps.all }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/audit/gaps/acknowledge',
+    action: 'audit:acknowledge-gaps',
+    tier: 'admin',
+    freshToken: true,
+    reason: 'policy',
+    body: v.strictObject({ reason: v.string() }),
+    audit: { action: 'Sign', category: 'storage', target: () => ({ kind: GAP_KIND, name: '', site: '' }) },
+    summary: 'Acknowledges, with a signature, what starts found wrong with the stored past; it stays in every verification; 409 no_gap',
+    reply: '{items: AuditGap[]}',
+    handle: async ({ body, caller, audit }, { gaps }) => ok({ items: await gaps.acknowledge(caller, body.reason.trim(), audit) }),
   }),
   route({
     method: 'GET',

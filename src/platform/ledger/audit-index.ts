@@ -32,6 +32,7 @@ export class AuditIndex {
   /** Adds the records up to `sequence` when they fill a span. Inside the transaction that writes them. */
   extend(sequence: number): void {
     if (sequence - this.#end < SPAN_RECORDS) return;
+    if (this.#sql.isThere.get(sequence) === undefined) return; // the trail goes on after a hole, and nothing was written behind it yet
     for (const add of this.#sql.add) add.run({ after: this.#end, last: sequence });
     this.#end = sequence;
   }
@@ -40,6 +41,7 @@ export class AuditIndex {
 function prepareAll(database: Database.Database) {
   return {
     end: database.prepare('SELECT COALESCE(MAX(last), 0) FROM audit_spans').pluck(),
+    isThere: database.prepare('SELECT 1 FROM audit WHERE sequence = ?').pluck(),
     add: [
       'INSERT INTO audit_spans (last, first, from_at, to_at) SELECT MAX(sequence), MIN(sequence), MIN(at), MAX(at) FROM audit WHERE sequence > @after AND sequence <= @last',
       'INSERT INTO audit_sites (site, last) SELECT DISTINCT site, @last FROM audit WHERE sequence > @after AND sequence <= @last',

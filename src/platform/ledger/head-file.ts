@@ -3,7 +3,7 @@
  * back to an older copy is still a good chain. Written after every commit, so it is never ahead of the database.
  *
  * Two slots of 512 bytes are written in turn: a power cut can damage the one being written, never both. Each slot carries
- * a MAC with the audit key, so a forged end is recognised.
+ * a MAC with the audit key, so a forged end is recognised. A third slot says whose trail it is (marker.ts).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -20,6 +20,11 @@ export interface ChainEnd {
 
 export function headFileOf(dataDir: string): string {
   return path.join(dataDir, 'audit-head');
+}
+
+/** Whether any end was ever written to it, genuine or not. */
+export function isHeadFileUsed(file: string): boolean {
+  return existsSync(file) && readFileSync(file).toString('latin1').trim() !== '';
 }
 
 /** The newest genuine end; null when the file is missing or no slot is genuine. */
@@ -41,11 +46,13 @@ export class HeadFile {
   #slot = 0;
   #dirty = false;
 
-  constructor(file: string, mac: ShortMac) {
+  constructor(file: string, mac: ShortMac, origin: { readonly deviceId: string; readonly firstStart: string }) {
     this.#mac = mac;
     const isNew = !existsSync(file);
     this.#fd = openSync(file, isNew ? 'w+' : 'r+', 0o600);
     if (isNew) writeSync(this.#fd, Buffer.alloc(SLOTS * SLOT_BYTES, ' ')); // the space is taken now: a full disk does not stop the head
+    const { deviceId, firstStart } = origin;
+    writeSync(this.#fd, `${JSON.stringify({ deviceId, firstStart })}\n`.padEnd(SLOT_BYTES), SLOTS * SLOT_BYTES);
   }
 
   write(end: ChainEnd): void {

@@ -8,6 +8,8 @@ import path from 'node:path';
 import { syncFolder } from '../base/sync-folder.js';
 
 const HMAC_KEY_BYTES = 32; // decisions 8.6
+const DEVICE_KEY = 'device-ed25519.pem';
+const AUDIT_KEY = 'audit-hmac';
 
 export interface DeviceKeys {
   /** Ed25519: signs session tokens and segment heads of the audit chain. */
@@ -23,12 +25,18 @@ export interface DeviceKeys {
   readonly auditKeyId: string;
 }
 
+/** Which keys are there, before any is made. */
+export function storedKeysOf(dataDir: string): { readonly hasDeviceKey: boolean; readonly hasHmac: boolean } {
+  const folder = path.join(dataDir, 'keys');
+  return { hasDeviceKey: existsSync(path.join(folder, DEVICE_KEY)), hasHmac: existsSync(path.join(folder, AUDIT_KEY)) };
+}
+
 /** Reads the keys of a data directory; makes those that are not there yet. */
 export function openDeviceKeys(dataDir: string): DeviceKeys {
   const folder = path.join(dataDir, 'keys');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const pem = readOrMake(path.join(folder, 'device-ed25519.pem'), () => Buffer.from(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })));
-  const auditHmac = readOrMake(path.join(folder, 'audit-hmac'), () => randomBytes(HMAC_KEY_BYTES));
+  const pem = readOrMake(path.join(folder, DEVICE_KEY), () => Buffer.from(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })));
+  const auditHmac = readOrMake(path.join(folder, AUDIT_KEY), () => randomBytes(HMAC_KEY_BYTES));
   if (auditHmac.length !== HMAC_KEY_BYTES) throw new Error(`the audit key must have ${HMAC_KEY_BYTES} bytes but has ${auditHmac.length}; restore it or move it away`);
   const privateKey = createPrivateKey(pem);
   if (privateKey.asymmetricKeyType !== 'ed25519') throw new Error('the device key is not an Ed25519 key; restore it or move it away');

@@ -5,6 +5,7 @@
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { assert } from '../base/assert.js';
+import type { Finding } from './gaps.js';
 import { openDeviceKeys } from './keys.js';
 import { StateWriter } from './state-writer.js';
 import { decode, type FromLedger, type ToLedger, type WireTransaction } from './wire.js';
@@ -18,14 +19,15 @@ const QUIET_MS = 250;
 const CUT_PAUSE_MS = 10; // between two slices of archived records that leave the table
 const CUT_SHARE = 4; // and so many times what the slice took
 const CUT_AGAIN_MS = 5000; // after one that the disk refused
+const MARK_MS = 5000; // the copies of the marker are at most 10 s behind (D-C-09), also when a commit takes long
 const SIGN_AFTER_MS = 10_000; // an unsigned end is signed this long after it was written, in a quiet moment
 
-const { dataDir } = workerData as { dataDir: string };
+const { dataDir, found } = workerData as { dataDir: string; found?: readonly Finding[] };
 const port = parentPort;
 assert(port, 'the ledger runs as a worker');
 const inlet = port;
 const gate = new Int32Array(new SharedArrayBuffer(4));
-const writer = new StateWriter(dataDir, openDeviceKeys(dataDir));
+const writer = new StateWriter(dataDir, openDeviceKeys(dataDir), found);
 
 let lastGroup = 0;
 let commitMs = 0;
@@ -89,6 +91,7 @@ function serveOther(message: Exclude<ToLedger, { type: 'commit' }>): void {
   try {
     if (message.type === 'load') return answer({ type: 'answer', id: message.id, image: writer.load(message.nonceWindowMs, message.nowMs) });
     if (message.type === 'probe') writer.probe();
+    if (message.type === 'acknowledge') writer.acknowledge(message.ids, message.by);
     if (message.type === 'archived') {
       writer.noteArchive(message.draft);
       cutLater(CUT_PAUSE_MS);
@@ -97,6 +100,7 @@ function serveOther(message: Exclude<ToLedger, { type: 'commit' }>): void {
       closing = true;
       clearTimeout(quiet);
       clearTimeout(cutting);
+      clearInterval(marking);
       writer.close();
     }
     answer({ type: 'answer', id: message.id });
@@ -138,8 +142,9 @@ function cutLater(afterMs: number): void {
   if (!closing) cutting = setTimeout(cut, afterMs);
 }
 
+const marking = setInterval(() => writer.mark(), MARK_MS);
 let cutting: ReturnType<typeof setTimeout> | undefined;
 const quiet = setTimeout(rest, QUIET_MS);
 inlet.on('message', serve);
 cutLater(QUIET_MS); // what a crash left in the table
-answer({ type: 'ready', findings: writer.findings });
+answer({ type: 'ready', gaps: writer.gaps, fresh: writer.newGaps.map(({ id }) => id) });

@@ -9,7 +9,9 @@ import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { isRowFault, type RowFault, readRow } from '../store/read-row.js';
 import type { Resource } from '../store/resource.js';
+import { Stopwatch } from '../base/elapsed.js';
 import type { ArchiveDraft } from './archive-format.js';
+import type { Finding, Gap, GapAcknowledgement } from './gaps.js';
 import { openDeviceKeys } from './keys.js';
 import type { Ledger, LedgerImage, LedgerTransaction } from './protocol.js';
 import { type FromLedger, Message, type ToLedger, type WireImage } from './wire.js';
@@ -33,7 +35,7 @@ function readRows(columns: readonly unknown[]): Pick<LedgerImage, 'resources' | 
     if (isRowFault(row)) unreadable.push(row);
     else resources.push(row);
   }
-  return { resources, unreadable };
+  return unreadable.length === 0 ? { resources } : { resources, unreadable };
 }
 
 interface Waiting<T> {
@@ -44,17 +46,21 @@ interface Waiting<T> {
 type LedgerRequest =
   | { readonly type: 'load'; readonly nonceWindowMs: number; readonly nowMs: number }
   | { readonly type: 'archived'; readonly draft: ArchiveDraft }
+  | { readonly type: 'acknowledge'; readonly ids: readonly string[]; readonly by: GapAcknowledgement }
   | { readonly type: 'probe' | 'close' };
+
+const MONOTONIC = { monoMs: () => performance.now() };
+const COMMIT_WEIGHT = 0.2;
 
 /**
  * Opens `<dataDir>/state.db`; makes the device keys at first start.
  *
  * @throws Error when the database cannot be opened, for example because a newer version wrote it.
  */
-export async function openLedger(dataDir: string): Promise<ThreadLedger> {
+export async function openLedger(dataDir: string, found?: readonly Finding[]): Promise<ThreadLedger> {
   mkdirSync(dataDir, { recursive: true, mode: 0o750 });
   openDeviceKeys(dataDir);
-  const ledger = new ThreadLedger(dataDir);
+  const ledger = new ThreadLedger(dataDir, found);
   await ledger.ready();
   return ledger;
 }
@@ -70,15 +76,49 @@ export class ThreadLedger implements Ledger {
   #outbox = new Message();
   #nextRequest = 1;
   #closed = false;
-  #findings: readonly string[] = [];
+  readonly #found: readonly Finding[] | undefined;
+  #gaps: readonly Gap[] = [];
+  #fresh: readonly string[] = [];
+  /** How long the oldest commit under way has been waiting. */
+  readonly #oldest = new Stopwatch(MONOTONIC);
+  /** How long commits take, in ms: a sliding mean. */
+  #commitMs = 0;
+  #deaths = 0;
 
-  constructor(dataDir: string) {
+  constructor(dataDir: string, found?: readonly Finding[]) {
     this.#dataDir = dataDir;
+    this.#found = found;
   }
 
-  /** What start found wrong with the end of the audit trail. */
+  /** What was ever found wrong with the stored past, acknowledged or not. */
+  get gaps(): readonly Gap[] {
+    return this.#gaps;
+  }
+
+  /** What this start found that no start before it had. */
+  get newGaps(): readonly Gap[] {
+    return this.#gaps.filter(({ id }) => this.#fresh.includes(id));
+  }
+
+  /** What nobody has acknowledged yet, in words. */
   get findings(): readonly string[] {
-    return this.#findings;
+    return this.#gaps.filter(({ acknowledged }) => !acknowledged).map(({ text }) => text);
+  }
+
+  /** How long what is being written takes to reach the disk, in ms. */
+  get commitMs(): number {
+    return Math.max(this.#commitMs, this.#commits.length > 0 ? this.#oldest.elapsedMs : 0);
+  }
+
+  /** How often the thread ended by itself since the start. */
+  get deaths(): number {
+    return this.#deaths;
+  }
+
+  /** @throws LedgerFault when the disk refuses it. */
+  async acknowledge(ids: readonly string[], by: GapAcknowledgement): Promise<void> {
+    await this.#request({ type: 'acknowledge', ids, by });
+    this.#gaps = this.#gaps.map((gap) => (ids.includes(gap.id) && !gap.acknowledged ? { ...gap, acknowledged: by } : gap));
   }
 
   /** Transactions that are not yet known to be on disk. */
@@ -95,6 +135,7 @@ export class ThreadLedger implements Ledger {
   commit(transaction: LedgerTransaction): Promise<void> {
     if (this.#closed || !this.#worker) return Promise.reject(new LedgerFault('the ledger is not running'));
     this.#outbox.add(transaction);
+    if (this.#commits.length === 0) this.#oldest.restart();
     if (this.#outbox.count === 1) setImmediate(() => this.#send());
     return new Promise((resolve, reject) => this.#commits.push({ resolve, reject }));
   }
@@ -132,11 +173,12 @@ export class ThreadLedger implements Ledger {
 
   #start(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), { workerData: { dataDir: this.#dataDir }, name: 'ledger', execArgv: [] });
+      const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), { workerData: { dataDir: this.#dataDir, found: this.#found }, name: 'ledger', execArgv: [] });
       let fault = 'the ledger thread stopped';
       worker.on('message', (message: FromLedger) => {
         if (message.type !== 'ready') return this.#receive(message);
-        this.#findings = message.findings;
+        this.#gaps = message.gaps;
+        if (this.#fresh.length === 0) this.#fresh = message.fresh;
         this.#worker = worker;
         resolve();
       });
@@ -144,6 +186,7 @@ export class ThreadLedger implements Ledger {
         fault = `the ledger thread died: ${error.message}`;
       });
       worker.on('exit', () => {
+        if (this.#worker && !this.#closed) this.#deaths += 1;
         this.#worker = null;
         this.#ready = null;
         this.#refuseAll(new LedgerFault(fault));
@@ -183,6 +226,8 @@ export class ThreadLedger implements Ledger {
       return;
     }
     const settled = this.#commits.splice(0, message.count);
+    this.#commitMs += COMMIT_WEIGHT * (this.#oldest.elapsedMs - this.#commitMs);
+    this.#oldest.restart();
     const refused = new Map(message.refused);
     for (const [index, waiting] of settled.entries()) {
       const reason = refused.get(index);

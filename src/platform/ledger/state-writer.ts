@@ -11,8 +11,10 @@ import { ArchiveCut } from './archive-cut.js';
 import type { ArchiveDraft } from './archive-format.js';
 import { AuditIndex } from './audit-index.js';
 import { GENESIS_HASH, ShortMac, sealAudit, signHead } from './chain.js';
-import { HeadFile, headFileOf, readHeadFile } from './head-file.js';
+import { acknowledgeGaps, type Finding, type Gap, type GapAcknowledgement, noteFindings, readGaps } from './gaps.js';
+import { type ChainEnd, HeadFile, headFileOf, readHeadFile } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
+import { MARKER_KEY, parseMarker, readMarkerFile, writeMarkerFile } from './marker.js';
 import { RowSeals } from './row-seals.js';
 import { openStateDatabase } from './schema.js';
 import { markSealed, wasSealed } from './sealed-mark.js';
@@ -42,7 +44,14 @@ export class StateWriter {
   readonly #index: AuditIndex;
   readonly #cut: ArchiveCut;
   readonly #seals: RowSeals;
-  readonly #findings: string[] = [];
+  readonly #dataDir: string;
+  readonly #findings: Finding[] = [];
+  readonly #firstStart: string;
+  /** Sequence that the copies of the marker name; -1 before they were written. */
+  #markedSequence = -1;
+  #gaps: readonly Gap[] = [];
+  /** What this start found and no start before it. */
+  readonly newGaps: readonly Gap[];
   readonly #sql: ReturnType<typeof prepareAll>;
   #tail: Tail;
   /** Why nothing may be committed now; null when commits are accepted. */
@@ -52,7 +61,9 @@ export class StateWriter {
   /** About how much the WAL has taken since it was last copied. */
   #walBytes = 0;
 
-  constructor(dataDir: string, keys: DeviceKeys) {
+  /** `found`: what was found wrong before anything was opened (inspect.ts); without it the end of the trail is looked at here. */
+  constructor(dataDir: string, keys: DeviceKeys, found?: readonly Finding[]) {
+    this.#dataDir = dataDir;
     this.#keys = keys;
     this.#database = openStateDatabase(path.join(dataDir, 'state.db'));
     this.#mac = new ShortMac(keys.auditHmac);
@@ -64,14 +75,40 @@ export class StateWriter {
     this.#sql = prepareAll(this.#database);
     const headFile = headFileOf(dataDir);
     this.#tail = this.#readTail();
-    this.#adoptHead(readHeadFile(headFile, keys.auditHmac));
+    const marker = parseMarker(this.#sql.getMeta.get(MARKER_KEY));
+    const fileMarker = readMarkerFile(dataDir);
+    this.#firstStart = marker?.firstStart ?? fileMarker?.firstStart ?? new Date().toISOString();
+    this.#adoptHead(readHeadFile(headFile, keys.auditHmac), [marker?.head, fileMarker?.head]);
+    // noted before any copy of the head or the marker is written anew
+    this.newGaps = noteFindings(this.#database, found ?? this.#findings, new Date().toISOString());
+    this.#gaps = readGaps(this.#database);
     this.#signedSequence = this.#sql.lastSigned.get() as number;
-    this.#headFile = new HeadFile(headFile, this.#mac);
+    this.#headFile = new HeadFile(headFile, this.#mac, { deviceId: keys.deviceId, firstStart: this.#firstStart });
+    this.mark();
   }
 
-  /** What was found wrong with the end of the audit chain at start; sentences for the log and an alarm. */
-  get findings(): readonly string[] {
-    return this.#findings;
+  /** What was ever found wrong with the stored past. */
+  get gaps(): readonly Gap[] {
+    return this.#gaps;
+  }
+
+  /** @throws Error when the disk refuses it. */
+  acknowledge(ids: readonly string[], by: GapAcknowledgement): void {
+    this.#gaps = acknowledgeGaps(this.#database, ids, by);
+  }
+
+  /** Brings the copies of the marker up to the end of the trail: at least every 10 s, and at the end. */
+  mark(): void {
+    const { auditSequence: sequence, auditHead: hash } = this.#tail;
+    if (sequence === this.#markedSequence) return;
+    const marker = { deviceId: this.#keys.deviceId, firstStart: this.#firstStart, head: { sequence, hash }, heads: this.#sql.countHeads.get() as number };
+    try {
+      this.#sql.setMeta.run(MARKER_KEY, JSON.stringify(marker));
+      writeMarkerFile(this.#dataDir, marker);
+      this.#markedSequence = sequence;
+    } catch {
+      // a full disk: they stay behind the database, which is allowed; the next time writes them
+    }
   }
 
   get hasUnsignedRecords(): boolean {
@@ -191,6 +228,8 @@ export class StateWriter {
 
   close(): void {
     this.signEnd();
+    this.#markedSequence = -1; // a head may have been signed since
+    this.mark();
     this.#checkpoint('TRUNCATE');
     this.#headFile.close();
     this.#database.close();
@@ -332,22 +371,24 @@ export class StateWriter {
    * Compares the database with the head file. When records are missing at the end, the chain goes on after the head, so
    * that the hole stays visible to every later verification.
    */
-  #adoptHead(head: { readonly sequence: number; readonly hash: string } | null): void {
-    if (!head) {
-      if (this.#tail.auditSequence > 0) this.#findings.push('the file audit-head is missing or not genuine: the end of the audit trail cannot be checked');
-      return;
-    }
-    if (head.sequence > this.#tail.auditSequence) {
-      this.#findings.push(
-        `the audit trail ends at ${this.#tail.auditSequence} but had reached ${head.sequence}: ${head.sequence - this.#tail.auditSequence} records were removed, or an older copy was put in place`,
-      );
+  #adoptHead(headOfFile: ChainEnd | null, copies: readonly (ChainEnd | undefined)[]): void {
+    const at = this.#tail.auditSequence;
+    const tell = (kind: Finding['kind'], text: string, first: number, last: number, covers: Finding['covers']): void =>
+      void this.#findings.push({ kind, text, first, last, covers });
+    if (!headOfFile && at > 0) tell('head', 'the file audit-head is missing or not genuine: the end of the audit trail cannot be checked', at, at, ['signature']);
+    let head = headOfFile;
+    for (const copy of copies) if (copy && copy.sequence > (head?.sequence ?? 0)) head = copy;
+    if (!head) return;
+    if (head.sequence > at) {
+      const text = `the audit trail ends at ${at} but had reached ${head.sequence}: ${head.sequence - at} records were removed, or an older copy was put in place`;
+      tell('loss', text, at + 1, head.sequence, ['missing']);
       this.#tail.auditSequence = head.sequence;
       this.#tail.auditHead = head.hash;
       return;
     }
     if (head.sequence === 0) return;
     const hash = this.#sql.auditHash.get(head.sequence) as Buffer | undefined;
-    if (hash?.toString('hex') !== head.hash) this.#findings.push(`audit record ${head.sequence} is not the one the head file names`);
+    if (hash?.toString('hex') !== head.hash) tell('head', `audit record ${head.sequence} is not the one the head file names`, head.sequence, head.sequence, ['signature']);
   }
 
   #liveNonces(windowMs: number, nowMs: number): WireImage['nonces'] {
@@ -407,6 +448,7 @@ function prepareAll(database: Database.Database) {
     putAudit: database.prepare(
       'INSERT INTO audit (sequence, at, site, action, category, result, kind, name, account, correlation, body, hash, mac, key_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
     ),
+    countHeads: database.prepare('SELECT COUNT(*) FROM audit_heads').pluck(),
     lastSigned: database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit_heads').pluck(),
     headAt: database.prepare('SELECT 1 FROM audit_heads WHERE sequence = ?').pluck(),
     putHead: database.prepare('INSERT OR REPLACE INTO audit_heads (sequence, hash, at, kid, signature) VALUES (?, ?, ?, ?, ?)'),

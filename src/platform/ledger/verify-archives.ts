@@ -32,7 +32,7 @@ export interface ArchiveFinding {
 }
 
 /** `ok` and `problems` are about the records: they may be whole in a file that is not `ok` because it was packed again. */
-export interface ArchiveVerification extends Verification {
+export interface ArchiveVerification extends Omit<Verification, 'gaps'> {
   readonly archives: readonly ArchiveFinding[];
 }
 

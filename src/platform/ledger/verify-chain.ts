@@ -10,6 +10,7 @@ import type { AuditTableRow } from './audit-row.js';
 import { AuditSearch } from './audit-search.js';
 import { GENESIS_HASH, hashOf, isHeadGenuine, macOf, type SignedHead } from './chain.js';
 import { type ChainEnd, readHeadFile } from './head-file.js';
+import { type Gap, readGaps } from './gaps.js';
 import type { DeviceKeys } from './keys.js';
 
 const SLICE_RECORDS = 2000;
@@ -27,6 +28,8 @@ export interface Verification {
   readonly archivedTo: number;
   readonly checkedAt: string;
   readonly problems: readonly { readonly sequence: number; readonly name: string; readonly problem: ChainProblem }[];
+  /** What starts found wrong with the stored past: `ok` is false until each is acknowledged, and they stay here afterwards (D-C-09). */
+  readonly gaps: readonly Gap[];
 }
 
 /** Records that the index would not find by their target, correlation, site or time, though it claims to cover them. */
@@ -48,6 +51,8 @@ export class ChainVerifier {
   readonly #keys: DeviceKeys;
   readonly #headFile: string;
   readonly #problems: { sequence: number; name: string; problem: ChainProblem }[] = [];
+  /** Gaps that somebody has acknowledged: what they explain is shown by them. */
+  #known: readonly Gap[] = [];
 
   constructor(database: Database.Database, keys: DeviceKeys, headFile: string) {
     this.#database = database;
@@ -57,6 +62,8 @@ export class ChainVerifier {
 
   /** `pause` is awaited between slices. */
   async verify(range: { readonly fromMs?: number; readonly toMs?: number }, pause: () => Promise<void>): Promise<Verification> {
+    const gaps = readGaps(this.#database);
+    this.#known = gaps.filter(({ acknowledged }) => acknowledged !== null);
     const end = readHeadFile(this.#headFile, this.#keys.auditHmac); // before the database: it is never ahead of it
     const notes = new ArchiveNotes(this.#database);
     const cut = notes.cut();
@@ -96,7 +103,7 @@ export class ChainVerifier {
     this.#checkEnd(end, range, span);
     this.#problems.sort((a, b) => a.sequence - b.sequence);
     return {
-      ok: this.#problems.length === 0,
+      ok: this.#problems.length === 0 && this.#known.length === gaps.length,
       checked,
       firstSequence: span.last < span.first ? 0 : span.first,
       lastSequence: span.last < span.first ? 0 : span.last,
@@ -104,6 +111,7 @@ export class ChainVerifier {
       archivedTo: cut.sequence,
       checkedAt: new Date().toISOString(),
       problems: this.#problems,
+      gaps,
     };
   }
 
@@ -167,6 +175,7 @@ export class ChainVerifier {
   }
 
   #report(sequence: number, problem: ChainProblem): void {
+    if (this.#known.some(({ first, last, covers }) => sequence >= first && sequence <= last && covers.includes(problem))) return;
     if (this.#problems.length < PROBLEMS_MAX) this.#problems.push({ sequence, name: auditName(sequence), problem });
   }
 }

@@ -6,6 +6,7 @@
 import type { ArchiveDraft } from './archive-format.js';
 import type { RecordColumns } from './audit-row.js';
 import { auditText } from './audit-text.js';
+import type { Gap, GapAcknowledgement } from './gaps.js';
 import type { LedgerTransaction, UnchainedAudit } from './protocol.js';
 
 export type WireField = string | number;
@@ -32,10 +33,11 @@ export type ToLedger =
   | { readonly type: 'probe'; readonly id: number }
   /** A file of archived audit records is on disk and was read back: its rows may go. */
   | { readonly type: 'archived'; readonly id: number; readonly draft: ArchiveDraft }
+  | { readonly type: 'acknowledge'; readonly id: number; readonly ids: readonly string[]; readonly by: GapAcknowledgement }
   | { readonly type: 'close'; readonly id: number };
 
 export type FromLedger =
-  | { readonly type: 'ready'; readonly findings: readonly string[] }
+  | { readonly type: 'ready'; readonly gaps: readonly Gap[]; readonly fresh: readonly string[] }
   /** The next `count` transactions are settled; those named in `refused`, from 0, are not on disk and never will be. */
   | { readonly type: 'settled'; readonly count: number; readonly refused: readonly (readonly [number, string])[] }
   | { readonly type: 'answer'; readonly id: number; readonly image?: WireImage; readonly fault?: string };

@@ -6,6 +6,7 @@ import t from 'tap';
 import Database from '../../../src/platform/base/sqlite.js';
 import { archiveFileName, archiveFolder, archiveLine, readLine } from '../../../src/platform/ledger/archive-format.js';
 import { hashOf } from '../../../src/platform/ledger/chain.js';
+import { markerFileOf } from '../../../src/platform/ledger/marker.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { ArchiveVerifier } from '../../../src/platform/ledger/verify-archives.js';
@@ -258,6 +259,7 @@ t.test('promise 7, G16: broken links between two files, and between the last fil
   // a file that is good in itself, of a trail that went another way
   const other = dataDir(t);
   cpSync(path.join(dir, 'keys'), path.join(other, 'keys'), { recursive: true });
+  rmSync(markerFileOf(other)); // it is not the appliance whose trail had come so far
   trail(other, 1, 299);
   const ledger = await openLedger(other);
   await ledger.load(0);

@@ -229,6 +229,22 @@ t.test('G16: a head file that is gone or forged is found', async (t) => {
   await ledger.close();
 });
 
+t.test('D-C-09: a trail that goes on after a hole of many records takes commits, and is found by its index', async (t) => {
+  const dir = dataDir(t);
+  const ledger = await openLedger(dir);
+  await ledger.load(0);
+  for (let sequence = 1; sequence <= 700; sequence += 1) void ledger.commit(transaction({ audits: [auditDraft(sequence)] }));
+  await ledger.close();
+  for (const name of ['state.db', 'state.db-wal', 'state.db-shm']) rmSync(path.join(dir, name), { force: true });
+  const after = await openLedger(dir);
+  await after.load(0);
+  await after.commit(transaction({ nonces: [{ hash: 'f'.repeat(64), atMs: 1 }] }));
+  for (let sequence = 701; sequence <= 720; sequence += 1) await after.commit(transaction({ audits: [auditDraft(sequence)] }));
+  await after.close();
+  const { problems } = await verify(dir);
+  t.match({ missing: problems.length, all: new Set(problems.map(({ problem }) => problem)) }, { missing: 700, all: new Set(['missing']) });
+});
+
 t.test('one process per data directory: a second one is refused in one sentence, a crash frees the lock', async (t) => {
   const dir = dataDir(t);
   const lock = lockDataDir(dir);

@@ -1,0 +1,82 @@
+/**
+ * The appliance in rescue (D-C-09): what was stored is missing or damaged, so nothing is driven and nothing is served but
+ * this: what is missing, and the ways on. A server of its own, because there is no store, no account and no route.
+ */
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+export interface RescueOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+  readonly dataDir: string;
+  /** What is missing, in sentences. */
+  readonly losses: readonly string[];
+}
+
+export interface RescueServer {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+export function waysOn(dataDir: string): string[] {
+  return [
+    `put back what is missing into ${dataDir}, from a copy or a backup of it, and start again`,
+    `or go on without it: lineside start --data-dir ${dataDir} --accept-loss; what is missing stays on record and a Critical alarm stands until an administrator acknowledges it`,
+    'when no account is left either, add --new-admin-code: the console then shows a code for a first administrator',
+  ];
+}
+
+export async function startRescue(options: RescueOptions): Promise<RescueServer> {
+  const { tls, host, port } = options;
+  const page = pageOf(options);
+  const serve = (request: IncomingMessage, response: ServerResponse): void => answer(options, page, request, response);
+  const server = tls ? createSecureServer({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, serve) : createServer(serve);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (fault) => reject(new Error(`cannot listen on ${host}:${port}: ${fault.message}`)));
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function answer({ losses, dataDir }: RescueOptions, page: string, request: IncomingMessage, response: ServerResponse): void {
+  const [pathname] = (request.url ?? '/').split('?');
+  const json = (status: number, body: unknown): void => {
+    response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+    response.end(JSON.stringify(body));
+  };
+  request.resume();
+  if (pathname === '/healthz') return json(200, { status: 'ok' });
+  if (pathname === '/readyz') return json(503, { status: 'rescue', missing: losses, waysOn: waysOn(dataDir) });
+  if (pathname.startsWith('/api/')) {
+    const error = 'the appliance is in rescue: what it had stored is missing or damaged; nothing is driven and nothing else is served';
+    return json(503, { error, code: 'rescue', status: 503, missing: losses, waysOn: waysOn(dataDir) });
+  }
+  response.writeHead(503, {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Cache-Control': 'no-store',
+    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    'X-Content-Type-Options': 'nosniff',
+  });
+  response.end(request.method === 'HEAD' ? undefined : page);
+}
+
+function pageOf({ losses, dataDir }: RescueOptions): string {
+  const list = (texts: readonly string[]): string => texts.map((text) => `<li>${escaped(text)}</li>`).join('');
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lineside: rescue</title>
+<style>body{font:18px/1.5 sans-serif;max-width:48rem;margin:3rem auto;padding:0 1rem}h1{color:#b00020}</style>
+<h1>Rescue: no unit is driven</h1><p>What this appliance had stored is missing or damaged:</p><ul>${list(losses)}</ul><p>Ways on:</p><ol>${list(waysOn(dataDir))}</ol></html>`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,185 @@
+/**
+ * What a start finds in its data directory before it opens anything (D-C-09): whether an appliance lived there, whether
+ * `state.db` is there, readable and as long as it once was, and whether the keys and the copies of the head are those of
+ * before. Reads only: what is wrong is told, and changed by nobody who has not been told.
+ */
+import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import path from 'node:path';
+import Database from '../base/sqlite.js';
+import type { Finding } from './gaps.js';
+import { type ChainEnd, headFileOf, isHeadFileUsed, readHeadFile } from './head-file.js';
+import { type DeviceKeys, openDeviceKeys, storedKeysOf } from './keys.js';
+import { MARKER_KEY, type Marker, markerFileOf, parseMarker, readMarkerFile } from './marker.js';
+
+/** A whole check of a larger file would keep the plant waiting: it is made after the start (queries.ts). */
+const CHECK_AT_START_BYTES_MAX = 64 * 1024 * 1024;
+
+export interface Inspection {
+  /** Why the appliance cannot go on as the one it was, in sentences; empty: it can. */
+  readonly losses: readonly string[];
+  /** What is noted as a gap, the losses that somebody accepts among them. */
+  readonly findings: readonly Finding[];
+  /** Whether `state.db` can be worked with at all. */
+  readonly usable: boolean;
+  /** Whether the whole of `state.db` was checked. */
+  readonly checked: boolean;
+}
+
+interface Stored {
+  readonly end: ChainEnd;
+  readonly hashAt: (sequence: number) => string | undefined;
+  readonly heads: number;
+  readonly lastSigned: number;
+  readonly marker: Marker | null;
+}
+
+export function inspectDataDir(dataDir: string): Inspection {
+  const file = path.join(dataDir, 'state.db');
+  const { hasHmac, hasDeviceKey } = storedKeysOf(dataDir);
+  const fileMarker = readMarkerFile(dataDir);
+  const headUsed = isHeadFileUsed(headFileOf(dataDir));
+  const bytes = existsSync(file) ? statSync(file).size : 0;
+  if (bytes === 0) {
+    if (!fileMarker && !headUsed) return { losses: [], findings: [], usable: true, checked: true };
+    const head = hasHmac && hasDeviceKey ? knownHead(dataDir, openDeviceKeys(dataDir), [fileMarker]) : (fileMarker?.head ?? null);
+    const text = `${file} is ${existsSync(file) ? 'empty' : 'missing'}, and this data directory held the appliance ${fileMarker?.deviceId ?? 'that wrote its audit-head'}: all that was stored is lost`;
+    return { losses: [text], findings: [loss(text, 1, head?.sequence ?? 0), ...keyFindings(dataDir, head?.sequence ?? 0)], usable: true, checked: true };
+  }
+  const checked = bytes <= CHECK_AT_START_BYTES_MAX;
+  let stored: Stored;
+  try {
+    stored = readStored(file);
+  } catch (fault) {
+    const head = hasHmac && hasDeviceKey ? knownHead(dataDir, openDeviceKeys(dataDir), [fileMarker]) : (fileMarker?.head ?? null);
+    const text = `${file} cannot be read: ${(fault as Error).message}`;
+    return { losses: [text], findings: [loss(text, 1, head?.sequence ?? 0), ...keyFindings(dataDir, head?.sequence ?? 0)], usable: false, checked };
+  }
+  const { end, marker } = stored;
+  const findings: Finding[] = [];
+  const losses: string[] = [];
+  const lived = end.sequence > 0 || marker !== null;
+  if (lived) findings.push(...keyFindings(dataDir, end.sequence));
+  const keys = hasHmac && hasDeviceKey ? openDeviceKeys(dataDir) : null;
+  const head = keys ? knownHead(dataDir, keys, [fileMarker, marker]) : newest([fileMarker?.head, marker?.head]);
+  const reached = Math.max(head?.sequence ?? 0, stored.lastSigned);
+  if (reached > end.sequence) {
+    const text = `${file} ends at audit record ${end.sequence}, and the trail had reached ${reached}: what was written last is missing, or an older copy was put in place`;
+    losses.push(text);
+    findings.push(loss(text, end.sequence + 1, reached));
+  } else if (head && head.sequence > 0) {
+    const hash = stored.hashAt(head.sequence);
+    if (hash !== undefined && hash !== head.hash) findings.push(told('head', `audit record ${head.sequence} in ${file} is not the one that its head names`, head.sequence));
+  }
+  if (keys && marker && marker.deviceId !== keys.deviceId)
+    findings.push(keysLost(`${file} is that of appliance ${marker.deviceId}, and the keys are those of ${keys.deviceId}`, end.sequence));
+  if (keys && end.sequence > 0 && !readHeadFile(headFileOf(dataDir), keys.auditHmac))
+    findings.push(told('head', `the file audit-head is missing or not genuine: the end of the audit trail, record ${end.sequence}, cannot be checked`, end.sequence));
+  const heads = Math.max(fileMarker?.heads ?? 0, marker?.heads ?? 0);
+  if (stored.heads === 0 && heads > 0) findings.push(told('heads', `the signed heads of the audit trail are gone, ${heads} of them, at record ${end.sequence}`, end.sequence));
+  if (marker && !fileMarker) findings.push(told('marker', `${markerFileOf(dataDir)} is missing or damaged, at record ${end.sequence}`, end.sequence));
+  if (fileMarker && !marker) findings.push(told('marker', `${file} does not say which appliance it is of, and was that of ${fileMarker.deviceId}`, end.sequence));
+  if (checked) {
+    const damage = quickCheck(file);
+    if (damage !== null) {
+      const text = `${file} is damaged: ${damage}`;
+      losses.push(text);
+      findings.push(loss(text, 0, 0));
+    }
+  }
+  return { losses, findings, usable: true, checked };
+}
+
+/** The first thing that is wrong with the structure of the file; null when nothing. */
+export function quickCheck(file: string): string | null {
+  try {
+    const database = new Database(file, { readonly: true, timeout: 5000 });
+    try {
+      const said = database.pragma('quick_check(1)', { simple: true }) as string;
+      return said === 'ok' ? null : said.replaceAll('\n', '; ');
+    } finally {
+      database.close();
+    }
+  } catch (fault) {
+    return (fault as Error).message;
+  }
+}
+
+/** A database that cannot be worked with is kept beside the new one. @returns its new name. */
+export function putAside(dataDir: string, name: string, at: string): string {
+  const aside = `${name}.lost-${at.replaceAll(/[:.]/g, '-')}`;
+  for (const suffix of ['', '-wal', '-shm']) {
+    const file = path.join(dataDir, `${name}${suffix}`);
+    if (existsSync(file)) renameSync(file, path.join(dataDir, `${aside}${suffix}`));
+  }
+  return aside;
+}
+
+/** Reads what a start will read, so that what cannot be is known before. @throws Error of SQLite. */
+function readStored(file: string): Stored {
+  const database = new Database(file, { readonly: true, timeout: 5000 });
+  try {
+    const tables = new Set(database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[]);
+    if (!tables.has('audit')) return { end: { sequence: 0, hash: '' }, hashAt: () => undefined, heads: 0, lastSigned: 0, marker: null };
+    const number = (table: string, text: string): number => (tables.has(table) ? Number(database.prepare(text).pluck().get() ?? 0) : 0);
+    const last = database.prepare('SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1').get() as { sequence: number; hash: Buffer } | undefined;
+    for (const table of ['resources', 'streams', 'nonce_groups', 'migrations']) {
+      if (tables.has(table)) for (const _ of database.prepare(`SELECT * FROM ${table}`).raw().iterate()) void _;
+    }
+    const archived = number('audit_archives', 'SELECT MAX(last) FROM audit_archives');
+    const end = { sequence: Math.max(last?.sequence ?? 0, archived), hash: last?.hash.toString('hex') ?? '' };
+    const hashes = new Map<number, string | undefined>();
+    const heads = number('audit_heads', 'SELECT COUNT(*) FROM audit_heads');
+    const marker = tables.has('meta') ? parseMarker(database.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(MARKER_KEY)) : null;
+    for (const sequence of hashesWanted(file, marker)) {
+      hashes.set(sequence, (database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(sequence) as Buffer | undefined)?.toString('hex'));
+    }
+    return { end, hashAt: (sequence) => hashes.get(sequence), heads, lastSigned: number('audit_heads', 'SELECT MAX(sequence) FROM audit_heads'), marker };
+  } finally {
+    database.close();
+  }
+}
+
+/** Records that some copy of the head may name. */
+function hashesWanted(file: string, marker: Marker | null): number[] {
+  const dataDir = path.dirname(file);
+  const hmac = path.join(dataDir, 'keys', 'audit-hmac');
+  const head = existsSync(hmac) ? readHeadFile(headFileOf(dataDir), readFileSync(hmac)) : null;
+  return [marker?.head.sequence, readMarkerFile(dataDir)?.head.sequence, head?.sequence].filter((sequence): sequence is number => sequence !== undefined);
+}
+
+function knownHead(dataDir: string, keys: DeviceKeys, markers: readonly (Marker | null)[]): ChainEnd | null {
+  return newest([readHeadFile(headFileOf(dataDir), keys.auditHmac) ?? undefined, ...markers.map((marker) => marker?.head)]);
+}
+
+function newest(heads: readonly (ChainEnd | undefined)[]): ChainEnd | null {
+  return heads.reduce<ChainEnd | null>((best, head) => (head && (!best || head.sequence > best.sequence) ? head : best), null);
+}
+
+function keyFindings(dataDir: string, last: number): Finding[] {
+  const { hasHmac, hasDeviceKey } = storedKeysOf(dataDir);
+  const findings: Finding[] = [];
+  if (!hasHmac)
+    findings.push(
+      keysLost(`the audit key keys/audit-hmac is missing and a new one is made: nobody can tell whether the records up to ${last} were sealed by this appliance`, last),
+    );
+  if (!hasDeviceKey)
+    findings.push(
+      keysLost(
+        `the device key keys/device-ed25519.pem is missing and a new one is made: the appliance has another device id, and signed heads up to record ${last} cannot be checked`,
+        last,
+      ),
+    );
+  return findings;
+}
+
+function loss(text: string, first: number, last: number): Finding {
+  return { kind: 'loss', text, first: last === 0 ? 0 : first, last, covers: ['missing'] };
+}
+
+function keysLost(text: string, last: number): Finding {
+  return { kind: 'keys', text, first: last === 0 ? 0 : 1, last, covers: ['signature'] };
+}
+
+function told(kind: Finding['kind'], text: string, at: number): Finding {
+  return { kind, text, first: at, last: at, covers: kind === 'head' ? ['signature'] : [] };
+}
