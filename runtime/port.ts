@@ -643,6 +643,8 @@ export interface ChannelSample {
 export interface ProbeThread {
   /** Whether it asks for a priority above ordinary work. */
   readonly goAhead: boolean;
+  /** One Int32 that the thread raises while its event loop comes round. */
+  readonly rounds?: SharedArrayBuffer;
 }
 
 export type ProbeOutbound =

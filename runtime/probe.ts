@@ -9,6 +9,8 @@ import { IMAGE_HEADER } from './vocabulary/process-image.js';
 import { ProbeCore } from './io/probe-core.js';
 import { systemClock } from './io/system-clock.js';
 
+/** So often a thread that comes round says so; its supervisor looks every second. */
+const ROUND_MS = 250;
 const WAKE_WAIT_MS = 1000; // a waiter of a module that left the plan goes away within this time
 
 /** ECMAScript 2024; Node 20 has it, the library of our compile target does not name it. */
@@ -58,6 +60,8 @@ function serve(port: NonNullable<typeof parentPort>): void {
       port.close();
     });
   });
+  const { rounds } = (workerData as ProbeThread | null) ?? {};
+  if (rounds) setInterval(() => void Atomics.add(new Int32Array(rounds), 0, 1), ROUND_MS).unref();
   post({ type: 'ready', threadId, isAhead: (workerData as ProbeThread | null)?.goAhead === true && goAhead() });
 }
 

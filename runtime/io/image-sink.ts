@@ -70,7 +70,7 @@ export class ImageSink {
 
   #store(point: ImagePoint, value: number, quality: QualityCode): void {
     this.#image.value[point.channel] = value;
-    this.#image.sampledAtMs[point.channel] = this.#clock.wallMs();
+    this.#image.stamp(point.channel, this.#clock.wallMs(), this.#clock.monoMs());
     this.#image.quality[point.channel] = quality;
     this.#messages[point.channel] = '';
     this.#goodMonoMs[point.channel] = this.#clock.monoMs();

@@ -397,7 +397,7 @@ export class OutputSide {
       image.value[slot] = value;
       image.readback[slot] = value;
     }
-    image.sampledAtMs[slot] = this.#host.clock.wallMs();
+    image.stamp(slot, this.#host.clock.wallMs(), this.#host.clock.monoMs());
     image.quality[slot] = 0;
     image.endInputs();
   }

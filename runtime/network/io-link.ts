@@ -5,7 +5,7 @@
  * Invariant: inside a scan nothing is allocated, except for a text channel whose text changed.
  */
 import type { ImagePlan } from '../port.js';
-import { CONNECTION, IMAGE_HEADER, OUTPUTS, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
+import { CONNECTION, IMAGE_HEADER, type LatchedInputs, OUTPUTS, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
 import type { ChannelArrays } from './arena.js';
 import type { OutputWire } from './instance.js';
@@ -34,13 +34,14 @@ export interface IoState {
   readonly value: Float64Array;
   readonly sampledAtMs: Float64Array;
   readonly quality: Uint8Array;
+  readonly stale: Uint8Array;
   readonly ack: Float64Array;
   readonly readback: Float64Array;
   readonly answered: Uint8Array;
   readonly reach: Uint8Array;
-  readonly aliveAtMs: Float64Array;
+  readonly aliveMonoMs: Float64Array;
   readonly lastOut: Float64Array;
-  readonly writtenAtMs: Float64Array;
+  readonly writtenMonoMs: Float64Array;
 }
 
 export class IoLink {
@@ -50,28 +51,32 @@ export class IoLink {
   /** A channel that is always Bad: what an I/O block without channel reads. Channels are the numbers below. */
   readonly none: number;
   readonly value: Float64Array;
+  /** Wall time, to be shown; ages are reckoned with the monotonic one. */
   readonly sampledAtMs: Float64Array;
+  readonly #sampledMonoMs: Float64Array;
   readonly quality: Uint8Array;
+  /** 1 where a sample is older than its module allows. */
+  readonly stale: Uint8Array;
   readonly ack: Float64Array;
   readonly readback: Float64Array;
   /** 1 where the probe has dealt with every write of an output. */
   readonly answered: Uint8Array;
   /** Per image, as latched: judged like an input, so that a replay refuses what was refused. */
   readonly reach: Uint8Array;
-  /** When each image was last seen connected and fresh. */
-  readonly aliveAtMs: Float64Array;
+  /** When each image was last seen connected and fresh, on the monotonic clock. */
+  readonly aliveMonoMs: Float64Array;
   readonly #plans: readonly ImagePlan[];
   /** 1 where a channel is measured, not driven. */
   readonly isInput: Uint8Array;
   /** 1 where samples arrive on change only, so that their age says nothing (contract 3, Control-module template). */
   readonly #ageless: Uint8Array;
   readonly #lastOut: Float64Array;
-  readonly #writtenAtMs: Float64Array;
+  readonly #writtenMonoMs: Float64Array;
   readonly #touched: Uint8Array;
-  readonly #views: readonly { readonly value: Float64Array; readonly sampledAtMs: Float64Array; readonly quality: Uint8Array }[];
+  readonly #views: readonly LatchedInputs[];
   readonly #texts: readonly TextChannel[];
   readonly #samples: Int32Array;
-  readonly #sampleAtMs: Float64Array;
+  readonly #samplesMonoMs: Float64Array;
 
   /** The arrays that the blocks read are given: one entry per channel and one for `none`. */
   constructor(plans: readonly ImagePlan[], { value, quality, ack, readback }: ChannelArrays) {
@@ -85,6 +90,8 @@ export class IoLink {
     this.none = count;
     this.value = value;
     this.sampledAtMs = new Float64Array(count + 1);
+    this.#sampledMonoMs = new Float64Array(count + 1);
+    this.stale = new Uint8Array(count + 1);
     this.quality = quality.fill(QUALITY.Bad);
     this.ack = ack;
     this.readback = readback;
@@ -93,19 +100,24 @@ export class IoLink {
     this.isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
     this.#ageless = new Uint8Array(count);
     this.#lastOut = new Float64Array(count).fill(Number.NaN);
-    this.#writtenAtMs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
+    this.#writtenMonoMs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
     this.#touched = new Uint8Array(plans.length);
     this.#views = plans.map((_, image) => {
       const from = this.first[image];
       const to = this.first[image + 1];
-      return { value: this.value.subarray(from, to), sampledAtMs: this.sampledAtMs.subarray(from, to), quality: this.quality.subarray(from, to) };
+      return {
+        value: this.value.subarray(from, to),
+        sampledAtMs: this.sampledAtMs.subarray(from, to),
+        sampledMonoMs: this.#sampledMonoMs.subarray(from, to),
+        quality: this.quality.subarray(from, to),
+      };
     });
     this.#texts = plans.flatMap((plan, image) =>
       plan.channels.flatMap((entry, channel) => (entry.dataType === 'string' ? [{ image, channel, seen: new Uint8Array(TEXT_BYTES).fill(255) }] : [])),
     );
-    this.aliveAtMs = new Float64Array(plans.length).fill(Number.NaN);
+    this.aliveMonoMs = new Float64Array(plans.length).fill(Number.NaN);
     this.#samples = new Int32Array(plans.length).fill(-1);
-    this.#sampleAtMs = new Float64Array(plans.length);
+    this.#samplesMonoMs = new Float64Array(plans.length);
   }
 
   /** The channel of an on-change tag: its samples are not judged by their age. */
@@ -113,35 +125,36 @@ export class IoLink {
     this.#ageless[this.first[image] + channel] = 1;
   }
 
-  /** Takes over all inputs; called once at the start of a scan, with the wall clock. */
-  latch(nowMs: number, texts: TextTable): void {
+  /** Takes over all inputs; called once at the start of a scan. */
+  latch(monoMs: number, texts: TextTable): void {
     for (let image = 0; image < this.images.length; image += 1) {
       const view = this.#views[image];
-      this.images[image].latch(view.value, view.sampledAtMs, view.quality);
+      this.images[image].latch(view);
       this.#lookWhetherReached(image);
-      this.#watch(image, nowMs);
-      this.#judge(image, nowMs);
+      this.#watch(image, monoMs);
+      this.#judge(image, monoMs);
     }
     for (const text of this.#texts) this.#latchText(text, texts);
   }
 
   /** Takes over the inputs as they are now, beside the scans that `scans` is latched for; without texts, which no alarm compares. */
-  latchBeside(scans: IoLink, nowMs: number): void {
+  latchBeside(scans: IoLink, monoMs: number): void {
     for (let image = 0; image < this.images.length; image += 1) {
       const view = this.#views[image];
       const scanned = scans.#views[image];
       // should the probe be inside at every attempt, what the last scan saw is the last copy
       view.value.set(scanned.value);
       view.sampledAtMs.set(scanned.sampledAtMs);
+      view.sampledMonoMs.set(scanned.sampledMonoMs);
       view.quality.set(scanned.quality);
-      this.images[image].latch(view.value, view.sampledAtMs, view.quality);
-      this.#judge(image, nowMs);
+      this.images[image].latch(view);
+      this.#judge(image, monoMs);
     }
   }
 
   #lookWhetherReached(image: number): void {
     const { header } = this.images[image];
-    const connected = Atomics.load(header, IMAGE_HEADER.connection) === CONNECTION.connected;
+    const connected = Atomics.load(header, IMAGE_HEADER.connection) === CONNECTION.connected && Atomics.load(header, IMAGE_HEADER.silent) === 0;
     const isWithheld = Atomics.load(header, IMAGE_HEADER.outputs) !== OUTPUTS.live;
     this.reach[image] = isWithheld ? REACH.withheld : connected ? REACH.live : REACH.away;
   }
@@ -154,31 +167,37 @@ export class IoLink {
     });
   }
 
-  #watch(image: number, nowMs: number): void {
+  #watch(image: number, monoMs: number): void {
     const { header } = this.images[image];
     const samples = Atomics.load(header, IMAGE_HEADER.samples);
     if (samples !== this.#samples[image]) {
       this.#samples[image] = samples;
-      this.#sampleAtMs[image] = nowMs;
+      this.#samplesMonoMs[image] = monoMs;
     }
     const { staleAfterMs } = this.#plans[image];
-    const silent = staleAfterMs > 0 && nowMs - this.#sampleAtMs[image] > 2 * staleAfterMs;
+    const silent = Atomics.load(header, IMAGE_HEADER.silent) === 1 || (staleAfterMs > 0 && monoMs - this.#samplesMonoMs[image] > 2 * staleAfterMs);
     const connected = Atomics.load(header, IMAGE_HEADER.connection) === CONNECTION.connected;
-    if ((connected && !silent) || Number.isNaN(this.aliveAtMs[image])) this.aliveAtMs[image] = nowMs;
+    if ((connected && !silent) || Number.isNaN(this.aliveMonoMs[image])) this.aliveMonoMs[image] = monoMs;
   }
 
-  /** Age of inputs (decisions 7.2): older than `staleAfter` is Uncertain, twice that Bad. Outputs show their own state. */
-  #judge(image: number, nowMs: number): void {
+  /**
+   * Age of inputs (decisions 7.2): older than `staleAfter` is Uncertain, twice that Bad; of a silent probe nothing is worth
+   * anything, whatever its age says. Outputs show their own state.
+   */
+  #judge(image: number, monoMs: number): void {
     const { staleAfterMs } = this.#plans[image];
-    const { out, readback, outSeq, outDone, outStatus } = this.images[image];
+    const { out, readback, outSeq, outDone, outStatus, header } = this.images[image];
+    const isSilent = Atomics.load(header, IMAGE_HEADER.silent) === 1;
     const from = this.first[image];
     const to = this.first[image + 1];
     for (let at = from; at < to; at += 1) {
       if (this.isInput[at] === 1) {
         // 0: never sampled. Judged here, not by its age, because an on-change channel has none.
-        if (!Number.isFinite(this.value[at]) || this.sampledAtMs[at] === 0) this.quality[at] = QUALITY.Bad;
-        const ageMs = nowMs - this.sampledAtMs[at];
-        if (staleAfterMs > 0 && ageMs > staleAfterMs && this.#ageless[at] === 0) {
+        if (!Number.isFinite(this.value[at]) || this.sampledAtMs[at] === 0 || isSilent) this.quality[at] = QUALITY.Bad;
+        const ageMs = monoMs - this.#sampledMonoMs[at];
+        const isStale = staleAfterMs > 0 && ageMs > staleAfterMs && this.#ageless[at] === 0;
+        this.stale[at] = isStale ? 1 : 0;
+        if (isStale) {
           const worst = ageMs > 2 * staleAfterMs ? QUALITY.Bad : QUALITY.Uncertain;
           if (this.quality[at] < worst) this.quality[at] = worst;
         }
@@ -220,14 +239,14 @@ export class IoLink {
    * Writes the outputs that changed, and each at least every second. It reads the slots itself: a fraction given to a
    * function that the compiler did not inline becomes an object.
    */
-  write(outputs: readonly OutputWire[], slots: Float64Array, nowMs: number): void {
+  write(outputs: readonly OutputWire[], slots: Float64Array, monoMs: number): void {
     for (let n = 0; n < outputs.length; n += 1) {
       const { image, channel, slot } = outputs[n];
       const at = this.first[image] + channel;
       const value = slots[slot];
-      if (value === this.#lastOut[at] && Math.abs(nowMs - this.#writtenAtMs[at]) < REWRITE_MS) continue;
+      if (value === this.#lastOut[at] && monoMs - this.#writtenMonoMs[at] < REWRITE_MS) continue;
       this.#lastOut[at] = value;
-      this.#writtenAtMs[at] = nowMs;
+      this.#writtenMonoMs[at] = monoMs;
       this.images[image].write(channel, value);
       this.#touched[image] = 1;
     }
@@ -238,7 +257,7 @@ export class IoLink {
     const at = this.first[image] + channel;
     if (text !== undefined) this.images[image].setText(channel, encodeUtf8(text));
     this.#lastOut[at] = value;
-    this.#writtenAtMs[at] = Number.NEGATIVE_INFINITY;
+    this.#writtenMonoMs[at] = Number.NEGATIVE_INFINITY;
     this.images[image].order(channel, text === undefined ? value : 0);
     this.#touched[image] = 1;
   }
@@ -258,13 +277,14 @@ export class IoLink {
       value: this.value.slice(),
       sampledAtMs: this.sampledAtMs.slice(),
       quality: this.quality.slice(),
+      stale: this.stale.slice(),
       ack: this.ack.slice(),
       readback: this.readback.slice(),
       answered: this.answered.slice(),
       reach: this.reach.slice(),
-      aliveAtMs: this.aliveAtMs.slice(),
+      aliveMonoMs: this.aliveMonoMs.slice(),
       lastOut: this.#lastOut.slice(),
-      writtenAtMs: this.#writtenAtMs.slice(),
+      writtenMonoMs: this.#writtenMonoMs.slice(),
     };
   }
 
@@ -272,30 +292,29 @@ export class IoLink {
     this.value.set(state.value);
     this.sampledAtMs.set(state.sampledAtMs);
     this.quality.set(state.quality);
+    this.stale.set(state.stale);
     this.ack.set(state.ack);
     this.readback.set(state.readback);
     this.answered.set(state.answered);
     this.reach.set(state.reach);
-    this.aliveAtMs.set(state.aliveAtMs);
+    this.aliveMonoMs.set(state.aliveMonoMs);
     this.#lastOut.set(state.lastOut);
-    this.#writtenAtMs.set(state.writtenAtMs);
+    this.#writtenMonoMs.set(state.writtenMonoMs);
   }
 
   /** How long an I/O module has been without connection or samples; 0 while it is well, -1 for an unknown module. */
-  lostForMs(module: string, nowMs: number): number {
+  lostForMs(module: string, monoMs: number): number {
     const image = this.#plans.findIndex((plan) => plan.module === module);
     if (image < 0) return -1;
-    return Math.max(0, nowMs - this.aliveAtMs[image]);
+    return Math.max(0, monoMs - this.aliveMonoMs[image]);
   }
 
-  isStale(image: number, channel: number, nowMs: number): boolean {
-    const { staleAfterMs } = this.#plans[image];
-    const at = this.first[image] + channel;
-    return staleAfterMs > 0 && this.isInput[at] === 1 && this.#ageless[at] === 0 && nowMs - this.sampledAtMs[at] > staleAfterMs;
+  isStale(image: number, channel: number): boolean {
+    return this.stale[this.first[image] + channel] === 1;
   }
 
   /** What `inspect diagnostics` shows of the drivers. */
-  inspect(nowMs: number): { readonly ioModule: string; readonly lastReadAt: string | null; readonly ageMs: number | null; readonly reads: number; readonly errors: number }[] {
+  inspect(monoMs: number): { readonly ioModule: string; readonly lastReadAt: string | null; readonly ageMs: number | null; readonly reads: number; readonly errors: number }[] {
     return this.#plans.map((plan, image) => {
       const inputs = [...this.#views[image].sampledAtMs].filter((at) => at > 0);
       const last = inputs.length > 0 ? Math.max(...inputs) : null;
@@ -303,7 +322,7 @@ export class IoLink {
       return {
         ioModule: plan.module,
         lastReadAt: last === null ? null : new Date(last).toISOString(),
-        ageMs: last === null ? null : Math.max(0, Math.round(nowMs - last)),
+        ageMs: last === null ? null : Math.max(0, Math.round(monoMs - Math.max(...this.#views[image].sampledMonoMs))),
         reads: this.#samples[image],
         errors: bad,
       };

@@ -88,7 +88,8 @@ export class NetworkSet {
   readonly #reports = new Map<string, NetworkReport>();
   /** Mark that a faulted block leaves in this scan. */
   #mark = 0;
-  #nowMs = 0;
+  /** Monotonic time of the scan. */
+  #monoMs = 0;
 
   /** What can be done of a download while `previous` goes on scanning (ADR 0008). */
   static prepare(plan: UnitPlan, { texts, clockMs, previous }: NetworkSetOptions): Steps<PreparedNetworks> {
@@ -134,11 +135,11 @@ export class NetworkSet {
 
   // ---------------------------------------------------------------- scanning
 
-  /** Start of a scan: inputs of all images, with the wall clock; a replay gives what was latched then (`inputs`). */
-  latch(nowMs: number, inputs?: (io: IoLink) => void): void {
-    this.#nowMs = nowMs;
+  /** Start of a scan: inputs of all images, with the monotonic clock; a replay gives what was latched then (`inputs`). */
+  latch(monoMs: number, inputs?: (io: IoLink) => void): void {
+    this.#monoMs = monoMs;
     if (inputs) inputs(this.io);
-    else this.io.latch(nowMs, this.#texts);
+    else this.io.latch(monoMs, this.#texts);
   }
 
   /** Runs every network whose period is over. `elapsed` is the number of unit scan periods since the last call. */
@@ -170,11 +171,11 @@ export class NetworkSet {
   }
 
   /** Writes the outputs of the networks to the process images and wakes the probes. */
-  drive(nowMs: number): void {
+  drive(monoMs: number): void {
     for (let n = 0; n < this.#runs.length; n += 1) {
       const { outputs, scanCount } = this.#runs[n];
       if (scanCount === 0) continue;
-      this.io.write(outputs, this.#memory.S, nowMs);
+      this.io.write(outputs, this.#memory.S, monoMs);
     }
     this.io.flush();
   }
@@ -300,7 +301,7 @@ export class NetworkSet {
     const tag = this.#tags[slot];
     if (tag && !tag.plan.cyclic) return false;
     const at = this.#place(slot);
-    return at !== undefined && this.io.isStale(at.image, at.channel, this.#nowMs);
+    return at !== undefined && this.io.isStale(at.image, at.channel);
   }
 
   /** Channel number behind the slot of a device channel, which are counted behind the tags; -1 for every other slot. */
@@ -399,7 +400,7 @@ export class NetworkSet {
     this.#memory.S[tag.override] = 1;
     this.#memory.S[tag.override + 1] = number;
     this.overridesChanged = true;
-    if (tag.image >= 0) this.#settling.note(slot, this.#nowMs);
+    if (tag.image >= 0) this.#settling.note(slot, this.#monoMs);
     return null;
   }
 
@@ -416,14 +417,14 @@ export class NetworkSet {
     const unreached = this.#unreached(at.image);
     if (unreached) return unreached;
     this.io.force(at.image, at.channel, number, type === 'STRING' ? String(value) : undefined);
-    this.#settling.note(slot, this.#nowMs);
+    this.#settling.note(slot, this.#monoMs);
     return null;
   }
 
   /** How the last write to a slot ended: settled at once when no channel is behind it (decisions 7.7). */
   writeSettled(slot: number): Settlement {
     const at = this.#place(slot);
-    return at ? this.#settling.look(slot, at.image, at.channel, this.#nowMs) : { settled: true };
+    return at ? this.#settling.look(slot, at.image, at.channel, this.#monoMs) : { settled: true };
   }
 
   /** Addresses and values of the overrides in force (decisions 5.1 rule 7). */
@@ -502,7 +503,7 @@ export class NetworkSet {
       io: this.io.snapshot(),
       writesChanged: this.writesChanged,
       mark: this.#mark,
-      nowMs: this.#nowMs,
+      monoMs: this.#monoMs,
     };
   }
 
@@ -517,7 +518,7 @@ export class NetworkSet {
     for (const [module, mode] of saved.modes) this.#modes.set(module, mode);
     this.writesChanged = saved.writesChanged;
     this.#mark = saved.mark;
-    this.#nowMs = saved.nowMs;
+    this.#monoMs = saved.monoMs;
   }
 
   /** Adds every port and state word with its quality; once in some scans, allocates nothing. */

@@ -27,7 +27,7 @@ export interface NetworkState extends MemoryState {
   readonly io: IoState;
   readonly writesChanged: number;
   readonly mark: number;
-  readonly nowMs: number;
+  readonly monoMs: number;
 }
 
 const placeOf = ({ loaded }: Instance): number => loaded?.sb ?? -1;

@@ -14,7 +14,7 @@ const OUTSTANDING: Settlement = { settled: false };
 export class SettlingWrites {
   readonly #plan: UnitPlan;
   readonly #io: IoLink;
-  /** Slot to the wall time of the scan in which it was written. */
+  /** Slot to the monotonic time of the scan in which it was written. */
   readonly #since = new Map<number, number>();
 
   constructor(plan: UnitPlan, io: IoLink) {
@@ -22,8 +22,8 @@ export class SettlingWrites {
     this.#io = io;
   }
 
-  note(slot: number, nowMs: number): void {
-    this.#since.set(slot, nowMs);
+  note(slot: number, monoMs: number): void {
+    this.#since.set(slot, monoMs);
   }
 
   snapshot(): readonly (readonly [number, number])[] {
@@ -32,18 +32,18 @@ export class SettlingWrites {
 
   restore(saved: readonly (readonly [number, number])[]): void {
     this.#since.clear();
-    for (const [slot, sinceMs] of saved) this.#since.set(slot, sinceMs);
+    for (const [slot, sinceMonoMs] of saved) this.#since.set(slot, sinceMonoMs);
   }
 
   /** The scan of the write sends it; from the next scan on the acknowledgement that was latched with the inputs counts. */
-  look(slot: number, image: number, channel: number, nowMs: number): Settlement {
-    const sinceMs = this.#since.get(slot);
-    if (sinceMs === undefined) return SETTLED;
-    if (nowMs <= sinceMs) return OUTSTANDING;
+  look(slot: number, image: number, channel: number, monoMs: number): Settlement {
+    const sinceMonoMs = this.#since.get(slot);
+    if (sinceMonoMs === undefined) return SETTLED;
+    if (monoMs <= sinceMonoMs) return OUTSTANDING;
     const at = this.#io.first[image] + channel;
     const answered = this.#io.answered[at] === 1;
     const { readbackTimeoutMs } = this.#plan.settings;
-    if (!answered && nowMs - sinceMs < readbackTimeoutMs) return OUTSTANDING;
+    if (!answered && monoMs - sinceMonoMs < readbackTimeoutMs) return OUTSTANDING;
     this.#since.delete(slot);
     const plan = this.#plan.images[image];
     const name = `${plan.module}:${plan.channels[channel].name}`;

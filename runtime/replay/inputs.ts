@@ -3,7 +3,7 @@
  *
  * Per changed cell: a varint with the number of unchanged cells before it (plus one) and, in its lowest bit, whether its
  * bits are those of the number written last; then 8 bytes of a number, or 1 byte of a code. Zero ends the list. The numbers
- * begin with the wall time of the scan, because samples and live signs mostly bear the time of their module.
+ * begin with the monotonic time of the scan, because live signs bear it; samples mostly bear the time of their module.
  */
 import type { IoLink } from '../network/io-link.js';
 
@@ -108,13 +108,13 @@ export class InputCells {
     });
     const codes = (values: Uint8Array, count: number): Cells<Uint8Array> => ({ now: values.subarray(0, count), before: new Uint8Array(count) });
     const { none, images } = io;
-    this.#numbers = [words(io.aliveAtMs, images.length), words(io.sampledAtMs, none), words(io.value, none), words(io.readback, none), words(io.ack, none)];
-    this.#codes = [codes(io.quality, none), codes(io.answered, none), codes(io.reach, images.length)];
-    this.bytesMax = 1 + CELL_BYTES_MAX * (images.length + 4 * none) + 6 * (2 * none + images.length);
+    this.#numbers = [words(io.aliveMonoMs, images.length), words(io.sampledAtMs, none), words(io.value, none), words(io.readback, none), words(io.ack, none)];
+    this.#codes = [codes(io.quality, none), codes(io.answered, none), codes(io.stale, none), codes(io.reach, images.length)];
+    this.bytesMax = 1 + CELL_BYTES_MAX * (images.length + 4 * none) + 6 * (3 * none + images.length);
   }
 
-  write(out: ByteWriter, wallMs: number): void {
-    this.#number[0] = wallMs;
+  write(out: ByteWriter, monoMs: number): void {
+    this.#number[0] = monoMs;
     let low = this.#halves[0];
     let high = this.#halves[1];
     let skipped = 0;
@@ -154,8 +154,8 @@ export class InputCells {
   }
 
   /** Gives the cells what the scan saw then. */
-  read(from: ByteReader, wallMs: number): void {
-    this.#number[0] = wallMs;
+  read(from: ByteReader, monoMs: number): void {
+    this.#number[0] = monoMs;
     let cell = -1;
     for (let key = from.varint(); key !== 0; key = from.varint()) {
       cell += key >>> 1;

@@ -125,7 +125,7 @@ export class Player {
   #latch(io: IoLink): void {
     if (!this.#cells || this.#io !== io) this.#cells = new InputCells(io);
     this.#io = io;
-    this.#cells.read(this.#bytes, this.wallMs);
+    this.#cells.read(this.#bytes, this.#monoMs);
   }
 
   #glance(glance: AlarmGlance): void {

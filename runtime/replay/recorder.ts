@@ -14,8 +14,8 @@ import { Checksum } from '../vocabulary/checksum.js';
 import { ByteWriter, InputCells } from './inputs.js';
 import { withoutMemory } from './shared-memory.js';
 
-/** Version of the recorded form; from 2 on with the state of the alarms, from 3 on with the passes between the scans of a slow unit, from 4 on with the reach of outputs. */
-export const RECORDING_FORM = 4;
+/** Version of the recorded form; from 2 on with the state of the alarms, from 3 on with the passes between the scans of a slow unit, from 4 on with the reach of outputs, from 5 on with what was stale and ages on the monotonic clock. */
+export const RECORDING_FORM = 5;
 /** A pass over all ports costs about as much as the scan itself. */
 export const CHECKSUM_EVERY = 10;
 /** Marks in the bytes of scans. */
@@ -105,7 +105,7 @@ export class Recorder {
     out.varint(elapsed);
     out.number(now.wallMs);
     out.number(now.monoMs);
-    this.#cells.write(out, now.wallMs);
+    this.#cells.write(out, now.monoMs);
     this.#scan += 1;
   }
 

@@ -36,8 +36,8 @@ export class AlarmGlance implements AlarmReadings {
   }
 
   /** `values`, `quality`: what the last scan has published. */
-  look(values: Float64Array, quality: Uint8Array, nowMs: number): void {
-    this.#io.latchBeside(this.#networks.io, nowMs);
+  look(values: Float64Array, quality: Uint8Array, monoMs: number): void {
+    this.#io.latchBeside(this.#networks.io, monoMs);
     for (let n = 0; n < this.tags.length; n += 1) {
       const tag = this.tags[n];
       this.values[tag] = values[tag];

@@ -266,7 +266,7 @@ export class UnitLoop {
     if (message.what === 'phase') return phases.inspect(message.name);
     const faulted = networks.reports().filter((report) => report.faultedBlocks.length > 0);
     return {
-      ...this.#stats.inspect(networks.plan.unit, this.#parts.clock.missed, networks.io.inspect(this.#parts.wallMs())),
+      ...this.#stats.inspect(networks.plan.unit, this.#parts.clock.missed, networks.io.inspect(this.#parts.monoMs())),
       messagesShed: this.#outlet.shed,
       faultedBlocks: faulted.flatMap(({ network, faultedBlocks }) => faultedBlocks.map((block) => ({ network, block }))),
     };
@@ -341,12 +341,12 @@ export class UnitLoop {
     const dtMs = networks.plan.scanIntervalMs * Math.min(elapsed, ELAPSED_PERIODS_MAX);
     this.#plantMs += dtMs;
     this.#outlet.begin(began);
-    networks.latch(nowMs, inputs);
+    networks.latch(began, inputs);
     this.#recorder?.latched(elapsed, this.#now);
     if (this.#silence.becomesLost(began, networks.plan.settings.orphanTimeoutMs)) phases.controllerLost();
     phases.scan(dtMs);
     networks.scan(elapsed);
-    networks.drive(nowMs);
+    networks.drive(began);
     networks.publish(this.#values, this.#timestamps, this.#quality, nowMs);
     this.#alarms.scan(this.#passes.judged(began, dtMs), this.#readings, this.#tellEdge);
     if (this.#glance) this.#passes.plan(this.#alarms.restMs());
@@ -369,9 +369,9 @@ export class UnitLoop {
   judgeAlarms(): void {
     if (!this.#glance) return;
     this.#readClocks();
-    const { wallMs, monoMs } = this.#now;
+    const { monoMs } = this.#now;
     if (this.#parts.glance) this.#parts.glance(this.#glance);
-    else this.#glance.look(this.#values, this.#quality, wallMs);
+    else this.#glance.look(this.#values, this.#quality, monoMs);
     this.#recorder?.glanced(this.#glance, this.#now);
     this.#alarms.scan(this.#passes.judged(monoMs, 0), this.#glance, this.#tellGlanced);
     this.#passes.plan(this.#alarms.restMs());
@@ -483,7 +483,7 @@ export class UnitLoop {
         return refusal && { rule: WRITE_RULES[refusal.code], message: refusal.message };
       },
       writeSettled: (slot) => networks().writeSettled(slot),
-      ioLost: (module) => networks().io.lostForMs(module, this.#now.wallMs) > networks().plan.settings.ioLostHoldDelayMs,
+      ioLost: (module) => networks().io.lostForMs(module, this.#now.monoMs) > networks().plan.settings.ioLostHoldDelayMs,
       signal: (scope, name) => this.#signals.get(scope)?.has(name) ?? false,
       emit: (message) => this.#outlet.tell(message),
       nowMs: () => this.#now.wallMs,

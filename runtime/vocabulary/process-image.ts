@@ -12,7 +12,7 @@ const HEADER_BYTES = 64;
 const TEXT_BYTES = 128;
 
 /** Slots of the Int32 header. */
-export const IMAGE_HEADER = { version: 0, connection: 1, samples: 2, wake: 3, outputs: 4 } as const;
+export const IMAGE_HEADER = { version: 0, connection: 1, samples: 2, wake: 3, outputs: 4, silent: 5 } as const;
 
 /** Value of the connection word. */
 export const CONNECTION = { never: 0, connected: 1, lost: 2 } as const;
@@ -24,16 +24,28 @@ export const OUTPUTS = { live: 0, withheld: 1 } as const;
 export const WRITE_STATUS = { none: 0, done: 1, failed: 2, mismatch: 3 } as const;
 
 export function processImageBytes(channels: number): number {
-  return HEADER_BYTES + channels * (8 * 4 + 4 * 2 + 1 * 3 + TEXT_BYTES) + 16;
+  return HEADER_BYTES + channels * (8 * 5 + 4 * 2 + 1 * 3 + TEXT_BYTES) + 16;
+}
+
+/** A scan's copy of the input side, channel by channel. */
+export interface LatchedInputs {
+  readonly value: Float64Array;
+  readonly sampledAtMs: Float64Array;
+  readonly sampledMonoMs: Float64Array;
+  readonly quality: Uint8Array;
 }
 
 export class ProcessImage {
   readonly buffer: SharedArrayBuffer;
   readonly size: number;
   readonly header: Int32Array;
-  /** Input side: value as delivered by the driver, wall time of the sample in ms, quality code. */
+  /**
+   * Input side: value as delivered by the driver, when it was sampled, quality code. The wall time is for people; its age
+   * is told by the monotonic one, which all threads share (D-C-07).
+   */
   readonly value: Float64Array;
   readonly sampledAtMs: Float64Array;
+  readonly sampledMonoMs: Float64Array;
   readonly quality: Uint8Array;
   /** Output side. */
   readonly out: Float64Array;
@@ -56,6 +68,7 @@ export class ProcessImage {
     };
     this.value = float();
     this.sampledAtMs = float();
+    this.sampledMonoMs = float();
     this.out = float();
     this.readback = float();
     this.outSeq = new Int32Array(buffer, at, size);
@@ -92,13 +105,25 @@ export class ProcessImage {
     this.endInputs();
   }
 
+  /** Probe, inside: a channel was sampled now. */
+  stamp(channel: number, wallMs: number, monoMs: number): void {
+    this.sampledAtMs[channel] = wallMs;
+    this.sampledMonoMs[channel] = monoMs;
+  }
+
+  /** Whoever watches the probe: its thread does not come round, or does again. What it has sampled is worth nothing meanwhile. */
+  setSilent(isSilent: boolean): void {
+    Atomics.store(this.header, IMAGE_HEADER.silent, isSilent ? 1 : 0);
+  }
+
   /** Scan: copies the input side; false when the probe was inside at every attempt (the caller keeps its last copy). */
-  latch(value: Float64Array, sampledAtMs: Float64Array, quality: Uint8Array): boolean {
+  latch({ value, sampledAtMs, sampledMonoMs, quality }: LatchedInputs): boolean {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const before = Atomics.load(this.header, IMAGE_HEADER.version);
       if (before & 1) continue;
       value.set(this.value);
       sampledAtMs.set(this.sampledAtMs);
+      sampledMonoMs.set(this.sampledMonoMs);
       quality.set(this.quality);
       // read by writing: a load would let the processor move the copies above behind it (ARM64)
       if (Atomics.add(this.header, IMAGE_HEADER.version, 0) === before) return true;

@@ -80,7 +80,9 @@ class Download {
     const io = image('io', ...channelsOf(loops));
     const plan = unitPlan({ images: [io], networks: Array.from({ length: loops }, (_, n) => loop(n)) });
     this.set = new NetworkSet(plan, { texts: new TextTable(), clockMs: () => performance.now() });
-    new ProcessImage(3 * loops, io.buffer).sampledAtMs.fill(1000);
+    const { sampledAtMs, sampledMonoMs } = new ProcessImage(3 * loops, io.buffer);
+    sampledAtMs.fill(1000);
+    sampledMonoMs.fill(1000);
     this.set.io.quality.fill(0);
     for (const report of this.set.reports()) if (report.state !== 'Running') throw new Error(report.message);
   }

@@ -63,7 +63,7 @@ class Bench {
 
   /** CPU time of one scan in microseconds, over all of a round. */
   round(): number {
-    const { value, sampledAtMs, quality } = this.#image;
+    const { value, sampledAtMs, sampledMonoMs, quality } = this.#image;
     const began = process.cpuUsage();
     for (let scan = 0; scan < SCANS; scan += 1) {
       this.#scan += 1;
@@ -74,6 +74,7 @@ class Bench {
         value[3 * n + 1] = 8 + ((this.#scan + 2 * n + 1) % 64) * 0.125;
       }
       sampledAtMs.fill(this.#nowMs);
+      sampledMonoMs.fill(this.#nowMs);
       quality.fill(0);
       this.#image.endInputs();
       this.#loop.scan(1);

@@ -283,7 +283,8 @@ export class SimulationGroup {
       const sample = this.#engine.sample(module.module, address);
       if (!sample) continue;
       image.value[channel] = sample.value;
-      image.sampledAtMs[channel] = sample.atMs;
+      // a fault that holds a sample holds its time, and with it its age
+      if (image.sampledAtMs[channel] !== sample.atMs) image.stamp(channel, sample.atMs, this.#host.clock.monoMs());
       image.quality[channel] = sample.quality;
       // The text of an output belongs to its writing unit.
       if (sample.text !== undefined && direction === 'input') image.setText(channel, encoder.encode(sample.text));

@@ -183,7 +183,7 @@ function imaged(plan: ImagePlan | undefined): readonly Imaged[] {
   const value = new Float64Array(image.size);
   const atMs = new Float64Array(image.size);
   const quality = new Uint8Array(image.size);
-  image.latch(value, atMs, quality);
+  image.latch({ value, sampledAtMs: atMs, sampledMonoMs: new Float64Array(image.size), quality });
   return plan.channels.map(({ dataType }, channel) => {
     const seen = { atMs: atMs[channel], quality: atMs[channel] === 0 ? 'Bad' : (QUALITY_WORDS[quality[channel]] ?? 'Bad'), forced: false };
     if (atMs[channel] === 0) return { ...seen, value: null };

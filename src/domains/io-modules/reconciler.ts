@@ -163,7 +163,7 @@ export class IOModuleReconciler implements Reconciler {
     if (connection === CONNECTION.never || state === 'Disconnected' || state === 'Failed') return { verdict: 'lost', summary: message || 'no connection' };
     let newest = 0;
     for (const at of image.sampledAtMs) newest = Math.max(newest, at);
-    const ageMs = this.#clock.wallMs() - newest;
+    const ageMs = this.#clock.monoMs() - Math.max(0, ...image.sampledMonoMs);
     if (connection === CONNECTION.connected) {
       return ageMs <= Math.max(3 * pollIntervalMs(resource.spec), STALE_MIN_MS)
         ? { verdict: 'measured', summary: `last sample ${timestamp(newest)}` }

@@ -14,6 +14,11 @@ import type { Log } from '../../platform/base/log.js';
 const PROBE = new URL('../../../runtime/probe.js', import.meta.url);
 const REQUEST_TIMEOUT_MS = 10_000;
 const RESTART_DELAY_MS = 1000;
+const LOOK_MS = 1000;
+/** Then its inputs are Bad: a silent source is within 3 s (decisions 7). */
+const SILENT_LOOKS = 3;
+/** Then it is ended and started again, as a scan thread is. */
+const STUCK_LOOKS = 15;
 
 /** Name of the probe that serves modules without a controller. */
 export const SHARED_PROBE = 'shared';
@@ -38,6 +43,7 @@ export class LocalProbes {
   readonly #log: Log;
   readonly #thread: ProbeThread;
   readonly #settings: ProbeSettings;
+  readonly #entry: URL;
   readonly #probes = new Map<string, Probe>();
   readonly #images = new Map<string, { readonly layout: string; readonly image: ProcessImage }>();
   readonly #listeners: ((site: string, module: string, state: ModuleState) => void)[] = [];
@@ -45,11 +51,13 @@ export class LocalProbes {
   readonly #states = new Map<string, ModuleState>();
   #timeScale = 1;
 
-  constructor(options: { readonly clock: Clock; readonly log: Log; readonly goAhead?: boolean; readonly settings: ProbeSettings }) {
+  /** `entry`: of the threads. */
+  constructor(options: { readonly clock: Clock; readonly log: Log; readonly goAhead?: boolean; readonly settings: ProbeSettings; readonly entry?: URL }) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#thread = { goAhead: options.goAhead ?? true };
     this.#settings = options.settings;
+    this.#entry = options.entry ?? PROBE;
   }
 
   onModule(listener: (site: string, module: string, state: ModuleState) => void): void {
@@ -81,7 +89,7 @@ export class LocalProbes {
     let running = this.#probes.get(probe);
     if (!running) {
       if (modules.length === 0) return;
-      running = new Probe(probe, this.#thread, this.#clock, this.#log, (message) => this.#take(site, message));
+      running = new Probe({ name: probe, entry: this.#entry, thread: this.#thread, clock: this.#clock, log: this.#log, take: (message) => this.#take(site, message) });
       this.#probes.set(probe, running);
     }
     running.load({ probe, revision: running.nextRevision(), timeScale: this.#timeScale, modules, ...this.#settings });
@@ -146,8 +154,20 @@ export function isConnected(image: ProcessImage): boolean {
   return Atomics.load(image.header, IMAGE_HEADER.connection) === CONNECTION.connected;
 }
 
+type ModuleMessage = Extract<ProbeOutbound, { readonly type: 'module' }>;
+
+interface ProbeParts {
+  readonly name: string;
+  readonly entry: URL;
+  readonly thread: ProbeThread;
+  readonly clock: Clock;
+  readonly log: Log;
+  take(message: ProbeOutbound): void;
+}
+
 class Probe {
   readonly #name: string;
+  readonly #entry: URL;
   readonly #thread: ProbeThread;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -159,8 +179,15 @@ class Probe {
   #nextId = 1;
   readonly #pending = new Map<number, (message: ProbeOutbound | undefined) => void>();
 
-  constructor(name: string, thread: ProbeThread, clock: Clock, log: Log, take: (message: ProbeOutbound) => void) {
+  /** What each module has said of itself last: told again when a thread that was silent comes round. */
+  readonly #said = new Map<string, ModuleMessage>();
+  #rounds = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  #seenRounds = 0;
+  #silentLooks = 0;
+
+  constructor({ name, entry, thread, clock, log, take }: ProbeParts) {
     this.#name = name;
+    this.#entry = entry;
     this.#thread = thread;
     this.#clock = clock;
     this.#log = log;
@@ -220,30 +247,82 @@ class Probe {
     cancel();
   }
 
-  /** With the thread went every connection: what its images show is of before, at once and not when it has grown old. */
-  #abandonImages(): void {
-    for (const { channels, image } of this.#plan?.modules ?? []) new ProcessImage(channels.length, image).abandonInputs(QUALITY.Bad);
-  }
-
   /** Unless it was stopped in the meantime, or a new plan has started it already. */
   #comeBack(): void {
     if (!this.#stopping && !this.#worker) this.#start();
   }
 
   #start(): void {
-    const worker = new Worker(PROBE, { name: `probe ${this.#name}`, workerData: this.#thread, execArgv: [] });
+    const rounds = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
+    const worker = new Worker(this.#entry, { name: `probe ${this.#name}`, workerData: { ...this.#thread, rounds } satisfies ProbeThread, execArgv: [] });
     this.#worker = worker;
-    worker.on('message', (message: ProbeOutbound) => {
-      guarded('message of an I/O probe', () => ('id' in message ? this.#pending.get(message.id)?.(message) : this.#take(message)));
-    });
+    this.#rounds = new Int32Array(rounds);
+    this.#said.clear();
+    worker.on('message', (message: ProbeOutbound) => guarded('message of an I/O probe', () => this.#hear(worker, message)));
     worker.on('error', (fault) => this.#log.error({ probe: this.#name, fault: fault.message }, 'I/O probe failed'));
     worker.on('exit', () => {
       if (worker !== this.#worker) return;
       this.#worker = undefined;
-      this.#abandonImages();
+      this.#gone();
       for (const finish of [...this.#pending.values()]) finish(undefined);
       if (!this.#stopping) this.#clock.after(RESTART_DELAY_MS, () => this.#comeBack());
     });
     if (this.#plan) worker.postMessage({ type: 'plan', plan: this.#plan } satisfies ProbeInbound);
+  }
+
+  #hear(worker: Worker, message: ProbeOutbound): void {
+    if (message.type === 'ready') this.#lookLater(worker);
+    if (message.type === 'module') this.#said.set(message.module, message);
+    if ('id' in message) this.#pending.get(message.id)?.(message);
+    else this.#take(message);
+  }
+
+  // ---------------------------------------------------------------- threads that no longer come round
+
+  #lookLater(worker: Worker): void {
+    this.#clock.after(LOOK_MS, () => {
+      if (worker !== this.#worker) return;
+      guarded('look at an I/O probe', () => this.#look(worker));
+      this.#lookLater(worker);
+    });
+  }
+
+  /** Looks are counted, not time: when the whole process stood still, nobody is to blame. */
+  #look(worker: Worker): void {
+    const rounds = Atomics.load(this.#rounds, 0);
+    const wasSilent = this.#silentLooks >= SILENT_LOOKS;
+    this.#silentLooks = rounds === this.#seenRounds ? this.#silentLooks + 1 : 0;
+    this.#seenRounds = rounds;
+    if (this.#silentLooks === SILENT_LOOKS) {
+      this.#log.error({ probe: this.#name }, `the I/O probe has not come round for ${SILENT_LOOKS} s: its inputs are Bad`);
+      for (const image of this.#images()) image.setSilent(true);
+      this.#sayLost('its I/O thread does not answer');
+    } else if (wasSilent && this.#silentLooks === 0) {
+      this.#log.warn({ probe: this.#name }, 'the I/O probe comes round again');
+      for (const image of this.#images()) image.setSilent(false);
+      for (const message of this.#said.values()) this.#take(message);
+    }
+    if (this.#silentLooks !== STUCK_LOOKS) return;
+    this.#log.error({ probe: this.#name }, `the I/O probe is ended: it has not come round for ${STUCK_LOOKS} s`);
+    guardedPromise('end of an I/O probe', () => worker.terminate());
+  }
+
+  /** With the thread went every connection: what its images show is of before, at once and not when it has grown old. */
+  #gone(): void {
+    this.#silentLooks = 0;
+    this.#seenRounds = 0;
+    for (const image of this.#images()) {
+      image.abandonInputs(QUALITY.Bad);
+      image.setSilent(false);
+    }
+    if (!this.#stopping) this.#sayLost('its I/O thread has ended and is started again');
+  }
+
+  #images(): ProcessImage[] {
+    return (this.#plan?.modules ?? []).map(({ channels, image }) => new ProcessImage(channels.length, image));
+  }
+
+  #sayLost(message: string): void {
+    for (const said of this.#said.values()) this.#take({ ...said, state: 'Disconnected', message, atMs: this.#clock.wallMs() });
   }
 }

@@ -4,15 +4,18 @@ import { guarded } from './guarded.js';
 export interface Clock {
   /** Wall time in ms since the epoch. */
   wallMs(): number;
-  /** Monotonic time in ms. */
+  /** Monotonic time in ms; of the system clock the same in all threads. */
   monoMs(): number;
   /** Calls back once after `delayMs` of monotonic time; the result cancels. */
   after(delayMs: number, call: () => void): () => void;
 }
 
+/** `performance.now()` counts from the start of each thread; scan and probe threads stamp by this one too. */
+const ORIGIN_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+
 export const systemClock: Clock = {
   wallMs: () => Date.now(),
-  monoMs: () => performance.now(),
+  monoMs: () => ORIGIN_MS + performance.now(),
   after(delayMs, call) {
     const timer = setTimeout(() => guarded('timer', call), Math.min(delayMs, 0x7fffffff));
     timer.unref();

@@ -25,8 +25,8 @@ t.test('D-IO-01: with the thread of a probe every input is Bad and every connect
   await eventually('the image is abandoned', async () => image.quality[0] === QUALITY.Bad);
   t.equal(Atomics.load(image.header, IMAGE_HEADER.connection), CONNECTION.lost);
   await eventually('the next life', async () => good());
-  const copy = [new Float64Array(1), new Float64Array(1), new Uint8Array(1)] as const;
-  await eventually('a scan can read it', async () => image.latch(...copy) && copy[2][0] === QUALITY.Good);
+  const copy = { value: new Float64Array(1), sampledAtMs: new Float64Array(1), sampledMonoMs: new Float64Array(1), quality: new Uint8Array(1) };
+  await eventually('a scan can read it', async () => image.latch(copy) && copy.quality[0] === QUALITY.Good);
 });
 
 t.test('an image belongs to one list of channels, whatever characters their addresses have', async (t) => {

@@ -70,7 +70,7 @@ t.test('CMT-09, CMT-10: an onChange tag is not judged stale by age, a cyclic one
   for (let channel = 0; channel < 3; channel += 1) {
     io.value[channel] = 50;
     io.quality[channel] = 0;
-    io.sampledAtMs[channel] = sampledAtMs;
+    io.stamp(channel, sampledAtMs, sampledAtMs);
   }
   io.endInputs();
   const states = (afterMs: number): readonly unknown[] => {

@@ -268,7 +268,7 @@ class SlowUnit {
   sample(value: number): void {
     this.#image.beginInputs();
     this.#image.value[0] = value;
-    this.#image.sampledAtMs[0] = Math.max(1, this.nowMs);
+    this.#image.stamp(0, Math.max(1, this.nowMs), this.nowMs);
     this.#image.quality[0] = QUALITY.Good;
     this.#image.endInputs();
   }

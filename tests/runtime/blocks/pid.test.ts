@@ -70,7 +70,7 @@ class Controller {
     this.#io.beginInputs();
     this.#io.value[0] = pv;
     this.#io.quality[0] = QUALITY[quality];
-    this.#io.sampledAtMs[0] = this.#nowMs;
+    this.#io.stamp(0, this.#nowMs, this.#nowMs);
     this.#io.endInputs();
     this.#set.latch(this.#nowMs);
     this.#set.scan(periods);

@@ -126,7 +126,7 @@ class Bench {
       const [value, quality] = cell.split('!');
       this.#io.value[index] = value === 'TRUE' ? 1 : value === 'FALSE' ? 0 : Number(value);
       this.#io.quality[index] = QUALITY[(quality ?? 'Good') as Quality];
-      this.#io.sampledAtMs[index] = this.#nowMs;
+      this.#io.stamp(index, this.#nowMs, this.#nowMs);
     });
     this.#io.endInputs();
     this.set.latch(this.#nowMs);

@@ -55,7 +55,7 @@ class Unit {
     io.beginInputs();
     io.value[channel] = value;
     io.quality[channel] = quality;
-    io.sampledAtMs[channel] = this.nowMs + 100;
+    io.stamp(channel, this.nowMs + 100, this.nowMs + 100);
     io.endInputs();
   }
 }

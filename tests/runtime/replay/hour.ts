@@ -322,7 +322,8 @@ export class HourUnit {
       io.value[5] = random() < 0.02 ? 1 - io.value[5] : io.value[5];
       io.quality.fill(0, 0, 6);
       io.quality[Math.floor(random() * 6)] = random() < 0.03 ? 3 : 0;
-      io.sampledAtMs.fill(Math.floor(this.#wallMs - random() * 50), 0, 6);
+      const agoMs = random() * 50;
+      for (let channel = 0; channel < 6; channel += 1) io.stamp(channel, Math.floor(this.#wallMs - agoMs), this.#monoMs - agoMs);
       if (random() < 0.05) io.setText(4, new TextEncoder().encode(`lot ${Math.floor(random() * 40)}`));
       io.endInputs();
     }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
+import { monotonicMs } from '../../../runtime/vocabulary/monotonic.js';
 import type { ScanThreadInbound, ScanThreadOutbound, ScanThreadStart, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../../runtime/vocabulary/process-image.js';
 import { Waker } from '../../../runtime/vocabulary/scan-thread.js';
@@ -117,7 +118,7 @@ function sample(io: ProcessImage, raw: number): void {
   io.beginInputs();
   io.value[0] = raw;
   io.quality[0] = 0;
-  io.sampledAtMs[0] = Date.now();
+  io.stamp(0, Date.now(), monotonicMs());
   io.endInputs();
 }
 

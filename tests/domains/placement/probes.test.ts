@@ -1,0 +1,49 @@
+/** The watch over I/O probes: of one that stands still or has ended no value is Good, and another takes its place. */
+import t from 'tap';
+import type { ProbeModule } from '../../../runtime/port.js';
+import { CONNECTION, IMAGE_HEADER } from '../../../runtime/vocabulary/process-image.js';
+import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import { LocalProbes, SHARED_PROBE } from '../../../src/domains/placement/local-probes.js';
+import type { Log } from '../../../src/platform/base/log.js';
+import { eventually } from '../../support/api-client.js';
+import { TestClock } from '../../support/test-clock.js';
+
+const SETTINGS = { reconnectMinMs: 100, reconnectMaxMs: 1000, readbackTimeoutMs: 1000 };
+
+t.test('decisions 7: a probe that stands still is silent within 3 s and ended within 15 s; another takes its place', async (t) => {
+  const clock = new TestClock();
+  const errors: string[] = [];
+  const log = { info: () => {}, warn: () => {}, error: (_: unknown, text: string) => errors.push(text) } as unknown as Log;
+  const probes = new LocalProbes({ clock, log, goAhead: false, settings: SETTINGS, entry: new URL('../../support/stuck-probe.js', import.meta.url) });
+  t.teardown(async () => {
+    const stopped = probes.stop();
+    clock.advance(3000); // it does not obey, so it is ended
+    await stopped;
+  });
+  const states: string[] = [];
+  probes.onModule((_, module, { state, message }) => states.push(`${module} ${state} ${message}`));
+  const image = probes.image('north', 'io', ['a']);
+  const channel = { name: 'a', address: 'a', direction: 'input', dataType: 'float', readbackAddress: '', pollIntervalMs: 0 } as const;
+  const module: ProbeModule = { site: 'north', module: 'io', protocol: 'modbus', address: 'plc', options: {}, channels: [channel], image: image.buffer };
+  probes.run('north', SHARED_PROBE, [module]);
+  await eventually('it has sampled', async () => image.quality[0] === QUALITY.Good && states.length === 1, 20_000);
+  const isSilent = (): boolean => Atomics.load(image.header, IMAGE_HEADER.silent) === 1;
+  // it is ready, and watched, at some moment behind that
+  for (let seconds = 0; seconds < 200 && !isSilent(); seconds += 1) {
+    clock.advance(1000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  t.ok(isSilent());
+  t.match(errors, [/has not come round for 3 s: its inputs are Bad/]);
+  t.equal(states.at(-1), 'io Disconnected its I/O thread does not answer');
+  clock.advance(11_000);
+  t.ok(isSilent());
+  clock.advance(1000);
+  await eventually('it has ended', async () => image.quality[0] === QUALITY.Bad, 20_000);
+  t.equal(Atomics.load(image.header, IMAGE_HEADER.version) % 2, 0, 'nobody is inside');
+  t.equal(Atomics.load(image.header, IMAGE_HEADER.connection), CONNECTION.lost);
+  t.equal(states.at(-1), 'io Disconnected its I/O thread has ended and is started again');
+  clock.advance(1000);
+  await eventually('the next one samples', async () => image.quality[0] === QUALITY.Good && states.at(-1) === 'io Connected ', 20_000);
+  t.notOk(isSilent());
+});
