@@ -96,7 +96,8 @@ export class IoLink {
     this.ack = ack;
     this.readback = readback;
     this.answered = new Uint8Array(count + 1).fill(1);
-    this.reach = new Uint8Array(plans.length).fill(REACH.away);
+    this.reach = new Uint8Array(plans.length);
+    for (let image = 0; image < plans.length; image += 1) this.#lookWhetherReached(image); // a write may come before the first scan
     this.isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
     this.#ageless = new Uint8Array(count);
     this.#lastOut = new Float64Array(count).fill(Number.NaN);

@@ -77,7 +77,8 @@ export class Plant {
     return new ApiClient(this.base);
   }
 
-  async start(): Promise<void> {
+  /** `changed`: settings beside those it was made with. */
+  async start(changed: Readonly<Record<string, string>> = {}): Promise<void> {
     process.env.LINESIDE_LOG_LEVEL ??= 'silent';
     const { authMode = 'none', timeScale = 5, production = false, environment = {} } = this.#options;
     const settings = readSettings(
@@ -91,6 +92,7 @@ export class Plant {
         LINESIDE_DEMO__ENABLED: production ? 'false' : 'true',
         LINESIDE_RUNTIME__TIMESCALE: String(timeScale),
         ...environment,
+        ...changed,
       },
       this.dataDir,
     );
@@ -121,9 +123,9 @@ export class Plant {
     await appliance?.stop();
   }
 
-  async restart(): Promise<void> {
+  async restart(changed: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.stop();
-    await this.start();
+    await this.start(changed);
   }
 
   async end(): Promise<void> {

@@ -23,6 +23,7 @@ export const WITHHELD_BY_BOX = 'this box withholds its outputs (setting io.outpu
 const DISABLED = 'the module is disabled: no connection is made; enabled true connects it';
 const SIMULATED = 'simulated: nothing real is driven';
 const UNSEEN = 'no ownership register is configured: a second master cannot be seen';
+const UNREAD = 'the ownership register has not been read yet';
 const OWNED = 'the ownership register says that this box drives the device';
 
 /** Modules of release 0.1.0 have no such member. */
@@ -35,11 +36,13 @@ export function withheldByBox({ protocol }: IOModuleSpec, setting: 'live' | 'wit
   return setting === 'live' || protocol === 'simulation' ? '' : WITHHELD_BY_BOX;
 }
 
-export function outputsStatus(spec: IOModuleSpec, setting: 'live' | 'withheld', told: ToldOutputs = NOTHING_TOLD): OutputsStatus {
+/** Without what the probe has told, the least that can be: a register that was not read yet may say anything. */
+export function outputsStatus(spec: IOModuleSpec, setting: 'live' | 'withheld', told?: ToldOutputs): OutputsStatus {
   if (!isEnabled(spec)) return { state: 'disabled', reason: DISABLED, secondMaster: false };
-  const withheld = withheldByBox(spec, setting) || told.withheld;
-  if (withheld !== '') return { state: 'withheld', reason: withheld, secondMaster: told.secondMaster };
-  const reason = spec.protocol === 'simulation' ? SIMULATED : ownershipOf(spec.options) ? OWNED : UNSEEN;
+  const isOwned = ownershipOf(spec.options) !== undefined;
+  const withheld = withheldByBox(spec, setting) || (told ? told.withheld : isOwned ? UNREAD : '');
+  if (withheld !== '') return { state: 'withheld', reason: withheld, secondMaster: told?.secondMaster ?? false };
+  const reason = spec.protocol === 'simulation' ? SIMULATED : isOwned ? OWNED : UNSEEN;
   return { state: 'live', reason, secondMaster: false };
 }
 

@@ -90,8 +90,10 @@ export class IOModuleReconciler implements Reconciler {
     const outputs = outputsStatus(spec, this.#box.setting);
     const known = status.outputs;
     // of a device that is served the probe tells; what an earlier configuration said of it is over
-    const isToldByProbe = outputs.state === 'live' && known?.state === 'withheld' && known.reason !== WITHHELD_BY_BOX;
-    if ((outputs.state === known?.state || isToldByProbe) && (!isDisabled || status.state === 'Pending')) return;
+    const isToldByProbe = known !== undefined && known.state !== 'disabled' && known.reason !== WITHHELD_BY_BOX;
+    const isBySetting = isDisabled || outputs.reason === WITHHELD_BY_BOX;
+    const isKnown = isBySetting ? known?.reason === outputs.reason : isToldByProbe;
+    if (isKnown && (!isDisabled || status.state === 'Pending')) return;
     const disabled = {
       state: 'Pending' as const,
       message: outputs.reason,
