@@ -198,7 +198,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const integrity = new ArchiveIntegrity({ store, queries, clock });
   const evidence = new Integrity({ store, queries, clock, evidence: () => verifyEvidence({ store, queries, keys: signingKeys }) });
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
-  const treeSettings = { holdPropagation, resumeCancelsPause, storageLow };
+  const treeSettings = { holdPropagation, resumeCancelsPause, storageLow, timeScale };
   const commandDeps = { store, runtimes, clock, reasonLengthMin: settings.reasonLengthMin, keys: signingKeys };
   const {
     controller: batches,

@@ -238,7 +238,16 @@ t.test('CMD: a dry run tells what a command would do to each element, changes no
   const abort = await dry(batch, 'Abort');
   await plant.command(batch, 'Abort');
   await come(t, abort.body.effects);
-  t.match((await dry(batch, 'Reset')).body, { accepted: true, effects: [{ kind: 'Unit' }, { kind: 'Unit' }, { kind: 'Unit' }] });
+  const { accepted, effects } = (await dry(batch, 'Reset')).body as { accepted: boolean; effects: { kind: string; to: string; through?: string }[] };
+  t.ok(accepted);
+  t.same(
+    effects.filter(({ kind }) => kind === 'Unit').map(({ to }) => to),
+    ['Idle', 'Idle', 'Idle'],
+  );
+  t.ok(
+    effects.filter(({ kind }) => kind !== 'Unit').every(({ to, through }) => to === 'Idle' && through === 'Resetting'),
+    'and the elements with them',
+  );
   t.match(await dry('nobody', 'Start'), { status: 404 });
   t.match(await dry('rx101', 'Start', 'Unit'), { status: 400, body: { code: 'wrong_command_target' } });
   t.match(await dry(batch, 'Explode'), { status: 400, body: { field: 'command' } });

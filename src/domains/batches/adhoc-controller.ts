@@ -25,6 +25,7 @@ export interface AdhocSettings {
   readonly holdPropagation: HoldPropagation;
   readonly resumeCancelsPause: boolean;
   storageLow(): boolean;
+  readonly timeScale?: () => number;
 }
 
 type CommandFacts = Pick<StartFacts, 'store' | 'runtimes' | 'storageLow'>;
@@ -102,6 +103,8 @@ export class AdhocController implements Reconciler {
     if (!resource || resource.spec.parentRef !== null) return 'settled';
     const pass = new AdhocPass(resource, this.#store, {
       nowMs: this.#clock.wallMs(),
+      clock: this.#clock,
+      timeScale: this.#settings.timeScale?.() ?? 1,
       holdPropagation: this.#settings.holdPropagation,
       onPhaseFailure: 'Hold',
       resumeCancelsPause: this.#settings.resumeCancelsPause,
@@ -118,7 +121,7 @@ export class AdhocController implements Reconciler {
     const change = pass.change();
     if (change) await this.#store.write(change);
     if (pass.root.state === 'Idle' && pass.root.runCount > 0 && pass.unit(pass.root.unit)?.allocatedTo !== name) this.#phases.forget(site, pass.root);
-    return lookAgain(pass.budgetDeadlines(), this.#clock.wallMs());
+    return lookAgain(pass.budgetsLeftMs());
   }
 
   /** The one Start that nobody has to give. A runtime that refuses it gives the unit back. */

@@ -14,6 +14,7 @@ import { type CommandRefusal, ElementPass, type PassWorld, refusalOf } from './e
 import { stateEntry } from './execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import type { PendingCommand } from './pending-command.js';
+import { runClocks } from './run-clocks.js';
 import { hasInside, type TreeNode, walk } from './procedure-tree.js';
 
 export class BatchPass extends ElementPass {
@@ -23,6 +24,7 @@ export class BatchPass extends ElementPass {
   annotations: Readonly<Record<string, string>> | undefined;
   /** The Hold that was obeyed in this pass. */
   #given: GivenHold | undefined;
+  #overdue = false;
 
   constructor(batch: Resource<BatchSpec, BatchStatus>, store: Store, world: PassWorld) {
     const { site, name } = batch.metadata;
@@ -148,8 +150,15 @@ export class BatchPass extends ElementPass {
     if (root.state === 'Idle' || root.state === 'Resetting') return;
     const failed = root.state === 'Aborted' && root.failure?.class === 'fail';
     this.setPhase(failed ? 'Failed' : root.state, 'procedure');
-    const overdue = this.status.settleBy !== '' && (this.status.phase === 'Stopping' || this.status.phase === 'Aborting') && this.at >= this.status.settleBy;
-    if (overdue) this.setPhase(this.status.phase === 'Stopping' ? 'Stopped' : root.failure?.class === 'fail' ? 'Failed' : 'Aborted', 'settle-deadline');
+    if (this.settleLeftMs === 0) this.#overdue = true;
+    if (this.#overdue) this.setPhase(this.status.phase === 'Stopping' ? 'Stopped' : root.failure?.class === 'fail' ? 'Failed' : 'Aborted', 'settle-deadline');
+  }
+
+  /** In how many ms a Stop or Abort has to have settled; undefined while none is under way. */
+  get settleLeftMs(): number | undefined {
+    const { settleBy, phase } = this.status;
+    if (settleBy === '' || (phase !== 'Stopping' && phase !== 'Aborting')) return undefined;
+    return runClocks(this.store).settling(`${this.site}/${this.scope}`, settleBy, this.world.settleDeadlineMs, this.world.clock).remainingMs;
   }
 
   #mirrorFailures(root: TreeNode): void {
@@ -220,7 +229,8 @@ export class BatchPass extends ElementPass {
   }
 
   #finish(): void {
-    this.status = { ...this.status, endedAt: this.at, heldInside: false, pausedInside: false };
+    runClocks(this.store).settled(`${this.site}/${this.scope}`);
+    this.status = { ...this.status, endedAt: this.at, heldInside: false, pausedInside: false, settleExceeded: this.#overdue };
   }
 }
 

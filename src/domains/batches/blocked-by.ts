@@ -166,6 +166,8 @@ function lookOnly({ clock }: BlockedWorld): PassWorld {
   return {
     readOnly: true,
     nowMs: clock.wallMs(),
+    clock,
+    timeScale: 1,
     holdPropagation: 'batch',
     onPhaseFailure: 'Hold',
     resumeCancelsPause: false,

@@ -37,6 +37,8 @@ export interface ControllerSettings {
   readonly holdPropagation: HoldPropagation;
   readonly resumeCancelsPause: boolean;
   storageLow(): boolean;
+  /** Plant time to wall time; 1 where it is not given. */
+  readonly timeScale?: () => number;
   /** A rehearsal names values that an element could not run with, and goes on. */
   readonly runsMisfits?: boolean;
   /** Told when what is to run is not what was recorded (D-C-10); a rehearsal tells nobody. */
@@ -91,6 +93,8 @@ export class BatchController implements Reconciler {
     const recipe = this.#store.get(ControlRecipe, site, batch.status.controlRecipe)?.spec.recipe;
     const pass = new BatchPass(batch, this.#store, {
       nowMs: this.#clock.wallMs(),
+      clock: this.#clock,
+      timeScale: this.#settings.timeScale?.() ?? 1,
       holdPropagation: recipe?.holdPropagation ?? this.#settings.holdPropagation,
       onPhaseFailure: recipe?.onPhaseFailure ?? 'Hold',
       resumeCancelsPause: this.#settings.resumeCancelsPause,
@@ -267,12 +271,12 @@ export class BatchController implements Reconciler {
   }
 
   #again(pass: BatchPass): Outcome {
-    const { settleBy, phase } = pass.status;
-    const deadlines = settleBy !== '' && (phase === 'Stopping' || phase === 'Aborting') ? [Date.parse(settleBy)] : [];
-    deadlines.push(...pass.budgetDeadlines());
-    deadlines.push(...coordinationDeadlines(pass, this.#store));
-    if (pass.withheld.size > 0) deadlines.push(this.#clock.wallMs() + PERMISSIVE_LOOK_MS);
-    return lookAgain(deadlines, this.#clock.wallMs());
+    const leftMs = pass.settleLeftMs === undefined ? [] : [pass.settleLeftMs];
+    leftMs.push(...pass.budgetsLeftMs());
+    const nowMs = this.#clock.wallMs();
+    leftMs.push(...coordinationDeadlines(pass, this.#store).map((deadlineMs) => deadlineMs - nowMs));
+    if (pass.withheld.size > 0) leftMs.push(PERMISSIVE_LOOK_MS);
+    return lookAgain(leftMs);
   }
 }
 

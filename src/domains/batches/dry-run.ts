@@ -92,6 +92,8 @@ function copy<Pass extends ElementPass>(facts: DryRunFacts, policy: Pick<PassWor
   const pass = make({
     ...policy,
     nowMs: clock.wallMs(),
+    clock,
+    timeScale: 1,
     resumeCancelsPause,
     settleDeadlineMs,
     commandPhase: (phase, command) => takeOrder(nodes.get(phase.metadata.name), command, resumeCancelsPause),
@@ -165,11 +167,9 @@ function dryStart(facts: DryRunFacts, batch: BatchResource): DryRunVerdict {
   const { puts, elements } = startPuts(batch, check.plan, facts.store);
   const root = rootOfDrafts(elements, site);
   if (!root) return { accepted: true, effects: [] };
-  const nowMs = facts.clock.wallMs();
   const waiting = coordinated(puts);
   const tree = new ProcedureTree(root, {
-    nowMs,
-    nowText: timestamp(nowMs),
+    nowText: timestamp(facts.clock.wallMs()),
     holdPropagation: facts.holdPropagation,
     onPhaseFailure: 'Hold',
     resumeCancelsPause: facts.resumeCancelsPause,

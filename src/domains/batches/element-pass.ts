@@ -11,7 +11,7 @@ import { Any, anyOf, zeroValue } from '../../../runtime/language/values.js';
 import type { DataType } from '../../../runtime/vocabulary/data-types.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import { isActive, isFinal } from '../../../runtime/vocabulary/transitions.js';
-import { timestamp } from '../../platform/base/clock.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -41,6 +41,7 @@ import { isFromOutput, outputParameters } from './parameters.js';
 import { type PendingCommand, UNREADABLE_ORDER } from './pending-command.js';
 import type { OrderFailure } from './phase-orders.js';
 import { NO_PROGRESS } from './rules.js';
+import { runClocks } from './run-clocks.js';
 import { type StartWait, startWaitText, type Withheld } from './start-wait.js';
 
 export const CONTROLLER = component('batch-controller');
@@ -58,6 +59,9 @@ export interface PassWorld {
   /** A pass that is asked and never written keeps no copy to compare with. */
   readonly readOnly?: true;
   readonly nowMs: number;
+  readonly clock: Clock;
+  /** Plant time to wall time. */
+  readonly timeScale: number;
   readonly holdPropagation: HoldPropagation;
   readonly onPhaseFailure: 'Hold' | 'Fail';
   readonly resumeCancelsPause: boolean;
@@ -188,14 +192,19 @@ export abstract class ElementPass {
     return this.#elements.get(node.name) as ElementResource;
   }
 
-  /** When the budgets that are being spent run out, in wall ms. */
-  budgetDeadlines(): number[] {
-    return this.tree ? [...walk(this.tree.root)].filter((node) => node.timeoutMs > 0 && node.budgetSinceMs > 0).map((node) => node.budgetSinceMs + node.timeoutMs) : [];
+  /** In how many ms the budgets that are being spent run out, and a condition on a step time is looked at again. */
+  budgetsLeftMs(): number[] {
+    return [...(this.tree ? walk(this.tree.root) : [])].flatMap((node) => [
+      ...(node.timeoutMs > 0 && node.spentMs !== null ? [node.timeoutMs - node.spentMs] : []),
+      ...(node.state === 'Running' && asksForTime(node) ? [STEP_TIME_LOOK_MS] : []),
+    ]);
   }
 
   /** Elements and units that this pass wants to write. */
   protected puts(): Put[] {
     assert(!this.world.readOnly, 'a pass that only reads is never written');
+    for (const node of this.tree ? walk(this.tree.root) : [])
+      if (node.kind !== 'Phase') runClocks(this.store).note(this.#clockKey(node), node, node.state, this.world.timeScale, this.world.clock);
     const puts: Put[] = [];
     for (const node of this.tree ? walk(this.tree.root) : []) {
       if (this.#taken.has(node.name) || lookOf(node) !== this.#before.get(node.name) || this.waitsFor(node) !== this.element(node).status.blockedBecause)
@@ -281,6 +290,10 @@ export abstract class ElementPass {
     return givenBack(unit, this.at, isReset, (element) => roots.some((node) => node.name === element));
   }
 
+  #clockKey({ kind, name }: TreeNode): string {
+    return `${this.site}/${kind}/${name}`;
+  }
+
   // ------------------------------------------------------------ reading
 
   #readTree(elements: readonly ElementResource[]): TreeNode | undefined {
@@ -289,6 +302,7 @@ export abstract class ElementPass {
     for (const resource of elements) {
       const kind = resource.kind as ElementKind;
       const node = readNode(kind, resource);
+      if (kind !== 'Phase') Object.assign(node, runClocks(this.store).read(this.#clockKey(node), node));
       nodes.set(`${kind}/${node.name}`, node);
       this.#elements.set(node.name, resource);
       const parent = resource.spec.parentRef;
@@ -305,7 +319,6 @@ export abstract class ElementPass {
 
   #treeWorld(): TreeWorld {
     return {
-      nowMs: this.world.nowMs,
       nowText: this.at,
       holdPropagation: this.world.holdPropagation,
       onPhaseFailure: this.world.onPhaseFailure,
@@ -341,7 +354,7 @@ export abstract class ElementPass {
     const child = node.children.find((candidate) => candidate.step.toLowerCase() === step.toLowerCase());
     if (!child) return undefined;
     if (member.toUpperCase() === 'X') return new Any('BOOL', node.progress.active.includes(child.step));
-    if (member.toUpperCase() === 'T') return anyOf('TIME', this.world.nowMs - (node.progress.activatedAtMs[child.step] ?? this.world.nowMs));
+    if (member.toUpperCase() === 'T') return anyOf('TIME', Math.round(node.ranMs - (node.progress.activatedRanMs?.[child.step] ?? 0)));
     return this.#output(child, member);
   }
 
@@ -487,7 +500,8 @@ export abstract class ElementPass {
             state: node.state,
             mode: node.mode,
             progress: node.progress,
-            budgetSinceMs: node.budgetSinceMs,
+            ranMs: Math.round(node.ranMs),
+            spentMs: node.spentMs === null ? null : Math.round(node.spentMs),
             runCount: node.runCount,
             startedAt: node.startedAt,
             endedAt: node.endedAt,
@@ -527,7 +541,8 @@ export function readNode(kind: ElementKind, resource: ElementResource): TreeNode
     state: status.state,
     mode: status.mode,
     progress: status.progress ?? NO_PROGRESS,
-    budgetSinceMs: status.budgetSinceMs ?? 0,
+    ranMs: status.ranMs ?? 0,
+    spentMs: status.spentMs ?? null,
     runCount: status.runCount,
     pausedAt: status.pausedAt ?? '',
     failure: status.failure,
@@ -552,13 +567,25 @@ function isNext({ state, step, parent }: TreeNode): boolean {
   return state === 'Idle' && parent?.state === 'Running' && parent.progress.active.includes(step);
 }
 
+/** How often a condition on a step time is looked at, which nobody reports. */
+const STEP_TIME_LOOK_MS = 500;
+/** A crash takes this much of a budget or a step time with it. */
+const KEPT_EVERY_MS = 10_000;
+
+const STEP_TIME = /\.T\b/i;
+
+function asksForTime({ chart }: TreeNode): boolean {
+  return chart?.transitions?.some(({ conditionST = '' }) => STEP_TIME.test(conditionST)) ?? false;
+}
+
 /** What is persisted of a node, as one comparable text. */
 function lookOf(node: TreeNode): string {
   return JSON.stringify([
     node.state,
     node.mode,
     node.progress,
-    node.budgetSinceMs,
+    node.spentMs === null,
+    node.timeoutMs > 0 || asksForTime(node) ? Math.floor(Math.max(node.ranMs, node.spentMs ?? 0) / KEPT_EVERY_MS) : 0,
     node.runCount,
     node.pausedAt,
     node.failure,

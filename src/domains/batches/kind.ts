@@ -134,7 +134,9 @@ export interface BatchStatus {
   readonly workOrder?: WorkOrderOrigin;
   /** The last interruption of its control (decisions 3.8). */
   readonly recovery?: RecoverySummary;
-  /** Wall time by which Stop and Abort must have settled. */
+  /** It has ended without waiting for its elements any longer. */
+  readonly settleExceeded?: boolean;
+  /** Wall time by which Stop and Abort must have settled, as it is told; judged by elapsed time. */
   readonly settleBy: string;
 }
 

@@ -4,7 +4,7 @@ import type { Outcome } from '../../platform/reconcile/loop.js';
 /** A deadline that has just passed is looked at once more in a moment, not in the same turn. */
 export const LOOK_AGAIN_MIN_MS = 10;
 
-/** At the first of the deadlines (wall ms); without any it waits until it is woken. */
-export function lookAgain(deadlinesMs: readonly number[], nowMs: number): Outcome {
-  return deadlinesMs.length === 0 ? 'settled' : { lookAgainMs: Math.max(LOOK_AGAIN_MIN_MS, Math.min(...deadlinesMs) - nowMs) };
+/** When the first of the times is over; without any it waits until it is woken. */
+export function lookAgain(leftMs: readonly number[]): Outcome {
+  return leftMs.length === 0 ? 'settled' : { lookAgainMs: Math.max(LOOK_AGAIN_MIN_MS, Math.min(...leftMs)) };
 }

@@ -31,8 +31,10 @@ export interface TreeNode {
   state: State;
   mode: Mode;
   progress: ChartProgress;
-  /** Since when the budget is spent, in wall ms; 0 when none is. */
-  budgetSinceMs: number;
+  /** Plant ms of this run in Running, Pausing and Restarting. */
+  ranMs: number;
+  /** Spent of the budget in ms; null while none is. */
+  spentMs: number | null;
   runCount: number;
   pausedAt: string;
   failure: ElementFailure | undefined;
@@ -43,7 +45,6 @@ export interface TreeNode {
 }
 
 export interface TreeWorld {
-  readonly nowMs: number;
   readonly nowText: string;
   readonly holdPropagation: HoldPropagation;
   readonly onPhaseFailure: 'Hold' | 'Fail';
@@ -160,7 +161,8 @@ export class ProcedureTree {
     if (from === next) return;
     node.state = next;
     if (next === 'Running' && from === 'Idle') {
-      node.progress = moved(NO_PROGRESS, [], entrySteps(node.chart ?? {}), '', this.#world.nowMs);
+      node.ranMs = 0;
+      node.progress = moved(NO_PROGRESS, [], entrySteps(node.chart ?? {}), '', node.ranMs);
       node.runCount += 1;
       node.startedAt = this.#world.nowText;
       node.endedAt = '';
@@ -171,12 +173,12 @@ export class ProcedureTree {
       node.pausedAt = '';
     }
     if (next === 'Running' && (from === 'Paused' || from === 'Pausing')) this.#resumeChildren(node, cause);
-    if (next === 'Running' && (from === 'Idle' || from === 'Restarting')) node.budgetSinceMs = this.#world.nowMs;
+    if (next === 'Running' && (from === 'Idle' || from === 'Restarting')) node.spentMs = 0;
     if (next === 'Restarting') node.failure = undefined;
     if (next === 'Idle') node.progress = NO_PROGRESS;
     if (isFinal(next)) {
       node.endedAt = this.#world.nowText;
-      node.budgetSinceMs = 0;
+      node.spentMs = null;
     }
     this.#moving = true;
     this.#world.stateChanged(node, from, cause);
@@ -191,8 +193,8 @@ export class ProcedureTree {
 
   /** Time in Held and Paused counts too, and a Restart begins anew (decisions 1.5); the failure is of class hold (3.5). */
   #watchBudget(node: TreeNode): void {
-    if (node.timeoutMs === 0 || node.budgetSinceMs === 0 || this.#world.nowMs - node.budgetSinceMs < node.timeoutMs) return;
-    node.budgetSinceMs = 0;
+    if (node.timeoutMs === 0 || node.spentMs === null || node.spentMs < node.timeoutMs) return;
+    node.spentMs = null;
     this.#moving = true;
     this.#failHold(node, node, 'element-timeout', `${node.path}: not done within ${node.timeoutMs / 1000} s`);
   }
@@ -265,7 +267,7 @@ export class ProcedureTree {
     });
     if (move.kind === 'fire') {
       this.#released.delete(node.name);
-      node.progress = moved(node.progress, move.leave, move.enter, move.key, this.#world.nowMs);
+      node.progress = moved(node.progress, move.leave, move.enter, move.key, node.ranMs);
       this.#moving = true;
       const looping = move.enter.find((step) => node.progress.activations[step] > STEP_ACTIVATIONS_MAX);
       if (looping) this.#fail(node, 'loop-limit', `step ${looping} was activated more than ${STEP_ACTIVATIONS_MAX} times`);

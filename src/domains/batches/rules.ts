@@ -8,7 +8,7 @@ import { type ChangeRefusal, type ChartChange, judgeChange } from '../../../runt
 
 export const STEP_ACTIVATIONS_MAX = 1000; // decisions 2.2
 
-export const NO_PROGRESS: ChartProgress = { active: [], completed: [], fired: [], activations: {}, activatedAtMs: {} };
+export const NO_PROGRESS: ChartProgress = { active: [], completed: [], fired: [], activations: {}, activatedRanMs: {} };
 
 export interface ChartFacts {
   /** The step's element is Complete. */
@@ -64,20 +64,20 @@ export function nextMove(chart: ProceduralChart, progress: ChartProgress, facts:
   return done ? { kind: 'complete' } : { kind: 'wait' };
 }
 
-/** Progress after a move; steps that are entered count one activation. */
-export function moved(progress: ChartProgress, leave: readonly string[], enter: readonly string[], key: string, nowMs: number): ChartProgress {
+/** Progress after a move; steps that are entered count one activation. `ranMs`: run time of the element. */
+export function moved(progress: ChartProgress, leave: readonly string[], enter: readonly string[], key: string, ranMs: number): ChartProgress {
   const activations = { ...progress.activations };
-  const activatedAtMs = { ...progress.activatedAtMs };
+  const activatedRanMs = { ...progress.activatedRanMs };
   for (const step of enter) {
     activations[step] = (activations[step] ?? 0) + 1;
-    activatedAtMs[step] = nowMs;
+    activatedRanMs[step] = ranMs;
   }
   return {
     active: [...progress.active.filter((step) => !leave.includes(step)), ...enter],
     completed: [...progress.completed, ...leave.filter((step) => !progress.completed.includes(step))],
     fired: key ? [...progress.fired, key] : progress.fired,
     activations,
-    activatedAtMs,
+    activatedRanMs,
   };
 }
 
@@ -97,7 +97,7 @@ export function steered(
   progress: ChartProgress,
   change: ChartChange,
   elementOf: (step: string) => StepElement | undefined,
-  nowMs: number,
+  ranMs: number,
 ): { readonly progress: ChartProgress } | { readonly refusal: ChangeRefusal } {
   const { transitions } = read(chart);
   const forced = change.change === 'force' ? transitions.find(({ source, index }) => transitionKey(source, index) === change.transition) : undefined;
@@ -107,7 +107,7 @@ export function steered(
   const leaving = forced?.from ?? (change.change === 'activate' ? change.leave : change.change === 'deactivate' ? [change.step] : []);
   const busy = entering.find((step) => elementOf(step)?.isActive);
   if (busy !== undefined) return { refusal: { rule: 'element_active', message: `the element of step ${busy} has not come to rest yet` } };
-  const next = moved(progress, leaving, entering, change.change === 'force' ? change.transition : '', nowMs);
+  const next = moved(progress, leaving, entering, change.change === 'force' ? change.transition : '', ranMs);
   const runs = entering.map((step) => [step, (elementOf(step)?.runCount ?? 0) + 1] as const);
   return { progress: { ...next, activations: { ...next.activations, ...Object.fromEntries(runs) } } };
 }

@@ -15,6 +15,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { elementIndex } from '../batches/element-index.js';
 import { executionEvent, operatorAction } from '../batches/execution-log.js';
+import { runClocks } from '../batches/run-clocks.js';
 import { NO_PROGRESS, steered, type StepElement } from '../batches/rules.js';
 import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpec, Procedure, type ProcedureSpec, UnitProcedure } from '../procedures/kind.js';
 import { scopeOf } from '../procedures/roots.js';
@@ -59,7 +60,7 @@ export async function changeActiveStep(kind: SteeredKind, context: RequestContex
   const element = requireElement(store, kind, context.params);
   const change = readChange(context.body);
   const nowMs = clock.wallMs();
-  const effect = kind === 'Phase' ? phaseEffect(element as Resource<PhaseSpec, ElementStatus>, change, deps) : chartEffect(element, change, deps, nowMs);
+  const effect = kind === 'Phase' ? phaseEffect(element as Resource<PhaseSpec, ElementStatus>, change, deps) : chartEffect(element, change, deps);
   const at = timestamp(nowMs);
   const reason = context.body.reason.trim();
   const before = activeSteps(element);
@@ -161,10 +162,11 @@ function phaseEffect(phase: Resource<PhaseSpec, ElementStatus>, change: ChartCha
 }
 
 /** The batch controller goes on from the new progress; elements of steps that were left are stopped. */
-function chartEffect(element: Element, change: ChartChange, { store, wake }: ActiveStepDeps, nowMs: number): Effect {
+function chartEffect(element: Element, change: ChartChange, { store, wake }: ActiveStepDeps): Effect {
   const { kind, metadata, spec, status } = element;
   const { site, name } = metadata;
-  const outcome = steered('chart' in spec ? spec.chart : {}, status.progress ?? NO_PROGRESS, change, (step) => stepElement(store, element, step), nowMs);
+  const { ranMs } = runClocks(store).read(`${site}/${kind}/${name}`, { ranMs: status.ranMs ?? 0, spentMs: null });
+  const outcome = steered('chart' in spec ? spec.chart : {}, status.progress ?? NO_PROGRESS, change, (step) => stepElement(store, element, step), ranMs);
   refuseUnfit(element, change, 'refusal' in outcome ? outcome.refusal : undefined);
   if ('refusal' in outcome) return { puts: [], follow: () => undefined };
   const put = { kind: KINDS[kind as SteeredKind], site, name, status: { ...status, progress: outcome.progress, pausedAt: '' } } as unknown as Put;

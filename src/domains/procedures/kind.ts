@@ -277,7 +277,8 @@ export interface ChartProgress {
   readonly fired: readonly string[];
   /** Activations per step; more than 1000 of one step end the element. */
   readonly activations: Readonly<Record<string, number>>;
-  readonly activatedAtMs: Readonly<Record<string, number>>;
+  /** Run time of the element (`ranMs`) at the activation of each step; missing in what a release before this one has kept. */
+  readonly activatedRanMs?: Readonly<Record<string, number>>;
 }
 
 export interface ElementStatus {
@@ -307,8 +308,10 @@ export interface ElementStatus {
   readonly conditions: readonly Condition[];
   /** Where the procedural chart stands (not on phases). */
   readonly progress?: ChartProgress;
-  /** Start of the running time budget in wall ms (decisions, `timeoutSeconds`); absent or 0 when none runs (not on phases). */
-  readonly budgetSinceMs?: number;
+  /** Plant ms in Running, Pausing and Restarting of this run, as last kept (not on phases). */
+  readonly ranMs?: number;
+  /** Spent of the time budget (decisions, `timeoutSeconds`), in ms, as last kept; absent when none runs (not on phases). */
+  readonly spentMs?: number | null;
   /** `since` of the phase failure that its ancestors have already followed. */
   readonly escalated?: string;
   /** Start of the wait for a prompt answer that is stored but not yet seen by the unit worker. */

@@ -6,9 +6,12 @@ import type { Condition } from '../../platform/store/resource.js';
 export const SETTLED = 'PhaseHistorySettled';
 
 /** A batch that has reached its final state because its elements had not followed in time says so (decisions 3.3). */
-export function settledCondition(settled: boolean, { settleBy, endedAt }: Pick<BatchStatus, 'settleBy' | 'endedAt'>): Condition {
+export function settledCondition(
+  settled: boolean,
+  { settleBy, endedAt, settleExceeded = settleBy !== '' && endedAt >= settleBy }: Pick<BatchStatus, 'settleBy' | 'endedAt' | 'settleExceeded'>,
+): Condition {
   if (settled) return { type: SETTLED, status: 'True', reason: 'AllPhasesAtRest', message: 'every element has come to rest' };
-  if (settleBy !== '' && endedAt >= settleBy) {
+  if (settleExceeded) {
     return { type: SETTLED, status: 'False', reason: 'SettleDeadlineExceeded', message: `elements were still moving at ${settleBy}, when they had to be at rest` };
   }
   return { type: SETTLED, status: 'False', reason: 'PhasesStillTransitional', message: 'elements are still moving' };
