@@ -185,6 +185,17 @@ async function recipes(story: Story): Promise<void> {
   const next = await story.send(`POST ${MASTER}/{name}/new-version`, { name }, { body: { bump: 'minor' } });
   await story.send(`POST ${MASTER}/{name}/reject`, { name: next.body.name }, { body: REASON });
   await story.send(`DELETE ${MASTER}/{name}`, { name: next.body.name });
+  await confirmTemplate(story, 'resin-a');
+}
+
+/** A template of an effective recipe is edited, and the edit is confirmed. */
+async function confirmTemplate(story: Story, recipe: string): Promise<void> {
+  const { test } = story;
+  const { released } = (await test.admin.get(`${AT}/recipes/master/${recipe}/revisions/1`)).body;
+  const { name, spec } = released.find(({ kind }: { kind: string }) => kind === 'PhaseTemplate');
+  await test.admin.put(`${AT}/phasetemplates/${name}`, { ...spec, description: 'walked' });
+  const [{ present }] = (await test.admin.get(`${AT}/recipes/master/${recipe}`)).body.templateChanges;
+  await story.send(`POST ${MASTER}/{name}/confirm-templates`, { name: recipe }, { body: { ...REASON, confirm: [present] } });
 }
 
 async function plantFloor(story: Story): Promise<void> {

@@ -7,6 +7,7 @@ import { conflict, invalid } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
+import { releasedView } from '../recipes/released.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { MasterRecipe, type MasterRecipeSpec } from '../recipes/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
@@ -50,7 +51,7 @@ export function checkBatch(store: StoreReader, site: string, name: string, spec:
   checkQuantity(recipe.spec, spec.quantity);
   checkUnitOfQuantity(recipe.spec, spec.engineeringUnit);
   checkOverrides(store, site, recipe.spec, spec);
-  checkEquipment(store, site, recipe.spec, spec.equipment, 'equipment');
+  checkEquipment(releasedView(store, recipe), site, recipe.spec, spec.equipment, 'equipment');
   const usable = production ? ['Effective'] : ['Draft', 'Approved', 'Released', 'Effective'];
   if (!usable.includes(recipe.status.phase)) throw conflict('recipe_not_effective', `recipe ${spec.masterRecipeRef} is ${recipe.status.phase}`, { phase: recipe.status.phase });
   refuseTaken(store, site, name, spec.batchID);

@@ -4,6 +4,7 @@
  */
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Tier } from '../../platform/http/caller.js';
+import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { missingPatterns, strayEndpoints } from '../coordination/patterns.js';
 import { Unit, unitMode } from '../plant/kind.js';
@@ -12,6 +13,7 @@ import { bindRecipe } from '../recipes/bindings.js';
 import { recipeMismatch } from '../recipes/evidence.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
+import { changeWords, releasedView, templateChanges } from '../recipes/released.js';
 import { LIFECYCLE } from '../recipes/rules.js';
 import { siteUnits } from '../recipes/site-units.js';
 import { Batch, type BatchSpec } from './kind.js';
@@ -90,6 +92,8 @@ class Look {
   readonly #batch: BatchSpec;
   readonly #recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>;
   readonly #allocation: Readonly<Record<string, string>>;
+  /** With the templates that were released with the recipe. */
+  readonly #view: StoreReader;
 
   constructor(facts: StartFacts, site: string, name: string, batch: BatchSpec, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>) {
     this.#facts = facts;
@@ -97,12 +101,13 @@ class Look {
     this.#name = name;
     this.#batch = batch;
     this.#recipe = recipe;
-    this.#allocation = resolveEquipment(facts.store, site, recipe.spec, batch.equipment);
+    this.#view = releasedView(facts.store, recipe);
+    this.#allocation = resolveEquipment(this.#view, site, recipe.spec, batch.equipment);
   }
 
   result(): Preflight {
     const { store } = this.#facts;
-    const matrix = bindRecipe(this.#recipe.spec, templatesOf(store, this.#site), siteUnits(store, this.#site), this.#allocation);
+    const matrix = bindRecipe(this.#recipe.spec, templatesOf(this.#view, this.#site), siteUnits(store, this.#site), this.#allocation);
     const limits = this.#limits();
     const checks = [
       ...rows('recipe-effective', this.#recipeEffective()),
@@ -179,7 +184,7 @@ class Look {
   }
 
   #elementLimits(): Blocker[] {
-    return recipeMisfits(this.#facts.store, this.#site, this.#recipe.spec, batchParameters(this.#recipe.spec, this.#batch)).map(({ at, message, value: { source } }) => {
+    return recipeMisfits(this.#view, this.#site, this.#recipe.spec, batchParameters(this.#recipe.spec, this.#batch)).map(({ at, message, value: { source } }) => {
       const liftedBy: LiftedBy =
         source === 'default' ? { tier: 'engineer', action: 'edit the formula or the bindings of the recipe' } : { tier: 'operate', action: 'give values that the phases allow' };
       return { message, element: at, liftedBy };
@@ -232,8 +237,12 @@ class Look {
   }
 
   #charts(): Blocker[] {
-    const { notes } = expandRecipe(this.#recipe.spec.procedure.chart, templatesOf(this.#facts.store, this.#site));
-    return notes.map((message) => ({ message, liftedBy: { tier: 'engineer', action: 'create the template, or edit the procedure of the recipe' } }));
+    const { notes } = expandRecipe(this.#recipe.spec.procedure.chart, templatesOf(this.#view, this.#site));
+    const changed = templateChanges(this.#facts.store, this.#recipe).map((change): Blocker => {
+      const action = `confirm the change with confirm-templates of recipe ${this.#recipe.metadata.name}, or make a new version; until then the batch runs what was released`;
+      return { message: changeWords(change), element: change.name, liftedBy: { tier: 'supervise', action }, severity: 'warning' };
+    });
+    return [...notes.map((message): Blocker => ({ message, liftedBy: { tier: 'engineer', action: 'create the template, or edit the procedure of the recipe' } })), ...changed];
   }
 
   #runtimes(): Blocker[] {
@@ -248,7 +257,7 @@ class Look {
     const gone = missingPatterns(store, this.#site, coordinationRefs).map(
       ({ kind, name }): Blocker => ({ message: `${kind} ${name} does not exist`, element: name, liftedBy: { tier: 'engineer', action: `apply ${kind} ${name}` } }),
     );
-    const steps = stepPaths(expandRecipe(procedure.chart, templatesOf(store, this.#site)).phases);
+    const steps = stepPaths(expandRecipe(procedure.chart, templatesOf(this.#view, this.#site)).phases);
     const stray = coordinationRefs.flatMap((ref) =>
       strayEndpoints(store, this.#site, ref, steps).map((path): Blocker => {
         const liftedBy: LiftedBy = { tier: 'engineer', action: `name a step of the recipe in ${ref.kind} ${ref.name}` };

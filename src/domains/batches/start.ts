@@ -4,6 +4,7 @@
  */
 import { Refusal } from '../../platform/base/refusal.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
@@ -16,7 +17,8 @@ import type { ParameterValue } from '../procedures/kind.js';
 import { bindRecipe, unitForCapability } from '../recipes/bindings.js';
 import { recipeMismatch } from '../recipes/evidence.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
-import { ControlRecipe, type ControlRecipeSpec, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
+import { ControlRecipe, type ControlRecipeSpec, RecipeRevision, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
+import { currentRevision, lacksTemplates, presentTemplates, releasedView } from '../recipes/released.js';
 import { siteUnits } from '../recipes/site-units.js';
 import { missingPermissive } from '../units/conditions.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
@@ -54,7 +56,7 @@ type BatchResource = Resource<BatchSpec, BatchStatus>;
  * Unit per capability: the batch's choice, else the recipe's default unit, else the only unit of the site that has the
  * capability (decisions 1.7). Capabilities that resolve to nothing map to ''.
  */
-export function resolveEquipment(store: Store, site: string, recipe: MasterRecipeSpec, chosen: Readonly<Record<string, string>>): Record<string, string> {
+export function resolveEquipment(store: StoreReader, site: string, recipe: MasterRecipeSpec, chosen: Readonly<Record<string, string>>): Record<string, string> {
   const units = siteUnits(store, site);
   const { capabilities } = expandRecipe(recipe.procedure.chart, templatesOf(store, site));
   return Object.fromEntries(capabilities.map((capability) => [capability, chosen[capability] || unitForCapability(recipe, capability, units)]));
@@ -66,11 +68,12 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
   const refuse = (rule: string, message: string, units: readonly string[] = []): StartCheck => ({ rule, message, units });
   const recipe = store.get(MasterRecipe, site, batch.spec.masterRecipeRef);
   if (!recipe) return refuse('recipe-withdrawn', `recipe ${batch.spec.masterRecipeRef} does not exist`);
-  const mismatch = recipeMismatch(store, recipe);
+  const mismatch = facts.runsMisfits ? undefined : recipeMismatch(store, recipe); // a rehearsal tries what stands there now, signed or not
   if (mismatch !== undefined) return refuse(EVIDENCE_RULE, mismatch);
-  const templates = storedTemplates(store, site);
+  const view = releasedView(store, recipe);
+  const templates = storedTemplates(view, site);
   try {
-    const allocation = resolveEquipment(store, site, recipe.spec, batch.spec.equipment);
+    const allocation = resolveEquipment(view, site, recipe.spec, batch.spec.equipment);
     const taken = recipe.spec.allocation === 'AtStart' ? Object.entries(allocation).filter(([, unit]) => !isAvailable(store.get(Unit, site, unit)?.status)) : [];
     if (taken.length > 0)
       return refuse(
@@ -83,14 +86,14 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     if (notReady.length > 0) return refuse('runtime-not-ready', `the runtime of ${notReady.join(', ')} is not ready`, notReady);
     const startable = facts.production ? ['Effective'] : ['Draft', 'Approved', 'Released', 'Effective'];
     if (!startable.includes(recipe.status.phase)) return refuse('recipe-withdrawn', `recipe ${recipe.metadata.name} is ${recipe.status.phase}`);
-    const violation = bindRecipe(recipe.spec, templatesOf(store, site), siteUnits(store, site), allocation).rows.find((row) => row.issue !== undefined);
+    const violation = bindRecipe(recipe.spec, templatesOf(view, site), siteUnits(store, site), allocation).rows.find((row) => row.issue !== undefined);
     if (violation) return refuse('binding-violation', `step ${violation.step}, role ${violation.role}: ${violation.message}`);
     checkQuantity(recipe.spec, batch.spec.quantity);
     checkUnitOfQuantity(recipe.spec, batch.spec.engineeringUnit);
     const parameters = batchParameters(recipe.spec, batch.spec);
-    const [misfit] = facts.runsMisfits ? [] : recipeMisfits(store, site, recipe.spec, parameters);
+    const [misfit] = facts.runsMisfits ? [] : recipeMisfits(view, site, recipe.spec, parameters);
     if (misfit) return refuse('formula-out-of-range', `${misfit.at}: ${misfit.message}`);
-    const [note] = expandRecipe(recipe.spec.procedure.chart, templatesOf(store, site)).notes;
+    const [note] = expandRecipe(recipe.spec.procedure.chart, templatesOf(view, site)).notes;
     if (note) return refuse('chart-invalid', note);
     const [gone] = missingPatterns(store, site, recipe.spec.coordinationRefs);
     if (gone) return refuse('chart-invalid', `${gone.kind} ${gone.name} does not exist`);
@@ -151,6 +154,12 @@ export function startPuts(batch: BatchResource, plan: StartPlan, store: Store): 
   const puts: Put[] = elements.map((element) => ({ ...owned, kind: element.kind as unknown as Put['kind'], name: element.name, spec: element.spec }));
   const spec = controlRecipe(batch, plan, used.seen());
   puts.push({ ...owned, kind: ControlRecipe as unknown as Put['kind'], name, spec });
+  if (lacksTemplates(store, plan.recipe)) {
+    // released before its templates were kept: from its first start on it runs what it runs now
+    const revision = currentRevision(store, plan.recipe);
+    const released = presentTemplates(store, site, plan.recipe.spec);
+    if (revision) puts.push({ kind: RecipeRevision as unknown as Put['kind'], site, name: revision.metadata.name, spec: { ...revision.spec, released } });
+  }
   puts.push(...begunAnew(store, site, name));
   for (const ref of plan.recipe.spec.coordinationRefs) {
     const pattern = ref.kind === 'CoordinationBlock' ? store.get(CoordinationBlock, site, ref.name) : store.get(SyncBarrier, site, ref.name);

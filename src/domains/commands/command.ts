@@ -24,6 +24,7 @@ import { isAdhoc, rootOf } from '../procedures/roots.js';
 import { unitForCapability } from '../recipes/bindings.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { MasterRecipe } from '../recipes/kind.js';
+import { releasedView } from '../recipes/released.js';
 import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 
@@ -211,7 +212,7 @@ function refuseUnready({ store, runtimes }: CommandDeps, site: string, batch: Re
   const recipe = store.get(MasterRecipe, site, batch.spec.masterRecipeRef);
   if (!recipe) return;
   const units = siteUnits(store, site);
-  const wanted = expandRecipe(recipe.spec.procedure.chart, templatesOf(store, site)).capabilities.map(
+  const wanted = expandRecipe(recipe.spec.procedure.chart, templatesOf(releasedView(store, recipe), site)).capabilities.map(
     (capability) => batch.spec.equipment[capability] || unitForCapability(recipe.spec, capability, units),
   );
   const unready = [...new Set(wanted)].filter((unit) => unit !== '' && store.get(Unit, site, unit) && !runtimes.link(site, unit)?.ready).sort();

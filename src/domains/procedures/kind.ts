@@ -24,6 +24,7 @@ import type { Condition } from '../../platform/store/resource.js';
 import type { Hold } from '../batches/holds.js';
 import type { CommandRejection } from '../batches/command-rejection.js';
 import type { PendingCommand } from '../batches/pending-command.js';
+import { templateEdited } from './template-edits.js';
 
 // ---------------------------------------------------------------- charts
 
@@ -350,6 +351,7 @@ export const PhaseTemplate: Kind<PhaseTemplateSpec, NoStatus> = {
   initialStatus: () => ({}),
   warnings: withdrawnMembers,
   admit: admitPhaseTemplate,
+  companions: templateEdited('PhaseTemplate'),
   refuseDelete: refuseTemplateDelete,
 };
 
@@ -361,6 +363,7 @@ export const OperationTemplate: Kind<OperationTemplateSpec, NoStatus> = {
   spec: OperationTemplateSpec,
   initialStatus: () => ({}),
   admit: admitOperationTemplate,
+  companions: templateEdited('OperationTemplate'),
   refuseDelete: refuseTemplateDelete,
 };
 
@@ -372,6 +375,7 @@ export const UnitProcedureTemplate: Kind<UnitProcedureTemplateSpec, NoStatus> = 
   spec: UnitProcedureTemplateSpec,
   initialStatus: () => ({}),
   admit: admitUnitProcedureTemplate,
+  companions: templateEdited('UnitProcedureTemplate'),
   refuseDelete: refuseTemplateDelete,
 };
 
@@ -383,6 +387,7 @@ export const ProcedureTemplate: Kind<ProcedureTemplateSpec, NoStatus> = {
   spec: ProcedureTemplateSpec,
   initialStatus: () => ({}),
   admit: admitProcedureTemplate,
+  companions: templateEdited('ProcedureTemplate'),
   refuseDelete: refuseTemplateDelete,
 };
 

@@ -1,10 +1,11 @@
 /** Read bodies of recipes (decisions Q-RECIPE-01, Q-RECIPE-04, Q-RECIPE-08, Q-RECIPE-11). */
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
-import type { Resource } from '../../platform/store/resource.js';
+import type { Condition, Resource } from '../../platform/store/resource.js';
 import type { ControlRecipeSpec, MasterRecipeSpec, MasterRecipeStatus, RecipeRevisionSpec } from './kind.js';
 import { withdrawnMembers } from '../procedures/kind.js';
 import { expandRecipe, templatesOf } from './expand.js';
+import { changeWords, templateChanges } from './released.js';
 import { heldBy, MASTER_RECIPE } from './rules.js';
 import { bindingMatrix } from './validity.js';
 
@@ -19,8 +20,17 @@ export function recipeBody(resource: Resource<MasterRecipeSpec, MasterRecipeStat
     lifecycle: status.lifecycle,
     heldBy: heldBy(read, metadata.site, metadata.name),
     notes: [...siblingNotes(resource, read), ...bindingMatrix(read, metadata.site, spec).notes, ...withdrawnNotes(resource, read)],
+    conditions: templateConditions(resource, read),
+    templateChanges: templateChanges(read, resource),
     ...metadataBody(resource),
   };
+}
+
+/** A template that was edited after the release runs in no batch of the recipe until somebody confirms it (D-C-11). */
+function templateConditions(resource: Resource<MasterRecipeSpec, MasterRecipeStatus>, read: StoreReader): Condition[] {
+  const changes = templateChanges(read, resource);
+  if (changes.length === 0) return [];
+  return [{ type: 'TemplateChanged', status: 'True', reason: 'ChangedAfterRelease', message: changes.map(changeWords).join('\n') }];
 }
 
 /** Several versions may be Effective at once; each is withdrawn by its own signed action (decisions Q-RECIPE-11). */
@@ -51,7 +61,13 @@ export function revisionItem({ metadata, spec }: Resource<RecipeRevisionSpec>): 
 }
 
 export function revisionBody(revision: Resource<RecipeRevisionSpec>): unknown {
-  return { ...revisionItem(revision), spec: revision.spec.spec, templates: revision.spec.templates ?? [], signatures: revision.spec.signatures };
+  return {
+    ...revisionItem(revision),
+    spec: revision.spec.spec,
+    templates: revision.spec.templates ?? [],
+    signatures: revision.spec.signatures,
+    released: revision.spec.released ?? [],
+  };
 }
 
 export function controlRecipeBody({ metadata, spec }: Resource<ControlRecipeSpec>): unknown {

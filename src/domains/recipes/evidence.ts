@@ -25,7 +25,8 @@ export function recipeMismatch(read: StoreReader, { metadata, spec, status }: Re
     )
   )
     return `the signatures of recipe ${name} are not those of its revision ${status.revision}`;
-  return undefined;
+  const changed = revision.released?.find((template) => canonicalDigest(template.spec) !== template.digest);
+  return changed && `${changed.kind} ${changed.name} of recipe ${name} is not what was released: its content does not have its digest`;
 }
 
 /** One sentence; undefined when the control recipe is what was frozen. */

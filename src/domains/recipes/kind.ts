@@ -5,6 +5,7 @@ import { NumberText, Required, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { ProceduralChartField, type ParameterValue } from '../procedures/kind.js';
 import { recipeCompanions } from './revisions.js';
+import type { ReleasedTemplate } from './released.js';
 import type { UsedTemplate } from './used-templates.js';
 import { admitRecipe, recipeDependents, refuseRecipeDelete } from './rules.js';
 
@@ -88,6 +89,8 @@ export interface MasterRecipeStatus {
   /** D(spec) of decisions 8.6. */
   readonly digest: string;
   readonly lifecycle: readonly LifecycleEntry[];
+  /** Who changed templates that were released with it, the last one of each. */
+  readonly templateEdits?: readonly { readonly kind: string; readonly name: string; readonly by: string }[];
 }
 
 export const MasterRecipe: Kind<MasterRecipeSpec, MasterRecipeStatus> = {
@@ -118,6 +121,8 @@ export interface RecipeRevisionSpec {
   readonly spec: MasterRecipeSpec;
   /** What its steps stood for; absent in revisions of an older version of the product. */
   readonly templates?: readonly UsedTemplate[];
+  /** Content of every template that the recipe reached when it was released, or confirmed since: what its batches are made from. */
+  readonly released?: readonly ReleasedTemplate[];
   readonly signatures: readonly LifecycleEntry[];
 }
 

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { missing } from '../../platform/base/refusal.js';
 import type { RequestContext, Route } from '../../platform/http/route.js';
-import { type LifecycleActor, moveRecipe, revertRecipe } from './lifecycle.js';
+import { confirmTemplates, type LifecycleActor, moveRecipe, revertRecipe } from './lifecycle.js';
 import { recipeExists, RECIPE_PATH, type RecipeDeps, route } from './recipe-route.js';
 import { LIFECYCLE } from './rules.js';
 
@@ -49,4 +49,19 @@ const revert = route({
   handle: (context, deps) => revertRecipe(deps, context.params.site, context.params.name, revisionNumber(context.params.revision), context.body.reason, actorOfRequest(context)),
 });
 
-export const lifecycleRoutes: readonly Route[] = [...steps, revert];
+const confirm = route({
+  method: 'POST',
+  path: `${RECIPE_PATH}/confirm-templates`,
+  action: 'masterrecipe:confirm-templates',
+  tier: 'supervise',
+  summary: 'Sign that templates which were changed after the release of a recipe are run by it from now on',
+  reply: '{name, phase, actionBy, actionAt, reason, signature, templates: [{kind, name, digest}]}',
+  body: v.strictObject({ reason: v.optional(v.string(), ''), confirm: v.pipe(v.array(v.pipe(v.string(), v.minLength(1))), v.minLength(1)) }),
+  reason: 'nonempty',
+  freshToken: true,
+  audit: { action: 'Lifecycle', category: 'recipe-lifecycle', target: ({ site, name }) => ({ kind: 'MasterRecipe', name, site }) },
+  exists: recipeExists,
+  handle: (context, deps) => confirmTemplates(deps, context.params.site, context.params.name, context.body.confirm, context.body.reason, actorOfRequest(context)),
+});
+
+export const lifecycleRoutes: readonly Route[] = [...steps, revert, confirm];

@@ -3,13 +3,14 @@
  * release, activate, withdraw, revert. Every step is one transaction: status, revision and signed audit record.
  */
 import { timestamp, type Clock } from '../../platform/base/clock.js';
-import { conflict, missing } from '../../platform/base/refusal.js';
+import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { LifecycleEntry, MasterRecipeSpec, MasterRecipeStatus, RecipePhase } from './kind.js';
 import { MASTER_RECIPE, heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE } from './rules.js';
 import { recipeDigest, RECIPE_REVISION, revise, revisionName, signRevision } from './revisions.js';
+import { presentTemplates, type ReleasedTemplate, releasedTemplates, releasedView, templateChanges } from './released.js';
 import { type Signatory, type SigningKeys, sign } from './signature.js';
 import { recipeProblems } from './validity.js';
 
@@ -48,13 +49,60 @@ export async function moveRecipe(deps: LifecycleDeps, site: string, name: string
   const recipe = requireRecipe(deps.store, site, name);
   const to = nextPhase(recipe.status.phase, action, name);
   if (action === 'approve' && deps.approveRequiresValid) refuseInvalid(deps.store, recipe);
-  const { entry, audit } = signed(deps, recipe, action, to, reason, actor, recipe.status.revision, recipe.spec);
-  const change = signRevision(deps.store, recipe, entry);
+  const released = action === 'release' ? presentTemplates(deps.store, site, recipe.spec) : undefined;
+  const { entry, audit } = signed(deps, recipe, action, to, reason, actor, recipe.status.revision, recipe.spec, released ? { templates: released.map(named) } : {});
+  const change = signRevision(deps.store, recipe, entry, released);
   await deps.store.write({
     puts: [{ kind: MASTER_RECIPE, site, name, status: change.status }, ...change.puts],
     audits: [audit],
   });
   return reply(name, entry);
+}
+
+/**
+ * What was edited after the release runs from now on (D-C-11): each content that is confirmed is named by its digest.
+ * @throws Refusal 409 when the recipe is not released, or nothing was changed, 400 for a digest that is no present content.
+ */
+export async function confirmTemplates(
+  deps: LifecycleDeps,
+  site: string,
+  name: string,
+  confirm: readonly string[],
+  reason: string,
+  actor: LifecycleActor,
+): Promise<LifecycleReply & { readonly templates: readonly Omit<ReleasedTemplate, 'spec'>[] }> {
+  const { store } = deps;
+  const recipe = requireRecipe(store, site, name);
+  const { phase, revision } = recipe.status;
+  const released = releasedTemplates(store, recipe);
+  if (!released)
+    throw conflict('recipe_phase', `recipe ${name} is ${phase} and has no released templates; edits of templates are confirmed of a Released or Effective recipe only`, { phase });
+  const changes = templateChanges(store, recipe);
+  if (changes.length === 0) throw conflict('templates_unchanged', `the templates of recipe ${name} are what was released`);
+  const unknown = confirm.find((digest) => !changes.some(({ present }) => present === digest && digest !== ''));
+  if (unknown !== undefined)
+    throw invalid(
+      'invalid_field',
+      'confirm',
+      `confirm names ${unknown}, which is not the content of a changed template; it is ${changes.map(({ present, name: each }) => `${present || 'nothing'} (${each})`).join(', ')}`,
+    );
+  const present = presentTemplates(store, site, recipe.spec);
+  const kept = released.map((template) => {
+    const taken = changes.find((change) => change.kind === template.kind && change.name === template.name && confirm.includes(change.present));
+    return (taken && present.find((each) => each.kind === taken.kind && each.name === taken.name)) ?? template;
+  });
+  // a template that is confirmed may reach others than before
+  const view = releasedView(store, recipe, kept);
+  const reached = presentTemplates(view, site, recipe.spec);
+  const { entry, audit } = signed(deps, recipe, 'confirm-templates', phase, reason, actor, revision, recipe.spec, { templates: reached.map(named) });
+  const change = signRevision(store, recipe, entry, reached);
+  const edits = recipe.status.templateEdits?.filter((edit) => !changes.some((each) => each.kind === edit.kind && each.name === edit.name && confirm.includes(each.present)));
+  await store.write({ puts: [{ kind: MASTER_RECIPE, site, name, status: { ...change.status, ...(edits ? { templateEdits: edits } : {}) } }, ...change.puts], audits: [audit] });
+  return { ...reply(name, entry), templates: reached.map(named) };
+}
+
+function named({ kind, name, digest }: ReleasedTemplate): Omit<ReleasedTemplate, 'spec'> {
+  return { kind, name, digest };
 }
 
 function refuseInvalid(store: Store, recipe: RecipeResource): void {
@@ -94,7 +142,7 @@ export async function revertRecipe(
 function signed(
   { clock, keys }: LifecycleDeps,
   { metadata, status }: RecipeResource,
-  action: LifecycleAction | 'revert',
+  action: LifecycleAction | 'revert' | 'confirm-templates',
   to: RecipePhase,
   reason: string,
   actor: LifecycleActor,

@@ -8,6 +8,7 @@ import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 import type { LifecycleEntry, MasterRecipeSpec, MasterRecipeStatus, RecipePhase, RecipeRevision, RecipeRevisionSpec } from './kind.js';
+import type { ReleasedTemplate } from './released.js';
 import { usedTemplates } from './used-templates.js';
 
 export const RECIPE_REVISION = kindNamed<typeof RecipeRevision>('RecipeRevision');
@@ -70,11 +71,19 @@ export function signRevision(
   read: StoreReader,
   recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>,
   entry: LifecycleEntry,
+  released?: readonly ReleasedTemplate[],
 ): { readonly status: MasterRecipeStatus; readonly puts: readonly Put[] } {
   const { metadata, status } = recipe;
   const revision = read.get(RECIPE_REVISION, metadata.site, revisionName(metadata.name, status.revision));
   const signed: Put<RecipeRevisionSpec>[] = revision
-    ? [{ kind: RECIPE_REVISION, site: metadata.site, name: revision.metadata.name, spec: { ...revision.spec, phase: entry.to, signatures: [...revision.spec.signatures, entry] } }]
+    ? [
+        {
+          kind: RECIPE_REVISION,
+          site: metadata.site,
+          name: revision.metadata.name,
+          spec: { ...revision.spec, phase: entry.to, signatures: [...revision.spec.signatures, entry], ...(released ? { released } : {}) },
+        },
+      ]
     : [];
   return { status: { ...status, phase: entry.to, lifecycle: [...status.lifecycle, entry] }, puts: signed as Put[] };
 }

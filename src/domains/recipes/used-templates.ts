@@ -17,7 +17,7 @@ interface TemplateSpec {
   readonly parameters?: readonly { readonly name: string; readonly unit: string }[];
 }
 
-const KINDS = {
+export const TEMPLATE_KINDS = {
   PhaseTemplate: PHASE_TEMPLATE,
   OperationTemplate: OPERATION_TEMPLATE,
   UnitProcedureTemplate: UNIT_PROCEDURE_TEMPLATE,
@@ -50,5 +50,5 @@ export function parameterUnit(read: StoreReader, site: string, step: ProceduralS
 }
 
 function templateOf(read: StoreReader, site: string, { templateKind, templateRef }: ProceduralStep): TemplateSpec | undefined {
-  return templateKind && templateRef ? (read.get(KINDS[templateKind] as typeof PHASE_TEMPLATE, site, templateRef)?.spec as TemplateSpec | undefined) : undefined;
+  return templateKind && templateRef ? (read.get(TEMPLATE_KINDS[templateKind] as typeof PHASE_TEMPLATE, site, templateRef)?.spec as TemplateSpec | undefined) : undefined;
 }

@@ -1,0 +1,94 @@
+/**
+ * What is released is what runs (D-C-11): the content of all templates that a recipe reaches is kept in the revision that is
+ * released, and a batch is made from it. An edit of a template reaches a batch through a new version, or after somebody has
+ * confirmed it with a signature.
+ */
+import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
+import type { Kind, StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { MasterRecipeSpec, MasterRecipeStatus, RecipeRevisionSpec } from './kind.js';
+import { diff, RECIPE_REVISION, revisionName, summarise } from './revisions.js';
+import { TEMPLATE_KINDS, usedTemplates } from './used-templates.js';
+
+export interface ReleasedTemplate {
+  readonly kind: string;
+  readonly name: string;
+  readonly digest: string;
+  readonly spec: unknown;
+}
+
+export interface TemplateChange {
+  readonly kind: string;
+  readonly name: string;
+  /** Display name of who changed it; '' when it was not changed through the gateway, or before this version. */
+  readonly by: string;
+  /** '' when it does not exist any more. */
+  readonly at: string;
+  readonly released: string;
+  /** Digest of the present content, which `confirm-templates` names; '' when it does not exist any more. */
+  readonly present: string;
+  /** One sentence each. */
+  readonly differences: readonly string[];
+}
+
+type RecipeResource = Resource<MasterRecipeSpec, MasterRecipeStatus>;
+
+const RELEASED = ['Released', 'Effective'];
+const DIFFERENCES_MAX = 20; // the condition stays readable
+
+/** Every template that the chart reaches, once. */
+export function presentTemplates(read: StoreReader, site: string, { procedure }: Pick<MasterRecipeSpec, 'procedure'>): ReleasedTemplate[] {
+  const found = new Map<string, ReleasedTemplate>();
+  for (const { kind, name, digest } of usedTemplates(read, site, procedure.chart)) found.set(`${kind}/${name}`, { kind, name, digest, spec: specOf(read, site, kind, name) });
+  return [...found.values()];
+}
+
+export function currentRevision(read: StoreReader, { metadata, status }: RecipeResource): Resource<RecipeRevisionSpec> | undefined {
+  return read.get(RECIPE_REVISION, metadata.site, revisionName(metadata.name, status.revision));
+}
+
+/** Undefined while the recipe is not released, and of one that was released before its templates were kept. */
+export function releasedTemplates(read: StoreReader, recipe: RecipeResource): readonly ReleasedTemplate[] | undefined {
+  return RELEASED.includes(recipe.status.phase) ? currentRevision(read, recipe)?.spec.released : undefined;
+}
+
+/** Whether the recipe is released and has no content of its templates: its first Start keeps it. */
+export function lacksTemplates(read: StoreReader, recipe: RecipeResource): boolean {
+  return RELEASED.includes(recipe.status.phase) && currentRevision(read, recipe)?.spec.released === undefined;
+}
+
+/** The store with the templates of the recipe as they were released. */
+export function releasedView(read: StoreReader, recipe: RecipeResource, released = releasedTemplates(read, recipe)): StoreReader {
+  if (!released) return read;
+  const kept = new Map(released.map((template) => [`${template.kind}/${template.name}`, template.spec]));
+  return {
+    get<Spec, Status>(kind: Kind<Spec, Status>, site: string, name: string): Resource<Spec, Status> | undefined {
+      const spec = site === recipe.metadata.site ? kept.get(`${kind.kind}/${name}`) : undefined;
+      if (spec === undefined) return read.get(kind, site, name);
+      const present = read.get(kind, site, name);
+      return { kind: kind.kind, metadata: present?.metadata ?? { ...recipe.metadata, name }, status: present?.status ?? {}, spec } as Resource<Spec, Status>;
+    },
+    list: (kind, site) => read.list(kind, site),
+  };
+}
+
+/** Templates that are not any more what was released. */
+export function templateChanges(read: StoreReader, recipe: RecipeResource): TemplateChange[] {
+  const { site } = recipe.metadata;
+  return (releasedTemplates(read, recipe) ?? []).flatMap(({ kind, name, digest, spec }): TemplateChange[] => {
+    const present = read.get(TEMPLATE_KINDS[kind as keyof typeof TEMPLATE_KINDS] as Kind, site, name);
+    const now = present ? canonicalDigest(present.spec) : '';
+    if (now === digest) return [];
+    const by = recipe.status.templateEdits?.findLast((edit) => edit.kind === kind && edit.name === name)?.by ?? '';
+    const differences = present ? summarise(diff(spec, present.spec)).slice(0, DIFFERENCES_MAX) : ['it does not exist any more'];
+    return [{ kind, name, by, at: present?.metadata.updatedAt ?? '', released: digest, present: now, differences }];
+  });
+}
+
+export function changeWords({ kind, name, by, at, differences }: TemplateChange): string {
+  return `${kind} ${name} was changed${by === '' ? '' : ` by ${by}`}${at === '' ? '' : ` at ${at}`} after the recipe was released: ${differences.join('; ')}`;
+}
+
+function specOf(read: StoreReader, site: string, kind: string, name: string): unknown {
+  return read.get(TEMPLATE_KINDS[kind as keyof typeof TEMPLATE_KINDS] as Kind, site, name)?.spec;
+}
