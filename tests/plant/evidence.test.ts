@@ -56,11 +56,15 @@ t.test('an open record that was edited is not sealed, and named; a recipe that w
   await plant.until(held, 'Running');
   await plant.command(held, 'Hold');
   await plant.until(held, 'Held');
+  t.match((await plant.api.get(`${SITE}/batches/${batch}/events?limit=1`)).body, { recorded: true });
   await edited(
+    "UPDATE facts SET body = json_set(body, '$.value', 'Stopped') WHERE stream = 'events/demo/" + batch + "' AND sequence = 3",
     "UPDATE resources SET body = json_set(body, '$.spec.batch.description', 'better than it was') WHERE kind = 'BatchRecord'",
     "UPDATE resources SET body = json_set(body, '$.spec.recipe.parameters[0].value', '49') WHERE kind = 'ControlRecipe' AND name = '" + held + "'",
     "UPDATE resources SET body = json_set(body, '$.spec.description', 'another recipe') WHERE kind = 'MasterRecipe' AND name = 'resin-a'",
   );
+  t.match((await plant.api.get(`${SITE}/batches/${batch}/events?limit=1`)).body, { items: [{}], recorded: false }, 'what is served says that it is not what was recorded');
+  t.match((await plant.api.get(`${SITE}/batches/${batch}/messages?limit=1`)).body, { recorded: true });
   const sealed = await plant.api.post(`${SITE}/batchrecords/${batch}/finalize`, { reason: 'complete' });
   t.match(sealed, { status: 409, body: { code: 'evidence_mismatch', problems: ['its content does not have its digest', /not what the audit trail tells/] } });
 

@@ -189,15 +189,17 @@ export const batchRoutes = [
       path: `/api/v1/sites/{site}/batches/{name}/${stream}`,
       action: `batch:${stream}`,
       tier: 'read',
-      reply: '{items, nextCursor}',
-      summary: `The ${stream} of a batch, newest first`,
+      reply: '{items, nextCursor, recorded?}',
+      summary: `The ${stream} of a batch, newest first; of one that has ended, whether they are what was recorded`,
       exists: here as never,
       handle: async ({ params, query }, { facts, store }) => {
         const { site, name } = params as { site: string; name: string };
-        const { createdAt } = requireBatch(store, site, name).metadata;
+        const { metadata, status } = requireBatch(store, site, name);
+        const { createdAt } = metadata;
         const asked = readLogQuery(query);
+        const judged = isFinalBatch(status.phase);
         const fromMs = Math.max(asked.fromMs ?? 0, Date.parse(createdAt)); // not of an earlier batch of that name
-        return rendered(await facts.factPageJson(streamOf(stream as FactStream, site, name), { ...asked, fromMs, timeMember: 'ts' }));
+        return rendered(await facts.factPageJson(streamOf(stream as FactStream, site, name), { ...asked, fromMs, timeMember: 'ts', judged }));
       },
     }),
   ),

@@ -42,6 +42,8 @@ export interface FactQuery extends Paging {
   /** Member of the body that `fromMs` and `toMs` bound; `timestamp` when absent. */
   readonly timeMember?: string;
   readonly equals?: Readonly<Record<string, string>>;
+  /** The page gets a member `recorded`: whether the whole stream is what was recorded. */
+  readonly judged?: boolean;
 }
 
 export interface TimedFactQuery {
@@ -157,9 +159,12 @@ class ThreadQueries implements LedgerQueries {
     return this.#call('writeArchive', span);
   }
 
-  async factPageJson(stream: string, { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, fromMs, toMs }: FactQuery = {}): Promise<Uint8Array> {
+  async factPageJson(
+    stream: string,
+    { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, judged = false, fromMs, toMs }: FactQuery = {},
+  ): Promise<Uint8Array> {
     const beyond = cursor === undefined ? undefined : decodeCursor(FACT_CURSOR, cursor, 1)[0];
-    return this.#call('factPage', { stream, order, limit, timeMember, equals, beyond, from: utc(fromMs), to: utc(toMs) } satisfies FactPageRequest);
+    return this.#call('factPage', { stream, order, limit, timeMember, equals, judged, beyond, from: utc(fromMs), to: utc(toMs) } satisfies FactPageRequest);
   }
 
   async factPage<Body>(stream: string, query: FactQuery = {}): Promise<Page<Body>> {

@@ -19,7 +19,7 @@ import type { DeviceKeys } from './keys.js';
 import { TIMED_STREAMS } from './schema.js';
 import { type ArchiveCheck, type ArchiveVerification, ArchiveVerifier, type TimeRange } from './verify-archives.js';
 import { ChainVerifier, type Verification } from './verify-chain.js';
-import { type RowVerification, verifyRows } from './verify-rows.js';
+import { isStreamRecorded, type RowVerification, verifyRows } from './verify-rows.js';
 
 export interface AuditPageRequest extends AuditFilter {
   readonly order: 'asc' | 'desc';
@@ -39,6 +39,8 @@ export interface FactPageRequest {
   readonly timeMember: string;
   /** Members of the body that must equal these texts. */
   readonly equals: Readonly<Record<string, string>>;
+  /** Whether the answer says, in member `recorded`, that the stream is what was recorded. */
+  readonly judged: boolean;
 }
 
 /** One page of a stream in the order of its times, which a wall clock that is set may make another than that of its sequences. */
@@ -144,6 +146,8 @@ export class StateReader {
     return pageText(
       page.map((row) => row.body),
       rows.length > page.length && last ? encodeCursor(FACT_CURSOR, last.sequence) : null,
+      [],
+      request.judged ? `,"recorded":${isStreamRecorded(this.#database, this.#keys, request.stream)}` : '',
     );
   }
 
@@ -208,9 +212,9 @@ function memberPath(member: string): string {
     .join('.')}`;
 }
 
-function pageText(items: readonly string[], nextCursor: string | null, unreadable: readonly string[] = []): string {
+function pageText(items: readonly string[], nextCursor: string | null, unreadable: readonly string[] = [], further = ''): string {
   const more = unreadable.length === 0 ? '' : `,"unreadable":${JSON.stringify(unreadable)}`;
-  return `{"items":[${items.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}${more}}`;
+  return `{"items":[${items.join(',')}],"nextCursor":${JSON.stringify(nextCursor)}${more}${further}}`;
 }
 
 function servedRow({ body, hash }: AuditRow): string {

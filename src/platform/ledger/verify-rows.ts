@@ -42,6 +42,18 @@ export async function verifyRows(file: string, keys: DeviceKeys, pause: () => Pr
   }
 }
 
+/** Whether the entries of one stream are those that were recorded; of one batch they are few. In one snapshot. */
+export function isStreamRecorded(database: Database.Database, keys: DeviceKeys, stream: string): boolean {
+  const macs = new RowMacs(keys.auditHmac);
+  return database.transaction(() => {
+    const known = database.prepare('SELECT last, mac FROM streams WHERE stream = ?').get(stream) as { last: number; mac: Buffer | null } | undefined;
+    const rows = database.prepare('SELECT sequence, body FROM facts WHERE stream = ? ORDER BY sequence').all(stream) as { sequence: number; body: string }[];
+    if (!known) return rows.length === 0;
+    const link = rows.reduce((before, { sequence, body }) => macs.fact(before, sequence, body), macs.origin(stream));
+    return rows.length === known.last && known.mac?.equals(link) === true;
+  })();
+}
+
 class RowVerifier {
   readonly #database: Database.Database;
   readonly #macs: RowMacs;
