@@ -1,7 +1,7 @@
 /** What a shift asks of the pages when a batch does not go as it should: why, since when, by whom, and what stands in the way. */
 import t from 'tap';
 import { eventually } from '../support/api-client.js';
-import { account, batch, firstAdmin, flawsOf, layoutFlaws, open, PASSWORD, says, signIn, startConsole, SITE, SUITE_MS_MAX } from './person.js';
+import { account, batch, firstAdmin, flawsOf, layoutFlaws, open, panelOf, PASSWORD, says, signIn, startConsole, SITE, SUITE_MS_MAX } from './person.js';
 
 t.test('a shift with a batch that is held', { timeout: SUITE_MS_MAX }, async (t) => {
   const { box, browser } = await startConsole(t);
@@ -166,5 +166,24 @@ t.test('a shift with a batch that is held', { timeout: SUITE_MS_MAX }, async (t)
     await page.reload();
     await says(page.getByTestId('signatures'), /olga of the shift: Witnessed/, 'and still after a new look');
     t.strictSame(await layoutFlaws(page, 'batch-signed'), []);
+  });
+
+  await t.test('D-C-06: a box whose outputs are withheld says so on every page', async (t) => {
+    t.equal(await page.getByTestId('outputs-withheld').count(), 0, 'simulated devices are nobody’s plant');
+    const other = await panelOf(browser);
+    const plc = { name: 'plc1', protocol: 'modbus-tcp', outputs: { state: 'withheld', reason: 'this box withholds its outputs (setting io.outputs)' } };
+    const off = { name: 'plc2', protocol: 'modbus-tcp', outputs: { state: 'disabled', reason: 'the module is disabled' } };
+    await other.route(
+      ({ pathname }) => pathname === `${SITE}/iomodules`,
+      (route) => route.fulfill({ json: [plc, off] }),
+    );
+    await other.goto(`${box.base}/hmi`);
+    await signIn(other, 'olga');
+    for (const place of ['alarms', 'trends', 'overview']) {
+      await other.getByTestId(`nav-${place}`).click();
+      await says(other.getByTestId('outputs-withheld'), /Outputs withheld \(plc1\): this box withholds its outputs.*disabled: plc2/);
+    }
+    t.strictSame(await flawsOf(other, 'outputs-withheld'), []);
+    await other.context().close();
   });
 });

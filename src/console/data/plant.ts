@@ -10,7 +10,22 @@ import { Latest } from './latest.js';
 import { LiveStream, type Subscription } from './live-stream.js';
 import { accessToken, can, endSession, onNewToken, renew } from './session.js';
 import { coalesced, everySecond } from './timers.js';
-import type { Alarm, BatchItem, Frame, ModuleInfo, OverviewUnit, PhaseDetail, Prompt, SiteOverview, StateFrame, TagDescriptor, TagFrame, TagValue, UnitInfo } from './types.js';
+import type {
+  Alarm,
+  BatchItem,
+  Frame,
+  IoModule,
+  ModuleInfo,
+  OverviewUnit,
+  PhaseDetail,
+  Prompt,
+  SiteOverview,
+  StateFrame,
+  TagDescriptor,
+  TagFrame,
+  TagValue,
+  UnitInfo,
+} from './types.js';
 import { isFinal, isResting } from './states.js';
 
 const SITE_KEY = 'lineside.site';
@@ -99,6 +114,7 @@ export async function showSite(name: string): Promise<void> {
   phases.value = new Map();
   for (const each of [engineering, ...readers]) each.forget();
   touched = undefined;
+  silent.value = [];
   forgetFaults();
   if (name === '') return;
   localStorage.setItem(SITE_KEY, name);
@@ -229,7 +245,7 @@ const readAgain = coalesced(200, () => readAll());
 
 async function readAll(): Promise<void> {
   if (site.peek() === '') return;
-  await Promise.all([readOverview(), readBatches(), readPrompts(), readAlarms()]);
+  await Promise.all([readOverview(), readBatches(), readPrompts(), readAlarms(), readOutputs()]);
 }
 
 const readOverview = reader(
@@ -339,6 +355,20 @@ export function readAlarmSoon(name: string): void {
 export const readPromptsSoon = coalesced(50, () => readPrompts());
 const readPhasesSoon = coalesced(80, () => readPhases());
 
+/** Real devices whose outputs this box does not write (D-C-06). */
+export const silent = signal<readonly IoModule[]>([]);
+
+const readOutputs = reader(
+  async () => (can('iomodule:list') ? getAll<IoModule>(at('iomodules?limit=100'), BACKGROUND) : []),
+  (found) => {
+    const next = found.filter(({ protocol, outputs }) => protocol !== 'simulation' && outputs !== undefined && outputs.state !== 'live');
+    if (JSON.stringify(next.map(({ name, outputs }) => [name, outputs])) !== JSON.stringify(silent.peek().map(({ name, outputs }) => [name, outputs]))) silent.value = next;
+  },
+);
+
+/** The list is as long as all channels of the site, and changes when somebody engineers or another box takes over. */
+const OUTPUTS_EVERY_S = 15;
+
 /** Modes, health and bypasses of modules: a bypass that another panel has set must not stay unseen on this one. */
 const MODULES_EVERY_S = 5;
 let seconds = 0;
@@ -349,6 +379,7 @@ async function readOften(): Promise<void> {
   if (!ready.peek()) return showSite(site.peek()).catch(() => undefined); // the box was away while another site was chosen
   seconds += 1;
   if (site.peek() !== '' && seconds % MODULES_EVERY_S === 0) await readModules();
+  if (site.peek() !== '' && seconds % OUTPUTS_EVERY_S === 0) await readOutputs();
   if (site.peek() === '') await readSites();
   else await Promise.all([readPrompts(), readPhases()]);
 }

@@ -60,6 +60,13 @@ export interface UnitInfo {
   readonly symbolId: string;
 }
 
+export interface IoModule {
+  readonly name: string;
+  readonly protocol: string;
+  /** Whether this box writes them (D-C-06). */
+  readonly outputs?: { readonly state: 'live' | 'withheld' | 'disabled'; readonly reason: string };
+}
+
 export type Mode = 'Automatic' | 'Semi-Automatic' | 'Manual';
 
 export interface ModuleInfo {

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { startBatch } from '../data/batch.js';
 import { startHistory } from '../data/history.js';
-import { ready, readFault, stale, startPlant } from '../data/plant.js';
+import { ready, readFault, silent, stale, startPlant } from '../data/plant.js';
 import { config, startSession } from '../data/session.js';
 import { type View, view } from '../data/view.js';
 import { Fault, ReadFault } from '../common/fault.js';
@@ -39,6 +39,23 @@ export function App() {
   return <Screen />;
 }
 
+/** Of a box that is not the plant's: what it shows moves, and nothing of it reaches the devices (D-C-06). */
+function Outputs() {
+  if (silent.value.length === 0) return null;
+  const withheld = silent.value.filter(({ outputs }) => outputs?.state === 'withheld');
+  const disabled = silent.value.filter(({ outputs }) => outputs?.state === 'disabled');
+  const reasons = [...new Set(withheld.map(({ outputs }) => outputs?.reason ?? ''))];
+  const parts = [
+    ...(withheld.length === 0 ? [] : [t.outputsWithheld(withheld.map(({ name }) => name).join(', '), reasons.join('; '))]),
+    ...(disabled.length === 0 ? [] : [t.outputsDisabled(disabled.map(({ name }) => name).join(', '))]),
+  ];
+  return (
+    <p class="warning strip" role="status" data-testid="outputs-withheld">
+      {parts.join(' ')}
+    </p>
+  );
+}
+
 function Waiting({ fault }: { readonly fault: string }) {
   return (
     <main class="waiting" data-testid="waiting">
@@ -57,6 +74,7 @@ function Screen() {
           {t.authOff}
         </p>
       )}
+      <Outputs />
       {/* without live data the header says so, and nothing moves under the finger */}
       <ReadFault text={stale.value || readFault.value === undefined ? '' : faultText(readFault.value)} strip />
       <AlarmBanner />

@@ -23,13 +23,13 @@ export function MeasuredValue({ unit, measurement, inBatch = false }: { readonly
       data-stale={String(stale.value)}
       title={`${tag.address} ${description}`}
     >
-      {departs !== undefined && (
-        <span class="mode-other value-departs" data-testid={`departs-${module}`}>
-          {departs}
-        </span>
-      )}
       <span class="value-label">
-        {t.variables[variable] ?? (variable || description)} <span class="value-tag">{module.toUpperCase()}</span>
+        {t.variables[variable] ?? (variable || description)} <span class="value-tag">{module.toUpperCase()}</span>{' '}
+        {departs !== undefined && (
+          <span class="mode-other value-departs" data-testid={`departs-${module}`}>
+            {departs}
+          </span>
+        )}
       </span>
       <span class="value-number number">
         <span data-testid={`number-${tag.address}`}>{textOf(held, span)}</span> <span class="value-unit">{unitText(tag.engUnits)}</span>
