@@ -204,7 +204,7 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
     ...(annotations ? { annotations } : {}),
     ...(status === undefined ? {} : { status }),
   });
-  for (const put of companions.puts ?? []) staged.put(put);
+  for (const put of [...(companions.puts ?? []), ...(ruled?.puts ?? [])]) staged.put(put);
   audits.push(
     actor.audit({
       site: site || (kind.kind === 'Site' ? name : ''),

@@ -2,8 +2,11 @@
 import { conflict } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
+import type { Put } from '../../platform/store/store.js';
 import type { AlarmSpec, AlarmStatus } from '../alarms/kind.js';
 import { type BatchStatus, isFinalBatch } from '../batches/kind.js';
+import { passModuleGate, passTemplateGate } from '../control-modules/gate.js';
+import type { ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from '../control-modules/kind.js';
 import { passGate } from '../logic/hot-swap.js';
 import type { ControlProgramSpec, ControlProgramStatus } from '../logic/kind.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -18,13 +21,23 @@ export interface ApplyCase {
 }
 
 /** Refuses, or returns the status to write with the change. */
-type ApplyRule = (request: ApplyCase) => { readonly status?: unknown } | undefined;
+type ApplyRule = (request: ApplyCase) => { readonly status?: unknown; readonly puts?: readonly Put[] } | undefined;
 
 const RULES: Readonly<Record<string, ApplyRule>> = {
   /** The active-batch gate holds for apply as well; an armed override is used up. */
   ControlProgram({ before, changed, spec, read, nowMs }) {
     if (!before || !changed) return undefined;
     return { status: passGate(before as Resource<ControlProgramSpec, ControlProgramStatus>, spec as ControlProgramSpec, read, nowMs) };
+  },
+
+  ControlModule({ before, changed, spec, read, nowMs }) {
+    if (!before || !changed) return undefined;
+    return { status: passModuleGate(before as Resource<ControlModuleSpec, ControlModuleStatus>, spec as ControlModuleSpec, read, nowMs) };
+  },
+
+  ControlModuleTemplate({ before, changed, spec, read, nowMs }) {
+    if (!before || !changed) return undefined;
+    return { puts: passTemplateGate(before as Resource<ControlModuleTemplateSpec>, spec as ControlModuleTemplateSpec, read, nowMs) };
   },
 
   Batch({ before, changed, name }) {

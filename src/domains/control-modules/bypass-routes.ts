@@ -26,13 +26,13 @@ const PATH = '/api/v1/sites/{site}/controlmodules/{cm}/interlock/bypass';
 const CATEGORY = 'interlock-bypass';
 const target = ({ site, cm }: Record<string, string>) => ({ kind: 'ControlModule', name: cm, site });
 
-function requireModule({ site, cm }: Params, { store }: BypassDeps) {
+export function requireModule({ site, cm }: Params, { store }: BypassDeps) {
   const module = store.get(ControlModule, site, cm);
   if (!module) throw missing('ControlModule', cm);
   return module;
 }
 
-const exists = (params: Params, deps: BypassDeps): void => void requireModule(params, deps);
+export const exists = (params: Params, deps: BypassDeps): void => void requireModule(params, deps);
 
 /** At least a second, so that the end is after the answer; at most what the setting allows. */
 function durationOf(text: string | undefined, { bypassDefaultMs, bypassMaxMs }: BypassDeps): number {

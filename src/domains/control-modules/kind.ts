@@ -7,6 +7,7 @@ import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { DurationText, Identifier, Required, Scalar, ScalarMap, TagName, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
+import { refuseModuleDelete } from './gate.js';
 import { admitModule, admitTemplate, moduleDependents, templateDependents } from './rules.js';
 import type { Condition } from '../../platform/store/resource.js';
 
@@ -139,6 +140,8 @@ export interface ControlModuleStatus {
   /** Where it is reported it takes precedence over the one of the spec (contract 2, Equipment mode). */
   readonly mode?: Mode | '';
   readonly interlockBypass?: InterlockBypass;
+  /** One edit of its logic may pass while its unit works. */
+  readonly hotSwapOverride?: { readonly until: string; readonly by: string; readonly reason: string };
   readonly overrides: readonly { readonly tag: string; readonly value: string; readonly by: string; readonly at: string }[];
   readonly conditions: readonly Condition[];
 }
@@ -158,6 +161,7 @@ export const ControlModule: Kind<ControlModuleSpec, ControlModuleStatus> = {
   initialStatus: () => ({ message: '', overrides: [], conditions: [] }),
   admit: admitModule,
   dependents: ({ metadata }, read) => moduleDependents(read, metadata.site, metadata.name),
+  refuseDelete: refuseModuleDelete,
 };
 
 /** Label that names the equipment module a control module belongs to (decisions Q-TAG-11). */

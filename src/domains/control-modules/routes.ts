@@ -1,15 +1,50 @@
 /** Routes of control modules and their templates (contract 3, Control module, Control-module template). */
+import * as v from 'valibot';
 import { crudRoutes } from '../../platform/http/crud.js';
-import type { Route } from '../../platform/http/route.js';
-import { bypassRoutes } from './bypass-routes.js';
+import { type Route, routesFor } from '../../platform/http/route.js';
+import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-routes.js';
 import { moduleBody, templateBody } from './dto.js';
+import { armModule, passModuleGate, passTemplateGate } from './gate.js';
 import { ControlModule, ControlModuleTemplate } from './kind.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 
+/** Arms a one-shot bypass of the active-batch gate for the next edit of the module, or of its template (D-C-13). */
+const overrideHotSwap = routesFor<BypassDeps>()({
+  method: 'POST',
+  path: '/api/v1/sites/{site}/controlmodules/{cm}/override-hot-swap',
+  action: 'controlmodule:override-hot-swap',
+  tier: 'engineer',
+  summary: 'Allow the next edit of the logic of a module although its unit works',
+  body: v.strictObject({ reason: v.optional(v.string(), '') }),
+  reason: 'policy',
+  audit: { action: 'Command', category: 'hot-swap-override', target: ({ site, cm }) => ({ kind: 'ControlModule', name: cm, site }) },
+  exists,
+  async handle(context, deps) {
+    const { site, cm } = context.params;
+    const { reason } = context.body;
+    const status = armModule(requireModule(context.params, deps), context.caller.displayName, reason, deps.clock.wallMs());
+    await deps.store.write({ puts: [{ kind: ControlModule, site, name: cm, status }], audits: [context.audit({ operatorReason: reason, after: status.hotSwapOverride })] });
+    return { name: cm, armed: true, ...status.hotSwapOverride };
+  },
+});
+
 /** Needs BypassDeps. */
 export const controlModuleRoutes: readonly Route[] = [
-  ...crudRoutes(ControlModuleTemplate, { ...TIERS, dto: templateBody }),
-  ...crudRoutes(ControlModule, { ...TIERS, dto: moduleBody, derives: true }),
+  ...crudRoutes(ControlModuleTemplate, {
+    ...TIERS,
+    dto: templateBody,
+    also: ({ before, spec, read, deps }) => (before && spec ? { puts: passTemplateGate(before, spec, read, (deps as BypassDeps).clock.wallMs()) } : {}),
+  }),
+  ...crudRoutes(ControlModule, {
+    ...TIERS,
+    dto: moduleBody,
+    derives: true,
+    also({ before, spec, read, deps }) {
+      const status = before && spec ? passModuleGate(before, spec, read, (deps as BypassDeps).clock.wallMs()) : undefined;
+      return status ? { status } : {};
+    },
+  }),
+  overrideHotSwap,
   ...bypassRoutes,
 ];

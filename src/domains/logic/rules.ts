@@ -290,11 +290,11 @@ export function refuseProgramDelete(program: Resource<ControlProgramSpec, Contro
 }
 
 /** 409 while the unit works for a batch or an ad-hoc run (decisions Q-PROG-03). */
-export function refuseWhileActive(site: string, unitRef: string, read: StoreReader): void {
+export function refuseWhileActive(site: string, unitRef: string, read: StoreReader, wayOut = 'end that work, or arm override-hot-swap with a reason'): void {
   const unit = read.get(UNIT, site, unitRef);
   const holder = unit ? workOn(unit.status) : '';
   if (holder === '') return;
-  throw conflict('active_batch', `unit ${unitRef} works for ${holder}; end that work, or arm override-hot-swap with a reason`, { batch: holder, unit: unitRef });
+  throw conflict('active_batch', `unit ${unitRef} works for ${holder}; ${wayOut}`, { batch: holder, unit: unitRef });
 }
 
 const KNOWN_MEMBERS = ['unitRef', 'scanInterval', 'blocks', 'connections', 'variables', 'variableBindings'] as const;

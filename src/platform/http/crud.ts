@@ -34,6 +34,8 @@ export interface CrudEvent<Spec, Status> {
   readonly spec: Spec | undefined;
   readonly caller: Caller;
   readonly read: StoreReader;
+  /** Of the rows, for what lives outside the store. */
+  readonly deps: CrudDeps;
   readonly correlationID: string;
 }
 
@@ -61,8 +63,8 @@ export interface CrudOptions<Spec, Status> {
   readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: CrudDeps, caller: Caller) => void>>;
   /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */
   readonly refuse?: (event: CrudEvent<Spec, Status>) => void;
-  /** Further changes of the same transaction: revisions, cascades. */
-  readonly also?: (event: CrudEvent<Spec, Status>) => Pick<Change, 'puts' | 'removes' | 'facts'>;
+  /** Further changes of the same transaction: revisions, cascades; `status` is that of the resource itself. */
+  readonly also?: (event: CrudEvent<Spec, Status>) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status };
   /** Further columns of single rows (`reason`, `freshToken`, `summary`). */
   readonly rows?: Partial<Record<Verb, Partial<Pick<RouteRow<string, undefined, CrudDeps>, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax'>>>>;
   /** Description of the reply for openapi.json. */
@@ -194,7 +196,7 @@ class Family<Spec extends object, Status> {
     const decoded = this.#decode(written.spec, context.body);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before: undefined, read: store }) ?? decoded;
     if (store.get(this.#kind, site, name)) throw conflict('already_exists', `${this.#kind.kind} ${name} exists already`, { kind: this.#kind.kind, name });
-    const event: CrudEvent<Spec, Status> = { verb: 'create', site, name, before: undefined, spec, caller: context.caller, read: store, correlationID: context.correlationID };
+    const event: CrudEvent<Spec, Status> = { verb: 'create', site, name, before: undefined, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
     this.#options.refuse?.(event);
     const audit = context.audit({ target: { kind: this.#kind.kind, name, site: site || this.#ownSite(name) }, after: shown(this.#kind, spec) });
     const resource = await this.#write(store, event, audit, written);
@@ -216,7 +218,7 @@ class Family<Spec extends object, Status> {
     const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
     this.#checkIfMatch(context, before, deps);
-    const event: CrudEvent<Spec, Status> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, correlationID: context.correlationID };
+    const event: CrudEvent<Spec, Status> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
     this.#options.refuse?.(event);
     const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec), after: shown(this.#kind, spec) });
     return this.#served(await this.#write(store, event, audit, written), deps);
@@ -226,7 +228,7 @@ class Family<Spec extends object, Status> {
     const { store } = deps;
     const { name, site } = before.metadata;
     this.#checkIfMatch(context, before, deps);
-    const event: CrudEvent<Spec, Status> = { verb: 'delete', site, name, before, spec: undefined, caller: context.caller, read: store, correlationID: context.correlationID };
+    const event: CrudEvent<Spec, Status> = { verb: 'delete', site, name, before, spec: undefined, caller: context.caller, read: store, deps, correlationID: context.correlationID };
     this.#options.refuse?.(event);
     refuseDelete(this.#kind, before, store);
     const more = this.#options.also?.(event);
@@ -239,7 +241,7 @@ class Family<Spec extends object, Status> {
   }
 
   async #write(store: Store, event: CrudEvent<Spec, Status>, audit: NonNullable<Change['audits']>[number], written: Written): Promise<Resource<Spec, Status>> {
-    const more = this.#options.also?.(event);
+    const { status, ...more } = this.#options.also?.(event) ?? {};
     const { site, name, before } = event;
     const companions = event.spec ? companionsOf(this.#kind, { site, name, spec: event.spec, before, read: store, by: event.caller.displayName }) : {};
     const put = {
@@ -248,10 +250,11 @@ class Family<Spec extends object, Status> {
       name: event.name,
       spec: event.spec,
       ...(companions.status === undefined ? {} : { status: companions.status }),
+      ...(status === undefined ? {} : { status }),
       ...(written.labels ? { labels: written.labels } : {}),
       ...(written.annotations ? { annotations: written.annotations } : {}),
     };
-    const applied = await store.write({ ...more, puts: [put, ...(companions.puts ?? []), ...(more?.puts ?? [])], audits: [audit] });
+    const applied = await store.write({ ...more, puts: [put, ...(companions.puts ?? []), ...(more.puts ?? [])], audits: [audit] });
     return applied.resources[0] as Resource<Spec, Status>;
   }
 

@@ -1,0 +1,67 @@
+/**
+ * The active-batch gate of control modules and their templates: their logic runs on a unit as that of a control program does, so
+ * an edit passes the same gate, and an engineer lifts it once with a reason (D-C-13; ADR 0020). A module that works is not deleted.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { timestamp } from '../../platform/base/clock.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Put } from '../../platform/store/store.js';
+import { OVERRIDE_WINDOW_MS } from '../logic/hot-swap.js';
+import { refuseWhileActive } from '../logic/rules.js';
+import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from './kind.js';
+import { CONTROL_MODULE, unitOf } from './rules.js';
+
+type Module = Resource<ControlModuleSpec, ControlModuleStatus>;
+
+/**
+ * @returns the status without the override when the edit has used it up; undefined when it stays.
+ * @throws Refusal 409 `active_batch`.
+ */
+export function passModuleGate(module: Module, after: ControlModuleSpec, read: StoreReader, nowMs: number): ControlModuleStatus | undefined {
+  if (isDeepStrictEqual(behaviourOf(module.spec), behaviourOf(after))) return undefined;
+  const { site } = module.metadata;
+  // an edit that moves it puts its logic on the other unit
+  return pass(module, new Set([unitOf(read, site, module.spec), unitOf(read, site, after)]), read, nowMs);
+}
+
+/** As `passModuleGate`, for every module made from the template: what an edit uses up is written with it. */
+export function passTemplateGate(template: Resource<ControlModuleTemplateSpec>, after: ControlModuleTemplateSpec, read: StoreReader, nowMs: number): Put[] {
+  if (isDeepStrictEqual(shownApart(template.spec), shownApart(after))) return [];
+  return read.list(CONTROL_MODULE).flatMap((module): Put[] => {
+    const { site, name } = module.metadata;
+    if (module.spec.templateRef !== template.metadata.name) return [];
+    const status = pass(module, new Set([unitOf(read, site, module.spec)]), read, nowMs);
+    return status ? [{ kind: CONTROL_MODULE as unknown as typeof ControlModule, site, name, status } as Put] : [];
+  });
+}
+
+/** There is no way round it: what the logic of the module holds would be left as it is. */
+export function refuseModuleDelete({ metadata, spec }: Module, read: StoreReader): void {
+  refuseWhileActive(metadata.site, unitOf(read, metadata.site, spec), read, 'end that work before the module is deleted');
+}
+
+export function armModule({ status }: Module, by: string, reason: string, nowMs: number): ControlModuleStatus & Required<Pick<ControlModuleStatus, 'hotSwapOverride'>> {
+  return { ...status, hotSwapOverride: { until: timestamp(nowMs + OVERRIDE_WINDOW_MS), by, reason } };
+}
+
+function pass(module: Module, units: ReadonlySet<string>, read: StoreReader, nowMs: number): ControlModuleStatus | undefined {
+  const { hotSwapOverride, ...status } = module.status;
+  try {
+    for (const unit of units)
+      refuseWhileActive(module.metadata.site, unit, read, `end that work, or arm override-hot-swap of control module ${module.metadata.name} with a reason`);
+    return undefined;
+  } catch (refusal) {
+    if (!hotSwapOverride || Date.parse(hotSwapOverride.until) <= nowMs) throw refusal;
+    return status;
+  }
+}
+
+/** The mode is set by operators through its own route, which has its own rules. */
+function behaviourOf({ description: _description, symbolId: _symbol, mode: _mode, ...spec }: ControlModuleSpec): unknown {
+  return spec;
+}
+
+function shownApart({ description: _description, symbolId: _symbol, ...spec }: ControlModuleTemplateSpec): unknown {
+  return spec;
+}
