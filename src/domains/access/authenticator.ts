@@ -9,7 +9,7 @@ import { type Caller, hasExpired } from '../../platform/http/caller.js';
 import type { SessionState, SessionWatch } from '../../platform/http/stream-port.js';
 import type { Store } from '../../platform/store/store.js';
 import type { ApiKeyResource, ApiKeys } from './api-keys.js';
-import { Account, type AccountSpec } from './kind.js';
+import { Account, type AccountSpec, ApiKey } from './kind.js';
 import type { Roles } from './roles.js';
 import { invalidToken, type SessionTokens, type TokenClaims } from './session-token.js';
 import type { LiveSession, Sessions } from './sessions.js';
@@ -47,10 +47,19 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
   readonly #options: AuthenticatorOptions;
   readonly #known = new Map<string, KnownToken>();
   #developer: Caller | undefined;
+  #changes = 0;
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
     this.freshTokenRequired = options.authMode !== 'none'; // decisions Q-AUTH-08
+    const changed = (): void => void (this.#changes += 1);
+    options.sessions.onEnded(changed);
+    for (const kind of [Account, ApiKey]) options.store.watch(kind, ({ type, configuration }) => (configuration || type === 'remove') && changed());
+    options.store.watchReload(changed);
+  }
+
+  get changes(): number {
+    return this.#changes;
   }
 
   authenticate(authorization: string | undefined): Caller {
@@ -104,6 +113,7 @@ export class AccessAuthenticator implements Authenticator, SessionWatch {
   /** What a caller may is looked up anew at his next request. */
   forgetCallers(): void {
     this.#known.clear();
+    this.#changes += 1;
   }
 
   /** A session of the issuer itself is not in the session table (D-AUTH-04). */

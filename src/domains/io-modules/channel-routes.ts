@@ -134,6 +134,7 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
   const found = declared(module, channel);
   const about = { after: value, details: { channel: found?.name ?? channel, address: found?.address ?? channel } };
   await deps.store.write({ audits: [context.audit({ ...about, result: 'Accepted' })] }); // on record before the device sees it (D-AUDIT-01)
+  checkWrite(moduleOf(context.params, deps.store), context.body, deps); // while it was synced, a module may have gone to Automatic or been disabled
   const reply = (await deps.probes.write(site, name, channel, value)) ?? { ok: false, code: 'device_unreachable' as const, message: SILENT, forced: false, readback: null };
   if (reply.ok) {
     await deps.store.write({ audits: [context.audit({ ...about, result: 'Success', details: { ...about.details, forced: reply.forced } })] });

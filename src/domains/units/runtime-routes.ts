@@ -194,13 +194,19 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     handle: async (context, deps) => {
       const { site, name } = context.params;
       const { store, runtimes, journal, image } = deps;
+      const idle = () => {
+        const unit = store.get(Unit, site, name);
+        const holder = unit?.status.allocatedTo ?? '';
+        // one that has been given up holds nothing any more, and its batch waits for nothing else (decisions D-UNIT-04)
+        if (holder !== '' && unit?.status.runtime.ready) throw conflict('active_batch', `unit ${name} is held by ${holder}`, { batch: holder, unit: name });
+        const link = runtimes.link(site, name);
+        if (!link) throw unreachable(name, 'it was never started');
+        return link;
+      };
       const unit = store.get(Unit, site, name);
-      const holder = unit?.status.allocatedTo ?? '';
-      const link = runtimes.link(site, name);
-      // one that has been given up holds nothing any more, and its batch waits for nothing else (decisions D-UNIT-04)
-      if (holder !== '' && unit?.status.runtime.ready) throw conflict('active_batch', `unit ${name} is held by ${holder}`, { batch: holder, unit: name });
-      if (!link) throw unreachable(name, 'it was never started');
+      idle();
       await store.write({ audits: [context.audit({ result: 'Success', operatorReason: context.body.reason })] });
+      const link = idle(); // a batch may have taken the unit while the record was synced
       journal.tell(site, name, 'Normal', { reason: 'RestartRequested', message: `${context.caller.displayName}: ${context.body.reason}`, object: `Unit/${name}` });
       await link.restart();
       return { unit: name, podName: unit?.status.runtime.podName ?? '', oldImage: image, newImage: image, status: 'Restarting' };

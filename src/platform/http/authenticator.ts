@@ -10,6 +10,8 @@ export interface Authenticator {
   authenticate(authorization: string | undefined): Caller;
   /** The query form `token=` of the stream routes: a session or issuer token; a valid API key gives its identity, so that the fence refuses it. */
   authenticateQuery(token: string): Caller;
+  /** Rises whenever somebody may have lost a right: a session ended, an account, a key or a site changed. */
+  readonly changes?: number;
   /** Who calls a public route; may nothing. */
   readonly anonymous: Caller;
   /** The request is activity of its session (decisions Q-AUTH-21). */

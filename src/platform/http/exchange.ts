@@ -54,6 +54,8 @@ export class Exchange implements RequestContext<Params, unknown> {
   body: unknown;
   /** Set by the anti-replay barrier: from here on every refusal of a write is audited (D-AUDIT-02). */
   admitted = false;
+  /** `changes` of the authenticator when the caller was judged. */
+  judgedAt: number | undefined;
   /** A WebSocket client that says in its first frame who it is. */
   awaitsToken = false;
   #query: Query | undefined;

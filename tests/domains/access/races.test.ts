@@ -1,7 +1,9 @@
 /** Two callers at once: what is judged before a wait is judged again after it, and an attempt is counted before it is judged. */
+import { randomUUID } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
 import t from 'tap';
 import { PasswordHasher } from '../../../src/domains/access/passwords.js';
-import { clientOf, type GatewayTest, makeAccount, PASSWORD, startGatewayTest } from '../../support/gateway.js';
+import { type Client, clientOf, type GatewayTest, makeAccount, PASSWORD, startGatewayTest } from '../../support/gateway.js';
 
 const MINUTE = 60_000;
 const WRONG = 'wrong wrong wrong';
@@ -174,6 +176,51 @@ t.test('Q-AUTH-01: of two password changes at once one wins and the other is ref
   );
   t.same(same.map(({ status }) => status).sort(), [204, 409], 'from one session as well');
 });
+
+t.test('a request whose body comes after its caller was dismissed, demoted or locked out of the site does nothing', async (t) => {
+  const test = await startGatewayTest();
+  t.teardown(() => test.stop());
+  const admin = await test.as('admin');
+  const cases = [
+    { title: 'session ended', name: 'eve', act: (victim: Client) => admin.delete(`/api/v1/auth/sessions/${victim.sessionId}`), code: 'session_ended' },
+    { title: 'demoted', name: 'eva', act: (victim: Client) => admin.put(`/api/v1/auth/users/${victim.username}`, { groups: ['lineside-viewer'] }), code: 'action_missing' },
+    { title: 'nothing happened to him', name: 'evi', act: () => admin.get('/api/v1/version'), code: undefined },
+  ];
+  for (const { title, name, act, code } of cases) {
+    const victim = await test.as('admin', `site-${name}`);
+    const payload = JSON.stringify({ name, site: 'north' });
+    const request = httpRequest({
+      host: '127.0.0.1',
+      port: test.port,
+      method: 'POST',
+      path: '/api/v1/mes/apikeys',
+      agent: false,
+      headers: { Authorization: `Bearer ${victim.token}`, 'X-DCS-Nonce': randomUUID(), 'Content-Type': 'application/json', 'Content-Length': payload.length },
+    });
+    const answered = new Promise<string>((resolve, reject) => {
+      request.on('error', reject);
+      request.on('response', (incoming) => {
+        let text = '';
+        incoming.on('data', (part) => (text += part));
+        incoming.on('end', () => resolve(text));
+      });
+    });
+    const touched = victimActivity(test, victim);
+    request.write(payload.slice(0, 10));
+    while (!touched()) await new Promise((resolve) => setImmediate(resolve)); // its head has been judged
+    t.ok((await act(victim)).status < 300, title);
+    request.end(payload.slice(10));
+    t.equal(JSON.parse(await answered).code, code, title);
+    t.equal((await admin.get(`/api/v1/mes/apikeys/${name}`)).status, code === undefined ? 200 : 404, title);
+  }
+});
+
+/** Whether a request of somebody has been admitted: its activity is noted at the permission step. */
+function victimActivity(test: GatewayTest, { sessionId }: Client): () => boolean {
+  test.clock.advance(1);
+  const beforeMs = test.clock.wallMs();
+  return () => (test.access.sessions.get(sessionId)?.lastActivityAtMs ?? 0) >= beforeMs;
+}
 
 t.test('an administrator who is dismissed while his request waits does nothing any more', async (t) => {
   const test = await startGatewayTest();

@@ -9,6 +9,7 @@ import type { Barrier } from './barrier.js';
 
 export const authentication: Barrier = (exchange, { authenticator, streams }) => {
   const { row, incoming } = exchange;
+  exchange.judgedAt = authenticator.changes;
   const authorization = incoming.headers.get('authorization');
   if (row.public && !(row.api && authorization !== undefined && /^apikey /i.test(authorization))) {
     exchange.caller = authenticator.anonymous;

@@ -7,8 +7,13 @@ import { Refusal } from '../../base/refusal.js';
 import type { Exchange } from '../exchange.js';
 import { decode, parseJson } from '../json-body.js';
 import { checkReason } from '../reason.js';
+import { authentication } from './authentication.js';
 import type { Barrier, Guard } from './barrier.js';
+import { existence } from './existence.js';
+import { fence } from './fence.js';
 import { requireFreshToken } from './fresh-token.js';
+import { permission } from './permission.js';
+import { siteScope } from './site-scope.js';
 
 const NOTHING = v.strictObject({});
 const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
@@ -32,8 +37,17 @@ export const body: Barrier = (exchange, guard) => {
   }
   checkMediaType(headers.get('content-type'), row.bodyMedia);
   row.query?.(exchange.query);
-  return exchange.incoming.collect(limitBytes, tooLarge, (bytes) => accept(exchange, guard, bytes));
+  return exchange.incoming.collect(limitBytes, tooLarge, (bytes) => {
+    judgeAgain(exchange, guard);
+    accept(exchange, guard, bytes);
+  });
 };
+
+/** The client decides how long its body takes: whoever was dismissed meanwhile does nothing any more. */
+function judgeAgain(exchange: Exchange, guard: Guard): void {
+  if (exchange.judgedAt === guard.authenticator.changes) return;
+  for (const barrier of [authentication, fence, siteScope, permission, existence]) void barrier(exchange, guard); // none of them waits
+}
 
 function checkMediaType(type: string | undefined, allowed: readonly string[] | undefined): void {
   if (allowed) {
