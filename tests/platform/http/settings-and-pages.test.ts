@@ -38,6 +38,9 @@ t.test('D-CFG: flag over environment over file over default; nested keys or dott
   );
   t.match(readSettings([], {}, dir), { reasonLengthMin: 20, httpPort: 9000, sessionLifetimeMs: 8 * 3_600_000, timeScale: 2, roles: [{ deny: ['tag:write'], grant: [] }] });
   t.equal(readSettings([], { REASON_MIN_LENGTH: '30' }, dir).reasonLengthMin, 30);
+  const outputs = (environment: object) => readSettings([], { ...environment }, dir).outputs;
+  const development = { LINESIDE_GATEWAY__OPERATINGMODE: 'development' };
+  t.same([outputs({}), outputs(development), outputs({ ...development, LINESIDE_IO__OUTPUTS: 'live' })], ['live', 'withheld', 'live'], 'a box in development drives no device');
   t.equal(readSettings(['--reason-min-length', '40'], { REASON_MIN_LENGTH: '30' }, dir).reasonLengthMin, 40);
   t.equal(readSettings([], { LINESIDE_GATEWAY__HTTPPORT: '9001' }, dir).httpPort, 9001);
   t.equal(readSettings(['--config', path.join(dir, 'config.yaml'), '--data-dir', '/tmp/elsewhere'], {}, dir).dataDir, '/tmp/elsewhere');
