@@ -2,7 +2,7 @@
  * Composition root: the only file that knows all parts. Read top to bottom it is the start of the appliance, and from the
  * bottom up its end.
  */
-import { mkdirSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Access } from './domains/access/access.js';
@@ -78,7 +78,9 @@ import type { Route } from './platform/http/route.js';
 import type { RouteSet } from './platform/http/router.js';
 import { Archiver } from './platform/ledger/archiver.js';
 import { openDeviceKeys } from './platform/ledger/keys.js';
-import { inspectDataDir, putAside } from './platform/ledger/inspect.js';
+import { putAside } from './platform/base/put-aside.js';
+import { ThreadEnds } from './platform/base/thread-ends.js';
+import { inspectDataDir } from './platform/ledger/inspect.js';
 import { openLedger } from './platform/ledger/ledger.js';
 import { lockDataDir } from './platform/ledger/lock.js';
 import { openQueries } from './platform/ledger/queries.js';
@@ -87,6 +89,10 @@ import { momentOf, witnessOf } from './platform/store/clock-witness.js';
 import { Store } from './platform/store/store.js';
 import { Hub, type Places } from './platform/stream/hub.js';
 import type { Settings } from './settings.js';
+
+/** From here on writing is so slow that whoever looks after the machine should know. */
+const SLOW_COMMIT_MS = 250;
+const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 export interface Appliance {
   readonly port: number;
@@ -106,8 +112,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const build = `lineside ${product.version}`;
   const startedAtMs = clock.wallMs();
   const production = settings.operatingMode === 'production';
+  process.umask(0o077); // what is made from here on is for the owner only
   mkdirSync(settings.dataDir, { recursive: true, mode: 0o750 });
   const lock = lockDataDir(settings.dataDir);
+
+  tighten(settings.dataDir, log);
 
   // ------------------------------------------------------------ storage
   const inspection = inspectDataDir(settings.dataDir);
@@ -119,7 +128,13 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   for (const { text } of inspection.findings) log.error(text);
   const keys = openDeviceKeys(settings.dataDir);
   const ledger = await openLedger(settings.dataDir, inspection.findings);
-  const queries = openQueries(settings.dataDir, () => store.recorded);
+  const ends = new ThreadEnds(clock);
+  const died = (name: string, fault: string): void => {
+    log.error({ fault }, `the ${name} thread ended by itself; it is started again when it is needed`);
+    ends.note(name, fault);
+  };
+  ledger.died = died;
+  const queries = openQueries(settings.dataDir, () => store.recorded, died);
   const witness = witnessOf(clock);
   const store = new Store(ledger, clock, witness, STORED_KINDS);
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
@@ -224,7 +239,28 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const rehearsals = new Rehearsals({ clock, log, heapMb: settings.runtimeHeapMaxMb });
 
   // ------------------------------------------------------------ alarms
-  const history = settings.historianEnabled ? await openHistorian(settings.dataDir, settings) : undefined;
+  let noHistory = '';
+  const history = settings.historianEnabled
+    ? await openHistorian(settings.dataDir, settings, died).catch((fault: unknown) => {
+        noHistory = `historian.db cannot be opened (${(fault as Error).message}): nothing is recorded by it until the next start`;
+        return undefined;
+      })
+    : undefined;
+  if (history?.aside) {
+    noHistory = `historian.db could not be opened (${history.aside.fault}): it is kept as ${history.aside.name}, recording goes on in a new one, and what it held is not served`;
+    for (const { metadata } of store.list(Unit)) {
+      history.recordGap({
+        site: metadata.site,
+        unit: metadata.name,
+        address: '',
+        fromMs: Date.parse(metadata.createdAt),
+        toMs: startedAtMs,
+        cause: 'HistoryLost',
+        bounds: 'Containing',
+      });
+    }
+  }
+  if (noHistory !== '') log.error(noHistory);
   const alarmBook = new AlarmBook({ store, clock, record: history && alarmRecorder(history) });
   const exceptions = new ExceptionCommands(store, alarmCommands({ ...commandDeps, log }));
   watchSuperseded({ store, again: (site, alarm, target) => exceptions.again(site, alarm, target) });
@@ -239,14 +275,17 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
   const definitionLoop = new ReconcileLoop(definitions, clock, log, troubled);
   const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log, troubled);
-  const nothing = (): undefined => undefined;
   const troubles: Readonly<Record<TroubleTopic, () => Trouble | undefined>> = {
     'stored-data': () => storedDataTrouble(store.faults),
     integrity: () => (evidence.damage === undefined ? undefined : { severity: 'High', message: evidence.damage }),
     'audit-gap': () => gaps.trouble(),
-    'slow-storage': nothing,
-    historian: nothing,
-    'service-thread': nothing,
+    'slow-storage': () => {
+      const { commitMs } = ledger;
+      if (commitMs < SLOW_COMMIT_MS) return undefined;
+      return { severity: 'High', message: `the storage is slow: what is written takes ${Math.round(commitMs)} ms to reach the disk; look after the disk before it fails` };
+    },
+    historian: () => (noHistory === '' ? undefined : { severity: 'Medium', message: noHistory }),
+    'service-thread': () => (ends.words === undefined ? undefined : { severity: 'Medium', message: ends.words }),
   };
   const systemAlarms = new SystemWatch({
     store,
@@ -390,6 +429,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const alarms = alarmView(store, clock);
   const siteExists = (site: string): boolean => store.get(Site, '', site) !== undefined;
   const served: { gateway?: Gateway } = {};
+  const inClear = settings.tlsCertFile === null && !LOOPBACK.test(settings.listen);
+  const openInClear = production && inClear ? `no certificate (gateway.tls.certFile): passwords and tokens travel in clear to ${settings.listen}` : '';
+  if (openInClear !== '') log.warn(openInClear);
   const system: SystemView = {
     product,
     deviceId: keys.deviceId,
@@ -399,7 +441,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => served.gateway?.nonces?.size ?? 0, nearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false },
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
-    notes: () => [],
+    notes: () => (openInClear === '' ? [] : [openInClear]),
     integrity: () => evidence.summary,
     storageAccepting: () => store.accepting,
     contained: () => contained.view(),
@@ -572,6 +614,20 @@ function first<Item, Found>(items: readonly Item[], find: (item: Item) => Found 
     if (found !== null) return found;
   }
   return null;
+}
+
+/** Password hashes are in there: a directory that somebody made beforehand, and files of an earlier version, are for the owner only. */
+function tighten(dataDir: string, log: Log): void {
+  try {
+    const { mode } = statSync(dataDir);
+    if (mode & 0o027) {
+      chmodSync(dataDir, mode & 0o750);
+      log.warn({ dataDir }, 'the data directory could be read by everybody on this machine; it is for its owner and group now');
+    }
+    for (const entry of readdirSync(dataDir, { withFileTypes: true })) if (entry.isFile() && entry.name !== 'config.yaml') chmodSync(path.join(dataDir, entry.name), 0o600);
+  } catch (fault) {
+    log.warn({ dataDir, fault: (fault as Error).message }, 'the data directory cannot be kept from other users of this machine');
+  }
 }
 
 /** No thread is started and nothing is opened: what is there stays as it is until somebody decides. */

@@ -23,12 +23,13 @@ export interface HistorianSettings {
 }
 
 /** Opens `<dataDir>/historian.db` with the quality words of the plant. */
-export function openHistorian(dataDir: string, settings: HistorianSettings): Promise<History> {
+export function openHistorian(dataDir: string, settings: HistorianSettings, died?: (name: string, fault: string) => void): Promise<History> {
   return openHistory(dataDir, {
     flushIntervalMs: settings.historianFlushIntervalMs,
     retentionMs: settings.historianRetentionMs,
     bytesMax: settings.historianBytesMax,
     qualityWords: QUALITY_WORDS,
+    died,
   });
 }
 

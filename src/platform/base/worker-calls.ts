@@ -25,28 +25,47 @@ type AnswerMessage =
 interface Waiting {
   resolve(value: unknown): void;
   reject(fault: Error): void;
+  readonly timer: NodeJS.Timeout | undefined;
+}
+
+export interface CallLimits {
+  /** A call that is not answered in this time is refused; 0: whoever calls waits for the end of the thread. */
+  readonly withinMs?: number;
+  /** Told when the thread ends by itself. */
+  readonly died?: ((name: string, fault: string) => void) | undefined;
 }
 
 export class WorkerCalls {
   readonly #entry: WorkerEntry;
   readonly #waiting = new Map<number, Waiting>();
   readonly #onMessage: (message: unknown) => void;
+  readonly #withinMs: number;
+  readonly #died: CallLimits['died'];
   #worker: Worker | null = null;
   #nextCall = 1;
+  #closing = false;
   #closed = false;
 
   /** `onMessage` gets what the thread sends besides answers. */
-  constructor(entry: WorkerEntry, onMessage: (message: unknown) => void = () => undefined) {
+  constructor(entry: WorkerEntry, onMessage: (message: unknown) => void = () => undefined, { withinMs = 0, died }: CallLimits = {}) {
+    this.#withinMs = withinMs;
+    this.#died = died;
     this.#entry = entry;
     this.#onMessage = onMessage;
   }
 
-  call<T>(name: string, args: unknown): Promise<T> {
+  /** `withinMs`: for a call that may take longer than the others. */
+  call<T>(name: string, args: unknown, withinMs = this.#withinMs): Promise<T> {
     if (this.#closed) return Promise.reject(new Error(`the ${this.#entry.name} thread is closed`));
     const call = this.#nextCall;
     this.#nextCall += 1;
-    const answered = new Promise<T>((resolve, reject) => this.#waiting.set(call, { resolve: resolve as (value: unknown) => void, reject }));
-    this.#running().postMessage({ call, name, args } satisfies CallMessage);
+    const timer = withinMs > 0 ? setTimeout(() => this.#giveUp(call, name, withinMs), withinMs).unref() : undefined;
+    const answered = new Promise<T>((resolve, reject) => this.#waiting.set(call, { resolve: resolve as (value: unknown) => void, reject, timer }));
+    try {
+      this.#running().postMessage({ call, name, args } satisfies CallMessage);
+    } catch (fault) {
+      this.#settled(call)?.reject(fault as Error); // what cannot be cloned was never sent
+    }
     return answered;
   }
 
@@ -63,11 +82,23 @@ export class WorkerCalls {
       this.#closed = true;
       return;
     }
+    this.#closing = true;
     const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
     await this.call('close', {}).catch(() => undefined);
     this.#closed = true;
     await worker.terminate();
     await gone;
+  }
+
+  #giveUp(call: number, name: string, withinMs: number): void {
+    this.#settled(call)?.reject(new Refusal('unavailable', `the ${this.#entry.name} thread has not answered ${name} within ${withinMs / 1000} s`, { code: 'no_answer' }));
+  }
+
+  #settled(call: number): Waiting | undefined {
+    const waiting = this.#waiting.get(call);
+    this.#waiting.delete(call);
+    clearTimeout(waiting?.timer);
+    return waiting;
   }
 
   #running(): Worker {
@@ -84,9 +115,8 @@ export class WorkerCalls {
     });
     worker.on('exit', () => {
       this.#worker = null;
-      const waiting = [...this.#waiting.values()];
-      this.#waiting.clear();
-      for (const each of waiting) each.reject(new Error(fault));
+      if (!this.#closed && !this.#closing) this.#died?.(this.#entry.name, fault);
+      for (const call of [...this.#waiting.keys()]) this.#settled(call)?.reject(new Error(fault));
     });
     return worker;
   }
@@ -94,8 +124,7 @@ export class WorkerCalls {
   #receive(message: unknown): void {
     if (typeof message !== 'object' || message === null || !('call' in message)) return this.#onMessage(message);
     const answer = message as AnswerMessage;
-    const waiting = this.#waiting.get(answer.call);
-    this.#waiting.delete(answer.call);
+    const waiting = this.#settled(answer.call);
     if ('value' in answer) waiting?.resolve(answer.value);
     else waiting?.reject(answer.refusal ? new Refusal(answer.refusal.kind, answer.fault, answer.refusal.context) : new Error(answer.fault));
   }

@@ -7,12 +7,14 @@
 import path from 'node:path';
 import type Database from '../base/sqlite.js';
 import { encodeBlock, type Scaling } from './block-codec.js';
-import { Journal } from './journal.js';
+import { putAside } from '../base/put-aside.js';
+import { Journal, putJournalAside } from './journal.js';
 import { BLOCK_MS, OpenBlock, type Summary, summarise } from './open-block.js';
 import { openHistoryDatabase } from './schema.js';
 import { RING_FAULT, SampleRing, SLOT_BYTES } from './sample-ring.js';
 import type { Gap, HistoryEvent, HistoryOpened, HistoryStart, KnownTag, ToHistory } from './words.js';
 
+const DATABASE = 'historian.db';
 const BLOCKS_PER_COMMIT = 200;
 const PRUNE_BLOCKS = 2000;
 const DAY_MS = 86_400_000;
@@ -42,6 +44,21 @@ interface ClosedBlock extends Summary {
   readonly lastNumber: number;
 }
 
+/**
+ * Opens the store; one that cannot be opened is kept under another name, with its journal, and a new one begun: lost history
+ * stops nobody.
+ */
+export function openHistoryStore(start: HistoryStart): HistoryStore {
+  try {
+    return new HistoryStore(start);
+  } catch (fault) {
+    const at = new Date().toISOString();
+    const name = putAside(start.dataDir, DATABASE, at);
+    putJournalAside(start.dataDir, at);
+    return new HistoryStore(start, { name, fault: (fault as Error).message });
+  }
+}
+
 export class HistoryStore {
   readonly database: Database.Database;
   readonly tags = new Map<number, TagState>();
@@ -66,9 +83,12 @@ export class HistoryStore {
   /** The values of `tags` by id: a lookup per sample. */
   readonly #byId: (TagState | undefined)[] = [];
 
-  constructor(start: HistoryStart) {
+  readonly #aside: HistoryOpened['aside'];
+
+  constructor(start: HistoryStart, aside: HistoryOpened['aside'] = null) {
     this.#start = start;
-    this.database = openHistoryDatabase(path.join(start.dataDir, 'historian.db'));
+    this.#aside = aside;
+    this.database = openHistoryDatabase(path.join(start.dataDir, DATABASE));
     this.#sql = prepareAll(this.database);
     this.#ring = new SampleRing(start.ringCapacity, start.ring);
     this.#journal = new Journal(start.dataDir);
@@ -79,7 +99,7 @@ export class HistoryStore {
 
   get opened(): HistoryOpened {
     const nextTextId = 1 + Math.max(0, ...[...this.texts.keys()].slice(-1), this.#sql.lastText.get() as number);
-    return { tags: [...this.tags.values()].map((state) => state.tag), nextTextId, replayed: this.#replayed };
+    return { tags: [...this.tags.values()].map((state) => state.tag), nextTextId, replayed: this.#replayed, aside: this.#aside };
   }
 
   get error(): string {

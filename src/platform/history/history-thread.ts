@@ -6,7 +6,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { assert } from '../base/assert.js';
 import { serveCalls, Transferred } from '../base/worker-calls.js';
 import { HistoryReader } from './history-reader.js';
-import { HistoryStore } from './history-store.js';
+import { openHistoryStore } from './history-store.js';
 import type { HistoryFilter, HistoryStart, TagFilter, TagValuesFilter, ToHistory } from './words.js';
 
 const DRAIN_MS = 100;
@@ -16,7 +16,7 @@ const start = workerData as HistoryStart;
 const port = parentPort;
 assert(port, 'the historian runs as a worker');
 const inlet = port;
-const store = new HistoryStore(start);
+const store = openHistoryStore(start);
 const reader = new HistoryReader(store, start.qualityWords);
 
 /** Half the promised interval, so that waiting and syncing together stay inside it. */

@@ -23,6 +23,7 @@ import type {
   ToHistory,
 } from './words.js';
 
+const ANSWER_MAX_MS = 120_000; // a query over the whole retention takes seconds
 const RING_CAPACITY = 65_536; // slots: 13 s of 5,000 samples a second
 const TEXTS_MAX = 10_000; // distinct texts the gateway remembers; older ones get a new number when they come again
 
@@ -31,6 +32,8 @@ export interface HistoryOptions extends HistoryLimits {
   readonly qualityWords: readonly string[];
   /** Slots of the ring, a power of two. */
   readonly ringCapacity?: number;
+  /** Told when the thread ends by itself. */
+  readonly died?: ((name: string, fault: string) => void) | undefined;
 }
 
 export interface HistoryPaging {
@@ -99,18 +102,25 @@ export class History {
   /** `historian.retention`. */
   readonly retentionMs: number;
   #nextTextId = 1;
+  #aside: HistoryOpened['aside'] = null;
 
-  constructor(dataDir: string, { qualityWords, ringCapacity = RING_CAPACITY, ...limits }: HistoryOptions) {
+  constructor(dataDir: string, { qualityWords, ringCapacity = RING_CAPACITY, died, ...limits }: HistoryOptions) {
     this.#ring = new SampleRing(ringCapacity);
     this.retentionMs = limits.retentionMs;
     const data: HistoryStart = { dataDir, ring: this.#ring.buffer, ringCapacity, limits, qualityWords };
-    this.#calls = new WorkerCalls({ url: new URL('./history-thread.js', import.meta.url), name: 'historian', data });
+    this.#calls = new WorkerCalls({ url: new URL('./history-thread.js', import.meta.url), name: 'historian', data }, undefined, { withinMs: ANSWER_MAX_MS, died });
   }
 
   async ready(): Promise<void> {
-    const { tags, nextTextId } = await this.#calls.call<HistoryOpened>('open', {});
+    const { tags, nextTextId, aside } = await this.#calls.call<HistoryOpened>('open', {});
     for (const tag of tags) this.#remember(tag);
     this.#nextTextId = nextTextId;
+    this.#aside = aside;
+  }
+
+  /** The history that could not be opened at the start and was put aside; null when it is all there. */
+  get aside(): HistoryOpened['aside'] {
+    return this.#aside;
   }
 
   // -------------------------------------------------------------- recording

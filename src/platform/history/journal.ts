@@ -6,7 +6,7 @@
  * A sample's number is the base of its file (in the name) plus its index. A file is removed when all of its samples are in
  * blocks. A record with tag 0 ends a file: that is what an unsynced page reads as after a power cut.
  */
-import { closeSync, fdatasyncSync, ftruncateSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, ftruncateSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { syncFolder } from '../base/sync-folder.js';
 import { SLOT_BYTES } from './sample-ring.js';
@@ -19,6 +19,11 @@ interface Part {
   readonly base: number;
   /** One past the number of the last sample. */
   end: number;
+}
+
+/** Keeps the parts of a journal whose database was put aside, under names that nobody reads. */
+export function putJournalAside(dataDir: string, at: string): void {
+  for (const name of readdirSync(dataDir)) if (NAME.test(name)) renameSync(path.join(dataDir, name), path.join(dataDir, `${name}.lost-${at.replaceAll(/[:.]/g, '-')}`));
 }
 
 export class Journal {

@@ -23,7 +23,7 @@ export interface Gap {
   readonly address: string;
   readonly fromMs: number;
   readonly toMs: number;
-  readonly cause: 'RuntimeRestart' | 'DriverLost' | 'Overload' | 'StorageFull' | 'ClockJump';
+  readonly cause: 'RuntimeRestart' | 'DriverLost' | 'Overload' | 'StorageFull' | 'ClockJump' | 'HistoryLost';
   readonly bounds: 'Exact' | 'Containing' | 'Overlapping';
 }
 
@@ -101,4 +101,6 @@ export interface HistoryOpened {
   readonly tags: readonly KnownTag[];
   readonly nextTextId: number;
   readonly replayed: number;
+  /** A file that could not be opened, under its new name, and why; a new one was begun. */
+  readonly aside: { readonly name: string; readonly fault: string } | null;
 }

@@ -34,12 +34,13 @@ export class Nonces {
     this.#anonymous = new Generations(windowMs, clock.monoMs());
   }
 
-  /** D-NONCE-01: a restart forgets nothing; with a wall clock that went back every entry is kept for one full window. */
+  /**
+   * D-NONCE-01: a restart forgets nothing. The interruption counts as no time, whatever the clock says of it (D-C-07): what was
+   * spent is kept for one full window of this run.
+   */
   load(entries: readonly PersistedNonce[]): void {
-    const nowMs = this.#clock.wallMs();
     const monoMs = this.#clock.monoMs();
-    const clockWentBack = entries.some((entry) => entry.atMs > nowMs);
-    this.#earlier = new Map(entries.map((entry) => [entry.hash, clockWentBack ? monoMs : monoMs - (nowMs - entry.atMs)]));
+    this.#earlier = new Map(entries.map((entry) => [entry.hash, monoMs]));
     this.#earlierUntilMonoMs = monoMs + this.windowMs;
   }
 

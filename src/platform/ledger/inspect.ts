@@ -3,7 +3,7 @@
  * `state.db` is there, readable and as long as it once was, and whether the keys and the copies of the head are those of
  * before. Reads only: what is wrong is told, and changed by nobody who has not been told.
  */
-import { existsSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Database from '../base/sqlite.js';
 import type { Finding } from './gaps.js';
@@ -102,16 +102,6 @@ export function quickCheck(file: string): string | null {
   } catch (fault) {
     return (fault as Error).message;
   }
-}
-
-/** A database that cannot be worked with is kept beside the new one. @returns its new name. */
-export function putAside(dataDir: string, name: string, at: string): string {
-  const aside = `${name}.lost-${at.replaceAll(/[:.]/g, '-')}`;
-  for (const suffix of ['', '-wal', '-shm']) {
-    const file = path.join(dataDir, `${name}${suffix}`);
-    if (existsSync(file)) renameSync(file, path.join(dataDir, `${aside}${suffix}`));
-  }
-  return aside;
 }
 
 /** Reads what a start will read, so that what cannot be is known before. @throws Error of SQLite. */

@@ -83,7 +83,9 @@ export class ThreadLedger implements Ledger {
   readonly #oldest = new Stopwatch(MONOTONIC);
   /** How long commits take, in ms: a sliding mean. */
   #commitMs = 0;
-  #deaths = 0;
+  #closing = false;
+  /** Told when the thread ends by itself. */
+  died: ((name: string, fault: string) => void) | undefined;
 
   constructor(dataDir: string, found?: readonly Finding[]) {
     this.#dataDir = dataDir;
@@ -108,11 +110,6 @@ export class ThreadLedger implements Ledger {
   /** How long what is being written takes to reach the disk, in ms. */
   get commitMs(): number {
     return Math.max(this.#commitMs, this.#commits.length > 0 ? this.#oldest.elapsedMs : 0);
-  }
-
-  /** How often the thread ended by itself since the start. */
-  get deaths(): number {
-    return this.#deaths;
   }
 
   /** @throws LedgerFault when the disk refuses it. */
@@ -156,6 +153,7 @@ export class ThreadLedger implements Ledger {
   async close(): Promise<void> {
     if (this.#closed) return;
     const worker = this.#worker;
+    this.#closing = true;
     if (worker) {
       const gone = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
       await this.#request({ type: 'close' }).catch(() => undefined);
@@ -186,7 +184,7 @@ export class ThreadLedger implements Ledger {
         fault = `the ledger thread died: ${error.message}`;
       });
       worker.on('exit', () => {
-        if (this.#worker && !this.#closed) this.#deaths += 1;
+        if (this.#worker && !this.#closing) this.died?.('ledger', fault);
         this.#worker = null;
         this.#ready = null;
         this.#refuseAll(new LedgerFault(fault));

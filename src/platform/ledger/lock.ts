@@ -25,7 +25,8 @@ export function lockDataDir(dataDir: string): DataDirLock {
     if ((fault as { code?: string }).code?.startsWith('SQLITE_BUSY')) {
       throw new Error(`another lineside process${holder(pidFile)} already uses the data directory ${dataDir}; stop it or give this one a directory of its own`);
     }
-    throw fault;
+    const file = path.join(dataDir, 'lock');
+    throw new Error(`the lock file ${file} cannot be used (${(fault as Error).message}); it holds no data: remove it and start again`);
   }
   writeFileSync(pidFile, `${process.pid}\n`);
   return {

@@ -3,6 +3,7 @@
  * without it with objects.
  */
 import { decodeCursor } from '../base/cursor.js';
+import { Refusal } from '../base/refusal.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { AuditRecord } from '../store/audit-record.js';
 import type { ArchiveDraft } from './archive-format.js';
@@ -14,6 +15,10 @@ import type { ArchiveCheck, ArchiveVerification, TimeRange } from './verify-arch
 import type { Verification } from './verify-chain.js';
 import type { RowVerification } from './verify-rows.js';
 
+const ANSWER_MAX_MS = 120_000;
+/** What reads everything there is: a million records a minute or two. */
+const WHOLE_MAX_MS = 3_600_000;
+const WHOLE: readonly string[] = ['verify', 'verifyArchives', 'verifyRows', 'writeArchive'];
 const LIMIT_DEFAULT = 100; // decisions Q-ERR-15
 const LINES_PER_CHUNK = 2000;
 /** Some 600 kB, which the gateway parses in a few milliseconds. */
@@ -95,17 +100,17 @@ export interface LedgerQueries {
  * The ledger of the same data directory has to be open: it makes and migrates the database. `recorded` settles when all
  * that was written before is on disk: every answer waits for it, so that a log never lags behind the state it explains.
  */
-export function openQueries(dataDir: string, recorded: () => Promise<void> = () => Promise.resolve()): LedgerQueries {
-  return new ThreadQueries(dataDir, recorded);
+export function openQueries(dataDir: string, recorded: () => Promise<void> = () => Promise.resolve(), died?: (name: string, fault: string) => void): LedgerQueries {
+  return new ThreadQueries(dataDir, recorded, died);
 }
 
 class ThreadQueries implements LedgerQueries {
   readonly #calls: WorkerCalls;
   readonly #recorded: () => Promise<void>;
 
-  constructor(dataDir: string, recorded: () => Promise<void>) {
+  constructor(dataDir: string, recorded: () => Promise<void>, died?: (name: string, fault: string) => void) {
     this.#recorded = recorded;
-    this.#calls = new WorkerCalls({ url: new URL('./query-thread.js', import.meta.url), name: 'query', data: { dataDir } });
+    this.#calls = new WorkerCalls({ url: new URL('./query-thread.js', import.meta.url), name: 'query', data: { dataDir } }, undefined, { withinMs: ANSWER_MAX_MS, died });
   }
 
   async auditPageJson({ cursor, order = 'desc', limit = LIMIT_DEFAULT, ...filter }: AuditQuery): Promise<Uint8Array> {
@@ -198,8 +203,17 @@ class ThreadQueries implements LedgerQueries {
 
   async #call<Result>(name: string, request: unknown): Promise<Result> {
     await this.#recorded().catch(() => undefined); // a full disk keeps nothing from being read
-    return this.#calls.call<Result>(name, request);
+    return this.#calls.call<Result>(name, request, WHOLE.includes(name) ? WHOLE_MAX_MS : ANSWER_MAX_MS).catch((fault: unknown) => {
+      throw damageOf(fault) ?? fault;
+    });
   }
+}
+
+/** What SQLite says of a file that is damaged: nobody's request is at fault, and the file has a name. */
+function damageOf(fault: unknown): Refusal | undefined {
+  if (!(fault instanceof Error) || !/disk image is malformed|file is not a database|disk I\/O error/.test(fault.message)) return undefined;
+  const message = `state.db is damaged and this part of it cannot be read (${fault.message}); keep a copy of the data directory, and put state.db back from a backup`;
+  return new Refusal('unavailable', message, { code: 'storage_damaged', file: 'state.db' });
 }
 
 /** In the form in which bodies hold times, so that text compares as time does. */

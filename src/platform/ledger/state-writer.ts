@@ -393,8 +393,9 @@ export class StateWriter {
 
   #liveNonces(windowMs: number, nowMs: number): WireImage['nonces'] {
     const newest = this.#sql.newestNonce.get() as number | undefined;
-    // decisions D-NONCE-01: a clock that was set back keeps every entry for one full window
-    const since = newest !== undefined && newest > nowMs ? 0 : nowMs - windowMs;
+    if (newest === undefined) return [];
+    // measured from the newest entry (D-C-07): a clock that went ahead while the appliance was down lets nothing be forgotten
+    const since = Math.min(newest, nowMs) - windowMs;
     const groups = this.#sql.nonces.all(since) as string[];
     return groups.flatMap((entries) => entries.split('\n').map(readNonce)).filter(({ atMs }) => atMs > since);
   }

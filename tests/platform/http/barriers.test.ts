@@ -163,8 +163,8 @@ t.test('NONCE-14, LIMIT-01, D-NONCE-01: the window is ten minutes exactly and su
   const second = await first.restart();
   t.teardown(() => second.stop());
   t.equal((await send(second)).status, 409);
-  second.clock.advance(5 * 60_000 - 1);
-  t.equal((await send(second)).status, 409);
+  second.clock.advance(10 * 60_000 - 1);
+  t.equal((await send(second)).status, 409, 'D-C-07: what ran before the start may have been an instant: the window runs anew');
   second.clock.advance(1);
   t.equal((await send(second)).status, 200, 'equal to the window is forgotten');
 });
