@@ -19,6 +19,6 @@ export const ALM_DIGITAL = block({
       $forMs = -1;
       if ($latch === 0 || $released !== 0) $on = 0;
     }
-    if ($latch === 0 && $EN === 0) $on = 0;
+    if ($latch === 0 && $EN === 0) { $on = 0; $forMs = -1; }
     $ALM = $on;`,
 });

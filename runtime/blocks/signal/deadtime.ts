@@ -15,7 +15,6 @@ export const DEADTIME = block({
       return scans > DELAY_SCANS_MAX ? `delay is ${scans} scans, at most ${DELAY_SCANS_MAX} are kept` : scans;
     },
   },
-  total: true,
   code: `
     if ($auxLength <= 0) $OUT = $IN;
     else {
