@@ -17,6 +17,8 @@ import type { Gap, HistoryEvent, HistoryOpened, HistoryStart, KnownTag, ToHistor
 const DATABASE = 'historian.db';
 const BLOCKS_PER_COMMIT = 200;
 const PRUNE_BLOCKS = 2000;
+/** Kept while the disk refuses; of those beyond, the oldest are a declared gap. */
+const EVENTS_WAITING_MAX = 100_000;
 const DAY_MS = 86_400_000;
 const ROTATE_MS = BLOCK_MS;
 
@@ -71,6 +73,8 @@ export class HistoryStore {
   #closed: ClosedBlock[] = [];
   #events: HistoryEvent[] = [];
   #gaps: Gap[] = [];
+  /** Of events that were lost, by unit. */
+  readonly #lostEvents = new Map<string, Gap>();
   #newTags: KnownTag[] = [];
   #newTexts: (readonly [number, string])[] = [];
   #error = '';
@@ -126,9 +130,26 @@ export class HistoryStore {
         return;
       case 'event':
         this.#events.push(message.event);
+        if (this.#events.length > EVENTS_WAITING_MAX) this.#loseOldest();
         return;
       case 'gap':
         this.#gaps.push(message.gap);
+    }
+  }
+
+  /** A tenth at a time: the list is moved once for many events. */
+  #loseOldest(): void {
+    for (const { site, unit, atMs } of this.#events.splice(0, EVENTS_WAITING_MAX / 10)) {
+      const known = this.#lostEvents.get(`${site}/${unit}`);
+      this.#lostEvents.set(`${site}/${unit}`, {
+        site,
+        unit,
+        address: '',
+        fromMs: Math.min(atMs, known?.fromMs ?? atMs),
+        toMs: Math.max(atMs, known?.toMs ?? atMs),
+        cause: 'StorageFull',
+        bounds: 'Containing',
+      });
     }
   }
 
@@ -160,7 +181,7 @@ export class HistoryStore {
 
   /** Blocks, events and announcements into the database. */
   commit(): void {
-    const needsSync = this.#events.length + this.#gaps.length + this.#newTags.length + this.#newTexts.length > 0;
+    const needsSync = this.#events.length + this.#gaps.length + this.#lostEvents.size + this.#newTags.length + this.#newTexts.length > 0;
     if (!needsSync && this.#closed.length === 0) return;
     try {
       this.database.pragma(`synchronous = ${needsSync ? 'FULL' : 'NORMAL'}`);
@@ -168,7 +189,7 @@ export class HistoryStore {
       for (const tag of this.#newTags) this.#sql.putTag.run(tag.id, tag.site, tag.unit, tag.address, tag.tag, tag.dataType);
       for (const [id, text] of this.#newTexts) this.#sql.putText.run(id, text);
       for (const event of this.#events) this.#sql.putEvent.run(event.list, event.atMs, event.site, event.unit, JSON.stringify(event.body));
-      for (const gap of this.#gaps) this.#sql.putGap.run(gap.fromMs, gap.toMs, gap.site, gap.unit, gap.address, gap.cause, gap.bounds);
+      for (const gap of [...this.#gaps, ...this.#lostEvents.values()]) this.#sql.putGap.run(gap.fromMs, gap.toMs, gap.site, gap.unit, gap.address, gap.cause, gap.bounds);
       for (const block of this.#closed) this.#writeBlock(block);
       this.#sql.commit.run();
     } catch (fault) {
@@ -178,6 +199,7 @@ export class HistoryStore {
     this.#closed = [];
     this.#events = [];
     this.#gaps = [];
+    this.#lostEvents.clear();
     this.#newTags = [];
     this.#newTexts = [];
   }

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { type History, type HistoryOptions, openHistory } from '../../../src/platform/history/history.js';
+import { HistoryStore } from '../../../src/platform/history/history-store.js';
 import { SampleRing } from '../../../src/platform/history/sample-ring.js';
 import type { TagIdentity } from '../../../src/platform/history/words.js';
 
@@ -265,6 +266,17 @@ t.test('8.9: a full ring drops, counts and declares what it dropped', async (t) 
   t.equal(ingest.droppedTotal, dropped);
   t.match(ingest.queues, [{ unit: 'u1', capacity: 1024, dropped }]);
   t.match((await read<object>(history.gapsJson({}))).items, [{ unit: 'u1', cause: 'Overload', bounds: 'Containing' }]);
+});
+
+t.test('8.9: while the disk refuses, events wait up to a bound; the oldest beyond it are a declared gap of their unit', async (t) => {
+  const dataDir = folder(t);
+  const limits = { flushIntervalMs: 2000, retentionMs: 1e15, bytesMax: 1e12 };
+  const store = new HistoryStore({ dataDir, ring: new SampleRing(16).buffer, ringCapacity: 16, limits, qualityWords: ['Good'] });
+  t.teardown(() => store.close());
+  for (let n = 0; n < 110_001; n += 1) store.take({ type: 'event', event: { list: 'states', atMs: T0 + n, site: 'north', unit: 'u1', body: {} } });
+  store.commit();
+  t.equal(store.database.prepare('SELECT count(*) FROM events').pluck().get(), 90_001);
+  t.match(store.database.prepare('SELECT from_at, to_at, unit, cause FROM gaps').all(), [{ from_at: T0, to_at: T0 + 19_999, unit: 'u1', cause: 'StorageFull' }]);
 });
 
 t.test('8.9: retention forgets by age and by size, the oldest day first', async (t) => {
