@@ -186,6 +186,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   };
   const units = new UnitReconciler({
     store,
+    clock,
     runtimes,
     image: (site) => (module) => ioModules.image(site, module),
     settings: runtimeSettings,

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { NetworkReport, RuntimeSettings, UnitOutbound } from '../../../runtime/port.js';
-import { systemClock, timestamp } from '../../platform/base/clock.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
@@ -18,6 +18,7 @@ import type { UnitLink } from './runtimes.js';
 
 export interface UnitReconcilerParts {
   readonly store: Store;
+  readonly clock: Clock;
   readonly runtimes: LocalRuntimes;
   readonly image: (site: string) => ImageSource;
   readonly settings: RuntimeSettings;
@@ -145,7 +146,7 @@ export class UnitReconciler implements Reconciler {
       const { state, message, faultedBlocks } = report;
       const networkHash = link.networkHash(name);
       const isNew = program.status.state === 'Pending' || program.status.state === 'Stopped' || program.status.networkHash !== networkHash;
-      const loadedAt = isNew || program.status.loadedAt === '' ? timestamp(systemClock.wallMs()) : program.status.loadedAt;
+      const loadedAt = isNew || program.status.loadedAt === '' ? timestamp(this.#parts.clock.wallMs()) : program.status.loadedAt;
       return { ...program.status, state, message, faultedBlocks, networkHash, loadedAt };
     });
   }

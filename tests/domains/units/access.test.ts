@@ -31,7 +31,7 @@ const plant = await startGatewayTest({
     const logLines = new LogLines(unitOfLogLine);
     const log = createLog(logLines);
     const runtimes = new LocalRuntimes({ clock, log, heapMb: 64 });
-    made.units = new UnitReconciler({ store, runtimes, image: () => () => undefined, settings: SETTINGS, timeScale: () => 1, build: IMAGE });
+    made.units = new UnitReconciler({ store, clock, runtimes, image: () => () => undefined, settings: SETTINGS, timeScale: () => 1, build: IMAGE });
     const catalogue = new TagCatalogue(store);
     const deps = {
       store,

@@ -220,7 +220,7 @@ t.test('MODE-01 ADR 0008: modes of modules are told one by one, and change no pl
   t.teardown(() => runtimes.stop());
   const loaded: number[] = [];
   runtimes.onMessage((_, message) => message.type === 'plan-loaded' && loaded.push(message.revision));
-  const units = new UnitReconciler({ store: plant.store, runtimes, image: () => () => undefined, settings: SETTINGS, timeScale: () => 1, build: '' });
+  const units = new UnitReconciler({ store: plant.store, clock: systemClock, runtimes, image: () => () => undefined, settings: SETTINGS, timeScale: () => 1, build: '' });
   await did(
     engineer.post('/api/v1/controlmoduletemplates', {
       name: 'moded',
