@@ -330,6 +330,8 @@ export type UnitOutbound =
   | ({ readonly type: 'network' } & NetworkReport)
   /** A text value: its id stands in the tag table for the text from now on. */
   | { readonly type: 'text'; readonly id: number; readonly text: string }
+  /** Texts that no value has any more; their ids are never used again. */
+  | { readonly type: 'texts-released'; readonly ids: readonly number[] }
   | PhaseReport
   | {
       readonly type: 'command-result';

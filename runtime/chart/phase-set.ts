@@ -51,6 +51,14 @@ export class PhaseSet implements PhaseContext {
     if (this.#phases.delete(name)) this.#sort();
   }
 
+  scopeOf(name: string): string | undefined {
+    return this.#phases.get(name)?.plan.scope;
+  }
+
+  hasScope(scope: string): boolean {
+    return this.#order.some((phase) => phase.plan.scope === scope);
+  }
+
   #sort(): void {
     this.#order = [...this.#phases.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }

@@ -55,7 +55,7 @@ function inspectBlock(instance: Instance, loaded: LoadedNetwork, index: number, 
     quality: QUALITY_WORDS[quality],
   });
   const atSlot = (type: DataType, slot: number): PortInspection => show(type, memory.S[loaded.sb + slot], memory.Q[loaded.sb + slot]);
-  const constant = (value: number | string): number => (typeof value === 'string' ? texts.intern(value) : value);
+  const constant = (value: number | string): number => (typeof value === 'string' ? texts.idOf(value) : value);
   const inputs = block.inputs.flatMap(({ feed, port, type, used }, n) => {
     if (port.optional && !used) return [];
     return [[port.name, feed.kind === 'constant' ? show(type, constant(feed.value), QUALITY.Good) : atSlot(type, at.inputs[n])] as const];

@@ -8,8 +8,9 @@ import type { ImagePlan } from '../port.js';
 import { CONNECTION, IMAGE_HEADER, type LatchedInputs, OUTPUTS, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
 import type { ChannelArrays } from './arena.js';
+import { INT_LIMIT } from './constants.js';
 import type { OutputWire } from './instance.js';
-import type { TextTable } from './texts.js';
+import { NO_TEXT, type TextTable } from './texts.js';
 
 /** An unchanged output is written again at least this often (decisions 5.2, AO). */
 const REWRITE_MS = 1000;
@@ -68,6 +69,8 @@ export class IoLink {
   readonly #plans: readonly ImagePlan[];
   /** 1 where a channel is measured, not driven. */
   readonly isInput: Uint8Array;
+  /** 1 where a device delivers whole numbers, which may have more digits than a port can hold. */
+  readonly #isInt: Uint8Array;
   /** 1 where samples arrive on change only, so that their age says nothing (contract 3, Control-module template). */
   readonly #ageless: Uint8Array;
   readonly #lastOut: Float64Array;
@@ -99,6 +102,7 @@ export class IoLink {
     this.reach = new Uint8Array(plans.length);
     for (let image = 0; image < plans.length; image += 1) this.#lookWhetherReached(image); // a write may come before the first scan
     this.isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
+    this.#isInt = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.dataType === 'int' ? 1 : 0))));
     this.#ageless = new Uint8Array(count);
     this.#lastOut = new Float64Array(count).fill(Number.NaN);
     this.#writtenMonoMs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
@@ -195,6 +199,7 @@ export class IoLink {
       if (this.isInput[at] === 1) {
         // 0: never sampled. Judged here, not by its age, because an on-change channel has none.
         if (!Number.isFinite(this.value[at]) || this.sampledAtMs[at] === 0 || isSilent) this.quality[at] = QUALITY.Bad;
+        else if (this.#isInt[at] === 1 && Math.abs(this.value[at]) > INT_LIMIT) this.quality[at] = QUALITY.Bad;
         const ageMs = monoMs - this.#sampledMonoMs[at];
         const isStale = staleAfterMs > 0 && ageMs > staleAfterMs && this.#ageless[at] === 0;
         this.stale[at] = isStale ? 1 : 0;
@@ -231,7 +236,9 @@ export class IoLink {
       for (let at = 0; at < length && at < TEXT_BYTES; at += 1) text.seen[at] = bytes[from + at];
       this.#lastText.set(channel, texts.intern(decodeUtf8(text.seen.subarray(1, length))));
     }
-    this.value[channel] = this.#lastText.get(channel) ?? 0;
+    const id = this.#lastText.get(channel) ?? 0;
+    this.value[channel] = id;
+    if (id === NO_TEXT) this.quality[channel] = QUALITY.Bad;
   }
 
   readonly #lastText = new Map<number, number>();

@@ -536,6 +536,12 @@ export class NetworkSet {
     return this.#memory;
   }
 
+  /** Every array in which an id of a text can stand. */
+  get texts(): readonly Float64Array[] {
+    const { S, P, X } = this.#memory;
+    return [S, P, X, this.io.value];
+  }
+
   get blockCount(): number {
     return this.#instances.reduce((count, { loaded }) => count + (loaded?.linked.blocks.length ?? 0), 0);
   }

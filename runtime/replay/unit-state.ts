@@ -1,4 +1,5 @@
 /** A unit worker with everything it carries from scan to scan: the start of a replay, and what it must have at its end. */
+import type { TextsState } from '../network/texts.js';
 import type { AlarmsState } from '../vocabulary/alarm-set.js';
 import type { PhasesState } from '../chart/snapshot.js';
 import type { NetworkState } from '../network/network-state.js';
@@ -8,7 +9,7 @@ import type { UuidState } from '../scan/uuids.js';
 
 export interface UnitState {
   /** In the order of their ids, those of the block library left out. */
-  readonly texts: readonly string[];
+  readonly texts: TextsState;
   readonly uuids: UuidState;
   readonly silence: SilenceState;
   readonly signals: readonly (readonly [string, readonly string[]])[];

@@ -9,7 +9,7 @@ import { AlarmSet } from '../vocabulary/alarm-set.js';
 import type { ChartHost } from '../chart/host.js';
 import { NetworkSet, type WriteRefusal } from '../network/network-set.js';
 import type { IoLink } from '../network/io-link.js';
-import { FIXED_COUNT, TextTable } from '../network/texts.js';
+import { TextTable } from '../network/texts.js';
 import type { AlarmPlan, RecordingEnding, UnitInbound, UnitOutbound, UnitPlan } from '../port.js';
 import { CHECKSUM_EVERY, Recorder, RECORDING_FORM } from '../replay/recorder.js';
 import { withoutMemory } from '../replay/shared-memory.js';
@@ -109,8 +109,9 @@ export class UnitLoop {
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
-    this.#texts = new TextTable((id, text) => {
-      parts.post({ type: 'text', id, text });
+    this.#texts = new TextTable({
+      announce: (id, text) => parts.post({ type: 'text', id, text }),
+      release: (ids) => parts.post({ type: 'texts-released', ids }),
     });
     this.#outlet = new Outlet(parts.post);
     this.#retained = new RetainedSaver(parts.post, this.#stats);
@@ -213,7 +214,7 @@ export class UnitLoop {
         return phases.load(message.phase);
       case 'drop-phase':
         this.#outlet.forget(message.phase);
-        return phases.drop(message.phase);
+        return this.#drop(message.phase, phases);
       case 'command':
         return phases.command(message);
       case 'phase-mode':
@@ -253,6 +254,13 @@ export class UnitLoop {
       case 'stop':
         return;
     }
+  }
+
+  /** With its last phase a scope goes, and with it its signals. */
+  #drop(name: string, phases: PhaseEngine): void {
+    const scope = phases.scopeOf(name);
+    phases.drop(name);
+    if (scope !== undefined && !phases.hasScope(scope)) this.#signals.delete(scope);
   }
 
   #write(message: Message<'write'>, networks: NetworkSet): void {
@@ -360,6 +368,7 @@ export class UnitLoop {
     const ended = monoMs();
     this.#retained.run(networks, ended);
     this.#stats.note(latenessMs, ended - began, networks.plan.scanIntervalMs / this.#timeScale, elapsed, ended);
+    if (this.#texts.isSweepDue) this.#texts.sweep([...networks.texts, this.#values]);
     if (this.#inspections.length > 0) this.#answerInspections(networks, phases);
     const ending = this.#recorder?.scanned(networks, phases, began);
     if (ending) this.#endRecording(ending);
@@ -415,7 +424,7 @@ export class UnitLoop {
 
   #snapshot(networks: NetworkSet, phases: PhaseEngine): UnitState {
     return {
-      texts: this.#texts.from(FIXED_COUNT),
+      texts: this.#texts.snapshot(),
       uuids: this.#uuids.snapshot(),
       silence: this.#silence.snapshot(),
       signals: [...this.#signals].map(([scope, raised]) => [scope, [...raised]]),
@@ -431,7 +440,7 @@ export class UnitLoop {
 
   /** A loop that has done nothing yet goes on from a snapshot; `plan` is the one that was loaded then. */
   restore(plan: UnitPlan, saved: UnitState): void {
-    for (const text of saved.texts) this.#texts.intern(text);
+    this.#texts.restore(saved.texts);
     this.#uuids.restore(saved.uuids);
     this.#silence.restore(saved.silence);
     for (const [scope, raised] of saved.signals) this.#signals.set(scope, new Set(raised));

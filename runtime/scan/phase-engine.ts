@@ -9,6 +9,10 @@ import type { ChartChange } from '../vocabulary/steering.js';
 export interface PhaseEngine {
   load(plan: PhasePlan): void;
   drop(name: string): void;
+  /** Scope of a loaded phase; undefined when there is none of that name. */
+  scopeOf(name: string): string | undefined;
+  /** Whether a phase of the scope is loaded. */
+  hasScope(scope: string): boolean;
   /** Slots may have moved: a new plan was loaded. */
   rebind(): void;
   command(message: Extract<UnitInbound, { type: 'command' }>): void;

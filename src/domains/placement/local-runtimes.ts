@@ -331,6 +331,9 @@ export class LocalLink implements UnitLink, Guest {
       case 'text':
         this.#view.addText(message.id, message.text);
         break;
+      case 'texts-released':
+        this.#view.releaseTexts(message.ids);
+        break;
       case 'plan-loaded':
         this.#adopt(message.revision);
         break;

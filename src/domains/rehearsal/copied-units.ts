@@ -58,6 +58,7 @@ class CopiedUnit implements UnitLink {
   /** What the link itself keeps of a message. */
   heard(message: UnitOutbound): void {
     if (message.type === 'text') this.#view.addText(message.id, message.text);
+    if (message.type === 'texts-released') this.#view.releaseTexts(message.ids);
   }
 
   tagIndex(address: string): number {

@@ -1,6 +1,5 @@
 /**
- * Values as the API takes and serves them (decisions Q-TAG-01): number for Float and Integer (decimal text beyond plus or
- * minus 2^53-1), boolean for Boolean, text for String and Time. A write takes the native type or text that converts.
+ * Values as the API takes and serves them (decisions Q-TAG-01): number for Float and Integer, boolean for Boolean, text for String and Time. A write takes the native type or text that converts.
  */
 import { parseTimeText } from '../../../runtime/language/time-text.js';
 import type { DataType, TagType, Value } from '../../../runtime/vocabulary/data-types.js';
@@ -8,8 +7,6 @@ import { invalid, type Refusal } from '../../platform/base/refusal.js';
 
 const INTEGER_TEXT = /^[+-]?\d{1,19}$/;
 const NUMBER_TEXT = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
-const INT_MIN = -(2n ** 63n);
-const INT_MAX = 2n ** 63n - 1n;
 const NUMBER_LENGTH_MAX = 64; // characters of a number or a time written as text; 17 digits say all that a REAL can hold
 const TEXT_LENGTH_MAX = 4096; // not in the contract: bounds what one write puts into audit trail and runtime
 
@@ -63,13 +60,11 @@ function convert(tag: WrittenTag, value: unknown): Value {
 function convertInteger(tag: WrittenTag, value: unknown): Value {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value + 0;
   if (typeof value === 'string' && INTEGER_TEXT.test(value.trim())) {
-    const integer = BigInt(value.trim().replace(/^\+/, ''));
-    if (integer >= INT_MIN && integer <= INT_MAX) {
-      const number = Number(integer);
-      return Number.isSafeInteger(number) ? number : integer.toString();
-    }
+    const number = Number(value.trim());
+    if (Number.isSafeInteger(number)) return number + 0;
   }
-  throw invalidValue(tag, 'a whole number of 64 bits; beyond 2^53 as decimal text');
+  // a port of a network is a double: what it cannot hold whole is refused, never rounded
+  throw invalidValue(tag, `a whole number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}, as a number or as text`);
 }
 
 function invalidValue({ address, dataType }: WrittenTag, needed: string): Refusal {

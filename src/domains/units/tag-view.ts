@@ -18,7 +18,7 @@ export class TagView {
   #values = new Float64Array(0);
   #timestamps = new Float64Array(0);
   #quality = new Uint8Array(0);
-  #texts: string[] = [];
+  #texts = new Map<number, string>();
   /** Of the plan before; they count until the present one has been scanned. */
   #lastStats = new Float64Array(0);
   /** The next plan is that of another worker. */
@@ -56,12 +56,17 @@ export class TagView {
 
   /** Another worker is started: it does not begin with what the last one published, and ids of texts count for one worker. */
   startOver(): void {
-    this.#texts = [];
+    this.#texts = new Map();
     this.#startsOver = true;
   }
 
   addText(id: number, text: string): void {
-    this.#texts[id] = text;
+    this.#texts.set(id, text);
+  }
+
+  /** No value of the table has one of these ids any more, nor ever will again. */
+  releaseTexts(ids: readonly number[]): void {
+    for (const id of ids) this.#texts.delete(id);
   }
 
   tagIndex(address: string): number {
@@ -83,12 +88,21 @@ export class TagView {
       case 'BOOL':
         return { value: raw !== 0, quality, atMs };
       case 'STRING':
-        return { value: this.#texts[raw] ?? null, quality, atMs };
+        return this.#textOf(raw, quality, atMs);
       case 'TIME':
         return { value: printTime(raw), quality, atMs };
+      case 'INT':
+        // a device may have more digits than a port can hold
+        return Number.isSafeInteger(raw) ? { value: raw, quality, atMs } : { value: null, quality: QUALITY.Bad, atMs };
       default:
         return Number.isFinite(raw) ? { value: raw, quality, atMs } : { value: null, quality: QUALITY.Bad, atMs };
     }
+  }
+
+  /** What is not kept is no value. */
+  #textOf(id: number, quality: QualityCode, atMs: number): TagReading {
+    const text = this.#texts.get(id);
+    return text === undefined ? { value: null, quality: QUALITY.Bad, atMs } : { value: text, quality, atMs };
   }
 
   get #stats(): Float64Array {

@@ -233,7 +233,7 @@ t.test('TAG-25 Q-TAG-01: what lies on a bound is inside, in every form; texts ar
     ['v101.sp', '120.0', 120],
     ['v101.sp', ' 1.2e2 ', 120],
     ['v101.sp', '-0', 0],
-    ['v101.count', '-9223372036854775808', '-9223372036854775808'],
+    ['v101.count', '-9007199254740991', -9_007_199_254_740_991],
     ['v101.delay', 'T#-1m30s', -90_000],
     ['v101.text', nasty, nasty],
     ['v101.text', '', ''],
@@ -408,7 +408,9 @@ t.test('TAG-05 (decisions Q-TAG-01): native values, and text that converts', asy
   t.equal(decode('REAL', '42.5'), 42.5);
   t.equal(decode('REAL', '-1e3'), -1000);
   t.equal(decode('INT', '42'), 42);
-  t.equal(decode('INT', '9223372036854775807'), '9223372036854775807');
+  t.equal(decode('INT', '-9007199254740991'), -9_007_199_254_740_991);
+  for (const beyond of ['9007199254740992', '9223372036854775807', 9_007_199_254_740_992])
+    t.throws(() => decode('INT', beyond), { message: /whole number from -9007199254740991 to 9007199254740991/, context: { field: 'value' } }, 'refused, never rounded');
   t.equal(decode('INT', '+7'), 7);
   t.equal(decode('TIME', 'T#1m30s'), 90_000);
   t.equal(decode('STRING', ''), '');

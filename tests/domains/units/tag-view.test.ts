@@ -52,3 +52,11 @@ t.test('ADR 0008: another worker begins with nothing', async (t) => {
   t.same(shown(view)['m.a'], NEVER_READ);
   t.equal(view.statistics().scanCount, 0);
 });
+
+t.test('Q-TAG-01: a whole number that a port cannot hold, and a text that is not kept, are no value of quality Good', async (t) => {
+  const plan = unitPlan({ networks: [], tags: tags('m.a b.A INT', 'm.b b.B STRING') });
+  const view = new TagView();
+  view.adopt(plan);
+  publish(plan, 5, 9_007_199_254_740_992, 4711);
+  t.match(shown(view), { 'm.a': { value: null, quality: QUALITY.Bad }, 'm.b': { value: null, quality: QUALITY.Bad } });
+});

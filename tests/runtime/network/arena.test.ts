@@ -112,7 +112,7 @@ t.test('Performance E: the warm-up leaves memory, channels and texts as they wer
   let now = 0;
   const cold = new NetworkSet(plan(), { texts: new TextTable(), clockMs: () => (now += 1e9) });
   const texts: string[] = [];
-  const announced = new TextTable((_, text) => texts.push(text));
+  const announced = new TextTable({ announce: (_, text) => texts.push(text) });
   const before = texts.length;
   const warm = new NetworkSet(plan(), { texts: announced, clockMs: () => 0 });
   t.strictSame(warm.snapshot(), cold.snapshot());

@@ -78,7 +78,7 @@ t.test('ADR 0005: an hour of a unit is recorded from the middle of its work', as
     t.ok(happened.has(what), `the hour has seen: ${what}`);
   }
   t.ok(
-    (startOf(parts[0]).state as UnitState).texts.some((text) => text.startsWith('lot ')),
+    (startOf(parts[0]).state as UnitState).texts.texts.some(([, text]) => text.startsWith('lot ')),
     'texts of channels are part of the state',
   );
 });

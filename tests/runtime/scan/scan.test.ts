@@ -102,6 +102,8 @@ t.test('Decisions 2.4: a write of a chart is seen by the networks in the same sc
   const phases: PhaseEngine = {
     load: () => {},
     drop: () => {},
+    scopeOf: () => undefined,
+    hasScope: () => true,
     rebind: () => seen.push('rebind'),
     command: () => {},
     setMode: () => {},
