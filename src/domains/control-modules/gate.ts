@@ -36,11 +36,6 @@ export function passTemplateGate(template: Resource<ControlModuleTemplateSpec>, 
   });
 }
 
-/** There is no way round it: what the logic of the module holds would be left as it is. */
-export function refuseModuleDelete({ metadata, spec }: Module, read: StoreReader): void {
-  refuseWhileActive(metadata.site, unitOf(read, metadata.site, spec), read, 'end that work before the module is deleted');
-}
-
 export function armModule({ status }: Module, by: string, reason: string, nowMs: number): ControlModuleStatus & Required<Pick<ControlModuleStatus, 'hotSwapOverride'>> {
   return { ...status, hotSwapOverride: { until: timestamp(nowMs + OVERRIDE_WINDOW_MS), by, reason } };
 }

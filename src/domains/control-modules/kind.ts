@@ -7,8 +7,7 @@ import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import { DurationText, Identifier, Required, Scalar, ScalarMap, TagName, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
-import { refuseModuleDelete } from './gate.js';
-import { admitModule, admitTemplate, moduleDependents, templateDependents } from './rules.js';
+import { admitModule, admitTemplate, moduleDependents, templateDependents, refuseModuleDelete } from './rules.js';
 import type { Condition } from '../../platform/store/resource.js';
 
 export const DEVICE_CLASSES = ['valve', 'actuator', 'sensor', 'controller', 'other'] as const;

@@ -18,6 +18,7 @@ import type { IOModule } from '../io-modules/kind.js';
 import type { ControlProgram, FunctionBlockType } from '../logic/kind.js';
 import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
+import { workOn } from '../plant/unit-owner.js';
 import { parseBound, references } from './bounds.js';
 import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplate, ControlModuleTemplateSpec, TemplateTag } from './kind.js';
 import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams, type ParamDefaults, type ResolvedModule, resolveModule } from './merge.js';
@@ -243,6 +244,18 @@ export function unitOf(read: StoreReader, site: string, module: ControlModuleSpe
 }
 
 type ModuleResource = Resource<ControlModuleSpec, ControlModuleStatus>;
+
+/**
+ * There is no way round it: what the logic of the module holds would be left as it is.
+ * @throws Refusal 409 `active_batch` while its unit works.
+ */
+export function refuseModuleDelete({ metadata, spec }: ModuleResource, read: StoreReader): void {
+  const unit = unitOf(read, metadata.site, spec);
+  const found = read.get(UNIT, metadata.site, unit);
+  const holder = found ? workOn(found.status) : '';
+  if (holder !== '') throw conflict('active_batch', `unit ${unit} works for ${holder}; end that work before the module is deleted`, { batch: holder, unit });
+}
+
 const byUnit = new WeakMap<readonly ModuleResource[], ReadonlyMap<string, readonly ModuleResource[]>>();
 
 /** Modules of a unit, nested ones included, by name. Sorted out once per list: the store makes a new one when a module changes. */
