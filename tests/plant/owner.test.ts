@@ -193,7 +193,10 @@ t.test('decisions 3.3: what the work before has left on a unit runs its resettin
   await plant.until(before, 'Complete');
   const next = await plant.runBatch({ masterRecipeRef: 'plain-wait' });
   await unitIs('Resetting', before);
-  t.match((await plant.batch(next)).blockedBecause, new RegExp(`unit ${UNIT} is being reset after ${before}`));
+  await plant.look('the batch says what it waits for', async () => {
+    const { blockedBecause } = await plant.batch(next);
+    return { done: blockedBecause.includes(`unit ${UNIT} is being reset after ${before}`) || undefined, seen: blockedBecause };
+  });
   await refusedToOthers(t, before);
   await plant.restart();
   await unitIs('Resetting', before);
