@@ -7,8 +7,7 @@ import { timestamp } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
-import { OVERRIDE_WINDOW_MS } from '../logic/hot-swap.js';
-import { refuseWhileActive } from '../logic/rules.js';
+import { OVERRIDE_WINDOW_MS, refuseWhileActive } from '../logic/active-work.js';
 import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from './kind.js';
 import { CONTROL_MODULE, unitOf } from './rules.js';
 

@@ -7,9 +7,8 @@ import { timestamp } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { ControlProgramSpec, ControlProgramStatus } from './kind.js';
-import { refuseManaged, refuseWhileActive } from './rules.js';
-
-export const OVERRIDE_WINDOW_MS = 15 * 60_000; // decisions Q-PROG-03
+import { OVERRIDE_WINDOW_MS, refuseWhileActive } from './active-work.js';
+import { refuseManaged } from './rules.js';
 
 type Program = Resource<ControlProgramSpec, ControlProgramStatus>;
 

@@ -15,6 +15,7 @@ import type { ControlModule, ControlModuleTemplate } from '../control-modules/ki
 import { unitOf } from '../control-modules/rules.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { workOn } from '../plant/unit-owner.js';
+import { refuseWhileActive } from './active-work.js';
 import { blockCatalog, checkNetwork, compileText, compositeOf, compositesOf } from './composites.js';
 import { type ControlProgram, ControlProgramSpec, type ControlProgramStatus, type FunctionBlockType, type FunctionBlockTypeSpec, ownerOfProgram } from './kind.js';
 
@@ -287,14 +288,6 @@ function checkProgram(spec: ControlProgramSpec, before: ControlProgramSpec | und
 export function refuseProgramDelete(program: Resource<ControlProgramSpec, ControlProgramStatus>, read: StoreReader): void {
   refuseManaged(program);
   refuseWhileActive(program.metadata.site, program.spec.unitRef, read);
-}
-
-/** 409 while the unit works for a batch or an ad-hoc run (decisions Q-PROG-03). */
-export function refuseWhileActive(site: string, unitRef: string, read: StoreReader, wayOut = 'end that work, or arm override-hot-swap with a reason'): void {
-  const unit = read.get(UNIT, site, unitRef);
-  const holder = unit ? workOn(unit.status) : '';
-  if (holder === '') return;
-  throw conflict('active_batch', `unit ${unitRef} works for ${holder}; ${wayOut}`, { batch: holder, unit: unitRef });
 }
 
 const KNOWN_MEMBERS = ['unitRef', 'scanInterval', 'blocks', 'connections', 'variables', 'variableBindings'] as const;
