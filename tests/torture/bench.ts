@@ -95,7 +95,8 @@ export class Bench {
       const events: readonly Event[] = await this.story.events(this.batch);
       const kept = this.told.events.every((event, index) => JSON.stringify(events[index]) === JSON.stringify(event));
       if (!kept) problems.push(`events of ${this.batch} that were served are gone or read otherwise`);
-      if (!events.every((event, index) => event.id === index + 1)) problems.push(`events of ${this.batch} are not numbered without a gap`);
+      if (!events.every((event, index) => event.id === index + 1))
+        problems.push(`events of ${this.batch} are not numbered without a gap: ${events.map(({ id }) => id).filter((id, index) => id !== index + 1)[0]} of ${events.length}`);
     }
     return problems;
   }

@@ -23,31 +23,32 @@ const thereAs = async (answer: Promise<ApiAnswer>, what: string, holds: (body: a
   if (status !== 200) return `${what}: ${status}`;
   return holds(body) ? undefined : `${what} reads otherwise: ${JSON.stringify(body).slice(0, 200)}`;
 };
+/** By whoever is signed in at the time: a session need not outlive what was done to the box. */
 const posting =
-  (api: ApiClient, path: string, body: unknown) =>
+  (api: () => ApiClient, path: string, body: unknown) =>
   (nonce: string): Promise<ApiAnswer> =>
-    api.post(path, body, { 'x-dcs-nonce': nonce });
+    api().post(path, body, { 'x-dcs-nonce': nonce });
 
 const WRITERS: readonly Writer[] = [
-  ({ admin }, id) => ({
+  (story, id) => ({
     what: `area ${id}`,
-    send: posting(admin, `${SITE}/areas`, { name: `a-${id}`, description: id }),
-    missing: () => thereAs(admin.get(`${SITE}/areas/a-${id}`), `area a-${id}`, (body) => body.description === id),
+    send: posting(() => story.admin, `${SITE}/areas`, { name: `a-${id}`, description: id }),
+    missing: () => thereAs(story.admin.get(`${SITE}/areas/a-${id}`), `area a-${id}`, (body) => body.description === id),
   }),
-  ({ admin, mes }, id) => ({
+  (story, id) => ({
     what: `order ${id}`,
-    send: posting(mes, `${MES}/work-orders?dispatch=immediate`, { workOrderID: `T-${id}`, productDefinition: 'clean-train' }),
+    send: posting(() => story.mes, `${MES}/work-orders?dispatch=immediate`, { workOrderID: `T-${id}`, productDefinition: 'clean-train' }),
     missing: () =>
-      thereAs(admin.get(`${SITE}/batches`), `order T-${id}`, (body: { workOrderID: string }[]) => body.filter(({ workOrderID }) => workOrderID === `T-${id}`).length === 1),
+      thereAs(story.admin.get(`${SITE}/batches`), `order T-${id}`, (body: { workOrderID: string }[]) => body.filter(({ workOrderID }) => workOrderID === `T-${id}`).length === 1),
   }),
-  ({ admin }, id) => ({
+  (story, id) => ({
     what: `recipe ${id}`,
-    send: posting(admin, `${SITE}/recipes/master`, { name: `r-${id}`, spec: { productID: id } }),
-    missing: () => thereAs(admin.get(`${SITE}/recipes/master/r-${id}`), `recipe r-${id}`, (body) => body.phase === 'Draft'),
+    send: posting(() => story.admin, `${SITE}/recipes/master`, { name: `r-${id}`, spec: { productID: id } }),
+    missing: () => thereAs(story.admin.get(`${SITE}/recipes/master/r-${id}`), `recipe r-${id}`, (body) => body.phase === 'Draft'),
   }),
-  ({ admin }, id) => ({
+  (story, id) => ({
     what: `alarm definition ${id}`,
-    send: posting(admin, `${SITE}/alarmdefinitions`, {
+    send: posting(() => story.admin, `${SITE}/alarmdefinitions`, {
       name: `d-${id}`,
       sourceKind: 'Unit',
       sourceName: 'mx101',
@@ -57,7 +58,7 @@ const WRITERS: readonly Writer[] = [
       severity: 'Low',
       message: id,
     }),
-    missing: () => thereAs(admin.get(`${SITE}/alarmdefinitions/d-${id}`), `alarm definition d-${id}`, (body) => body.message === id),
+    missing: () => thereAs(story.admin.get(`${SITE}/alarmdefinitions/d-${id}`), `alarm definition d-${id}`, (body) => body.message === id),
   }),
 ];
 

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import Database from '../../src/platform/base/sqlite.js';
 import { runUntilKilled } from '../support/batch-story.js';
 import type { Bench } from './bench.js';
+import { STEPS, WallClock } from './clock.js';
 import { type EndsIn, PowerCut } from './power-cut.js';
 import type { Round, Scenario } from './scenario.js';
 
@@ -162,11 +163,54 @@ async function serveUntil(bench: Bench, state: string, over: () => boolean = () 
 }
 
 /** The appliance is gone: the files are looked at, it is started again, and everything is examined before anybody acts. */
-async function afterwards(bench: Bench, what: string): Promise<Round> {
+async function afterwards(bench: Bench, what: string, environment: Readonly<Record<string, string>> = {}): Promise<Round> {
   const damaged = bench.filesWhole();
-  await bench.start();
+  await bench.start(environment);
   await bench.story.inState(bench.batch, 'Held', 'Pending', 'Complete', 'Aborted', 'Idle').catch(() => undefined); // examine says where it stands
   return { what, problems: [...damaged, ...(await bench.examine())] };
+}
+
+/** Somebody sets the clock while a batch runs: nothing starts, holds, fails or is forgotten for it (D-C-07). */
+async function* clockSteps(bench: Bench, rounds: number): AsyncIterable<Round> {
+  const clock = new WallClock(bench.work);
+  await bench.start(clock.environment);
+  for (let round = 0; round < rounds; round += 1) {
+    const step = STEPS[round % STEPS.length];
+    if (step === undefined) return;
+    clock.stepTo(0);
+    await bench.running();
+    bench.load.start(2);
+    await pause(500);
+    clock.stepTo(step.ms());
+    await pause(1500);
+    await bench.load.stop();
+    const problems = [...(await bench.load.lost())];
+    const { phase } = await bench.story.batch(bench.batch);
+    if (phase !== 'Running' && phase !== 'Complete') problems.push(`the batch is ${phase} after the step: ${JSON.stringify((await bench.story.batch(bench.batch)).failure)}`);
+    const verified = (await bench.story.admin.get('/api/v1/audit/verify')).body;
+    if (verified?.ok !== true) problems.push(`the audit chain after the step: ${JSON.stringify(verified).slice(0, 300)}`);
+    await serveUntil(bench, 'Complete');
+    yield { what: `the clock was set ${step.what} while a batch ran`, problems };
+  }
+}
+
+/** The clock is another one at the start: everything falls to the safe side. */
+async function* clockRestarts(bench: Bench, rounds: number): AsyncIterable<Round> {
+  const clock = new WallClock(bench.work);
+  await bench.start(clock.environment);
+  for (let round = 0; round < rounds; round += 1) {
+    const step = STEPS[round % STEPS.length];
+    if (step === undefined) return;
+    await bench.running();
+    bench.load.start(2);
+    await runUntilKilled(bench.story, bench.batch, 800, bench.told);
+    await bench.load.stop();
+    clock.stepTo(step.ms());
+    yield await afterwards(bench, `started with the clock set ${step.what}`, clock.environment);
+    await bench.box.end();
+    clock.stepTo(0);
+    await bench.start(clock.environment);
+  }
 }
 
 export const SCENARIOS: readonly Scenario[] = [
@@ -185,5 +229,13 @@ export const SCENARIOS: readonly Scenario[] = [
     load: 'mixed',
     count: { short: 10, long: 60 },
     run: powerCuts,
+  },
+  { name: 'clock-step', proves: 'D-C-07, promise 11: a clock that is set while a batch runs changes nothing', load: 'mixed', count: { short: 0, long: 12 }, run: clockSteps },
+  {
+    name: 'clock-restart',
+    proves: 'D-C-07, D-C-08: with another clock at the start nothing starts and no nonce is good again',
+    load: 'mixed',
+    count: { short: 0, long: 10 },
+    run: clockRestarts,
   },
 ];
