@@ -107,7 +107,8 @@ export class DemoPlant {
     if (production) throw new Refusal('forbidden', 'the demonstration plant is not for production mode', { code: 'production_mode' });
     const actor = systemDemo(correlationID);
     const manifests = demoManifests(folder);
-    const mine = manifests.filter((manifest) => !this.#isKept(manifest));
+    const isAgain = store.get(DemoMark, '', DEMO_MARK)?.spec.version === versionOf(manifests);
+    const mine = manifests.filter((manifest) => !this.#isKept(manifest, isAgain));
     await this.#mark(mine.map((manifest) => [keyOf(manifest), PENDING]));
     const applied = await applyManifests(mine, actor, { store, clock });
     const count = (operation: string): number => applied.filter((result) => result.operation === operation).length;
@@ -124,8 +125,11 @@ export class DemoPlant {
     await this.provision();
   }
 
-  /** Whether somebody has worked on what the manifest describes since the demonstration wrote it, or before it did. */
-  #isKept(manifest: RawManifest): boolean {
+  /**
+   * Whether somebody has worked on what the manifest describes since the demonstration wrote it, or before it did. A recipe that is
+   * signed is kept as it was signed, unless these very manifests have been applied before (`isAgain`): then nothing of it changes.
+   */
+  #isKept(manifest: RawManifest, isAgain: boolean): boolean {
     const { kind, metadata } = manifest;
     const site = appliedKind(kind)?.scope === 'site' ? DEMO_SITE : '';
     if (this.#parts.store.isQuarantined({ kind, site, name: metadata.name })) return true; // what cannot be read is told, not written over
@@ -133,7 +137,7 @@ export class DemoPlant {
     if (digest === undefined) return false;
     const recipe = manifest.kind === MASTER_RECIPE.kind ? this.#parts.store.get(MASTER_RECIPE, DEMO_SITE, manifest.metadata.name) : undefined;
     const left = this.#parts.store.get(DemoMark, '', DEMO_MARK)?.spec.applied[keyOf(manifest)];
-    if (recipe && recipe.status.phase !== 'Draft' && left !== PENDING) return true;
+    if (recipe && recipe.status.phase !== 'Draft' && left !== PENDING && !isAgain) return true;
     return left !== PENDING && left !== digest;
   }
 
