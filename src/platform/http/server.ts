@@ -228,7 +228,6 @@ class Front {
   #answer(exchange: Exchange, answer: Answer): void {
     if (!(answer instanceof StreamedAnswer) || exchange.method === 'HEAD') return this.#isPackable(exchange, answer) ? this.#pack(exchange, answer) : exchange.answer(answer);
     exchange.defer();
-    exchange.resume(); // a reader who goes away in the middle is noticed
     this.#open += 1;
     void exchange.send(answer, this.#options.log).then(() => this.#close());
   }
@@ -513,6 +512,7 @@ class Exchange implements Incoming {
         for (const name in answer.headers) res.writeHeader(name, answer.headers[name]);
       });
       for await (const chunk of answer.chunks) {
+        this.resume(); // not before there is something to send: from then on a reader who goes away or takes nothing for ten seconds is noticed
         for (let at = 0; at < chunk.length && !this.#ended; ) {
           const written = this.#writeSlices(chunk, at);
           at = written.at;
