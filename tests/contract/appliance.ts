@@ -21,11 +21,11 @@ export const BODY_BYTES_MAX = 16_384;
 const TIME_SCALE = 5;
 const WAIT_MS = 60_000;
 
-/** Real time with a wall clock that can be put forward. */
+/** Real time that can be put forward: both clocks, as when it passes. */
 class AgingClock implements Clock {
   #aheadMs = 0;
   wallMs = (): number => systemClock.wallMs() + this.#aheadMs;
-  monoMs = (): number => systemClock.monoMs();
+  monoMs = (): number => systemClock.monoMs() + this.#aheadMs;
   after = (delayMs: number, call: () => void): (() => void) => systemClock.after(delayMs, call);
   age = (ms: number): void => {
     this.#aheadMs += ms;
@@ -135,7 +135,7 @@ export class ApplianceTest implements WalkTarget {
 
   async #makeClient(groups: readonly string[]): Promise<Client> {
     const username = `walker-${this.#clients.size}`;
-    const body = { username, password: PASSWORD, displayName: groups.join(' '), groups: groups.map((group) => `lineside-${group}`), mustChangePassword: false };
+    const body = { username, password: PASSWORD, displayName: groups.join(' ') || 'nobody', groups: groups.map((group) => `lineside-${group}`), mustChangePassword: false };
     const made = await this.admin.post('/api/v1/auth/users', body);
     if (made.status !== 201) throw new Error(`user ${username}: ${made.text}`);
     return this.signIn(username);

@@ -113,7 +113,7 @@ class Walk {
   async prepare(): Promise<void> {
     const { test, site, foreignSite } = this.options;
     this.admin = await test.as('admin');
-    this.nobody = await test.as('no-role');
+    this.nobody = await test.as(); // no group at all
     this.confined = await test.as('supervisor', `site-${foreignSite}`);
     this.key = (await this.admin.post('/api/v1/mes/apikeys', { name: `walk-${randomUUID().slice(0, 8)}`, site })).body.key;
     this.usedNonce = randomUUID();

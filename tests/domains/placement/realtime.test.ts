@@ -80,7 +80,7 @@ t.test('Performance D: system health shows the priority and warns only while uni
   const row = SYSTEM_ROUTES.find(({ path }) => path === '/api/v1/system/health');
   const healthOf = async (units: number, realtime: Realtime): Promise<unknown> =>
     row?.handle(
-      {} as never,
+      { caller: { sites: null } } as never,
       {
         system: {
           authMode: 'local',
@@ -88,9 +88,14 @@ t.test('Performance D: system health shows the priority and warns only while uni
           settingsWithoutEffect: [],
           storageAccepting: () => true,
           contained: () => ({ total: 0, recent: 0, seams: [] }),
+          lockedNames: () => 0,
+          troubles: () => [],
+          notes: () => [],
+          integrity: () => ({ ok: null, checkedAt: '', problems: 0 }),
           runtimes: () => Array.from({ length: units }, () => ({ site: 's', unit: 'u', ready: true, message: '' })),
           realtime: () => realtime,
         },
+        store: { faults: [] },
       } as never,
     );
   const refused = { granted: false, reason: 'the machine refuses it' };
