@@ -198,7 +198,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const troubled = (site: string, source: string): void => wakeSystem(site, controllerKey(source));
   const unitLoop = new ReconcileLoop(units, clock, log, troubled);
   const ioLoop = new ReconcileLoop(ioModules, clock, log, troubled);
-  const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store, clock }), clock, log, troubled);
+  const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store }), clock, log, troubled);
 
   // ------------------------------------------------------------ batches and records
   const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
@@ -427,7 +427,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   hub.start();
 
   // ------------------------------------------------------------ gateway
-  const alarms = alarmView(store, clock);
+  const alarms = alarmView(store);
   const siteExists = (site: string): boolean => store.get(Site, '', site) !== undefined;
   const served: { gateway?: Gateway } = {};
   const inClear = settings.tlsCertFile === null && !LOOPBACK.test(settings.listen);

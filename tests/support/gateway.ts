@@ -220,7 +220,8 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
 }
 
 /** The account is made in the store, as an administrator would have left it; signing in goes over HTTP. */
-async function signIn(test: GatewayTest, groups: readonly string[]): Promise<Client> {
+/** A session of its own; `as` gives the one that a group has already. */
+export async function signIn(test: GatewayTest, groups: readonly string[]): Promise<Client> {
   const username = `user-${randomUUID().slice(0, 8)}`;
   await makeAccount(test, username, groups);
   const answer = await test.request('POST', '/api/v1/auth/login', { body: { username, password: PASSWORD } });

@@ -14,7 +14,7 @@ import { Unit } from '../plant/kind.js';
 import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alarm-event.js';
 import { type BatchAlarmFact, batchAlarmStream } from './batch-alarms.js';
 import { alarmIndex, systemName } from './alarm-index.js';
-import { isShelved } from './counts.js';
+import { isShelved, shelfOf, unshelved } from './counts.js';
 import { Alarm, AlarmCounter, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmSpec, type AlarmStatus, SOURCE_KINDS } from './kind.js';
 import { unitsConcerned } from './sources.js';
 import type { AlarmEventWord } from './transitions.js';
@@ -85,7 +85,7 @@ export class AlarmBook {
   /** @throws Refusal while the ledger refuses commits. */
   write(change: AlarmChange, { puts = [], audits = [], remove = false }: Beside = {}): Applied {
     const { site, name, spec, status, event } = change;
-    const fact = event && { ...change, event, at: change.at ?? this.now() };
+    const fact = event && { ...change, event, at: change.at ?? this.now(), shelved: isShelved(status, this.#store.terms) };
     const own = fact ? [{ stream: alarmStream(site), body: (sequence: number) => alarmEvent(fact, sequence) }] : [];
     const applied = this.#store.apply({
       puts: remove ? puts : [{ kind: Alarm, site, name, spec, status } as Put, ...puts],
@@ -120,14 +120,13 @@ export class AlarmBook {
       priority: spec.priority,
       activatedAt: at,
       tagName: spec.tagName,
-      shelvedUntil: shelf?.status.shelvedUntil ?? '',
-      shelvedBy: shelf?.status.shelvedBy ?? '',
+      ...shelfOf(shelf?.status),
       exceptionAction: spec.exceptionAction,
       ...due,
       origin: 'definition',
     };
     const puts: Put[] = [{ kind: AlarmDefinition, site, name: definition.metadata.name, status: { ...definition.status, raised: count, activeAlarmRef: name } } as Put];
-    if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: { ...shelf.status, shelvedUntil: '', shelvedBy: '' } } as Put);
+    if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: unshelved(shelf.status) } as Put);
     this.write({ site, name, spec: alarm, status, event: 'Activated', at }, { puts });
     return name;
   }
@@ -135,15 +134,14 @@ export class AlarmBook {
   /** An alarm of the product itself, which no definition created. Takes over a shelf as one of a definition does. */
   raiseSystem(site: string, topic: string, condition: SystemCondition, atMs: number): string {
     const { name, count, counter } = this.#nextSystemName(site, topic);
-    const nowMs = this.#clock.wallMs();
     const shelf = alarmIndex(this.#store)
       .ofSource(site, topic, condition.source)
-      .find(({ status }) => status.state === 'ClearedAcknowledged' && isShelved(status, nowMs));
+      .find(({ status }) => status.state === 'ClearedAcknowledged' && isShelved(status, this.#store.terms));
     const at = timestamp(atMs);
     const spec = systemSpec(condition);
-    const status: AlarmStatus = { ...systemStatus(spec, condition, at), shelvedUntil: shelf?.status.shelvedUntil ?? '', shelvedBy: shelf?.status.shelvedBy ?? '' };
+    const status: AlarmStatus = { ...systemStatus(spec, condition, at), ...shelfOf(shelf?.status) };
     const puts: Put[] = [{ kind: AlarmCounter, site, name: COUNTER, spec: { raised: { ...counter, [topic]: count } } } as Put];
-    if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: { ...shelf.status, shelvedUntil: '', shelvedBy: '' } } as Put);
+    if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: unshelved(shelf.status) } as Put);
     this.write({ site, name, spec, status, event: 'Activated', at }, { puts });
     return name;
   }
@@ -176,10 +174,9 @@ export class AlarmBook {
   }
 
   #standingShelf(site: string, definition: string): AlarmResource | undefined {
-    const nowMs = this.#clock.wallMs();
     return alarmIndex(this.#store)
       .ofDefinition(site, definition)
-      .find(({ status }) => status.state === 'ClearedAcknowledged' && isShelved(status, nowMs));
+      .find(({ status }) => status.state === 'ClearedAcknowledged' && isShelved(status, this.#store.terms));
   }
 
   /** `<definition>-<n>`, never used before. */

@@ -3,11 +3,13 @@
  * that whoever changes an alarm is announced without knowing of streams. An alarm that cannot be stored is told at once.
  */
 import type { Clock } from '../../platform/base/clock.js';
+import type { Terms } from '../../platform/base/term.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { ChannelEvent } from '../../platform/stream/channel.js';
 import type { Hub } from '../../platform/stream/hub.js';
 import { Untold } from '../../platform/stream/untold.js';
+import { isShelved } from './counts.js';
 import { Alarm, type AlarmSpec, type AlarmStatus } from './kind.js';
 import { resolvedAtMs } from './transitions.js';
 import { unstoredAlarms } from './unstored-alarms.js';
@@ -17,8 +19,8 @@ const RESOLVED_REPLAY_MS = 15 * 60_000; // contract 2, Limits
 export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, 'publish'>; readonly store: Store; readonly clock: Clock }): void {
   const announce = (alarm: Resource<AlarmSpec, AlarmStatus>, before: Resource<AlarmSpec, AlarmStatus> | undefined): void => {
     const { site, name } = alarm.metadata;
-    const frame = frameOf(alarm, clock.wallMs());
-    if (before && JSON.stringify(frameOf(before, clock.wallMs())) === JSON.stringify(frame) && before.status.shelvedUntil === alarm.status.shelvedUntil) return;
+    const frame = frameOf(alarm, store.terms);
+    if (before && JSON.stringify(frameOf(before, store.terms)) === JSON.stringify(frame) && before.status.shelvedUntil === alarm.status.shelvedUntil) return;
     const resolvedMs = alarm.status.state === 'ClearedAcknowledged' ? clock.wallMs() - resolvedAtMs(alarm.status, alarm.metadata.updatedAt) : undefined;
     if (resolvedMs !== undefined && resolvedMs >= RESOLVED_REPLAY_MS) return forget(alarm); // resolved before this process began
     hub.publish({
@@ -56,13 +58,13 @@ export function publishAlarms({ hub, store, clock }: { readonly hub: Pick<Hub, '
   unstoredAlarms(store).onChange((alarm, what) => {
     const { site, name } = alarm.metadata;
     const event = { channel: 'alarms', key: name, site, unit: alarm.status.unit, unrecorded: true } as const;
-    if (what === 'stands') hub.publish({ ...event, frame: frameOf(alarm, clock.wallMs()) });
+    if (what === 'stands') hub.publish({ ...event, frame: frameOf(alarm, store.terms) });
     else if (!store.get(Alarm, site, name)) hub.publish({ ...event, frame: {}, forget: true });
   });
   for (const alarm of store.list(Alarm)) announce(alarm, undefined);
 }
 
-function frameOf({ metadata, spec, status }: Resource<AlarmSpec, AlarmStatus>, nowMs: number): Record<string, unknown> {
+function frameOf({ metadata, spec, status }: Resource<AlarmSpec, AlarmStatus>, terms: Terms): Record<string, unknown> {
   const { shelvedUntil } = status;
   return {
     type: 'alarm',
@@ -71,7 +73,7 @@ function frameOf({ metadata, spec, status }: Resource<AlarmSpec, AlarmStatus>, n
     severity: spec.severity,
     state: status.state,
     message: spec.message,
-    shelved: shelvedUntil !== '' && Date.parse(shelvedUntil) > nowMs,
+    shelved: isShelved(status, terms),
     shelvedUntil,
   };
 }

@@ -1,6 +1,5 @@
 /** The history of alarms: one fact per transition or change of a flag (decisions Q-ALARM-07), kept beside the audit trail. */
 import type { Actor } from '../../platform/store/audit-record.js';
-import { isShelved } from './counts.js';
 import type { AlarmSpec, AlarmState, AlarmStatus } from './kind.js';
 import type { AlarmEventWord } from './transitions.js';
 
@@ -37,10 +36,11 @@ export interface AlarmFact {
   readonly status: AlarmStatus;
   readonly event: AlarmEventWord;
   readonly at: string;
+  readonly shelved: boolean;
   readonly by?: Pick<Actor, 'accountId' | 'displayName'>;
 }
 
-export function alarmEvent({ site, name, spec, status, event, at, by }: AlarmFact, sequence: number): AlarmEvent {
+export function alarmEvent({ site, name, spec, status, event, at, shelved, by }: AlarmFact, sequence: number): AlarmEvent {
   return {
     sequence,
     timestamp: at,
@@ -55,7 +55,7 @@ export function alarmEvent({ site, name, spec, status, event, at, by }: AlarmFac
     state: status.state,
     message: spec.message,
     value: status.value,
-    ...(isShelved(status, Date.parse(at)) ? { shelved: true as const } : {}),
+    ...(shelved ? { shelved: true as const } : {}),
     ...(by ? { accountId: by.accountId, displayName: by.displayName } : {}),
   };
 }

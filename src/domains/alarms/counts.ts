@@ -1,5 +1,5 @@
 /** How many alarms stand, for overviews (decisions Q-TAG-15). */
-import type { Clock } from '../../platform/base/clock.js';
+import type { Terms } from '../../platform/base/term.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { AlarmCounts, AlarmView } from '../units/overview.js';
@@ -8,15 +8,32 @@ import { unstoredAlarms } from './unstored-alarms.js';
 
 type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
 
-export function isShelved(status: AlarmStatus, nowMs: number): boolean {
-  return status.shelvedUntil !== '' && Date.parse(status.shelvedUntil) > nowMs;
+export type Shelf = Pick<AlarmStatus, 'shelvedUntil' | 'shelvedBy' | 'shelf'>;
+
+export function isShelved(status: Shelf, terms: Terms): boolean {
+  return shelfLeftMs(status, terms) > 0;
+}
+
+export function shelfLeftMs({ shelvedUntil, shelf }: Shelf, terms: Terms): number {
+  return terms.remainingMs({ until: shelvedUntil, term: shelf });
+}
+
+/** What an alarm takes over from the one that was shelved before it. */
+export function shelfOf(status: Shelf | undefined): Shelf {
+  if (!status) return { shelvedUntil: '', shelvedBy: '' };
+  const { shelvedUntil, shelvedBy, shelf } = status;
+  return { shelvedUntil, shelvedBy, ...(shelf ? { shelf } : {}) };
+}
+
+export function unshelved({ shelf: _shelf, ...status }: AlarmStatus): AlarmStatus {
+  return { ...status, shelvedUntil: '', shelvedBy: '' };
 }
 
 export function isActive(state: AlarmStatus['state']): boolean {
   return state === 'ActiveUnacknowledged' || state === 'ActiveAcknowledged';
 }
 
-export function alarmView(store: Store, clock: Clock): AlarmView {
+export function alarmView(store: Store): AlarmView {
   const alarms = unstoredAlarms(store);
   const count = (alarms: readonly AlarmResource[]): AlarmCounts => {
     const active = alarms.filter((alarm) => isActive(alarm.status.state));
@@ -24,7 +41,7 @@ export function alarmView(store: Store, clock: Clock): AlarmView {
     return {
       active: active.length,
       unacknowledged: alarms.filter((alarm) => alarm.status.state.endsWith('Unacknowledged')).length,
-      shelved: alarms.filter((alarm) => isShelved(alarm.status, clock.wallMs())).length,
+      shelved: alarms.filter((alarm) => isShelved(alarm.status, store.terms)).length,
       bySeverity,
       highestSeverity: ALARM_SEVERITIES.findLast((severity) => bySeverity[severity] > 0) ?? '',
     };

@@ -1,5 +1,6 @@
 /** An alarm as it is read (contract 2, Alarm; decisions D-ALARM-01). */
 import { readChoices, readFlag, wordsOf } from '../../platform/http/log-query.js';
+import type { Terms } from '../../platform/base/term.js';
 import type { Query } from '../../platform/http/route.js';
 import type { AlarmResource } from './alarm-book.js';
 import { isActive, isShelved } from './counts.js';
@@ -8,7 +9,7 @@ import { ALARM_SEVERITIES, ALARM_STATES, ALARM_TYPES } from './kind.js';
 export type AlarmDto = ReturnType<typeof alarmDto>;
 
 /** `shelved` is judged against the present time; `shelvedUntil` may outlive its shelf. */
-export function alarmDto({ metadata, spec, status }: AlarmResource, nowMs: number, evaluable: boolean) {
+export function alarmDto({ metadata, spec, status }: AlarmResource, terms: Terms, evaluable: boolean) {
   return {
     name: metadata.name,
     source: spec.source,
@@ -21,7 +22,7 @@ export function alarmDto({ metadata, spec, status }: AlarmResource, nowMs: numbe
     setpoint: spec.setpoint,
     value: status.value,
     acknowledgedBy: status.acknowledgedBy,
-    shelved: isShelved(status, nowMs),
+    shelved: isShelved(status, terms),
     shelvedUntil: status.shelvedUntil,
     unit: status.unit,
     occurrences: status.occurrences,

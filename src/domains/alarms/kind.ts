@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { STATES } from '../../../runtime/vocabulary/states.js';
 import { NumberText, Required, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
+import type { Term } from '../../platform/base/term.js';
 import { admitDefinition } from './rules.js';
 
 export const ALARM_TYPES = ['Process', 'Equipment', 'Batch', 'System', 'Safety'] as const; // decisions Q-ALARM-01
@@ -126,6 +127,8 @@ export interface AlarmStatus {
   readonly acknowledgedBy: string;
   readonly shelvedUntil: string;
   readonly shelvedBy: string;
+  /** The shelf as it is judged. */
+  readonly shelf?: Term;
   readonly origin: 'definition' | 'system' | 'apply';
   /** Of the definition when it raised the alarm; empty or absent when it watched no tag. */
   readonly tagName?: string;

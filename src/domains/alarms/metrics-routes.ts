@@ -50,9 +50,9 @@ export const metricsRoutes: readonly Route<MetricsRouteDeps>[] = [
         unstoredAlarms(store)
           .list(site)
           .filter(({ status }) => unit === '' || status.unit === unit);
-      if (window.toMs >= nowMs) return metrics.report(alarms(), nowMs);
+      if (window.toMs >= nowMs) return metrics.report(alarms(), store.terms);
       const then = await takeBack(window, read, nowMs);
-      return metrics.report(alarms(), nowMs, then && then.standing(alarms()));
+      return metrics.report(alarms(), store.terms, then && then.standing(alarms()));
     },
   }),
 ];

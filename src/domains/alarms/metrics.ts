@@ -7,6 +7,7 @@
  * Events come in the order of their times; nothing but counts and the open spells of single alarms is kept of them.
  */
 import { timestamp } from '../../platform/base/clock.js';
+import type { Terms } from '../../platform/base/term.js';
 import type { AlarmEvent } from './alarm-event.js';
 import type { AlarmResource } from './alarm-book.js';
 import { isActive, isShelved } from './counts.js';
@@ -125,7 +126,7 @@ export class AlarmMetrics {
   }
 
   /** `alarms`: those there are now. `then`: those that stood at the end of the window, when that is past; null when that cannot be told. */
-  report(alarms: readonly AlarmResource[], nowMs: number, then: readonly Standing[] | null = present(alarms)) {
+  report(alarms: readonly AlarmResource[], terms: Terms, then: readonly Standing[] | null = present(alarms)) {
     const { fromMs, toMs } = this.#window;
     const { activated, underShelf, cleared, shelved, suppressed } = this.#events;
     const top = this.#mostFrequent();
@@ -149,7 +150,7 @@ export class AlarmMetrics {
         return { severity, activations, share: share(activations, activated) };
       }),
       timeToAcknowledge: this.#timeToAcknowledge(),
-      shelved: { events: shelved, activations: underShelf, now: alarms.filter(({ status }) => isShelved(status, nowMs)).length },
+      shelved: { events: shelved, activations: underShelf, now: alarms.filter(({ status }) => isShelved(status, terms)).length },
       suppressed: { events: suppressed, now: alarms.filter(({ status }) => status.suppressed === true).length },
     };
   }

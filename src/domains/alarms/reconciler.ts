@@ -3,18 +3,17 @@
  * shelf, and its own end some time after it was resolved.
  */
 import type { Clock } from '../../platform/base/clock.js';
+import { Deadline } from '../../platform/base/elapsed.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
 import type { AlarmBook, AlarmResource } from './alarm-book.js';
-import { isShelved } from './counts.js';
+import { shelfLeftMs, unshelved } from './counts.js';
 import type { ExceptionCommands } from './exception-commands.js';
 import { Alarm, type PendingAcknowledgement } from './kind.js';
 import { acknowledgeRule, alarmTransition, moved, resolvedAtMs } from './transitions.js';
 
 const CONTROLLER = component('alarm-controller');
-/** Looked at this often at least, so that a wall clock that is set moves the ends too. */
-const LOOK_MS = 60_000;
 /** A command waits for its judge some milliseconds; the next one asks for the place so often. */
 const COMMAND_AGAIN_MS = 100;
 
@@ -30,9 +29,14 @@ export interface AlarmReconcilerParts {
 export class AlarmReconciler implements Reconciler {
   readonly name = 'alarm';
   readonly #parts: AlarmReconcilerParts;
+  /** How long each resolved alarm stays, by uid; its age is taken from the wall clock once, when it is first seen. */
+  readonly #resolved = new Map<string, Deadline>();
 
   constructor(parts: AlarmReconcilerParts) {
     this.#parts = parts;
+    parts.store.watch(Alarm, ({ type, resource }) => {
+      if (type === 'remove') this.#resolved.delete(resource.metadata.uid);
+    });
   }
 
   keys(): Iterable<Key> {
@@ -78,10 +82,10 @@ export class AlarmReconciler implements Reconciler {
 
   /** The end of a shelf by time equals unshelve (decisions Q-ALARM-02). */
   #endShelf({ metadata, spec, status }: AlarmResource): Outcome {
-    const { book, clock } = this.#parts;
+    const { book, store } = this.#parts;
     if (status.shelvedUntil === '') return 'settled';
-    const nowMs = clock.wallMs();
-    if (isShelved(status, nowMs)) return { lookAgainMs: Math.min(Date.parse(status.shelvedUntil) - nowMs, LOOK_MS) };
+    const leftMs = shelfLeftMs(status, store.terms);
+    if (leftMs > 0) return { lookAgainMs: leftMs };
     const { site, name } = metadata;
     const audit: AuditDraft = {
       site,
@@ -93,7 +97,7 @@ export class AlarmReconciler implements Reconciler {
       details: { shelvedUntil: status.shelvedUntil, shelvedBy: status.shelvedBy },
       correlationID: `shelf-${name}`,
     };
-    book.write({ site, name, spec, status: { ...status, shelvedUntil: '', shelvedBy: '' }, event: 'Unshelved' }, { audits: [audit] });
+    book.write({ site, name, spec, status: unshelved(status), event: 'Unshelved' }, { audits: [audit] });
     return { lookAgainMs: 0 };
   }
 
@@ -101,8 +105,12 @@ export class AlarmReconciler implements Reconciler {
   #retire({ metadata, status }: AlarmResource): Outcome {
     const { store, clock, resolvedRetentionMs } = this.#parts;
     if (status.state !== 'ClearedAcknowledged') return 'settled';
-    const leftMs = resolvedAtMs(status, metadata.updatedAt) + resolvedRetentionMs - clock.wallMs();
-    if (leftMs > 0) return { lookAgainMs: Math.min(leftMs, LOOK_MS) };
+    let kept = this.#resolved.get(metadata.uid);
+    if (!kept) {
+      const ageMs = Math.max(0, clock.wallMs() - resolvedAtMs(status, metadata.updatedAt));
+      this.#resolved.set(metadata.uid, (kept = new Deadline(clock, resolvedRetentionMs - ageMs)));
+    }
+    if (!kept.hasPassed) return { lookAgainMs: kept.remainingMs };
     store.apply({ removes: [{ kind: Alarm.kind, site: metadata.site, name: metadata.name }] });
     return 'settled';
   }

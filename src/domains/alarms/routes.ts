@@ -3,7 +3,7 @@
  * system or restored by apply, never created or edited over these routes.
  */
 import * as v from 'valibot';
-import { type Clock, timestamp } from '../../platform/base/clock.js';
+import type { Clock } from '../../platform/base/clock.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
@@ -16,7 +16,7 @@ import type { AuditTarget } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
 import type { AlarmBook, AlarmResource } from './alarm-book.js';
 import { alarmStream } from './alarm-event.js';
-import { isShelved } from './counts.js';
+import { isShelved, unshelved } from './counts.js';
 import { alarmDto, readAlarmFilter } from './dto.js';
 import { Alarm, ALARM_SEVERITIES } from './kind.js';
 import { metricsRoutes } from './metrics-routes.js';
@@ -112,11 +112,11 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     async handle({ params, body, caller, audit }, deps) {
       const durationMs = readShelf(body.duration, deps.shelveMaxMs);
       const alarm = requireAlarm(deps.store, params.site, params.name);
-      refuse('shelve', alarm, deps.clock.wallMs());
-      const shelvedUntil = timestamp(deps.clock.wallMs() + durationMs);
+      refuse('shelve', alarm, deps.store);
+      const { until: shelvedUntil, term } = deps.store.terms.begin(durationMs);
       const draft = audit({ target: target(params), details: { duration: body.duration, shelvedUntil } });
       const { metadata, spec, status } = alarm;
-      const shelf = { ...status, shelvedUntil, shelvedBy: caller.displayName };
+      const shelf = { ...status, shelvedUntil, shelvedBy: caller.displayName, shelf: term };
       await deps.book.write({ site: metadata.site, name: metadata.name, spec, status: shelf, event: 'Shelved', by: by(caller) }, { audits: [draft] }).durable;
       return answer(params, deps, `alarm ${params.name} is shelved until ${shelvedUntil}`);
     },
@@ -132,10 +132,10 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     exists,
     async handle({ params, caller, audit }, deps) {
       const alarm = requireAlarm(deps.store, params.site, params.name);
-      refuse('unshelve', alarm, deps.clock.wallMs());
+      refuse('unshelve', alarm, deps.store);
       const { metadata, spec, status } = alarm;
       const draft = audit({ target: target(params), details: { shelvedUntil: status.shelvedUntil, shelvedBy: status.shelvedBy } });
-      const bare = { ...status, shelvedUntil: '', shelvedBy: '' };
+      const bare = unshelved(status);
       await deps.book.write({ site: metadata.site, name: metadata.name, spec, status: bare, event: 'Unshelved', by: by(caller) }, { audits: [draft] }).durable;
       return answer(params, deps, `alarm ${params.name} is no longer shelved`);
     },
@@ -193,17 +193,17 @@ function requireAlarm(store: Store, site: string, name: string): AlarmResource {
   return alarm;
 }
 
-function served(alarm: AlarmResource, { clock, isEvaluable }: AlarmRouteDeps): ReturnType<typeof alarmDto> {
+function served(alarm: AlarmResource, { store, isEvaluable }: AlarmRouteDeps): ReturnType<typeof alarmDto> {
   const { spec, status, metadata } = alarm;
   const evaluable = spec.definitionRef === '' ? status.origin === 'system' : isEvaluable(metadata.site, spec.definitionRef);
-  return alarmDto(alarm, clock.wallMs(), evaluable);
+  return alarmDto(alarm, store.terms, evaluable);
 }
 
 /** As it is at the time of the reply; the verdict may follow. */
-function answer({ site, name }: Named, { store, clock }: AlarmRouteDeps, message: string): Record<string, unknown> {
+function answer({ site, name }: Named, { store }: AlarmRouteDeps, message: string): Record<string, unknown> {
   const { status } = requireAlarm(store, site, name);
   const { state, acknowledgedBy, shelvedUntil } = status;
-  return { ok: true, name, state, acknowledgedBy, shelved: isShelved(status, clock.wallMs()), shelvedUntil, message };
+  return { ok: true, name, state, acknowledgedBy, shelved: isShelved(status, store.terms), shelvedUntil, message };
 }
 
 function by({ accountId, displayName }: Caller): { readonly accountId: string; readonly displayName: string } {
@@ -211,8 +211,8 @@ function by({ accountId, displayName }: Caller): { readonly accountId: string; r
 }
 
 /** @throws Refusal 409: shelve outside ActiveAcknowledged, unshelve with no shelf in effect. */
-function refuse(verb: 'shelve' | 'unshelve', { metadata: { name }, status }: AlarmResource, nowMs: number): void {
-  const why = shelfObstacle(verb, name, status, nowMs);
+function refuse(verb: 'shelve' | 'unshelve', { metadata: { name }, status }: AlarmResource, { terms }: Store): void {
+  const why = shelfObstacle(verb, name, status, terms);
   if (why !== '') throw conflict(verb === 'shelve' ? 'not_active_acknowledged' : 'not_shelved', why, { state: status.state });
 }
 

@@ -1,4 +1,5 @@
 /** The state table of alarms (decisions Q-ALARM-02). Shelving is a flag beside the state, so it has no rows here. */
+import type { Terms } from '../../platform/base/term.js';
 import type { AlarmState, AlarmStatus } from './kind.js';
 import { isActive, isShelved } from './counts.js';
 
@@ -50,8 +51,8 @@ export function moved(status: AlarmStatus, { to, event }: AlarmTransition, at: s
 export type ShelfVerb = 'shelve' | 'unshelve';
 
 /** Why a shelf cannot be begun or ended now, for the operator; '' when it can. */
-export function shelfObstacle(verb: ShelfVerb, name: string, status: AlarmStatus, nowMs: number): string {
-  if (verb === 'unshelve') return isShelved(status, nowMs) ? '' : `alarm ${name} is not shelved`;
+export function shelfObstacle(verb: ShelfVerb, name: string, status: AlarmStatus, terms: Terms): string {
+  if (verb === 'unshelve') return isShelved(status, terms) ? '' : `alarm ${name} is not shelved`;
   if (status.state === 'ActiveAcknowledged') return '';
   const first = status.state === 'ActiveUnacknowledged' ? '; acknowledge it before shelving' : '; only an active, acknowledged alarm can be shelved';
   return `alarm ${name} is ${status.state}${first}`;

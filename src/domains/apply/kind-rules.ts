@@ -1,5 +1,6 @@
 /** What apply must know of single kinds beside their admission (decisions Q-CHANGE-08, Q-ALARM-08, Q-PROG-03). */
 import { conflict } from '../../platform/base/refusal.js';
+import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
@@ -18,6 +19,7 @@ export interface ApplyCase {
   readonly changed: boolean;
   readonly read: StoreReader;
   readonly nowMs: number;
+  readonly terms: Terms;
 }
 
 /** Refuses, or returns the status to write with the change. */
@@ -25,19 +27,19 @@ type ApplyRule = (request: ApplyCase) => { readonly status?: unknown; readonly p
 
 const RULES: Readonly<Record<string, ApplyRule>> = {
   /** The active-batch gate holds for apply as well; an armed override is used up. */
-  ControlProgram({ before, changed, spec, read, nowMs }) {
+  ControlProgram({ before, changed, spec, read, terms }) {
     if (!before || !changed) return undefined;
-    return { status: passGate(before as Resource<ControlProgramSpec, ControlProgramStatus>, spec as ControlProgramSpec, read, nowMs) };
+    return { status: passGate(before as Resource<ControlProgramSpec, ControlProgramStatus>, spec as ControlProgramSpec, read, terms) };
   },
 
-  ControlModule({ before, changed, spec, read, nowMs }) {
+  ControlModule({ before, changed, spec, read, terms }) {
     if (!before || !changed) return undefined;
-    return { status: passModuleGate(before as Resource<ControlModuleSpec, ControlModuleStatus>, spec as ControlModuleSpec, read, nowMs) };
+    return { status: passModuleGate(before as Resource<ControlModuleSpec, ControlModuleStatus>, spec as ControlModuleSpec, read, terms) };
   },
 
-  ControlModuleTemplate({ before, changed, spec, read, nowMs }) {
+  ControlModuleTemplate({ before, changed, spec, read, terms }) {
     if (!before || !changed) return undefined;
-    return { puts: passTemplateGate(before as Resource<ControlModuleTemplateSpec>, spec as ControlModuleTemplateSpec, read, nowMs) };
+    return { puts: passTemplateGate(before as Resource<ControlModuleTemplateSpec>, spec as ControlModuleTemplateSpec, read, terms) };
   },
 
   Batch({ before, changed, name }) {

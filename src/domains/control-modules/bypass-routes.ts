@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { readDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
+import { shown } from '../../platform/base/term.js';
 import { checkReason } from '../../platform/http/reason.js';
 import { done, type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
@@ -52,7 +53,7 @@ export const bypassRoutes: readonly Route<BypassDeps>[] = [
     exists,
     handle({ params }, deps) {
       const { interlockBypass } = requireModule(params, deps).status;
-      return { controlModule: params.cm, ...(inForce(interlockBypass, deps.clock.wallMs()) ? interlockBypass : NO_BYPASS) };
+      return { controlModule: params.cm, ...(inForce(interlockBypass, deps.store.terms) ? shown(interlockBypass) : NO_BYPASS) };
     },
   }),
   route({
@@ -70,12 +71,12 @@ export const bypassRoutes: readonly Route<BypassDeps>[] = [
       const { params, body, caller } = context;
       const module = requireModule(params, deps);
       const request = { by: caller.displayName, reason: body.reason, durationMs: durationOf(body.duration, deps), interlocks: body.interlocks };
-      const interlockBypass = begin(module, request, deps.store, deps.clock.wallMs());
-      const audit = context.audit({ operatorReason: body.reason, after: interlockBypass });
+      const interlockBypass = begin(module, request, deps.store, deps.store.terms);
+      const audit = context.audit({ operatorReason: body.reason, after: shown(interlockBypass) });
       const which = interlockBypass.interlocks.join(', ');
       const facts = bypassFacts(params, deps, { audit, value: `until ${interlockBypass.until}`, previousValue: '', message: `interlock bypass of ${which || params.cm}` });
       await deps.store.write({ puts: [putOf(params, deps, interlockBypass)], audits: [audit], facts });
-      return { controlModule: params.cm, ...interlockBypass };
+      return { controlModule: params.cm, ...shown(interlockBypass) };
     },
   }),
   route({
@@ -90,9 +91,9 @@ export const bypassRoutes: readonly Route<BypassDeps>[] = [
     async handle(context, deps) {
       const { params, body } = context;
       const before = requireModule(params, deps).status.interlockBypass;
-      if (!inForce(before, deps.clock.wallMs())) throw conflict('bypass_inactive', `no interlock of ${params.cm} is bypassed`, { controlModule: params.cm });
+      if (!inForce(before, deps.store.terms)) throw conflict('bypass_inactive', `no interlock of ${params.cm} is bypassed`, { controlModule: params.cm });
       const reason = body.reason === undefined ? {} : { operatorReason: checkReason(body.reason, 0) };
-      const audit = context.audit({ ...reason, before, after: NO_BYPASS });
+      const audit = context.audit({ ...reason, before: shown(before), after: NO_BYPASS });
       const facts = bypassFacts(params, deps, { audit, value: 'ended', previousValue: `until ${before.until}`, message: `interlock bypass of ${params.cm}` });
       await deps.store.write({ puts: [putOf(params, deps, NO_BYPASS)], audits: [audit], facts });
       return done();

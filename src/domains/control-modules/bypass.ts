@@ -5,8 +5,8 @@
  */
 import { blockType } from '../../../runtime/catalog.js';
 import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/network.js';
-import { timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
+import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { compositesOf } from '../logic/composites.js';
@@ -18,8 +18,8 @@ type Module = Resource<ControlModuleSpec, ControlModuleStatus>;
 export const NO_BYPASS: InterlockBypass = { active: false, until: '', by: '', reason: '', interlocks: [] };
 
 /** Whether a bypass is in force; one whose time is over is not, even before somebody has taken it back. */
-export function inForce(bypass: InterlockBypass | undefined, nowMs: number): bypass is InterlockBypass {
-  return bypass?.active === true && Date.parse(bypass.until) > nowMs;
+export function inForce(bypass: InterlockBypass | undefined, terms: Terms): bypass is InterlockBypass {
+  return bypass?.active === true && terms.remainingMs(bypass) > 0;
 }
 
 /** Names of the blocks a bypass acts on: INTERLOCK blocks and blocks with an ILOCK port, those inside composite blocks included. */
@@ -45,10 +45,10 @@ export interface BypassRequest {
 }
 
 /** @throws Refusal 409 `bypass_active`, `no_interlock`; 400 for a block that is no interlock of the module. */
-export function begin(module: Module, request: BypassRequest, read: StoreReader, nowMs: number): InterlockBypass {
+export function begin(module: Module, request: BypassRequest, read: StoreReader, terms: Terms): InterlockBypass {
   const { name } = module.metadata;
   const present = module.status.interlockBypass;
-  if (inForce(present, nowMs))
+  if (inForce(present, terms))
     throw conflict('bypass_active', `the interlocks of ${name} are bypassed until ${present.until} by ${present.by}`, { until: present.until, by: present.by });
   const all = interlocksOf(module, read);
   if (all.length === 0) throw conflict('no_interlock', `control module ${name} has no interlock`, { controlModule: name });
@@ -56,5 +56,5 @@ export function begin(module: Module, request: BypassRequest, read: StoreReader,
   interlocks.forEach((block, index) => {
     if (!all.includes(block)) throw invalid('invalid_field', `interlocks[${index}]`, `${block} is no interlock of ${name}; it has ${all.join(', ')}`, { allowed: all });
   });
-  return { active: true, until: timestamp(nowMs + durationMs), by, reason, interlocks };
+  return { active: true, ...terms.begin(durationMs), by, reason, interlocks };
 }

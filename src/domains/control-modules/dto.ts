@@ -1,4 +1,5 @@
 /** Read bodies of control modules and templates (contract 3, Control module; decisions Q-PROG-12). */
+import { shown } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
@@ -47,7 +48,7 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
     paramOverrides: spec.paramOverrides,
     ioModules: resolved?.ioModules ?? [],
     program: read.get(PROGRAM, metadata.site, metadata.name) ? metadata.name : '',
-    interlockBypass: status.interlockBypass ?? NO_BYPASS,
+    interlockBypass: shown(status.interlockBypass ?? NO_BYPASS),
     overrides: status.overrides,
     conditions: [...status.conditions, configuration(dangling), ...degraded(read, metadata.site, metadata.name)],
     ...metadataBody(resource),

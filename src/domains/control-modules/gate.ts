@@ -3,7 +3,7 @@
  * an edit passes the same gate, and an engineer lifts it once with a reason (D-C-13; ADR 0020). A module that works is not deleted.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { timestamp } from '../../platform/base/clock.js';
+import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
@@ -17,36 +17,36 @@ type Module = Resource<ControlModuleSpec, ControlModuleStatus>;
  * @returns the status without the override when the edit has used it up; undefined when it stays.
  * @throws Refusal 409 `active_batch`.
  */
-export function passModuleGate(module: Module, after: ControlModuleSpec, read: StoreReader, nowMs: number): ControlModuleStatus | undefined {
+export function passModuleGate(module: Module, after: ControlModuleSpec, read: StoreReader, terms: Terms): ControlModuleStatus | undefined {
   if (isDeepStrictEqual(behaviourOf(module.spec), behaviourOf(after))) return undefined;
   const { site } = module.metadata;
   // an edit that moves it puts its logic on the other unit
-  return pass(module, new Set([unitOf(read, site, module.spec), unitOf(read, site, after)]), read, nowMs);
+  return pass(module, new Set([unitOf(read, site, module.spec), unitOf(read, site, after)]), read, terms);
 }
 
 /** As `passModuleGate`, for every module made from the template: what an edit uses up is written with it. */
-export function passTemplateGate(template: Resource<ControlModuleTemplateSpec>, after: ControlModuleTemplateSpec, read: StoreReader, nowMs: number): Put[] {
+export function passTemplateGate(template: Resource<ControlModuleTemplateSpec>, after: ControlModuleTemplateSpec, read: StoreReader, terms: Terms): Put[] {
   if (isDeepStrictEqual(shownApart(template.spec), shownApart(after))) return [];
   return read.list(CONTROL_MODULE).flatMap((module): Put[] => {
     const { site, name } = module.metadata;
     if (module.spec.templateRef !== template.metadata.name) return [];
-    const status = pass(module, new Set([unitOf(read, site, module.spec)]), read, nowMs);
+    const status = pass(module, new Set([unitOf(read, site, module.spec)]), read, terms);
     return status ? [{ kind: CONTROL_MODULE as unknown as typeof ControlModule, site, name, status } as Put] : [];
   });
 }
 
-export function armModule({ status }: Module, by: string, reason: string, nowMs: number): ControlModuleStatus & Required<Pick<ControlModuleStatus, 'hotSwapOverride'>> {
-  return { ...status, hotSwapOverride: { until: timestamp(nowMs + OVERRIDE_WINDOW_MS), by, reason } };
+export function armModule({ status }: Module, by: string, reason: string, terms: Terms): ControlModuleStatus & Required<Pick<ControlModuleStatus, 'hotSwapOverride'>> {
+  return { ...status, hotSwapOverride: { ...terms.begin(OVERRIDE_WINDOW_MS), by, reason } };
 }
 
-function pass(module: Module, units: ReadonlySet<string>, read: StoreReader, nowMs: number): ControlModuleStatus | undefined {
+function pass(module: Module, units: ReadonlySet<string>, read: StoreReader, terms: Terms): ControlModuleStatus | undefined {
   const { hotSwapOverride, ...status } = module.status;
   try {
     for (const unit of units)
       refuseWhileActive(module.metadata.site, unit, read, `end that work, or arm override-hot-swap of control module ${module.metadata.name} with a reason`);
     return undefined;
   } catch (refusal) {
-    if (!hotSwapOverride || Date.parse(hotSwapOverride.until) <= nowMs) throw refusal;
+    if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw refusal;
     return status;
   }
 }

@@ -5,6 +5,8 @@
 import * as v from 'valibot';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
+import type { Term } from '../../platform/base/term.js';
+import type { HotSwapOverride } from '../logic/kind.js';
 import { DurationText, Identifier, Required, Scalar, ScalarMap, TagName, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { admitModule, admitTemplate, moduleDependents, templateDependents, refuseModuleDelete } from './rules.js';
@@ -132,6 +134,7 @@ export interface InterlockBypass {
   readonly by: string;
   readonly reason: string;
   readonly interlocks: readonly string[];
+  readonly term?: Term;
 }
 
 export interface ControlModuleStatus {
@@ -140,7 +143,7 @@ export interface ControlModuleStatus {
   readonly mode?: Mode | '';
   readonly interlockBypass?: InterlockBypass;
   /** One edit of its logic may pass while its unit works. */
-  readonly hotSwapOverride?: { readonly until: string; readonly by: string; readonly reason: string };
+  readonly hotSwapOverride?: HotSwapOverride;
   readonly overrides: readonly { readonly tag: string; readonly value: string; readonly by: string; readonly at: string }[];
   readonly conditions: readonly Condition[];
 }

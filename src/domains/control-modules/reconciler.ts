@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../platform/base/clock.js';
+import { shown } from '../../platform/base/term.js';
 import { component } from '../../platform/store/audit-record.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -20,17 +20,12 @@ import { resolvedModuleOf, unitOf } from './rules.js';
 const MANAGED = 'control-module';
 const SELF = component('control-module');
 
-/** A bypass is looked at this often at least, so that a wall clock that is set moves its end too. */
-const BYPASS_LOOK_MS = 60_000;
-
 export class ControlModuleReconciler implements Reconciler {
   readonly name = 'control-module';
   readonly #store: Store;
-  readonly #clock: Clock;
 
-  constructor({ store, clock }: { readonly store: Store; readonly clock: Clock }) {
+  constructor({ store }: { readonly store: Store }) {
     this.#store = store;
-    this.#clock = clock;
   }
 
   /** Modules, and derived programs whose module is gone. */
@@ -53,8 +48,8 @@ export class ControlModuleReconciler implements Reconciler {
     const module = this.#store.get(ControlModule, site, name);
     const bypass = module?.status.interlockBypass;
     if (!module || !bypass?.active) return 'settled';
-    const leftMs = Date.parse(bypass.until) - this.#clock.wallMs();
-    if (leftMs > 0) return { lookAgainMs: Math.min(leftMs, BYPASS_LOOK_MS) };
+    const leftMs = this.#store.terms.remainingMs(bypass);
+    if (leftMs > 0) return { lookAgainMs: leftMs };
     this.#store.apply({
       puts: [{ kind: ControlModule, site, name, status: { ...module.status, interlockBypass: NO_BYPASS } }],
       audits: [
@@ -65,7 +60,7 @@ export class ControlModuleReconciler implements Reconciler {
           target: { kind: module.kind, name, site },
           result: 'Success',
           rule: 'expired',
-          before: bypass,
+          before: shown(bypass),
           after: NO_BYPASS,
           actor: SELF,
           correlationID: randomUUID(),

@@ -1,5 +1,6 @@
 /** Routes of control modules and their templates (contract 3, Control module, Control-module template). */
 import * as v from 'valibot';
+import { shown } from '../../platform/base/term.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-routes.js';
@@ -23,9 +24,9 @@ const overrideHotSwap = routesFor<BypassDeps>()({
   async handle(context, deps) {
     const { site, cm } = context.params;
     const { reason } = context.body;
-    const status = armModule(requireModule(context.params, deps), context.caller.displayName, reason, deps.clock.wallMs());
-    await deps.store.write({ puts: [{ kind: ControlModule, site, name: cm, status }], audits: [context.audit({ operatorReason: reason, after: status.hotSwapOverride })] });
-    return { name: cm, armed: true, ...status.hotSwapOverride };
+    const status = armModule(requireModule(context.params, deps), context.caller.displayName, reason, deps.store.terms);
+    await deps.store.write({ puts: [{ kind: ControlModule, site, name: cm, status }], audits: [context.audit({ operatorReason: reason, after: shown(status.hotSwapOverride) })] });
+    return { name: cm, armed: true, ...shown(status.hotSwapOverride) };
   },
 });
 
@@ -34,14 +35,14 @@ export const controlModuleRoutes: readonly Route[] = [
   ...crudRoutes(ControlModuleTemplate, {
     ...TIERS,
     dto: templateBody,
-    also: ({ before, spec, read, deps }) => (before && spec ? { puts: passTemplateGate(before, spec, read, (deps as BypassDeps).clock.wallMs()) } : {}),
+    also: ({ before, spec, read, deps }) => (before && spec ? { puts: passTemplateGate(before, spec, read, (deps as BypassDeps).store.terms) } : {}),
   }),
   ...crudRoutes(ControlModule, {
     ...TIERS,
     dto: moduleBody,
     derives: true,
     also({ before, spec, read, deps }) {
-      const status = before && spec ? passModuleGate(before, spec, read, (deps as BypassDeps).clock.wallMs()) : undefined;
+      const status = before && spec ? passModuleGate(before, spec, read, (deps as BypassDeps).store.terms) : undefined;
       return status ? { status } : {};
     },
   }),

@@ -3,7 +3,7 @@
  * may change its comments only, unless an engineer has armed the override with a reason.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { timestamp } from '../../platform/base/clock.js';
+import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { ControlProgramSpec, ControlProgramStatus } from './kind.js';
@@ -25,7 +25,7 @@ function withoutComments(spec: ControlProgramSpec): unknown {
  * Passes an edit of a stored program, or refuses it with 409 `active_batch`.
  * @returns the status without the override when the edit has used it up.
  */
-export function passGate(program: Program, after: ControlProgramSpec, read: StoreReader, nowMs: number): ControlProgramStatus {
+export function passGate(program: Program, after: ControlProgramSpec, read: StoreReader, terms: Terms): ControlProgramStatus {
   const { hotSwapOverride, ...status } = program.status;
   const stays = program.status;
   if (!changesBehaviour(program.spec, after)) return stays;
@@ -34,13 +34,13 @@ export function passGate(program: Program, after: ControlProgramSpec, read: Stor
     for (const unitRef of new Set([program.spec.unitRef, after.unitRef])) refuseWhileActive(program.metadata.site, unitRef, read);
     return { ...stays, state: 'Pending' };
   } catch (refusal) {
-    if (!hotSwapOverride || Date.parse(hotSwapOverride.until) <= nowMs) throw refusal;
+    if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw refusal;
     return { ...status, state: 'Pending' };
   }
 }
 
 /** @throws Refusal 409 for a program of a control module (contract 3, Control program). */
-export function armOverride(program: Program, by: string, reason: string, nowMs: number): ControlProgramStatus {
+export function armOverride(program: Program, by: string, reason: string, terms: Terms): ControlProgramStatus & Required<Pick<ControlProgramStatus, 'hotSwapOverride'>> {
   refuseManaged(program);
-  return { ...program.status, hotSwapOverride: { until: timestamp(nowMs + OVERRIDE_WINDOW_MS), by, reason } };
+  return { ...program.status, hotSwapOverride: { ...terms.begin(OVERRIDE_WINDOW_MS), by, reason } };
 }

@@ -1,5 +1,6 @@
 /** Control programs and composite block types (contract 3, Control program and Logic transforms; decisions 1.6, 5.3). */
 import * as v from 'valibot';
+import type { Ending } from '../../platform/base/term.js';
 import { Flag, Identifier, Required, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Metadata } from '../../platform/store/resource.js';
@@ -71,7 +72,12 @@ export interface ControlProgramStatus {
   readonly networkHash: string;
   readonly loadedAt: string;
   /** Armed one-shot bypass of the active-batch gate (decisions Q-PROG-03). */
-  readonly hotSwapOverride?: { readonly until: string; readonly by: string; readonly reason: string };
+  readonly hotSwapOverride?: HotSwapOverride;
+}
+
+export interface HotSwapOverride extends Ending {
+  readonly by: string;
+  readonly reason: string;
 }
 
 export const ControlProgram: Kind<ControlProgramSpec, ControlProgramStatus> = {

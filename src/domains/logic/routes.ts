@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { blockTypeEntries } from '../../../runtime/catalog.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
+import { shown } from '../../platform/base/term.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
 import { checkIfMatch } from '../../platform/http/revision.js';
@@ -70,7 +71,7 @@ const replaceProgram = route({
   audit: { action: 'Update', category: 'controlprogram', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
   exists,
   async handle(context, deps) {
-    const { store, clock } = deps;
+    const { store } = deps;
     const { site, name } = context.params;
     const { metadata, spec } = context.body;
     const before = requireProgram(context.params, store);
@@ -86,7 +87,7 @@ const replaceProgram = route({
     const labels = writtenKeys(metadata?.labels, before.metadata.labels, 'metadata.labels');
     const annotations = writtenKeys(metadata?.annotations, before.metadata.annotations, 'metadata.annotations');
     checkIfMatch(context.header('if-match'), before.metadata.resourceVersion);
-    const status = passGate(before, after, store, clock.wallMs());
+    const status = passGate(before, after, store, store.terms);
     const applied = await store.write({
       puts: [
         {
@@ -103,7 +104,7 @@ const replaceProgram = route({
         context.audit({
           before: before.spec,
           after,
-          ...(before.status.hotSwapOverride && !status.hotSwapOverride ? { details: { hotSwapOverride: before.status.hotSwapOverride } } : {}),
+          ...(before.status.hotSwapOverride && !status.hotSwapOverride ? { details: { hotSwapOverride: shown(before.status.hotSwapOverride) } } : {}),
         }),
       ],
     });
@@ -123,12 +124,12 @@ const overrideHotSwap = route({
   reason: 'policy',
   audit: { action: 'Command', category: 'hot-swap-override', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
   exists,
-  async handle(context, { store, clock }) {
+  async handle(context, { store }) {
     const { site, name } = context.params;
     const { reason } = context.body;
-    const status = armOverride(requireProgram(context.params, store), context.caller.displayName, reason, clock.wallMs());
-    await store.write({ puts: [{ kind: ControlProgram, site, name, status }], audits: [context.audit({ operatorReason: reason, after: status.hotSwapOverride })] });
-    return { name, armed: true, ...status.hotSwapOverride };
+    const status = armOverride(requireProgram(context.params, store), context.caller.displayName, reason, store.terms);
+    await store.write({ puts: [{ kind: ControlProgram, site, name, status }], audits: [context.audit({ operatorReason: reason, after: shown(status.hotSwapOverride) })] });
+    return { name, armed: true, ...shown(status.hotSwapOverride) };
   },
 });
 

@@ -14,7 +14,8 @@ import { contain, guarded } from '../base/guarded.js';
 import { Refusal } from '../base/refusal.js';
 import type { Fact, Ledger, LedgerTransaction, UnchainedAudit } from '../ledger/protocol.js';
 import { type AuditDraft, auditName } from './audit-record.js';
-import type { ClockWitness } from './clock-witness.js';
+import { Terms } from '../base/term.js';
+import { type ClockWitness, momentOf } from './clock-witness.js';
 import type { Kind, StoreReader } from './kind.js';
 import { misfit, type RowFault } from './read-row.js';
 import { type Metadata, type OwnerReference, type Ref, type Resource, refOf } from './resource.js';
@@ -75,6 +76,8 @@ export class Store implements StoreReader {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #witness: (() => ClockWitness) | undefined;
+  /** Judges what a status keeps with an end. */
+  readonly terms: Terms;
   /** kind -> site -> name -> resource. */
   readonly #resources = new Map<string, Map<string, Map<string, Resource>>>();
   readonly #sorted = new Map<string, SortedList>();
@@ -107,6 +110,7 @@ export class Store implements StoreReader {
     this.#ledger = ledger;
     this.#clock = clock;
     this.#witness = witness;
+    this.terms = new Terms(clock, witness ? momentOf(clock, witness) : { wallMs: clock.wallMs(), bootID: '', bootMs: 0 }, witness?.().synchronised ?? false);
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
   }
 

@@ -7,8 +7,9 @@ import { Alarm, AlarmDefinition, type AlarmStatus } from '../../../src/domains/a
 import { IOModule } from '../../../src/domains/io-modules/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
-import { TestClock } from '../../support/test-clock.js';
+import { Terms } from '../../../src/platform/base/term.js';
 import { alarmPlan, type TagDefinition } from '../../../src/domains/alarms/plan.js';
+import { signIn } from '../../support/gateway.js';
 import { ALARMS, RETENTION_MS, SHORT, SPEC, startAlarmBench } from './bench.js';
 
 const bench = await startAlarmBench();
@@ -216,7 +217,11 @@ t.test('ALARM-09 ALARM-10: the flag is judged when it is read; the deadline may 
   const found = plant.store.get(Alarm, 'demo', 'full-9');
   if (!found) throw new Error('there is no full-9');
   const { shelvedUntil } = found.status;
-  const at = (ms: number) => alarmDto(found, Date.parse(shelvedUntil) + ms, true);
+  const terms = (ms: number) => {
+    const wallMs = Date.parse(shelvedUntil) + ms;
+    return new Terms(plant.clock, { wallMs, bootID: '', bootMs: 0 }, false);
+  };
+  const at = (ms: number) => alarmDto(found, terms(ms), true);
   t.match(
     [at(-1), at(0)],
     [
@@ -224,16 +229,17 @@ t.test('ALARM-09 ALARM-10: the flag is judged when it is read; the deadline may 
       { shelved: false, shelvedUntil },
     ],
   );
-  // the alarm controller is away: nobody has ended the shelf, and still nothing is suppressed
+  t.match(shelfObstacle('unshelve', 'full-9', found.status, terms(0)), /is not shelved/);
+  t.match((await operator.get(`${ALARMS}?shelved=true`)).body, [{ name: 'full-9', shelved: true, shelvedUntil }]);
+  // the alarm controller has not come to it yet: nobody has ended the shelf, and still nothing is suppressed
   const frames: { readonly frame: Readonly<Record<string, unknown>> }[] = [];
-  const clock = new TestClock(Date.parse(shelvedUntil));
-  publishAlarms({ hub: { publish: (event) => frames.push(event) }, store: plant.store, clock });
+  const over = new Date(plant.clock.wallMs()).toISOString();
+  plant.store.apply({ puts: [{ kind: Alarm, site: 'demo', name: 'full-9', status: { ...found.status, shelvedUntil: over } }] });
+  publishAlarms({ hub: { publish: (event) => frames.push(event) }, store: plant.store, clock: plant.clock });
   t.match(
     frames.map(({ frame }) => frame).find(({ name }) => name === 'full-9'),
-    { shelved: false, shelvedUntil, state: 'ActiveAcknowledged' },
+    { shelved: false, shelvedUntil: over, state: 'ActiveAcknowledged' },
   );
-  t.match(shelfObstacle('unshelve', 'full-9', found.status, Date.parse(shelvedUntil)), /is not shelved/);
-  t.match((await operator.get(`${ALARMS}?shelved=true`)).body, [{ name: 'full-9', shelved: true, shelvedUntil }]);
 });
 
 t.test('ALARM-21 Q-ALARM-05: durations of a shelf', async (t) => {
@@ -526,4 +532,30 @@ t.test('Q-ALARM-02: a resolved alarm is readable for its retention, then only in
   plant.clock.advance(1);
   await bench.settle();
   t.equal(bench.shown(DEFINITION), '');
+});
+
+t.test('D-C-07: a wall clock that is set neither ends a shelf nor makes it longer, and removes no resolved alarm', async (t) => {
+  for (const stepMs of [2 * HOUR_MS, -2 * HOUR_MS]) {
+    await placeAlarm('AA');
+    t.match(await (await signIn(plant, ['operator'])).post(`${ALARMS}/full-9/shelve`, { duration: '1h' }), { status: 200 });
+    plant.clock.jump(stepMs);
+    plant.clock.advance(HOUR_MS - 1);
+    await bench.settle();
+    t.equal(bench.shown(DEFINITION), 'AA+', `${stepMs} ms, within its hour`);
+    plant.clock.advance(1);
+    await bench.settle();
+    t.equal(bench.shown(DEFINITION), 'AA', `${stepMs} ms, after its hour`);
+    plant.clock.jump(-stepMs);
+  }
+  await placeAlarm('CU');
+  t.equal((await (await signIn(plant, ['operator'])).post(`${ALARMS}/full-9/acknowledge`, {})).status, 200);
+  await bench.settle();
+  plant.clock.jump(10 * RETENTION_MS);
+  plant.clock.advance(RETENTION_MS - 1);
+  await bench.settle();
+  t.equal(bench.shown(DEFINITION), 'CA', 'resolved, and its time has not passed');
+  plant.clock.advance(1);
+  await bench.settle();
+  t.equal(bench.shown(DEFINITION), '');
+  plant.clock.jump(-10 * RETENTION_MS);
 });

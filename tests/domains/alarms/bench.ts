@@ -1,6 +1,8 @@
 /** The alarm domain over the real store, ledger and routes on the demonstration plant; the unit runtime is a wire the test holds. */
 import { pino } from 'pino';
 import type { AlarmGate, AlarmPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
+import { isShelved } from '../../../src/domains/alarms/counts.js';
+import type { Terms } from '../../../src/platform/base/term.js';
 import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
 import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
 import { DefinitionWatch } from '../../../src/domains/alarms/definition-watch.js';
@@ -191,7 +193,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
       plant.store
         .list(Alarm, 'demo')
         .filter(({ spec }) => spec.definitionRef === definition)
-        .map(({ status }) => shownStatus(status, plant.clock.wallMs()))
+        .map(({ status }) => shownStatus(status, plant.store.terms))
         .join(' '),
     async stop() {
       await Promise.all(loops.map((loop) => loop.stop()));
@@ -231,7 +233,8 @@ export const SPEC: AlarmDefinitionSpec = {
 
 export const SHORT = { AU: 'ActiveUnacknowledged', AA: 'ActiveAcknowledged', CU: 'ClearedUnacknowledged', CA: 'ClearedAcknowledged' } as const;
 
-function shownStatus({ state, shelvedUntil, occurrences }: AlarmStatus, nowMs: number): string {
+function shownStatus(status: AlarmStatus, terms: Terms): string {
+  const { state, occurrences } = status;
   const [short] = Object.entries(SHORT).find(([, word]) => word === state) as [string, string];
-  return `${short}${Date.parse(shelvedUntil) > nowMs ? '+' : ''}${occurrences > 1 ? ` x${occurrences}` : ''}`;
+  return `${short}${isShelved(status, terms) ? '+' : ''}${occurrences > 1 ? ` x${occurrences}` : ''}`;
 }

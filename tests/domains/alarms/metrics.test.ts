@@ -1,5 +1,7 @@
 /** Metrics of the alarm system (ISA-18.2, clause 16): counted over events that are written out, then over the history through the route. */
 import t from 'tap';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import { Terms } from '../../../src/platform/base/term.js';
 import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
 import type { AlarmResource } from '../../../src/domains/alarms/alarm-book.js';
 import type { AlarmStatus } from '../../../src/domains/alarms/kind.js';
@@ -8,6 +10,7 @@ import { StandingThen } from '../../../src/domains/alarms/standing-then.js';
 import { ALARMS, SPEC, startAlarmBench } from './bench.js';
 
 const START_MS = Date.UTC(2026, 0, 31, 9);
+const TERMS = new Terms(systemClock, { wallMs: START_MS, bootID: '', bootMs: 0 }, false);
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
@@ -34,7 +37,7 @@ function event(atS: number, word: AlarmEvent['event'], alarm: string, severity =
 function metrics(hours: number, events: readonly AlarmEvent[]) {
   const counted = new AlarmMetrics({ fromMs: START_MS, toMs: START_MS + hours * HOUR_MS });
   for (const each of events) counted.take(each);
-  return counted.report([], START_MS + hours * HOUR_MS);
+  return counted.report([], TERMS);
 }
 
 t.test('ISA-18.2 clause 16, ALARM-18: rate per 10 minutes, its peak, and the share of periods above ten', async (t) => {
@@ -163,7 +166,7 @@ t.test('ISA-18.2 clause 16: what stood at a moment that is past is what stands n
     ['shelved-1', 'ActiveAcknowledged', -50],
     ['stands-1', 'ActiveAcknowledged', -90_000],
   ]);
-  const { standing } = new AlarmMetrics({ fromMs: START_MS, toMs: endMs }).report([], endMs + 1, found);
+  const { standing } = new AlarmMetrics({ fromMs: START_MS, toMs: endMs }).report([], TERMS, found);
   t.match(standing, { asOf: '2026-01-31T10:00:00.000Z', active: 5, unacknowledged: 4, stale: 3 });
   t.same(standing?.staleAlarms[2], { alarm: 'stands-1', severity: 'Low', since: '2026-01-30T08:00:00.000Z' });
 });

@@ -341,7 +341,7 @@ t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memo
   );
   look();
   t.same(unstoredAlarms(store).list('north'), []);
-  const view = alarmView(store, clock);
+  const view = alarmView(store);
 
   // somebody else used the next number: the ledger refuses what does not follow, as it refuses everything on a full disk
   const reloaded = () => new Promise<void>((resolve) => store.watchReload(resolve));

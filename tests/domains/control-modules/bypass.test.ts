@@ -2,6 +2,7 @@
 import t from 'tap';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { ControlModuleReconciler } from '../../../src/domains/control-modules/reconciler.js';
+import { signIn } from '../../support/gateway.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -60,14 +61,32 @@ t.test('D-PROG-03: set, seen on the module, refused twice, ended by hand', async
 });
 
 t.test('Q-CHANGE-12: a bypass of all interlocks for an hour, which ends by itself', async (t) => {
-  const reconciler = new ControlModuleReconciler({ store, clock });
+  const reconciler = new ControlModuleReconciler({ store });
   const key = { site: 'north', name: 'p1' };
   t.match(await bypass({}), { status: 200, body: { until: new Date(clock.wallMs() + 3_600_000).toISOString(), interlocks: ['ilk', 'pump', 'drain/v'] } });
-  t.same(reconciler.reconcile(key), { lookAgainMs: 60_000 });
-  clock.jump(3_590_000);
+  t.same(reconciler.reconcile(key), { lookAgainMs: 3_600_000 });
+  clock.advance(3_590_000);
   t.same(reconciler.reconcile(key), { lookAgainMs: 10_000 });
-  clock.jump(10_000);
+  clock.advance(10_000);
   t.equal(reconciler.reconcile(key), 'settled');
   t.match(store.get(ControlModule, 'north', 'p1')?.status.interlockBypass, { active: false, until: '' });
   t.match(plant.audits.at(-1), { actorType: 'component', component: 'control-module', category: 'interlock-bypass', rule: 'expired', before: { active: true } });
+});
+
+t.test('D-C-07: a wall clock that is set neither ends a bypass nor makes it longer', async (t) => {
+  const reconciler = new ControlModuleReconciler({ store });
+  const key = { site: 'north', name: 'p1' };
+  for (const stepMs of [3 * 3_600_000, -3 * 3_600_000]) {
+    t.equal((await (await signIn(plant, ['supervisor'])).post(at('p1'), { reason: REASON, duration: '1h' })).status, 200);
+    clock.jump(stepMs);
+    clock.advance(3_599_000);
+    reconciler.reconcile(key);
+    const reader = await signIn(plant, ['engineer']);
+    t.match((await reader.get(at('p1'))).body, { active: true }, `${stepMs} ms, within its hour`);
+    clock.advance(1000);
+    t.match((await reader.get(at('p1'))).body, { active: false }, `${stepMs} ms, after its hour`);
+    t.equal(reconciler.reconcile(key), 'settled');
+    t.equal(store.get(ControlModule, 'north', 'p1')?.status.interlockBypass?.active, false);
+    clock.jump(-stepMs);
+  }
 });

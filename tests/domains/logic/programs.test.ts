@@ -2,6 +2,7 @@
 import t from 'tap';
 import { ControlProgram } from '../../../src/domains/logic/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
+import { signIn } from '../../support/gateway.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -116,4 +117,20 @@ t.test('PROG-16: an edit that is refused for itself does not use the override up
   t.equal((await engineer.put(`${PROGRAMS}/p`, { spec: spec(8) })).status, 200);
   t.match((await engineer.get(`${PROGRAMS}/p`)).body, { state: 'Pending', message: String }, 'any edit of the spec waits to be loaded');
   await work({ allocatedTo: '' });
+});
+
+t.test('D-C-07: a wall clock that is set neither ends an armed override nor makes it longer', async (t) => {
+  await work({ allocatedTo: 'b-3' });
+  for (const stepMs of [3_600_000, -3_600_000]) {
+    const factor = 20 + stepMs / 3_600_000;
+    const before = await signIn(plant, ['engineer']);
+    await before.post(`${PROGRAMS}/p/override-hot-swap`, REASON);
+    plant.clock.jump(stepMs);
+    plant.clock.advance(15 * 60_000 - 1);
+    t.equal((await (await signIn(plant, ['engineer'])).put(`${PROGRAMS}/p`, { spec: spec(factor) })).status, 200, `${stepMs} ms, within its time`);
+    await (await signIn(plant, ['engineer'])).post(`${PROGRAMS}/p/override-hot-swap`, REASON);
+    plant.clock.jump(-stepMs);
+    plant.clock.advance(15 * 60_000);
+    t.match(await (await signIn(plant, ['engineer'])).put(`${PROGRAMS}/p`, { spec: spec(factor + 10) }), { status: 409 }, `${stepMs} ms, after its time`);
+  }
 });

@@ -134,8 +134,8 @@ t.test('decisions Q-PROG-10: modules nest at most four deep, without a cycle', a
 });
 
 t.test('decisions D-PROG-01: a module has a program of its name, derived from template and instance', async (t) => {
-  const { store, clock } = plant;
-  const reconciler = new ControlModuleReconciler({ store, clock });
+  const { store } = plant;
+  const reconciler = new ControlModuleReconciler({ store });
   for (const key of [...reconciler.keys()]) reconciler.reconcile(key);
   const program = (await engineer.get('/api/v1/sites/north/fbnetworks/li1')).body;
   t.match(program, { unitRef: 'r1', scanInterval: '100ms', managedBy: 'li1', blocks: [{ name: 'ai', params: { addr: 'io-1:lt1' } }, { name: 'hi' }] });

@@ -42,7 +42,7 @@ const plant = await startGatewayTest({
       journal: new UnitJournal({ store, runtimes, clock, log }),
       logLines,
       timeScale: () => 1,
-      alarms: alarmView(store, clock),
+      alarms: alarmView(store),
       nowMs: () => clock.wallMs(),
       nodeName: 'box',
       image: IMAGE,
