@@ -21,7 +21,10 @@ export interface UnitPlan {
   readonly unit: string;
   /** Rises with every plan sent; echoed in `plan-loaded`. */
   readonly revision: number;
+  /** How often the worker comes round; the intervals of charts and networks are multiples of it. */
   readonly scanIntervalMs: number;
+  /** Scan interval of the unit, by which its charts run; when it is not given, `scanIntervalMs`. */
+  readonly chartIntervalMs?: number;
   readonly timeScale: number;
   /** In execution order: control modules (a source of an input binding before its reader), then programs by name. */
   readonly networks: readonly NetworkPlan[];
@@ -63,6 +66,8 @@ export interface NetworkPlan {
   /** Networks of one template have one shape and share one compiled function; a program's own name otherwise. */
   readonly shape: string;
   readonly scanIntervalMs: number;
+  /** What people should know of it although it runs: what leads nowhere, an interval that is not the one asked for. */
+  readonly note?: string;
   /** Hash of blocks, connections and bindings: key of the retained values. */
   readonly hash: string;
   readonly blocks: readonly BlockSpec[];

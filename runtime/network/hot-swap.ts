@@ -13,8 +13,10 @@ export function takeOverNetwork(now: { memory: Memory; instance: Instance }, bef
   const target = now.instance.loaded;
   const source = before.instance.loaded;
   if (!target || !source) return;
-  if (target.run && source.run && source.run.every === target.run.every && source.run.scanCount > 0) {
-    target.run.since = Math.max(target.run.since, source.run.since);
+  if (target.run && source.run && source.run.periodMs === target.run.periodMs && source.run.scanCount > 0) {
+    // the unit may come round more often now than before, while the period of the network is what it was
+    const since = Math.floor((source.run.since * target.run.every) / source.run.every);
+    target.run.since = Math.max(target.run.since, since);
     target.run.scanCount = Math.max(target.run.scanCount, source.run.scanCount);
   }
   const names = new Map(source.linked.blocks.map((block, index) => [block.name, index]));

@@ -28,7 +28,7 @@ export function* loadNetwork(plan: NetworkPlan, unit: UnitPlan): Steps<Instance>
   const layout = layOut(network, overridable);
   const shape = yield* compileShape(network, layout);
   const loaded: LoadedNetwork = { linked: network, layout, shape, sb: 0, pb: 0, fb: 0, wb: 0, run: undefined };
-  return { plan, loaded, state: 'Running', message: '', faulted: [], faultHash: 0 };
+  return { plan, loaded, state: 'Running', message: plan.note ?? '', faulted: [], faultHash: 0 };
 }
 
 /**

@@ -234,7 +234,7 @@ export class NetworkSet {
     instance.faultHash = hash;
     instance.faulted = blocks.filter((_, n) => this.#memory.F[from + n] === this.#mark).map((block) => block.name);
     instance.state = instance.faulted.length > 0 ? 'Degraded' : 'Running';
-    instance.message = instance.faulted.length > 0 ? `skipped in the last scan: ${instance.faulted.join(', ')}` : '';
+    instance.message = instance.faulted.length > 0 ? `skipped in the last scan: ${instance.faulted.join(', ')}` : (instance.plan.note ?? '');
     this.#reports.set(instance.plan.name, report(instance));
   }
 

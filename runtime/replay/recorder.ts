@@ -15,7 +15,7 @@ import { ByteWriter, InputCells } from './inputs.js';
 import { withoutMemory } from './shared-memory.js';
 
 /** Version of the recorded form; from 2 on with the state of the alarms, from 3 on with the passes between the scans of a slow unit, from 4 on with the reach of outputs, from 5 on with what was stale and ages on the monotonic clock. */
-export const RECORDING_FORM = 5;
+export const RECORDING_FORM = 6;
 /** A pass over all ports costs about as much as the scan itself. */
 export const CHECKSUM_EVERY = 10;
 /** Marks in the bytes of scans. */

@@ -15,6 +15,8 @@ export interface UnitState {
   readonly signals: readonly (readonly [string, readonly string[]])[];
   readonly timeScale: number;
   readonly plantMs: number;
+  /** Scans since the charts ran last. */
+  readonly sinceCharts: number;
   readonly networks: NetworkState;
   readonly phases: PhasesState;
   readonly alarms: AlarmsState;

@@ -105,6 +105,9 @@ export class UnitLoop {
   #scans: Float64Array = new Float64Array(0);
   #timeScale = 1;
   #plantMs = 0;
+  /** Scans of this unit for one of its charts, and how many have passed since their last one; -1: none yet. */
+  #chartsEvery = 1;
+  #sinceCharts = -1;
   #stopped = false;
 
   constructor(parts: LoopParts) {
@@ -303,6 +306,7 @@ export class UnitLoop {
     this.#alarms = new AlarmSet(plan.alarms, this.#alarms);
     this.#openTable(plan);
     this.#timeScale = plan.timeScale;
+    this.#paceCharts(plan);
     this.#passes.setPace(plan.scanIntervalMs, plan.timeScale, this.#now.monoMs);
     this.#openGlance(networks);
     this.#parts.clock.setPeriod(plan.scanIntervalMs, plan.timeScale);
@@ -310,6 +314,12 @@ export class UnitLoop {
     else this.#phases = this.#parts.phases(this.#host, plan.settings);
     this.#parts.post({ type: 'plan-loaded', revision: plan.revision, networks: networks.reports() });
     for (const message of this.#early.splice(0)) this.#dispatch(message, networks, this.#phases);
+  }
+
+  #paceCharts(plan: UnitPlan): void {
+    const every = chartsEvery(plan);
+    if (every !== this.#chartsEvery && this.#sinceCharts >= 0) this.#sinceCharts = Math.floor((this.#sinceCharts * every) / this.#chartsEvery);
+    this.#chartsEvery = every;
   }
 
   #openTable(plan: UnitPlan): void {
@@ -352,7 +362,7 @@ export class UnitLoop {
     networks.latch(began, inputs);
     this.#recorder?.latched(elapsed, this.#now);
     if (this.#silence.becomesLost(began, networks.plan.settings.orphanTimeoutMs)) phases.controllerLost();
-    phases.scan(dtMs);
+    this.#scanCharts(phases, networks.plan, elapsed);
     networks.scan(elapsed);
     networks.drive(began);
     networks.publish(this.#values, this.#timestamps, this.#quality, nowMs);
@@ -372,6 +382,16 @@ export class UnitLoop {
     if (this.#inspections.length > 0) this.#answerInspections(networks, phases);
     const ending = this.#recorder?.scanned(networks, phases, began);
     if (ending) this.#endRecording(ending);
+  }
+
+  /** Charts keep the interval of the unit where a network made the worker come round more often. */
+  #scanCharts(phases: PhaseEngine, plan: UnitPlan, elapsed: number): void {
+    const every = this.#chartsEvery;
+    this.#sinceCharts = this.#sinceCharts < 0 ? Math.max(every, elapsed) : this.#sinceCharts + elapsed;
+    if (this.#sinceCharts < every) return;
+    const periods = Math.floor(this.#sinceCharts / every);
+    this.#sinceCharts -= periods * every;
+    phases.scan(plan.scanIntervalMs * every * Math.min(periods, ELAPSED_PERIODS_MAX));
   }
 
   /** Between two scans of a unit that scans seldom: reads and compares, and nothing but the alarms can tell (ADR 0005). */
@@ -430,6 +450,7 @@ export class UnitLoop {
       signals: [...this.#signals].map(([scope, raised]) => [scope, [...raised]]),
       timeScale: this.#timeScale,
       plantMs: this.#plantMs,
+      sinceCharts: this.#sinceCharts,
       networks: networks.snapshot(),
       phases: phases.snapshot(),
       alarms: this.#alarms.snapshot(),
@@ -456,6 +477,8 @@ export class UnitLoop {
     this.#passes.restore(saved.alarmPasses, plan.scanIntervalMs, saved.timeScale);
     this.#openGlance(this.#networks);
     this.#plantMs = saved.plantMs;
+    this.#chartsEvery = chartsEvery(plan);
+    this.#sinceCharts = saved.sinceCharts;
     this.#phases = this.#parts.phases(this.#host, saved.phases.settings);
     this.#phases.restore(saved.phases);
   }
@@ -500,4 +523,8 @@ export class UnitLoop {
       uuid: () => this.#uuids.next(),
     };
   }
+}
+
+function chartsEvery({ chartIntervalMs, scanIntervalMs }: UnitPlan): number {
+  return Math.max(1, Math.round((chartIntervalMs ?? scanIntervalMs) / scanIntervalMs));
 }

@@ -326,20 +326,37 @@ function misfitOf(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, 
 }
 
 function missingChannelOf({ tags, blocks }: ResolvedModule, site: string, read: StoreReader): string {
-  const channels = [
-    ...tags.map(({ name, channel }) => ({ user: `tag ${name}`, channel })),
-    ...blocks.filter(({ type }) => CHANNEL_BLOCKS.includes(type)).map(({ name, params }) => ({ user: `block ${name}`, channel: String(params?.addr ?? '') })),
+  const channels: ChannelUse[] = [
+    ...tags.map(({ name, channel }) => ({ user: `tag ${name}`, type: '', channel })),
+    ...blocks.filter(({ type }) => CHANNEL_BLOCKS.includes(type)).map(({ name, type, params }) => ({ user: `block ${name}`, type, channel: String(params?.addr ?? '') })),
   ];
-  for (const { user, channel } of channels) {
-    const module = ioModuleOf(channel);
-    if (module === '') continue;
-    const found = read.get(IO_MODULE, site, module);
-    const address = channel.slice(module.length + 1);
-    if (!found) return `${user} needs I/O module ${module}, which does not exist`;
-    if (!found.spec.channels.some((candidate) => candidate.address === address || candidate.name === address))
-      return `${user} needs channel ${address}, which I/O module ${module} does not have`;
+  for (const use of channels) {
+    if (use.channel === '') continue;
+    const problem = channelProblem(read, site, use);
+    if (problem !== '') return problem;
   }
   return '';
+}
+
+export interface ChannelUse {
+  readonly user: string;
+  /** Type of the I/O block; empty for a tag, which may read either direction. */
+  readonly type: string;
+  /** `<io module>:<channel>` */
+  readonly channel: string;
+}
+
+/** Why a block or tag cannot be connected to its channel; '' when it can. */
+export function channelProblem(read: StoreReader, site: string, { user, type, channel }: ChannelUse): string {
+  const module = ioModuleOf(channel);
+  if (module === '') return `${user} has ${channel === '' ? 'no address' : `the address ${channel}`}; an address is <io module>:<channel>`;
+  const found = read.get(IO_MODULE, site, module);
+  if (!found) return `${user} needs I/O module ${module}, which does not exist`;
+  const address = channel.slice(module.length + 1);
+  const at = found.spec.channels.find((candidate) => candidate.address === address || candidate.name === address);
+  if (!at) return `${user} needs channel ${address}, which I/O module ${module} does not have`;
+  const direction = { AI: 'input', DI: 'input', AO: 'output', DO: 'output' }[type];
+  return direction !== undefined && at.direction !== direction ? `${user} (${type}) needs an ${direction}, and channel ${channel} is an ${at.direction}` : '';
 }
 
 /** An unset mode reads as Automatic; the status value takes precedence over the spec value (contract 2, Equipment mode). */

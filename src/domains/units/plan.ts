@@ -17,10 +17,11 @@ import type { StoreEvent } from '../../platform/store/store.js';
 import { alarmPlans } from '../alarms/plan.js';
 import type { InterlockBypass } from '../control-modules/kind.js';
 import { CHANNEL_BLOCKS, type EffectiveTag, ioModuleOf, type ResolvedModule } from '../control-modules/merge.js';
-import { modeOf, modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
+import { channelProblem, modeOf, modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
 import { ControlProgram, type ControlProgramSpec, FunctionBlockType, ownerOfProgram } from '../logic/kind.js';
 import { scanIntervalMs } from '../logic/rules.js';
 import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
+import { type Pace, paceOf } from './pace.js';
 
 /** A module's process image with its channels in slot order, as the I/O side has laid it out. */
 export type ImageSource = (ioModule: string) => ImagePlan | undefined;
@@ -46,7 +47,7 @@ interface NamedModule {
 export function planContent(site: string, unit: string, sources: PlanSources): PlanContent | undefined {
   const resource = sources.read.get(Unit, site, unit);
   if (!resource) return undefined;
-  const scanIntervalMs = parseDuration(resource.spec.scanInterval || UNIT_SCAN_INTERVAL_DEFAULT) ?? 100;
+  const unitMs = parseDuration(resource.spec.scanInterval || UNIT_SCAN_INTERVAL_DEFAULT) ?? 100;
   const modules = sourcesFirst(unitModules(sources.read, site, unit));
   const programs = sources.read.list(ControlProgram, site).filter((program) => program.spec.unitRef === unit && ownerOfProgram(program.metadata) === undefined);
   const images = new ImageList(sources.image);
@@ -55,14 +56,20 @@ export function planContent(site: string, unit: string, sources: PlanSources): P
     ...programs.flatMap((program) => programTags(program.metadata.name, program.spec)),
   ];
   const slots = new Map(tags.map((tag, slot) => [tag.address, slot]));
+  const withLogic = modules.filter((module) => module.resolved.blocks.length > 0);
+  const pace = paceOf(unitMs, [
+    ...withLogic.map((module) => parseDuration(module.resolved.scanInterval) ?? unitMs),
+    ...programs.map((program) => scanIntervalMs(program.spec.scanInterval) ?? unitMs),
+  ]);
   const networks = [
-    ...modules.filter((module) => module.resolved.blocks.length > 0).map((module) => moduleNetwork(module, scanIntervalMs, slots, images)),
-    ...programs.map((program) => programNetwork(program.metadata.name, program.spec, scanIntervalMs, slots, images)),
+    ...withLogic.map((module) => moduleNetwork(module, paced(parseDuration(module.resolved.scanInterval) ?? unitMs, pace), slots, images)),
+    ...programs.map((program) => programNetwork(program.metadata.name, program.spec, { pace, slots, images, notes: danglingOfProgram(program.spec, site, sources.read, slots) })),
   ];
   return {
     site,
     unit,
-    scanIntervalMs,
+    scanIntervalMs: pace.baseMs,
+    chartIntervalMs: unitMs,
     timeScale: sources.timeScale,
     networks,
     composites: compositesUsed(sources.read, networks),
@@ -173,14 +180,14 @@ function programTags(program: string, spec: ControlProgramSpec): TagPlan[] {
     }));
 }
 
-function moduleNetwork(module: NamedModule, unitIntervalMs: number, slots: ReadonlyMap<string, number>, images: ImageList): NetworkPlan {
+function moduleNetwork(module: NamedModule, interval: Paced, slots: ReadonlyMap<string, number>, images: ImageList): NetworkPlan {
   const { resolved, name } = module;
   const core = { blocks: resolved.blocks, connections: resolved.connections, variableBindings: resolved.variableBindings };
   return {
     name,
     owner: 'module',
     shape: `template/${resolved.template}`,
-    scanIntervalMs: intervalOf(resolved.scanInterval, unitIntervalMs),
+    ...interval,
     hash: hashOf(core),
     ...core,
     variables: resolved.variables,
@@ -189,7 +196,15 @@ function moduleNetwork(module: NamedModule, unitIntervalMs: number, slots: Reado
   };
 }
 
-function programNetwork(name: string, spec: ControlProgramSpec, unitIntervalMs: number, slots: ReadonlyMap<string, number>, images: ImageList): NetworkPlan {
+interface ProgramSurroundings {
+  readonly pace: Pace;
+  readonly slots: ReadonlyMap<string, number>;
+  readonly images: ImageList;
+  /** What of the program leads nowhere. */
+  readonly notes: readonly string[];
+}
+
+function programNetwork(name: string, spec: ControlProgramSpec, { pace, slots, images, notes }: ProgramSurroundings): NetworkPlan {
   const core = { blocks: spec.blocks, connections: spec.connections, variableBindings: spec.variableBindings };
   const interval = scanIntervalMs(spec.scanInterval);
   return {
@@ -197,7 +212,7 @@ function programNetwork(name: string, spec: ControlProgramSpec, unitIntervalMs: 
     owner: 'program',
     shape: `program/${name}`,
     // an interval that apply stored without being able to read it: the worker says Error (decisions Q-PROG-05)
-    scanIntervalMs: interval === null ? 0 : Math.max(interval, unitIntervalMs),
+    ...(interval === null ? { scanIntervalMs: 0 } : paced(interval, pace, notes)),
     hash: hashOf(core),
     ...core,
     variables: spec.variables.map((variable) => ({ ...variable, direction: variable.direction as 'input' | 'output' | 'local' })),
@@ -211,9 +226,26 @@ function feed(source: string | undefined, slots: ReadonlyMap<string, number>): {
   return tag === undefined ? {} : { tag };
 }
 
-/** Interval of a module's network: its template's, else its unit's. A network never scans faster than its unit. */
-function intervalOf(text: string, unitIntervalMs: number): number {
-  return Math.max(parseDuration(text) ?? unitIntervalMs, unitIntervalMs);
+type Paced = Pick<NetworkPlan, 'scanIntervalMs' | 'note'>;
+
+/** The interval at which a network runs, with a word where that is not the one it was given. */
+function paced(intervalMs: number, pace: Pace, notes: readonly string[] = []): Paced {
+  const scanIntervalMs = pace.periodOf(intervalMs);
+  const off = Math.abs(scanIntervalMs - intervalMs) > 1e-6;
+  const all = off ? [...notes, `runs every ${scanIntervalMs}ms: the unit comes round every ${pace.baseMs}ms, and ${intervalMs}ms is no multiple of that`] : notes;
+  return { scanIntervalMs, ...(all.length > 0 ? { note: all.join('; ') } : {}) };
+}
+
+/** References of a program may dangle, but not unseen (decisions D-UNIT-02): channels and tags that are not there. */
+function danglingOfProgram(spec: ControlProgramSpec, site: string, read: StoreReader, slots: ReadonlyMap<string, number>): string[] {
+  return [
+    ...spec.blocks
+      .filter(({ type }) => CHANNEL_BLOCKS.includes(type))
+      .map(({ name, type, params }) => channelProblem(read, site, { user: `block ${name}`, type, channel: String(params?.addr ?? '') })),
+    ...spec.variables.map(({ name, direction, source }) =>
+      direction === 'input' && source && !slots.has(source) ? `variable ${name} reads tag ${source}, which the unit does not have` : '',
+    ),
+  ].filter((text) => text !== '');
 }
 
 function channelsOf(blocks: NetworkPlan['blocks'], images: ImageList): NetworkPlan['channels'] {

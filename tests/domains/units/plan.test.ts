@@ -171,15 +171,78 @@ t.test('PROG-08, PROG-13, decisions Q-PROG-05: a program that apply stored with 
     [
       ['p-bare', 250],
       ['p-empty', 0],
-      ['p-fast', 100],
+      ['p-fast', 10],
       ['p-often', 0],
     ],
-    'and none scans faster than its unit',
+    'and none scans faster than every 10 ms',
   );
+  t.match(plan, { scanIntervalMs: 10, chartIntervalMs: 100 });
   const reports = load(plan)
     .reports()
     .filter(({ network }) => network.startsWith('p-'));
-  t.match(reports, [{ state: 'Running' }, { state: 'Error', message: /interval/ }, { state: 'Running' }, { state: 'Error' }]);
+  t.match(reports, [{ state: 'Running' }, { state: 'Error', message: /interval/ }, { state: 'Running', message: /runs every 10ms: .* 1ms is no multiple/ }, { state: 'Error' }]);
+  for (const name of ['p-fast', 'p-bare']) await did(engineer.delete(`/api/v1/sites/north/fbnetworks/${name}`)); // with them a scan of this unit is 10 ms
+});
+
+t.test('PROG-07, decisions 1.5: networks have their own interval, faster than the unit or between its scans', async (t) => {
+  await did(engineer.post('/api/v1/sites/north/units', { name: 'r2' }));
+  const program = (name: string, scanInterval: string, blocks: readonly object[]) =>
+    did(engineer.post('/api/v1/sites/north/fbnetworks', { metadata: { name }, spec: { unitRef: 'r2', scanInterval, blocks } }));
+  const blink = { name: 'b', type: 'BLINK', params: { on: '50ms', off: '50ms' } };
+  await program('q-fast', '50ms', [blink]);
+  await program('q-odd', '250ms', [blink]);
+  await program('q-unit', '100ms', [blink]);
+  const content = planContent('north', 'r2', { read: plant.store, image: () => undefined, settings: SETTINGS, timeScale: 1, retained: {} })!;
+  t.match(content, {
+    scanIntervalMs: 50,
+    chartIntervalMs: 100,
+    networks: [
+      { name: 'q-fast', scanIntervalMs: 50 },
+      { name: 'q-odd', scanIntervalMs: 250 },
+      { name: 'q-unit', scanIntervalMs: 100 },
+    ],
+  });
+  const set = load(withTable(content, 1, {}));
+  for (let n = 0; n < 20; n += 1) scan(set, n * content.scanIntervalMs);
+  const count = (name: string): number => (set.inspect(name) as { scanCount: number }).scanCount;
+  t.same(['q-fast', 'q-odd', 'q-unit'].map(count), [20, 4, 10], 'in a second');
+});
+
+t.test('D-UNIT-02: what a program is wired to and is not there stands in its message', async (t) => {
+  await did(engineer.post('/api/v1/sites/north/units', { name: 'r3' }));
+  const admin = await plant.as('admin');
+  await did(admin.post('/api/v1/sites/north/controllers', { name: 'box', simulation: true }));
+  await did(
+    admin.post('/api/v1/sites/north/iomodules', {
+      name: 'io-3',
+      protocol: 'simulation',
+      controllerRef: 'box',
+      channels: [{ name: 'in', address: 'in', direction: 'input', dataType: 'float' }],
+    }),
+  );
+  const block = (name: string, type: string, addr: string) => ({ name, type, params: { addr } });
+  await did(
+    engineer.post('/api/v1/sites/north/fbnetworks', {
+      metadata: { name: 'lost' },
+      spec: {
+        unitRef: 'r3',
+        scanInterval: '100ms',
+        blocks: [block('a', 'AI', 'gone:x'), block('b', 'AI', 'io-3:nochan'), block('c', 'AI', 'nonsense'), block('d', 'AO', 'io-3:in'), block('e', 'AI', 'io-3:in')],
+        variables: [{ name: 'v', dataType: 'REAL', direction: 'input', source: 'nobody.pv' }],
+      },
+    }),
+  );
+  const content = planContent('north', 'r3', { read: plant.store, image: () => undefined, settings: SETTINGS, timeScale: 1, retained: {} })!;
+  const [{ state, message }] = load(withTable(content, 1, {})).reports();
+  t.equal(state, 'Running');
+  t.same(message.split('; '), [
+    'block a needs I/O module gone, which does not exist',
+    'block b needs channel nochan, which I/O module io-3 does not have',
+    'block c has the address nonsense',
+    'an address is <io module>:<channel>',
+    'block d (AO) needs an output, and channel io-3:in is an input',
+    'variable v reads tag nobody.pv, which the unit does not have',
+  ]);
 });
 
 t.test('D-PROG-03: a bypass in force is in the plan, so that a worker that starts again and a hot swap know it', async (t) => {

@@ -86,6 +86,24 @@ t.test('Decisions 2.4: a text is announced before its id is in the tag table', a
   t.equal(table.values[0], ids.get('Opening'));
 });
 
+t.test('Decisions 1.5: charts keep the interval of their unit when a network makes it come round more often', async (t) => {
+  const blocks = [{ name: 'one', type: 'CONST', params: { value: 1 } }];
+  const fast = unitPlan({ scanIntervalMs: 50, chartIntervalMs: 100, networks: [network({ name: 'n', scanIntervalMs: 50, blocks })] });
+  const inbox: UnitInbound[] = [{ type: 'plan', plan: fast }];
+  const charts: number[] = [];
+  const engine = new Proxy({}, { get: (_, name) => (name === 'scan' ? (ms: number) => charts.push(ms) : () => undefined) }) as PhaseEngine;
+  const loop = new UnitLoop({ receive: () => inbox.shift(), post: () => {}, clock: new FakeTime().clock, monoMs: () => 0, wallMs: () => 0, phases: () => engine });
+  loop.receive();
+  for (let scan = 0; scan < 5; scan += 1) loop.scan(1);
+  t.same(charts, [100, 100, 100], 'the first scan, and each second one');
+  loop.scan(4);
+  t.same(charts.splice(0), [100, 100, 100, 200], 'late, with the time that has passed');
+  inbox.push({ type: 'plan', plan: { ...fast, scanIntervalMs: 100, revision: 2 } });
+  loop.receive();
+  for (let scan = 0; scan < 3; scan += 1) loop.scan(1);
+  t.same(charts, [100, 100, 100]);
+});
+
 t.test('Decisions 2.4: a write of a chart is seen by the networks in the same scan; signals and refusals reach the chart', async (t) => {
   const plan = unitPlan({
     tags: [...tags('v.in move.IN REAL w', 'v.out move.OUT REAL')].map((tag) => ({ ...tag, engMax: 100 })),
