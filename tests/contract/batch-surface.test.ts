@@ -85,6 +85,9 @@ t.test('BATCH-05 MES-06 MES-09 MES-54: what a batch is asked for is checked wher
     'identifiers are compared without regard to case',
   );
   t.match(await make({ batchID: 'B-7' }), { status: 409, body: { code: 'batch_id_in_use', batch: made.name } }, 'the same name would follow from it');
+  const idOf = async (body: object): Promise<Body> => (await viewer.post(`${AT}/batches/preflight`, body)).body.checks.find(({ check }: Body) => check === 'batch-id');
+  t.match(await idOf({ batchID: 'B-7', ...CLEAN }), { ok: false, element: made.name, message: /is used by batch/ }, 'preflight says what the request would be told');
+  t.match(await idOf({ batch: made.name }), { ok: true }, 'its own ID is not in its way');
   t.match(await make({ batchID: 'B-7', name: 'another' }), { status: 409, body: { code: 'batch_id_in_use', batch: made.name } });
   t.match(await make({ batchID: 'B-8', name: made.name }), { status: 409, body: { code: 'already_exists' } });
   t.match(await order({ workOrderID: 'B-7' }), { status: 409, body: { code: 'batch_id_in_use' } });

@@ -10,10 +10,12 @@ import { Unit } from '../plant/kind.js';
 import { releasedView } from '../recipes/released.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { MasterRecipe, type MasterRecipeSpec } from '../recipes/kind.js';
+import { siteUnits } from '../recipes/site-units.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { BatchRecord } from '../records/kind.js';
 import { Batch, type BatchSpec } from './kind.js';
 import { recipeMisfits } from './misfits.js';
+import { resolveEquipment } from './start.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue, sameIdentifier } from './parameters.js';
 
 const BATCH_RECORD = kindNamed<typeof BatchRecord>('BatchRecord');
@@ -57,13 +59,26 @@ export function checkBatch(store: StoreReader, site: string, name: string, spec:
   refuseTaken(store, site, name, spec.batchID);
 }
 
-/** A batch that was deleted keeps its ID, and its name, as long as there is its record: a second one would be without a record of its own. */
+/**
+ * What already has the ID or the name of a batch that does not exist yet (`uid` undefined), or of one that does.
+ * A batch that was deleted keeps its ID, and its name, as long as there is its record: a second one would be without a record of its own.
+ */
+export function takenBy(
+  store: StoreReader,
+  site: string,
+  { uid, name, batchID }: { readonly uid: string | undefined; readonly name: string; readonly batchID: string },
+): { readonly batch?: string; readonly batchRecord?: string; readonly message: string } | undefined {
+  const taken = store.list(Batch, site).find((other) => other.spec.batchID === batchID && other.metadata.uid !== uid);
+  if (taken) return { batch: taken.metadata.name, message: `batchID ${batchID} is used by batch ${taken.metadata.name}` };
+  const { spec: record } = store.list(BATCH_RECORD, site).find(({ spec }) => spec.batch.uid !== uid && (spec.batch.batchID === batchID || spec.batch.name === name)) ?? {};
+  return record && { batchRecord: record.batch.name, message: `batchID ${record.batch.batchID} is that of the record ${record.batch.name}` };
+}
+
 function refuseTaken(store: StoreReader, site: string, name: string, batchID: string): void {
-  const own = store.get(Batch, site, name)?.metadata.uid;
-  const taken = store.list(Batch, site).find((other) => other.spec.batchID === batchID && other.metadata.name !== name);
-  if (taken) throw conflict('batch_id_in_use', `batchID ${batchID} is used by batch ${taken.metadata.name}`, { batch: taken.metadata.name });
-  const { spec: record } = store.list(BATCH_RECORD, site).find(({ spec }) => spec.batch.uid !== own && (spec.batch.batchID === batchID || spec.batch.name === name)) ?? {};
-  if (record) throw conflict('batch_id_in_use', `batchID ${record.batch.batchID} is that of the record ${record.batch.name}`, { batchRecord: record.batch.name });
+  const taken = takenBy(store, site, { uid: store.get(Batch, site, name)?.metadata.uid, name, batchID });
+  if (!taken) return;
+  const { message, ...by } = taken;
+  throw conflict('batch_id_in_use', message, by);
 }
 
 /** @throws Refusal 400 naming the value of the batch's own that an element could not run with. */
@@ -86,6 +101,7 @@ export function admitApplied(read: StoreReader, site: string, name: string, give
   if (before) checkWorkOrderID(spec, before.spec.workOrderID);
   else if (spec.workOrderID !== '' && read.list(Batch, site).some((other) => other.spec.workOrderID === spec.workOrderID)) checkWorkOrderID(spec, '');
   checkBatch(read, site, name, spec, true);
+  refuseUnchosen(read, site, spec);
   return spec;
 }
 
@@ -107,6 +123,23 @@ export function checkEquipment(store: StoreReader, site: string, recipe: Paramet
     const unit = store.get(Unit, site, name);
     if (!unit) throw invalid('unknown_reference', at, `unit ${name} does not exist`);
     if (!unit.spec.capabilities.includes(capability)) throw invalid('unknown_reference', at, `unit ${name} does not have capability ${capability}`);
+  }
+}
+
+/**
+ * Nobody chooses between units that can all do it, so whoever makes the batch must (decisions 1.7). An order of the MES is
+ * taken without: an operator names the unit before the start.
+ * @throws Refusal 400 naming `equipment.<capability>`.
+ */
+export function refuseUnchosen(store: StoreReader, site: string, { masterRecipeRef, equipment }: Pick<BatchSpec, 'masterRecipeRef' | 'equipment'>): void {
+  const recipe = store.get(MasterRecipe, site, masterRecipeRef);
+  if (!recipe) return;
+  const units = siteUnits(store, site);
+  const unchosen = Object.entries(resolveEquipment(releasedView(store, recipe), site, recipe.spec, equipment)).filter(([, unit]) => unit === '');
+  for (const [capability] of unchosen) {
+    const candidates = units.withCapability(capability);
+    if (candidates.length < 2) continue;
+    throw invalid('missing_field', `equipment.${capability}`, `${candidates.join(', ')} have capability ${capability}: name one of them in equipment`, { candidates });
   }
 }
 

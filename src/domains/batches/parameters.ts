@@ -10,6 +10,9 @@ import type { ParameterSpec, ParameterValue } from '../procedures/kind.js';
 import type { Formula, MasterRecipeSpec } from '../recipes/kind.js';
 import type { BatchSpec } from './kind.js';
 
+/** What a REAL holds of a decimal number whatever its value. */
+const DIGITS_MAX = 15;
+
 export function chosenFormula(recipe: MasterRecipeSpec, formulaName: string): Formula | undefined {
   if (formulaName !== '') return recipe.formulas.find((formula) => formula.name === formulaName);
   return recipe.formulas.find((formula) => formula.default) ?? recipe.formulas[0];
@@ -29,12 +32,12 @@ export function batchParameters(recipe: MasterRecipeSpec, batch: Pick<BatchSpec,
     if (!declared.some((parameter) => sameIdentifier(parameter.name, name))) throw invalid('unknown_reference', `${field}[${at}].name`, `the recipe declares no parameter ${name}`);
     if (batch.parameters.findIndex((other) => sameIdentifier(other.name, name)) < at) throw invalid('invalid_field', `${field}[${at}].name`, `parameter ${name} is given twice`);
   });
-  const scale = scaleOf(recipe, batch.quantity);
+  const quantity = scalingQuantity(recipe, batch.quantity);
   return declared.map((parameter) => {
     const at = batch.parameters.findIndex((override) => sameIdentifier(override.name, parameter.name));
     const override = at < 0 ? undefined : batch.parameters[at].value;
-    const scaled = parameter.scaled && override === undefined && scale !== 1;
-    const value = override ?? (scaled ? String(Number(parameter.value) * scale) : parameter.value);
+    const scaled = parameter.scaled && override === undefined && quantity !== undefined;
+    const value = override ?? (scaled ? scaledText(parameter.value, quantity, recipe.batchSize.nominal) : parameter.value);
     checkLimits(parameter.name, value, parameter.lowValueLimit, parameter.highValueLimit, at < 0 ? parameter.name : `${field}[${at}].value`);
     return {
       name: parameter.name,
@@ -46,10 +49,15 @@ export function batchParameters(recipe: MasterRecipeSpec, batch: Pick<BatchSpec,
   });
 }
 
-function scaleOf(recipe: MasterRecipeSpec, quantity: string): number {
-  const nominal = Number(recipe.batchSize.nominal);
-  if (quantity === '' || recipe.batchSize.nominal === '' || !(nominal > 0)) return 1;
-  return Number(quantity) / nominal;
+/** Undefined when there is nothing to scale by. */
+function scalingQuantity(recipe: MasterRecipeSpec, quantity: string): string | undefined {
+  const { nominal } = recipe.batchSize;
+  return quantity === '' || !(Number(nominal) > 0) || Number(quantity) === Number(nominal) ? undefined : quantity;
+}
+
+/** The product before the quotient, and 15 digits (decisions 1.7, 8.6): 20 * 35.7 / 28 is 25.5, a factor of 1.275 makes it 25.500000000000004. */
+function scaledText(value: string, quantity: string, nominal: string): string {
+  return String(Number(((Number(value) * Number(quantity)) / Number(nominal)).toPrecision(DIGITS_MAX)));
 }
 
 function checkLimits(name: string, value: string, low: string, high: string, field: string): void {

@@ -16,10 +16,11 @@ import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeSta
 import { changeWords, releasedView, templateChanges } from '../recipes/released.js';
 import { LIFECYCLE } from '../recipes/rules.js';
 import { siteUnits } from '../recipes/site-units.js';
-import { Batch, type BatchSpec } from './kind.js';
+import { type BatchSpec } from './kind.js';
 import { recipeMisfits } from './misfits.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula, sameIdentifier } from './parameters.js';
-import { permissiveOf, resolveEquipment, type StartFacts } from './start.js';
+import { takenBy } from './creation.js';
+import { noUnitText, permissiveOf, resolveEquipment, type StartFacts } from './start.js';
 import type { ParameterValue } from '../procedures/kind.js';
 
 export const PREFLIGHT_CHECKS = [
@@ -69,15 +70,15 @@ export interface Preflight {
   readonly bindings: { readonly violations: number };
 }
 
-/** @param name of the batch, or the name it would get */
-export function preflight(facts: StartFacts, site: string, name: string, spec: BatchSpec): Preflight {
+/** @param batch the one that exists, or the name that one would get */
+export function preflight(facts: StartFacts, site: string, batch: Looked, spec: BatchSpec): Preflight {
   const recipe = facts.store.get(MasterRecipe, site, spec.masterRecipeRef);
   if (!recipe) {
     const liftedBy: LiftedBy = { tier: 'engineer', action: `create recipe ${spec.masterRecipeRef}, or name another one` };
     const checks = rows('recipe-effective', [{ message: `recipe ${spec.masterRecipeRef} does not exist`, liftedBy }]);
     return { ok: false, checks, parameters: [], allocations: [], bindings: { violations: 0 } };
   }
-  return new Look(facts, site, name, spec, recipe).result();
+  return new Look(facts, site, batch, spec, recipe).result();
 }
 
 function rows(check: PreflightCheck['check'], blockers: readonly Blocker[]): PreflightCheck[] {
@@ -85,20 +86,28 @@ function rows(check: PreflightCheck['check'], blockers: readonly Blocker[]): Pre
   return blockers.map(({ message, element, liftedBy, severity }) => ({ check, ok: false, severity: severity ?? 'error', message, element: element ?? '', liftedBy }));
 }
 
+interface Looked {
+  readonly name: string;
+  readonly uid?: string;
+}
+
 class Look {
   readonly #facts: StartFacts;
   readonly #site: string;
   readonly #name: string;
+  /** Undefined for a batch that does not exist yet: then whatever has its name or ID is in its way. */
+  readonly #uid: string | undefined;
   readonly #batch: BatchSpec;
   readonly #recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>;
   readonly #allocation: Readonly<Record<string, string>>;
   /** With the templates that were released with the recipe. */
   readonly #view: StoreReader;
 
-  constructor(facts: StartFacts, site: string, name: string, batch: BatchSpec, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>) {
+  constructor(facts: StartFacts, site: string, { name, uid }: Looked, batch: BatchSpec, recipe: Resource<MasterRecipeSpec, MasterRecipeStatus>) {
     this.#facts = facts;
     this.#site = site;
     this.#name = name;
+    this.#uid = uid;
     this.#batch = batch;
     this.#recipe = recipe;
     this.#view = releasedView(facts.store, recipe);
@@ -172,9 +181,8 @@ class Look {
   }
 
   #batchId(): Blocker[] {
-    const { batchID } = this.#batch;
-    const other = this.#facts.store.list(Batch, this.#site).find(({ spec, metadata }) => spec.batchID === batchID && metadata.name !== this.#name);
-    return other ? [{ message: `batchID ${batchID} is in use`, element: other.metadata.name, liftedBy: { tier: 'operate', action: 'choose another batchID' } }] : [];
+    const other = takenBy(this.#facts.store, this.#site, { uid: this.#uid, name: this.#name, batchID: this.#batch.batchID });
+    return other ? [{ message: other.message, element: other.batch ?? other.batchRecord ?? '', liftedBy: { tier: 'operate', action: 'choose another batchID' } }] : [];
   }
 
   /** Of the formula, then of the elements: a value that the formula does not allow reaches none. */
@@ -217,7 +225,13 @@ class Look {
 
   #unitBlockers(capability: string, name: string): Blocker[] {
     if (name === '') {
-      return [{ message: `no unit for capability ${capability}`, element: capability, liftedBy: { tier: 'operate', action: `name a unit for ${capability} in equipment` } }];
+      return [
+        {
+          message: noUnitText(this.#facts.store, this.#site, capability),
+          element: capability,
+          liftedBy: { tier: 'operate', action: `name a unit for ${capability} in equipment` },
+        },
+      ];
     }
     const unit = this.#facts.store.get(Unit, this.#site, name);
     if (!unit) return [{ message: `unit ${name} does not exist`, element: name, liftedBy: { tier: 'engineer', action: `create unit ${name}` } }];

@@ -17,7 +17,7 @@ import { requireSite } from '../plant/kind.js';
 import { elementsOf, refuseAtWork, removalOf, unitOf } from '../procedures/removal.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 import { begunAnew } from './coordination.js';
-import { batchName, checkBatch, checkWorkOrderID, withNormalTime, withRecipeDefaults } from './creation.js';
+import { batchName, checkBatch, checkWorkOrderID, refuseUnchosen, withNormalTime, withRecipeDefaults } from './creation.js';
 import { batchDto, batchItem } from './dto.js';
 import { type ExecutionEvent, type FactStream, type StateEntry, streamOf } from './execution-log.js';
 import { type FactReader, factsOf } from './facts.js';
@@ -102,6 +102,7 @@ export const batchRoutes = [
       const spec = withRecipeDefaults(store, params.site, decoded);
       checkWorkOrderID(spec, '');
       checkBatch(store, params.site, name, spec, production);
+      refuseUnchosen(store, params.site, spec);
       const known = store.get(Batch, params.site, name);
       if (known?.spec.batchID === spec.batchID) throw conflict('batch_id_in_use', `batchID ${spec.batchID} is used by batch ${name}`, { batch: name });
       if (known) throw conflict('already_exists', `Batch ${name} exists already`, { kind: 'Batch', name });
@@ -137,6 +138,7 @@ export const batchRoutes = [
       const fixed = batch.status.phase === 'Pending' ? changed.filter((member) => member === 'batchID') : changed.filter((member) => member !== 'description');
       if (fixed.length > 0) throw conflict('batch_started', `${fixed[0]} of batch ${params.name} cannot be changed while it is ${batch.status.phase}`, { field: fixed[0] });
       if (batch.status.phase === 'Pending') checkBatch(store, params.site, params.name, spec, production);
+      if (changed.includes('equipment') || changed.includes('masterRecipeRef')) refuseUnchosen(store, params.site, spec);
       await store.write({
         puts: [{ kind: Batch, site: params.site, name: params.name, spec, ...(labels ? { labels } : {}) } as Put],
         audits: [audit({ result: 'Success', target: target(params), before: batch.spec, after: spec })],
@@ -239,9 +241,12 @@ function withdrawal(store: Store, batch: BatchResource): Pick<Change, 'puts' | '
 
 /** Of a batch by its name, or of what would become one. */
 function preflightOf(deps: BatchRouteDeps, site: string, body: Record<string, unknown>) {
-  if (typeof body.batch === 'string') return preflight(deps, site, body.batch, requireBatch(deps.store, site, body.batch).spec);
+  if (typeof body.batch === 'string') {
+    const { metadata, spec } = requireBatch(deps.store, site, body.batch);
+    return preflight(deps, site, metadata, spec);
+  }
   const spec = withRecipeDefaults(deps.store, site, decodeSpec(split(body).spec));
-  return preflight(deps, site, batchName(site, spec.batchID), spec);
+  return preflight(deps, site, { name: batchName(site, spec.batchID) }, spec);
 }
 
 function timeline(batch: BatchResource, states: readonly StateEntry[], events: readonly ExecutionEvent[]) {

@@ -74,12 +74,14 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
   const templates = storedTemplates(view, site);
   try {
     const allocation = resolveEquipment(view, site, recipe.spec, batch.spec.equipment);
-    const taken = recipe.spec.allocation === 'AtStart' ? Object.entries(allocation).filter(([, unit]) => !isAvailable(store.get(Unit, site, unit)?.status)) : [];
+    const atStart = recipe.spec.allocation === 'AtStart';
+    // a capability that nothing serves is not there on demand either
+    const taken = Object.entries(allocation).filter(([, unit]) => unit === '' || (atStart && !isAvailable(store.get(Unit, site, unit)?.status)));
     if (taken.length > 0)
       return refuse(
         'allocation-unavailable',
         taken.map(([capability, unit]) => whyUnavailable(store, site, capability, unit)).join('; '),
-        taken.map(([, unit]) => unit),
+        taken.map(([, unit]) => unit).filter((unit) => unit !== ''),
       );
     const units = [...new Set(Object.values(allocation))].sort();
     const notReady = units.filter((unit) => !facts.runtimes.link(site, unit)?.ready);
@@ -128,8 +130,16 @@ function isManual(store: Store, site: string, name: string): boolean {
   return unit !== undefined && unitMode(unit.spec) === 'Manual';
 }
 
+/** Why a capability has got no unit: none has it, or several have and nobody chose. */
+export function noUnitText(store: StoreReader, site: string, capability: string): string {
+  const able = siteUnits(store, site).withCapability(capability);
+  return able.length === 0
+    ? `no unit for capability ${capability}`
+    : `no unit for capability ${capability}: ${able.join(', ')} have it, and the batch names none of them in equipment`;
+}
+
 function whyUnavailable(store: Store, site: string, capability: string, name: string): string {
-  if (name === '') return `no unit for capability ${capability}`;
+  if (name === '') return noUnitText(store, site, capability);
   const unit = store.get(Unit, site, name);
   if (!unit) return `unit ${name} does not exist`;
   return unavailableText(name, unit.status);

@@ -4,7 +4,10 @@ import { parse } from 'valibot';
 import { Batch, BatchSpec } from '../../../src/domains/batches/kind.js';
 import { preflight, PREFLIGHT_CHECKS } from '../../../src/domains/batches/preflight.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
-import type { StartFacts } from '../../../src/domains/batches/start.js';
+import { refuseUnchosen } from '../../../src/domains/batches/creation.js';
+import { batchParameters } from '../../../src/domains/batches/parameters.js';
+import { checkStart, type StartFacts } from '../../../src/domains/batches/start.js';
+import { MasterRecipe, MasterRecipeSpec } from '../../../src/domains/recipes/kind.js';
 import type { UnitLink } from '../../../src/domains/units/runtimes.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
@@ -25,7 +28,7 @@ interface Machine {
 function look(spec: object, { down = [], production = true, full = false }: Machine = {}) {
   const link = (_site: string, unit: string) => ({ unit, ready: !down.includes(unit) }) as unknown as UnitLink;
   const facts: StartFacts = { store, production, storageLow: () => full, runtimes: { link, links: () => [], onMessage: () => undefined, onChange: () => undefined } };
-  return preflight(facts, 'demo', 'b-new', parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a', ...spec }));
+  return preflight(facts, 'demo', { name: 'b-new' }, parse(BatchSpec, { batchID: 'NEW', masterRecipeRef: 'resin-a', ...spec }));
 }
 
 const blockers = (found: ReturnType<typeof look>, check: string) => found.checks.filter((row) => row.check === check && !row.ok);
@@ -57,7 +60,7 @@ t.test('Q-RECIPE-28: every blocker is named with who can lift it', async (t) => 
   ];
   const found = look({ parameters, quantity: '99', equipment: { premix: 'gone' } }, { down: ['rx101', 'tk201'], full: true });
   t.equal(found.ok, false);
-  t.match(blockers(found, 'batch-id'), [{ element: 'b-other', message: 'batchID NEW is in use', liftedBy: { tier: 'operate' } }]);
+  t.match(blockers(found, 'batch-id'), [{ element: 'b-other', message: 'batchID NEW is used by batch b-other', liftedBy: { tier: 'operate' } }]);
   t.same(
     blockers(found, 'formula-limits').map(({ element }) => element),
     ['monomerAmount', 'solventAmount', 'reactTemp', 'nobody'],
@@ -110,4 +113,45 @@ t.test('decisions 3.3: units of an OnDemand recipe are waited for, so who holds 
   const found = look({ masterRecipeRef: 'whole' }, { production: false });
   t.match(blockers(found, 'equipment'), [{ severity: 'warning', element: 'rx101', liftedBy: { holder: 'b-other' } }]);
   t.equal(found.ok, true);
+});
+
+t.test('Decisions 1.7, 8.6: a scaled value is value * quantity / nominal, in at most 15 digits', async (t) => {
+  const recipe = parse(MasterRecipeSpec, {
+    productID: 'P',
+    batchSize: { nominal: '28', engineeringUnit: 'kg' },
+    formulas: [{ name: 'f', parameters: ['20', '0.1'].map((value, n) => ({ name: `p${n}`, value, scaled: true })) }],
+  });
+  const scaled = (quantity: string): string[] => batchParameters(recipe, { formulaName: '', quantity, parameters: [] }).map(({ value }) => value);
+  t.same(scaled('35.7'), ['25.5', '0.1275'], 'with a factor of 1.275 it is 25.500000000000004');
+  t.same(scaled('28.0'), ['20', '0.1']);
+  t.same(scaled('1'), ['0.714285714285714', '0.00357142857142857']);
+});
+
+t.test('Decisions 1.7: of several units that can do it somebody chooses: 400 when nobody has', async (t) => {
+  const unit = store.get(Unit, 'demo', 'mx101');
+  await store.write({ puts: [{ kind: Unit, site: 'demo', name: 'mx102', spec: { ...unit?.spec } } as Put] });
+  const recipe = store.get(MasterRecipe, 'demo', 'resin-a')!;
+  const equipmentRequirements = recipe.spec.equipmentRequirements.map((requirement) => ({ ...requirement, defaultUnit: '' }));
+  await store.write({
+    puts: [{ kind: MasterRecipe, site: 'demo', name: 'class', spec: { ...recipe.spec, equipmentRequirements, allocation: 'OnDemand' }, status: recipe.status } as Put],
+  });
+  const body = { batchID: 'CLASS', masterRecipeRef: 'class' };
+  const refusal = (more: object = {}): unknown => {
+    try {
+      refuseUnchosen(store, 'demo', parse(BatchSpec, { ...body, ...more }));
+      return 'taken';
+    } catch (fault) {
+      return fault;
+    }
+  };
+  t.match(refusal(), { message: /name one of them/, context: { code: 'missing_field', field: 'equipment.premix', candidates: ['mx101', 'mx102'] } });
+  t.match(blockers(look(body), 'equipment'), [{ element: 'premix', message: /mx101, mx102 have it/ }]);
+  t.equal(refusal({ equipment: { premix: 'mx102' } }), 'taken');
+  const facts = { store, production: false, runsMisfits: true, storageLow: () => false, runtimes: { link: () => ({ ready: true }) } } as unknown as StartFacts;
+  const metadata = { site: 'demo', name: 'b-class' };
+  t.match(checkStart({ metadata, spec: parse(BatchSpec, body) } as never, facts), {
+    rule: 'allocation-unavailable',
+    message: /no unit for capability premix: mx101, mx102/,
+    units: [],
+  });
 });
