@@ -633,6 +633,8 @@ export type ProbeInbound =
   | { readonly type: 'write'; readonly id: number; readonly module: string; readonly channel: string; readonly value: Value }
   | { readonly type: 'release'; readonly id: number; readonly module: string; readonly channels: readonly string[] }
   | { readonly type: 'time-scale'; readonly timeScale: number }
+  /** The process is about to end by a fault: fail-safe values are the last that is written. */
+  | { readonly type: 'fail-safe'; readonly id: number }
   | { readonly type: 'stop' };
 
 export interface ChannelSample {
@@ -685,4 +687,6 @@ export type ProbeOutbound =
       readonly readback: Value;
     }
   | { readonly type: 'release-result'; readonly id: number; readonly released: readonly string[] }
+  /** Every module has written its fail-safe values, or cannot. */
+  | { readonly type: 'fail-safe-result'; readonly id: number }
   | { readonly type: 'stopped' };

@@ -69,11 +69,13 @@ import { startControllerPulse } from './domains/units/controller-pulse.js';
 import { UnitReconciler } from './domains/units/reconciler.js';
 import { Recordings } from './domains/units/recordings.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
+import { openFatalFaults, waysOnFromFaults } from './platform/base/fatal-faults.js';
 import { ContainedFaults } from './platform/base/contained-faults.js';
+import { contain, guarded } from './platform/base/guarded.js';
 import { createLog, type Log } from './platform/base/log.js';
 import { LogLines } from './platform/base/log-lines.js';
 import { type Gateway, startGateway } from './platform/http/gateway.js';
-import { startRescue, waysOn } from './platform/http/rescue.js';
+import { STORAGE_LOST, startRescue, waysOn } from './platform/http/rescue.js';
 import type { Route } from './platform/http/route.js';
 import type { RouteSet } from './platform/http/router.js';
 import { Archiver } from './platform/ledger/archiver.js';
@@ -92,6 +94,10 @@ import type { Settings } from './settings.js';
 
 /** From here on writing is so slow that whoever looks after the machine should know. */
 const SLOW_COMMIT_MS = 250;
+/** A second for the devices, and what a slow disk needs for the last commits. */
+const FAIL_SAFE_MS = 1000;
+const LAST_COMMITS_MS = 2000;
+const FAILED_AGAIN = 'this program has ended by a fault of its own more than three times within ten minutes';
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 export interface Appliance {
@@ -100,7 +106,10 @@ export interface Appliance {
   readonly commissioningCode: string;
   /** What is missing, where the appliance is in rescue; else empty. */
   readonly rescue: readonly string[];
+  readonly waysOn: readonly string[];
   stop(): Promise<void>;
+  /** After a fault that nobody caught; the process ends when it resolves, which takes FAIL_MS at most. */
+  fail(fault: unknown): Promise<void>;
 }
 
 /** The appliance would start in rescue, and was told not to (`--no-rescue`): exit code 3. */
@@ -120,7 +129,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
 
   // ------------------------------------------------------------ storage
   const inspection = inspectDataDir(settings.dataDir);
-  if (inspection.losses.length > 0 && !settings.acceptLoss) return rescue(settings, inspection.losses, log, () => lock.release());
+  if (inspection.losses.length > 0 && !settings.acceptLoss)
+    return rescue(settings, { why: STORAGE_LOST, losses: inspection.losses, waysOn: waysOn(settings.dataDir) }, log, () => lock.release());
+  const faults = openFatalFaults(settings.dataDir, `${build} ${product.commit}`, clock);
+  if (settings.acceptFaults) faults.forget();
+  if (faults.repeated.length > 0) return rescue(settings, { why: FAILED_AGAIN, losses: faults.repeated, waysOn: waysOnFromFaults(settings.dataDir) }, log, () => lock.release());
   if (!inspection.usable) {
     const aside = putAside(settings.dataDir, 'state.db', new Date(startedAtMs).toISOString());
     log.error({ aside }, 'state.db cannot be worked with; it is kept under another name and a new one is made');
@@ -442,7 +455,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     antiReplay: { enabled: settings.antiReplayEnabled, entries: () => served.gateway?.nonces?.size ?? 0, nearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false },
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
-    notes: () => (openInClear === '' ? [] : [openInClear]),
+    notes: () => [openInClear, faults.last].filter((note) => note !== ''),
     integrity: () => evidence.summary,
     storageAccepting: () => store.accepting,
     contained: () => contained.view(),
@@ -569,6 +582,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     audit: draftsBy('integrity', 'integrity'),
   });
   ready = true;
+  faults.told();
   log.info(
     { port: gateway.server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId },
     'lineside is ready',
@@ -578,6 +592,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     port: gateway.server.port,
     rows: gateway.rows,
     rescue: [],
+    waysOn: [],
     get commissioningCode() {
       return commissioningCode;
     },
@@ -606,7 +621,34 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       lock.release();
       contained.stop();
     },
+    async fail(fault) {
+      ready = false;
+      guarded('log of a fault that nobody caught', () => {
+        const units = runtimes.links().map(({ site, unit, ready: scans, message, epoch }) => ({ site, unit, scans, message, epoch }));
+        log.fatal(
+          { fault: textOf(fault), units, probes: probes.threads(), commitsWaiting: ledger.waiting, contained: contained.view().seams },
+          'nobody caught a fault of ours: outputs take their fail-safe values, and the process ends',
+        );
+      });
+      // no other part is asked: what it would do now is not known
+      await Promise.all([within(FAIL_SAFE_MS, () => probes.takeFailSafe()), within(LAST_COMMITS_MS, () => ledger.close())]);
+    },
   };
+}
+
+/** Resolves when the work is done, has failed, or time is up. */
+async function within(ms: number, work: () => Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  const done = guarded('last work of the process', work)?.catch((fault: unknown) => contain('last work of the process', fault));
+  await Promise.race([timeUp, done]);
+  clearTimeout(timer);
+}
+
+function textOf(fault: unknown): string {
+  return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
 }
 
 function first<Item, Found>(items: readonly Item[], find: (item: Item) => Found | null): Found | null {
@@ -632,23 +674,33 @@ function tighten(dataDir: string, log: Log): void {
 }
 
 /** No thread is started and nothing is opened: what is there stays as it is until somebody decides. */
-async function rescue(settings: Settings, losses: readonly string[], log: Log, release: () => void): Promise<Appliance> {
+async function rescue(
+  settings: Settings,
+  reason: { readonly why: string; readonly losses: readonly string[]; readonly waysOn: readonly string[] },
+  log: Log,
+  release: () => void,
+): Promise<Appliance> {
+  const { losses } = reason;
   if (settings.noRescue) {
     release();
-    throw new RescueNeeded(`${losses.join('; ')}. Ways on: ${waysOn(settings.dataDir).join('; ')}`);
+    throw new RescueNeeded(`${losses.join('; ')}. Ways on: ${reason.waysOn.join('; ')}`);
   }
-  const { tlsCertFile, tlsKeyFile, listen, httpPort, dataDir } = settings;
+  const { tlsCertFile, tlsKeyFile, listen, httpPort } = settings;
   const tls = tlsCertFile && tlsKeyFile ? { certFile: tlsCertFile, keyFile: tlsKeyFile } : undefined;
-  const server = await startRescue({ host: listen, port: httpPort, ...(tls ? { tls } : {}), dataDir, losses });
-  log.error({ missing: losses }, 'lineside is in rescue: no unit is driven');
+  const server = await startRescue({ host: listen, port: httpPort, ...(tls ? { tls } : {}), ...reason });
+  log.error({ missing: losses, why: reason.why }, 'lineside is in rescue: no unit is driven');
   return {
     port: server.port,
     rows: [],
     commissioningCode: '',
     rescue: losses,
+    waysOn: reason.waysOn,
     async stop() {
       await server.stop();
       release();
+    },
+    async fail(fault) {
+      log.fatal({ fault: textOf(fault) }, 'nobody caught a fault of ours: the process ends');
     },
   };
 }

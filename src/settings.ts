@@ -346,6 +346,8 @@ export interface Settings extends SettingValues {
   readonly insecureAllowRemote: boolean;
   /** Go on although what was stored is missing or damaged (D-C-09). */
   readonly acceptLoss: boolean;
+  /** Drive the plant again although the appliance ended several times in a row by a fault of its own. */
+  readonly acceptFaults: boolean;
   /** Show a code for a first administrator although an appliance lived here before. */
   readonly newAdminCode: boolean;
   /** End with exit code 3 where the appliance would start in rescue. */
@@ -357,7 +359,7 @@ export interface Settings extends SettingValues {
 const ENVIRONMENT_PREFIX = 'LINESIDE_';
 /** Variables of the prefix that are not settings. */
 const OTHER_VARIABLES = new Set(['LINESIDE_LOG_LEVEL', 'LINESIDE_DIST', 'LINESIDE_DATA_DIR', 'LINESIDE_CONFIG']);
-const SWITCHES = ['insecure-allow-remote', 'accept-loss', 'new-admin-code', 'no-rescue'] as const;
+const SWITCHES = ['insecure-allow-remote', 'accept-loss', 'accept-faults', 'new-admin-code', 'no-rescue'] as const;
 const PLAIN_FLAGS = ['config', 'data-dir', ...SWITCHES] as const;
 
 type AnyRow = Row<unknown>;
@@ -388,7 +390,12 @@ export function readSettings(argv: readonly string[], env: Readonly<Record<strin
   const values: Record<string, unknown> = {};
   for (const [name, setting] of ROWS) values[name] = resolve(setting, chosen.get(setting.key), { dataDir: folder, authMode, operatingMode });
   const insecureAllowRemote = flags.has('insecure-allow-remote');
-  const switches = { acceptLoss: flags.has('accept-loss'), newAdminCode: flags.has('new-admin-code'), noRescue: flags.has('no-rescue') };
+  const switches = {
+    acceptLoss: flags.has('accept-loss'),
+    acceptFaults: flags.has('accept-faults'),
+    newAdminCode: flags.has('new-admin-code'),
+    noRescue: flags.has('no-rescue'),
+  };
   const withoutEffect = ROWS.flatMap(([name, setting]) => (chosen.has(setting.key) ? notesOn(setting, values[name]) : []));
   const settings = { ...(values as unknown as SettingValues), dataDir: folder, configFile, insecureAllowRemote, ...switches, withoutEffect };
   checkTogether(settings);

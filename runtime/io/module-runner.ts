@@ -38,6 +38,8 @@ export interface ModuleRunner {
   write(channel: string, value: Value): Promise<WriteReply>;
   /** Ends forcing; only simulated modules have any. */
   release(channels: readonly string[]): readonly string[];
+  /** Writes the fail-safe values, and nothing after them; resolves when the device has them or does not take them. */
+  takeFailSafe(): Promise<void>;
   close(): Promise<void>;
 }
 

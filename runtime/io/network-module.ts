@@ -359,6 +359,10 @@ export class NetworkModule implements ModuleRunner {
     return [];
   }
 
+  takeFailSafe(): Promise<void> {
+    return this.#outputs.takeFailSafe();
+  }
+
   async close(): Promise<void> {
     this.#closed.raise('closed');
     this.#stopGroups();

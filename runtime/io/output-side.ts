@@ -93,6 +93,8 @@ export class OutputSide {
   /** Why nothing is written; empty: it is. */
   #withheld = '';
   #failSafeTaken = false;
+  /** Nothing is written after the fail-safe values: the process ends. */
+  #isLast = false;
   #heartbeat = false;
   #heartbeatMonoMs = 0;
   #isRefreshing = false;
@@ -262,6 +264,7 @@ export class OutputSide {
 
   /** True when the fail-safe state changed. */
   look(): boolean {
+    if (this.#isLast) return false;
     const nowMs = this.#host.clock.monoMs();
     const moved = this.#watch.look(nowMs);
     const step = decideFailSafe(this.#failSafeTaken, moved, this.#watch.silentMs(nowMs), this.#module.failSafe?.timeoutMs ?? 0);
@@ -284,6 +287,19 @@ export class OutputSide {
     this.#refreshNext();
     this.#beat(nowMs);
     return step !== 'none';
+  }
+
+  /** A module whose fail-safe has no time-out has declared none: what it has stays. */
+  async takeFailSafe(): Promise<void> {
+    this.#isLast = true;
+    if ((this.#module.failSafe?.timeoutMs ?? 0) <= 0) return;
+    this.#failSafeTaken = true;
+    const outputs = this.#outputs.filter((output) => this.#failSafeValue(output) !== undefined);
+    for (const output of outputs) {
+      output.written = undefined;
+      this.#start(output);
+    }
+    await Promise.all(outputs.flatMap(({ work }) => work ?? []));
   }
 
   #start(output: Output): void {

@@ -36,6 +36,7 @@ const FAULTED: ModuleRunner = {
   read: async () => [],
   write: async () => writeRefused('device_unreachable', 'the module is not served because of a fault of this program'),
   release: () => [],
+  takeFailSafe: async () => undefined,
   close: async () => undefined,
 };
 
@@ -104,6 +105,8 @@ export class ProbeCore {
       case 'release':
         this.#post({ type: 'release-result', id: message.id, released: this.#release(message.module, message.channels) });
         return;
+      case 'fail-safe':
+        return this.#takeFailSafe(message.id);
       case 'stop':
         return this.#stop();
     }
@@ -234,6 +237,13 @@ export class ProbeCore {
   /** Process images of the network modules served now, for a waiter outside. */
   images(): readonly SharedArrayBuffer[] {
     return [...this.#network.values()].map(({ module }) => module.image);
+  }
+
+  /** Does not wait for a plan under way: whoever asks has a second. One module that cannot does not keep the others from it. */
+  async #takeFailSafe(id: number): Promise<void> {
+    this.#simulation.takeFailSafe();
+    await Promise.allSettled([...this.#network.values()].map(async ({ runner }) => runner.takeFailSafe()));
+    this.#post({ type: 'fail-safe-result', id });
   }
 
   async #stop(): Promise<void> {

@@ -58,5 +58,7 @@ export class UnservedModule implements ModuleRunner {
     return [];
   }
 
+  async takeFailSafe(): Promise<void> {}
+
   async close(): Promise<void> {}
 }

@@ -1,12 +1,17 @@
-/** The `lineside` command: start, check-config, replay, routes. Exit code 2 means that a setting or the data directory is at fault, 3 that what was stored is missing and `--no-rescue` was given. */
+/** The `lineside` command: start, check-config, replay, routes. Exit code 2 means that a setting or the data directory is at fault, 3 that it would be in rescue and `--no-rescue` was given, 70 a fault of this program. */
 import { readFileSync, writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
-import { waysOn } from '../platform/http/rescue.js';
+import { systemClock } from '../platform/base/clock.js';
+import { openFatalFaults } from '../platform/base/fatal-faults.js';
+import type { Appliance } from '../main.js';
 import type { ReplayOptions } from './replay.js';
 import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
 
 const PACKAGE = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { readonly version: string };
 const PRODUCT = { version: PACKAGE.version, commit: process.env.LINESIDE_COMMIT ?? '' };
+const FAULT_EXIT = 70;
+/** Whatever hangs: a process that is not to be trusted is gone by then. */
+const FAULT_END_MS = 4000;
 const DATA_DIR_DEFAULT = '.lineside';
 
 function settingsOrExit(flags: readonly string[]): Settings {
@@ -30,13 +35,16 @@ async function start(flags: readonly string[]): Promise<void> {
   const settings = settingsOrExit(flags);
   tellWithoutEffect(settings);
   const { RescueNeeded, startAppliance } = await import('../main.js');
+  const running: { appliance?: Appliance } = {};
+  endOnUncaught(settings.dataDir, running);
   const appliance = await startAppliance(settings, PRODUCT).catch((fault: unknown) => {
     console.error(`lineside: ${fault instanceof Error ? fault.message : String(fault)}`);
     process.exit(fault instanceof RescueNeeded ? 3 : 2);
   });
+  running.appliance = appliance;
   if (appliance.rescue.length > 0) {
     console.error(`lineside: in rescue, no unit is driven: ${appliance.rescue.join('; ')}`);
-    for (const way of waysOn(settings.dataDir)) console.error(`lineside:   ${way}`);
+    for (const way of appliance.waysOn) console.error(`lineside:   ${way}`);
   }
   console.log(`operator console  http://${settings.listen === '0.0.0.0' ? 'localhost' : settings.listen}:${appliance.port}/hmi`);
   if (appliance.commissioningCode) console.log(`commissioning code  ${appliance.commissioningCode}   (create the first administrator with it)`);
@@ -60,6 +68,28 @@ async function start(flags: readonly string[]): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
 }
 
+/**
+ * An exception or a rejection that nobody caught: nobody knows what has been left half done, so the process goes no further
+ * than to put the outputs of the plant to their fail-safe values and what was acknowledged on the disk. A supervisor starts it
+ * again; after too many of them it finds itself in rescue. Exit code 70 is EX_SOFTWARE of sysexits.h.
+ */
+function endOnUncaught(dataDir: string, running: { readonly appliance?: Appliance }): void {
+  let ending = false;
+  const end = (): never => {
+    say('lineside has ended by a fault of its own; the log tells which');
+    process.exit(FAULT_EXIT);
+  };
+  process.on('uncaughtException', (fault) => {
+    console.error('lineside: a fault that nobody caught:', fault);
+    if (ending) return;
+    ending = true;
+    setTimeout(end, FAULT_END_MS);
+    openFatalFaults(dataDir, `lineside ${PRODUCT.version} ${PRODUCT.commit}`, systemClock).note(fault);
+    if (running.appliance) running.appliance.fail(fault).then(end, end);
+    else end();
+  });
+}
+
 /** At the very end the process must not leave before the line is out. */
 function say(text: string): void {
   try {
@@ -76,6 +106,7 @@ function helpOnSettings(): string {
     ['--config <file>', 'YAML file with settings (default <dataDir>/config.yaml)'],
     ['--insecure-allow-remote', 'with auth.mode none: listen on other addresses than this machine'],
     ['--accept-loss', 'go on although what was stored is missing or damaged; it stays on record'],
+    ['--accept-faults', 'drive the plant again although the program has failed too often in a row'],
     ['--new-admin-code', 'after --accept-loss: show a code for a first administrator'],
     ['--no-rescue', 'end with exit code 3 where the appliance would start in rescue'],
   ];

@@ -15,6 +15,8 @@ export interface ApplianceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Nothing of the test runner in the process: its loaders re-raise signals that the product ignores. */
   readonly bare?: boolean;
+  /** A script of the test that is loaded before the product (`node --import`). */
+  readonly preload?: string;
   /** Flags of the command. */
   readonly flags?: readonly string[];
 }
@@ -27,11 +29,13 @@ export class ApplianceProcess {
   /** Flags of the next start. */
   flags: readonly string[] = [];
   readonly #bare: boolean;
+  readonly #preload: string | undefined;
   #child: ChildProcess | undefined;
   #output = '';
 
-  constructor(dataDir: string, port: number, environment: Readonly<Record<string, string>>, bare = false) {
+  constructor(dataDir: string, port: number, environment: Readonly<Record<string, string>>, bare = false, preload?: string) {
     this.#bare = bare;
+    this.#preload = preload;
     this.dataDir = dataDir;
     this.port = port;
     this.base = `http://127.0.0.1:${port}`;
@@ -82,7 +86,7 @@ export class ApplianceProcess {
   async launch(): Promise<ChildProcess> {
     this.#output = '';
     const settings = { LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...this.environment };
-    const command = [process.execPath, COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
+    const command = [process.execPath, ...(this.#preload ? ['--import', this.#preload] : []), COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
     const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
     const [program, ...args] = this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command;
     const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...settings } });
@@ -123,7 +127,7 @@ export class ApplianceProcess {
 
 export async function applianceProcess(options: ApplianceOptions = {}): Promise<ApplianceProcess> {
   const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'lineside-'));
-  const box = new ApplianceProcess(dataDir, options.port ?? (await freePort()), options.environment ?? {}, options.bare);
+  const box = new ApplianceProcess(dataDir, options.port ?? (await freePort()), options.environment ?? {}, options.bare, options.preload);
   box.flags = options.flags ?? [];
   return box;
 }

@@ -260,6 +260,11 @@ export class SimulationGroup {
     this.#engine.write(module.module, this.#addressOf(module, heartbeat), served.heartbeat ? 1 : 0);
   }
 
+  /** The simulated devices end with this process: it is written for whoever still looks. */
+  takeFailSafe(): void {
+    for (const { module } of this.#served.values()) if ((module.failSafe?.timeoutMs ?? 0) > 0) this.#writeFailSafe(module);
+  }
+
   #writeFailSafe(module: ProbeModule): void {
     for (const { channel: name, value } of module.failSafe?.outputs ?? []) {
       const channel = module.channels.find((row) => row.name === name || row.address === name);

@@ -130,6 +130,16 @@ export class LocalProbes {
     for (const probe of this.#probes.values()) if (probe.serves(site, module)) probe.restart();
   }
 
+  /** What each probe is doing, for the log of a fault. */
+  threads(): { readonly probe: string; readonly state: string }[] {
+    return [...this.#probes].map(([probe, { state }]) => ({ probe, state }));
+  }
+
+  /** Their last writes; resolves when all probes have answered. A probe that is not there has none to answer. */
+  async takeFailSafe(): Promise<void> {
+    await Promise.all([...this.#probes.values()].map((probe) => probe.request((id) => ({ type: 'fail-safe', id }))));
+  }
+
   async stop(): Promise<void> {
     await Promise.all([...this.#probes.values()].map((probe) => probe.stop()));
   }
@@ -192,6 +202,11 @@ class Probe {
     this.#clock = clock;
     this.#log = log;
     this.#take = take;
+  }
+
+  get state(): string {
+    if (!this.#worker) return 'ended';
+    return this.#silentLooks >= SILENT_LOOKS ? 'does not come round' : 'serves';
   }
 
   nextRevision(): number {

@@ -1,6 +1,6 @@
 /**
- * The appliance in rescue (D-C-09): what was stored is missing or damaged, so nothing is driven and nothing is served but
- * this: what is missing, and the ways on. A server of its own, because there is no store, no account and no route.
+ * The appliance in rescue (D-C-09): what was stored is missing or damaged, or the program failed again and again, so nothing
+ * is driven and nothing is served but this: what is the matter, and the ways on. A server of its own, because there is no store, no account and no route.
  */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,16 +11,21 @@ export interface RescueOptions {
   readonly host: string;
   readonly port: number;
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
-  readonly dataDir: string;
-  /** What is missing, in sentences. */
+  /** Why, in one sentence. */
+  readonly why: string;
+  /** What is missing or has failed, in sentences. */
   readonly losses: readonly string[];
+  readonly waysOn: readonly string[];
 }
+
+export const STORAGE_LOST = 'what this appliance had stored is missing or damaged';
 
 export interface RescueServer {
   readonly port: number;
   stop(): Promise<void>;
 }
 
+/** From lost storage. */
 export function waysOn(dataDir: string): string[] {
   return [
     `put back what is missing into ${dataDir}, from a copy or a backup of it, and start again`,
@@ -48,7 +53,7 @@ export async function startRescue(options: RescueOptions): Promise<RescueServer>
   };
 }
 
-function answer({ losses, dataDir }: RescueOptions, page: string, request: IncomingMessage, response: ServerResponse): void {
+function answer({ why, losses, waysOn }: RescueOptions, page: string, request: IncomingMessage, response: ServerResponse): void {
   const [pathname] = (request.url ?? '/').split('?');
   const json = (status: number, body: unknown): void => {
     response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
@@ -56,10 +61,10 @@ function answer({ losses, dataDir }: RescueOptions, page: string, request: Incom
   };
   request.resume();
   if (pathname === '/healthz') return json(200, { status: 'ok' });
-  if (pathname === '/readyz') return json(503, { status: 'rescue', missing: losses, waysOn: waysOn(dataDir) });
+  if (pathname === '/readyz') return json(503, { status: 'rescue', missing: losses, waysOn });
   if (pathname.startsWith('/api/')) {
-    const error = 'the appliance is in rescue: what it had stored is missing or damaged; nothing is driven and nothing else is served';
-    return json(503, { error, code: 'rescue', status: 503, missing: losses, waysOn: waysOn(dataDir) });
+    const error = `the appliance is in rescue: ${why}; nothing is driven and nothing else is served`;
+    return json(503, { error, code: 'rescue', status: 503, missing: losses, waysOn });
   }
   response.writeHead(503, {
     'Content-Type': 'text/html; charset=utf-8',
@@ -70,11 +75,11 @@ function answer({ losses, dataDir }: RescueOptions, page: string, request: Incom
   response.end(request.method === 'HEAD' ? undefined : page);
 }
 
-function pageOf({ losses, dataDir }: RescueOptions): string {
+function pageOf({ why, losses, waysOn }: RescueOptions): string {
   const list = (texts: readonly string[]): string => texts.map((text) => `<li>${escaped(text)}</li>`).join('');
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Lineside: rescue</title>
 <style>body{font:18px/1.5 sans-serif;max-width:48rem;margin:3rem auto;padding:0 1rem}h1{color:#b00020}</style>
-<h1>Rescue: no unit is driven</h1><p>What this appliance had stored is missing or damaged:</p><ul>${list(losses)}</ul><p>Ways on:</p><ol>${list(waysOn(dataDir))}</ol></html>`;
+<h1>Rescue: no unit is driven</h1><p>${escaped(`${why[0].toUpperCase()}${why.slice(1)}`)}:</p><ul>${list(losses)}</ul><p>Ways on:</p><ol>${list(waysOn)}</ol></html>`;
 }
 
 function escaped(text: string): string {
