@@ -13,6 +13,7 @@ const WATCH_MS = 150;
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 10_000;
 const SESSION_ENDED = 4001; // contract 2, Authentication 5
+const AUTHENTICATE_FIRST = 'lineside.authenticate'; // contract 2, Authentication 3
 
 export interface Subscription {
   readonly id: string;
@@ -47,6 +48,8 @@ export class LiveStream {
   #expectsTags = false;
   #failures = 0;
   #stopped = false;
+  /** The gateway knows who this is: frames may be sent. */
+  #known = false;
 
   constructor(parts: StreamParts) {
     this.#parts = parts;
@@ -84,20 +87,28 @@ export class LiveStream {
 
   #connect(): void {
     if (this.#stopped || this.#socket) return;
-    const token = this.#parts.token();
-    const address = `${location.origin.replace(/^http/, 'ws')}/api/v1/ws${token === '' ? '' : `?token=${encodeURIComponent(token)}`}`;
-    const socket = new WebSocket(address);
+    let token = this.#parts.token();
+    const address = `${location.origin.replace(/^http/, 'ws')}/api/v1/ws`;
+    const socket = token === '' ? new WebSocket(address) : new WebSocket(address, AUTHENTICATE_FIRST); // without one authentication is off
     this.#socket = socket;
-    let opened = false;
     socket.onopen = () => {
-      opened = true;
-      this.#opened();
+      if (token === '') return this.#opened();
+      token = this.#parts.token();
+      socket.send(JSON.stringify({ type: 'authenticate', token }));
     };
-    socket.onmessage = ({ data }) => this.#receive(JSON.parse(data as string) as Frame);
-    socket.onclose = ({ code, reason }) => this.#closed(code, reason, opened);
+    socket.onmessage = ({ data }) => {
+      const frame = JSON.parse(data as string) as Frame;
+      if (!this.#known && frame.type === 'authenticated') {
+        this.#opened();
+        if (this.#parts.token() !== token) this.authenticate(this.#parts.token()); // renewed meanwhile
+      }
+      this.#receive(frame);
+    };
+    socket.onclose = ({ code, reason }) => this.#closed(code, reason);
   }
 
   #opened(): void {
+    this.#known = true;
     this.#failures = 0;
     this.#lastSeq = 0;
     this.#expectsTags = false;
@@ -123,16 +134,18 @@ export class LiveStream {
     if (nowMs - this.lastFrameAtMs.peek() > 200) this.lastFrameAtMs.value = nowMs;
   }
 
-  #closed(code: number, reason: string, opened: boolean): void {
+  #closed(code: number, reason: string): void {
+    const wasKnown = this.#known;
+    this.#known = false;
     this.#socket = undefined;
     this.liveness.value = this.lastFrameAtMs.peek() === 0 ? 'connecting' : 'stale';
     if (this.#stopped) return;
-    if (code === SESSION_ENDED) {
+    if (code === SESSION_ENDED && wasKnown) {
       this.#stopped = true;
       this.#parts.onSessionEnded(reason);
       return;
     }
-    if (!opened) this.#parts.onRefused();
+    if (!wasKnown) this.#parts.onRefused();
     const pauseMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.#failures) * (0.75 + Math.random() / 2);
     this.#failures += 1;
     window.setTimeout(() => this.#connect(), pauseMs);
@@ -144,6 +157,6 @@ export class LiveStream {
   }
 
   #send(frame: object): void {
-    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(frame));
+    if (this.#known && this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(frame));
   }
 }

@@ -7,7 +7,7 @@ import type { Caller } from '../../platform/http/caller.js';
 import { routesFor } from '../../platform/http/route.js';
 import { wordsOf } from '../../platform/http/log-query.js';
 import { eventStream, type StreamReply, webSocket } from '../../platform/http/stream-port.js';
-import { AwaitingToken, awaitingOf } from '../../platform/stream/awaiting-token.js';
+import { AwaitingToken } from '../../platform/stream/awaiting-token.js';
 import type { Places } from '../../platform/stream/hub.js';
 import { openEventStream, refuseApiKey, type SseParts } from '../../platform/stream/sse.js';
 import { openWebSocket, type WebSocketParts } from '../../platform/stream/websocket.js';
@@ -17,8 +17,6 @@ export interface StreamDeps {
   readonly sse: SseParts;
   readonly places: Places;
 }
-
-const AWAITING_MAX = 10; // for 5 s each; whoever is known is counted by the streams of his address
 
 const route = routesFor<StreamDeps>();
 
@@ -32,8 +30,8 @@ export const streamRoutes = [
     background: true, // an open stream is not activity (contract 2, Authentication 4)
     summary: 'Live tags, alarms, states and health; writes and commands',
     reply: 'WebSocket',
-    handle: ({ caller, sourceIP, awaitsToken }, deps) => {
-      if (awaitsToken) return webSocketOfSomebody(deps.webSocket, sourceIP);
+    handle: ({ caller, awaitsToken }, deps) => {
+      if (awaitsToken) return webSocketOfSomebody(deps.webSocket);
       refuseStranger(caller);
       return webSocket(openWebSocket(deps.webSocket, caller));
     },
@@ -60,18 +58,15 @@ export const streamRoutes = [
 ];
 
 /** Opened for a client that says in its first frame who it is (D-C-20). */
-function webSocketOfSomebody(parts: WebSocketParts, sourceIP: string): StreamReply {
-  if (awaitingOf(sourceIP) >= AWAITING_MAX) {
-    throw new Refusal('limited', `at most ${AWAITING_MAX} connections per source address may wait for their token`, { code: 'too_many_streams', limit: AWAITING_MAX });
-  }
+function webSocketOfSomebody(parts: WebSocketParts): StreamReply {
   const admit = (token: string): Caller => {
     const caller = parts.sessions.authenticateToken(token);
     refuseStranger(caller);
     if (!caller.may('stream:connect')) throw new Refusal('forbidden', 'you do not hold the action stream:connect', { code: 'action_missing', action: 'stream:connect' });
     return caller;
   };
-  const { clock, onFault } = parts;
-  return webSocket((wire) => new AwaitingToken({ clock, admit, onFault }, wire, (caller) => openWebSocket(parts, caller)(wire)));
+  const { hub, clock, onFault } = parts;
+  return webSocket((wire) => new AwaitingToken({ hub, clock, admit, onFault }, wire, (caller) => openWebSocket(parts, caller)(wire)));
 }
 
 function refuseStranger(caller: Caller): void {

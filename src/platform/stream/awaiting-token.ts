@@ -1,29 +1,25 @@
 /**
  * A WebSocket that was opened without a credential, by a client that offers the subprotocol `AUTHENTICATE_FIRST`: its first frame is
- * `authenticate`, so that no token stands in an address (D-C-20). Until then it is nobody, hears nothing and may nothing; who says
- * nothing in time is cut off.
+ * `authenticate`, so that no token stands in an address (D-C-20). Until then it is nobody, hears nothing and may nothing, but
+ * counts as a stream of its source; who says nothing in time is cut off.
  */
 import type { Clock } from '../base/clock.js';
 import { Refusal } from '../base/refusal.js';
 import type { Caller } from '../http/caller.js';
 import type { WebSocketSession, WebSocketWire } from '../http/stream-port.js';
+import type { Hub } from './hub.js';
+import { CLOSE } from './websocket.js';
 
 const TOKEN_WITHIN_MS = 5000;
-const FRAME_BYTES_MAX = 64 * 1024;
-const UNAUTHENTICATED_CLOSE = 4001;
+/** Far beyond any token: what nobody has vouched for is not parsed at length. */
+const FRAME_BYTES_MAX = 16 * 1024;
 
 export interface AwaitingParts {
+  readonly hub: Pick<Hub, 'wait'>;
   readonly clock: Clock;
   /** Whose the token is, when he may connect. Throws a Refusal. */
   readonly admit: (token: string) => Caller;
   readonly onFault: (fault: unknown) => void;
-}
-
-/** Sockets that have not said who they are, by source. */
-const waiting = new Map<string, number>();
-
-export function awaitingOf(sourceIP: string): number {
-  return waiting.get(sourceIP) ?? 0;
 }
 
 export class AwaitingToken implements WebSocketSession {
@@ -31,6 +27,7 @@ export class AwaitingToken implements WebSocketSession {
   readonly #wire: WebSocketWire;
   readonly #open: (caller: Caller, wire: WebSocketWire) => WebSocketSession;
   readonly #cancel: () => void;
+  readonly #leave: () => void;
   #session: WebSocketSession | undefined;
   #isWaiting = true;
 
@@ -38,7 +35,7 @@ export class AwaitingToken implements WebSocketSession {
     this.#parts = parts;
     this.#wire = wire;
     this.#open = open;
-    waiting.set(wire.sourceIP, awaitingOf(wire.sourceIP) + 1);
+    this.#leave = parts.hub.wait(wire.sourceIP, () => this.#cutOff('the server stops', CLOSE.goingAway));
     this.#cancel = parts.clock.after(TOKEN_WITHIN_MS, () => this.#cutOff('no token was presented'));
   }
 
@@ -71,18 +68,16 @@ export class AwaitingToken implements WebSocketSession {
     this.#session?.onClose(code, reason);
   }
 
-  #cutOff(reason: string): void {
+  #cutOff(reason: string, code: number = CLOSE.sessionEnded): void {
     this.#settle();
-    this.#wire.close(UNAUTHENTICATED_CLOSE, reason);
+    this.#wire.close(code, reason);
   }
 
   #settle(): void {
     if (!this.#isWaiting) return;
     this.#isWaiting = false;
     this.#cancel();
-    const left = awaitingOf(this.#wire.sourceIP) - 1;
-    if (left > 0) waiting.set(this.#wire.sourceIP, left);
-    else waiting.delete(this.#wire.sourceIP);
+    this.#leave();
   }
 }
 

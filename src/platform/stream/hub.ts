@@ -52,7 +52,10 @@ export class Hub {
   readonly #places: Places;
   readonly #encodings: Readonly<Record<'websocket' | 'sse', Encoding>>;
   readonly #connections = new Set<Connection>();
+  /** Open streams and sockets that wait for their token, by source. */
   readonly #perSource = new Map<string, number>();
+  /** How each socket that waits for its token is closed. */
+  readonly #waiting = new Set<() => void>();
   readonly #known: Readonly<Record<Exclude<ChannelName, 'tags'>, LastKnown>> = { alarms: new LastKnown(), states: new LastKnown(), cmhealth: new LastKnown() };
   readonly #board: TagBoard;
   readonly #arena: SliceArena;
@@ -100,7 +103,7 @@ export class Hub {
     return shed;
   }
 
-  /** Open streams of one source, both transports together; one IPv6 subscriber has 2^64 addresses and is one source (decisions Q-STREAM-10). */
+  /** Open streams of one source, both transports together, and sockets that have not said who they are (D-C-20); one IPv6 subscriber has 2^64 addresses and is one source (decisions Q-STREAM-10). */
   streamCount(sourceIP: string): number {
     return this.#perSource.get(sourceKey(sourceIP)) ?? 0;
   }
@@ -128,7 +131,27 @@ export class Hub {
   /** Server shutdown: every stream ends without a session-ended event (decisions Q-STREAM-15). */
   async endAll(): Promise<void> {
     this.stop();
+    for (const close of [...this.#waiting]) close();
     for (const connection of [...this.#connections]) connection.shutDown();
+  }
+
+  /**
+   * A socket waits for its token and counts as a stream of its source meanwhile. It is closed by `shutDown` when the server stops.
+   * @returns ends the wait; called once.
+   */
+  wait(sourceIP: string, shutDown: () => void): () => void {
+    this.#waiting.add(shutDown);
+    this.#count(sourceIP, 1);
+    return () => {
+      this.#waiting.delete(shutDown);
+      this.#count(sourceIP, -1);
+    };
+  }
+
+  #count(sourceIP: string, change: 1 | -1): void {
+    const count = this.streamCount(sourceIP) + change;
+    if (count > 0) this.#perSource.set(sourceKey(sourceIP), count);
+    else this.#perSource.delete(sourceKey(sourceIP));
   }
 
   /** A unit's tags, or its new list after a plan was loaded. */
@@ -184,7 +207,6 @@ export class Hub {
   }
 
   open(transport: 'websocket' | 'sse', wire: Wire, sourceIP: string, caller: Caller, end: ConnectionParts['end']): Connection {
-    const source = sourceKey(sourceIP);
     const connection = new Connection({
       transport,
       wire,
@@ -203,15 +225,12 @@ export class Hub {
         this.#board.release(selection);
       },
       closed: () => {
-        if (!this.#connections.delete(connection)) return;
-        const left = this.streamCount(sourceIP) - 1;
-        if (left > 0) this.#perSource.set(source, left);
-        else this.#perSource.delete(source);
+        if (this.#connections.delete(connection)) this.#count(sourceIP, -1);
       },
       currentEventId: () => this.#eventId,
     });
     this.#connections.add(connection);
-    this.#perSource.set(source, this.streamCount(sourceIP) + 1);
+    this.#count(sourceIP, 1);
     return connection;
   }
 

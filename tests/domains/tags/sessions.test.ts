@@ -58,7 +58,7 @@ t.test('D-C-20: a WebSocket client that offers to authenticate first is nobody u
   const operator = await server.as('operator');
   const socket = await SocketClient.openFirst(server.url, server.url);
   t.equal(socket.socket.protocol, 'lineside.authenticate');
-  t.equal(hub.streamCount('127.0.0.1'), 0);
+  t.equal(hub.streamCount('127.0.0.1'), 1, 'who waits counts already');
   t.match(await socket.ask({ type: 'authenticate', token: operator.token }), { type: 'authenticated' });
   t.equal(hub.streamCount('127.0.0.1'), 1);
   t.match(await socket.ask({ type: 'unsubscribe', id: 'x' }), { code: 'not_found' });
@@ -70,6 +70,7 @@ t.test('D-C-20: a WebSocket client that offers to authenticate first is nobody u
     [{ type: 'subscribe', id: 'a', channel: 'tags' }, /first frame must be authenticate/],
     [{ type: 'authenticate', token: operator.token }, /session has ended/],
     [{ type: 'authenticate', token: 'lsk_unknown' }, /not valid/],
+    [{ type: 'authenticate', token: engineer.token, more: ' '.repeat(16 * 1024) }, /first frame must be authenticate/],
   ] as const) {
     const stranger = await SocketClient.openFirst(server.url);
     stranger.send(frame);
@@ -83,6 +84,31 @@ t.test('D-C-20: a WebSocket client that offers to authenticate first is nobody u
   t.match(await refusal(SocketClient.open(server.url, engineer.token, { query: true })), { status: 401, body: { code: 'token_in_query_off' } });
   t.match((await server.request('GET', `/api/v1/sites/north/events/sse?token=${engineer.token}`)).body, { code: 'token_in_query_off' });
   t.match(await refusal(SocketClient.openFirst(server.url, 'http://evil.example')), { status: 403, body: { code: 'foreign_origin' } });
+});
+
+t.test('D-C-20 STREAM-24: sockets that wait for their token and open streams share the places of their source', async (t) => {
+  const { server, hub } = await gateway(t, { streamsPerSourceMax: 3 });
+  const { token } = await server.as('viewer');
+  const open = await SocketClient.open(server.url, token);
+  const waiting = await Promise.all([SocketClient.openFirst(server.url), SocketClient.openFirst(server.url)]);
+  t.match(await refusal(SocketClient.openFirst(server.url)), { status: 429, body: { code: 'too_many_streams', limit: 3 } });
+  t.match(await refusal(SocketClient.open(server.url, token)), { status: 429 });
+  for (const client of waiting) t.match(await client.ask({ type: 'authenticate', token }), { type: 'authenticated' });
+  t.equal(hub.streamCount('127.0.0.1'), 3, 'whoever has said who he is has one place, not two');
+  open.close();
+  await open.closed;
+  const last = await SocketClient.openFirst(server.url);
+  await server.stop();
+  t.match(await last.closed, { code: 1001 }, 'a stop does not wait for who says nothing');
+  t.equal(hub.streamCount('127.0.0.1'), 0);
+});
+
+t.test('D-C-20 STREAM-24: one /64 has no more places to wait for its token than any other source', async (t) => {
+  const { server } = await gateway(t, { trustedProxies: ['127.0.0.1'], streamsPerSourceMax: 2 });
+  const from = (source: string) => SocketClient.openFirst(server.url, undefined, { 'X-Forwarded-For': source });
+  await from('2001:db8:0:1::1');
+  await from('2001:db8:0:1::2');
+  t.match(await refusal(from('2001:db8:0:1::3')), { status: 429, body: { code: 'too_many_streams', limit: 2 } });
 });
 
 t.test('STREAM-13 STREAM-20 STREAM-21: the exp of the token ends the stream within 50 seconds', async (t) => {

@@ -44,8 +44,8 @@ export class SocketClient extends FrameQueue {
   }
 
   /** Presents its token in the first frame; the given origin is that of a page. */
-  static openFirst(url: string, origin?: string): Promise<SocketClient> {
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/ws`, ['lineside.authenticate'], origin === undefined ? {} : { origin });
+  static openFirst(url: string, origin?: string, headers: Readonly<Record<string, string>> = {}): Promise<SocketClient> {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/api/v1/ws`, ['lineside.authenticate'], { headers, ...(origin === undefined ? {} : { origin }) });
     return SocketClient.#opened(socket);
   }
 
