@@ -54,3 +54,43 @@ t.test('D-C-07: a clock that goes ahead spends no budget and fires no step time;
   await plant.command(slow, 'Abort');
   await plant.until(slow, 'Aborted');
 });
+
+t.test('D-C-07: a clock that goes back an hour in the middle of a batch takes nothing from what happened to it', async (t) => {
+  await recipe('evidence', { subChart: { steps: [step('first', 'asks')] } });
+  const spec = { batchID: 'EVIDENCE', masterRecipeRef: 'evidence' };
+  const { name } = (await plant.api.post(`${SITE}/batches`, spec)).body;
+  clock.setByMs = -3_600_000;
+  t.equal((await plant.api.delete(`${SITE}/batches/${name}`)).status, 204, 'the first of its name, withdrawn');
+  clock.setByMs = -2 * 3_600_000;
+  t.equal(await plant.createBatch(spec), name);
+  clock.setByMs = 0;
+  const before = await plant.events(name);
+  await plant.command(name, 'Start');
+  const prompt = await plant.untilPrompt(name);
+  clock.setByMs = -3 * 3_600_000;
+  await plant.answer(prompt, 'yes');
+  await plant.finish(name);
+  const { recordRef } = await plant.look('the record is made', async () => {
+    const body = await plant.batch(name);
+    return { done: body.recordRef ? body : undefined, seen: body.phase };
+  });
+  const page = (await plant.api.get(`${SITE}/batches/${name}/events?order=asc&limit=1000`)).body.items;
+  const ids = page.map(({ id }: { id: number }) => id);
+  t.same(
+    ids,
+    ids.map((_: number, n: number) => ids[0] + n),
+    'in the order of their numbers, none is missing',
+  );
+  t.ok(before.length <= page.length);
+  t.ok(
+    page.some(({ eventSubType }: { eventSubType: string }) => eventSubType === 'Prompt Response'),
+    'what came after the step is there',
+  );
+  t.ok(page.at(-1).ts < page[0].ts);
+  const record = (await plant.api.get(`${SITE}/batchrecords/${recordRef}`)).body;
+  t.ok((record.spec ?? record).executionEvents.some(({ eventSubType }: { eventSubType: string }) => eventSubType === 'Prompt Response'));
+  const { lanes, markers } = (await plant.api.get(`${SITE}/batches/${name}/timeline`)).body;
+  for (const lane of lanes) t.equal(lane.spans.at(-1).state, 'Complete', lane.path);
+  t.ok(markers.some(({ type }: { type: string }) => type === 'PromptResponse'));
+  clock.setByMs = 0;
+});

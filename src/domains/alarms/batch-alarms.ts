@@ -3,6 +3,7 @@
  * also a fact of the batch, so that the record needs neither the alarm, which is gone a day after it was resolved, nor a
  * search through the history of the site.
  */
+import { streamOf } from '../batches/execution-log.js';
 import type { AlarmEvent } from './alarm-event.js';
 
 export interface BatchAlarmFact extends AlarmEvent {
@@ -25,7 +26,7 @@ export interface BatchAlarm {
 
 /** Stream name of the ledger. */
 export function batchAlarmStream(site: string, batch: string): string {
-  return `alarms/${site}/${batch}`;
+  return streamOf('alarms', site, batch);
 }
 
 /** One entry per alarm, in the order in which they were raised; an alarm that stood before is no alarm of the batch. */

@@ -6,9 +6,17 @@
 
 export type FactStream = 'events' | 'messages' | 'states' | 'actions' | 'results';
 
+/** The alarms of a batch are written by the alarm book (batch-alarms.ts). */
+export type BatchStream = FactStream | 'alarms';
+
 /** Stream name of the ledger. */
-export function streamOf(kind: FactStream, site: string, batch: string): string {
+export function streamOf(kind: BatchStream, site: string, batch: string): string {
   return `${kind}/${site}/${batch}`;
+}
+
+export function lastFacts(site: string, batch: string, lastFact: (stream: string) => number): Readonly<Record<BatchStream, number>> {
+  const last = (kind: BatchStream): number => lastFact(streamOf(kind, site, batch));
+  return { events: last('events'), messages: last('messages'), states: last('states'), actions: last('actions'), results: last('results'), alarms: last('alarms') };
 }
 
 export interface ElementRef {

@@ -8,6 +8,7 @@ import type { Kind } from '../../platform/store/kind.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
 import type { BatchOutput } from './batch-outputs.js';
+import { type BatchStream, lastFacts } from './execution-log.js';
 import type { Hold } from './holds.js';
 import type { CommandRejection } from './command-rejection.js';
 import { isInstantText } from '../../platform/base/instant.js';
@@ -136,6 +137,8 @@ export interface BatchStatus {
   readonly recovery?: RecoverySummary;
   /** It has ended without waiting for its elements any longer. */
   readonly settleExceeded?: boolean;
+  /** Last number of each stream of facts before it: what has a larger one happened to it. Absent in data of 0.1.0. */
+  readonly factsBefore?: Readonly<Record<BatchStream, number>>;
   /** Wall time by which Stop and Abort must have settled, as it is told; judged by elapsed time. */
   readonly settleBy: string;
 }
@@ -164,6 +167,7 @@ export const Batch: Kind<BatchSpec, BatchStatus> = {
     conditions: [],
     settleBy: '',
   }),
+  born: (status, { site, name, lastFact }) => ({ ...status, factsBefore: lastFacts(site, name, lastFact) }),
   /** Generic apply; the routes check with the operating mode at hand. */
   admit: (spec, { read, site, name, via }) => (via === 'apply' ? admitApplied(read, site, name, spec) : spec),
 };

@@ -19,8 +19,8 @@ import type { UnitRuntimes } from '../units/runtimes.js';
 import { begunAnew } from './coordination.js';
 import { batchName, checkBatch, checkWorkOrderID, refuseUnchosen, withNormalTime, withRecipeDefaults } from './creation.js';
 import { batchDto, batchItem } from './dto.js';
-import { type ExecutionEvent, type FactStream, type StateEntry, streamOf } from './execution-log.js';
-import { type FactReader, factsOf } from './facts.js';
+import { type ExecutionEvent, type StateEntry, streamOf } from './execution-log.js';
+import { boundOf, type FactReader, factsOf } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchListing, LIST_QUERY } from './list.js';
 import { preflight } from './preflight.js';
@@ -196,12 +196,10 @@ export const batchRoutes = [
       exists: here as never,
       handle: async ({ params, query }, { facts, store }) => {
         const { site, name } = params as { site: string; name: string };
-        const { metadata, status } = requireBatch(store, site, name);
-        const { createdAt } = metadata;
+        const batch = requireBatch(store, site, name);
         const asked = readLogQuery(query);
-        const judged = isFinalBatch(status.phase);
-        const fromMs = Math.max(asked.fromMs ?? 0, Date.parse(createdAt)); // not of an earlier batch of that name
-        return rendered(await facts.factPageJson(streamOf(stream as FactStream, site, name), { ...asked, fromMs, timeMember: 'ts', judged }));
+        const judged = isFinalBatch(batch.status.phase);
+        return rendered(await facts.factPageJson(streamOf(stream, site, name), { ...asked, ...boundOf(stream, batch, asked), timeMember: 'ts', judged }));
       },
     }),
   ),

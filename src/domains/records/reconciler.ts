@@ -4,10 +4,10 @@ import { component } from '../../platform/store/audit-record.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
-import { type BatchAlarmFact, batchAlarmStream } from '../alarms/batch-alarms.js';
+import type { BatchAlarmFact } from '../alarms/batch-alarms.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/execution-log.js';
-import { type FactReader, factsOf, since } from '../batches/facts.js';
+import { type FactReader, factsOf } from '../batches/facts.js';
 import { assembleRecord, type BatchFacts, isSettled } from './assembly.js';
 import { lostBy, partialData, SETTLED, settledCondition, unrepaired } from './conditions.js';
 import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kind.js';
@@ -112,13 +112,12 @@ function outcomeOf({ status }: BatchResource): BatchRecordStatus['outcome'] {
 
 /** All facts of a batch, oldest first. */
 export async function readFacts(reader: FactReader, batch: BatchResource): Promise<BatchFacts> {
-  const { site, name, createdAt } = batch.metadata;
   const [events, states, actions, results, alarms] = await Promise.all([
     factsOf<ExecutionEvent>(reader, 'events', batch),
     factsOf<StateEntry>(reader, 'states', batch),
     factsOf<OperatorAction>(reader, 'actions', batch),
     factsOf<ExternalResultFact>(reader, 'results', batch),
-    reader.facts<BatchAlarmFact>(batchAlarmStream(site, name)),
+    factsOf<BatchAlarmFact>(reader, 'alarms', batch),
   ]);
-  return { events, states, actions, results, alarms: since(alarms, createdAt, ({ timestamp }) => timestamp) };
+  return { events, states, actions, results, alarms };
 }

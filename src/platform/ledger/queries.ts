@@ -47,6 +47,8 @@ export interface FactQuery extends Paging {
   /** Member of the body that `fromMs` and `toMs` bound; `timestamp` when absent. */
   readonly timeMember?: string;
   readonly equals?: Readonly<Record<string, string>>;
+  /** Only what has a larger number. */
+  readonly after?: number;
   /** The page gets a member `recorded`: whether the whole stream is what was recorded. */
   readonly judged?: boolean;
 }
@@ -90,7 +92,7 @@ export interface LedgerQueries {
   factPageJson(stream: string, query?: FactQuery): Promise<Uint8Array>;
   factPage<Body = unknown>(stream: string, query?: FactQuery): Promise<Page<Body>>;
   /** Every entry of a stream, oldest first. */
-  facts<Body = unknown>(stream: string): Promise<readonly Body[]>;
+  facts<Body = unknown>(stream: string, after?: number): Promise<readonly Body[]>;
   /** What lies between two times of a stream that has an index of its times, in the order of the times, in chunks. */
   timedFacts<Body = unknown>(stream: string, query: TimedFactQuery): AsyncIterable<readonly Body[]>;
   close(): Promise<void>;
@@ -166,21 +168,21 @@ class ThreadQueries implements LedgerQueries {
 
   async factPageJson(
     stream: string,
-    { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, judged = false, fromMs, toMs }: FactQuery = {},
+    { cursor, order = 'desc', limit = LIMIT_DEFAULT, timeMember = 'timestamp', equals = {}, judged = false, after, fromMs, toMs }: FactQuery = {},
   ): Promise<Uint8Array> {
     const beyond = cursor === undefined ? undefined : decodeCursor(FACT_CURSOR, cursor, 1)[0];
-    return this.#call('factPage', { stream, order, limit, timeMember, equals, judged, beyond, from: utc(fromMs), to: utc(toMs) } satisfies FactPageRequest);
+    return this.#call('factPage', { stream, order, limit, timeMember, equals, judged, beyond, after, from: utc(fromMs), to: utc(toMs) } satisfies FactPageRequest);
   }
 
   async factPage<Body>(stream: string, query: FactQuery = {}): Promise<Page<Body>> {
     return parsed(await this.factPageJson(stream, query));
   }
 
-  async facts<Body>(stream: string): Promise<readonly Body[]> {
+  async facts<Body>(stream: string, after?: number): Promise<readonly Body[]> {
     const all: Body[] = [];
     let cursor: string | undefined;
     do {
-      const page: Page<Body> = await this.factPage(stream, { order: 'asc', limit: 5000, cursor });
+      const page: Page<Body> = await this.factPage(stream, { order: 'asc', limit: 5000, cursor, after });
       all.push(...page.items);
       cursor = page.nextCursor ?? undefined;
     } while (cursor !== undefined);

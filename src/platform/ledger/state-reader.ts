@@ -33,6 +33,8 @@ export interface FactPageRequest {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   readonly beyond?: number;
+  /** Sequence, exclusive. */
+  readonly after?: number;
   /** Bounds on a member of the body that holds a timestamp: from inclusive, to exclusive, RFC 3339 in UTC. */
   readonly from?: string;
   readonly to?: string;
@@ -134,6 +136,7 @@ export class StateReader {
       values.push(...given);
     };
     if (request.beyond !== undefined) add(`sequence ${down ? '<' : '>'} ?`, request.beyond);
+    if (request.after !== undefined) add('sequence > ?', request.after);
     if (request.from !== undefined) add('body ->> ? >= ?', memberPath(request.timeMember), request.from);
     if (request.to !== undefined) add('body ->> ? < ?', memberPath(request.timeMember), request.to);
     for (const [member, value] of Object.entries(request.equals)) add('CAST(body ->> ? AS TEXT) = ?', memberPath(member), value);

@@ -46,6 +46,8 @@ export interface Kind<Spec = unknown, Status = unknown> {
   /** Keys of labels under `lineside.io/` that an engineer sets; all others there are the product's own (envelope.ts). */
   readonly openKeys?: readonly string[];
   initialStatus(spec: Spec): Status;
+  /** Completes the status that one is made with, whichever way it is made; `lastFact` is the last number of a stream of facts. */
+  born?(status: Status, place: { readonly site: string; readonly name: string; lastFact(stream: string): number }): Status;
   /**
    * Semantic admission after decoding: throws a Refusal, or returns the spec to store (for example with structured text
    * compiled to a network). `before` is absent on create. `via` tells REST and apply apart for the stated exemptions.

@@ -347,10 +347,14 @@ export class Store implements StoreReader {
       createdAt: before?.metadata.createdAt ?? at,
       updatedAt: at,
     };
-    const status = put.status ?? before?.status ?? put.kind.initialStatus(spec);
+    const status = before ? (put.status ?? before.status) : this.#born(put, put.status ?? put.kind.initialStatus(spec));
     const resource: Resource = { kind: put.kind.kind, metadata, spec, status };
     this.#place(resource);
     return { type: 'put', resource, before, configuration };
+  }
+
+  #born({ kind, site, name }: Put, status: unknown): unknown {
+    return kind.born?.(status, { site, name, lastFact: (stream) => this.#factSequences.get(stream) ?? 0 }) ?? status;
   }
 
   #remove(ref: Ref): readonly StoreEvent[] {
