@@ -19,7 +19,7 @@ import { operatorAction } from './execution-log.js';
 import { allocationQueue, byUrgency } from './allocation-queue.js';
 import { BatchPass } from './batch-pass.js';
 import { withVerdict } from './command-rejection.js';
-import { coordinate, coordinationDeadlines } from './coordination.js';
+import { coordinate, coordinationLeftMs } from './coordination.js';
 import { type Allocation, Batch, isFinalBatch } from './kind.js';
 import { giverOf } from './holds.js';
 import { scopeToReset } from './left-over.js';
@@ -117,7 +117,7 @@ export class BatchController implements Reconciler {
       pass.settle();
       if (onDemand) pass.request(wantedUnits(pass)); // granted at the next look, by the order of the requests
       this.#recovery.follow(pass);
-      extra.push(...coordinate(pass, this.#store));
+      extra.push(...coordinate(pass, this.#store, this.#clock));
     }
     const change = pass.change();
     if (change || extra.length > 0) await this.#store.write({ ...change, puts: [...(change?.puts ?? []), ...extra] });
@@ -273,8 +273,7 @@ export class BatchController implements Reconciler {
   #again(pass: BatchPass): Outcome {
     const leftMs = pass.settleLeftMs === undefined ? [] : [pass.settleLeftMs];
     leftMs.push(...pass.budgetsLeftMs());
-    const nowMs = this.#clock.wallMs();
-    leftMs.push(...coordinationDeadlines(pass, this.#store).map((deadlineMs) => deadlineMs - nowMs));
+    leftMs.push(...coordinationLeftMs(pass, this.#store, this.#clock));
     if (pass.withheld.size > 0) leftMs.push(PERMISSIVE_LOOK_MS);
     return lookAgain(leftMs);
   }

@@ -1,12 +1,19 @@
 /** Signals and barriers of a running batch: what its elements are doing moves them on, and who waits in vain is held (decisions 2.7). */
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../platform/base/clock.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { CoordinationBlock, type SignalEndpoint, SyncBarrier } from '../coordination/kind.js';
-import { advanceBarrier, advanceBlock, barrierWord, type CoordinationFailure, type CoordinationWorld, deadlineOf, type Progress } from '../coordination/progress.js';
+import { CoordinationBlock, type CoordinationPhase, type SignalEndpoint, SyncBarrier } from '../coordination/kind.js';
+import { advanceBarrier, advanceBlock, barrierWord, type CoordinationFailure, type CoordinationWorld, type Progress, timeoutLeftMs } from '../coordination/progress.js';
 import type { BatchPass } from './batch-pass.js';
 import { elementIndex } from './element-index.js';
 import { isFinalBatch } from './kind.js';
+import { runClocks } from './run-clocks.js';
 import { type TreeNode, walk } from './procedure-tree.js';
+
+/** A crash takes this much of a time-out with it. */
+const KEPT_EVERY_MS = 10_000;
+
+type World = Omit<CoordinationWorld, 'activeMs'>;
 
 interface Coordinated {
   readonly kind: typeof CoordinationBlock | typeof SyncBarrier;
@@ -16,10 +23,10 @@ interface Coordinated {
 }
 
 /** What has changed, to be written with the pass. A failure holds its elements in the same pass. */
-export function coordinate(pass: BatchPass, store: Store): Put[] {
+export function coordinate(pass: BatchPass, store: Store, clock: Clock): Put[] {
   const nodes = nodesOf(pass);
-  const world: CoordinationWorld = { nowMs: Date.parse(pass.at), facts: (endpoint) => factsOf(pass, nodes.get(keyOf(endpoint))) };
-  const changed = coordinated(pass, store, world).filter(({ before, progress }) => JSON.stringify(before) !== JSON.stringify(progress.status));
+  const world: World = { nowMs: Date.parse(pass.at), facts: (endpoint) => factsOf(pass, nodes.get(keyOf(endpoint))) };
+  const changed = coordinated(pass, store, world, clock).filter(({ before, progress }) => JSON.stringify(before) !== JSON.stringify(progress.status));
   const failures = changed.flatMap(({ progress }) => progress.failure ?? []);
   for (const failure of failures) hold(pass, nodes, failure);
   if (failures.length > 0) pass.settle();
@@ -41,26 +48,51 @@ export function begunAnew(store: Store, site: string, batch: string): Put[] {
     .map(({ block, kind, fresh }) => ({ kind, site, name: block.metadata.name, status: fresh }) as Put);
 }
 
-/** In wall ms. */
-export function coordinationDeadlines(pass: BatchPass, store: Store): number[] {
+/** In how many ms their time-outs are over, or what has passed of them is to be kept. */
+export function coordinationLeftMs(pass: BatchPass, store: Store, clock: Clock): number[] {
   if (!pass.tree || isFinalBatch(pass.status.phase)) return [];
   const index = elementIndex(store);
-  const own = [...index.blocksOf(pass.site, pass.scope), ...index.barriersOf(pass.site, pass.scope)];
-  return own.flatMap(({ spec, status }) => deadlineOf(spec, status) ?? []);
-}
-
-function coordinated(pass: BatchPass, store: Store, world: CoordinationWorld): Coordinated[] {
-  const index = elementIndex(store);
-  return [
+  const own = [
     ...index
       .blocksOf(pass.site, pass.scope)
-      .map(({ metadata, spec, status }) => ({ kind: CoordinationBlock, name: metadata.name, before: status, progress: advanceBlock(spec, status, world) })),
-    ...index.barriersOf(pass.site, pass.scope).map((barrier) => ({
-      kind: SyncBarrier,
-      name: barrier.metadata.name,
-      before: barrier.status,
-      progress: advanceBarrier(barrierWord(barrier), barrier.spec, barrier.status, world),
-    })),
+      .map(({ metadata, spec, status }) => timeoutLeftMs(spec, status, activeMsOf(pass.site, store, clock, CoordinationBlock, metadata.name, status))),
+    ...index
+      .barriersOf(pass.site, pass.scope)
+      .map(({ metadata, spec, status }) => timeoutLeftMs(spec, status, activeMsOf(pass.site, store, clock, SyncBarrier, metadata.name, status))),
+  ];
+  return own.flatMap((leftMs) => (leftMs === undefined ? [] : [Math.min(leftMs, KEPT_EVERY_MS)]));
+}
+
+interface Active {
+  readonly phase: CoordinationPhase;
+  readonly activeAt: string;
+  readonly activeForMs?: number;
+}
+
+/** Elapsed time: a wall clock that is set times nobody out, and a restart goes on from what was kept. */
+function activeMsOf(site: string, store: Store, clock: Clock, { kind }: Coordinated['kind'], name: string, { phase, activeAt, activeForMs = 0 }: Active): number {
+  return runClocks(store).activeMs(`${kind}/${site}/${name}`, phase === 'Active' ? activeAt : '', activeForMs, clock);
+}
+
+function withKept<Status extends Active>(spec: { readonly timeoutSeconds: number }, { status, ...rest }: Progress<Status>, activeMs: number): Progress<Status> {
+  if (timeoutLeftMs(spec, status, activeMs) === undefined) return { status, ...rest };
+  const activeForMs = Math.floor(activeMs / KEPT_EVERY_MS) * KEPT_EVERY_MS;
+  return { status: activeForMs === 0 ? status : { ...status, activeForMs }, ...rest };
+}
+
+function coordinated(pass: BatchPass, store: Store, world: World, clock: Clock): Coordinated[] {
+  const index = elementIndex(store);
+  return [
+    ...index.blocksOf(pass.site, pass.scope).map(({ metadata: { name }, spec, status }) => {
+      const activeMs = activeMsOf(pass.site, store, clock, CoordinationBlock, name, status);
+      return { kind: CoordinationBlock, name, before: status, progress: withKept(spec, advanceBlock(spec, status, { ...world, activeMs }), activeMs) };
+    }),
+    ...index.barriersOf(pass.site, pass.scope).map((barrier) => {
+      const { spec, status, metadata } = barrier;
+      const activeMs = activeMsOf(pass.site, store, clock, SyncBarrier, metadata.name, status);
+      const progress = withKept(spec, advanceBarrier(barrierWord(barrier), spec, status, { ...world, activeMs }), activeMs);
+      return { kind: SyncBarrier, name: metadata.name, before: status, progress };
+    }),
   ];
 }
 

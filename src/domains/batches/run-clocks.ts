@@ -28,6 +28,7 @@ interface Running {
 export class RunClocks {
   readonly #running = new Map<string, Running>();
   readonly #settling = new Map<string, { readonly by: string; readonly deadline: Deadline }>();
+  readonly #active = new Map<string, { readonly since: string; readonly watch: Stopwatch }>();
 
   /** Now; `kept` is what the element has on record. */
   read(key: string, kept: RunTimes): RunTimes {
@@ -55,6 +56,17 @@ export class RunClocks {
 
   settled(key: string): void {
     this.#settling.delete(key);
+  }
+
+  /** How long a signal or barrier has been Active, told as `since`; `keptMs` is what it has on record of it. */
+  activeMs(key: string, since: string, keptMs: number, clock: Clock): number {
+    if (since === '') {
+      this.#active.delete(key);
+      return 0;
+    }
+    let known = this.#active.get(key);
+    if (known?.since !== since) this.#active.set(key, (known = { since, watch: new Stopwatch(clock, keptMs) }));
+    return known.watch.elapsedMs;
   }
 }
 

@@ -43,6 +43,8 @@ export interface CoordinationBlockStatus {
   readonly signalRaisedAt: string;
   readonly consumerStatuses: readonly { readonly kind: string; readonly name: string; readonly waiting: boolean; readonly consumed: boolean; readonly consumedAt: string }[];
   readonly activeAt: string;
+  /** How long it has been Active, for a time-out that goes on after a restart; kept now and then. */
+  readonly activeForMs?: number;
   readonly satisfiedAt: string;
   readonly message: string;
 }
@@ -73,6 +75,8 @@ export interface SyncBarrierStatus {
   readonly phase: CoordinationPhase;
   readonly arrivals: readonly { readonly kind: string; readonly name: string; readonly arrivedAt: string }[];
   readonly activeAt: string;
+  /** How long it has been Active, for a time-out that goes on after a restart; kept now and then. */
+  readonly activeForMs?: number;
   readonly satisfiedAt: string;
   readonly message: string;
 }

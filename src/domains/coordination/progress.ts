@@ -20,7 +20,10 @@ export interface EndpointFacts {
 }
 
 export interface CoordinationWorld {
+  /** Wall time, for what is told. */
   readonly nowMs: number;
+  /** Elapsed since the block or barrier became Active. */
+  readonly activeMs: number;
   /** Undefined when the batch has no such element. */
   facts(endpoint: SignalEndpoint): EndpointFacts | undefined;
 }
@@ -52,7 +55,7 @@ export function advanceBlock(spec: CoordinationBlockSpec, before: CoordinationBl
   const lost =
     !status.signalRaised && producer !== undefined && ENDED.includes(producer) ? `${signal.producer.name} is ${producer} and has not raised signal ${signal.signalName}` : '';
   const late = `signal ${signal.signalName} was not ${status.signalRaised ? 'consumed' : 'raised'} within ${timeoutSeconds} s`;
-  return judge(status, { timeoutSeconds, busy, lost, late, waiting: status.signalRaised ? [] : waiting }, world.nowMs);
+  return judge(status, { timeoutSeconds, busy, lost, late, waiting: status.signalRaised ? [] : waiting }, world);
 }
 
 export function advanceBarrier(word: string, spec: SyncBarrierSpec, before: SyncBarrierStatus, world: CoordinationWorld): Progress<SyncBarrierStatus> {
@@ -68,7 +71,7 @@ export function advanceBarrier(word: string, spec: SyncBarrierSpec, before: Sync
   const lost = participants.length - gone.length < neededBy(spec) ? `barrier ${word} cannot be reached: ${gone.map(({ name }) => name).join(', ')} ended before` : '';
   const late = `barrier ${word}: ${status.arrivals.length} of ${neededBy(spec)} have arrived within ${timeoutSeconds} s`;
   const waiting = participants.filter((participant) => hasArrived(participant) && waits(participant, world));
-  return judge(status, { timeoutSeconds, busy, lost, late, waiting }, world.nowMs);
+  return judge(status, { timeoutSeconds, busy, lost, late, waiting }, world);
 }
 
 /** A participant has come to the barrier; undefined when that is known, or when it is none of its participants. */
@@ -93,12 +96,9 @@ export function consume(spec: CoordinationBlockSpec, status: CoordinationBlockSt
   return satisfiedWhenAll(consumers, { ...status, consumerStatuses }, at);
 }
 
-/** When the controller has to look again although nobody reports anything; undefined without a time-out that runs. */
-export function deadlineOf(
-  { timeoutSeconds }: { readonly timeoutSeconds: number },
-  { phase, activeAt }: { readonly phase: CoordinationPhase; readonly activeAt: string },
-): number | undefined {
-  return timeoutSeconds > 0 && phase === 'Active' && activeAt !== '' ? Date.parse(activeAt) + timeoutSeconds * 1000 : undefined;
+/** After what time the controller has to look again although nobody reports anything; undefined without a time-out that runs. */
+export function timeoutLeftMs({ timeoutSeconds }: { readonly timeoutSeconds: number }, { phase }: { readonly phase: CoordinationPhase }, activeMs: number): number | undefined {
+  return timeoutSeconds > 0 && phase === 'Active' ? Math.max(0, timeoutSeconds * 1000 - activeMs) : undefined;
 }
 
 /** The name that charts read a barrier by: that of its pattern; a block that was made for the batch is used as it is. */
@@ -129,12 +129,12 @@ interface Judgement {
 function judge<Status extends { readonly phase: CoordinationPhase; readonly activeAt: string; readonly message: string }>(
   before: Status,
   { timeoutSeconds, busy, lost, late, waiting }: Judgement,
-  nowMs: number,
+  { nowMs, activeMs }: CoordinationWorld,
 ): Progress<Status> {
   if (before.phase === 'TimedOut' || before.phase === 'Failed') return { status: before };
   const status = busy ? { ...before, ...activated(before, timestamp(nowMs)) } : before;
   if (lost !== '') return { status: { ...status, phase: 'Failed', message: lost }, failure: { rule: 'coordination-failed', message: lost, waiting } };
-  if (nowMs < (deadlineOf({ timeoutSeconds }, status) ?? Number.POSITIVE_INFINITY)) return { status };
+  if ((timeoutLeftMs({ timeoutSeconds }, status, activeMs) ?? 1) > 0) return { status };
   return { status: { ...status, phase: 'TimedOut', message: late }, failure: { rule: 'coordination-timeout', message: late, waiting } };
 }
 

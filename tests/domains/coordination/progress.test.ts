@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { State } from '../../../runtime/vocabulary/states.js';
 import { CoordinationBlock, type CoordinationBlockSpec, SyncBarrier, type SyncBarrierSpec } from '../../../src/domains/coordination/kind.js';
-import { advanceBarrier, advanceBlock, arrive, consume, type CoordinationWorld, deadlineOf, type EndpointFacts } from '../../../src/domains/coordination/progress.js';
+import { advanceBarrier, advanceBlock, arrive, consume, type CoordinationWorld, type EndpointFacts, timeoutLeftMs } from '../../../src/domains/coordination/progress.js';
 import { timestamp } from '../../../src/platform/base/clock.js';
 
 const T0 = Date.parse('2026-01-01T00:00:00.000Z');
@@ -11,6 +11,7 @@ const T0 = Date.parse('2026-01-01T00:00:00.000Z');
 function world(states: Readonly<Record<string, State | '?'>>, seconds = 0): CoordinationWorld {
   return {
     nowMs: T0 + seconds * 1000,
+    activeMs: seconds * 1000,
     facts({ name }): EndpointFacts | undefined {
       const state = states[name];
       if (state === undefined) return undefined;
@@ -65,17 +66,18 @@ t.test('COORD-01: timeoutSeconds counts from Active; each waiting consumer fails
   const spec = block('Chart', { timeoutSeconds: 5 });
   const states = { giver: 'Running', taker: 'Running' } as const;
   const active = advanceBlock(spec, BLOCK, world(states)).status;
-  t.equal(deadlineOf(spec, active), T0 + 5000);
-  t.equal(deadlineOf(spec, BLOCK), undefined, 'nobody is at work');
-  t.equal(deadlineOf(block('Chart'), active), undefined);
+  t.equal(timeoutLeftMs(spec, active, 2000), 3000);
+  t.equal(timeoutLeftMs(spec, BLOCK, 0), undefined, 'nobody is at work');
+  t.equal(timeoutLeftMs(block('Chart'), active, 0), undefined);
   t.equal(advanceBlock(spec, active, world(states, 4.999)).failure, undefined);
+  t.equal(advanceBlock(spec, active, { ...world(states, 86_400), activeMs: 4999 }).failure, undefined, 'D-C-07: a wall clock that is set times nobody out');
   const late = advanceBlock(spec, active, world(states, 5));
   t.match(late, {
     status: { phase: 'TimedOut', message: 'signal go was not raised within 5 s' },
     failure: { rule: 'coordination-timeout', message: 'signal go was not raised within 5 s', waiting: [{ name: 'taker' }] },
   });
   t.equal(advanceBlock(spec, late.status, world(states, 60)).failure, undefined, 'it is told once');
-  t.equal(deadlineOf(spec, late.status), undefined);
+  t.equal(timeoutLeftMs(spec, late.status, 60_000), undefined);
   const raisedLate = advanceBlock(spec, late.status, world({ ...states, giver: 'Complete' }, 70)).status;
   t.match(raisedLate, { phase: 'TimedOut', signalRaised: true });
   t.match(consume(spec, raisedLate, 'taker', T0 + 71_000), { phase: 'Satisfied', message: '' }, 'after a Restart the batch goes on');
