@@ -10,7 +10,7 @@ import { encodeBlock, type Scaling } from './block-codec.js';
 import { putAside } from '../base/put-aside.js';
 import { Journal, putJournalAside } from './journal.js';
 import { BLOCK_MS, OpenBlock, type Summary, summarise } from './open-block.js';
-import { openHistoryDatabase } from './schema.js';
+import { NewerHistory, openHistoryDatabase } from './schema.js';
 import { RING_FAULT, SampleRing, SLOT_BYTES } from './sample-ring.js';
 import type { Gap, HistoryEvent, HistoryOpened, HistoryStart, KnownTag, ToHistory } from './words.js';
 
@@ -47,18 +47,29 @@ interface ClosedBlock extends Summary {
 }
 
 /**
- * Opens the store; one that cannot be opened is kept under another name, with its journal, and a new one begun: lost history
- * stops nobody.
+ * Opens the store; one that is damaged is kept under another name, with its journal, and a new one begun: lost history stops
+ * nobody. What is only out of reach stays where it is, so that the next start serves it again.
+ *
+ * @throws Error for a disk that refuses, a file that somebody holds, or one of a newer version.
  */
 export function openHistoryStore(start: HistoryStart): HistoryStore {
   try {
     return new HistoryStore(start);
   } catch (fault) {
+    if (isOutOfReach(fault)) throw fault;
     const at = new Date().toISOString();
     const name = putAside(start.dataDir, DATABASE, at);
     putJournalAside(start.dataDir, at);
     return new HistoryStore(start, { name, fault: (fault as Error).message });
   }
+}
+
+/** What SQLite, or the operating system (`errno`), says when the bytes of the file are not at fault. */
+const OUT_OF_REACH = /^SQLITE_(FULL|BUSY|LOCKED|READONLY|CANTOPEN|IOERR|PERM|AUTH|NOMEM|PROTOCOL)/;
+
+function isOutOfReach(fault: unknown): boolean {
+  const { code, errno } = fault as { readonly code?: unknown; readonly errno?: unknown };
+  return fault instanceof NewerHistory || typeof errno === 'number' || (typeof code === 'string' && OUT_OF_REACH.test(code));
 }
 
 export class HistoryStore {

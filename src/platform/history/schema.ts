@@ -18,18 +18,27 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX gaps_at ON gaps (from_at);`,
 ];
 
+/** The file is good, and not for this version to touch. */
+export class NewerHistory extends Error {}
+
 /** The journal carries what a commit here may lose at a power cut, so samples need no sync of their own. */
 export function openHistoryDatabase(file: string): Database.Database {
   const database = new Database(file, { timeout: 5000 });
+  try {
+    return prepared(database);
+  } catch (fault) {
+    database.close();
+    throw fault;
+  }
+}
+
+function prepared(database: Database.Database): Database.Database {
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = NORMAL');
   database.pragma('wal_autocheckpoint = 4000');
   database.pragma('cache_size = -16384');
   const done = database.pragma('user_version', { simple: true }) as number;
-  if (done > MIGRATIONS.length) {
-    database.close();
-    throw new Error(`historian.db was written by a newer version of lineside (schema ${done}, this one knows ${MIGRATIONS.length})`);
-  }
+  if (done > MIGRATIONS.length) throw new NewerHistory(`historian.db was written by a newer version of lineside (schema ${done}, this one knows ${MIGRATIONS.length})`);
   for (let version = done + 1; version <= MIGRATIONS.length; version += 1) {
     database.transaction(() => {
       database.exec(MIGRATIONS[version - 1]);

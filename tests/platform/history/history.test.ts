@@ -1,12 +1,13 @@
 /** The historian on real threads and files: recording, queries, restart, loss, retention. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import Database from '../../../src/platform/base/sqlite.js';
 import { type History, type HistoryOptions, openHistory } from '../../../src/platform/history/history.js';
-import { HistoryStore } from '../../../src/platform/history/history-store.js';
+import { HistoryStore, openHistoryStore } from '../../../src/platform/history/history-store.js';
 import { SampleRing } from '../../../src/platform/history/sample-ring.js';
 import type { TagIdentity } from '../../../src/platform/history/words.js';
 
@@ -299,4 +300,32 @@ t.test('8.9: retention forgets by age and by size, the oldest day first', async 
   await small.maintain(T0);
   const after = await small.status();
   t.ok(Date.parse(after.oldest ?? '') >= Date.parse(before.oldest ?? '') + 0.5 * day, `oldest moved to ${after.oldest}`);
+});
+
+t.test('a history that is whole is put aside for nothing: not for a disk that refuses, a newer version or a lock', async (t) => {
+  const dir = folder(t);
+  const ring = new SampleRing(1024);
+  const start = { dataDir: dir, ring: ring.buffer, ringCapacity: 1024, limits: OPTIONS, qualityWords: OPTIONS.qualityWords };
+  const file = path.join(dir, 'historian.db');
+  openHistoryStore(start).close();
+  const set = (version: number): void => {
+    const database = new Database(file);
+    database.pragma(`user_version = ${version}`);
+    database.close();
+  };
+  const whole = (): string[] => readdirSync(dir).filter((name) => name.includes('.lost-'));
+
+  set(99);
+  t.throws(() => openHistoryStore(start), /newer version/);
+  t.same(whole(), [], 'a newer version wrote it');
+  set(1);
+  mkdirSync(`${file}-wal`);
+  t.throws(() => openHistoryStore(start), { code: /^SQLITE_/ });
+  t.same(whole(), [], 'the files beside it cannot be made, as on a full disk');
+  rmSync(`${file}-wal`, { recursive: true });
+  t.equal(openHistoryStore(start).opened.aside, null, 'and it is served again when the disk lets it');
+
+  writeFileSync(file, readFileSync(file).fill(0xff, 0, 4096));
+  rmSync(`${file}-wal`, { force: true });
+  t.match(openHistoryStore(start).opened.aside, { name: /^historian\.db\.lost-/ }, 'a damaged one is');
 });
