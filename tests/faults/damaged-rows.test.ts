@@ -123,3 +123,23 @@ t.test('a row of any kind that has lost its shape lets the start go on, and is n
   const stopped = await box.end();
   t.equal(stopped, 0);
 });
+
+t.test('results of verifications that cannot be read stop no start: the plant runs, and it is told', async (t) => {
+  const box = await demoBox(t);
+  await eventually('a batch can be ordered', async () => (await box.api.get(`${SITE}/units`)).status === 200);
+  await box.end();
+  edit(box, (database) => {
+    for (const stream of ['integrity', 'archive-integrity']) database.prepare('INSERT OR REPLACE INTO facts (stream, sequence, body) VALUES (?, 99, ?)').run(stream, '{');
+  });
+  await box.start();
+  await eventually('the units run', async () => ((await box.api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[]).every((unit) => unit.runtimeReady));
+  const { integrity, warnings } = (await box.api.get('/api/v1/system/health')).body as { integrity: unknown; warnings: string[] };
+  t.match(integrity, { ok: false });
+  t.match(warnings.join(), /evidence is not what was recorded/);
+  await box.end();
+  edit(box, (database) => {
+    for (const stream of ['integrity', 'archive-integrity']) database.prepare('UPDATE facts SET body = ? WHERE stream = ? AND sequence = 99').run('{"ok":false}', stream);
+  });
+  await box.start();
+  t.match((await box.api.get('/api/v1/system/health')).body, { integrity: { ok: false } }, 'nor one that is no result');
+});

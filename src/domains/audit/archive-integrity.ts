@@ -37,6 +37,8 @@ export class ArchiveIntegrity {
   readonly #parts: Parts;
   #running = false;
   #last: IntegrityRun | undefined;
+  /** Why the last run cannot be recalled, until there is another. */
+  #unread: string | null = null;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -44,12 +46,19 @@ export class ArchiveIntegrity {
 
   /** What the last run found wrong, in words; null when nothing, or there was none. */
   get damage(): string | null {
-    return this.#last ? damageOf(this.#last) : null;
+    return this.#last ? damageOf(this.#last) : this.#unread;
   }
 
   /** What the last run before this start found. */
   async recall(): Promise<void> {
-    this.#last = await this.latest();
+    try {
+      const last = await this.latest();
+      if (last && !Array.isArray(last.archives)) throw new Error('it is no result');
+      this.#last = last;
+    } catch (fault) {
+      // the archive may be whole: that nobody knows keeps no plant from starting
+      this.#unread = `what the last check of the archive found cannot be read (${(fault as Error).message})`;
+    }
   }
 
   /** @throws Refusal `already_running`. */
@@ -101,6 +110,7 @@ export class ArchiveIntegrity {
       facts: [{ stream: INTEGRITY_STREAM, body: () => run }],
     });
     this.#last = run;
+    this.#unread = null;
     return run;
   }
 }

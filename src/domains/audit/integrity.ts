@@ -104,8 +104,15 @@ export class Integrity {
 
   /** What the last run before this start found: its alarm stands over a restart. */
   async recall(): Promise<void> {
-    const { items }: Page<IntegrityRun> = await this.#parts.queries.factPage(EVIDENCE_STREAM, { limit: 1 });
-    this.#last = items[0];
+    try {
+      const { items }: Page<IntegrityRun> = await this.#parts.queries.factPage(EVIDENCE_STREAM, { limit: 1 });
+      const [last] = items;
+      if (last && !Array.isArray(last.problems)) throw new Error('it is no result');
+      this.#last = last;
+    } catch (fault) {
+      // damage in what tells of damage keeps no plant from starting
+      this.report(of('facts', `what the last verification found cannot be read (${(fault as Error).message})`, { name: EVIDENCE_STREAM }));
+    }
   }
 
   /** @throws Refusal `already_running`. */
