@@ -3,6 +3,10 @@
  * whoever began it (decisions 3.3, 3.4, 3.6). Exception charts that wait for a person keep the unit as long as the test likes.
  */
 import t, { type Test } from 'tap';
+import { Unit } from '../../src/domains/plant/kind.js';
+import { systemClock } from '../../src/platform/base/clock.js';
+import { openLedger } from '../../src/platform/ledger/ledger.js';
+import { type Put, Store } from '../../src/platform/store/store.js';
 import { SITE, startPlant } from '../support/plant.js';
 
 const plant = await startPlant({ environment: { LINESIDE_RUNTIME__SFC__SETTLEDEADLINE: '1s' } });
@@ -144,6 +148,51 @@ t.test('decisions 3.3, 3.4: a batch that has ended without its elements keeps th
   });
   for (const { kind, states } of record.spec.phaseHistory) t.equal(states.at(-1).state, 'Stopped', `${kind} has come to rest`);
   await plant.command(batch, 'Reset');
+  await unitIs('Idle', '');
+});
+
+/** As release 0.1.0 left it: the unit was free once the batch or the run was final, whatever still moved on it. */
+async function upgradedWithAFreeUnit(state: string): Promise<void> {
+  await plant.stop();
+  const ledger = await openLedger(plant.dataDir);
+  const store = new Store(ledger, systemClock);
+  await store.open(0);
+  const unit = store.get(Unit, 'demo', UNIT);
+  if (!unit) throw new Error('the unit is there');
+  const { activeWork, ...status } = unit.status;
+  const lastWork = { kind: activeWork?.kind, name: activeWork?.name, state, endedAt: '2026-01-31T09:00:00.000Z' };
+  await store.write({ puts: [{ kind: Unit, site: 'demo', name: UNIT, status: { ...status, state, allocatedTo: '', activeWork: null, lastWork } } as unknown as Put] });
+  await ledger.close();
+  await plant.restart();
+}
+
+t.test('ADR 0014: elements of an ended batch that are found moving on a free unit take it, and give it back when they are at rest', async (t) => {
+  const batch = await plant.runBatch({ masterRecipeRef: 'slow-stop' });
+  await plant.untilPhase(batch, 'slow-stop', 'Running');
+  await plant.command(batch, 'Stop');
+  await plant.until(batch, 'Stopped');
+  await unitIs('Stopping', batch);
+  await upgradedWithAFreeUnit('Stopping');
+  await unitIs('Stopping', batch);
+  await refusedToOthers(t, batch);
+  await say('Is it empty?');
+  await unitIs('Stopped', '');
+  await plant.command(batch, 'Reset');
+  await unitIs('Idle', '');
+});
+
+t.test('ADR 0014: an ad-hoc run that is found resetting on a free unit takes it', async (t) => {
+  const name = await launch('phase', 'slow-reset');
+  await until('Phase', name, 'Running');
+  await order('Phase', name, 'Stop');
+  await until('Phase', name, 'Stopped');
+  await order('Phase', name, 'Reset');
+  await unitIs('Resetting', name);
+  await upgradedWithAFreeUnit('Stopped');
+  await unitIs('Resetting', name);
+  await refusedToOthers(t, name);
+  await say('Is it reset?');
+  await until('Phase', name, 'Idle');
   await unitIs('Idle', '');
 });
 

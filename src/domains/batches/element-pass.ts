@@ -233,7 +233,7 @@ export abstract class ElementPass {
     if (active) {
       const since = unit.activeWork?.name === active.name && unit.activeWork.state === active.state ? unit.activeWork.since : this.at;
       next = {
-        ...unit,
+        ...next,
         state: active.state,
         mode: active.mode,
         heldInside: hasInside(active, 'Held'),
