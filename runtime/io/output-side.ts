@@ -325,12 +325,13 @@ export class OutputSide {
     }
   }
 
+  /** An order is written each time it is given, nobody refreshes it; what is held is passed over while the device is known to have it. */
   async #carryOutNewest(output: Output): Promise<void> {
     const { refresh } = output;
     output.refresh = false;
     const sequence = Atomics.load(output.image.outSeq, output.slot);
     const value = this.#commandedValue(output);
-    if (output.written === value && !refresh) {
+    if (output.written === value && !refresh && this.#isHeld(output)) {
       if (output.verification) output.verification.sequence = sequence;
       else this.#finish(output, sequence, output.verdict);
       return;
@@ -388,7 +389,7 @@ export class OutputSide {
     if (output.channel.readbackAddress === '') {
       this.#show(output, value);
       this.#finish(output, sequence, WRITE_STATUS.done);
-    } else if (!isRepeated) {
+    } else if (!isRepeated || !this.#isHeld(output)) {
       this.#verify(output, value, sequence, (settled, verification) => {
         if (typeof settled === 'number') this.#finish(output, verification.sequence ?? sequence, settled);
       });

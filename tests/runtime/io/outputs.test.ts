@@ -220,6 +220,26 @@ t.test('TAG-27: what is ordered while the device is away is never delivered; wha
   );
 });
 
+t.test('TAG-27: an order that is given again is written again: the device may have dropped it since', async (t) => {
+  const { clock, device, load } = rig();
+  const module = moduleOf([output('coil', { dataType: 'bool' })]);
+  await load(module);
+  const image = imageOf(module);
+  const order = async (): Promise<void> => {
+    image.order(0, 1);
+    image.wakeProbe();
+    await clock.advance(100);
+  };
+  await order();
+  device.values.set('coil', 0); // it was started again behind its gateway, whose connection stayed
+  await order();
+  t.same(device.writesOf('coil'), [true, true]);
+  t.same([device.values.get('coil'), image.outStatus[0]], [1, WRITE_STATUS.done]);
+  device.refuses = true;
+  await order();
+  t.equal(image.outStatus[0], WRITE_STATUS.failed, 'nor is one told as done that the device has refused');
+});
+
 t.test('an output whose network ended is not driven when its device comes back', async (t) => {
   const { clock, device, load, scan } = rig();
   const module = moduleOf([output('net')]);
