@@ -1,6 +1,22 @@
 // Type-aware rules that find bugs; layout is biome's, the import table is tests/tidy.
 import tseslint from 'typescript-eslint';
 
+/** `void promise` leaves its rejection to end the process: guardedPromise, or a handler that says what becomes of it. */
+const noVoidPromise = {
+  meta: { type: 'problem', schema: [], messages: { bare: 'A promise that nobody waits for needs guardedPromise (platform/base/guarded.ts) or a handler of its rejection.' } },
+  create(context) {
+    const { program, getTypeAtLocation } = context.sourceCode.parserServices;
+    const checker = program.getTypeChecker();
+    return {
+      "UnaryExpression[operator='void']"(node) {
+        const type = getTypeAtLocation(node.argument);
+        const parts = type.isUnion() ? type.types : [type];
+        if (parts.some((part) => checker.getPropertyOfType(part, 'then'))) context.report({ node, messageId: 'bare' });
+      },
+    };
+  },
+};
+
 export default tseslint.config(
   { ignores: ['dist*/**', 'node_modules/**', 'src/console/**', 'scripts/**', 'bin/**', '*.js'] },
   {
@@ -22,6 +38,11 @@ export default tseslint.config(
       'prefer-const': 'error',
       'no-console': 'off',
     },
+  },
+  {
+    files: ['src/**/*.ts', 'runtime/**/*.ts'],
+    plugins: { seams: { rules: { 'no-void-promise': noVoidPromise } } },
+    rules: { 'seams/no-void-promise': 'error' },
   },
   // tap's t.test() returns a promise that its parent awaits
   { files: ['tests/**/*.ts'], rules: { 'ts/no-floating-promises': 'off' } },

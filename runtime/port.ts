@@ -658,6 +658,8 @@ export interface ProbeThread {
 
 export type ProbeOutbound =
   | { readonly type: 'ready'; readonly threadId: number; readonly isAhead: boolean }
+  /** A fault of ours that is of no one module: it was contained, and the modules go on. */
+  | { readonly type: 'fault'; readonly seam: string; readonly fault: string }
   | {
       readonly type: 'module';
       readonly module: string;

@@ -35,6 +35,10 @@ function goAhead(): boolean {
 
 function serve(port: NonNullable<typeof parentPort>): void {
   const post = (message: ProbeOutbound): void => port.postMessage(message);
+  /** One probe serves many modules: what one of them throws where nobody catches it is told, and does not end the others. */
+  const contain = (seam: string, fault: unknown): void => post({ type: 'fault', seam, fault: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault) });
+  // of sockets and libraries below the drivers; the module concerned falls silent, and connects again
+  process.on('uncaughtException', (fault) => contain('event of an I/O probe', fault));
   const core = new ProbeCore({ clock: systemClock, random: Math.random, post });
   const waiting = new Set<SharedArrayBuffer>();
   let stopped = false;
@@ -44,21 +48,26 @@ function serve(port: NonNullable<typeof parentPort>): void {
     if (waiting.has(buffer)) return;
     waiting.add(buffer);
     const header = new Int32Array(buffer, 0, 16);
-    while (!stopped && core.serves(buffer)) {
-      const seen = Atomics.load(header, IMAGE_HEADER.wake);
-      core.woken(buffer);
-      await (Atomics as unknown as AsyncAtomics).waitAsync(header, IMAGE_HEADER.wake, seen, WAKE_WAIT_MS).value;
+    try {
+      while (!stopped && core.serves(buffer)) {
+        const seen = Atomics.load(header, IMAGE_HEADER.wake);
+        core.woken(buffer);
+        await (Atomics as unknown as AsyncAtomics).waitAsync(header, IMAGE_HEADER.wake, seen, WAKE_WAIT_MS).value;
+      }
+    } finally {
+      waiting.delete(buffer);
     }
-    waiting.delete(buffer);
   }
 
   port.on('message', (message: ProbeInbound) => {
-    void core.receive(message).then(() => {
-      if (message.type === 'plan') for (const image of core.images()) void follow(image);
+    const taken = core.receive(message).catch((fault: unknown) => contain(`message of an I/O probe (${message.type})`, fault));
+    const next = (): void => {
+      if (message.type === 'plan') for (const image of core.images()) follow(image).catch((fault: unknown) => contain('outputs of an I/O probe', fault));
       if (message.type !== 'stop') return;
       stopped = true;
       port.close();
-    });
+    };
+    taken.then(next).catch((fault: unknown) => contain('message of an I/O probe', fault));
   });
   const { rounds } = (workerData as ProbeThread | null) ?? {};
   if (rounds) setInterval(() => void Atomics.add(new Int32Array(rounds), 0, 1), ROUND_MS).unref();

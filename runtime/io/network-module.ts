@@ -81,6 +81,11 @@ export class NetworkModule implements ModuleRunner {
     return work.catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
   }
 
+  /** For work that nobody waits for. */
+  #attend(work: Promise<void>): void {
+    this.#guarded(work).catch((fault: unknown) => this.#report('Failed', String(fault)));
+  }
+
   // -------------------------------------------------------------- connection
 
   async #run(): Promise<void> {
@@ -118,7 +123,7 @@ export class NetworkModule implements ModuleRunner {
     this.#ownership?.begin();
     this.#withhold();
     this.#outputs.connected(link);
-    if (this.#ownership && !this.#module.withheld) void this.#guarded(this.#keepOwnership(link, this.#ownership));
+    if (this.#ownership && !this.#module.withheld) this.#attend(this.#keepOwnership(link, this.#ownership));
     if (this.#groups.length === 0) this.#settleState();
     const reason = await Promise.race([link.lost, this.#closed.promise]);
     this.#stopGroups();
@@ -149,10 +154,11 @@ export class NetworkModule implements ModuleRunner {
   #pause(ms: number): Promise<unknown> {
     return new Promise<void>((resolve) => {
       const cancel = this.#host.clock.after(ms, resolve);
-      void this.#closed.promise.then(() => {
+      const end = (): void => {
         cancel();
         resolve();
-      });
+      };
+      this.#closed.promise.then(end, end);
     });
   }
 
@@ -193,7 +199,7 @@ export class NetworkModule implements ModuleRunner {
         cancelWatch: () => {},
       };
     });
-    for (const group of this.#groups) void this.#guarded(this.#poll(group, link, this.#host.clock.monoMs()));
+    for (const group of this.#groups) this.#attend(this.#poll(group, link, this.#host.clock.monoMs()));
   }
 
   #stopGroups(): void {
@@ -215,7 +221,7 @@ export class NetworkModule implements ModuleRunner {
     const nowMs = this.#host.clock.monoMs();
     const missed = Math.max(1, Math.ceil((nowMs - dueMs) / group.stepMs)); // a poll that took too long is not repeated
     const nextMs = dueMs + missed * group.stepMs;
-    group.cancel = this.#host.clock.after(nextMs - nowMs, () => void this.#guarded(this.#poll(group, link, nextMs)));
+    group.cancel = this.#host.clock.after(nextMs - nowMs, () => this.#attend(this.#poll(group, link, nextMs)));
   }
 
   async #readInto(link: Link, points: readonly ImagePoint[]): Promise<ReadOutcome> {
@@ -244,7 +250,7 @@ export class NetworkModule implements ModuleRunner {
     this.#silence(group, outcome.message);
     if (outcome.status !== 'lost' && !this.#groups.every((row) => row.silent)) return;
     this.#givenUp = outcome.message;
-    void link.close();
+    this.#attend(link.close());
   }
 
   /** Says Bad while a read still hangs: the deadline is the time-out of one request, and 3 s since the last answer. */

@@ -357,10 +357,11 @@ export class OutputSide {
     oldest.refresh = true;
     this.#isRefreshing = true;
     this.#start(oldest);
-    void oldest.work?.then(() => {
+    const next = (): void => {
       this.#isRefreshing = false;
       this.#refreshNext();
-    });
+    };
+    oldest.work?.then(next).catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
   }
 
   async #writeDevice({ address, dataType }: ProbeChannel, value: number | string): Promise<Outcome> {
@@ -496,7 +497,7 @@ export class OutputSide {
     if (!output) return;
     this.#heartbeatMonoMs = nowMs;
     this.#heartbeat = !this.#heartbeat;
-    void this.#writeDevice(output.channel, this.#heartbeat ? 1 : 0);
+    this.#writeDevice(output.channel, this.#heartbeat ? 1 : 0).catch((fault: unknown) => this.#host.fault(this.#module.module, fault));
   }
 
   // -------------------------------------------------------------- requests

@@ -92,8 +92,7 @@ export class ProbeCore {
     switch (message.type) {
       case 'plan':
         // each plan says all: one that could not be taken does not stand in the way of the next
-        this.#plans = this.#plans.then(() => this.#load(message.plan));
-        return this.#plans;
+        return this.#inOrder(() => this.#load(message.plan));
       case 'time-scale':
         if (this.#plan) this.#plan = { ...this.#plan, timeScale: message.timeScale };
         this.#simulation.setTimeScale(message.timeScale);
@@ -110,6 +109,13 @@ export class ProbeCore {
       case 'stop':
         return this.#stop();
     }
+  }
+
+  /** Rejects with what the work has thrown; what comes behind it is done all the same. */
+  #inOrder(work: () => Promise<void>): Promise<void> {
+    const done = this.#plans.then(work);
+    this.#plans = done.catch(() => undefined);
+    return done;
   }
 
   async #load(plan: ProbePlan): Promise<void> {
@@ -153,7 +159,10 @@ export class ProbeCore {
     const again = (): void => {
       if (this.#stopped || this.#network.get(name) !== running) return;
       this.#network.delete(name);
-      this.#plans = this.#plans.then(() => closed(running)).then(() => this.#takeIfPlanned(name));
+      this.#inOrder(async () => {
+        await closed(running);
+        await this.#takeIfPlanned(name);
+      }).catch((second: unknown) => this.#faulted(name, second));
     };
     running.cancel = this.#clock.after(FAULT_PAUSE_MS, again);
   }

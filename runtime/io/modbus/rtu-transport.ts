@@ -86,14 +86,17 @@ class Line {
 
   request(job: Job, urgent: boolean): void {
     (urgent ? this.#urgent : this.#waiting).push(job);
-    void this.#pump();
+    this.#pump().catch((fault: unknown) => this.end(`a fault of this program: ${fault instanceof Error ? fault.message : String(fault)}`));
   }
 
   async #pump(): Promise<void> {
     if (this.#busy) return;
     this.#busy = true;
-    for (let job = this.#next(); job; job = this.#next()) job.settle(await this.#carryOut(job));
-    this.#busy = false;
+    try {
+      for (let job = this.#next(); job; job = this.#next()) job.settle(await this.#carryOut(job));
+    } finally {
+      this.#busy = false; // a line that is busy for ever would serve nobody
+    }
   }
 
   #next(): Job | undefined {
@@ -102,9 +105,9 @@ class Line {
 
   async #carryOut(job: Job): Promise<Reply> {
     if (this.ended.reason !== undefined) return { ok: false, reason: 'lost', message: this.ended.reason };
-    this.#client.setID(job.unit);
-    this.#client.setTimeout(job.timeoutMs); // each module of the line has its own
     try {
+      this.#client.setID(job.unit);
+      this.#client.setTimeout(job.timeoutMs); // each module of the line has its own
       return { ok: true, pdu: await perform(this.#client, job.pdu) };
     } catch (error) {
       const { modbusCode, message } = error as { modbusCode?: number; message?: string };
@@ -157,7 +160,10 @@ export async function connectRtu(endpoint: SerialEndpoint, timeoutMs: number): P
   const line = await sharedLine(endpoint);
   line.users += 1;
   const closed = new Signal();
-  void line.ended.promise.then((reason) => closed.raise(reason));
+  line.ended.promise.then(
+    (reason) => closed.raise(reason),
+    (fault: unknown) => closed.raise(String(fault)),
+  );
   return {
     lost: closed.promise,
     request: (unit, pdu, urgent) => new Promise((settle) => line.request({ unit, pdu, timeoutMs, settle }, urgent)),

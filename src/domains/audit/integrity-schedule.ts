@@ -3,6 +3,7 @@
  * over, and then at the interval of `audit.archiveIntegrityInterval`. What it finds is kept as that of a run that somebody
  * asked for, and stands as an alarm until a run finds nothing. A check that could not be made is made a little later.
  */
+import { guardedPromise } from '../../platform/base/guarded.js';
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
@@ -41,7 +42,7 @@ export function scheduleIntegrity({
   let stopped = false;
   const after = (delayMs: number): void => {
     const partMs = Math.min(delayMs, WAIT_MAX_MS);
-    cancel = clock.after(partMs, () => (delayMs > partMs ? after(delayMs - partMs) : void check()));
+    cancel = clock.after(partMs, () => (delayMs > partMs ? after(delayMs - partMs) : guardedPromise('check of what is stored', check)));
   };
   const check = async (): Promise<void> => {
     let nextMs = intervalMs;

@@ -2,6 +2,7 @@
  * What unit workers say of their phases becomes resource status and facts here: state changes, prompts, messages, signals
  * (design, way of a command: phase engine -> state event -> resource status -> hub). One message is one change.
  */
+import { guardedPromise } from '../../platform/base/guarded.js';
 import type { PhaseReport, PromptWait, UnitOutbound } from '../../../runtime/port.js';
 import type { State } from '../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../runtime/vocabulary/transitions.js';
@@ -184,7 +185,7 @@ export class PhaseDesk {
         this.#read(link.site, phase, message);
         return;
       case 'request':
-        void this.#request(link, phase, message);
+        guardedPromise('request of a phase', () => this.#request(link, phase, message));
         return;
       default:
         return;

@@ -4,6 +4,7 @@
  * behaviours that build on themselves are read back from the probe once a plant second and become their start values: what
  * a kill takes from the vessels is then the same at any time scale.
  */
+import { guardedPromise } from '../../platform/base/guarded.js';
 import * as v from 'valibot';
 import { isDeepStrictEqual } from 'node:util';
 import type { Behavior } from '../../../runtime/port.js';
@@ -65,9 +66,11 @@ export class ContentsKeeper {
 
   start(): void {
     this.#cancel = this.#clock.after(Math.max(SAVE_INTERVAL_MS / this.#timeScale(), SAVE_INTERVAL_MIN_MS), () => {
-      void this.save().finally(() => {
-        if (!this.#stopped) this.start();
-      });
+      guardedPromise('contents of the simulation', () =>
+        this.save().finally(() => {
+          if (!this.#stopped) this.start();
+        }),
+      );
     });
   }
 

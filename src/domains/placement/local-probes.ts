@@ -8,7 +8,7 @@ import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import type { Clock } from '../../platform/base/clock.js';
-import { guarded, guardedPromise } from '../../platform/base/guarded.js';
+import { contain, guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 
 const PROBE = new URL('../../../runtime/probe.js', import.meta.url);
@@ -287,6 +287,7 @@ class Probe {
 
   #hear(worker: Worker, message: ProbeOutbound): void {
     if (message.type === 'ready') this.#lookLater(worker);
+    if (message.type === 'fault') return contain(message.seam, new Error(message.fault));
     if (message.type === 'module') this.#said.set(message.module, message);
     if ('id' in message) this.#pending.get(message.id)?.(message);
     else this.#take(message);

@@ -5,7 +5,7 @@
 import type { AlarmPlan, PhasePlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { Clock } from '../../platform/base/clock.js';
-import { contain, guarded } from '../../platform/base/guarded.js';
+import { contain, guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
 import type { Guest, GuestEnd, ScanThread } from './scan-thread.js';
@@ -218,7 +218,7 @@ export class LocalLink implements UnitLink, Guest {
     this.ready = false;
     const [thread, guest] = [this.#thread, this.#guest];
     if (!thread || guest === 0) return;
-    const cancel = this.#parts.clock.after(STOP_TIMEOUT_MS, () => void thread.end(guest));
+    const cancel = this.#parts.clock.after(STOP_TIMEOUT_MS, () => guardedPromise('end of a unit runtime', () => thread.end(guest)));
     this.send({ type: 'stop' });
     await thread.untilEnded(guest);
     cancel();

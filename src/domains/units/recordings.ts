@@ -3,6 +3,7 @@
  * Beside each file stands its entry as JSON, so that a list needs no frame; an entry that says `Recording` without one under
  * way is a recording that a power cut or a dead worker has ended.
  */
+import { guardedPromise } from '../../platform/base/guarded.js';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -160,7 +161,7 @@ export class Recordings {
       },
       (fault: Error) => this.#diskFailed(active, fault),
     );
-    if (part.kind === 'end') void this.#finish(active, part.ending);
+    if (part.kind === 'end') guardedPromise('end of a recording', () => this.#finish(active, part.ending));
     // Hot swaps bring whole plans, which the worker does not count.
     else if (active.file.bytes > this.#parts.settings.bytesMax) active.link.send({ type: 'record-stop', recording: active.entry.id });
   }
@@ -168,14 +169,14 @@ export class Recordings {
   /** The worker is gone, and with it what it had not sent. */
   linkDown(link: UnitLink): void {
     const active = this.#active.get(keyOf(link));
-    if (active) void this.#finish(active, 'runtime-down');
+    if (active) guardedPromise('end of a recording', () => this.#finish(active, 'runtime-down'));
   }
 
   #diskFailed(active: Active, fault: Error): void {
     this.#parts.log.error({ err: fault, unit: active.link.unit, recording: active.entry.id }, 'a recording could not be written');
     active.link.send({ type: 'record-stop', recording: active.entry.id });
     active.started.reject(new Refusal('unavailable', 'the recording could not be written', { code: 'storage_unavailable' }));
-    void this.#finish(active, 'disk');
+    guardedPromise('end of a recording', () => this.#finish(active, 'disk'));
   }
 
   async #finish(active: Active, ending: string): Promise<void> {
@@ -222,7 +223,7 @@ export class Recordings {
   async close(): Promise<void> {
     await Promise.all(
       [...this.#active.values()].map((active) => {
-        void this.#finish(active, 'runtime-down');
+        guardedPromise('end of a recording', () => this.#finish(active, 'runtime-down'));
         return active.ended.promise;
       }),
     );

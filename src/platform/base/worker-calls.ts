@@ -2,6 +2,7 @@
  * Calls to a worker thread by name: one message there, one answer back. A worker that dies refuses what was waiting and
  * is started again by the next call.
  */
+import { guardedPromise } from './guarded.js';
 import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
 import { guarded } from './guarded.js';
 import { Refusal, type RefusalContext, type RefusalKind } from './refusal.js';
@@ -146,7 +147,7 @@ export type CallTable = Readonly<Record<string, (args: any) => unknown>>;
 export function serveCalls(port: MessagePort, table: CallTable, onMessage: (message: unknown) => void = () => undefined): (message: unknown) => void {
   const receive = (message: unknown): void => {
     if (typeof message !== 'object' || message === null || !('call' in message)) return onMessage(message);
-    void answerCall(port, table, message as CallMessage);
+    guardedPromise('answer of a thread', () => answerCall(port, table, message as CallMessage));
   };
   port.on('message', receive);
   return receive;

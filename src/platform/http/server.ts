@@ -8,6 +8,7 @@
  * an effect, or announces a body, begins only in the turn after it was read whole: bytes behind it in the same packet cut
  * it off before anything has happened. From then on nothing more is read from the connection until the answer is out.
  */
+import { guardedPromise } from '../base/guarded.js';
 import { randomUUID } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import uWS, { type HttpRequest, type HttpResponse, type us_listen_socket, type WebSocket } from 'uWebSockets.js';
@@ -210,10 +211,16 @@ class Front {
         exchange.defer();
         exchange.pause();
         this.#open += 1;
-        void outcome.then((answer) => {
-          this.#answer(exchange, answer);
-          this.#close();
-        });
+        const failed = (fault: unknown): Answer => {
+          this.#options.log.error({ err: fault }, 'the server met a fault of ours');
+          return answerFault();
+        };
+        guardedPromise('answer of a request', () =>
+          outcome
+            .catch(failed)
+            .then((answer) => this.#answer(exchange, answer))
+            .finally(() => this.#close()),
+        );
         return;
       }
       if (outcome instanceof Answer) return this.#answer(exchange, outcome);
@@ -229,7 +236,7 @@ class Front {
     if (!(answer instanceof StreamedAnswer) || exchange.method === 'HEAD') return this.#isPackable(exchange, answer) ? this.#pack(exchange, answer) : exchange.answer(answer);
     exchange.defer();
     this.#open += 1;
-    void exchange.send(answer, this.#options.log).then(() => this.#close());
+    guardedPromise('streamed answer', () => exchange.send(answer, this.#options.log).finally(() => this.#close()));
   }
 
   /** Not what has an ETag: it is that of these bytes, and a client sends it back with its change. */

@@ -3,6 +3,7 @@
  * thread write the oldest records into a file, and tells the ledger, which takes them out of the table. A disk that refuses
  * it keeps nothing from being written elsewhere: the records stay where they are, and the next look tries again.
  */
+import { guardedPromise } from '../base/guarded.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
 import type { ArchiveDraft, ArchiveNote } from './archive-format.js';
@@ -40,7 +41,7 @@ export class Archiver {
   }
 
   start(): void {
-    this.#cancel = this.#parts.clock.after(LOOK_MS, () => void this.look().then(() => !this.#stopped && this.start()));
+    this.#cancel = this.#parts.clock.after(LOOK_MS, () => guardedPromise('archiver', () => this.look().finally(() => !this.#stopped && this.start())));
   }
 
   /** The file that was made; null when there was nothing to do, or it was refused. */

@@ -317,7 +317,11 @@ export class Store implements StoreReader {
     this.#kept = [];
     this.#keptNonces = [];
     if (nonces.length > 0) this.apply({ nonces }).durable.catch(() => undefined); // kept again by the commit that fails
-    for (const change of changes) guarded('change that was kept', () => void this.apply(change).durable.catch(() => this.#kept.push(change)));
+    for (const change of changes) {
+      guarded('change that was kept', () => {
+        this.apply(change).durable.catch(() => this.#kept.push(change));
+      });
+    }
   }
 
   /** Applies and waits until the change is on disk. */
@@ -415,7 +419,7 @@ export class Store implements StoreReader {
   }
 
   #sendAdmitted(): void {
-    if (this.#admitted.length > 0) void this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted() });
+    if (this.#admitted.length > 0) this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted() }).catch(() => undefined); // a disk that refuses is told of by #fail
   }
 
   #commit(transaction: LedgerTransaction): Promise<void> {

@@ -4,6 +4,7 @@ import type { ProbeModule } from '../../../runtime/port.js';
 import { CONNECTION, IMAGE_HEADER } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import { LocalProbes, SHARED_PROBE } from '../../../src/domains/placement/local-probes.js';
+import { onContained } from '../../../src/platform/base/guarded.js';
 import type { Log } from '../../../src/platform/base/log.js';
 import { eventually } from '../../support/api-client.js';
 import { TestClock } from '../../support/test-clock.js';
@@ -46,4 +47,23 @@ t.test('decisions 7: a probe that stands still is silent within 3 s and ended wi
   clock.advance(1000);
   await eventually('the next one samples', async () => image.quality[0] === QUALITY.Good && states.at(-1) === 'io Connected ', 20_000);
   t.notOk(isSilent());
+});
+
+t.test('what one module of a probe throws where nobody catches it is told, and the probe goes on for all', async (t) => {
+  const log = { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log;
+  const clock = new TestClock();
+  const probes = new LocalProbes({ clock, log, goAhead: false, settings: SETTINGS, entry: new URL('../../support/throwing-probe.js', import.meta.url) });
+  t.teardown(() => probes.stop());
+  const told: string[] = [];
+  t.teardown(onContained((seam, fault) => told.push(`${seam}: ${(fault as Error).message.split('\n')[0]}`)));
+  const image = probes.image('north', 'io', ['a']);
+  const channel = { name: 'a', address: 'a', direction: 'input', dataType: 'float', readbackAddress: '', pollIntervalMs: 0 } as const;
+  const module: ProbeModule = { site: 'north', module: 'io', protocol: 'simulation', address: '', options: {}, channels: [channel], image: image.buffer };
+  probes.run('north', SHARED_PROBE, [module]);
+  await eventually('it serves', async () => (await probes.read('north', 'io', ['a']))?.length === 1, 20_000);
+  probes.setTimeScale(2);
+  await eventually('both are told', async () => told.length === 2, 20_000);
+  t.same(told.sort(), ['event of an I/O probe: Error: rejected by a promise', 'event of an I/O probe: Error: thrown by an event']);
+  t.same(probes.threads(), [{ probe: `north/${SHARED_PROBE}`, state: 'serves' }]);
+  t.equal((await probes.read('north', 'io', ['a']))?.length, 1, 'it answers');
 });

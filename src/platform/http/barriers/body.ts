@@ -46,7 +46,9 @@ export const body: Barrier = (exchange, guard) => {
 /** The client decides how long its body takes: whoever was dismissed meanwhile does nothing any more. */
 function judgeAgain(exchange: Exchange, guard: Guard): void {
   if (exchange.judgedAt === guard.authenticator.changes) return;
-  for (const barrier of [authentication, fence, siteScope, permission, existence]) void barrier(exchange, guard); // none of them waits
+  for (const barrier of [authentication, fence, siteScope, permission, existence]) {
+    if (barrier(exchange, guard) instanceof Promise) throw new Error('a barrier that is passed again must not wait: nobody would hear its refusal');
+  }
 }
 
 function checkMediaType(type: string | undefined, allowed: readonly string[] | undefined): void {
