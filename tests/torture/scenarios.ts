@@ -9,6 +9,7 @@ import Database from '../../src/platform/base/sqlite.js';
 import { runUntilKilled } from '../support/batch-story.js';
 import type { Bench } from './bench.js';
 import { STEPS, WallClock } from './clock.js';
+import { firstAdmin, flood, logins, modes } from './loads.js';
 import { type EndsIn, PowerCut } from './power-cut.js';
 import type { Round, Scenario } from './scenario.js';
 
@@ -238,4 +239,14 @@ export const SCENARIOS: readonly Scenario[] = [
     count: { short: 0, long: 10 },
     run: clockRestarts,
   },
+  {
+    name: 'flood',
+    proves: 'G10: a unit whose chart sends 9,999 messages a scan takes nothing from the others, and is aborted like any other',
+    load: 'none',
+    count: { short: 0, long: 3 },
+    run: flood,
+  },
+  { name: 'modes', proves: 'ADR 0008: 100 changes of mode in a row delay no write by more than two scans', load: 'none', count: { short: 0, long: 5 }, run: modes },
+  { name: 'logins', proves: 'D-C-21: of 60 passwords at once five are judged, and nobody learns which was right', load: 'none', count: { short: 3, long: 20 }, run: logins },
+  { name: 'first-admin', proves: 'D-C-19: of 64 first administrators at once one is made', load: 'none', count: { short: 2, long: 20 }, run: firstAdmin },
 ];
