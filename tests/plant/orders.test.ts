@@ -76,6 +76,26 @@ t.test('D-C-01, D-C-02: orders of an older release are dropped and told, one tha
   t.match((await plant.api.get(`${SITE}/alarms`)).body.find(({ name }: { name: string }) => name === alarm.name)?.state, /^Cleared/, 'the next command that is accepted ends it');
 });
 
+t.test('D-C-08: an order that waited when the appliance ended sets nothing going after it; one that leads to rest stands', async (t) => {
+  const name = await plant.runBatch();
+  await plant.command(name, 'Hold');
+  await plant.until(name, 'Held');
+  const waits = (command: string) => (store: Store) => [
+    { kind: Batch, site: 'demo', name, status: { ...store.get(Batch, 'demo', name)?.status, pendingCommand: { ...forged, command } } } as unknown as Put,
+  ];
+  await rewritten(waits('Restart'));
+  await plant.runtimesReady();
+  const told = await plant.look('the order is told of', async () => {
+    const { items } = (await plant.api.get('/api/v1/audit?limit=500')).body;
+    const found = items.filter(({ correlationID, target }: { correlationID: string; target: { name: string } }) => correlationID === forged.correlationID && target.name === name);
+    return { done: found.length > 0 ? found : undefined, seen: String(items.length) };
+  });
+  t.match(told, [{ result: 'Rejected', rule: 'runtime-restart', details: { command: 'Restart' } }]);
+  t.match(await plant.batch(name), { phase: 'Held' });
+  await rewritten(waits('Abort'));
+  await plant.until(name, 'Aborted');
+});
+
 t.test('D-C-03: the name of a run that has ended is not taken again', async (t) => {
   const exported = (await plant.api.get('/api/v1/export?kinds=Batch&status=true')).body as {
     readonly metadata: object;

@@ -1,5 +1,8 @@
 /**
- * What release 0.1.0 kept in metadata (ADR 0020). Pending commands stood as annotations that a request could write, so none of
+ * Orders that are found at start. One that would set something going was given to a plant of before the interruption, and nobody
+ * knows how long that was: it is dropped and told (D-C-08). One that leads to rest stands and is judged.
+ *
+ * And what release 0.1.0 kept in metadata (ADR 0020). Pending commands stood as annotations that a request could write, so none of
  * them is believed: they are dropped, and the audit trail says which. The mark of an ad-hoc run was a label; it is taken over
  * where the labels are those of a run. A restart starts nothing by it: a root that has not begun waits for its unit.
  */
@@ -10,12 +13,14 @@ import type { Put, Store } from '../../platform/store/store.js';
 import { ADHOC_LABEL, type ElementStatus } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import { Batch, type BatchStatus } from './kind.js';
-import { awaitsVerdict, COMMAND_ANNOTATION, withoutCopy } from './pending-command.js';
+import type { Command } from '../../../runtime/vocabulary/states.js';
+import { awaitsVerdict, COMMAND_ANNOTATION, orderOn, type PendingCommand, withoutCopy, withoutOrder } from './pending-command.js';
 
 const RECOVERY = component('system');
+const SETS_GOING: readonly Command[] = ['Start', 'Restart', 'Resume', 'Reset'];
 const MANAGED_BY = 'lineside.io/managed-by';
 
-/** Once at start, before any controller looks; nothing is left for it once this version has run. */
+/** Once at start, before any controller looks. */
 export async function migrateOrders(store: Store): Promise<void> {
   const puts: Put[] = [];
   const audits: AuditDraft[] = [];
@@ -23,6 +28,12 @@ export async function migrateOrders(store: Store): Promise<void> {
     for (const resource of store.list(kind) as readonly Resource<unknown, BatchStatus | ElementStatus>[]) {
       const { site, name } = resource.metadata;
       const marked = isMarked(resource as Resource<unknown, ElementStatus>);
+      const late = orderOn(resource)?.pending;
+      if (late && SETS_GOING.includes(late.command)) {
+        puts.push({ kind, site, name, status: withoutOrder(resource.status), annotations: withoutCopy(resource) });
+        audits.push(lateOrder(resource, late));
+        continue;
+      }
       const dropped = COMMAND_ANNOTATION in resource.metadata.annotations && !awaitsVerdict(resource);
       if (!marked && !dropped) continue;
       puts.push({
@@ -40,6 +51,20 @@ export async function migrateOrders(store: Store): Promise<void> {
 
 function isMarked({ metadata: { labels }, status }: Resource<unknown, ElementStatus>): boolean {
   return labels[ADHOC_LABEL] === 'true' && labels[MANAGED_BY] === 'batch-controller' && status.adhoc === undefined;
+}
+
+function lateOrder({ kind, metadata: { site, name } }: Resource, { command, at, by, correlationID }: PendingCommand): AuditDraft {
+  return {
+    site,
+    actor: RECOVERY,
+    action: 'Command',
+    category: 'command',
+    target: { kind, name, site },
+    result: 'Rejected',
+    rule: 'runtime-restart',
+    details: { command, at, requestedBy: by.accountId, message: 'it waited when the appliance ended, and is not carried out later; give it again' },
+    correlationID,
+  };
 }
 
 function droppedOrder({ kind, metadata: { site, name, annotations } }: Resource): AuditDraft {
