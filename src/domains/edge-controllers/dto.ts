@@ -15,7 +15,7 @@ export function controllerBody(resource: Resource<ControllerSpec, ControllerStat
     displayName: status.nodeRef === '' ? spec.displayName : status.displayName,
     nodeLabels: spec.nodeLabels,
     simulation: spec.simulation,
-    phase: status.phase,
+    phase: status.phase === 'Pending' && probe.hasReported ? 'Joined' : status.phase,
     health: status.health === 'unknown' ? probe.health : status.health,
     healthReason: status.healthReason || probe.healthReason,
     address: status.address,
@@ -29,6 +29,8 @@ export function controllerBody(resource: Resource<ControllerSpec, ControllerStat
 
 interface ProbeSeen {
   readonly name: string;
+  /** A module behind it has been reached at some time: the box is adopted, and stays so when it falls silent. */
+  readonly hasReported: boolean;
   readonly isReady: boolean;
   readonly health: ControllerStatus['health'];
   readonly healthReason: string;
@@ -41,12 +43,21 @@ interface ProbeSeen {
  */
 function probeOf(modules: readonly Resource<IOModuleSpec, IOModuleStatus>[]): ProbeSeen {
   const served = modules.filter(({ status }) => status.probePodName !== '' && status.state !== 'Pending');
+  const hasReported = served.some(({ status }) => status.state === 'Connected' || status.state === 'Degraded') || modules.some(({ status }) => status.lastSampleAt !== '');
   if (served.length === 0)
-    return { name: '', isReady: false, health: 'unknown', healthReason: modules.length === 0 ? 'no I/O module is behind it' : 'its probe has not reported yet', lastReportAt: '' };
+    return {
+      name: '',
+      hasReported,
+      isReady: false,
+      health: 'unknown',
+      healthReason: modules.length === 0 ? 'no I/O module is behind it' : 'its probe has not reported yet',
+      lastReportAt: '',
+    };
   const away = served.filter(({ status }) => status.state !== 'Connected');
   const reasons = away.map(({ metadata, status }) => `${metadata.name} is ${status.state}${status.message === '' ? '' : `: ${status.message}`}`);
   return {
     name: served[0].status.probePodName,
+    hasReported,
     isReady: served.some(({ status }) => status.probe.verdict === 'current'),
     health: away.length === 0 ? 'healthy' : away.length === served.length ? 'offline' : 'degraded',
     healthReason: reasons.join('; '),

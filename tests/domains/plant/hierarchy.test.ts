@@ -128,6 +128,22 @@ t.test('CTRL-01, CTRL-02, CTRL-03, CTRL-04, CTRL-08: a controller is created by 
   }
 });
 
+t.test('CTRL-07: a box that is no simulation is Joined once a module behind it was reached, and stays so', async (t) => {
+  await admin.post(`${SITE}/controllers`, { name: 'edge-2', simulation: false });
+  await admin.post(`${SITE}/iomodules`, { name: 'io-real', protocol: 'modbus', controllerRef: 'edge-2', address: '127.0.0.1:1' });
+  const phaseWhen = async (state: IOModuleStatus['state'], lastSampleAt: string): Promise<unknown> => {
+    const { status } = plant.store.get(IOModule, 'north', 'io-real')!;
+    const report = { state, lastSampleAt, probePodName: 'probe-edge-2' } as const;
+    await plant.store.write({ puts: [{ kind: IOModule, site: 'north', name: 'io-real', status: { ...status, ...report } }] });
+    return (await reader.get(`${SITE}/controllers/edge-2`)).body.phase;
+  };
+  t.equal(await phaseWhen('Pending', ''), 'Pending');
+  t.equal(await phaseWhen('Disconnected', ''), 'Pending', 'nobody has been seen there yet');
+  t.equal(await phaseWhen('Connected', '2026-01-01T00:00:02.000Z'), 'Joined');
+  t.equal(await phaseWhen('Disconnected', '2026-01-01T00:00:02.000Z'), 'Joined');
+  for (const path of ['iomodules/io-real', 'controllers/edge-2']) await admin.delete(`${SITE}/${path}`);
+});
+
 t.test('CTRL-03, CTRL-05, CTRL-06, CTRL-07: health is what the I/O modules behind the box say, its adoption stays', async (t) => {
   const box = async () => (await reader.get(`${SITE}/controllers/edge-1`)).body;
   const said = async (name: string, state: IOModuleStatus['state'], message: string, lastSampleAt: string) => {
