@@ -257,6 +257,21 @@ t.test('PHASE-01, PHASE-06 to PHASE-15: prompts are answered once, by type, sign
     'BATCH-01: messages of the charts',
   );
   t.equal(messages.filter((message) => message.type === 'Prompt').length, 4);
+  const answers = messages.filter((message) => message.type === 'PromptResponse').map(({ text }) => text);
+  t.equal(answers.length, 4, 'Q-RECIPE-33: and each answer');
+  t.ok(
+    answers.some((text) => text.startsWith(`${prompt.text}: 5.5`)),
+    answers.join('; '),
+  );
+});
+
+t.test('Decisions 2.4, 8.3: a prompt that a Stop cancels is told to be cancelled', async (t) => {
+  const batch = await plant.runBatch(SMALL);
+  const prompt = await plant.untilPrompt(batch);
+  await plant.command(batch, 'Stop');
+  await plant.until(batch, 'Stopped');
+  const told = (await plant.events(batch)).filter((event) => event.value === 'PromptCancelled');
+  t.match(told, [{ message: /was cancelled/, element: { name: prompt.phase } }]);
 });
 
 t.test('BATCH-01, BATCH-03, BATCH-05, Q-RECIPE-28 to 33: batches are made, changed, withdrawn; their log is served', async (t) => {

@@ -7,7 +7,7 @@ import { compareKeys, listReply, type SortKey } from '../../platform/http/paged-
 import { routesFor } from '../../platform/http/route.js';
 import type { Put } from '../../platform/store/store.js';
 import type { DryRunFacts } from '../batches/dry-run.js';
-import { executionEvent, operatorAction } from '../batches/execution-log.js';
+import { batchMessage, executionEvent, operatorAction } from '../batches/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { scopeOf } from '../procedures/roots.js';
 import { phasesAtWork } from '../procedures/at-work.js';
@@ -179,6 +179,14 @@ export const commandRoutes = [
             person,
             correlationID,
             auditRecordRef,
+          }),
+          batchMessage(site, scopeOf(store, phase), {
+            ts: at,
+            severity: 'Info',
+            type: 'PromptResponse',
+            text: `${prompt.text}: ${answer.text} (${caller.displayName})`,
+            element,
+            stepName: prompt.stepName,
           }),
         ],
       });
