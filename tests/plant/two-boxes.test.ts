@@ -95,7 +95,12 @@ t.test('D-C-06, TAG-27: a box that withholds reads its devices and refuses every
   t.match(await outputs(box), { state: 'withheld', reason: /io\.outputs/ });
   t.match(await box.api.post(`${NORTH}/mode`, { kind: 'ControlModule', name: 'gm', mode: 'Manual' }), { status: 200 });
   const write = (): ReturnType<typeof box.api.post> => box.api.post(`${NORTH}/units/u1/tags/gm.lamp`, { value: true });
-  const refused = await write();
+  // until the unit has scanned what its device says of itself, the device is away to it: refused as well
+  const refused = await box.look('the unit knows that its outputs are withheld', async () => {
+    const answer = await write();
+    t.not(answer.status, 200, 'no write is taken meanwhile');
+    return { done: answer.status === 409 ? answer : undefined, seen: answer.text };
+  });
   t.match(refused, { status: 409, body: { code: 'outputs_withheld' } });
   t.match(await verdictOn(box, refused), { result: 'Rejected', reason: 'OutputsWithheld' });
 
