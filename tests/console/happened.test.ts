@@ -21,6 +21,7 @@ interface Spell {
 interface Happened {
   spellsOf(events: readonly object[]): Spell[];
   refusedBy(events: readonly object[], command: string): string;
+  withNews(known: readonly object[], news: readonly object[]): readonly { readonly id: number }[];
 }
 
 type Row = readonly [second: number, kind: string, path: string, value: string, previous: string, message: string, who?: string];
@@ -121,4 +122,18 @@ t.test('two spells are two; a batch that was aborted stays so', async (t) => {
     { state: 'Aborted', from: at(8), to: '', causes: [{ command: 'Abort', text: 'leak at the flange' }] },
   ]);
   t.equal(spells.length, 2);
+});
+
+t.test('a clock that is put back changes no order: the first cause stays the first, and news are known by their number', async (t) => {
+  const { spellsOf, withNews } = await pageModule<Happened>('data/happened.ts');
+  const events = eventsOf([
+    [20, 'Batch', '', 'Running', 'Pending', 'Start'],
+    [30, 'Phase', 'react/heat', 'Held', 'Running', 'timeout: heat takes too long'],
+    [3, 'Command', '', 'Hold', '', 'let us look', 'Lea Lead'],
+    [3, 'Batch', '', 'Holding', 'Running', 'procedure'],
+  ]);
+  t.match(spellsOf(events)[0]?.causes, [{ text: 'timeout: heat takes too long' }, { who: 'Lea Lead' }]);
+  const ids = (found: readonly { readonly id: number }[]): number[] => found.map(({ id }) => id);
+  t.strictSame(ids(withNews(events.slice(1, 3), events)), [2, 3, 4], 'the last of them again, and what came since');
+  t.strictSame(ids(withNews([], events)), [1, 2, 3, 4]);
 });

@@ -107,10 +107,15 @@ function note(causes: Cause[], cause: Cause): void {
   else causes[at] = { ...causes[at], paths: [...new Set([...causes[at].paths, ...cause.paths])] };
 }
 
-/** Steps of the same moment come in the order of the transaction; a command is the cause of what it changed. */
-function closed({ from, state, inside, causes }: Open, to: string): Spell {
-  const ordered = causes.map((cause, at) => ({ cause, at })).sort((a, b) => a.cause.ts.localeCompare(b.cause.ts) || a.at - b.at);
-  return { from, to, state, inside, causes: ordered.map(({ cause }) => cause) };
+function closed(open: Open, to: string): Spell {
+  return { ...open, to };
+}
+
+/** Facts are numbered in the order in which they were written, whatever the clock said: `news` may tell again what is known. */
+export function withNews(known: readonly BatchEvent[], news: readonly BatchEvent[]): readonly BatchEvent[] {
+  const last = known.at(-1)?.id ?? 0;
+  const found = news.filter(({ id }) => id > last);
+  return found.length > 0 ? [...known, ...found] : known;
 }
 
 /** The refusal that the batch still shows, with who had asked. */

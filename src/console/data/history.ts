@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { get } from './api.js';
 import { detail, selected } from './batch.js';
-import { spellsOf } from './happened.js';
+import { spellsOf, withNews } from './happened.js';
 import { Latest } from './latest.js';
 import { batchTouched, site } from './plant.js';
 import { can } from './session.js';
@@ -12,6 +12,9 @@ import type { BatchEvent, LogPage } from './types.js';
 const PAGE_MAX = 1000;
 /** What is read without being asked for; a batch with more tells that there is more. */
 const PAGES_FIRST = 3;
+
+/** A change of state is told by a few events; more of them are read page by page. */
+const NEWS_MAX = 50;
 
 /** Oldest first. */
 export const events = signal<readonly BatchEvent[]>([]);
@@ -47,23 +50,21 @@ async function readFirst(name: string): Promise<void> {
   });
 }
 
-/** What came since. Facts are numbered: those of the moment that was read last are given again, and known by their number. */
+/** What came since, from the newest back to what is known: by their numbers, for a clock that was put back dates news before it. */
 async function readNews(name: string): Promise<void> {
-  const known = events.peek();
-  const last = known.at(-1);
+  const last = events.peek().at(-1);
   if (!last) return readFirst(name);
   const ask = async () => {
     let found: readonly BatchEvent[] = [];
-    let cursor: string | null = '';
-    while (cursor !== null) {
-      const { items, nextCursor }: LogPage<BatchEvent> = await page(name, { order: 'asc', from: last.ts, ...(cursor === '' ? {} : { cursor }) });
-      found = [...found, ...items.filter(({ id }) => id > last.id)];
-      cursor = nextCursor;
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { items, nextCursor }: LogPage<BatchEvent> = await page(name, { limit: String(NEWS_MAX), ...(cursor === '' ? {} : { cursor }) });
+      found = [...items.toReversed(), ...found];
+      cursor = items.every(({ id }) => id > last.id) ? nextCursor : null;
     }
     return found;
   };
   await latest.read(ask, (found) => {
-    if (found.length > 0) events.value = [...known, ...found];
+    events.value = withNews(events.peek(), found); // older ones may have been read meanwhile
   });
 }
 

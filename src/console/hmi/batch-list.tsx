@@ -67,15 +67,20 @@ function useBatches(search: string, set: BatchSet) {
   const [latest] = useState(() => new Latest());
   const pages = useRef(1);
   const isAsked = search.trim() !== '' || set !== 'all';
-  const look = async (next: string, before: readonly BatchItem[]): Promise<void> => {
+  const look = async (): Promise<void> => {
+    const ask = async (): Promise<ListPage<BatchItem>> => {
+      let list = await findBatches(search, set);
+      for (let page = 1; page < pages.current && list.next !== ''; page += 1) {
+        const { items, next, total } = await findBatches(search, set, list.next);
+        list = { items: [...list.items, ...items.filter(({ name }) => !list.items.some((known) => known.name === name))], next, total };
+      }
+      return list;
+    };
     try {
-      await latest.read(
-        () => findBatches(search, set, next),
-        (page) => {
-          setFound({ ...page, items: [...before, ...page.items.filter(({ name }) => !before.some((known) => known.name === name))] });
-          setFault('');
-        },
-      );
+      await latest.read(ask, (list) => {
+        setFound(list);
+        setFault('');
+      });
     } catch (refused) {
       setFault(faultText(refused));
     }
@@ -87,14 +92,18 @@ function useBatches(search: string, set: BatchSet) {
       setFound(null);
       return undefined;
     }
-    const timer = window.setTimeout(() => void look('', []), TYPING_MS);
+    const timer = window.setTimeout(() => void look(), TYPING_MS);
     return () => clearTimeout(timer);
   }, [search, set, site.value]);
   const live = batches.value;
   useEffect(() => {
-    if (isAsked && pages.current === 1 && found) void look('', []);
+    if (isAsked && pages.current === 1 && found) void look();
   }, [live]);
-  const shown = found ?? { items: live, next: batchesNext.value, total: batchCount.value };
+  const count = batchCount.value;
+  useEffect(() => {
+    if (pages.current > 1) void look(); // one more, or one less: no page is what it was
+  }, [count]);
+  const shown = found ?? { items: live, next: batchesNext.value, total: count };
   const known = new Map(live.map((batch) => [batch.name, batch]));
   return {
     items: shown.items.map((batch) => known.get(batch.name) ?? batch),
@@ -103,7 +112,7 @@ function useBatches(search: string, set: BatchSet) {
     fault,
     more: (): void => {
       pages.current += 1;
-      void look(shown.next, shown.items);
+      void look();
     },
   };
 }
