@@ -66,8 +66,7 @@ export class AdhocPass extends ElementPass {
 
   settle(): void {
     const { root } = this;
-    const unit = this.unit(root.unit);
-    if (unit?.allocatedTo === this.scope && unit.promisedTo !== undefined && this.mustReset(root)) this.tree?.reset(root);
+    for (const node of this.toHandOver(root.unit, [root])) this.tree?.reset(node);
     this.tree?.settle();
     this.mirrorUnit(root.unit, [root], '', root.runCount > 0);
     this.#noteHold();

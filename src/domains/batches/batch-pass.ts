@@ -48,9 +48,13 @@ export class BatchPass extends ElementPass {
     return refused;
   }
 
-  /** Units whose last work belonged to the final batch and that nobody has taken since are taken once more and reset (decisions 3.3). */
+  /**
+   * Units whose last work belonged to the final batch and that nobody has taken since are taken once more and reset (decisions
+   * 3.3), and so are those that could not be handed on.
+   */
   #resetUnits(): CommandRefusal | undefined {
     const own = [...this.#nodesByUnit()].filter(([name, nodes]) => {
+      if (this.isStuck(name, nodes)) return true;
       const unit = this.unit(name);
       return isAvailable(unit) && isFinal(unit.state as State) && nodes.some((node) => node.name === unit.lastWork?.name);
     });
@@ -89,8 +93,7 @@ export class BatchPass extends ElementPass {
     const root = this.tree?.root;
     if (!root) return;
     for (const [name, nodes] of this.#nodesByUnit()) {
-      const unit = this.unit(name);
-      const left = unit?.allocatedTo === this.scope && unit.promisedTo !== undefined && this.isRecorded ? nodes.filter((node) => this.mustReset(node)) : [];
+      const left = this.isRecorded ? this.toHandOver(name, nodes) : [];
       if (left.length > 0) this.#keepOutputs();
       for (const node of left) this.tree?.reset(node);
     }

@@ -30,6 +30,7 @@ import { boundRoles } from './phase-plan.js';
 import { stepIsComplete, type TreeNode, walk } from './procedure-tree.js';
 import { enabledTransitions } from './rules.js';
 import { startWaitText } from './start-wait.js';
+import { Unit } from '../plant/kind.js';
 import { isAvailable } from '../plant/unit-owner.js';
 import { permissiveOf } from './start.js';
 
@@ -156,8 +157,10 @@ function passOf(world: BlockedWorld, element: Resource<object, ElementStatus>): 
 export function unitBlockedBy(world: BlockedWorld, site: string, unit: string, holder: string): readonly Blocker[] {
   if (holder === '') return [];
   const batch = world.store.get(Batch, site, holder);
+  const { resetFailed = '', promisedTo = '' } = world.store.get(Unit, site, unit)?.status ?? {};
+  const root = batch ? undefined : adhocRoot(world.store, site, holder);
+  if (resetFailed !== '') return [resetBlocker({ kind: batch ? Batch.kind : (root?.kind ?? ''), name: holder, path: '', unit }, resetFailed, promisedTo)];
   if (batch) return batchBlockedBy(world, batch).filter((blocker) => blocker.element.unit === unit || blocker.element.kind === 'Batch');
-  const root = adhocRoot(world.store, site, holder);
   return root ? elementBlockedBy(world, root) : [];
 }
 
@@ -366,6 +369,12 @@ function elementOf({ kind, name, path, unit }: TreeNode): Blocker['element'] {
 function failureBlocker(element: Blocker['element'], { rule, message, active, step }: ElementFailure): Blocker {
   const way = active ? {} : ({ command: 'Restart', by: ['operate'] } as const);
   return { reason: 'failure', element, ...(step ? { step } : {}), failure: { rule, message, active }, ...way, text: `${element.path}: ${rule}: ${message}` };
+}
+
+/** The unit is promised, and what was left on it could not be reset (ADR 0014). */
+function resetBlocker(element: Blocker['element'], message: string, promisedTo: string): Blocker {
+  const failure = { rule: 'exception-chart-timeout', message, active: false };
+  return { reason: 'failure', element, failure, command: 'Reset', by: ['operate'], text: `could not be reset for ${promisedTo}: ${message}; Reset of ${element.name} tries again` };
 }
 
 function heldBlocker(element: Blocker['element']): Blocker {

@@ -34,7 +34,7 @@ import { conditionOf } from '../units/conditions.js';
 import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './alarm-failure.js';
 import { elementIndex, type ElementResource } from './element-index.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
-import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
+import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, resetFailureOf, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
 import type { CommandRejection } from './command-rejection.js';
 import { faultOf } from './misfits.js';
 import { isFromOutput, outputParameters } from './parameters.js';
@@ -240,6 +240,7 @@ export abstract class ElementPass {
         activeWork: { kind: active.kind, name: active.name, state: active.state, batchRef, since },
       };
     }
+    next = withResetFailure(next, roots);
     if (this.#isOver(next, roots, ended)) next = this.release(name, next, roots);
     if (JSON.stringify(next) !== JSON.stringify(unit)) this.setUnit(name, next);
   }
@@ -273,6 +274,25 @@ export abstract class ElementPass {
       const phase = this.element(below) as Resource<PhaseSpec, ElementStatus>;
       return hasResetting(phase.spec) && !this.world.isRefused(phase);
     });
+  }
+
+  /**
+   * What has to be reset now so that the unit can be handed on. One attempt for each hand-over: a chart that has failed would
+   * drive the equipment again unasked (ADR 0014).
+   */
+  protected toHandOver(name: string, roots: readonly TreeNode[]): readonly TreeNode[] {
+    const unit = this.unit(name);
+    if (unit?.allocatedTo !== this.scope || unit.promisedTo === undefined) return [];
+    const left = roots.filter((node) => this.mustReset(node));
+    if (unit.resetBegun) return left.filter(({ resetFailed }) => resetFailed === '');
+    if (left.length > 0) this.setUnit(name, { ...unit, resetBegun: true });
+    return left;
+  }
+
+  /** The reset of a hand-over has failed: the unit stays where it is until a person resets once more. */
+  protected isStuck(name: string, roots: readonly TreeNode[]): boolean {
+    const unit = this.unit(name);
+    return unit?.allocatedTo === this.scope && unit.promisedTo !== undefined && roots.some(({ resetFailed }) => resetFailed !== '');
   }
 
   /** Takes the unit for the reset of what was done on it. */
@@ -423,7 +443,7 @@ export abstract class ElementPass {
     const unit = this.unit(node.unit);
     if (!unit) return { reason: 'no-unit', unit: node.unit };
     if (unit.allocatedTo === this.scope) return undefined;
-    if (unit.promisedTo === this.scope) return { reason: 'resetting', unit: node.unit, holder: unit.allocatedTo };
+    if (unit.promisedTo === this.scope) return { reason: 'resetting', unit: node.unit, holder: unit.allocatedTo, failed: unit.resetFailed ?? '' };
     const permissive = this.withheld.get(node.unit);
     return permissive ? { reason: 'permissive', unit: node.unit, permissive } : { reason: 'allocation', unit: node.unit, holder: unit.allocatedTo };
   }
@@ -508,7 +528,9 @@ export abstract class ElementPass {
             pausedAt: node.pausedAt,
             failure: node.failure,
             outputs: this.outputsOf(node),
+            ...(node.returnTo === '' && resource.status.returnTo === undefined ? {} : { returnTo: node.returnTo }),
           }),
+      ...(node.resetFailed === '' && resource.status.resetFailed === undefined ? {} : { resetFailed: node.resetFailed }),
       escalated: node.escalated,
       heldInside: hasInside(node, 'Held'),
       pausedInside: hasInside(node, 'Paused'),
@@ -549,6 +571,8 @@ export function readNode(kind: ElementKind, resource: ElementResource): TreeNode
     escalated: status.escalated ?? '',
     startedAt: status.startedAt,
     endedAt: status.endedAt,
+    returnTo: status.returnTo ?? '',
+    resetFailed: status.resetFailed ?? '',
   };
 }
 
@@ -560,6 +584,14 @@ export function refusalOf(rule: string, command: Command, where: string, failure
 
 export function hasResetting({ charts }: PhaseSpec): boolean {
   return (charts.resetting?.steps.length ?? 0) > 0;
+}
+
+/** A unit that is promised says why it is not handed on. */
+function withResetFailure(unit: UnitStatus, roots: readonly TreeNode[]): UnitStatus {
+  const { resetFailed: before, ...next } = unit;
+  const failed = unit.promisedTo === undefined ? undefined : roots.find(({ resetFailed }) => resetFailed !== '');
+  if (failed) return { ...next, resetFailed: resetFailureOf(failed) };
+  return before === undefined ? unit : next;
 }
 
 /** Its step is active and it has not started. */
@@ -590,6 +622,8 @@ function lookOf(node: TreeNode): string {
     node.pausedAt,
     node.failure,
     node.escalated,
+    node.returnTo,
+    node.resetFailed,
     hasInside(node, 'Held'),
     hasInside(node, 'Paused'),
   ]);

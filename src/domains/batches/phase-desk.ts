@@ -385,6 +385,7 @@ function statusOf(phase: PhaseResource, report: PhaseReport, ts: string): Elemen
     sfcStatus: report.sfc,
     checkpoint: report.checkpoint,
     pausedAt: report.checkpoint.pausedAt ?? '',
+    ...(before.resetFailed === undefined && before.state !== 'Resetting' ? {} : { resetFailed: resetFailed(before, report) }),
     ...(report.chart ? { chartStatus: { ...report.chart, ...(report.chart.activeChart ? { chart: report.chart.activeChart } : {}) } } : {}),
     ...(failure ? { failure } : {}),
     ...(report.prompt ? { pendingPrompt: servedPrompt(report.prompt) } : {}),
@@ -403,6 +404,13 @@ function failureNow({ state, failure }: ElementStatus, report: PhaseReport): Ele
   const own = failureOf(report);
   const isOver = ENDS_ALARM_FAILURE.includes(report.state) || (state === 'Held' && report.state === 'Running');
   return failure?.alarms && !isOver && own?.class !== 'fail' ? failure : own;
+}
+
+/** A reset that ends anywhere but in Idle has failed, and stays so until it is tried again (decisions 3.1, 3.5). */
+function resetFailed({ state, resetFailed: before = '' }: ElementStatus, report: PhaseReport): string {
+  if (report.state === 'Resetting' || report.state === 'Idle' || report.state === 'Running') return '';
+  if (state !== 'Resetting') return before;
+  return (report.cause === 'failure' && report.checkpoint.failure?.message) || `the reset was ended by ${report.cause}`;
 }
 
 function servedPrompt(prompt: PromptWait): PendingPrompt {

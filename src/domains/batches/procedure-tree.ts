@@ -42,6 +42,10 @@ export interface TreeNode {
   escalated: string;
   startedAt: string;
   endedAt: string;
+  /** Final state that Resetting came from; '' in every other state. A phase keeps its own. */
+  returnTo: State | '';
+  /** Why its last reset did not end in Idle; '' when none has failed. It is not reset again unasked (ADR 0014). */
+  resetFailed: string;
 }
 
 export interface TreeWorld {
@@ -77,6 +81,8 @@ const LEVELS: Readonly<Record<HoldPropagation, readonly ElementKind[]>> = {
 /** States in which the chart of an element has a place to be in; in all others its children have orders of their own. */
 const LEFT_STOPS: readonly State[] = ['Running', 'Pausing', 'Paused', 'Holding', 'Held', 'Restarting'];
 const SETTLE_ROUNDS_MAX = 10_000;
+/** Rule of a failure whose cause is a resetting chart (decisions 3.5). */
+const RESET_FAILED = 'exception-chart-timeout';
 
 export function* walk(node: TreeNode): Iterable<TreeNode> {
   for (const child of node.children) yield* walk(child);
@@ -136,6 +142,7 @@ export class ProcedureTree {
 
   #order(node: TreeNode, command: Command, cause: string): Verdict {
     if (node.kind === 'Phase') {
+      if (command === 'Reset') node.resetFailed = '';
       this.#world.commandPhase(node, command);
       return { accepted: true, next: node.state };
     }
@@ -151,6 +158,7 @@ export class ProcedureTree {
       this.#reachInside(node, command, cause);
       return verdict;
     }
+    if (command === 'Reset') for (const below of walk(node)) below.resetFailed = '';
     this.#enter(node, verdict.next, cause);
     return verdict;
   }
@@ -174,9 +182,14 @@ export class ProcedureTree {
     }
     if (next === 'Running' && (from === 'Paused' || from === 'Pausing')) this.#resumeChildren(node, cause);
     if (next === 'Running' && (from === 'Idle' || from === 'Restarting')) node.spentMs = 0;
-    if (next === 'Restarting') node.failure = undefined;
+    if (next === 'Restarting') {
+      node.failure = undefined;
+      for (const child of node.children) child.resetFailed = ''; // a person has asked for one more attempt
+    }
     if (next === 'Idle') node.progress = NO_PROGRESS;
-    if (isFinal(next)) {
+    if (from === 'Resetting' && next !== 'Idle' && node.resetFailed === '') node.resetFailed = `the reset was ended by ${cause}`;
+    node.returnTo = next === 'Resetting' ? from : '';
+    if (isFinal(next) && from !== 'Resetting') {
       node.endedAt = this.#world.nowText;
       node.spentMs = null;
     }
@@ -235,9 +248,19 @@ export class ProcedureTree {
     if (node.state === 'Restarting') return this.#restart(node);
     const passedOn = PASSED_ON[node.state];
     if (!passedOn) return;
-    for (const child of node.children) if (childTakes(passedOn, child.state)) this.#order(child, passedOn, passedOn);
+    for (const child of node.children) if (childTakes(passedOn, child.state) && !(passedOn === 'Reset' && child.resetFailed !== '')) this.#order(child, passedOn, passedOn);
+    if (node.state === 'Resetting') this.#endReset(node);
     const settled = SETTLES_IN[node.state];
     if (settled && this.#childrenSettled(node)) this.#enter(node, settled, 'complete');
+  }
+
+  /** As the failure of a resetting chart (decisions 3.1): back to where it came from, once nothing below it is being reset any more. */
+  #endReset(node: TreeNode): void {
+    const failed = node.children.find((child) => child.resetFailed !== '');
+    if (!failed || node.children.some((child) => isActive(child.state) || (child.kind === 'Phase' && this.#world.awaitsAnswer(child)))) return;
+    if (node.children.some((child) => isFinal(child.state) && child.resetFailed === '')) return;
+    node.resetFailed = resetFailureOf(failed);
+    this.#enter(node, node.returnTo || 'Aborted', RESET_FAILED);
   }
 
   /** A phase that a command is still on its way to is not at rest, whatever state it is seen in. */
@@ -290,7 +313,8 @@ export class ProcedureTree {
       if (misfit === '') this.#order(child, 'Start', 'Start');
       else this.fail(child, 'formula-out-of-range', misfit);
     } else if (isFinal(child.state) && child.runCount < (node.progress.activations[step] ?? 1)) {
-      this.#order(child, 'Reset', 'Reset');
+      if (child.resetFailed === '') this.#order(child, 'Reset', 'Reset');
+      else this.#failHold(node, child, RESET_FAILED, resetFailureOf(child));
     }
   }
 
@@ -299,6 +323,7 @@ export class ProcedureTree {
     const aborted = (child: TreeNode): boolean => child.state === 'Aborted' && child.failure !== undefined && node.progress.active.includes(child.step);
     for (const child of node.children) {
       if (child.state === 'Held' && node.progress.active.includes(child.step)) this.#order(child, 'Restart', 'Restart');
+      else if (aborted(child) && child.resetFailed !== '') return this.#failHold(node, child, RESET_FAILED, resetFailureOf(child));
       else if (aborted(child)) this.#order(child, 'Reset', 'Restart');
     }
     if (!node.children.some((child) => aborted(child)) && this.#childrenSettled(node)) this.#enter(node, 'Running', 'complete');
@@ -335,6 +360,11 @@ export class ProcedureTree {
     };
     this.#order(this.root, 'Abort', rule);
   }
+}
+
+/** With the phase whose chart it was. */
+export function resetFailureOf({ kind, path, name, resetFailed }: TreeNode): string {
+  return kind === 'Phase' ? `${path || name}: ${resetFailed}` : resetFailed;
 }
 
 /** Its element has run to its end in this activation of the step. */

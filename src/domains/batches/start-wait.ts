@@ -9,8 +9,8 @@ export type StartWait =
   | { readonly reason: 'no-unit'; readonly unit: string }
   /** `holder` is '' while the unit is free and about to be taken. */
   | { readonly reason: 'allocation'; readonly unit: string; readonly holder: string }
-  /** It has the unit as soon as the work before has reset what it has left there (decisions 3.3). */
-  | { readonly reason: 'resetting'; readonly unit: string; readonly holder: string }
+  /** It has the unit as soon as the work before has reset what it has left there (decisions 3.3); `failed`: why it has not, '' while it does. */
+  | { readonly reason: 'resetting'; readonly unit: string; readonly holder: string; readonly failed: string }
   /** The unit is free, but work may not begin on it now (decisions 1.5). */
   | { readonly reason: 'permissive'; readonly unit: string; readonly permissive: Withheld }
   | { readonly reason: 'signal'; readonly signal: string }
@@ -23,7 +23,8 @@ export function startWaitText(wait: StartWait): string {
     case 'allocation':
       return `unit ${wait.unit} is allocated to ${wait.holder || 'nobody yet'}`;
     case 'resetting':
-      return `unit ${wait.unit} is being reset after ${wait.holder}`;
+      if (wait.failed === '') return `unit ${wait.unit} is being reset after ${wait.holder}`;
+      return `unit ${wait.unit} could not be reset after ${wait.holder}: ${wait.failed}; Reset of ${wait.holder} tries again`;
     case 'permissive':
       return wait.permissive.message;
     case 'signal':

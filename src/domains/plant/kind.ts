@@ -152,6 +152,10 @@ export interface UnitStatus {
   readonly allocatedTo: string;
   /** The batch that has it next, while the holder resets what it has left there. */
   readonly promisedTo?: string;
+  /** The holder has begun the one reset of this hand-over (ADR 0014). */
+  readonly resetBegun?: true;
+  /** Why that reset has not ended; a Reset of the holder tries again. */
+  readonly resetFailed?: string;
   readonly activeWork: ActiveWork | null;
   readonly runtime: { readonly ready: boolean; readonly message: string; readonly podName: string; readonly node: string; readonly epoch: number };
   readonly failoverRequest: FailoverRequest | null;

@@ -50,7 +50,7 @@ export function handedOn(unit: UnitStatus, before: string, scope: string): UnitS
   return { ...takenBack(unit, before), promisedTo: scope };
 }
 
-export function unpromised({ promisedTo: _promise, ...unit }: UnitStatus): UnitStatus {
+export function unpromised({ promisedTo: _promise, resetBegun: _begun, resetFailed: _failed, ...unit }: UnitStatus): UnitStatus {
   return unit;
 }
 

@@ -318,6 +318,10 @@ export interface ElementStatus {
   /** Start of the wait for a prompt answer that is stored but not yet seen by the unit worker. */
   readonly answer?: { readonly waitId: string; readonly value: number | string };
   readonly pausedAt?: string;
+  /** Final state that Resetting came from (not on phases, whose checkpoint has it). */
+  readonly returnTo?: State | '';
+  /** Why its last reset did not end in Idle; absent or '' when none has failed (ADR 0014). */
+  readonly resetFailed?: string;
 }
 
 export function elementStatus(spec: { readonly mode: Mode | '' }): ElementStatus {

@@ -15,6 +15,7 @@ class Bench {
   /** Orders on their way, as `PhaseOrders` keeps them: one a phase, the last one counts. */
   readonly onTheirWay = new Map<TreeNode, Command>();
   late = false;
+  readonly #failsReset = new Set<string>();
   readonly resumeCancelsPause: boolean;
   readonly changes: string[] = [];
   readonly falseConditions = new Set<string>();
@@ -73,8 +74,17 @@ class Bench {
     const ends: Partial<Record<State, State>> = { Pausing: 'Paused', Holding: 'Held', Restarting: 'Running', Stopping: 'Stopped', Aborting: 'Aborted', Resetting: 'Idle' };
     for (let round = 0; round < 20; round += 1) {
       this.tree.settle();
-      for (const node of walk(this.tree.root)) if (node.kind === 'Phase') node.state = ends[node.state] ?? node.state;
+      for (const node of walk(this.tree.root)) {
+        if (node.kind !== 'Phase') continue;
+        if (node.state === 'Resetting' && this.#failsReset.has(node.name)) node.resetFailed = 'it stood still';
+        node.state = node.resetFailed === '' ? (ends[node.state] ?? node.state) : 'Complete';
+      }
     }
+  }
+
+  /** Its resetting chart never ends. */
+  failsReset(name: string): void {
+    this.#failsReset.add(name);
   }
 
   node(name: string): TreeNode {
@@ -120,6 +130,8 @@ function node(kind: TreeNode['kind'], name: string, children: TreeNode[] = [], c
     escalated: '',
     startedAt: '',
     endedAt: '',
+    returnTo: '',
+    resetFailed: '',
   };
   for (const child of children) child.parent = made;
   return made;
@@ -476,4 +488,27 @@ t.test('decisions 2.2, 3.2: parameters are taken once, before the Start; those t
   bench.tree.command('Restart');
   bench.settle();
   t.match(bench.states(), { p2: 'Running', p3: 'Running', root: 'Running' });
+});
+
+t.test('ADR 0014: a step whose reset fails in a loop holds its parent, and Restart tries once more', async (t) => {
+  const chart = {
+    steps: [{ name: 'p1' }, { name: 'p2' }],
+    transitions: [
+      { from: 'p1', to: 'p2' },
+      { from: 'p2', to: 'p1' },
+    ],
+  };
+  const bench = new Bench(node('Operation', 'op', [phase('p1'), phase('p2')], chart), { holdPropagation: 'phase' });
+  bench.tree.command('Start');
+  bench.settle();
+  bench.complete('p1');
+  bench.failsReset('p1');
+  bench.complete('p2');
+  t.match(bench.node('op'), { state: 'Held', failure: { rule: 'exception-chart-timeout', message: 'p1: it stood still' } });
+  bench.settle();
+  t.equal(bench.commands.filter((order) => order === 'Reset p1').length, 1, 'nothing drives it again unasked');
+  bench.tree.command('Restart');
+  bench.settle();
+  t.equal(bench.states().op, 'Held');
+  t.equal(bench.commands.filter((order) => order === 'Reset p1').length, 2, 'once for each Restart');
 });
