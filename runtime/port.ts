@@ -349,7 +349,8 @@ export type UnitOutbound =
       readonly state: State;
     }
   | { readonly type: 'message'; readonly phase: string; readonly step: string; readonly severity: 'Info' | 'Warning' | 'Error'; readonly text: string; readonly atMs: number }
-  | { readonly type: 'prompt-cancelled'; readonly phase: string; readonly waitId: string; readonly atMs: number }
+  /** Nobody will answer it any more; `state` is what the phase was in or went to. */
+  | { readonly type: 'prompt-cancelled'; readonly phase: string; readonly prompt: PromptWait; readonly state: State; readonly atMs: number }
   /** A builtin that only the gateway can carry out. Suspending ones wait for `request-result`. */
   | {
       readonly type: 'request';

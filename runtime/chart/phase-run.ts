@@ -595,7 +595,7 @@ export class PhaseRun implements ChartOwner, FrameOwner {
   cancel(wait: Wait): void {
     this.#context.forget(wait);
     if (!wait.prompt || wait.answered) return;
-    this.host.emit({ type: 'prompt-cancelled', phase: this.name, waitId: wait.prompt.id, atMs: this.host.nowMs() });
+    this.host.emit({ type: 'prompt-cancelled', phase: this.name, prompt: wait.prompt, state: this.#state, atMs: this.host.nowMs() });
   }
 
   timedOut(step: CompiledStep): void {

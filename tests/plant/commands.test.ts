@@ -270,8 +270,19 @@ t.test('Decisions 2.4, 8.3: a prompt that a Stop cancels is told to be cancelled
   const prompt = await plant.untilPrompt(batch);
   await plant.command(batch, 'Stop');
   await plant.until(batch, 'Stopped');
-  const told = (await plant.events(batch)).filter((event) => event.value === 'PromptCancelled');
-  t.match(told, [{ message: /was cancelled/, element: { name: prompt.phase } }]);
+  const told = (await plant.events(batch)).filter(({ eventSubType }) => eventSubType === 'Prompt');
+  t.match(
+    told,
+    [
+      { eventType: 'Operator', value: prompt.text, previousValue: '' },
+      { eventType: 'Operator', value: prompt.text, previousValue: 'PromptCancelled', message: /without an answer: the phase is Stopping/, element: { name: prompt.phase } },
+    ],
+    'beside the prompt, in its words',
+  );
+  const { markers } = (await plant.api.get(`${SITE}/batches/${batch}/timeline`)).body;
+  t.ok(markers.some(({ type, label }: { type: string; label: string }) => type === 'PromptCancelled' && label.startsWith(prompt.text)));
+  const messages = (await plant.api.get(`${SITE}/batches/${batch}/messages?order=asc&limit=1000`)).body.items as { type: string; text: string }[];
+  t.ok(messages.some(({ type, text }) => type === 'System' && /cancelled without an answer/.test(text)));
 });
 
 t.test('BATCH-01, BATCH-03, BATCH-05, Q-RECIPE-28 to 33: batches are made, changed, withdrawn; their log is served', async (t) => {

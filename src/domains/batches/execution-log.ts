@@ -105,6 +105,9 @@ export interface ExternalResultFact {
   readonly auditRecordRef: string;
 }
 
+/** `previousValue` of an event Operator / Prompt: the prompt of that text has gone (decisions 2.2). */
+export const PROMPT_CANCELLED = 'PromptCancelled';
+
 export interface PendingFact {
   readonly stream: string;
   readonly body: (sequence: number) => unknown;

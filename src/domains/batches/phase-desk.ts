@@ -20,7 +20,7 @@ import type { UnitLink } from '../units/runtimes.js';
 import { elementIndex } from './element-index.js';
 import { Batch } from './kind.js';
 import { materialUses } from './materials.js';
-import { batchMessage, type ElementRef, executionEvent, type PendingFact, stateEntry } from './execution-log.js';
+import { batchMessage, type ElementRef, executionEvent, type PendingFact, PROMPT_CANCELLED, stateEntry } from './execution-log.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 
@@ -29,6 +29,9 @@ const KEPT_MAX = 50_000;
 
 /** Builtins of one unit that are carried out at a time: one whose step was left goes on here, and a chart may begin another in every scan. */
 const REQUESTS_MAX = 100;
+
+/** States in which a prompt goes away with its step only. */
+const PROMPTING: readonly State[] = ['Running', 'Pausing', 'Restarting'];
 
 const ENDS_ALARM_FAILURE: readonly State[] = ['Restarting', 'Resetting', 'Idle'];
 
@@ -170,7 +173,7 @@ export class PhaseDesk {
         );
         return;
       case 'prompt-cancelled':
-        this.#tell(phase, [{ eventType: 'General', eventSubType: 'System', value: 'PromptCancelled', message: `prompt ${message.waitId} was cancelled`, at: message.atMs }]);
+        this.#cancelled(phase, message);
         return;
       case 'event':
         this.#tell(phase, [{ eventType: 'General', eventSubType: 'System', message: message.text, at: message.atMs }]);
@@ -250,6 +253,24 @@ export class PhaseDesk {
       }),
       batchMessage(site, scopeOf(this.#store, phase), { ts, severity: 'Info', type: 'Prompt', text: prompt.text, element, stepName: prompt.stepName }),
     ];
+  }
+
+  /** A prompt that was told and will not be answered: beside the one that told of it, as a kind of its own (decisions 2.2, 8.3). */
+  #cancelled(phase: PhaseResource, { prompt, state, atMs }: Extract<UnitOutbound, { type: 'prompt-cancelled' }>): void {
+    const why = PROMPTING.includes(state) ? `step ${prompt.stepName} was left or begun anew` : `the phase is ${state}`;
+    const text = `${prompt.text}: cancelled without an answer, ${why}`;
+    this.#tell(
+      phase,
+      [{ eventType: 'Operator', eventSubType: 'Prompt', value: prompt.text, previousValue: PROMPT_CANCELLED, message: `cancelled without an answer: ${why}`, at: atMs }],
+      batchMessage(phase.metadata.site, scopeOf(this.#store, phase), {
+        ts: timestamp(atMs),
+        severity: 'Info',
+        type: 'System',
+        text,
+        element: elementOf(phase),
+        stepName: prompt.stepName,
+      }),
+    );
   }
 
   #outputFacts(phase: PhaseResource, report: PhaseReport, ts: string): PendingFact[] {

@@ -19,7 +19,7 @@ import type { UnitRuntimes } from '../units/runtimes.js';
 import { begunAnew } from './coordination.js';
 import { batchName, checkBatch, checkWorkOrderID, refuseUnchosen, withNormalTime, withRecipeDefaults } from './creation.js';
 import { batchDto, batchItem } from './dto.js';
-import { type ExecutionEvent, type StateEntry, streamOf } from './execution-log.js';
+import { type ExecutionEvent, PROMPT_CANCELLED, type StateEntry, streamOf } from './execution-log.js';
 import { boundOf, type FactReader, factsOf } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchListing, LIST_QUERY } from './list.js';
@@ -267,7 +267,7 @@ function markerOf(event: ExecutionEvent): { readonly ts: string; readonly type: 
     case 'Procedural Execution/State Command':
       return mark('Command', event.previousValue === '' ? value : `${value} rejected: ${event.previousValue}`);
     case 'Operator/Prompt':
-      return mark('Prompt', value);
+      return event.previousValue === PROMPT_CANCELLED ? mark(PROMPT_CANCELLED, `${value}: ${message}`) : mark('Prompt', value);
     case 'Operator/Prompt Response':
       return mark('PromptResponse', `${message}: ${value}`);
     case 'Alarm/Process':

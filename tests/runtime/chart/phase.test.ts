@@ -206,7 +206,7 @@ t.test('PHASE-15: Stop, Abort and leaving the step clear the prompt and say so',
   plant.command('p', 'Stop');
   plant.scan();
   t.strictSame(
-    plant.all('prompt-cancelled').map((message) => message.waitId),
+    plant.all('prompt-cancelled').map((message) => message.prompt.id),
     [id],
   );
   t.equal(plant.view('p').prompt, undefined);

@@ -130,7 +130,7 @@ t.test('PHASE-14: a prompt whose step is left by hand is cancelled', async (t) =
   const plant = inManual(asks, { variables: [{ name: 'answer', type: 'STRING' }] });
   const { prompt } = plant.view('p');
   plant.phases.steer('p', { change: 'activate', step: 'next', leave: ['ask'] });
-  t.match(plant.all('prompt-cancelled'), [{ waitId: prompt?.id }]);
+  t.match(plant.all('prompt-cancelled'), [{ prompt: { id: prompt?.id } }]);
   t.notOk(plant.view('p').prompt);
 });
 
