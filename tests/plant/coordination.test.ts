@@ -166,6 +166,68 @@ t.test('decisions 2.7: a barrier is passed by those who read it and those who st
   t.same(await kept('SyncBarrier', batch), [], 'decisions 1.1: copies go with the batch they were made for');
 });
 
+t.test('D-C-12: a unit procedure that waits for a signal or a barrier asks for its unit when it may start, not before', async (t) => {
+  const unitProcedure = (name: string, targetCapability: string, phase: string) => ({
+    name,
+    stepLevel: 'UnitProcedure',
+    targetCapability,
+    subChart: { steps: [{ name: 'op', stepLevel: 'Operation', subChart: { steps: [{ name: 'phase', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: phase }] } }] },
+  });
+  const blocks = [
+    { kind: 'CoordinationBlock', name: 'turn-signal', spec: signal({ kind: 'UnitProcedure', name: 'second', waitFor: 'Start' }).spec },
+    {
+      kind: 'SyncBarrier',
+      name: 'turn-barrier',
+      spec: { participants: ['second', 'third'].map((name) => ({ kind: 'UnitProcedure', name, waitFor: 'Start' })) },
+    },
+  ] as const;
+  blocks[0].spec.signal.producer = { kind: 'UnitProcedure', name: 'first' };
+  for (const { kind, name, spec } of blocks) {
+    const manifest = { apiVersion: 'control.lineside.io/v1alpha1', kind, metadata: { name, namespace: 'site-demo' }, spec: { batchRef: '', description: '', ...spec } };
+    t.equal((await api.post('/api/v1/apply', manifest)).status, 200);
+  }
+  await put('recipes/master', {
+    name: 'turns',
+    spec: {
+      allocation: 'OnDemand',
+      coordinationRefs: blocks.map(({ kind, name }) => ({ kind, name })),
+      equipmentRequirements: [
+        { capability: 'premix', defaultUnit: 'mx101' },
+        { capability: 'reactor', defaultUnit: 'rx101' },
+        { capability: 'buffer', defaultUnit: 'tk201' },
+      ],
+      procedure: {
+        chart: {
+          steps: [unitProcedure('first', 'premix', 'asking'), unitProcedure('second', 'reactor', 'asking'), unitProcedure('third', 'buffer', 'asking')],
+          divergences: [{ name: 'all', type: 'SimultaneousDiverge', branches: ['first', 'second', 'third'] }],
+        },
+      },
+    },
+  });
+  const batch = await plant.runBatch({ masterRecipeRef: 'turns' });
+  const first = await plant.untilPrompt(batch);
+  // the second has come to the barrier without its unit, so the third has passed it
+  const allocations = await plant.look('the third has its unit', async () => {
+    const { allocations: now } = await plant.batch(batch);
+    return { done: now[2].state === 'Granted' ? now : undefined, seen: JSON.stringify(now) };
+  });
+  t.match(allocations, [
+    { unit: 'mx101', state: 'Granted' },
+    { unit: 'rx101', state: 'Requested', since: '' },
+  ]);
+  t.match(await plant.unit('rx101'), { allocatedTo: '', allocationQueue: [] }, 'it is free for others');
+  const waits = await element('unitprocedures', batch, 'second');
+  t.match(waits, { state: 'Idle', conditions: [], blockedBecause: /signal go/ }, 'it does not wait for a unit');
+
+  t.equal((await plant.answer(first, '')).status, 200);
+  await plant.look('it has its unit, and that of the first is free', async () => {
+    const { allocations } = await plant.batch(batch);
+    const states = allocations.map(({ state }: { state: string }) => state).join();
+    return { done: /^Released,Granted,/.test(states) || undefined, seen: states };
+  });
+  await plant.finish(batch);
+});
+
 t.test('COORD-01, ADR 0009: a block with batchRef is used as it is, and stays, as new, when its batch is deleted', async (t) => {
   const batchID = 'WRITTEN-1';
   await recipe('plain', { give: 'at-once', take: 'reads-signal' }, signal(TAKER), { coordinationRefs: [] });

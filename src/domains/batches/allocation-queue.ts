@@ -1,7 +1,7 @@
 /**
- * Who waits for a unit (decisions 3.3, Allocation, OnDemand): a batch asks when its unit procedure becomes active, not when
- * it starts, so one that needs the unit later is never before one that needs it now. The requests are part of the batches,
- * so a restart changes neither their times nor their order.
+ * Who waits for a unit (decisions 3.3, Allocation, OnDemand; D-C-12): a batch asks when its unit procedure has its turn and
+ * the signals and barriers it waits for at its start, not when the batch starts, so one that needs the unit later is never
+ * before one that needs it now. The requests are part of the batches, so a restart changes neither their times nor their order.
  */
 import type { Store } from '../../platform/store/store.js';
 import { Procedure, UnitProcedure } from '../procedures/kind.js';

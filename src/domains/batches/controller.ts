@@ -248,7 +248,7 @@ export class BatchController implements Reconciler {
 
   // ------------------------------------------------------------ allocation, recovery, signals
 
-  /** OnDemand: a unit is asked for when its unit procedure has become active, and granted to the most urgent request. */
+  /** OnDemand: a unit is asked for when its unit procedure has its turn and its signals, and granted to the most urgent request. */
   #allocateOnDemand(pass: BatchPass): void {
     const wanted = wantedUnits(pass);
     pass.request(wanted);
@@ -279,9 +279,9 @@ export class BatchController implements Reconciler {
   }
 }
 
-/** Units of the unit procedures that wait to start; a batch that is being ended waits for none. */
-function wantedUnits({ tree }: BatchPass): ReadonlySet<string> {
-  if (!tree || tree.root.state === 'Stopping' || tree.root.state === 'Aborting') return new Set();
-  const { children, progress } = tree.root;
-  return new Set(children.filter((node) => node.state === 'Idle' && progress.active.includes(node.step)).map(({ unit }) => unit));
+/** Units of the unit procedures that need nothing else to start; a batch that is being ended waits for none. */
+function wantedUnits(pass: BatchPass): ReadonlySet<string> {
+  const root = pass.tree?.root;
+  if (!root || root.state === 'Stopping' || root.state === 'Aborting') return new Set();
+  return new Set(root.children.filter((node) => pass.wantsUnit(node)).map(({ unit }) => unit));
 }

@@ -207,7 +207,7 @@ export abstract class ElementPass {
       if (node.kind !== 'Phase') runClocks(this.store).note(this.#clockKey(node), node, node.state, this.world.timeScale, this.world.clock);
     const puts: Put[] = [];
     for (const node of this.tree ? walk(this.tree.root) : []) {
-      if (this.#taken.has(node.name) || lookOf(node) !== this.#before.get(node.name) || this.waitsFor(node) !== this.element(node).status.blockedBecause)
+      if (this.#taken.has(node.name) || lookOf(node) !== this.#before.get(node.name) || waitText(node, this.startWait(node)) !== this.element(node).status.blockedBecause)
         puts.push(this.#elementPut(node));
     }
     for (const [name, status] of this.#units) puts.push({ kind: Unit, site: this.site, name, status } as Put);
@@ -434,8 +434,13 @@ export abstract class ElementPass {
 
   /** '' when the element may start. */
   startBlockedBy(node: TreeNode): string {
-    const wait = this.#unitMissing(node) ?? this.#coordinationMissing(node);
+    const wait = this.#missing(node);
     return wait ? startWaitText(wait) : '';
+  }
+
+  /** A unit is not asked for before its signal is raised, so that is what is told first (decisions 3.3, D-C-12). */
+  #missing(node: TreeNode): StartWait | undefined {
+    return this.#coordinationMissing(node) ?? this.#unitMissing(node);
   }
 
   #unitMissing(node: TreeNode): StartWait | undefined {
@@ -470,19 +475,19 @@ export abstract class ElementPass {
     return undefined;
   }
 
-  /** What keeps an element from starting whose turn it is; '' when nothing does (decisions 3.9). */
-  waitsFor(node: TreeNode): string {
-    const wait = this.startWait(node);
-    return wait ? `${node.path} waits: ${startWaitText(wait)}` : '';
-  }
-
+  /** What keeps an element from starting whose turn it is (decisions 3.9). */
   startWait(node: TreeNode): StartWait | undefined {
-    return isNext(node) ? (this.#unitMissing(node) ?? this.#coordinationMissing(node)) : undefined;
+    return isNext(node) ? this.#missing(node) : undefined;
   }
 
-  /** It would start now, if it were not for a signal or a barrier (decisions 2.7). */
+  /** Its turn has come, but for a signal or a barrier (decisions 2.7); its unit is not looked at before. */
   waitsForCoordination(node: TreeNode): boolean {
-    return isNext(node) && !this.#unitMissing(node) && this.#coordinationMissing(node) !== undefined;
+    return isNext(node) && this.#coordinationMissing(node) !== undefined;
+  }
+
+  /** Its turn has come and no signal keeps it: what it needs now is its unit. Also while the batch is held. */
+  wantsUnit(node: TreeNode): boolean {
+    return node.kind === 'UnitProcedure' && node.state === 'Idle' && node.parent?.progress.active.includes(node.step) === true && !this.#coordinationMissing(node);
   }
 
   // ------------------------------------------------------------ writing
@@ -509,11 +514,12 @@ export abstract class ElementPass {
 
   #elementPut(node: TreeNode): Put {
     const resource = this.element(node);
-    const blockedBecause = this.waitsFor(node);
+    const wait = this.startWait(node);
+    const blockedBecause = waitText(node, wait);
     const status: ElementStatus = {
       ...resource.status,
       blockedBecause,
-      conditions: this.#conditions(node, resource.status.conditions, blockedBecause),
+      conditions: conditionsOf(resource.status.conditions, wait, blockedBecause),
       ...(node.kind === 'Phase'
         ? node.failure?.alarms && { failure: node.failure }
         : {
@@ -538,13 +544,17 @@ export abstract class ElementPass {
     const taken = this.#taken.has(node.name) ? { spec: resource.spec } : {};
     return { kind: KINDS[node.kind] as unknown as Put['kind'], site: this.site, name: node.name, ...taken, status };
   }
+}
 
-  /** A unit procedure whose unit is not granted yet says so (decisions 3.3, Allocation). */
-  #conditions(node: TreeNode, before: ElementStatus['conditions'], message: string): ElementStatus['conditions'] {
-    const waits = node.kind === 'UnitProcedure' && message !== '' && this.unit(node.unit)?.allocatedTo !== this.scope;
-    const others = before.filter((condition) => condition.type !== WAITING);
-    return waits ? [...others, { type: WAITING, status: 'True', reason: 'UnitNotGranted', message }] : others;
-  }
+function waitText({ path }: TreeNode, wait: StartWait | undefined): string {
+  return wait ? `${path} waits: ${startWaitText(wait)}` : '';
+}
+
+/** A unit procedure whose unit is not granted yet says so (decisions 3.3, Allocation). */
+function conditionsOf(before: ElementStatus['conditions'], wait: StartWait | undefined, message: string): ElementStatus['conditions'] {
+  const waits = wait !== undefined && wait.reason !== 'signal' && wait.reason !== 'barrier';
+  const others = before.filter((condition) => condition.type !== WAITING);
+  return waits ? [...others, { type: WAITING, status: 'True', reason: 'UnitNotGranted', message }] : others;
 }
 
 /** The working copy of an element, without its place in the tree. */
