@@ -1,6 +1,7 @@
 /**
  * Bounds of a tag (decisions Q-PROG-13): a decimal literal, a reference `<block>.<param>`, or `${expression}` over
- * literals and references with + - * / MOD, unary minus and ABS.
+ * literals and references with + - * / MOD, unary minus and ABS. Any other text, `unlimited` say, is a bound that is not
+ * numeric: it is kept and served, and not enforced (contract 3, Control-module template).
  */
 import type { Expression } from '../../../runtime/language/ast.js';
 import { parseCondition } from '../../../runtime/language/parser.js';
@@ -18,14 +19,14 @@ export type Bound =
   | { readonly kind: 'negate' | 'abs'; readonly of: Bound }
   | { readonly kind: 'binary'; readonly operator: '+' | '-' | '*' | '/' | 'MOD'; readonly left: Bound; readonly right: Bound };
 
-/** Null for an empty bound; a text when it does not read. */
+/** Null for a bound that is absent or not numeric; what is wrong with it when it was meant to be computed. */
 export function parseBound(text: string): Bound | null | string {
   const trimmed = text.trim();
   if (trimmed === '') return null;
   if (isNumberText(trimmed)) return { kind: 'number', value: Number(trimmed) };
   if (trimmed.startsWith('${') && trimmed.endsWith('}')) return parseExpression(trimmed.slice(2, -1));
   const reference = REFERENCE.exec(trimmed);
-  return reference ? { kind: 'param', block: reference[1], param: reference[2] } : 'is neither a number, nor <block>.<param>, nor ${expression}';
+  return reference ? { kind: 'param', block: reference[1], param: reference[2] } : null;
 }
 
 /** Every `<block>.<param>` a bound names. */

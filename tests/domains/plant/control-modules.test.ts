@@ -50,6 +50,18 @@ t.test('CMT-01, CMT-02, CMT-05: a template is checked as a network, its bounds a
   for (const [change, field] of wrong) t.match(await engineer.put(`${TEMPLATES}/tx`, change), { status: 400, body: { field } }, JSON.stringify(change));
 });
 
+t.test('CMT-07: a bound that is not numeric is kept and not enforced; one that is meant to be computed and cannot be is refused', async (t) => {
+  const tag = (engMax: string) => ({ name: 'free', dataType: 'Float', accessLevel: 'readwrite', engMin: '0', engMax });
+  const made = await engineer.post(TEMPLATES, { name: 'unbound', tags: [tag('unlimited')] });
+  t.match(made, { status: 201, body: { tags: [{ engMin: '0', engMax: 'unlimited' }] } }, made.text);
+  await engineer.post(MODULES, { name: 'free-1', templateRef: 'unbound', parentName: 'r1' });
+  t.match((await engineer.get(`${MODULES}/free-1`)).body, { tags: [{ engMax: 'unlimited' }], effectiveTags: [{ engMin: '0', engMax: '' }] });
+  for (const engMax of ['no limit', 'n/a', '1O0', '∞']) t.match(await engineer.put(`${TEMPLATES}/unbound`, { tags: [tag(engMax)] }), { status: 200 }, engMax);
+  for (const engMax of ['ai.engMax', '${1 +}', '${ai.engMax}', '${SQRT(2.0)}']) {
+    t.match(await engineer.put(`${TEMPLATES}/unbound`, { tags: [tag(engMax)] }), { status: 400, body: { field: 'tags[0].engMax' } }, engMax);
+  }
+});
+
 t.test('CMT-08, decisions Q-PROG-09: a second tag with role state is refused by name', async (t) => {
   const tags = ['a', 'b'].map((name) => ({ name, dataType: 'String', role: 'state' }));
   t.match(await engineer.put(`${TEMPLATES}/tx`, { tags }), { status: 400, body: { field: 'tags[1].role', error: /tag b/ } });
