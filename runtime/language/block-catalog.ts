@@ -57,6 +57,15 @@ export function genericType(type: string): GenericType {
   return type === 'NUM' ? 'NUM' : (iecType(type) ?? 'ANY');
 }
 
+/** Whether its inputs and parameters of open type give the block's outputs theirs. */
+export function hasOpenOutput({ outputs }: BlockMetadata): boolean {
+  return outputs.some(({ type }) => isOpen(genericType(type)));
+}
+
+export function isOpen(type: GenericType): type is 'NUM' | 'ANY' {
+  return type === 'NUM' || type === 'ANY';
+}
+
 /** An entry of a list of ports or parameters by its name in any case. */
 export function named<T extends { readonly name: string }>(list: readonly T[], name: string): T | undefined {
   const key = name.toLowerCase();

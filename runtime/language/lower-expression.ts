@@ -122,7 +122,7 @@ export function combine(operator: BinaryOperator, first: Operand, second: Operan
     );
   const odd = [first.type, second.type].find((operand) => operand === 'TIME' || operand === 'STRING');
   if (odd) return scope.fail('dataflow', `no block computes ${operator} with ${odd}`, at);
-  if (operator === '/' && (type === 'REAL' || isRealLiteral(first) || isRealLiteral(second))) return divide(first, second, scope);
+  if (operator === '/' && type === 'REAL') return divide(first, second, scope);
   return scope.builder.apply(
     BLOCK_OF[operator],
     [
@@ -133,48 +133,21 @@ export function combine(operator: BinaryOperator, first: Operand, second: Operan
   );
 }
 
-function isRealLiteral(operand: Operand): boolean {
-  return operand.kind === 'literal' && operand.literal.type === 'REAL';
-}
-
-/**
- * REAL division. A whole-numbered REAL constant looks like an INT to the blocks, and DIV of two INT truncates; so where no
- * operand is surely REAL one is made so: a literal as text with its decimal point, else through TO_REAL.
- */
+/** REAL division. DIV of two INT truncates, so where no operand is surely REAL to the blocks one is made so. */
 function divide(first: Operand, second: Operand, { builder }: ExpressionScope): Operand {
-  const output = { port: 'OUT', type: 'REAL', network: 'REAL' } as const;
-  if (networkType(first) === 'REAL' || networkType(second) === 'REAL')
-    return builder.apply(
-      'DIV',
-      [
-        ['IN1', first],
-        ['IN2', second],
-      ],
-      output,
-    );
-  const ports = [
-    ['IN1', first],
-    ['IN2', second],
-  ] as const;
-  const literal = ports.find(([, operand]) => isRealLiteral(operand));
-  if (!literal)
-    return builder.apply(
-      'DIV',
-      [
-        ['IN1', toReal(first, builder)],
-        ['IN2', second],
-      ],
-      output,
-    );
-  const quotient = builder.generate('DIV');
-  for (const [port, operand] of ports) {
-    if (port === literal[0] && operand.kind === 'literal') builder.setParam(quotient, port, `${literalParam(operand.literal)}.0`);
-    else builder.feed(operand, quotient, port);
-  }
-  return { kind: 'port', block: quotient, ...output };
+  const real = networkType(first) === 'REAL' || networkType(second) === 'REAL';
+  return builder.apply(
+    'DIV',
+    [
+      ['IN1', real ? first : toReal(first, builder)],
+      ['IN2', second],
+    ],
+    { port: 'OUT', type: 'REAL', network: 'REAL' },
+  );
 }
 
-function toReal(operand: Operand, builder: NetworkBuilder): Operand {
+/** Value of an INT as a REAL. */
+export function toReal(operand: Operand, builder: NetworkBuilder): Operand {
   return builder.apply('TO_REAL', [['IN', operand]], { port: 'OUT', type: 'REAL', network: 'REAL' });
 }
 

@@ -7,7 +7,7 @@ import type { BlockSpec, Connection, NetworkVariable, VariableBinding } from '..
 import type { Argument, CallExpression, Diagnostic, Expression, Literal, Position, Program, Statement, VariableDeclaration } from './ast.js';
 import { type BlockCatalog, findBlock, genericType, isPreset, named, type PortMetadata } from './block-catalog.js';
 import { DIAGNOSTICS_MAX } from './lexer.js';
-import { combine, type ExpressionScope, isIoBuiltin, lowerCall, lowerExpression, lowerIo, select } from './lower-expression.js';
+import { combine, type ExpressionScope, isIoBuiltin, lowerCall, lowerExpression, lowerIo, select, toReal } from './lower-expression.js';
 import { Definitions, type Instance, type ProgramVariable, promote } from './lower-scope.js';
 import { BLOCKS_MAX, literalParam, NetworkBuilder, networkType, type Operand, type Settled, TooManyBlocks } from './network-builder.js';
 import { readComments, readHeader } from './network-comments.js';
@@ -70,7 +70,7 @@ class Lowering implements ExpressionScope {
     this.#program = program;
     this.catalog = catalog;
     const instances = program.variables.filter(({ type }) => typeof type === 'object');
-    this.builder = new NetworkBuilder(new Set(instances.map(({ name }) => name.toLowerCase())));
+    this.builder = new NetworkBuilder(new Set(instances.map(({ name }) => name.toLowerCase())), catalog);
   }
 
   get inBranch(): boolean {
@@ -211,7 +211,7 @@ class Lowering implements ExpressionScope {
 
   #constant(operand: Operand, literal: Literal): Operand {
     const block = this.builder.generate('CONST');
-    this.builder.setParam(block, 'value', literalParam(literal));
+    this.builder.feed({ kind: 'literal', literal, type: operand.type }, block, 'value');
     return { kind: 'port', block, port: 'OUT', type: operand.type, network: networkType(operand) };
   }
 
@@ -378,6 +378,8 @@ class Lowering implements ExpressionScope {
     }
     let end = this.#settle(operand);
     if (end === null) return [];
+    // an INT promotes to REAL: what reads the output sees its declared type
+    if (type === 'REAL' && end.network === 'INT') end = toReal(end, this.builder) as Extract<Operand, { kind: 'port' }>;
     if (end.kind === 'input') end = this.builder.apply('MOVE', [['IN', end]], { port: 'OUT', type, network: end.type }) as Extract<Operand, { kind: 'port' }>;
     return [{ variable: name, blockRef: end.block, portRef: end.port }];
   }

@@ -4,11 +4,13 @@
  */
 import type { BlockSpec, Connection, ParamValue, VariableBinding } from '../vocabulary/network.js';
 import type { Literal } from './ast.js';
+import { type BlockCatalog, genericType, hasOpenOutput, isOpen, named } from './block-catalog.js';
+import { printReal } from './print.js';
 import { printTime } from './time-text.js';
 import type { StType } from './types.js';
 import { intValue } from './value-text.js';
 
-/** What a name or an expression stands for. `network` is the type as the blocks see it: a REAL constant 5 is INT there. */
+/** What a name or an expression stands for. `network` is the type as the blocks see it. */
 export type Operand =
   | { readonly kind: 'literal'; readonly literal: Literal; readonly type: StType }
   | { readonly kind: 'port'; readonly block: string; readonly port: string; readonly type: StType; readonly network: StType }
@@ -43,13 +45,23 @@ export function literalParam(literal: Literal): ParamValue {
   }
 }
 
-/** Type of an operand as the blocks see it: a whole number within 2^53 is an INT to them. */
+/** A REAL that JSON shows as a whole number, which the blocks would take for an INT. */
+function isWholeReal(literal: Literal): literal is Literal & { type: 'REAL' } {
+  return literal.type === 'REAL' && Number.isSafeInteger(literal.value);
+}
+
+/** The same literal where its type decides the one of the block: NUM reads decimal text, ANY a typed literal. */
+function typedParam(literal: Literal, port: 'NUM' | 'ANY'): ParamValue {
+  if (!isWholeReal(literal)) return literalParam(literal);
+  const text = printReal(literal.value);
+  return port === 'NUM' ? text : `REAL#${text}`;
+}
+
+/** Type of an operand as the blocks see it. */
 export function networkType(operand: Operand): StType {
   if (operand.kind === 'port' || operand.kind === 'input') return operand.network;
-  // what a later definition settles to is open, and it may be a whole-numbered constant
-  if (operand.kind === 'later' && operand.type === 'REAL') return 'INT';
-  if (operand.kind === 'literal' && operand.literal.type === 'REAL' && Number.isSafeInteger(operand.literal.value)) return 'INT';
-  return operand.type;
+  // what a later definition settles to is open, and it may be an INT
+  return operand.kind === 'later' && operand.type === 'REAL' ? 'INT' : operand.type;
 }
 
 export class NetworkBuilder {
@@ -58,10 +70,12 @@ export class NetworkBuilder {
   readonly #counts = new Map<string, number>();
   readonly #feeds: { readonly source: Operand; readonly block: string; readonly port: string }[] = [];
   readonly #reserved: ReadonlySet<string>;
+  readonly #catalog: BlockCatalog;
 
   /** `reserved`: names of declared instances in lower case, which generated names step around. */
-  constructor(reserved: ReadonlySet<string>) {
+  constructor(reserved: ReadonlySet<string>, catalog: BlockCatalog) {
     this.#reserved = reserved;
+    this.#catalog = catalog;
   }
 
   /** Adds a block under a generated name `<type lower case>_<n>`. */
@@ -89,16 +103,36 @@ export class NetworkBuilder {
     this.#byName.get(block)?.params.set(param, value);
   }
 
-  /** Literals become constants of the port, everything else a connection or a binding. */
+  /** Literals become constants of the port, everything else a connection or a binding. A REAL stays one where the type of the block hangs on it. */
   feed(source: Operand, block: string, port: string): void {
-    if (source.kind === 'literal') this.setParam(block, port, literalParam(source.literal));
+    if (source.kind === 'literal') this.setParam(block, port, this.#constant(source.literal, block, port));
     else this.#feeds.push({ source, block, port });
   }
 
-  /** A block of the given type fed with operands, as the operand that its output is. */
+  #constant(literal: Literal, block: string, port: string): ParamValue {
+    const open = this.#openPort(block, port);
+    return open ? typedParam(literal, open) : literalParam(literal);
+  }
+
+  /** NUM or ANY where the port or parameter gives the block's outputs their type; undefined elsewhere. */
+  #openPort(block: string, port: string): 'NUM' | 'ANY' | undefined {
+    const type = this.#catalog(this.#byName.get(block)?.type ?? '');
+    const wanted = genericType(named([...(type?.inputs ?? []), ...(type?.params ?? [])], port)?.type ?? 'REAL');
+    return type && hasOpenOutput(type) && isOpen(wanted) ? wanted : undefined;
+  }
+
+  /**
+   * A block of the given type fed with operands, as the operand that its output is. One operand that is surely REAL makes
+   * the block REAL, so the constants beside it stay plain numbers.
+   */
   apply(type: string, feeds: readonly (readonly [port: string, operand: Operand])[], output: { readonly port: string; readonly type: StType; readonly network: StType }): Operand {
     const block = this.generate(type);
-    for (const [port, operand] of feeds) this.feed(operand, block, port);
+    let settled = feeds.some(([port, operand]) => this.#openPort(block, port) && networkType(operand) === 'REAL' && !(operand.kind === 'literal' && isWholeReal(operand.literal)));
+    for (const [port, operand] of feeds) {
+      if (settled && operand.kind === 'literal') this.setParam(block, port, literalParam(operand.literal));
+      else this.feed(operand, block, port);
+      settled ||= operand.kind === 'literal' && operand.literal.type === 'REAL' && this.#openPort(block, port) !== undefined;
+    }
     return { kind: 'port', block, ...output };
   }
 

@@ -3,13 +3,13 @@
  * same order, the same connections, the name and the scan interval.
  */
 import type { BlockSpec, Connection, ParamValue } from '../vocabulary/network.js';
-import { type BlockCatalog, type BlockMetadata, genericType, type GenericType, named, textName } from './block-catalog.js';
+import { type BlockCatalog, type BlockMetadata, genericType, type GenericType, hasOpenOutput, named, textName } from './block-catalog.js';
 import { IDENTIFIER_MAX, isIdentifier } from './lexer.js';
 import { SCAN_INTERVAL_DEFAULT } from './lower.js';
 import { CONTINUATION, NAME_MARK } from './network-comments.js';
 import { printReal, printString } from './print.js';
 import { parseTimeText, printTime } from './time-text.js';
-import { parseInteger } from './value-text.js';
+import { parseDecimal, parseInteger } from './value-text.js';
 
 export interface PrintableNetwork {
   readonly name: string;
@@ -84,9 +84,13 @@ function declarationLine({ name, type, params = {} }: BlockSpec, names: Readonly
     const index = ports.findIndex((port) => port.name.toLowerCase() === key.toLowerCase());
     return index < 0 ? ports.length : index;
   };
+  const open = metadata !== undefined && hasOpenOutput(metadata);
   const presets = Object.entries(params)
     .toSorted(([a], [b]) => order(a) - order(b))
-    .map(([key, value]) => `${key} := ${printParam(genericType(named(ports, key)?.type ?? 'ANY'), value)}`);
+    .map(([key, value]) => {
+      const port = genericType(named(ports, key)?.type ?? 'ANY');
+      return `${key} := ${(open && typeof value === 'string' ? plainReal(port, value) : null) ?? printParam(port, value)}`;
+    });
   const identifier = names.get(name) ?? name;
   const given = presets.length > 0 ? ` := (${presets.join(', ')})` : '';
   const mark = identifier === name ? '' : ` (* ${NAME_MARK} ${name} *)`;
@@ -108,6 +112,13 @@ function printTextParam(type: GenericType, text: string): string {
   // numbers beyond 2^53 are texts in params and INT literals here
   if (integer !== null && String(integer) === text && !Number.isSafeInteger(Number(integer))) return text;
   return printString(text);
+}
+
+/** A whole REAL is text in params where JSON would show an INT, and a REAL literal here; null for every other text. */
+function plainReal(type: GenericType, text: string): string | null {
+  const plain = type === 'ANY' && text.startsWith('REAL#') ? text.slice(5) : type === 'NUM' ? text : '';
+  const value = parseDecimal(plain);
+  return value !== null && Number.isSafeInteger(value) && printReal(value) === plain ? plain : null;
 }
 
 function callLines({ name, comment = '' }: BlockSpec, incoming: readonly Connection[], names: ReadonlyMap<string, string>, metadata: BlockMetadata | undefined): string[] {

@@ -49,6 +49,17 @@ export function parseDecimal(text: string): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
+const TYPED_REAL = /^REAL#/i;
+
+/**
+ * The number of a typed literal `REAL#9.0` (IEC 61131-3, 6.3.3), which says the type where a port takes any and JSON would
+ * show a whole number; null for every other text.
+ */
+export function typedReal(text: string): number | null {
+  const trimmed = text.trim();
+  return TYPED_REAL.test(trimmed) ? parseDecimal(trimmed.slice(5)) : null;
+}
+
 /** Canonical text of a value; the empty text when there is none. */
 export function printValue(type: DataType, value: Value | bigint): string {
   if (value === null) return '';

@@ -3,7 +3,7 @@
  * BOOL is 0 or 1, TIME whole milliseconds, STRING the id of its text.
  */
 import { parseDuration } from '../language/time-text.js';
-import { parseDecimal, parseInteger } from '../language/value-text.js';
+import { parseDecimal, parseInteger, typedReal } from '../language/value-text.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { ParamValue } from '../vocabulary/network.js';
 
@@ -47,16 +47,16 @@ function readInt(value: ParamValue): number | undefined {
 
 function readReal(value: ParamValue): number | undefined {
   if (typeof value === 'boolean') return undefined;
-  const number = typeof value === 'number' ? value : (parseDecimal(value.trim()) ?? Number.NaN);
+  const number = typeof value === 'number' ? value : (parseDecimal(value.trim()) ?? typedReal(value) ?? Number.NaN);
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** Type of a literal where the port takes any: a whole number is INT and may serve as REAL. */
+/** Type of a literal where the port takes any: a whole number is INT and may serve as REAL; `REAL#9.0` is one that is REAL. */
 export function literalType(value: ParamValue): DataType {
   if (typeof value === 'boolean') return 'BOOL';
   if (typeof value === 'number') return readInt(value) === undefined ? 'REAL' : 'INT';
   if (/^(T|TIME)#/i.test(value.trim()) && parseDuration(value.trim()) !== null) return 'TIME';
-  return 'STRING';
+  return typedReal(value) === null ? 'STRING' : 'REAL';
 }
 
 /** Value of a tag write as a number; undefined when it does not convert (Q-TAG-01: the native type or text that converts). */

@@ -6,6 +6,7 @@
 import type { Expression } from '../../../runtime/language/ast.js';
 import { parseCondition } from '../../../runtime/language/parser.js';
 import { parseTimeText } from '../../../runtime/language/time-text.js';
+import { typedReal } from '../../../runtime/language/value-text.js';
 import type { BlockSpec, ParamValue } from '../../../runtime/vocabulary/network.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import type { ParamDefaults } from './merge.js';
@@ -88,7 +89,7 @@ function compute(operator: '+' | '-' | '*' | '/' | 'MOD', left: number, right: n
 function numeric(value: ParamValue | undefined): number {
   if (typeof value === 'number') return value;
   if (typeof value !== 'string' || value === '') return Number.NaN;
-  return isNumberText(value) ? Number(value) : (parseTimeText(value) ?? Number.NaN);
+  return isNumberText(value) ? Number(value) : (typedReal(value) ?? parseTimeText(value) ?? Number.NaN);
 }
 
 /** An arithmetic expression of structured text, without calls other than ABS; or what is wrong with it. */

@@ -4,6 +4,8 @@
  *
  * Invariant: what is stored stays unmerged; an instance tag overrides its template tag field by field.
  */
+import { printReal } from '../../../runtime/language/print.js';
+import { typedReal } from '../../../runtime/language/value-text.js';
 import { type DataType, iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { BlockSpec, Connection, NetworkVariable, ParamValue, VariableBinding } from '../../../runtime/vocabulary/network.js';
 import { isNumberText } from '../../platform/store/fields.js';
@@ -99,8 +101,15 @@ export function overrideParams(blocks: readonly BlockSpec[], overrides: ControlM
   return blocks.map((block) => {
     const own = overrides.filter((override) => override.blockRef === block.name);
     if (own.length === 0) return block;
-    return { ...block, params: { ...block.params, ...Object.fromEntries(own.map(({ param, value }) => [param, value])) } };
+    return { ...block, params: { ...block.params, ...Object.fromEntries(own.map(({ param, value }) => [param, likeTemplate(block.params?.[param], value)])) } };
   });
+}
+
+/** A whole number in the place of a constant that the template has as a REAL by its text stays REAL: the type of the block hangs on it. */
+function likeTemplate(given: ParamValue | undefined, value: ParamValue): ParamValue {
+  if (typeof value !== 'number' || typeof given !== 'string') return value;
+  if (typedReal(given) !== null) return `REAL#${printReal(value)}`;
+  return isNumberText(given) && !/^[+-]?\d+$/.test(given) ? printReal(value) : value;
 }
 
 function placeChannels(blocks: readonly BlockSpec[], tags: readonly MergedTag[]): BlockSpec[] {

@@ -1,6 +1,6 @@
 /** Control-module text to networks and back: contract 3 "Structured-text language" and "Logic transforms", decisions 4.6, 4.7. */
 import t from 'tap';
-import { validateNetwork } from '../../../runtime/catalog.js';
+import { portLookup, validateNetwork } from '../../../runtime/catalog.js';
 import { lowerProgram } from '../../../runtime/language/lower.js';
 import { printNetwork } from '../../../runtime/language/print-network.js';
 import type { BlockSpec, Connection } from '../../../runtime/vocabulary/network.js';
@@ -163,6 +163,39 @@ t.test('a whole-numbered REAL divides as REAL', async (t) => {
   t.match(network(program('VAR_INPUT k : INT; END_VAR VAR_OUTPUT y : REAL; END_VAR', 'y := k / 2.0;')), { params: 'div_1.IN2=2.0' });
   t.match(network(program('VAR_INPUT k : INT; END_VAR VAR_OUTPUT y : REAL; END_VAR VAR x : REAL; END_VAR', 'x := k; y := x / 2;')), { blocks: 'to_real_1 div_1' });
   t.match(network(program('VAR_INPUT k : INT; END_VAR VAR_OUTPUT y : INT; END_VAR', 'y := k / 2;')), { blocks: 'div_1', params: 'div_1.IN2=2' });
+});
+
+t.test('ST-01: a whole-numbered REAL literal stays REAL wherever the type of a block hangs on it', async (t) => {
+  /** Type of the port behind the output `y` of a program. */
+  const typeOfY = (declarations: string, body: string): string | undefined => {
+    const lowered = lowerProgram(program(`VAR_OUTPUT y : REAL; END_VAR ${declarations}`, body), catalog);
+    t.same(lowered.diagnostics, [], body);
+    const end = lowered.variableBindings.find(({ variable }) => variable === 'y');
+    return end && portLookup(lowered, COMPOSITES)(end.blockRef, end.portRef)?.type;
+  };
+  const K = 'VAR_INPUT k : INT; g : BOOL; END_VAR';
+  for (const [declarations, body] of [
+    ['', 'y := 90.0;'],
+    ['', 'y := 90;'],
+    ['', 'y := 10.0 * 9 - 8;'],
+    ['', 'y := -(2.0);'],
+    ['VAR o : MOVE; END_VAR', 'o(IN := 10.0 * 9 - 8); y := o.OUT;'],
+    ['VAR o : MOVE := (IN := 5.0); END_VAR', 'o(); y := o.OUT;'],
+    ['VAR o : MUL := (IN1 := 5.0); END_VAR', 'o(IN2 := 2); y := o.OUT;'],
+    [K, 'y := k * 2.0;'],
+    [K, 'y := MAX(k, 4.0);'],
+    [K, 'y := k;'],
+    [K, 'y := k + 1;'],
+    [K, 'IF g THEN y := 1.0; ELSE y := 2.0; END_IF'],
+    [K, 'y := SEL(g, 1, 2.0);'],
+    [K, 'CASE k OF 1: y := 5.0; 2: y := 6.0; END_CASE'],
+    ['VAR n : REAL := 4; END_VAR', 'y := n + 1;'],
+  ])
+    t.equal(typeOfY(declarations, body), 'REAL', body);
+  t.match(network(program(K, "DO('', k > 1.0);")), { params: 'gt_1.IN2=1 do_1.addr=' }, 'a comparison is BOOL either way');
+  const text = printNetwork(lowerProgram(program('VAR o : ADD := (IN1 := 5.0); c : CONST := (value := 7.0); END_VAR', 'o(IN2 := c.OUT);'), catalog), catalog);
+  t.match(text, /o : ADD := \(IN1 := 5\.0\)/);
+  t.match(text, /c : CONST := \(value := 7\.0\)/);
 });
 
 t.test('LOGIC-03 ST-18: what is outside the dataflow subset is refused with its place and an empty network', async (t) => {

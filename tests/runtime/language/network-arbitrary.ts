@@ -57,9 +57,9 @@ export function aParam(type: string): fc.Arbitrary<ParamValue> {
     case 'STRING':
       return aText;
     case 'NUM':
-      return fc.oneof(real, fc.maxSafeInteger(), fc.constantFrom('2.0'));
+      return fc.oneof(real, fc.maxSafeInteger(), fc.constantFrom('2.0', '-0.0', '2.50'));
     default:
-      return fc.oneof(fc.boolean(), real, fc.maxSafeInteger(), aText, time);
+      return fc.oneof(fc.boolean(), real, fc.maxSafeInteger(), aText, time, fc.constantFrom('REAL#5.0', 'REAL#2.5', 'REAL#-1.0', 'real#1'));
   }
 }
 
