@@ -23,6 +23,13 @@ export interface NetworkInput {
   readonly defaultValue?: string;
 }
 
+export interface NetworkOutput {
+  readonly name: string;
+  readonly dataType: string;
+  readonly blockRef: string;
+  readonly portRef: string;
+}
+
 export interface LoweredNetwork {
   readonly name: string;
   readonly scanInterval: string;
@@ -34,6 +41,8 @@ export interface LoweredNetwork {
   readonly variableBindings: readonly VariableBinding[];
   /** VAR_INPUT, as a template declares its inputs. */
   readonly inputs: readonly NetworkInput[];
+  /** VAR_OUTPUT with the port that drives each, as a template declares its tags. */
+  readonly outputs: readonly NetworkOutput[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -43,7 +52,7 @@ export function lowerProgram(source: string, catalog: BlockCatalog): LoweredNetw
   const { program, diagnostics, comments } = parseProgram(source);
   const header = readHeader(program?.header ?? []);
   const about = { name: header.name || (program?.name ?? ''), scanInterval: header.scanInterval || SCAN_INTERVAL_DEFAULT, description: header.description };
-  const empty = { ...about, blocks: [], connections: [], variables: [], variableBindings: [], inputs: [] };
+  const empty = { ...about, blocks: [], connections: [], variables: [], variableBindings: [], inputs: [], outputs: [] };
   if (program === null || diagnostics.length > 0) return { ...empty, diagnostics };
   const lowering = new Lowering(program, catalog);
   const network = lowering.run(readComments(source, program, comments));
@@ -51,7 +60,7 @@ export function lowerProgram(source: string, catalog: BlockCatalog): LoweredNetw
   return found.some(({ severity }) => severity === 'error') ? { ...empty, diagnostics: found } : { ...about, ...network, diagnostics: found };
 }
 
-type Network = Pick<LoweredNetwork, 'blocks' | 'connections' | 'variables' | 'variableBindings' | 'inputs'>;
+type Network = Pick<LoweredNetwork, 'blocks' | 'connections' | 'variables' | 'variableBindings' | 'inputs' | 'outputs'>;
 type Branch = { readonly condition: Operand | null; readonly definitions: Definitions };
 
 class Lowering implements ExpressionScope {
@@ -87,7 +96,7 @@ class Lowering implements ExpressionScope {
     } catch (error) {
       if (!(error instanceof TooManyBlocks)) throw error;
       this.fail('dataflow', `the program makes more than ${BLOCKS_MAX} blocks`, this.#program.at);
-      return { blocks: [], connections: [], variables: [], variableBindings: [], inputs: [] };
+      return { blocks: [], connections: [], variables: [], variableBindings: [], inputs: [], outputs: [] };
     }
   }
 
@@ -346,24 +355,31 @@ class Lowering implements ExpressionScope {
 
   #finish(comments: ReadonlyMap<string, string>, names: ReadonlyMap<string, string>): Network {
     const variables: NetworkVariable[] = [];
-    const outputs: VariableBinding[] = [];
+    const ends: VariableBinding[] = [];
     const inputs: NetworkInput[] = [];
     for (const variable of this.#variables.values()) {
       const { name, type, section, initial } = variable;
       if (section === 'VAR') continue;
       variables.push({ name, dataType: type, direction: section === 'VAR_INPUT' ? 'input' : 'output' });
       if (section === 'VAR_INPUT') inputs.push({ name, dataType: type, ...(initial && { defaultValue: initialText(initial) }) });
-      else outputs.push(...this.#output(variable));
+      else ends.push(...this.#output(variable));
     }
     const { connections, bindings } = this.builder.wiring((operand) => this.#settle(operand));
     const original = (block: string): string => names.get(block.toLowerCase()) ?? block;
     const commented = new Map([...this.#instances].flatMap(([key, { name }]) => (comments.has(key) ? [[name, comments.get(key) ?? '']] : [])));
+    const drains = ends.map((row) => ({ ...row, blockRef: original(row.blockRef) }));
     return {
       blocks: this.builder.blocks(commented).map((block) => ({ ...block, name: original(block.name) })),
       connections: connections.map((row) => ({ ...row, sourceBlock: original(row.sourceBlock), destBlock: original(row.destBlock) })),
       variables,
-      variableBindings: [...bindings, ...outputs].map((row) => ({ ...row, blockRef: original(row.blockRef) })),
+      variableBindings: [...bindings.map((row) => ({ ...row, blockRef: original(row.blockRef) })), ...drains],
       inputs,
+      outputs: drains.map(({ variable, blockRef, portRef }) => ({
+        name: variable,
+        dataType: variables.find(({ name }) => name === variable)?.dataType ?? 'REAL',
+        blockRef,
+        portRef,
+      })),
     };
   }
 

@@ -1,15 +1,17 @@
 /**
  * A function-block network as structured text (decisions 4.7). Invariant: lowering the text gives the same blocks in the
- * same order, the same connections, the name and the scan interval.
+ * same order, the same connections, the name and the scan interval, and the inputs and outputs with the ports they lead to.
  */
-import type { BlockSpec, Connection, ParamValue } from '../vocabulary/network.js';
+import { type DataType, iecType } from '../vocabulary/data-types.js';
+import type { BlockSpec, Connection, ParamValue, VariableBinding } from '../vocabulary/network.js';
 import { type BlockCatalog, type BlockMetadata, genericType, type GenericType, hasOpenOutput, named, textName } from './block-catalog.js';
 import { IDENTIFIER_MAX, isIdentifier } from './lexer.js';
-import { SCAN_INTERVAL_DEFAULT } from './lower.js';
+import { isIoBuiltin } from './lower-expression.js';
+import { type NetworkInput, type NetworkOutput, SCAN_INTERVAL_DEFAULT } from './lower.js';
 import { CONTINUATION, NAME_MARK } from './network-comments.js';
 import { printReal, printString } from './print.js';
 import { parseTimeText, printTime } from './time-text.js';
-import { parseDecimal, parseInteger } from './value-text.js';
+import { parseDecimal, parseInteger, parseValueText, printValue } from './value-text.js';
 
 export interface PrintableNetwork {
   readonly name: string;
@@ -17,25 +19,72 @@ export interface PrintableNetwork {
   readonly scanInterval?: string;
   readonly blocks: readonly BlockSpec[];
   readonly connections: readonly Connection[];
+  /** Inputs and the ports they are bound to; printed as VAR_INPUT. Their names must be printable (`isPrintableName`). */
+  readonly inputs?: readonly NetworkInput[];
+  readonly variableBindings?: readonly VariableBinding[];
+  /** Names of output ports; printed as VAR_OUTPUT. */
+  readonly outputs?: readonly NetworkOutput[];
+}
+
+/** A variable may have any name that is no word of the language. */
+export function isPrintableName(name: string): boolean {
+  return isIdentifier(name) && !isIoBuiltin(name);
 }
 
 export function printNetwork(network: PrintableNetwork, catalog: BlockCatalog): string {
-  const names = identifiers(network.blocks);
-  const incoming = new Map<string, Connection[]>(network.blocks.map(({ name }) => [name, []]));
-  for (const connection of network.connections) incoming.get(connection.destBlock)?.push(connection);
+  const { inputs = [], outputs = [], variableBindings = [] } = network;
+  const names = identifiers(
+    network.blocks,
+    [...inputs, ...outputs].map(({ name }) => name),
+  );
+  const incoming = new Map<string, Feed[]>(network.blocks.map(({ name }) => [name, []]));
+  for (const { destBlock, destPort, sourceBlock, sourcePort } of network.connections)
+    incoming.get(destBlock)?.push({ port: destPort, source: `${names.get(sourceBlock) ?? sourceBlock}.${sourcePort}` });
+  for (const { variable, blockRef, portRef } of variableBindings) {
+    const feeds = incoming.get(blockRef);
+    // a connection goes before a binding (decisions 5.1 rule 2)
+    if (!feeds?.some(({ port }) => port.toLowerCase() === portRef.toLowerCase())) feeds?.push({ port: portRef, source: variable });
+  }
   const lines = [
     headerLine('name', network.name),
     ...(network.description ? [headerLine('description', network.description)] : []),
     headerLine('scanInterval', network.scanInterval || SCAN_INTERVAL_DEFAULT),
     `PROGRAM ${programName(network.name)}`,
+    ...section('VAR_INPUT', inputs.map(inputLine)),
+    ...section(
+      'VAR_OUTPUT',
+      outputs.map(({ name, dataType }) => `  ${name} : ${iecType(dataType) ?? 'REAL'};`),
+    ),
     'VAR',
     ...network.blocks.map((block) => declarationLine(block, names, catalog(block.type))),
     'END_VAR',
     ...network.blocks.flatMap((block) => callLines(block, incoming.get(block.name) ?? [], names, catalog(block.type))),
+    ...outputs.map(({ name, blockRef, portRef }) => `  ${name} := ${names.get(blockRef) ?? blockRef}.${portRef};`),
     'END_PROGRAM',
     '',
   ];
   return lines.join('\n');
+}
+
+/** What an input is called with: an output of a block, or a variable. */
+interface Feed {
+  readonly port: string;
+  readonly source: string;
+}
+
+function section(word: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [word, ...lines, 'END_VAR'];
+}
+
+function inputLine({ name, dataType, defaultValue = '' }: NetworkInput): string {
+  const type = iecType(dataType) ?? 'REAL';
+  return `  ${name} : ${type}${defaultValue === '' ? '' : ` := ${printInitial(type, defaultValue)}`};`;
+}
+
+function printInitial(type: DataType, text: string): string {
+  const value = parseValueText(type, text);
+  if (type === 'REAL') return printReal(Number(value));
+  return type === 'STRING' ? printString(text) : printValue(type, value);
 }
 
 /** One line; the end mark of a comment inside the text is broken up. */
@@ -59,9 +108,9 @@ function programName(name: string): string {
   return isIdentifier(cut) ? cut : `p_${cut}`.slice(0, IDENTIFIER_MAX);
 }
 
-/** A name for every block that can be written as an identifier and is unique without regard to case. */
-function identifiers(blocks: readonly BlockSpec[]): Map<string, string> {
-  const taken = new Set<string>();
+/** A name for every block that can be written as an identifier and is unique without regard to case, also beside the variables. */
+function identifiers(blocks: readonly BlockSpec[], variables: readonly string[]): Map<string, string> {
+  const taken = new Set<string>(variables.map((name) => name.toLowerCase()));
   const names = new Map<string, string>();
   const take = (name: string, identifier: string): void => {
     taken.add(identifier.toLowerCase());
@@ -121,15 +170,13 @@ function plainReal(type: GenericType, text: string): string | null {
   return value !== null && Number.isSafeInteger(value) && printReal(value) === plain ? plain : null;
 }
 
-function callLines({ name, comment = '' }: BlockSpec, incoming: readonly Connection[], names: ReadonlyMap<string, string>, metadata: BlockMetadata | undefined): string[] {
+function callLines({ name, comment = '' }: BlockSpec, incoming: readonly Feed[], names: ReadonlyMap<string, string>, metadata: BlockMetadata | undefined): string[] {
   const inputs = metadata?.inputs ?? [];
   const order = (port: string): number => {
     const index = inputs.findIndex((input) => input.name.toLowerCase() === port.toLowerCase());
     return index < 0 ? inputs.length : index;
   };
-  const args = incoming
-    .toSorted((a, b) => order(a.destPort) - order(b.destPort))
-    .map(({ destPort, sourceBlock, sourcePort }) => `${destPort} := ${names.get(sourceBlock) ?? sourceBlock}.${sourcePort}`);
+  const args = incoming.toSorted((a, b) => order(a.port) - order(b.port)).map(({ port, source }) => `${port} := ${source}`);
   const call = `  ${names.get(name) ?? name}(${args.join(', ')});`;
   if (comment === '') return [call];
   const [first, ...further] = comment.split('\r\n').join('\n').split('\r').join('\n').split('\n');

@@ -6,10 +6,13 @@ import type { Resource, Condition } from '../../platform/store/resource.js';
 import { PROGRAM } from '../logic/rules.js';
 import { NO_BYPASS } from './bypass.js';
 import { type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
+import { unfedOf } from './unfed.js';
 import { danglingOf, mergeTags, modeOf, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
 
+/** `notes`: what of its logic reads nothing. */
 export function templateBody(resource: Resource<ControlModuleTemplateSpec>): unknown {
-  return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };
+  const notes = unfedOf(resource.spec);
+  return { name: resource.metadata.name, ...resource.spec, ...(notes.length > 0 ? { notes } : {}), ...metadataBody(resource) };
 }
 
 const HEALTH = { Running: 'Running', Degraded: 'Running', Error: 'CompileError', Stopped: 'Down', Pending: 'Unknown' } as const;

@@ -10,6 +10,7 @@ import type { HotSwapOverride } from '../logic/kind.js';
 import { DurationText, Identifier, Required, Scalar, ScalarMap, TagName, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import { admitModule, admitTemplate, moduleDependents, templateDependents, refuseModuleDelete } from './rules.js';
+import { unfedOf } from './unfed.js';
 import type { Condition } from '../../platform/store/resource.js';
 
 export const DEVICE_CLASSES = ['valve', 'actuator', 'sensor', 'controller', 'other'] as const;
@@ -104,6 +105,8 @@ export const ControlModuleTemplate: Kind<ControlModuleTemplateSpec, Readonly<Rec
   restFields: ['moduleType', 'deviceClass', 'symbolId', 'measuredVariable', 'scanInterval', 'inputs', 'tags', 'blocks', 'dataConnections', 'variableBindings', 'structuredText'],
   apply: { how: 'yes' },
   initialStatus: () => ({}),
+  // a text says what its inputs lead to
+  warnings: (spec) => (spec.structuredText === undefined ? unfedOf(spec) : []),
   admit: admitTemplate,
   dependents: ({ metadata }, read) => templateDependents(read, metadata.name),
 };

@@ -6,7 +6,8 @@
  */
 import { printReal } from '../../../runtime/language/print.js';
 import { typedReal } from '../../../runtime/language/value-text.js';
-import { type DataType, iecType } from '../../../runtime/vocabulary/data-types.js';
+import type { NetworkOutput } from '../../../runtime/language/lower.js';
+import { type DataType, iecType, tagType } from '../../../runtime/vocabulary/data-types.js';
 import type { BlockSpec, Connection, NetworkVariable, ParamValue, VariableBinding } from '../../../runtime/vocabulary/network.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import { evaluateBound } from './bounds.js';
@@ -71,6 +72,11 @@ const EMPTY_TAG: Omit<TemplateTag, 'name' | 'dataType'> = {
   falseLabel: '',
   stateWords: [],
 };
+
+/** VAR_OUTPUT of a module's text is a tag that is read (decisions 4.6). */
+export function tagOfOutput({ name, dataType, blockRef, portRef }: NetworkOutput): TemplateTag {
+  return { ...EMPTY_TAG, name, dataType: tagType(dataType) ?? 'Float', blockRef, portRef };
+}
 
 /** Template order, then the instance's own tags in the order given. */
 export function mergeTags(template: readonly TemplateTag[], instance: readonly InstanceTag[]): MergedTag[] {

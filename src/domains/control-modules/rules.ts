@@ -2,7 +2,10 @@
  * Admission of control modules and their templates (contract 3, Control module, Control-module template; decisions
  * Q-PROG-09..14, D-PROG-02). The merged view itself is in merge.ts.
  */
+import { isDeepStrictEqual } from 'node:util';
+import * as v from 'valibot';
 import { blockType } from '../../../runtime/catalog.js';
+import type { NetworkOutput } from '../../../runtime/language/lower.js';
 import { parseValueText } from '../../../runtime/language/value-text.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
@@ -10,6 +13,7 @@ import type { CompositeType } from '../../../runtime/vocabulary/network.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { groupBy } from '../../platform/base/group-by.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
+import { TagName } from '../../platform/store/fields.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -21,7 +25,7 @@ import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { workOn } from '../plant/unit-owner.js';
 import { parseBound, references } from './bounds.js';
 import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplate, ControlModuleTemplateSpec, TemplateTag } from './kind.js';
-import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams, type ParamDefaults, type ResolvedModule, resolveModule } from './merge.js';
+import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams, type ParamDefaults, type ResolvedModule, resolveModule, tagOfOutput } from './merge.js';
 
 export { type EffectiveTag, effectiveTags, ioModuleOf, type MergedTag, mergeTags, type ResolvedModule, resolveModule } from './merge.js';
 
@@ -40,9 +44,9 @@ type ModuleAdmission = Admission<ControlModuleSpec, ControlModuleStatus>;
 // ---------------------------------------------------------------- template
 
 /** @throws Refusal 422 with diagnostics for structured text outside the dataflow subset, 400 for everything else. */
-export function admitTemplate(input: ControlModuleTemplateSpec, { read }: TemplateAdmission): ControlModuleTemplateSpec {
+export function admitTemplate(input: ControlModuleTemplateSpec, { read, before }: TemplateAdmission): ControlModuleTemplateSpec {
   const composites = compositesOf(read);
-  const spec = input.structuredText === undefined ? input : compileTemplate(input, input.structuredText, composites);
+  const spec = input.structuredText === undefined ? input : compileTemplate(input, input.structuredText, composites, before?.spec.tags ?? []);
   const { structuredText: _text, ...stored } = spec;
   checkScanInterval(stored.scanInterval);
   checkInputs(stored);
@@ -53,9 +57,10 @@ export function admitTemplate(input: ControlModuleTemplateSpec, { read }: Templa
 
 /**
  * Structured text instead of a network: blocks and connections of the same request are ignored (contract 3, Control-module
- * template). Inputs that the template does not declare itself are taken from VAR_INPUT.
+ * template). Inputs that the template does not declare itself are taken from VAR_INPUT, tags from VAR_OUTPUT. `stored`: the
+ * tags before this write.
  */
-function compileTemplate(spec: ControlModuleTemplateSpec, text: string, composites: readonly CompositeType[]): ControlModuleTemplateSpec {
+function compileTemplate(spec: ControlModuleTemplateSpec, text: string, composites: readonly CompositeType[], stored: readonly TemplateTag[]): ControlModuleTemplateSpec {
   const network = compileText(text, composites);
   const declared = new Map(spec.inputs.map((input) => [input.name.toLowerCase(), input]));
   const inputs = network.inputs.map((input) => {
@@ -69,11 +74,29 @@ function compileTemplate(spec: ControlModuleTemplateSpec, text: string, composit
     ...spec,
     description: spec.description || network.description,
     inputs: [...inputs, ...spec.inputs.filter((input) => !known.has(input.name.toLowerCase()))],
+    tags: bindOutputs(spec.tags, network.outputs, stored),
     blocks: network.blocks.map(({ name, type, params = {}, comment = '' }) => ({ name, type, params: { ...params }, comment })),
     dataConnections: network.connections.map((connection) => ({ ...connection })),
-    // an output variable of the text is read through the tags; a template binds its inputs only
+    // a template binds its inputs only; its outputs are tags
     variableBindings: network.variableBindings.filter((binding) => known.has(binding.variable.toLowerCase())).map((binding) => ({ ...binding })),
   };
+}
+
+/**
+ * Outputs of the text as tags. A tag of that name that is bound to nothing, or comes unchanged from before this write,
+ * follows the text; one that was given its port keeps it.
+ */
+function bindOutputs(tags: readonly TemplateTag[], outputs: readonly NetworkOutput[], stored: readonly TemplateTag[]): TemplateTag[] {
+  const open = new Map(outputs.map((output) => [output.name.toLowerCase(), output]));
+  const bound = tags.map((tag): TemplateTag => {
+    const output = open.get(tag.name.toLowerCase());
+    open.delete(tag.name.toLowerCase());
+    const follows = output && tag.channel === '' && (tag.blockRef === '' || stored.some((before) => isDeepStrictEqual(before, tag)));
+    return follows ? { ...tag, blockRef: output.blockRef, portRef: output.portRef } : tag;
+  });
+  for (const { name } of open.values())
+    if (!v.is(TagName, name)) throw invalid('invalid_field', 'structuredText', `output ${name} cannot be a tag: the name of a tag begins with a letter`);
+  return [...bound, ...[...open.values()].map(tagOfOutput)];
 }
 
 /** The network of a template, with its inputs as input variables. */

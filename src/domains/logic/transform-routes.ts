@@ -2,15 +2,18 @@
 import * as v from 'valibot';
 import type { ChartDiagnostic } from '../../../runtime/language/check-chart.js';
 import { checkAction, checkCondition } from '../../../runtime/language/checker.js';
-import { lowerProgram } from '../../../runtime/language/lower.js';
+import { lowerProgram, type NetworkOutput } from '../../../runtime/language/lower.js';
 import { parseAction, parseCondition } from '../../../runtime/language/parser.js';
-import { printNetwork } from '../../../runtime/language/print-network.js';
-import { Refusal } from '../../platform/base/refusal.js';
+import { isPrintableName, printNetwork } from '../../../runtime/language/print-network.js';
+import { portLookup } from '../../../runtime/catalog.js';
+import type { CompositeType, NetworkVariable } from '../../../runtime/vocabulary/network.js';
+import { invalid, Refusal } from '../../platform/base/refusal.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
-import { Block, BlockConnection } from '../control-modules/kind.js';
+import { Block, BlockConnection, BlockVariableBinding, TemplateInput, TemplateTag } from '../control-modules/kind.js';
+import { tagOfOutput } from '../control-modules/merge.js';
 import { looseScope } from '../procedures/charts.js';
-import { blockCatalog, checkNetwork, compileText, compositesOf } from './composites.js';
+import { blockCatalog, type CheckedNetwork, checkNetwork, compileText, compositesOf } from './composites.js';
 import { ChartRequest, diagnoseChart } from './validate-chart.js';
 
 const route = routesFor<{ readonly store: Store }>();
@@ -38,6 +41,29 @@ function diagnoseText(source: string, mode: 'program' | 'expression', store: Sto
   return verdict([...diagnostics, ...(diagnostics.length === 0 ? checkAction(statements, scope) : [])], false);
 }
 
+/** A name in the text is a word of its own; an input whose name is none cannot be printed. */
+function checkPrintable(inputs: readonly { readonly name: string }[]): void {
+  const seen = new Set<string>();
+  inputs.forEach(({ name }, index) => {
+    const key = name.toLowerCase();
+    if (!isPrintableName(name)) throw invalid('invalid_field', `inputs[${index}].name`, `input ${name} has the name of a word of structured text; rename it`);
+    if (seen.has(key)) throw invalid('invalid_field', `inputs[${index}].name`, `input ${name} is declared twice`);
+    seen.add(key);
+  });
+}
+
+/** Tags that stand for an output port and can be named in the text. */
+function outputsOf(network: CheckedNetwork, tags: readonly TemplateTag[], composites: readonly CompositeType[]): readonly NetworkOutput[] {
+  const port = portLookup(network, composites);
+  const taken = new Set(network.variables.map(({ name }) => name.toLowerCase()));
+  return tags.filter(({ name, blockRef, portRef, accessLevel }) => {
+    const key = name.toLowerCase();
+    if (blockRef === '' || accessLevel !== 'read' || !isPrintableName(name) || taken.has(key) || port(blockRef, portRef)?.direction !== 'output') return false;
+    taken.add(key);
+    return true;
+  });
+}
+
 /** Need `{ store }`; they read and compute only. */
 export const transformRoutes: readonly Route[] = [
   route({
@@ -53,13 +79,18 @@ export const transformRoutes: readonly Route[] = [
       scanInterval: v.optional(v.string(), ''),
       blocks: v.array(Block),
       dataConnections: v.optional(v.array(BlockConnection), []),
+      // of a template, so that its text is the whole of its logic
+      inputs: v.optional(v.array(TemplateInput), []),
+      variableBindings: v.optional(v.array(BlockVariableBinding), []),
+      tags: v.optional(v.array(TemplateTag), []),
     }),
-    handle({ body: { dataConnections, ...body } }, { store }) {
+    handle({ body: { dataConnections, tags, ...body } }, { store }) {
       const composites = compositesOf(store);
-      checkNetwork({ blocks: body.blocks, connections: dataConnections, variables: [], variableBindings: [] }, composites, [], (path) =>
-        path.replace(/^connections/, 'dataConnections'),
-      );
-      return { st: printNetwork({ ...body, name: body.name || 'network', connections: dataConnections }, blockCatalog(composites)) };
+      const variables: NetworkVariable[] = body.inputs.map(({ name, dataType }) => ({ name, dataType, direction: 'input' }));
+      const network = { blocks: body.blocks, connections: dataConnections, variables, variableBindings: body.variableBindings };
+      checkNetwork(network, composites, tags, (path) => path.replace(/^connections/, 'dataConnections').replace(/^variables/, 'inputs'));
+      checkPrintable(body.inputs);
+      return { st: printNetwork({ ...body, name: body.name || 'network', connections: dataConnections, outputs: outputsOf(network, tags, composites) }, blockCatalog(composites)) };
     },
   }),
   route({
@@ -67,12 +98,21 @@ export const transformRoutes: readonly Route[] = [
     path: '/api/v1/control-logic/to-network',
     action: 'controllogic:transform',
     tier: 'engineer',
-    summary: 'Compile structured text to a network',
+    summary: 'Compile structured text to a network; what it answers is the logic of a template as it is posted',
     computes: true,
     body: v.strictObject({ st: v.string() }),
     handle({ body }, { store }) {
-      const { blocks, connections, name, scanInterval } = compileText(body.st, compositesOf(store), { blocks: [], dataConnections: [] });
-      return { blocks, dataConnections: connections, name, scanInterval };
+      const { blocks, connections, name, scanInterval, inputs, outputs, variableBindings } = compileText(body.st, compositesOf(store), { blocks: [], dataConnections: [] });
+      const known = new Set(inputs.map((input) => input.name));
+      return {
+        blocks,
+        dataConnections: connections,
+        inputs,
+        variableBindings: variableBindings.filter(({ variable }) => known.has(variable)),
+        tags: outputs.map(tagOfOutput),
+        name,
+        scanInterval,
+      };
     },
   }),
   route({

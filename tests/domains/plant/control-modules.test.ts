@@ -89,6 +89,116 @@ t.test('CMT-03, CMT-12: structured text is compiled, only the network is stored;
   t.match(refused, { status: 422, body: { code: 'unprocessable', diagnostics: [{ line: 5, message: String }] } });
 });
 
+t.test('decisions 4.6: VAR_INPUT and VAR_OUTPUT of a text become inputs, bindings and tags of the template', async (t) => {
+  const structuredText = `PROGRAM ilk
+VAR_INPUT level : REAL := 0.5; END_VAR
+VAR_OUTPUT high : BOOL; twice : REAL; whole : REAL; END_VAR
+VAR i : INTERLOCK; END_VAR
+  high := level > 0.8;
+  i(IN1 := NOT high);
+  twice := level * 2.0;
+  whole := 10.0 * 9 - 8;
+END_PROGRAM`;
+  const made = await engineer.post(TEMPLATES, { name: 'ilk', structuredText, tags: [{ name: 'high', dataType: 'Boolean', role: 'alarm' }] });
+  t.match(
+    made,
+    {
+      status: 201,
+      body: {
+        variableBindings: [
+          { variable: 'level', blockRef: 'gt_1', portRef: 'IN1' },
+          { variable: 'level', blockRef: 'mul_1', portRef: 'IN1' },
+        ],
+      },
+    },
+    made.text,
+  );
+  const bindings = (tags: { name: string; dataType: string; blockRef: string; portRef: string }[]) =>
+    tags.map(({ name, dataType, blockRef, portRef }) => `${name} ${dataType} ${blockRef}.${portRef}`);
+  t.same(bindings(made.body.tags), ['high Boolean gt_1.OUT', 'twice Float mul_1.OUT', 'whole Float sub_1.OUT']);
+  t.equal(made.body.tags[0].role, 'alarm', 'a tag of the request keeps what else it says');
+  t.notOk('notes' in made.body);
+  const turned = await engineer.put(`${TEMPLATES}/ilk`, { structuredText: structuredText.replace('high := level', 'high := level + 0.1') });
+  t.same(bindings(turned.body.tags), ['high Boolean gt_1.OUT', 'twice Float mul_1.OUT', 'whole Float sub_1.OUT'], turned.text);
+  const other = await engineer.put(`${TEMPLATES}/ilk`, { structuredText: structuredText.replace('twice := level * 2.0', 'twice := (level * 2.0) * 1.5') });
+  t.same(bindings(other.body.tags)[1], 'twice Float mul_2.OUT', 'a stored tag follows the text');
+  const own = await engineer.put(`${TEMPLATES}/ilk`, { structuredText, tags: [{ name: 'twice', dataType: 'Boolean', blockRef: 'gt_1', portRef: 'OUT' }] });
+  t.same(bindings(own.body.tags)[0], 'twice Boolean gt_1.OUT', 'a tag that names its port keeps it');
+  t.match(await engineer.put(`${TEMPLATES}/ilk`, { structuredText, tags: [{ name: 'twice', dataType: 'Boolean' }] }), { status: 400, body: { field: 'tags[0].dataType' } });
+  t.match(await engineer.put(`${TEMPLATES}/ilk`, { structuredText: structuredText.split('high').join('_high') }), {
+    status: 400,
+    body: { field: 'structuredText', error: /_high/ },
+  });
+});
+
+t.test('D-PROG-02: a whole number in the place of a REAL constant of the template stays REAL', async (t) => {
+  const structuredText =
+    'PROGRAM k\nVAR_OUTPUT limit : REAL; scaled : REAL; END_VAR\nVAR m : MUL := (IN1 := 2.0); END_VAR\n  limit := 90.0;\n  m(IN2 := 3);\n  scaled := m.OUT;\nEND_PROGRAM';
+  const tags = [{ name: 'set', dataType: 'Float', accessLevel: 'readwrite', engMin: '0', engMax: 'const_1.value' }];
+  const made = await engineer.post(TEMPLATES, { name: 'k', structuredText, tags });
+  t.match(
+    made.body.blocks,
+    [
+      { name: 'const_1', params: { value: 'REAL#90.0' } },
+      { name: 'm', params: { IN1: '2.0', IN2: 3 } },
+    ],
+    made.text,
+  );
+  const spec = (value: number) => ({
+    templateRef: 'k',
+    parentName: 'r1',
+    paramOverrides: [
+      { blockRef: 'const_1', param: 'value', value },
+      { blockRef: 'm', param: 'IN1', value },
+    ],
+  });
+  const applied = await engineer.post('/api/v1/apply', {
+    apiVersion: 'physical.lineside.io/v1alpha1',
+    kind: 'ControlModule',
+    metadata: { name: 'k-1', namespace: 'site-north' },
+    spec: spec(95),
+  });
+  t.equal(applied.status, 200, applied.text);
+  t.match((await engineer.get(`${MODULES}/k-1`)).body.effectiveTags, [{ name: 'set', engMax: '95' }]);
+});
+
+t.test('LOGIC-01, LOGIC-02: what to-network answers is a template as it is posted, and to-st prints its inputs and outputs', async (t) => {
+  const structuredText =
+    'PROGRAM ilk\nVAR_INPUT level : REAL; if_1 : BOOL := TRUE; END_VAR\nVAR_OUTPUT high : BOOL; END_VAR\nVAR i : INTERLOCK; END_VAR\n  high := level > 0.8;\n  i(IN1 := NOT high, IN2 := if_1);\nEND_PROGRAM';
+  const { body: pasted } = await engineer.post('/api/v1/control-logic/to-network', { st: structuredText });
+  const logic = ({ blocks, dataConnections, inputs, variableBindings, tags }: Record<string, unknown>) => ({ blocks, dataConnections, inputs, variableBindings, tags });
+  const fromPaste = await engineer.post(TEMPLATES, { ...pasted, name: 'ilk-pasted' });
+  const fromText = await engineer.post(TEMPLATES, { name: 'ilk-text', structuredText });
+  t.equal(fromPaste.status, 201, fromPaste.text);
+  t.same(logic(fromPaste.body), logic(fromText.body));
+  const printed = await engineer.post('/api/v1/control-logic/to-st', logic(fromText.body));
+  t.match(printed, { status: 200, body: { st: /VAR_INPUT\n  level : REAL;\n  if_1 : BOOL := TRUE;\nEND_VAR\nVAR_OUTPUT\n  high : BOOL;\nEND_VAR/ } }, printed.text);
+  const again = await engineer.post(TEMPLATES, { name: 'ilk-again', structuredText: printed.body.st });
+  t.same(logic(again.body), logic(fromText.body), again.text);
+  const wrong = {
+    ...logic(fromText.body),
+    inputs: [
+      { name: 'level', dataType: 'REAL' },
+      { name: 'if', dataType: 'BOOL' },
+    ],
+    variableBindings: [],
+  };
+  t.match(await engineer.post('/api/v1/control-logic/to-st', wrong), { status: 400, body: { field: 'inputs[1].name', error: /rename/ } });
+  t.match(await engineer.post('/api/v1/control-logic/to-st', { ...wrong, inputs: [], variableBindings: [{ variable: 'level', blockRef: 'gt_1', portRef: 'IN1' }] }), {
+    status: 400,
+  });
+});
+
+t.test('a template whose inputs lead nowhere, or whose operands are fed by nothing, says so', async (t) => {
+  const lost = { inputs: [{ name: 'level', dataType: 'REAL' }], blocks: [{ name: 'gt_1', type: 'GT', params: { IN2: 0.8 } }] };
+  const made = await engineer.post(TEMPLATES, { name: 'lost', ...lost });
+  t.match(made, { status: 201, body: { notes: [/^input level leads to no port/, /^gt_1\.IN1 \(GT\) is fed by nothing/] } }, made.text);
+  const applied = await engineer.post('/api/v1/apply', { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'ControlModuleTemplate', metadata: { name: 'lost-2' }, spec: lost });
+  t.match(applied, { status: 200, body: { warnings: [/^input level/, /^gt_1\.IN1/] } }, applied.text);
+  const mended = await engineer.put(`${TEMPLATES}/lost`, { variableBindings: [{ variable: 'level', blockRef: 'gt_1', portRef: 'IN1' }] });
+  t.notOk('notes' in mended.body, mended.text);
+});
+
 t.test('CM-01, CM-02, CM-06, CM-07, CM-08, CM-09, CM-11, CM-12: an instance is stored unmerged and served merged', async (t) => {
   t.match(await engineer.post(MODULES, { name: 'li1' }), { status: 400, body: { code: 'missing_field', field: 'templateRef' } });
   t.match(await engineer.post(MODULES, { name: 'li1', templateRef: 'none' }), { status: 400, body: { code: 'unknown_reference', field: 'templateRef' } });

@@ -331,6 +331,35 @@ t.test('LOGIC-02: and so for networks around every single type, built-in or comp
   }
 });
 
+t.test('LOGIC-01: inputs and outputs are printed beside blocks of the same names, and read again', async (t) => {
+  const blocks: BlockSpec[] = [
+    { name: 'level', type: 'LAG', params: { tau: 'T#2s' } },
+    { name: 'y', type: 'SCALE' },
+  ];
+  const inputs = [
+    { name: 'level', dataType: 'Float', defaultValue: '5' },
+    { name: 'word', dataType: 'STRING', defaultValue: "it's" },
+    { name: 'late', dataType: 'Time', defaultValue: 'T#5s' },
+  ];
+  const connections: Connection[] = [{ sourceBlock: 'level', sourcePort: 'OUT', destBlock: 'y', destPort: 'IN' }];
+  const variableBindings = [
+    { variable: 'level', blockRef: 'level', portRef: 'IN' },
+    { variable: 'level', blockRef: 'y', portRef: 'IN' },
+  ];
+  const outputs = [{ name: 'Y', dataType: 'REAL', blockRef: 'y', portRef: 'OUT' }];
+  const text = printNetwork({ name: 'n', blocks, connections, inputs, variableBindings, outputs }, catalog);
+  const back = lowerProgram(text, catalog);
+  t.same(back.diagnostics, [], text);
+  t.same(canonical(back.blocks, back.connections), canonical(blocks, connections));
+  t.same(back.variableBindings, [variableBindings[0], { variable: 'Y', blockRef: 'y', portRef: 'OUT' }], 'a connection goes before a binding');
+  t.same(back.outputs, outputs);
+  t.same(back.inputs, [
+    { name: 'level', dataType: 'REAL', defaultValue: '5' },
+    { name: 'word', dataType: 'STRING', defaultValue: "it's" },
+    { name: 'late', dataType: 'TIME', defaultValue: 'T#5s' },
+  ]);
+});
+
 t.test('LOGIC-02: what lowering makes of a program can be printed and read again', async (t) => {
   const first = lowerProgram(
     program('VAR t : TON := (PT := T#5s); x : REAL; END_VAR', "t(IN := DI('io:d')); // wait\nIF t.Q THEN x := 1.5; ELSE x := x + 1.0; END_IF AO('io:o', x, 0, 1, 0, 1);"),
