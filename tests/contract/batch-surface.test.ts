@@ -96,6 +96,14 @@ t.test('BATCH-05 MES-06 MES-09 MES-54: what a batch is asked for is checked wher
   const at = `${AT}/batches/${ordered.batchName}`;
   t.match(await operator.put(at, { workOrderID: 'WO-8' }), { status: 400, body: { field: 'workOrderID' } }, 'the MES alone names its orders');
   t.match(await operator.put(at, { workOrderID: 'WO-7', priority: 7 }), { status: 200, body: { workOrderID: 'WO-7', priority: 7 } });
+  t.match(
+    await operator.put(at, { priority: null, description: null, quantity: null, scheduledStartTime: null, labels: null }),
+    { status: 200, body: { priority: 100, description: '', labels: {}, spec: { scheduledStartTime: '' } } },
+    'Q-ERR-16: null clears to what the recipe or the contract says',
+  );
+  t.match((await operator.get(at)).body.quantity, /^\d/, 'the batch size of the recipe');
+  t.match(await operator.put(at, { masterRecipeRef: null }), { status: 400, body: { code: 'missing_field', field: 'masterRecipeRef' } });
+  t.match(await operator.put(at, { priority: 7, scheduledStartTime: '2020-01-01T00:00:00Z' }), { status: 200 });
   t.match(await operator.put(at, { scheduledStartTime: 'soon' }), { status: 400, body: { field: 'scheduledStartTime' } });
   const manifest = (spec: object) => ({ apiVersion: 'recipe.lineside.io/v1alpha1', kind: 'Batch', metadata: { name: 'applied', namespace: 'site-demo' }, spec });
   for (const spec of [

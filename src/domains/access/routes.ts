@@ -4,6 +4,7 @@ import { parseInstant } from '../../platform/base/instant.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { checkResourceName } from '../../platform/base/resource-name.js';
 import { FRESH_TOKEN_AGE_MAX_MS } from '../../platform/http/barriers/fresh-token.js';
+import { cleared } from '../../platform/http/clearing.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import { created, done, ok, type Reply, type Route, routesFor } from '../../platform/http/route.js';
 import type { Access, SessionBody } from './access.js';
@@ -22,15 +23,6 @@ export interface AccessDeps {
 const route = routesFor<AccessDeps>();
 const Text = v.string();
 const Groups = v.array(v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters')));
-/** An explicit null clears (decisions Q-ERR-16). */
-function cleared<Schema extends v.GenericSchema>(schema: Schema, empty: v.InferOutput<Schema>) {
-  return v.optional(
-    v.pipe(
-      v.nullable(schema),
-      v.transform((value) => value ?? empty),
-    ),
-  );
-}
 const DisplayName = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(128, 'must have at most 128 characters'));
 const AUDIT = { action: 'Request', category: 'auth' } as const;
 

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { checkResourceName } from '../../platform/base/resource-name.js';
+import { clearable, LabelChange, merge } from '../../platform/http/clearing.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
 import { listReply } from '../../platform/http/paged-list.js';
@@ -39,11 +40,18 @@ type BatchResource = Resource<BatchSpec, BatchStatus>;
 const route = routesFor<BatchRouteDeps>();
 const Flat = v.partial(BatchSpec);
 /** `{name?, spec}` or the members of spec flat; a mixture is refused (D-RECIPE-01). */
-const BatchBody = v.lazy((input) =>
-  typeof input === 'object' && input !== null && 'spec' in input
-    ? v.strictObject({ name: v.optional(v.string()), labels: v.optional(Labels), spec: Flat })
-    : v.strictObject({ name: v.optional(v.string()), labels: v.optional(Labels), ...Flat.entries }),
-) as unknown as v.GenericSchema<unknown, Record<string, unknown>>;
+const BatchBody = eitherForm(v.optional(Labels), Flat.entries);
+const BatchChange = eitherForm(LabelChange, Object.fromEntries(Object.entries(BatchSpec.entries).map(([member, schema]) => [member, clearable(schema)])));
+
+function eitherForm(labels: v.GenericSchema, members: v.ObjectEntries): v.GenericSchema<unknown, Record<string, unknown>> {
+  const name = v.optional(v.string());
+  const nested = v.strictObject({ name, labels, spec: v.strictObject(members) });
+  const flat = v.strictObject({ name, labels, ...members });
+  return v.lazy((input) => (typeof input === 'object' && input !== null && 'spec' in input ? nested : flat) as v.GenericSchema) as unknown as v.GenericSchema<
+    unknown,
+    Record<string, unknown>
+  >;
+}
 
 interface Written {
   readonly name: string | undefined;
@@ -119,7 +127,7 @@ export const batchRoutes = [
     path: '/api/v1/sites/{site}/batches/{name}',
     action: 'batch:update',
     tier: 'operate',
-    body: BatchBody,
+    body: BatchChange,
     summary: 'Change a pending batch; afterwards only its description',
     audit: { action: 'Update', category: 'batch', target },
     exists: here,
@@ -129,7 +137,8 @@ export const batchRoutes = [
       const { spec: change, name, labels: given } = split(body);
       if (name !== undefined && name !== params.name) throw invalid('invalid_field', 'name', 'a Batch cannot be renamed: name must be as in the path, or left out');
       const members = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-      const spec = decodeSpec({ ...batch.spec, ...members });
+      const decoded = decodeSpec(merge({ ...batch.spec }, members));
+      const spec = batch.status.phase === 'Pending' ? withRecipeDefaults(store, params.site, decoded) : decoded;
       const labels = writtenKeys(given, batch.metadata.labels, 'labels');
       checkWorkOrderID(spec, batch.spec.workOrderID);
       checkIfMatch(header('if-match'), batch.metadata.resourceVersion);

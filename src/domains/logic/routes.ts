@@ -4,11 +4,12 @@ import { blockTypeEntries } from '../../../runtime/catalog.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
 import { shown } from '../../platform/base/term.js';
+import { AnnotationChange, cleared, LabelChange } from '../../platform/http/clearing.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
 import { checkIfMatch } from '../../platform/http/revision.js';
 import { type Route, routesFor, withRevision } from '../../platform/http/route.js';
-import { Annotations, checkDocument, Labels, writtenKeys } from '../../platform/store/envelope.js';
+import { checkDocument, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { Block, BlockConnection, BlockVariableBinding } from '../control-modules/kind.js';
@@ -47,17 +48,17 @@ const PutBody = v.strictObject({
     v.strictObject({
       name: v.optional(v.string()),
       namespace: v.optional(v.string()),
-      labels: v.optional(Labels),
-      annotations: v.optional(Annotations),
+      labels: LabelChange,
+      annotations: AnnotationChange,
     }),
   ),
   spec: v.strictObject({
     unitRef: v.string(),
     scanInterval: v.union([v.string(), v.number()]),
     blocks: v.array(Block),
-    connections: v.optional(v.array(BlockConnection)),
-    variables: v.optional(v.array(ProgramVariable)),
-    variableBindings: v.optional(v.array(BlockVariableBinding)),
+    connections: cleared(v.array(BlockConnection), []),
+    variables: cleared(v.array(ProgramVariable), []),
+    variableBindings: cleared(v.array(BlockVariableBinding), []),
   }),
 });
 

@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
-import { merge } from '../../platform/http/crud.js';
+import { merge } from '../../platform/http/clearing.js';
 import { decode } from '../../platform/http/json-body.js';
 import { created, done, type RequestContext, type Route } from '../../platform/http/route.js';
 import { companionsOf } from '../../platform/store/companions.js';

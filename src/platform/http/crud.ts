@@ -13,6 +13,7 @@ import type { Kind, StoreReader } from '../store/kind.js';
 import type { Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
 import { type Caller, mayVisit, type Tier } from './caller.js';
+import { AnnotationChange, clearable, LabelChange, merge, withoutDefault } from './clearing.js';
 import { decode } from './json-body.js';
 import { listReply } from './paged-list.js';
 import { checkIfMatch, etagOf, etagOfBody } from './revision.js';
@@ -364,11 +365,6 @@ function entriesOf(schema: v.GenericSchema): Entries | undefined {
   return piped.entries ?? (piped.pipe ? entriesOf(piped.pipe[0]) : undefined);
 }
 
-function withoutDefault(schema: v.GenericSchema): v.GenericSchema {
-  const optional = schema as unknown as { readonly type: string; readonly wrapped?: v.GenericSchema };
-  return optional.wrapped && (optional.type === 'optional' || optional.type === 'nullish' || optional.type === 'exact_optional') ? optional.wrapped : schema;
-}
-
 /**
  * What a body may hold, per form and verb. `merge` fills no defaults, so that a member left out keeps its value, and `null`
  * clears (decisions Q-ERR-16); the merged spec then goes through the kind's own schema.
@@ -376,14 +372,14 @@ function withoutDefault(schema: v.GenericSchema): v.GenericSchema {
 function bodySchema<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'merge' | 'replace'): BodySchema {
   const members = memberEntries(kind, how);
   const name = how === 'create' ? Name : v.optional(Name);
-  const labels = v.optional(Labels);
+  const labels = how === 'create' ? v.optional(Labels) : LabelChange;
   if (kind.body === 'flat') return v.strictObject({ name, ...members }) as unknown as BodySchema;
   const nested =
     kind.body === 'document'
       ? v.strictObject({
           apiVersion: v.optional(v.string()),
           kind: v.optional(v.picklist([kind.kind, ...(kind.aliases ?? [])])),
-          metadata: how === 'create' ? metadataSchema(name) : v.optional(metadataSchema(name)),
+          metadata: how === 'create' ? metadataSchema(name, v.optional(Labels), v.optional(Annotations)) : v.optional(metadataSchema(name, LabelChange, AnnotationChange)),
           spec: v.strictObject(members),
         })
       : v.strictObject({ name, labels, spec: v.strictObject(members) });
@@ -392,8 +388,8 @@ function bodySchema<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'mer
   return v.lazy((input) => (isNested(input) ? nested : flat) as v.GenericSchema) as unknown as BodySchema;
 }
 
-function metadataSchema(name: v.GenericSchema): v.GenericSchema {
-  return v.strictObject({ name, namespace: v.optional(v.string()), labels: v.optional(Labels), annotations: v.optional(Annotations) }) as unknown as v.GenericSchema;
+function metadataSchema(name: v.GenericSchema, labels: v.GenericSchema, annotations: v.GenericSchema): v.GenericSchema {
+  return v.strictObject({ name, namespace: v.optional(v.string()), labels, annotations }) as unknown as v.GenericSchema;
 }
 
 function memberEntries<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'merge' | 'replace'): Entries {
@@ -403,7 +399,7 @@ function memberEntries<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | '
   for (const member of kind.restFields ?? Object.keys(all)) {
     if (member === 'name' || !all[member]) continue;
     const required = kind.required?.includes(member) ?? false;
-    if (how === 'merge') members[member] = v.optional(v.nullable(withoutDefault(all[member])));
+    if (how === 'merge') members[member] = clearable(all[member]);
     else members[member] = required ? withoutDefault(all[member]) : all[member];
   }
   return members;
@@ -423,15 +419,4 @@ function split(kind: Kind, body: unknown): Written {
   const spec = kind.body === 'spec' && isNested(whole) ? whole.spec : rest;
   const flatLabels = kind.body === 'flat' ? undefined : (labels as Record<string, string> | undefined);
   return { name: name as string | undefined, labels: flatLabels, annotations: undefined, spec: kind.body === 'flat' && labels !== undefined ? { ...spec, labels } : spec };
-}
-
-/** An omitted member keeps its value, `null` clears it, anything else replaces it whole (decisions Q-ERR-16). */
-export function merge(before: Readonly<Record<string, unknown>>, change: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const merged: Record<string, unknown> = { ...before };
-  for (const [member, value] of Object.entries(change)) {
-    if (value === undefined) continue;
-    if (value === null) delete merged[member];
-    else merged[member] = value;
-  }
-  return merged;
 }

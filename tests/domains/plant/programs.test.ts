@@ -73,6 +73,8 @@ t.test('PROG-06, PROG-07, PROG-09, PROG-11: a PUT states the whole spec', async 
     status: 200,
     body: { variables: [], dataConnections: [] },
   });
+  const nothing = { connections: null, variables: null, variableBindings: null };
+  t.match(await engineer.put(`${PROGRAMS}/energy`, { metadata: { labels: null }, spec: { unitRef: 'r1', scanInterval: '1s', blocks: spec.blocks, ...nothing } }), { status: 200 });
 });
 
 t.test('PROG-16, decisions Q-PROG-03: the active-batch gate, its one-shot override, and comments that always pass', async (t) => {
