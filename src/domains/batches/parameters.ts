@@ -161,5 +161,10 @@ export function checkValue({ name, type, min, max, choices, unit }: ParameterSpe
 
 /** Identifiers are compared without regard to case (decisions, conventions). */
 export function sameIdentifier(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase();
+  return identifierKey(a) === identifierKey(b);
+}
+
+/** What names are looked up and counted by. */
+export function identifierKey(name: string): string {
+  return name.toLowerCase();
 }

@@ -1,5 +1,6 @@
 /** Decisions of the MES interface that need nothing but values (contract 1, MES; decisions Q-MES-03 to Q-MES-05, Q-MES-19, Q-MES-20). */
 import type { BatchSpec } from '../batches/kind.js';
+import { identifierKey } from '../batches/parameters.js';
 import { isNumberText } from '../../platform/store/fields.js';
 
 export type Availability = 'available' | 'inUse' | 'unavailable';
@@ -107,7 +108,7 @@ function decimalOf(text: string): string {
 }
 
 function byName(parameters: readonly { readonly name: string; readonly value: string }[]): Record<string, string> {
-  return Object.fromEntries(parameters.map(({ name, value }) => [name, value]));
+  return Object.fromEntries(parameters.map(({ name, value }) => [identifierKey(name), value]));
 }
 
 function sameMap(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>, same: (x: string, y: string) => boolean): boolean {

@@ -11,7 +11,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { checkBatch, checkEquipment } from '../batches/creation.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
-import { batchParameters, checkQuantity } from '../batches/parameters.js';
+import { batchParameters, checkQuantity, identifierKey } from '../batches/parameters.js';
 import { resolveEquipment } from '../batches/start.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import { batchSpecOf, type CompleteRequest, completeRequest, differingFields, type OrderRequest } from './rules.js';
@@ -22,10 +22,16 @@ const Instant = v.pipe(
   v.string(),
   v.check((text) => text === '' || isInstantText(text), 'must be a time such as 2026-01-31T09:05:07Z'),
 );
-const Given = v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'));
+const Given = v.pipe(v.string(), v.minLength(1, 'must not be empty'));
 
 export const OrderBody = v.strictObject({
-  workOrderID: v.pipe(Given, v.maxLength(128, 'must be at most 128 characters'), v.regex(LABEL_TEXT, 'must not contain control characters')),
+  workOrderID: v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    v.maxLength(128, 'must be at most 128 characters'),
+    v.regex(LABEL_TEXT, 'must not contain control characters'),
+  ),
   productDefinition: Given,
   quantity: v.optional(
     v.pipe(
@@ -46,8 +52,8 @@ export function orderRequest(body: v.InferOutput<typeof OrderBody>): OrderReques
   const { scheduledStartTime, ...request } = body;
   const names = new Set<string>();
   (body.parameters ?? []).forEach(({ name }, at) => {
-    if (names.has(name)) throw invalid('invalid_field', `parameters[${at}].name`, `parameter ${name} is given twice`);
-    names.add(name);
+    if (names.has(identifierKey(name))) throw invalid('invalid_field', `parameters[${at}].name`, `parameter ${name} is given twice`);
+    names.add(identifierKey(name));
   });
   return { ...request, ...(scheduledStartTime ? { scheduledStartTime } : {}) };
 }

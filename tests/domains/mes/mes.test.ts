@@ -64,6 +64,16 @@ t.test('MES-56: a resubmission is compared field by field after parsing, absent 
     [],
     'a set by name, numbers as decimals',
   );
+  t.same(
+    differs({
+      parameters: [
+        { name: 'X', value: '10' },
+        { name: 'y', value: 'red' },
+      ],
+    }),
+    [],
+    'names as they are applied: in any case',
+  );
   t.same(differs({ scheduledStartTime: '2026-01-01T01:00:00+01:00' }), [], 'one instant');
   t.same(differs({ parameters: [{ name: 'x', value: '10' }] }), ['parameters']);
   t.same(
@@ -143,6 +153,7 @@ t.test('MES-08, MES-09, MES-10, MES-11: what does not fit is refused by field an
     [{ workOrderID: ' ' }, 'workOrderID'],
     [{ workOrderID: 'a\u0007' }, 'workOrderID'],
     [{ productDefinition: 'nothing' }, 'productDefinition'],
+    [{ productDefinition: 'resin-a ' }, 'productDefinition'],
     [{ quantity: 'much' }, 'quantity'],
     [{ quantity: '0' }, 'quantity'],
     [{ quantity: '28000' }, 'quantity'],
