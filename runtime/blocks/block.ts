@@ -75,6 +75,8 @@ export interface BlockType {
   readonly retained: readonly string[];
   /** Inputs the block itself writes, with `$put`, when nothing feeds them. */
   readonly selfWritten: readonly string[];
+  /** State words as they must be so that its outputs go on from where they are under other parameters; called between two scans (D-C-13). */
+  readonly retuned: ((last: LastScan) => Readonly<Record<string, number>>) | undefined;
   readonly stateWords: readonly string[] | undefined;
   /** Words of a text output that is no device state. */
   readonly fixedTexts: readonly string[];
@@ -87,6 +89,16 @@ export interface BlockType {
   readonly total: boolean;
   /** Types that its ANY ports do not take. */
   readonly refuses: readonly DataType[];
+}
+
+/** A block between the last scan with its former parameters and the first one with others. */
+export interface LastScan {
+  /** A word of a text parameter is its index, a time is in ms. */
+  readonly before: Readonly<Record<string, number>>;
+  readonly after: Readonly<Record<string, number>>;
+  readonly state: (word: string) => number;
+  /** Value of an input or output in that scan. */
+  readonly port: (name: string) => number;
 }
 
 export interface ChannelUse {
@@ -118,6 +130,7 @@ export interface BlockRow {
   readonly caches?: readonly string[];
   readonly retained?: readonly string[];
   readonly selfWritten?: readonly string[];
+  readonly retuned?: (last: LastScan) => Readonly<Record<string, number>>;
   readonly stateWords?: readonly string[];
   readonly fixedTexts?: readonly string[];
   readonly channel?: ChannelUse;
@@ -196,6 +209,7 @@ export function block(row: BlockRow): BlockType {
     caches: row.caches ?? [],
     retained: row.retained ?? [],
     selfWritten: row.selfWritten ?? [],
+    retuned: row.retuned,
     stateWords: row.stateWords,
     fixedTexts: row.fixedTexts ?? [],
     channel: row.channel,

@@ -54,6 +54,30 @@ function takeOverBlock(now: Side, index: number, before: Side, twin: number, num
     now.memory.S[sb + at.inputs[n]] = before.memory.S[slot];
     now.memory.written[sb + at.inputs[n]] = before.memory.written[slot];
   });
+  if (block.type.retuned && !block.params.every((value, n) => Object.is(value, old.params[n]))) retune(now, block, at, before, old, from);
+}
+
+/** Other parameters must not make an output jump (D-C-13): the block says which state goes with them. */
+function retune(now: Side, block: LinkedBlock, at: BlockLayout, before: Side, old: LinkedBlock, from: BlockLayout): void {
+  const { type } = old;
+  const last = (slot: number): number => before.memory.S[before.loaded.sb + slot];
+  const named = ({ params }: LinkedBlock): Record<string, number> => Object.fromEntries(type.params.map(({ name }, n) => [name, Number(params[n])]));
+  const state = block.type.retuned?.({
+    before: named(old),
+    after: named(block),
+    state: (word) => (from.state.has(word) ? last(from.state.get(word) as number) : 0),
+    port(name) {
+      const output = type.outputs.findIndex((port) => port.name === name);
+      if (output >= 0) return last(from.outputs[output]);
+      const input = type.inputs.findIndex((port) => port.name === name);
+      const { feed } = old.inputs[input];
+      return from.inputs[input] < 0 && feed.kind === 'constant' ? Number(feed.value) : last(from.inputs[input]);
+    },
+  });
+  for (const [word, value] of Object.entries(state ?? {})) {
+    const slot = at.state.get(word);
+    if (slot !== undefined && Number.isFinite(value)) now.memory.S[now.loaded.sb + slot] = value;
+  }
 }
 
 /** A delay line whose length changed starts anew, and with it the state that points into it. Tables belong to the plan. */

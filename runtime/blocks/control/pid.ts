@@ -1,4 +1,4 @@
-import { block } from '../block.js';
+import { block, type LastScan } from '../block.js';
 
 /**
  * Decisions 5.4, step by step. The mode is settled first, because leaving CAS and set-point tracking write the SP port
@@ -23,6 +23,7 @@ export const PID = block({
   caches: ['gainsMs'],
   retained: ['SP', 'MAN', 'integral'],
   selfWritten: ['SP', 'MAN'],
+  retuned: goOn,
   code: (form) => `
     const mode = $TRK !== 0 ? 1 : $PV.q >= RAW ? 2 : $AUTO === 0 || $manual !== 0 ? 3 : $CAS !== 0 ? 4 : 5;
     const returns = $mode === 2;
@@ -79,3 +80,20 @@ export const PID = block({
     $MODE = mode === 5 ? $text(AUTO) : mode === 4 ? $text(CAS) : mode === 3 ? $text(MAN) : mode === 2 ? $text(BAD) : $text(TRK);
     $MODE.q = 0;`,
 });
+
+/**
+ * The integral takes over what the other gains make of the last error, as far as OUT would jump: a controller that stays at its
+ * limit keeps its integral, and one that a wider limit would let go begins at the limit it was at. The derivative goes with
+ * kp and td, to which it is proportional. In TRK and MAN the integral is made from OUT in each scan, after BAD in the return.
+ */
+function goOn({ before, after, state, port }: LastScan): Readonly<Record<string, number>> {
+  if (state('mode') < 4) return {};
+  const error = port('ERR');
+  const proportional = Math.abs(error) <= after.deadband ? 0 : after.kp * (after.action === 0 ? error : -error);
+  const slope = (params: LastScan['before']): number => (params.action === 0 ? 1 : -1) * params.kp * params.td;
+  const derivative = slope(before) === 0 ? 0 : (state('derivative') * slope(after)) / slope(before);
+  const rest = proportional + derivative + port('FF');
+  const within = (u: number): number => Math.min(Math.max(u, after.outMin), after.outMax);
+  const out = within(state('out'));
+  return { derivative, integral: within(rest + state('integral')) === out ? state('integral') : out - rest };
+}

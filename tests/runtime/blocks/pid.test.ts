@@ -337,6 +337,97 @@ t.test('Decisions 5.1 rule 4: after missed scans and after a change of the scan 
   for (let k = 0; k < 20; k += 1) same(46 - 0.1 * k, 0.05);
 });
 
+t.test('D-C-13: a controller whose gains change goes on from its output, and counts with the new gains from the next scan on', async (t) => {
+  const base = { kp: 2, ti: 'T#4s', SP: 50 };
+  const running = (params: Params, pv = 40): Controller => {
+    const controller = new Controller(params);
+    for (let k = 0; k < 20; k += 1) controller.scan(pv);
+    return controller;
+  };
+  for (const kp of [4, 0.5, 0]) {
+    const controller = running(base);
+    const before = controller.out;
+    controller.swap({ ...base, kp }, 100);
+    t.ok(Math.abs(controller.scan(40) - (before + ((kp * 0.1) / 4) * 10)) < ROUNDING, `kp ${kp}: only the integral moves`);
+    const next = controller.out;
+    t.ok(Math.abs(controller.scan(41) - (next - kp + ((kp * 0.1) / 4) * 9)) < ROUNDING, `kp ${kp}: a change of the measurement acts with the new gain`);
+  }
+  const moving = running(base);
+  const before = moving.out;
+  moving.swap({ ...base, kp: 4 }, 100);
+  t.ok(Math.abs(moving.scan(41) - (before - 4 + ((4 * 0.1) / 4) * 9)) < ROUNDING, 'what the measurement does in that very scan is not taken for a bump');
+
+  const reversed = running({ ...base, action: 'direct', SP: 30 });
+  const direct = reversed.out;
+  reversed.swap({ ...base, SP: 30 }, 100);
+  t.ok(Math.abs(reversed.scan(40) - (direct - ((2 * 0.1) / 4) * 10)) < ROUNDING, 'another direction of action');
+
+  const proportional = running({ kp: 2, SP: 50 });
+  t.equal(proportional.out, 20);
+  proportional.swap({ kp: 3, SP: 50 }, 100);
+  t.equal(proportional.scan(40), 20, 'without an integral time too');
+  t.equal(proportional.scan(42), 14);
+
+  const banded = running({ ...base, deadband: 0 });
+  const outside = banded.out;
+  banded.swap({ ...base, deadband: 15 }, 100);
+  t.equal(banded.scan(40), outside, 'a dead band that swallows the error');
+});
+
+t.test('D-C-13: the derivative goes with its gains: on a ramp the next step is the one that the other gains make on such a ramp', async (t) => {
+  const base = { kp: 2, ti: 'T#100s', td: 'T#1s', SP: 50 };
+  const onRamp = (params: Params): Controller => {
+    const controller = new Controller(params);
+    for (let k = 0; k < 200; k += 1) controller.scan(20 + 0.1 * k);
+    return controller;
+  };
+  const step = (controller: Controller): number => controller.out - controller.scan(20 + 0.1 * 200);
+  for (const more of [{ kp: 3 }, { td: 'T#2s' }, { td: 'T#0s' }, { kp: 3, td: 'T#500ms', n: 5 }]) {
+    const tuned = onRamp(base);
+    tuned.swap({ ...base, ...more }, 100);
+    const [seen, wanted] = [tuned, onRamp({ ...base, ...more })].map(step);
+    t.ok(Math.abs(seen - wanted) < 1e-6, `${JSON.stringify(more)}: ${seen}, ${wanted}`);
+  }
+});
+
+t.test('D-C-13: a controller at its limit stays there when its gains change, and a wider limit does not let it jump', async (t) => {
+  const base = { kp: 2, ti: 'T#4s', SP: 50, outMax: 30 };
+  const saturated = (): Controller => {
+    const controller = new Controller(base);
+    for (let k = 0; k < 50; k += 1) controller.scan(20);
+    return controller;
+  };
+  for (const kp of [4, 1, 0.1]) {
+    const controller = saturated();
+    controller.swap({ ...base, kp }, 100);
+    t.equal(controller.scan(20), 30, `kp ${kp}`);
+  }
+  const reduced = saturated();
+  reduced.swap({ ...base, kp: 0.1 }, 100);
+  for (let k = 0; k < 10; k += 1) reduced.scan(20);
+  t.ok(reduced.scan(60) < 30, 'and is not wound up');
+  const wider = saturated();
+  wider.swap({ ...base, outMax: 100 }, 100);
+  t.ok(Math.abs(wider.scan(20) - (30 + ((2 * 0.1) / 4) * 30)) < ROUNDING, 'from the former limit on');
+  const narrower = saturated();
+  narrower.swap({ ...base, outMax: 10 }, 100);
+  t.equal(narrower.scan(20), 10, 'a narrower limit holds at once');
+});
+
+t.test('D-C-13: in manual and while tracking nothing moves, and the return is as bumpless as ever', async (t) => {
+  const base = { kp: 2, ti: 'T#4s', SP: 50 };
+  const controller = new Controller(base);
+  for (let k = 0; k < 20; k += 1) controller.scan(40);
+  controller.write('AUTO', false);
+  controller.scan(40);
+  controller.write('MAN', 42);
+  controller.scan(40);
+  controller.swap({ ...base, kp: 5 }, 100);
+  t.equal(controller.scan(40), 42);
+  controller.write('AUTO', true);
+  t.ok(Math.abs(controller.scan(40) - (42 + ((5 * 0.1) / 4) * 10)) < ROUNDING);
+});
+
 t.test('Decisions 5.4 steps 3 and 4: a measurement of quality Bad or Raw holds, substitutes or goes to manual, and comes back without a bump', async (t) => {
   const base = { kp: 3, ti: 'T#10s', td: 'T#1s', SP: 50 };
   const rise = (error: number): number => ((3 * 0.1) / 10) * error;
