@@ -42,6 +42,10 @@ export interface CatalogBlock {
   readonly stateWords?: readonly string[];
   readonly channel?: 'input' | 'output';
   readonly retained: boolean;
+  /** Inputs that the block itself writes when nothing feeds them. */
+  readonly selfWritten: readonly string[];
+  /** Its parameters set the length of a memory of past values, which begins anew with another length. */
+  readonly remembers: boolean;
 }
 
 /** Entry of the block type catalogue as `GET blocktypes` serves it (decisions 1.6). */
@@ -100,6 +104,8 @@ function describe(type: BlockType): CatalogBlock {
     ...(type.stateWords && { stateWords: type.stateWords }),
     ...(type.channel && { channel: type.channel.direction }),
     retained: type.retained.length > 0,
+    selfWritten: type.selfWritten,
+    remembers: type.aux !== undefined && type.aux.fill === undefined,
   };
 }
 
@@ -209,6 +215,15 @@ export function portLookup(
     const at = linked.blocks[source.block].type.outputs.findIndex((entry) => entry.name === source.port);
     return { direction: 'output', type: linked.blocks[source.block].outputs[at], fed: false };
   };
+}
+
+/** Words of past values that each block keeps, composites included: another length begins anew (`hot-swap.ts`). */
+export function memoryLengths(network: Parameters<typeof portLookup>[0], composites: readonly CompositeType[], scanIntervalMs: number): readonly number[] {
+  const { network: linked } = linkNetwork(
+    { blocks: network.blocks, connections: network.connections, variables: network.variables ?? [], variableBindings: network.variableBindings ?? [], scanIntervalMs },
+    composites,
+  );
+  return linked.blocks.map(({ auxLength }) => auxLength);
 }
 
 // ---------------------------------------------------------------- I/O: protocols, addresses and simulation (decisions 6, 7)

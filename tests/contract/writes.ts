@@ -106,7 +106,11 @@ const FAMILIES: readonly Family[] = [
       outputBindings: [{ port: 'OUT', blockRef: 'a', portRef: 'OUT' }],
     },
   },
-  { path: `${CRUD}/controlmoduletemplates`, create: { name: 'walk', blocks: [{ name: 'a', type: 'MUL', params: { IN2: 2 } }] }, change: { moduleType: 'other' } },
+  {
+    path: `${CRUD}/controlmoduletemplates`,
+    create: { name: 'walk', blocks: [{ name: 'a', type: 'MUL', params: { IN2: 2 } }], parameters: [{ name: 'gain', blockRef: 'a', param: 'IN2', tunable: true }] },
+    change: { moduleType: 'other' },
+  },
   { path: `${S}/controlmodules`, create: { name: 'walk', parentName: 'walk', parentKind: 'Unit', templateRef: 'walk' } },
   { path: `${S}/fbnetworks`, name: 'walk-program', create: { metadata: { name: 'walk-program' }, spec: PROGRAM }, change: { spec: { ...PROGRAM, scanInterval: '2s' } } },
   {
@@ -202,6 +206,7 @@ async function plantFloor(story: Story): Promise<void> {
   await story.send(`POST ${S}/units/{name}/runtime/write`, { name: 'rx101' }, { body: { writes: [{ address: 'xv101.reset', value: false }] } });
   await story.send(`POST ${S}/mode`, {}, { body: { kind: 'ControlModule', name: 'xv101', mode: 'Automatic' } });
   await story.send(`POST ${S}/controlmodules/{cm}/override-hot-swap`, { cm: 'xv101' }, { body: REASON });
+  await story.send(`PUT ${S}/controlmodules/{cm}/parameters`, { cm: 'walk' }, { body: { ...REASON, values: { gain: 3 } } });
   await story.send(`POST ${S}/controlmodules/{cm}/interlock/bypass`, { cm: 'xv101' }, { body: { ...REASON, duration: '1m' } });
   await story.send(`DELETE ${S}/controlmodules/{cm}/interlock/bypass`, { cm: 'xv101' });
   for (const action of ['start', 'stop']) await story.send(`POST ${S}/units/{name}/runtime/recording`, { name: 'rx101' }, { body: { action } });

@@ -217,7 +217,7 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
       after: shown(kind, spec),
     }),
   );
-  return { step, operation: before ? 'configured' : 'created', warnings };
+  return { step, operation: before ? 'configured' : 'created', warnings: [...warnings, ...(ruled?.warnings ?? [])] };
 }
 
 /** Labels or annotations to write; undefined when they stay as they are. */

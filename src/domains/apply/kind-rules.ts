@@ -8,6 +8,8 @@ import type { AlarmSpec, AlarmStatus } from '../alarms/kind.js';
 import { type BatchStatus, isFinalBatch } from '../batches/kind.js';
 import { passModuleGate, passTemplateGate } from '../control-modules/gate.js';
 import type { ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from '../control-modules/kind.js';
+import { tuningLost } from '../control-modules/parameters.js';
+import { resolvedModuleOf } from '../control-modules/rules.js';
 import { passGate } from '../logic/hot-swap.js';
 import type { ControlProgramSpec, ControlProgramStatus } from '../logic/kind.js';
 import { timestamp } from '../../platform/base/clock.js';
@@ -23,7 +25,7 @@ export interface ApplyCase {
 }
 
 /** Refuses, or returns the status to write with the change. */
-type ApplyRule = (request: ApplyCase) => { readonly status?: unknown; readonly puts?: readonly Put[] } | undefined;
+type ApplyRule = (request: ApplyCase) => { readonly status?: unknown; readonly puts?: readonly Put[]; readonly warnings?: readonly string[] } | undefined;
 
 const RULES: Readonly<Record<string, ApplyRule>> = {
   /** The active-batch gate holds for apply as well; an armed override is used up. */
@@ -34,7 +36,9 @@ const RULES: Readonly<Record<string, ApplyRule>> = {
 
   ControlModule({ before, changed, spec, read, terms }) {
     if (!before || !changed) return undefined;
-    return { status: passModuleGate(before as Resource<ControlModuleSpec, ControlModuleStatus>, spec as ControlModuleSpec, read, terms) };
+    const module = before as Resource<ControlModuleSpec, ControlModuleStatus>;
+    const [was, will] = [module, { spec: spec as ControlModuleSpec }].map((each) => resolvedModuleOf(read, each)?.parameters ?? []);
+    return { status: passModuleGate(module, spec as ControlModuleSpec, read, terms), warnings: tuningLost(module.status.tuning ?? [], was, will) };
   },
 
   ControlModuleTemplate({ before, changed, spec, read, terms }) {

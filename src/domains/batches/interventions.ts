@@ -13,7 +13,7 @@ export interface Intervention {
   /** The audit record that is committed with it, as the first of its change. */
   readonly audit: AuditDraft;
   readonly at: string;
-  /** What was done, for the list of operator actions: `Write`, `Mode`, `Bypass`. */
+  /** What was done, for the list of operator actions: `Write`, `Mode`, `Bypass`, `Tuning`. */
   readonly action: string;
   readonly value: string;
   readonly previousValue: string;

@@ -6,13 +6,15 @@ import type { Resource, Condition } from '../../platform/store/resource.js';
 import { PROGRAM } from '../logic/rules.js';
 import { NO_BYPASS } from './bypass.js';
 import { type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
+import { tuningKept } from './parameters.js';
 import { unfedOf } from './unfed.js';
 import { danglingOf, mergeTags, modeOf, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
 
 /** `notes`: what of its logic reads nothing. */
 export function templateBody(resource: Resource<ControlModuleTemplateSpec>): unknown {
   const notes = unfedOf(resource.spec);
-  return { name: resource.metadata.name, ...resource.spec, ...(notes.length > 0 ? { notes } : {}), ...metadataBody(resource) };
+  const { parameters = [] } = resource.spec;
+  return { name: resource.metadata.name, ...resource.spec, parameters, ...(notes.length > 0 ? { notes } : {}), ...metadataBody(resource) };
 }
 
 const HEALTH = { Running: 'Running', Degraded: 'Running', Error: 'CompileError', Stopped: 'Down', Pending: 'Unknown' } as const;
@@ -49,6 +51,7 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
     effectiveTags: (resolved?.tags ?? []).map(({ type: _type, min, max, ...tag }) => ({ ...tag, engMin: bound(min), engMax: bound(max) })),
     inputBindings: spec.inputBindings,
     paramOverrides: spec.paramOverrides,
+    parameters: parametersBody(resource, read),
     ioModules: resolved?.ioModules ?? [],
     program: read.get(PROGRAM, metadata.site, metadata.name) ? metadata.name : '',
     interlockBypass: shown(status.interlockBypass ?? NO_BYPASS),
@@ -56,6 +59,18 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
     conditions: [...status.conditions, configuration(dangling), ...degraded(read, metadata.site, metadata.name)],
     ...metadataBody(resource),
   };
+}
+
+/** Tunable parameters with the value the module has, and who gave it to it (D-C-13). */
+export function parametersBody(resource: Resource<ControlModuleSpec, ControlModuleStatus>, read: StoreReader): readonly unknown[] {
+  const parameters = resolvedModuleOf(read, resource)?.parameters ?? [];
+  const tuning = tuningKept(resource.status.tuning ?? [], parameters);
+  return parameters.map(({ declared, tag, value, templateValue }) => {
+    const { name, blockRef, param, engUnits, description } = declared;
+    const last = tuning.find((each) => each.name === name);
+    const tuned = last ? { previous: last.previous, by: last.by, at: last.at, reason: last.reason } : null;
+    return { name, blockRef, param, dataType: tag.dataType, value, templateValue, engMin: bound(tag.min), engMax: bound(tag.max), engUnits, description, tuned };
+  });
 }
 
 /** Whether everything the module refers to is there (decisions D-UNIT-02). */

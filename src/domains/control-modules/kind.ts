@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
+import type { ParamValue } from '../../../runtime/vocabulary/network.js';
 import type { Term } from '../../platform/base/term.js';
 import type { HotSwapOverride } from '../logic/kind.js';
 import { DurationText, Identifier, Required, Scalar, ScalarMap, TagName, Text } from '../../platform/store/fields.js';
@@ -76,6 +77,21 @@ export const BlockVariableBinding = v.strictObject({ variable: Required, blockRe
 
 export const TemplateInput = v.strictObject({ name: Identifier, dataType: ControlDataType, defaultValue: Text, description: Text });
 
+/** A block parameter that has a name outside its block; a tunable one is a tag `<module>.par.<name>` (D-C-13). */
+export const TemplateParameter = v.strictObject({
+  name: TagName,
+  blockRef: Required,
+  param: Required,
+  tunable: v.optional(v.boolean(), false),
+  /** That of the block; stored with the template. */
+  dataType: v.optional(ControlDataType),
+  engMin: Text,
+  engMax: Text,
+  engUnits: Text,
+  description: Text,
+});
+export type TemplateParameter = v.InferOutput<typeof TemplateParameter>;
+
 export const ControlModuleTemplateSpec = v.strictObject({
   moduleType: Text,
   deviceClass: v.optional(v.picklist(['', ...DEVICE_CLASSES]), ''),
@@ -88,6 +104,8 @@ export const ControlModuleTemplateSpec = v.strictObject({
   blocks: v.optional(v.array(Block), []),
   dataConnections: v.optional(v.array(BlockConnection), []),
   variableBindings: v.optional(v.array(BlockVariableBinding), []),
+  /** Absent and not empty where none was given, as in templates of release 0.1.0. */
+  parameters: v.optional(v.array(TemplateParameter)),
   /** Compile input only: never stored (contract 3, Control-module template). */
   structuredText: v.optional(v.string()),
   description: Text,
@@ -102,7 +120,20 @@ export const ControlModuleTemplate: Kind<ControlModuleTemplateSpec, Readonly<Rec
   path: 'controlmoduletemplates',
   spec: ControlModuleTemplateSpec,
   body: 'flat',
-  restFields: ['moduleType', 'deviceClass', 'symbolId', 'measuredVariable', 'scanInterval', 'inputs', 'tags', 'blocks', 'dataConnections', 'variableBindings', 'structuredText'],
+  restFields: [
+    'moduleType',
+    'deviceClass',
+    'symbolId',
+    'measuredVariable',
+    'scanInterval',
+    'inputs',
+    'tags',
+    'blocks',
+    'dataConnections',
+    'variableBindings',
+    'parameters',
+    'structuredText',
+  ],
   apply: { how: 'yes' },
   initialStatus: () => ({}),
   // a text says what its inputs lead to
@@ -140,6 +171,16 @@ export interface InterlockBypass {
   readonly term?: Term;
 }
 
+/** The last change of a parameter by its route; its value is a parameter override of the spec. */
+export interface Tuning {
+  readonly name: string;
+  readonly value: ParamValue;
+  readonly previous: ParamValue;
+  readonly by: string;
+  readonly at: string;
+  readonly reason: string;
+}
+
 export interface ControlModuleStatus {
   readonly message: string;
   /** Where it is reported it takes precedence over the one of the spec (contract 2, Equipment mode). */
@@ -147,6 +188,7 @@ export interface ControlModuleStatus {
   readonly interlockBypass?: InterlockBypass;
   /** One edit of its logic may pass while its unit works. */
   readonly hotSwapOverride?: HotSwapOverride;
+  readonly tuning?: readonly Tuning[];
   readonly overrides: readonly { readonly tag: string; readonly value: string; readonly by: string; readonly at: string }[];
   readonly conditions: readonly Condition[];
 }

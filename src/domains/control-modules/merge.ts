@@ -5,13 +5,14 @@
  * Invariant: what is stored stays unmerged; an instance tag overrides its template tag field by field.
  */
 import { printReal } from '../../../runtime/language/print.js';
+import { parseDuration } from '../../../runtime/language/time-text.js';
 import { typedReal } from '../../../runtime/language/value-text.js';
 import type { NetworkOutput } from '../../../runtime/language/lower.js';
 import { type DataType, iecType, tagType } from '../../../runtime/vocabulary/data-types.js';
 import type { BlockSpec, Connection, NetworkVariable, ParamValue, VariableBinding } from '../../../runtime/vocabulary/network.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import { evaluateBound } from './bounds.js';
-import type { ControlModuleSpec, ControlModuleTemplateSpec, InstanceTag, TemplateTag } from './kind.js';
+import type { ControlModuleSpec, ControlModuleTemplateSpec, InstanceTag, TemplateParameter, TemplateTag } from './kind.js';
 
 export interface MergedTag extends TemplateTag {
   /** The entry came from the template untouched. */
@@ -35,6 +36,15 @@ export interface ModuleInput {
   readonly value?: ParamValue;
 }
 
+/** A tunable block parameter of a module with the value it has there (D-C-13). */
+export interface ModuleParameter {
+  readonly declared: TemplateParameter;
+  readonly tag: EffectiveTag;
+  readonly value: ParamValue;
+  /** What it has where the module says nothing. */
+  readonly templateValue: ParamValue;
+}
+
 /** Everything the unit plan builder needs to know of one control module. */
 export interface ResolvedModule {
   readonly template: string;
@@ -51,9 +61,14 @@ export interface ResolvedModule {
   readonly variableBindings: readonly VariableBinding[];
   readonly inputs: readonly ModuleInput[];
   readonly tags: readonly EffectiveTag[];
+  /** Tunable parameters; `readableTags` has them as tags. */
+  readonly parameters: readonly ModuleParameter[];
   /** I/O modules behind its channels, sorted. */
   readonly ioModules: readonly string[];
 }
+
+/** `<module>.par.<name>`: no tag has a dot in its name, so none is in the way. */
+const PARAMETER_PREFIX = 'par.';
 
 /** Block types that stand for one channel; a tag's `channel` sets their `addr`. */
 export const CHANNEL_BLOCKS: readonly string[] = ['AI', 'AO', 'DI', 'DO'];
@@ -157,8 +172,47 @@ export function resolveModule(module: ControlModuleSpec, template: ControlModule
     variableBindings: template.variableBindings,
     inputs,
     tags: effectiveTags(merged, blocks, defaults),
+    parameters: moduleParameters(template, blocks, defaults),
     ioModules: ioModulesOf(merged, blocks),
   };
+}
+
+/** Admission lets no parameter be tunable that has no value. */
+function moduleParameters({ parameters = [], blocks: own }: ControlModuleTemplateSpec, blocks: readonly BlockSpec[], defaults: ParamDefaults): ModuleParameter[] {
+  return parameters
+    .filter(({ tunable }) => tunable)
+    .map((declared): ModuleParameter => {
+      const { name, dataType = 'Float', engMin, engMax, engUnits } = declared;
+      const type = iecType(dataType) ?? 'REAL';
+      const min = parameterBound(engMin, type, blocks, defaults);
+      const max = parameterBound(engMax, type, blocks, defaults);
+      const bounds = { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
+      return {
+        declared,
+        tag: { ...EMPTY_TAG, name: `${PARAMETER_PREFIX}${name}`, dataType, engMin, engMax, engUnits, inherited: true, type, ...bounds },
+        value: paramOf(blocks, declared, type, defaults),
+        templateValue: paramOf(own, declared, type, defaults),
+      };
+    });
+}
+
+/** A bound of a time is a duration, `T#10s`, or as that of a tag, in ms. */
+export function parameterBound(text: string, type: DataType, blocks: readonly BlockSpec[], defaults: ParamDefaults): number | undefined {
+  return (type === 'TIME' ? parseDuration(text.trim()) : null) ?? evaluateBound(text, blocks, defaults);
+}
+
+/** Numbers as numbers: a parameter may have been written as text. */
+function paramOf(blocks: readonly BlockSpec[], { blockRef, param }: TemplateParameter, type: DataType, defaults: ParamDefaults): ParamValue {
+  const block = blocks.find(({ name }) => name === blockRef);
+  const given = block?.params && Object.hasOwn(block.params, param) ? block.params[param] : undefined;
+  const value = given ?? (block && defaults(block.type, param)) ?? '';
+  if (typeof value !== 'string' || type === 'TIME') return value;
+  return isNumberText(value) ? Number(value) : (typedReal(value) ?? value);
+}
+
+/** Tags of a module as they are read: those of its engineering, behind them its tunable parameters. */
+export function readableTags({ tags, parameters }: ResolvedModule): readonly EffectiveTag[] {
+  return parameters.length === 0 ? tags : [...tags, ...parameters.map(({ tag }) => tag)];
 }
 
 function bindInput(input: ControlModuleTemplateSpec['inputs'][number], bindings: ControlModuleSpec['inputBindings']): ModuleInput {

@@ -7,6 +7,7 @@ import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-r
 import { moduleBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate } from './gate.js';
 import { ControlModule, ControlModuleTemplate } from './kind.js';
+import { tuningRoutes } from './tuning-routes.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 
@@ -47,5 +48,6 @@ export const controlModuleRoutes: readonly Route[] = [
     },
   }),
   overrideHotSwap,
+  ...tuningRoutes,
   ...bypassRoutes,
 ];

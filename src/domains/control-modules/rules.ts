@@ -4,8 +4,9 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { blockType } from '../../../runtime/catalog.js';
+import { blockType, memoryLengths } from '../../../runtime/catalog.js';
 import type { NetworkOutput } from '../../../runtime/language/lower.js';
+import { parseDuration as parseTimeBound } from '../../../runtime/language/time-text.js';
 import { parseValueText } from '../../../runtime/language/value-text.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
@@ -24,7 +25,8 @@ import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '..
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { workOn } from '../plant/unit-owner.js';
 import { parseBound, references } from './bounds.js';
-import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplate, ControlModuleTemplateSpec, TemplateTag } from './kind.js';
+import { admitParameters, checkFree, checkParameterValues } from './parameters.js';
+import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplate, ControlModuleTemplateSpec, TemplateParameter, TemplateTag } from './kind.js';
 import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams, type ParamDefaults, type ResolvedModule, resolveModule, tagOfOutput } from './merge.js';
 
 export { type EffectiveTag, effectiveTags, ioModuleOf, type MergedTag, mergeTags, type ResolvedModule, resolveModule } from './merge.js';
@@ -44,7 +46,7 @@ type ModuleAdmission = Admission<ControlModuleSpec, ControlModuleStatus>;
 // ---------------------------------------------------------------- template
 
 /** @throws Refusal 422 with diagnostics for structured text outside the dataflow subset, 400 for everything else. */
-export function admitTemplate(input: ControlModuleTemplateSpec, { read, before }: TemplateAdmission): ControlModuleTemplateSpec {
+export function admitTemplate(input: ControlModuleTemplateSpec, { name, read, before }: TemplateAdmission): ControlModuleTemplateSpec {
   const composites = compositesOf(read);
   const spec = input.structuredText === undefined ? input : compileTemplate(input, input.structuredText, composites, before?.spec.tags ?? []);
   const { structuredText: _text, ...stored } = spec;
@@ -52,7 +54,36 @@ export function admitTemplate(input: ControlModuleTemplateSpec, { read, before }
   checkInputs(stored);
   checkNetwork(networkOf(stored), composites, stored.tags, templatePath);
   checkTags(stored.tags, stored, composites);
-  return stored;
+  if (!stored.parameters) return stored;
+  const parameters = admitParameters(stored.parameters, { network: networkOf(stored), tags: stored.tags, composites });
+  parameters.forEach((parameter, index) => {
+    for (const bound of ['engMin', 'engMax'] as const) checkParameterBound(parameter, bound, `parameters[${index}].${bound}`, stored, composites);
+  });
+  const complete = { ...stored, parameters };
+  checkParameterValues(
+    resolveModule({ ...BARE_MODULE, templateRef: name }, complete, paramDefault(read)).parameters,
+    (parameter) => `parameters[${parameters.indexOf(parameter)}]`,
+  );
+  return complete;
+}
+
+/** An instance that says nothing. */
+export const BARE_MODULE: ControlModuleSpec = {
+  parentName: '',
+  parentKind: 'Unit',
+  templateRef: '',
+  symbolId: '',
+  measuredVariable: '',
+  description: '',
+  tags: [],
+  inputBindings: [],
+  paramOverrides: [],
+  mode: '',
+};
+
+function checkParameterBound(parameter: TemplateParameter, bound: 'engMin' | 'engMax', field: string, spec: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
+  const isTime = iecType(parameter.dataType ?? '') === 'TIME';
+  if (!isTime || parseTimeBound(parameter[bound].trim()) === null) checkBound(parameter[bound], field, spec, composites);
 }
 
 /**
@@ -182,7 +213,7 @@ export function admitModule(spec: ControlModuleSpec, context: ModuleAdmission): 
   mustExist(read, TEMPLATE, '', spec.templateRef, 'templateRef');
   if (spec.parentName !== '') checkParent(spec, context);
   const template = read.get(TEMPLATE, '', spec.templateRef) as Resource<ControlModuleTemplateSpec>;
-  checkInstance(spec, template.spec, compositesOf(read));
+  checkInstance(spec, template.spec, read);
   if (!context.before) refuseProgramName(context);
   return { ...spec, tags: spec.tags.map(({ inherited: _, ...tag }) => tag) };
 }
@@ -205,7 +236,8 @@ function checkParent(spec: ControlModuleSpec, { read, site, name }: ModuleAdmiss
   }
 }
 
-function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, composites: readonly CompositeType[]): void {
+export function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, read: StoreReader): void {
+  const composites = compositesOf(read);
   const inTemplate = new Set(template.tags.map((tag) => tag.name));
   spec.tags.forEach((tag, index) => {
     if (!inTemplate.has(tag.name) && tag.dataType === undefined)
@@ -223,13 +255,46 @@ function checkInstance(spec: ControlModuleSpec, template: ControlModuleTemplateS
     if (bound.has(key)) throw invalid('invalid_field', `${field}.name`, `input ${binding.name} is bound twice`);
     bound.add(key);
     if ((binding.source === undefined) === (binding.value === undefined)) throw invalid('invalid_field', field, `input ${binding.name} must have either a source or a value`);
-    if (binding.source !== undefined && !/^[^.]+\.[^.]+$/.test(binding.source))
+    if (binding.source !== undefined && !/^[^.]+\.(par\.)?[^.]+$/.test(binding.source))
       throw invalid('invalid_field', `${field}.source`, `source of input ${binding.name} must have the form <controlModule>.<tag>`);
   });
   const tags = mergeTags(template.tags, spec.tags);
   const instance = { ...template, blocks: overrideParams(template.blocks, spec.paramOverrides) as ControlModuleTemplateSpec['blocks'] };
   checkNetwork(networkOf(instance), composites, tags, (path) => overridePath(path, spec, template));
   checkTags(tags, instance, composites);
+  if (!template.parameters) return;
+  const surroundings = { network: networkOf(instance), tags, composites };
+  // what an instance tag writes is no longer the template's to tune
+  for (const parameter of template.parameters) if (parameter.tunable) checkFree(parameter, 'tags', surroundings);
+  checkParameterValues(resolveModule(spec, template, paramDefault(read)).parameters, (parameter) => overrideField(parameter, spec));
+}
+
+/**
+ * A module with other values of its parameters, as its network would run.
+ * @throws Refusal 400 for what its own admission refuses, `fieldOf` naming the value; and where a memory of past values would begin anew.
+ */
+export function checkTuned(module: ModuleResource, paramOverrides: ControlModuleSpec['paramOverrides'], read: StoreReader, fieldOf: (parameter: string) => string): void {
+  const { spec, metadata } = module;
+  const template = read.get(TEMPLATE, '', spec.templateRef)?.spec;
+  const before = resolvedModuleOf(read, module);
+  if (!template || !before) return;
+  const after = { ...spec, paramOverrides };
+  const tuned = resolveModule(after, template, paramDefault(read));
+  checkParameterValues(tuned.parameters, ({ name }) => fieldOf(name));
+  checkInstance(after, template, read);
+  const unit = read.get(UNIT, metadata.site, unitOf(read, metadata.site, spec));
+  const scanIntervalMs = parseDuration(tuned.scanInterval || unit?.spec.scanInterval || '') ?? SCAN_INTERVAL_DEFAULT_MS;
+  const composites = compositesOf(read);
+  const lengths = (blocks: ResolvedModule['blocks']) => memoryLengths({ ...networkOf(template), blocks }, composites, scanIntervalMs);
+  if (!isDeepStrictEqual(lengths(before.blocks), lengths(tuned.blocks)))
+    throw invalid('invalid_field', 'values', 'one of the values is the length of a memory of past values, which would begin anew; edit the template instead');
+}
+
+const SCAN_INTERVAL_DEFAULT_MS = 100; // decisions 1.5, of a unit
+
+function overrideField({ name, blockRef, param }: TemplateParameter, spec: ControlModuleSpec): string {
+  const index = spec.paramOverrides.findLastIndex((override) => override.blockRef === blockRef && override.param === param);
+  return index < 0 ? `templateRef (parameter ${name})` : `paramOverrides[${index}].value`;
 }
 
 /** A problem of an overridden parameter is a problem of the override. */
@@ -341,7 +406,7 @@ export function danglingOf(read: StoreReader, { spec, metadata }: Pick<ModuleRes
 function misfitOf(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, read: StoreReader): string {
   if (spec.tags.length + spec.paramOverrides.length + spec.inputBindings.length === 0) return '';
   try {
-    checkInstance(spec, template, compositesOf(read));
+    checkInstance(spec, template, read);
     return '';
   } catch (refusal) {
     return `the module no longer fits its template ${spec.templateRef}: ${(refusal as Error).message}`;

@@ -11,8 +11,8 @@ import { Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { EffectiveTag } from '../control-modules/merge.js';
-import { modulesOf, resolvedModuleOf, TEMPLATE } from '../control-modules/rules.js';
-import { resolveModule } from '../control-modules/merge.js';
+import { BARE_MODULE, modulesOf, resolvedModuleOf, TEMPLATE } from '../control-modules/rules.js';
+import { readableTags, resolveModule } from '../control-modules/merge.js';
 import type { OperationTemplate, OutputSpec, ParameterSpec, PhaseTemplate, PhaseTemplateSpec, ProcedureTemplate, UnitProcedureTemplate } from './kind.js';
 
 const PHASE_TEMPLATE = kindNamed<typeof PhaseTemplate>('PhaseTemplate');
@@ -42,29 +42,17 @@ export function phaseEnvironment(read: StoreReader, site: string, unit: string):
       const templates = read.list(TEMPLATE, '').filter((template) => template.spec.moduleType === moduleType);
       if (templates.length !== 1) return undefined;
       const [{ metadata, spec }] = templates;
-      const bare = {
-        parentName: '',
-        parentKind: 'Unit',
-        templateRef: metadata.name,
-        symbolId: '',
-        measuredVariable: '',
-        description: '',
-        tags: [],
-        inputBindings: [],
-        paramOverrides: [],
-        mode: '',
-      } as const;
-      const resolved = resolveModule({ ...bare, tags: [], inputBindings: [], paramOverrides: [] }, spec);
+      const resolved = resolveModule({ ...BARE_MODULE, templateRef: metadata.name }, spec);
       // an instance may move the bounds, so those of the template are not held against a literal
       return tableOf(
-        resolved.tags.map(({ min: _min, max: _max, ...tag }) => tag),
+        readableTags(resolved).map(({ min: _min, max: _max, ...tag }) => tag),
         resolved.blocks,
       );
     },
     tagsOfModule(name) {
       const module = modules?.get(name);
       const resolved = module && resolvedModuleOf(read, module);
-      return resolved && tableOf(resolved.tags, resolved.blocks);
+      return resolved && tableOf(readableTags(resolved), resolved.blocks);
     },
   };
 }

@@ -12,6 +12,7 @@ import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
+import { readableTags } from '../control-modules/merge.js';
 import { modeOf, resolvedModuleOf, unitOf } from '../control-modules/rules.js';
 import { ControlProgram, FunctionBlockType, ownerOfProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
@@ -109,7 +110,7 @@ function moduleEntries(read: StoreReader, site: string): TagEntry[] {
     if (!resolved) return [];
     const { name, labels } = module.metadata;
     const unit = unitOf(read, site, module.spec);
-    return resolved.tags.map((tag) => {
+    return readableTags(resolved).map((tag) => {
       const path = `${name}.${tag.name}`;
       return entryOf({
         site,

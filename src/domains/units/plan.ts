@@ -52,7 +52,11 @@ export function planContent(site: string, unit: string, sources: PlanSources): P
   const programs = sources.read.list(ControlProgram, site).filter((program) => program.spec.unitRef === unit && ownerOfProgram(program.metadata) === undefined);
   const images = new ImageList(sources.image);
   const tags = [
-    ...modules.flatMap((module) => module.resolved.tags.map((tag) => moduleTag(module.name, tag, images))),
+    ...modules.flatMap(({ name, resolved }) => [
+      ...resolved.tags.map((tag) => moduleTag(name, tag, bindingOf(tag, images))),
+      // what the networks of this plan run with: another value is another plan
+      ...resolved.parameters.map(({ tag, value }) => moduleTag(name, tag, { kind: 'stored', initial: value })),
+    ]),
     ...programs.flatMap((program) => programTags(program.metadata.name, program.spec)),
   ];
   const slots = new Map(tags.map((tag, slot) => [tag.address, slot]));
@@ -145,7 +149,7 @@ class ImageList {
   }
 }
 
-function moduleTag(module: string, tag: EffectiveTag, images: ImageList): TagPlan {
+function moduleTag(module: string, tag: EffectiveTag, binding: TagPlan['binding']): TagPlan {
   return {
     address: `${module}.${tag.name}`,
     network: module,
@@ -155,7 +159,7 @@ function moduleTag(module: string, tag: EffectiveTag, images: ImageList): TagPla
     ...(tag.min === undefined ? {} : { engMin: tag.min }),
     ...(tag.max === undefined ? {} : { engMax: tag.max }),
     cyclic: tag.publishMode !== 'onChange',
-    binding: bindingOf(tag, images),
+    binding,
   };
 }
 
