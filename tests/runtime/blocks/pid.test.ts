@@ -382,7 +382,8 @@ t.test('D-C-13: the derivative goes with its gains: on a ramp the next step is t
     return controller;
   };
   const step = (controller: Controller): number => controller.out - controller.scan(20 + 0.1 * 200);
-  for (const more of [{ kp: 3 }, { td: 'T#2s' }, { td: 'T#0s' }, { kp: 3, td: 'T#500ms', n: 5 }]) {
+  const others: readonly Params[] = [{ kp: 3 }, { td: 'T#2s' }, { td: 'T#0s' }, { kp: 3, td: 'T#500ms', n: 5 }];
+  for (const more of others) {
     const tuned = onRamp(base);
     tuned.swap({ ...base, ...more }, 100);
     const [seen, wanted] = [tuned, onRamp({ ...base, ...more })].map(step);
