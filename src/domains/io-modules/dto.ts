@@ -4,7 +4,7 @@ import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { IOModuleSpec, IOModuleStatus, SimulationPresetSpec } from './kind.js';
 import { isEnabled, outputsStatus, type OutputsStatus, servedConditions } from './outputs.js';
-import { IO_MODULE, normalAddress } from './rules.js';
+import { IO_MODULE, normalAddress, UNSET } from './rules.js';
 
 /** Where secrets are looked up; the gateway learns only whether they are there, never their content. */
 export interface Secrets {
@@ -29,10 +29,10 @@ export function ioModuleBody(resource: Resource<IOModuleSpec, IOModuleStatus>, r
     enabled: isEnabled(spec),
     options,
     channels: spec.channels.map((channel) => channelBody(channel, status)),
-    ...(simulation ? { simulation } : {}),
-    ...(security ? { security } : {}),
-    ...(failSafe ? { failSafe } : {}),
-    ...(probePlacement ? { probePlacement } : {}),
+    simulation: simulation ?? UNSET.simulation,
+    security: security ?? UNSET.security,
+    failSafe: failSafe ?? UNSET.failSafe,
+    probePlacement: probePlacement ?? UNSET.probePlacement,
     description: spec.description,
     state: status.state,
     message: status.message,

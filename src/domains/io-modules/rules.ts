@@ -54,7 +54,8 @@ export function presetDependents(read: StoreReader, site: string, preset: string
   return dependentsIn(read, IO_MODULE, site, ({ spec }) => spec.simulation?.preset === preset);
 }
 
-export function admitModule(spec: IOModuleSpec, context: ModuleAdmission): IOModuleSpec {
+export function admitModule(given: IOModuleSpec, context: ModuleAdmission): IOModuleSpec {
+  const spec = withoutUnset(given);
   checkPlacement(spec, context);
   checkSecurity(spec);
   checkFailSafe(spec);
@@ -65,6 +66,19 @@ export function admitModule(spec: IOModuleSpec, context: ModuleAdmission): IOMod
   checkChannelValues(spec);
   checkSimulation(spec, context);
   return keepPassword(spec, context.before?.spec);
+}
+
+/** What a member reads as while it was never set (decisions 1.4). */
+export const UNSET = {
+  simulation: { preset: '', seed: 0, addressMap: {}, behaviors: [], faults: [] },
+  security: {},
+  failSafe: { posture: '', timeout: '', heartbeatChannel: '', outputs: [] },
+  probePlacement: { nodeSelector: {} },
+} as const;
+
+/** A member that says no more than its default is not set, so that what was read can be sent back: an empty `security` drops no password. */
+function withoutUnset(spec: IOModuleSpec): IOModuleSpec {
+  return Object.fromEntries(Object.entries(spec).filter(([member, value]) => !isDeepStrictEqual(value, (UNSET as Readonly<Record<string, unknown>>)[member]))) as IOModuleSpec;
 }
 
 /** Who serves it: a controller, or a shared network probe that may be pinned to nodes (contract 3, I/O module). */

@@ -37,6 +37,31 @@ t.test('IO-01, IO-02, IO-03, IO-04, IO-06: the read body has its verdicts', asyn
   t.match((await admin.get(`${MODULES}/plc`)).body, { distinctAssetRecord: false });
 });
 
+t.test('IO-01, IO-05: what was never set reads back with its defaults, and can be sent back as it was read', async (t) => {
+  const members = {
+    simulation: { preset: '', seed: 0, addressMap: {}, behaviors: [], faults: [] },
+    security: {},
+    failSafe: { posture: '', timeout: '', heartbeatChannel: '', outputs: [] },
+    probePlacement: { nodeSelector: {} },
+  };
+  const made = await admin.post(MODULES, {
+    name: 'plain',
+    controllerRef: 'edge-1',
+    protocol: 'opcua',
+    address: 'opc.tcp://plc:4840',
+    options: { username: 'op', password: 'hunter2' },
+  });
+  t.match(made, { status: 201, body: members }, made.text);
+  t.same(made.body.security, {});
+  const back = await admin.put(`${MODULES}/plain`, members);
+  t.match(back, { status: 200, body: { ...members, credentials: 'plaintext' } }, 'an empty security is none, so the password stays');
+  t.notOk(['simulation', 'security', 'probePlacement'].some((member) => member in (plant.store.get(IOModule, 'north', 'plain')?.spec ?? {})));
+  await admin.put(`${MODULES}/plain`, { security: { authType: 'Anonymous' } });
+  t.match(await admin.put(`${MODULES}/plain`, { security: {} }), { status: 200, body: { security: {}, credentials: 'none' } });
+  t.match(await admin.put(`${MODULES}/plain`, { simulation: { preset: '', seed: 7 } }), { status: 400, body: { field: 'simulation' } });
+  await admin.delete(`${MODULES}/plain`);
+});
+
 t.test('IO-07: a discovered readback is shown only where it differs', async (t) => {
   const module = plant.store.get(IOModule, 'north', 'plc')!;
   await plant.store.write({
@@ -68,12 +93,12 @@ t.test('IO-11, IO-12, IO-13, decisions Q-IO-04, Q-IO-05: what a module may not b
     [{ protocol: 'simulation' }, 'controllerRef'],
     [{ protocol: 'modbus' }, 'address'],
     [{ protocol: 'modbus', address: 'ftp://x' }, 'address'],
-    [{ protocol: 'simulation', controllerRef: 'edge-1', probePlacement: { nodeSelector: {} } }, 'probePlacement'],
+    [{ protocol: 'simulation', controllerRef: 'edge-1', probePlacement: { nodeSelector: { zone: 'a' } } }, 'probePlacement'],
     [{ protocol: 'modbus', address: 'h', options: { colour: 'red' } }, 'options.colour'],
     [{ protocol: 'modbus', address: 'h', channels: [{ address: 'coil:99999' }] }, 'channels[0].address'],
     [{ protocol: 'modbus', address: 'h', channels: [{ address: 'coil:1' }, { address: 'coil:1' }] }, /channels\[1\]/],
     [{ protocol: 'modbus', address: 'h', channels: [{ address: 'input:1', direction: 'output' }] }, 'channels[0].address'],
-    [{ protocol: 'modbus', address: 'h', simulation: {} }, 'simulation'],
+    [{ protocol: 'modbus', address: 'h', simulation: { seed: 3 } }, 'simulation'],
     [{ protocol: 'modbus', address: 'h', security: { securityPolicy: 'None' } }, 'security.securityPolicy'],
     [{ protocol: 'opcua', address: 'opc.tcp://h:4840', security: { password: 'x' } }, 'security.password'],
     [{ protocol: 'opcua', address: 'opc.tcp://h:4840', security: { securityPolicy: 'Basic256Sha256' } }, 'security.securityMode'],
