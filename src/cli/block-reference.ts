@@ -34,6 +34,37 @@ const FAMILIES: Readonly<Record<CatalogBlock['family'], string>> = {
   alarms: 'Alarms',
 };
 
+/** What nobody can tell from ports and parameters: how the block computes, and what to set. */
+const DETAILS: Readonly<Record<string, string>> = {
+  PID: `
+Form: one gain for all three parts (ISA standard form), positional, once per scan of \`dt\`. \`sigma\` is 1 for \`reverse\` (more
+measurement, less output: heating, filling) and -1 for \`direct\` (cooling, draining).
+
+- \`SPW\` = SP, with CAS RSP, within \`spMin\` to \`spMax\`; \`ERR\` = SPW - PV; e = \`sigma\` * ERR.
+- P = \`kp\` * e. \`kp\` is output units per unit of the measurement: 2 %/K moves the output by 2 % for each kelvin.
+- I grows by \`kp\` * dt / \`ti\` * e a scan; \`ti\` 0 switches it off. It stands still while the output is at a limit and the error pushes further.
+- D = filtered slope of PV, not of the set-point: \`kp\` * \`td\` * \`sigma\` * -dPV/dt with the time constant \`td\` / \`n\`. \`n\` 5 to 20: larger follows
+  quicker and passes more noise; a step of PV makes it kick by at most \`kp\` * \`n\` * step. \`td\` 0 switches it off.
+- OUT = P + I + D + FF within \`outMin\` to \`outMax\`; SAT says that it was limited. FF is added unscaled.
+- \`deadband\`: while |ERR| is not above it, e is 0 for P and I (D goes on). P falls to 0 at the edge, so keep it small against 1 / \`kp\`.
+
+Mode, the first that holds: \`TRK\` (TRK TRUE: OUT = TRKV), \`BAD\` (PV Bad or Raw), \`MAN\` (AUTO FALSE, or the module in Manual: OUT = MAN),
+\`CAS\`, \`AUTO\`. Every return to CAS or AUTO begins at the output that stood there and moves on by the integral only: I is made so
+that P + I + D + FF is that output, for the set-point of the scan of the return. So a phase may write the set-point and release
+the controller in one scan or in either order before it, and nothing jumps; with a tracked zero the loop begins at zero and
+climbs with \`ti\`. A set-point that changes later, in AUTO, acts at once through \`kp\`. With \`ti\` 0 the difference stays as a bias.
+Going to MAN, the port MAN takes the last output; leaving CAS, SP takes the last RSP (both where nothing feeds the port).
+
+- \`spTrack\` TRUE: in MAN and TRK the port SP follows PV, so that AUTO begins without an error, and the old set-point is gone.
+- \`onBadPV\`: \`hold\` keeps the output (its quality is then Bad), \`manual\` goes on as MAN from the last output, \`value\` puts out \`badValue\`.
+  The loop returns by itself, bumpless, when PV is good again.
+- SP, MAN and I are retained over a restart.
+
+To tune by hand: \`ti\` and \`td\` 0, raise \`kp\` until a step of SP is answered briskly without swinging; then \`ti\` about the time the measurement
+needs for two thirds of a step (larger is calmer); \`td\` only for slow loops with little noise, at most \`ti\` / 4.
+`,
+};
+
 export function blocksText(): string {
   const entries = blockTypeEntries();
   const families = Object.entries(FAMILIES).map(([family, title]) => {
@@ -52,7 +83,7 @@ function blockText(entry: BlockTypeEntry): string {
     ...(block?.channel ? [`Bound to an ${block.channel} channel by \`addr\` or by the channel of a tag.`] : []),
     ...(block?.retained ? ['Retained.'] : []),
   ];
-  return `\n### ${entry.name}\n\n${entry.description}.${notes.length > 0 ? ` ${notes.join(' ')}` : ''}\n\n| | Name | Type | Default | |\n|---|---|---|---|---|\n${rows.join('')}`;
+  return `\n### ${entry.name}\n\n${entry.description}.${notes.length > 0 ? ` ${notes.join(' ')}` : ''}\n\n| | Name | Type | Default | |\n|---|---|---|---|---|\n${rows.join('')}${DETAILS[entry.name] ?? ''}`;
 }
 
 const WORD_OF = { inputs: 'input', outputs: 'output', params: 'parameter' } as const;

@@ -8,6 +8,9 @@ import { block, type LastScan } from '../block.js';
  * A measurement that is Bad may stand anywhere. So that the return to AUTO is bumpless (step 4), neither the derivative nor
  * the integral follows it: the integral is made from OUT in the scan of the return, when P is known again. A controller that
  * holds before its first good measurement has not begun yet, and keeps a restored integral for its first scan (step 7).
+ *
+ * A set-point that comes in the scan of the return out of MAN or TRK is part of the return: the integral is made for it, so
+ * that writing the set-point one scan before AUTO or together with it comes to the same (ADR 0028).
  */
 export const PID = block({
   name: 'PID',
@@ -19,7 +22,7 @@ export const PID = block({
     'kp:REAL=1, ti:TIME=T#0s, td:TIME=T#0s, n:REAL=8, action:STRING=reverse, outMin:REAL=0, outMax:REAL=100, spMin:REAL=-1e30, spMax:REAL=1e30, deadband:REAL=0, spTrack:BOOL=FALSE, onBadPV:STRING=hold, badValue:REAL=0',
   words: { action: ['reverse', 'direct'], onBadPV: ['hold', 'manual', 'value'] },
   fixedTexts: ['TRK', 'BAD', 'MAN', 'CAS', 'AUTO'],
-  state: { integral: 0, derivative: 0, before: Number.NaN, out: 0, working: 0, mode: 0, ki: 0, kd: 0, gainsMs: -1 },
+  state: { integral: 0, derivative: 0, before: Number.NaN, out: 0, working: 0, measured: 0, mode: 0, ki: 0, kd: 0, gainsMs: -1 },
   caches: ['gainsMs'],
   retained: ['SP', 'MAN', 'integral'],
   selfWritten: ['SP', 'MAN'],
@@ -39,7 +42,8 @@ export const PID = block({
     }
     const wanted = $CAS !== 0 ? $RSP : $SP;
     const working = wanted < $spMin ? $spMin : wanted > $spMax ? $spMax : wanted;
-    ${form.off('CAS') ? '' : '$working = working;'}
+    const held = $working;
+    $working = working;
     const error = working - $PV;
     const signed = $action === 0 ? error : -error;
     const proportional = $kp * ${form.off('deadband') ? 'signed' : '(Math.abs(error) <= $deadband ? 0 : signed)'};
@@ -54,6 +58,11 @@ export const PID = block({
     let u = 0;
     if (mode >= 4) {
       if (returns) $integral = $out - rest;
+      else if ($mode === 1 || $mode === 3) {
+        const was = ${form.off('deadband') ? 'held' : '(Math.abs(held - $measured) <= $deadband ? $measured : held)'};
+        const now = ${form.off('deadband') ? 'working' : '(Math.abs(working - $measured) <= $deadband ? $measured : working)'};
+        $integral += $kp * ($action === 0 ? was - now : now - was);
+      }
       const integral = $integral + $ki * ${form.off('deadband') ? 'signed' : '(Math.abs(error) <= $deadband ? 0 : signed)'};
       u = rest + integral;
       if ((u > $outMax && proportional > 0) || (u < $outMin && proportional < 0)) u = rest + $integral;
@@ -68,6 +77,7 @@ export const PID = block({
       else { u = $badValue; $OUT.q = 0; }
       $out = Math.min(Math.max(u, $outMin), $outMax);
       if (mode !== 2) $integral = $out - rest;
+      ${form.off('deadband') ? '' : '$measured = $PV;'}
     }
     if (!(u - u === 0)) $fail;
     if (mode !== 2 || $mode !== 0 || $onBadPV !== 0) $mode = mode;

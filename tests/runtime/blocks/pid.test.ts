@@ -306,7 +306,7 @@ t.test('Decisions 5.4 steps 3 and 6: tracking, cascade and their order', async (
   t.strictSame([controller.scan(40), controller.get('MODE')], [33, 'TRK'], 'tracking goes before manual');
   t.strictSame([controller.scan(40, 'Bad'), controller.get('MODE'), controller.quality], [33, 'TRK', 'Good'], 'and before a bad measurement');
   controller.write('TRK', false).write('AUTO', true).write('CAS', true).write('RSP', 60);
-  t.ok(Math.abs(controller.scan(40) - (33 + 0.01 * 20 + 10)) < ROUNDING, 'the new set-point acts, the integral was made for the old one');
+  t.ok(Math.abs(controller.scan(40) - (33 + 0.01 * 20)) < ROUNDING, 'bumpless into cascade: the integral is made for the set-point of the return');
   t.strictSame([controller.get('MODE'), controller.get('SPW')], ['CAS', 60]);
   controller.write('RSP', 95);
   controller.scan(40);
@@ -315,6 +315,51 @@ t.test('Decisions 5.4 steps 3 and 6: tracking, cascade and their order', async (
   controller.write('CAS', false);
   t.ok(Math.abs(controller.scan(40) - (before + 0.01 * 40)) < ROUNDING, 'out of cascade: the set-point stays where it was');
   t.strictSame([controller.get('SP'), controller.get('MODE')], [80, 'AUTO']);
+});
+
+t.test('ADR 0028: a set-point written together with the return out of tracking or manual acts as one written a scan before', async (t) => {
+  const [kp, tiS, dt] = [4, 40, 0.1];
+  /** A mash heated with steam: 0.02 K/s per percent against the loss to a room of 20 degrees; rests at 62 after tracking at zero with 72. */
+  const mash = (params: Params, release: (controller: Controller) => void, order: 'before' | 'with'): { readonly out: number[]; readonly pv: number[] } => {
+    const controller = new Controller({ kp, ti: 'T#40s', SP: 72, ...params });
+    let pv = 50;
+    controller.write('TRK', true);
+    for (let k = 0; k < 5; k += 1) controller.scan(pv);
+    controller.write('SP', 62);
+    if (order === 'before') controller.scan(pv);
+    release(controller);
+    const seen = { out: [] as number[], pv: [] as number[] };
+    for (let k = 0; k < 1200; k += 1) {
+      const out = controller.scan(pv);
+      pv += dt * (0.02 * out - 0.002 * (pv - 20));
+      seen.out.push(out);
+      seen.pv.push(pv);
+    }
+    return seen;
+  };
+  const automatic = (controller: Controller): void => void controller.write('TRK', false);
+  for (const params of [{}, { deadband: 0.4 }, { td: 'T#2s' }, { action: 'direct', kp: -kp }] as Params[]) {
+    const [together, before] = [mash(params, automatic, 'with'), mash(params, automatic, 'before')];
+    t.ok(apart(together.out, before.out) < ROUNDING, JSON.stringify(params));
+  }
+  const { out, pv } = mash({}, automatic, 'with');
+  t.ok(Math.abs(out[0] - ((kp * dt) / tiS) * 12) < ROUNDING, 'from the tracked 0 only the step of the integral, not 4 * 10 below it');
+  // recorded: every 10 s
+  const every = (list: readonly number[]): number[] => list.filter((_, k) => k % 100 === 0).map((value) => Number(value.toFixed(3)));
+  t.strictSame(every(out), [0.12, 9.899, 13.425, 13.731, 12.582, 10.95, 9.325, 7.922, 6.805, 5.964, 5.358, 4.936]);
+  t.strictSame(every(pv), [49.994, 50.542, 52.325, 54.41, 56.346, 57.957, 59.209, 60.134, 60.791, 61.242, 61.542, 61.735]);
+  const hand = new ByHand({ kp, ti: tiS, td: 0, n: 8, sigma: 1, low: 0, high: 100, band: 0 });
+  hand.integral = -kp * 12; // what keeps the tracked 0 at an error of 12 degrees
+  const wanted = out.map((_, k) => hand.scan(62, k === 0 ? 50 : pv[k - 1], dt));
+  t.ok(apart(out, wanted) < ROUNDING, 'and so by the recurrence written out');
+  const manual = new Controller({ kp, ti: 'T#40s', SP: 72, AUTO: false, MAN: 30 });
+  manual.scan(60);
+  manual.write('SP', 62).write('AUTO', true);
+  t.ok(Math.abs(manual.scan(60) - (30 + ((kp * dt) / tiS) * 2)) < ROUNDING, 'out of manual alike');
+  const running = new Controller({ kp, ti: 'T#40s', SP: 60 });
+  running.scan(60);
+  running.write('SP', 62);
+  t.ok(Math.abs(running.scan(60) - (kp * 2 + ((kp * dt) / tiS) * 2)) < ROUNDING, 'a set-point that comes in AUTO acts at once');
 });
 
 t.test('Decisions 5.1 rule 4: after missed scans and after a change of the scan interval the controller counts the time that went by', async (t) => {
