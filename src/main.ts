@@ -5,6 +5,7 @@
 import { chmodSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Command } from '../runtime/vocabulary/states.js';
 import { Access } from './domains/access/access.js';
 import { AdhocController } from './domains/batches/adhoc-controller.js';
 import { joinBatchControl } from './domains/batches/batch-control.js';
@@ -228,7 +229,14 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const evidence = new Integrity({ store, queries, clock, evidence: () => verifyEvidence({ store, queries, keys: signingKeys }) });
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
   const treeSettings = { holdPropagation, resumeCancelsPause, storageLow, timeScale };
-  const commandDeps = { store, runtimes, clock, reasonLengthMin: settings.reasonLengthMin, keys: signingKeys };
+  const commandDeps = {
+    store,
+    runtimes,
+    clock,
+    reasonLengthMin: settings.reasonLengthMin,
+    keys: signingKeys,
+    protect: (site: string, scope: string, command: Command): number => phases.protect(site, scope, command),
+  };
   const {
     controller: batches,
     phases,

@@ -41,6 +41,10 @@ t.test('a disk that is full for longer than a token lives', async (t) => {
   t.equal((await as(during.body.accessToken).post('/api/v1/auth/reauthenticate', { password: PASSWORD })).status, 200);
   t.match(await box.api.post('/api/v1/auth/login', { ...credentials, password: 'not the password' }), { status: 401, body: { code: 'invalid_credentials' } });
 
+  const leaving = (await box.api.post('/api/v1/auth/login', credentials)).body as { accessToken: string; refreshToken: string };
+  t.equal((await as(leaving.accessToken).post('/api/v1/auth/logout', {})).status, 204, 'who goes is signed out');
+  t.equal((await as(leaving.accessToken).get('/api/v1/system/health')).status, 401);
+
   writable(true);
   await eventually('writes are accepted again', async () => (await box.api.get('/readyz')).status === 200, 15_000);
   const { items } = (await as(during.body.accessToken).get('/api/v1/audit?category=auth&limit=100')).body as { items: { result: string; details: Record<string, unknown> }[] };
@@ -49,11 +53,12 @@ t.test('a disk that is full for longer than a token lives', async (t) => {
     told.some(({ result }) => result === 'Rejected'),
     'the wrong password is on record',
   );
-  t.ok(told.filter(({ details }) => details.method === 'password').length === 1, 'the sign-in too, with its time');
+  t.ok(told.filter(({ details }) => details.method === 'password').length === 2, 'the sign-in too, with its time');
   t.ok(told.some(({ details }) => details.method === 'reauthenticate'));
   t.equal((await as(during.body.accessToken).get('/api/v1/audit/verify')).body.ok, true);
   await box.end();
   await box.start();
   t.equal((await box.api.post('/api/v1/auth/refresh', { refreshToken: during.body.refreshToken })).status, 200, 'the session outlives a restart');
   t.equal((await refresh()).status, 409, 'and so does the nonce');
+  t.equal((await box.api.post('/api/v1/auth/refresh', { refreshToken: leaving.refreshToken })).status, 401, 'who has gone stays out');
 });

@@ -183,13 +183,15 @@ export class Access {
   }
 
   /** `auth_time` is unchanged, so a refreshed token is not fresh (decisions Q-AUTH-09). */
-  refresh(refreshToken: string): SessionBody {
+  async refresh(context: Context, refreshToken: string): Promise<SessionBody> {
     const found = this.sessions.findByRefreshToken(refreshToken);
     if (!found) throw new Refusal('unauthenticated', 'the session has ended; sign in again', { code: 'session_ended' });
     const session = this.sessions.require(found.id);
     const account = this.#usable(session.account);
     if (!account) throw new Refusal('unauthenticated', 'the account is closed or disabled', { code: 'session_ended' });
-    return this.#sessionBody(session, account.spec, undefined);
+    const body = this.#sessionBody(session, account.spec, undefined);
+    await this.store.writeOrKeep({ audits: [context.audit({})] }, { as: 'session', key: `refresh/${session.id}` });
+    return body;
   }
 
   async reauthenticate(context: Context, password: string): Promise<SessionBody> {
@@ -212,7 +214,7 @@ export class Access {
     const { sessionId } = context.caller;
     const audit = context.audit({ action: 'Logout', category: 'auth', target: { kind: 'Session', name: sessionId ?? '', site: '' } });
     if (sessionId === null) throw conflict('no_session', 'this credential has no session of this gateway');
-    await this.sessions.end([sessionId], 'logout', [audit]);
+    await this.sessions.leave(sessionId, audit);
   }
 
   async changePassword(context: Context, currentPassword: string, newPassword: string): Promise<void> {
@@ -445,7 +447,7 @@ export class Access {
     const lockOuts = locks ? [this.#draft(context, lockOut, component('access'))] : [];
     // last, so that the request counts as one whose refusal is recorded
     const failure = context.audit({ action: 'Login', category: 'auth', target, result: 'Rejected', reason: 'InvalidCredentials', details: { method } });
-    await this.store.writeOrKeep({ ...change, audits: [failure, ...lockOuts] });
+    await this.store.writeOrKeep({ ...change, audits: [failure, ...lockOuts] }, { as: 'refusal' });
     throw new Refusal('unauthenticated', 'wrong user name or password', { code: 'invalid_credentials' });
   }
 

@@ -75,15 +75,16 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     background: true,
     duringPasswordChange: true,
     exists: withSessions,
-    handle(context, { access }) {
+    async handle(context, { access }) {
       const refreshToken = context.body.refreshToken ?? readCookie(context.header('cookie'));
       if (refreshToken === undefined || refreshToken === '') throw new Refusal('unauthenticated', 'no refresh token was given', { code: 'unauthenticated' });
-      return ok(access.refresh(refreshToken), NO_STORE);
+      return ok(await access.refresh(context, refreshToken), NO_STORE);
     },
   }),
   route({
     method: 'POST',
     path: '/api/v1/auth/logout',
+    whileStorageRefuses: true,
     action: 'auth:logout',
     tier: 'self',
     summary: 'End the session of the presented token',

@@ -121,7 +121,7 @@ export class Sessions {
     };
     const status: SessionStatus = { authTimeMs: nowMs, lastActivityAtMs: nowMs, saved: this.#stamp(0, 0) };
     const put = { kind: Session, site: '', name: id, spec, status };
-    const written = this.#store.writeOrKeep({ puts: [put, ...(also.puts ?? [])], removes: also.removes ?? [], audits: [audit] });
+    const written = this.#store.writeOrKeep({ puts: [put, ...(also.puts ?? [])], removes: also.removes ?? [], audits: [audit] }, { as: 'session' });
     const session = this.#liveOf(id, spec, status, { livedMs: 0, idleMs: 0, signedInMs: 0 });
     this.#live.set(id, session); // before the wait, so that whoever ends the sessions of the account ends this one too
     if (!(await written) && !this.#ended.has(id)) {
@@ -174,7 +174,7 @@ export class Sessions {
     session.saved.restart();
     const put = { kind: Session, site: '', name: session.id, status: this.#statusOf(session) };
     // a session that was opened while the storage refused is not stored yet: there is nothing to change
-    await this.#store.writeOrKeep({ puts: this.#unsaved.has(session.id) ? puts : [put, ...puts], removes, audits: [audit] });
+    await this.#store.writeOrKeep({ puts: this.#unsaved.has(session.id) ? puts : [put, ...puts], removes, audits: [audit] }, { as: 'session', key: `renew/${session.id}` });
   }
 
   /** Ends sessions at once in memory (streams close), and durably with the given audit record. */
@@ -182,6 +182,13 @@ export class Sessions {
     const applied = this.#store.apply({ ...also, removes: [...(also.removes ?? []), ...ids.map((name) => ({ kind: Session.kind, site: '', name }))], audits });
     for (const id of ids) this.#forget(id, reason);
     await applied.durable;
+  }
+
+  /** By the person himself, also while nothing can be written: from now on the session is over, whatever the disk says. */
+  async leave(id: string, audit: AuditDraft): Promise<void> {
+    const written = this.#store.writeOrKeep({ removes: [{ kind: Session.kind, site: '', name: id }], audits: [audit] }, { as: 'session', key: `leave/${id}` });
+    this.#forget(id, 'logout');
+    await written;
   }
 
   idsOf(account: string, except?: string | null): string[] {

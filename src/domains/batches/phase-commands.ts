@@ -2,7 +2,7 @@
  * The way from the gateway to the phases in their unit workers: loads them, gives them commands, tells them signals, and
  * remembers what is on its way. All of it can be lost at any time and is rebuilt by looking again.
  */
-import { isFinal } from '../../../runtime/vocabulary/transitions.js';
+import { childTakes, isFinal } from '../../../runtime/vocabulary/transitions.js';
 import type { Command } from '../../../runtime/vocabulary/states.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -10,7 +10,7 @@ import { trueNames } from '../coordination/progress.js';
 import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
 import { adhocRoot, scopeOf } from '../procedures/roots.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
-import { type ElementIndex, elementIndex } from './element-index.js';
+import { type ElementIndex, elementIndex, type ElementResource } from './element-index.js';
 import { type OrderFailure, PhaseOrders } from './phase-orders.js';
 import { phasePlan } from './phase-plan.js';
 import { type TreeNode, walk } from './procedure-tree.js';
@@ -41,6 +41,20 @@ export class PhaseCommands {
     if (!link?.ready) return;
     this.#load(link, phase, command === 'Start'); // a final phase is not loaded again by itself
     this.#orders.send(link, phase.metadata.name, command, lookOf(phase), failure);
+  }
+
+  /**
+   * While nothing can be written the controllers stand still, and so do their trees: what brings the plant to rest goes to the
+   * phases themselves, and the order that follows finds them there. How many were told.
+   */
+  protect(site: string, scope: string, command: Command): number {
+    const root = adhocRoot(this.#store, site, scope);
+    const elements = [...this.#index.phasesOf(site, scope), ...(root ? [root, ...this.#index.below(root)] : [])];
+    const phases = (elements as readonly ElementResource[]).filter((element): element is PhaseResource => element.kind === Phase.kind);
+    // one whose Start is on its way is still seen as Idle
+    const told = phases.filter(({ metadata, spec, status }) => childTakes(command, status.state) || this.awaitsAnswer(site, spec.unitRef, metadata.name));
+    for (const phase of told) this.command(phase, command);
+    return told.length;
   }
 
   /** A command is on its way to the phase. */

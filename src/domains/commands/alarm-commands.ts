@@ -63,7 +63,11 @@ export function alarmCommands(deps: CommandDeps & { readonly log: Log }): Comman
     give(site, target, action, alarm, beside) {
       const found = targetOf(deps, site, target);
       if (!found || isOver(found)) return 'over';
-      if (!deps.store.accepting || awaitsVerdict(found)) return 'busy';
+      if (!deps.store.accepting) {
+        deps.protect?.(site, target.name, action); // it is given, and recorded, when something can be written again
+        return 'busy';
+      }
+      if (awaitsVerdict(found)) return 'busy';
       const correlationID = randomUUID();
       const audit = (entry: Partial<AuditDraft>): AuditDraft => ({
         site,

@@ -12,7 +12,7 @@ import { timestamp } from '../../platform/base/clock.js';
 import { checkReason, REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { Put, Store } from '../../platform/store/store.js';
+import type { Change, Put, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
 import { CONTROLLER } from '../batches/element-pass.js';
 import { ordered, orderOn, type PendingCommand } from '../batches/pending-command.js';
@@ -29,6 +29,8 @@ import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 
 /** Contract 3, Command rules: mandatory for these, optional for the others. */
+/** What brings the plant to rest is carried out while nothing can be written, and recorded afterwards (D-C-09). */
+const PROTECTIVE: readonly Command[] = ['Hold', 'Stop', 'Abort'];
 const REASON_COMMANDS: readonly Command[] = ['Abort', 'Stop', 'Hold', 'Reset'];
 export const COMMAND_KINDS = ['Batch', 'Phase', 'Operation', 'UnitProcedure'] as const;
 
@@ -47,6 +49,8 @@ export interface CommandDeps {
   readonly runtimes: UnitRuntimes;
   readonly clock: Clock;
   readonly reasonLengthMin: number;
+  /** Gives the command to the phases of a batch or ad-hoc run past its controller, which stands still while nothing can be written; how many there were. */
+  protect?(site: string, scope: string, command: Command): number;
 }
 
 export interface CommandAnswer {
@@ -55,6 +59,8 @@ export interface CommandAnswer {
   readonly name: string;
   readonly command: string;
   readonly message: string;
+  /** It is carried out and will be on record when the storage accepts changes again. */
+  readonly recorded?: false;
 }
 
 /** What a command would do; `ok` says that it was computed. */
@@ -74,9 +80,31 @@ type Element = Resource<{ readonly batchRef: string; readonly parentRef: { reado
 
 /** @throws Refusal in the order of Q-CMD-08: body, kind, target, ownership, Start pre-flight. */
 export async function sendCommand(deps: CommandDeps, site: string, body: CommandBody, source: CommandSource): Promise<CommandAnswer> {
-  const { answer, durable } = recordCommand(deps, site, body, source);
-  await durable;
-  return answer;
+  const order = orderFor(deps, site, body, source);
+  const { change, answer } = order();
+  const { kind, name, command } = answer;
+  if (!PROTECTIVE.includes(command as Command) || !deps.protect) {
+    await deps.store.write(change);
+    return answer;
+  }
+  const isRecorded = await deps.store.writeOrKeep(() => orderOrRefusal(order, site, body, source), {
+    as: 'order',
+    key: `${site}/${kind}/${name}/${command}/${source.actor.accountId}`,
+  });
+  if (isRecorded) return answer;
+  const count = deps.protect(site, name, command as Command);
+  const message = `${command} was given to ${count} ${count === 1 ? 'phase' : 'phases'} of ${kind} ${name} at once; nothing can be written now, so what is shown of it and its record follow when the storage alarm has cleared`;
+  return { ...answer, message, recorded: false };
+}
+
+/** What was there when a kept order was given may be gone when it is written: then the trail has the attempt. */
+function orderOrRefusal(order: ReturnType<typeof orderFor>, site: string, { kind, name, command }: CommandBody, source: CommandSource): Change {
+  try {
+    return order().change;
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    return { audits: [source.audit({ target: { kind, name, site }, result: 'Rejected', details: { command, message: fault.message } })] };
+  }
 }
 
 /** As `sendCommand`, without waiting until it is on disk; `beside` is written in the same change. */
@@ -87,26 +115,43 @@ export function recordCommand(
   source: CommandSource,
   beside: readonly Put[] = [],
 ): { readonly answer: CommandAnswer; readonly durable: Promise<void> } {
+  const { change, answer } = orderFor(deps, site, body, source, beside)();
+  return { answer, durable: deps.store.apply(change).durable };
+}
+
+/** Judges the body; what it gives makes the change that records the command on the target as it stands then. */
+function orderFor(
+  deps: CommandDeps,
+  site: string,
+  body: CommandBody,
+  source: CommandSource,
+  beside: readonly Put[] = [],
+): () => { readonly answer: CommandAnswer; readonly change: Change } {
   const command = readCommand(body.command);
   const reason = readReason(command, body.reason, deps.reasonLengthMin);
-  const target = findTarget(deps.store, site, body.kind, body.name);
-  if (command === 'Start' && target.kind === 'Batch') refuseUnready(deps, site, target as Resource<BatchSpec, BatchStatus>);
-  const pending: PendingCommand = {
-    command,
-    reason,
-    by: source.actor,
-    at: timestamp(deps.clock.wallMs()),
-    correlationID: source.correlationID,
-    ...(source.alarm === undefined ? {} : { alarm: source.alarm }),
+  const at = timestamp(deps.clock.wallMs());
+  return () => {
+    const target = findTarget(deps.store, site, body.kind, body.name);
+    if (command === 'Start' && target.kind === 'Batch') refuseUnready(deps, site, target as Resource<BatchSpec, BatchStatus>);
+    const pending: PendingCommand = {
+      command,
+      reason,
+      by: source.actor,
+      at,
+      correlationID: source.correlationID,
+      ...(source.alarm === undefined ? {} : { alarm: source.alarm }),
+    };
+    const put: Put = { kind: KINDS[target.kind as (typeof COMMAND_KINDS)[number]] as unknown as Put['kind'], site, name: body.name, ...ordered(target, pending) };
+    const audit = source.audit({ target: { kind: target.kind, name: body.name, site }, result: 'Accepted', ...(reason ? { operatorReason: reason } : {}), details: { command } });
+    const waiting = orderOn(target)?.pending;
+    const isContested = waiting !== undefined && waiting.alarm === undefined; // what an alarm has given makes room, and is given again
+    const stays = isContested && rankOf(target, waiting.command) >= Math.max(1, rankOf(target, command));
+    const verdicts = isContested ? [stays ? superseded(target, pending, waiting) : superseded(target, waiting, pending)] : [];
+    return {
+      change: { puts: stays ? beside : [put, ...beside], audits: [audit, ...verdicts] },
+      answer: { ok: true, kind: target.kind, name: body.name, command, message: `${command} recorded for ${target.kind} ${body.name}` },
+    };
   };
-  const put: Put = { kind: KINDS[target.kind as (typeof COMMAND_KINDS)[number]] as unknown as Put['kind'], site, name: body.name, ...ordered(target, pending) };
-  const audit = source.audit({ target: { kind: target.kind, name: body.name, site }, result: 'Accepted', ...(reason ? { operatorReason: reason } : {}), details: { command } });
-  const waiting = orderOn(target)?.pending;
-  const isContested = waiting !== undefined && waiting.alarm === undefined; // what an alarm has given makes room, and is given again
-  const stays = isContested && rankOf(target, waiting.command) >= Math.max(1, rankOf(target, command));
-  const verdicts = isContested ? [stays ? superseded(target, pending, waiting) : superseded(target, waiting, pending)] : [];
-  const { durable } = deps.store.apply({ puts: stays ? beside : [put, ...beside], audits: [audit, ...verdicts] });
-  return { answer: { ok: true, kind: target.kind, name: body.name, command, message: `${command} recorded for ${target.kind} ${body.name}` }, durable };
 }
 
 /** 0 for a command that will be refused as the target stands: any other goes before it. */

@@ -57,10 +57,11 @@ export const commandRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/sites/{site}/command',
+    whileStorageRefuses: true,
     action: 'command:send',
     tier: 'operate',
     body: CommandBody,
-    reply: '{ok, kind, name, command, message}; with dryRun {ok, kind, name, command, accepted, rule?, message?, effects: [{kind, name, path, from, to, through?}]}',
+    reply: '{ok, kind, name, command, message, recorded?}; with dryRun {ok, kind, name, command, accepted, rule?, message?, effects: [{kind, name, path, from, to, through?}]}',
     summary: 'Record a command; the batch controller judges it afterwards. With dryRun: what it would do',
     computes: (body) => (body as CommandBody | undefined)?.dryRun === true,
     audit: { action: 'Command', category: 'command' },

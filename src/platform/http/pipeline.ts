@@ -97,7 +97,9 @@ export class Pipeline {
 
   #record({ row }: Exchange, audit: AuditDraft): Promise<unknown> {
     const { store } = this.#guard;
-    return row.bound.row.whileStorageRefuses ? store.writeOrKeep({ audits: [audit] }) : store.write({ audits: [audit] });
+    return row.bound.row.whileStorageRefuses
+      ? store.writeOrKeep({ audits: [audit] }, { as: audit.result === 'Success' ? 'session' : 'refusal' })
+      : store.write({ audits: [audit] });
   }
 
   /** The refusal could not be recorded: what the caller learns is that the storage is away. */

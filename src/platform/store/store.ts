@@ -13,7 +13,7 @@ import { timestamp } from '../base/clock.js';
 import { contain, guarded } from '../base/guarded.js';
 import { Refusal } from '../base/refusal.js';
 import type { Fact, Ledger, LedgerTransaction, UnchainedAudit } from '../ledger/protocol.js';
-import { type AuditDraft, auditName } from './audit-record.js';
+import { type AuditDraft, auditName, component } from './audit-record.js';
 import { Terms } from '../base/term.js';
 import { type ClockWitness, momentOf } from './clock-witness.js';
 import type { Kind, StoreReader } from './kind.js';
@@ -21,7 +21,11 @@ import { misfit, type RowFault } from './read-row.js';
 import { type Metadata, type OwnerReference, type Ref, type Resource, refOf } from './resource.js';
 
 const PROBE_INTERVAL_MS = 2000;
-const KEPT_MAX = 1000; // sign-ins while nothing can be written; further ones are refused
+/**
+ * Places for what is done while nothing can be written. Each use has its own, so that a flood of refused requests keeps nobody
+ * from signing in, and no number of people from holding the plant. A refusal without a place is counted, all else is refused.
+ */
+const KEPT_PLACES = { refusal: 500, session: 500, order: 200 } as const;
 const KEPT_NONCES_MAX = 50_000; // of a window; the oldest go first
 const NOTHING: readonly never[] = [];
 
@@ -44,6 +48,22 @@ export interface Change {
   readonly audits?: readonly AuditDraft[];
   readonly facts?: readonly { readonly stream: string; readonly body: (sequence: number) => unknown }[];
   readonly nonces?: readonly Nonce[];
+}
+
+/** What a change is kept as while nothing can be written. */
+export interface Keeping {
+  readonly as: keyof typeof KEPT_PLACES;
+  /** Changes of one key share one place: the last is written, and its records say how many there were. */
+  readonly key?: string;
+}
+
+interface Kept extends Keeping {
+  /** A function judges what is there when it is written. */
+  readonly change: Change | (() => Change);
+  readonly happenedAt: string;
+  /** Of the last one of its key. */
+  readonly lastAt: string;
+  readonly times: number;
 }
 
 /** SHA-256 (hex) of a request nonce and when it was admitted. */
@@ -102,7 +122,9 @@ export class Store implements StoreReader {
   #admitted: Nonce[] = [];
   #reloaded: Promise<void> = Promise.resolve();
   /** What was done while the ledger refused commits, oldest first, and is told when it accepts them again. */
-  #kept: Change[] = [];
+  #kept: Kept[] = [];
+  /** Refused requests that found no place. */
+  #uncounted: { readonly times: number; readonly fromAt: string; readonly toAt: string } | undefined;
   #keptNonces: Nonce[] = [];
 
   /** `witness` gives `details.clock` of audit records; without it records carry none. Rows of `kinds` are checked when they are read. */
@@ -285,25 +307,28 @@ export class Store implements StoreReader {
   }
 
   /**
-   * For what must go on while nothing can be written: people sign in so that they can watch. Then the change is kept in
-   * memory and written, its records saying when it happened, as soon as the ledger accepts commits again; until then it is
-   * not in the store.
+   * For what must go on while nothing can be written: people sign in so that they can watch, and bring the plant to rest.
+   * Then the change is kept in memory and written, its records saying when it happened, as soon as the ledger accepts commits
+   * again; until then it is not in the store.
    *
    * @returns whether it is on disk.
    * @throws Refusal `storage_unavailable` when more is kept than there is room for.
    */
-  async writeOrKeep(change: Change): Promise<boolean> {
+  async writeOrKeep(change: Kept['change'], keeping: Keeping): Promise<boolean> {
     const happenedAt = this.#now();
     if (!this.#refusing) {
       try {
-        await this.apply(change).durable;
+        await this.apply(changeOf(change)).durable;
         return true;
       } catch (fault) {
         if (!(fault instanceof Refusal) || fault.kind !== 'unavailable') throw fault;
       }
     }
-    if (this.#kept.length >= KEPT_MAX) throw storageUnavailable();
-    this.#kept.push({ ...change, audits: (change.audits ?? []).map((draft) => ({ ...draft, details: { ...draft.details, happenedAt } })) });
+    const same = keeping.key === undefined ? -1 : this.#kept.findIndex(({ as, key }) => as === keeping.as && key === keeping.key);
+    if (same >= 0) this.#kept[same] = { ...this.#kept[same], change, lastAt: happenedAt, times: this.#kept[same].times + 1 };
+    else if (this.#kept.filter(({ as }) => as === keeping.as).length < KEPT_PLACES[keeping.as]) this.#kept.push({ ...keeping, change, happenedAt, lastAt: happenedAt, times: 1 });
+    else if (keeping.as === 'refusal') this.#uncounted = { times: (this.#uncounted?.times ?? 0) + 1, fromAt: this.#uncounted?.fromAt ?? happenedAt, toAt: happenedAt };
+    else throw storageUnavailable();
     return false;
   }
 
@@ -313,15 +338,17 @@ export class Store implements StoreReader {
   }
 
   #writeKept(): void {
-    const [changes, nonces] = [this.#kept, this.#keptNonces];
+    const [changes, nonces, uncounted] = [this.#kept, this.#keptNonces, this.#uncounted];
     this.#kept = [];
     this.#keptNonces = [];
+    this.#uncounted = undefined;
     if (nonces.length > 0) this.apply({ nonces }).durable.catch(() => undefined); // kept again by the commit that fails
-    for (const change of changes) {
+    for (const kept of changes) {
       guarded('change that was kept', () => {
-        this.apply(change).durable.catch(() => this.#kept.push(change));
+        this.apply(toldLater(kept)).durable.catch(() => this.#kept.push(kept));
       });
     }
+    if (uncounted) this.apply({ audits: [refusalsOf(uncounted)] }).durable.catch(() => (this.#uncounted = uncounted));
   }
 
   /** Applies and waits until the change is on disk. */
@@ -580,6 +607,31 @@ function auditOf(draft: AuditDraft, sequence: number, timestamp: string, details
   if (details !== undefined) record.details = details;
   if (signature !== undefined) record.signature = signature;
   return record;
+}
+
+function changeOf(change: Kept['change']): Change {
+  return typeof change === 'function' ? change() : change;
+}
+
+/** Its records say when it was done. */
+function toldLater({ change, happenedAt, lastAt, times }: Kept): Change {
+  const made = changeOf(change);
+  const when = times === 1 ? { happenedAt } : { happenedAt, lastHappenedAt: lastAt, times };
+  return { ...made, audits: (made.audits ?? []).map((draft) => ({ ...draft, details: { ...draft.details, ...when } })) };
+}
+
+/** Of those that had no place the trail has the number. */
+function refusalsOf({ times, fromAt, toAt }: { readonly times: number; readonly fromAt: string; readonly toAt: string }): AuditDraft {
+  return {
+    site: '',
+    actor: component('store'),
+    action: 'Request',
+    category: 'storage',
+    target: { kind: 'Storage', name: 'state.db', site: '' },
+    result: 'Rejected',
+    details: { message: `${times} further refused requests while nothing could be written are not on record one by one`, times, happenedAt: fromAt, lastHappenedAt: toAt },
+    correlationID: randomUUID(),
+  };
 }
 
 type Writable<T> = { -readonly [Member in keyof T]: T[Member] };

@@ -204,3 +204,35 @@ t.test('a list is sorted once: a change of status replaces in place, at 100,000 
   store.apply({ removes: [{ kind: Note.kind, site: 'north', name: 'n-000000' }] });
   t.equal(store.list(Note, 'north')[0]?.metadata.name, 'n-000000x');
 });
+
+t.test('D-C-09: while nothing can be written refused requests take no place of who signs in or holds the plant', async (t) => {
+  const { store, ledger, dir } = await openStore(t);
+  await store.write(noteChange('a', 'on disk'));
+  await takeAuditNumber(ledger, 2);
+  await store.write(noteChange('a', 'never')).catch(() => undefined);
+  t.equal(store.accepting, false);
+  const [draft] = noteChange('b', '').audits ?? [];
+  if (!draft) throw new Error('the change has a record');
+  const told = (word: string) => ({ audits: [{ ...draft, details: { word } }] });
+  for (let count = 0; count < 2000; count += 1) t.equal(await store.writeOrKeep(told('refused'), { as: 'refusal' }), false);
+  for (let count = 0; count < 600; count += 1) await store.writeOrKeep(told('refreshed'), { as: 'session', key: 'refresh/one' });
+  t.equal(await store.writeOrKeep(told('signed in'), { as: 'session' }), false);
+  t.equal(await store.writeOrKeep(told('held'), { as: 'order', key: 'batch/Hold' }), false);
+  for (let count = 0; count < 498; count += 1) await store.writeOrKeep(told('signed in'), { as: 'session' });
+  t.match(await store.writeOrKeep(told('one too many'), { as: 'session' }).catch((fault: unknown) => fault), { context: { code: 'storage_unavailable' } });
+  t.equal(await store.writeOrKeep(told('held by another'), { as: 'order', key: 'batch/Hold/eve' }), false);
+
+  await new Promise<void>((resolve) => store.watchReload(() => store.accepting && resolve()));
+  await store.recorded;
+  const queries = openQueries(dir);
+  t.teardown(() => queries.close());
+  const details = await Promise.all(Array.from({ length: 4 }, (_, at) => queries.auditRecord(store.auditSequence - at, {}).then((record) => record?.details)));
+  t.match(details[0], { times: 1500, message: /1500 further refused requests/, happenedAt: String });
+  const all = await Promise.all(Array.from({ length: store.auditSequence }, (_, at) => queries.auditRecord(at + 1, {}).then((record) => record?.details)));
+  const count = (word: string): number => all.filter((one) => one?.word === word).length;
+  t.same([count('refused'), count('refreshed'), count('signed in'), count('held')], [500, 1, 499, 1]);
+  t.match(
+    all.find((one) => one?.word === 'refreshed'),
+    { times: 600, happenedAt: String, lastHappenedAt: String },
+  );
+});

@@ -1,0 +1,75 @@
+/** While nothing can be written an operator can still hold, stop and abort; the plant obeys at once, the records follow (D-C-09). */
+import { execFileSync } from 'node:child_process';
+import t from 'tap';
+import { SITE, startPlant } from '../support/plant.js';
+
+const UNIT = 'rx101';
+
+/** A soft limit of this process: the hard one stays, so that it can be lifted again. */
+const writable = (is: boolean): void => void execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${is ? 'unlimited' : '0'}:`]);
+
+t.test('D-C-09: Hold, Stop and Abort are carried out while nothing can be written', async (t) => {
+  try {
+    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
+  } catch {
+    t.pass('prlimit is not installed: not tried here');
+    return;
+  }
+  process.on('SIGXFSZ', () => undefined); // the write fails with EFBIG, as the command line of the appliance has it
+  const plant = await startPlant();
+  t.teardown(async () => {
+    writable(true);
+    await plant.end();
+  });
+  const waits = { steps: [{ name: 'ask', initial: true, actionST: "said := PROMPT('Go on?');" }], transitions: [] };
+  const made = await plant.api.post(`${SITE}/phasetemplates`, { name: 'waits', spec: waits });
+  t.equal(made.status, 201, made.text);
+  const phase = { name: 'phase', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'waits' };
+  const operation = { name: 'op', stepLevel: 'Operation', subChart: { steps: [phase] } };
+  const procedure = { chart: { steps: [{ name: 'up', stepLevel: 'UnitProcedure', targetCapability: 'reactor', subChart: { steps: [operation] } }] } };
+  await plant.api.post(`${SITE}/recipes/master`, { name: 'waits', spec: { equipmentRequirements: [{ capability: 'reactor', defaultUnit: UNIT }], procedure } });
+
+  for (const [commands, state] of [
+    [['Hold'], 'Held'],
+    [['Hold', 'Stop'], 'Stopped'],
+    [['Abort', 'Hold'], 'Aborted'],
+  ] as const) {
+    const batch = await plant.runBatch({ masterRecipeRef: 'waits' });
+    await plant.untilPhase(batch, 'waits', 'Running');
+    writable(false);
+    const givenAt: string[] = [];
+    for (const command of commands) {
+      const answer = await plant.command(batch, command);
+      t.match(answer, { status: 200, body: { ok: true, command, recorded: false } }, `${commands.join(', ')}: ${answer.text}`);
+      givenAt.push(new Date().toISOString());
+    }
+    t.match(await plant.command(batch, 'Restart'), { status: 503, body: { code: 'storage_unavailable' } }, 'what sets the plant going waits');
+    const scans = async (): Promise<number> => (await plant.api.get(`${SITE}/units/${UNIT}/runtime/status`)).body.scanCount;
+    const before = await scans();
+    await plant.look('the charts are scanned on', async () => {
+      const now = await scans();
+      return { done: now > before + 3 || undefined, seen: `${now}` };
+    });
+    const writableAt = new Date().toISOString();
+    writable(true);
+    await plant.until(batch, state);
+    const events = (await plant.api.get(`${SITE}/batches/${batch}/events`)).body.items as { value: string; element?: { kind: string }; ts: string }[];
+    const came = events.find(({ value, element }) => value === state && element?.kind === 'Phase');
+    t.ok(came && came.ts < writableAt, `the phase was ${state} at ${came?.ts}, before ${writableAt}`);
+    const { items } = (await plant.api.get('/api/v1/audit?category=command&limit=50')).body as {
+      items: { result: string; target: { name: string }; details: Record<string, string> }[];
+    };
+    const told = items.filter(({ target, details, result }) => target.name === batch && result === 'Accepted' && details.happenedAt !== undefined);
+    t.same(told.map(({ details }) => details.command).sort(), [...commands].sort(), 'every order is on record with its time');
+    t.ok(told.every(({ details }) => details.happenedAt <= (givenAt.at(-1) as string)));
+    if (state === 'Held') {
+      await plant.command(batch, 'Abort');
+      await plant.until(batch, 'Aborted');
+    }
+    await plant.command(batch, 'Reset');
+    await plant.look('the unit is free', async () => {
+      const { state: shown, allocatedTo } = await plant.unit(UNIT);
+      return { done: (shown === 'Idle' && allocatedTo === '') || undefined, seen: `${shown} of '${allocatedTo}'` };
+    });
+  }
+});
