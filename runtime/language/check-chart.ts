@@ -32,6 +32,8 @@ export interface PhaseText extends Chart {
 export interface PhaseEnvironment {
   /** Tags of the control-module template with this moduleType; undefined when none or several have it. */
   tagsOfType(moduleType: string): TagTable | undefined;
+  /** Tags of the control module that the unit binds to a role; undefined when the unit is not known or binds none. */
+  tagsOfRole?(role: string): TagTable | undefined;
   /** Tags of a control module of the unit the phase runs on; undefined when the unit or the module is not known. */
   tagsOfModule?(module: string): TagTable | undefined;
 }
@@ -113,7 +115,7 @@ function tagFinder(spec: PhaseText, environment: PhaseEnvironment): TextScope['t
   return (address) =>
     lookUp(address, (owner) => {
       const type = roles.get(owner.toLowerCase());
-      return type === undefined ? environment.tagsOfModule?.(owner) : environment.tagsOfType(type);
+      return type === undefined ? environment.tagsOfModule?.(owner) : (environment.tagsOfRole?.(owner) ?? environment.tagsOfType(type));
     });
 }
 

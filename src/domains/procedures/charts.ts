@@ -11,8 +11,9 @@ import { Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { EffectiveTag } from '../control-modules/merge.js';
-import { BARE_MODULE, modulesOf, resolvedModuleOf, TEMPLATE } from '../control-modules/rules.js';
+import { BARE_MODULE, CONTROL_MODULE, modulesOf, paramDefault, resolvedModuleOf, TEMPLATE } from '../control-modules/rules.js';
 import { readableTags, resolveModule } from '../control-modules/merge.js';
+import { UNIT } from '../plant/rules.js';
 import type { OperationTemplate, OutputSpec, ParameterSpec, PhaseTemplate, PhaseTemplateSpec, ProcedureTemplate, UnitProcedureTemplate } from './kind.js';
 
 const PHASE_TEMPLATE = kindNamed<typeof PhaseTemplate>('PhaseTemplate');
@@ -37,24 +38,37 @@ function placeOf({ chart, step, transition }: ChartDiagnostic): string {
 
 export function phaseEnvironment(read: StoreReader, site: string, unit: string): PhaseEnvironment {
   const modules = unit === '' ? undefined : new Map(modulesOf(read, site, unit).map((module) => [module.metadata.name, module]));
+  const bound = new Map(read.get(UNIT, site, unit)?.spec.roleBindings.map(({ role, controlModule }) => [role.toLowerCase(), controlModule]));
+  const ofType = new Map<string, TagTable | undefined>();
+  const tagsOfModule = (name: string): TagTable | undefined => {
+    const module = modules?.get(name);
+    const resolved = module && resolvedModuleOf(read, module);
+    return resolved && tableOf(readableTags(resolved), resolved.blocks);
+  };
   return {
     tagsOfType(moduleType) {
-      const templates = read.list(TEMPLATE, '').filter((template) => template.spec.moduleType === moduleType);
-      if (templates.length !== 1) return undefined;
-      const [{ metadata, spec }] = templates;
-      const resolved = resolveModule({ ...BARE_MODULE, templateRef: metadata.name }, spec);
-      // an instance may move the bounds, so those of the template are not held against a literal
-      return tableOf(
-        readableTags(resolved).map(({ min: _min, max: _max, ...tag }) => tag),
-        resolved.blocks,
-      );
+      if (!ofType.has(moduleType)) ofType.set(moduleType, tagsOfType(read, site, moduleType));
+      return ofType.get(moduleType);
     },
-    tagsOfModule(name) {
-      const module = modules?.get(name);
-      const resolved = module && resolvedModuleOf(read, module);
-      return resolved && tableOf(readableTags(resolved), resolved.blocks);
-    },
+    tagsOfModule,
+    tagsOfRole: (role) => tagsOfModule(bound.get(role.toLowerCase()) ?? ''),
   };
+}
+
+/** Tags of the one template with the module type. An instance may move its bounds, so a literal is outside only when no module of the site takes it. */
+function tagsOfType(read: StoreReader, site: string, moduleType: string): TagTable | undefined {
+  const templates = read.list(TEMPLATE, '').filter((template) => template.spec.moduleType === moduleType);
+  if (templates.length !== 1) return undefined;
+  const [{ metadata, spec }] = templates;
+  const resolved = resolveModule({ ...BARE_MODULE, templateRef: metadata.name }, spec, paramDefault(read));
+  const instances = read.list(CONTROL_MODULE, site).flatMap((module) => (module.spec.templateRef === metadata.name ? (resolvedModuleOf(read, module) ?? []) : []));
+  const widened = readableTags(resolved).map(({ min, max, ...tag }) => {
+    const all = [{ min, max }, ...instances.map(({ tags }) => tags.find(({ name }) => name === tag.name) ?? { min, max })];
+    const low = Math.min(...all.map((each) => each.min ?? -Infinity));
+    const high = Math.max(...all.map((each) => each.max ?? Infinity));
+    return { ...tag, ...(Number.isFinite(low) ? { min: low } : {}), ...(Number.isFinite(high) ? { max: high } : {}) };
+  });
+  return tableOf(widened, resolved.blocks);
 }
 
 function tableOf(tags: readonly EffectiveTag[], blocks: readonly { readonly name: string; readonly type: string }[]): TagTable {

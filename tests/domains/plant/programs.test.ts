@@ -208,3 +208,35 @@ t.test('ST-19, SFC validation (decisions Q-ST-03): text and charts are judged as
     { status: 200 },
   );
 });
+
+t.test('decisions 2.8: a literal outside the range of a tag is found by the type of the role, and by the module of the unit', async (t) => {
+  const tags = [{ name: 'x', dataType: 'Float', accessLevel: 'readwrite', engMin: '0', engMax: '100' }];
+  await engineer.post('/api/v1/controlmoduletemplates', { name: 'memory', moduleType: 'memory', tags });
+  const chart = (value: string) => ({
+    roles: [{ name: 'mem', requiredType: 'memory' }],
+    steps: [{ name: 'a', initial: true, actionST: `WRITE('mem.x', ${value});` }, { name: 'b' }],
+    transitions: [{ from: 'a', to: 'b' }],
+  });
+  const validate = (value: string, place = {}) => engineer.post('/api/v1/validate/sfc-chart', { ...chart(value), ...place });
+  const template = (name: string, value: string) => engineer.post('/api/v1/sites/north/phasetemplates', { name, spec: chart(value) });
+  const outside = { status: 400, body: { code: 'st_invalid', diagnostics: [{ code: 'range', step: 'a' }] } };
+  t.match(await template('far', '200.0'), outside);
+  t.match(await template('low', '-1'), outside);
+  t.match(await template('near', '100.0'), { status: 201 });
+  t.match(await validate('200.0', { site: 'north' }), outside);
+  const unit = {
+    apiVersion: 'physical.lineside.io/v1alpha1',
+    kind: 'Unit',
+    metadata: { name: 'mem-unit', namespace: 'site-north' },
+    spec: { roleBindings: [{ role: 'mem', controlModule: 'mem-1' }] },
+  };
+  t.equal((await engineer.post('/api/v1/apply', unit)).status, 200);
+  await engineer.post('/api/v1/sites/north/controlmodules', { name: 'mem-1', templateRef: 'memory', parentName: 'mem-unit' });
+  t.match(await validate('200.0', { site: 'north', unit: 'mem-unit' }), outside);
+  t.match(await engineer.put('/api/v1/sites/north/controlmodules/mem-1', { tags: [{ name: 'x', engMax: '300' }] }), { status: 200 });
+  t.match(await validate('200.0', { site: 'north', unit: 'mem-unit' }), { status: 200 }, 'the module of the unit takes it');
+  t.match(await template('far', '200.0'), { status: 201 }, 'and so does a module of the site');
+  t.match(await template('farther', '300.5'), outside);
+  await engineer.post('/api/v1/sites/north/controlmodules', { name: 'mem-2', templateRef: 'memory', parentName: 'mem-unit', tags: [{ name: 'x', engMax: 'unlimited' }] });
+  t.match(await template('farther', '300.5'), { status: 201 }, 'one without a bound takes all');
+});
