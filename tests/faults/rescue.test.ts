@@ -177,23 +177,24 @@ t.test('--accept-loss of the newest records goes on after the hole', async (t) =
   t.match((await (await signIn(box)).get('/api/v1/audit/verify')).body, { ok: true, gaps: { length: 1 } }, 'and a start later');
 });
 
-const TOLD: readonly (readonly [string, (dir: string) => void, string])[] = [
-  ['audit-head is deleted', (dir) => remove(dir, 'audit-head'), 'head'],
-  ['the signed heads are deleted', (dir) => withDatabase(dir, (database) => database.exec('DELETE FROM audit_heads')), 'heads'],
-  ['the audit key is deleted', (dir) => remove(dir, 'keys/audit-hmac'), 'keys'],
-  ['the device key is deleted', (dir) => remove(dir, 'keys/device-ed25519.pem'), 'keys'],
-  ['the marker is deleted', (dir) => remove(dir, 'keys/appliance.json'), 'marker'],
+const TOLD: readonly (readonly [string, (dir: string) => void, readonly string[]])[] = [
+  ['audit-head is deleted', (dir) => remove(dir, 'audit-head'), ['head']],
+  ['the signed heads are deleted', (dir) => withDatabase(dir, (database) => database.exec('DELETE FROM audit_heads')), ['heads']],
+  ['the audit key is deleted', (dir) => remove(dir, 'keys/audit-hmac'), ['keys']],
+  ['the device key is deleted', (dir) => remove(dir, 'keys/device-ed25519.pem'), ['keys']],
+  ['the audit key is another one', (dir) => writeFileSync(path.join(dir, 'keys/audit-hmac'), Buffer.alloc(32, 7)), ['keys', 'head']],
+  ['the marker is deleted', (dir) => remove(dir, 'keys/appliance.json'), ['marker']],
 ];
 
-for (const [what, damage, kind] of TOLD) {
+for (const [what, damage, kinds] of TOLD) {
   t.test(`${what}: the plant starts, and it is told until somebody acknowledges it`, async (t) => {
     const box = await damaged(t, seeded.stopped, damage);
     await box.start();
     t.ok(existsSync(path.join(box.dataDir, 'keys/appliance.json')));
     const admin = await signIn(box);
-    t.match(
+    t.same(
       (await admin.get('/api/v1/audit/gaps')).body.items.map((gap: { kind: string }) => gap.kind),
-      [kind],
+      kinds,
     );
     t.equal((await admin.get('/api/v1/system/health')).body.status, 'degraded');
     t.equal((await admin.get('/api/v1/audit/verify')).body.ok, false);
@@ -203,6 +204,16 @@ for (const [what, damage, kind] of TOLD) {
     t.equal((await later.get('/api/v1/audit/verify')).body.ok, false, 'a second start has healed nothing');
     t.equal((await later.post('/api/v1/audit/gaps/acknowledge', { reason: REASON })).status, 200);
     t.match((await later.get('/api/v1/audit/verify')).body, { ok: true, problems: { length: 0 } });
+  });
+}
+
+for (const [file, bytes] of [
+  ['keys/device-ed25519.pem', 'no key'],
+  ['keys/audit-hmac', 'short'],
+] as const) {
+  t.test(`${file} that is no key: the start is refused and names it`, async (t) => {
+    const box = await damaged(t, seeded.stopped, (dir) => writeFileSync(path.join(dir, file), bytes));
+    t.match(await box.attempt(), { code: 2, output: new RegExp(`${file.replace('.', '[.]')} .*restore it or move it away`) });
   });
 }
 

@@ -30,6 +30,8 @@ interface Stored {
   readonly hashAt: (sequence: number) => string | undefined;
   readonly heads: number;
   readonly lastSigned: number;
+  /** Of the audit key that the last record in the table was sealed with; '' where there is none. */
+  readonly auditKeyId: string;
   readonly marker: Marker | null;
 }
 
@@ -72,6 +74,8 @@ export function inspectDataDir(dataDir: string): Inspection {
   }
   if (keys && marker && marker.deviceId !== keys.deviceId)
     findings.push(keysLost(`${file} is that of appliance ${marker.deviceId}, and the keys are those of ${keys.deviceId}`, end.sequence));
+  if (keys && stored.auditKeyId !== '' && stored.auditKeyId !== keys.auditKeyId)
+    findings.push(keysLost(`the records up to ${end.sequence} were sealed with another audit key than keys/audit-hmac: it was damaged or exchanged`, end.sequence));
   if (keys && end.sequence > 0 && !readHeadFile(headFileOf(dataDir), keys.auditHmac))
     findings.push(told('head', `the file audit-head is missing or not genuine: the end of the audit trail, record ${end.sequence}, cannot be checked`, end.sequence));
   const heads = Math.max(fileMarker?.heads ?? 0, marker?.heads ?? 0);
@@ -109,9 +113,11 @@ function readStored(file: string): Stored {
   const database = new Database(file, { readonly: true, timeout: 5000 });
   try {
     const tables = new Set(database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[]);
-    if (!tables.has('audit')) return { end: { sequence: 0, hash: '' }, hashAt: () => undefined, heads: 0, lastSigned: 0, marker: null };
+    if (!tables.has('audit')) return { end: { sequence: 0, hash: '' }, hashAt: () => undefined, heads: 0, lastSigned: 0, auditKeyId: '', marker: null };
     const number = (table: string, text: string): number => (tables.has(table) ? Number(database.prepare(text).pluck().get() ?? 0) : 0);
-    const last = database.prepare('SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1').get() as { sequence: number; hash: Buffer } | undefined;
+    const last = database.prepare('SELECT sequence, hash, key_id AS keyId FROM audit ORDER BY sequence DESC LIMIT 1').get() as
+      | { sequence: number; hash: Buffer; keyId: string }
+      | undefined;
     for (const table of ['resources', 'streams', 'nonce_groups', 'migrations']) {
       if (tables.has(table)) for (const _ of database.prepare(`SELECT * FROM ${table}`).raw().iterate()) void _;
     }
@@ -123,7 +129,8 @@ function readStored(file: string): Stored {
     for (const sequence of hashesWanted(file, marker)) {
       hashes.set(sequence, (database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(sequence) as Buffer | undefined)?.toString('hex'));
     }
-    return { end, hashAt: (sequence) => hashes.get(sequence), heads, lastSigned: number('audit_heads', 'SELECT MAX(sequence) FROM audit_heads'), marker };
+    const lastSigned = number('audit_heads', 'SELECT MAX(sequence) FROM audit_heads');
+    return { end, hashAt: (sequence) => hashes.get(sequence), heads, lastSigned, auditKeyId: last?.keyId ?? '', marker };
   } finally {
     database.close();
   }

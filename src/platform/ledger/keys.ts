@@ -35,14 +35,24 @@ export function storedKeysOf(dataDir: string): { readonly hasDeviceKey: boolean;
 export function openDeviceKeys(dataDir: string): DeviceKeys {
   const folder = path.join(dataDir, 'keys');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const pem = readOrMake(path.join(folder, DEVICE_KEY), () => Buffer.from(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })));
-  const auditHmac = readOrMake(path.join(folder, AUDIT_KEY), () => randomBytes(HMAC_KEY_BYTES));
-  if (auditHmac.length !== HMAC_KEY_BYTES) throw new Error(`the audit key must have ${HMAC_KEY_BYTES} bytes but has ${auditHmac.length}; restore it or move it away`);
-  const privateKey = createPrivateKey(pem);
-  if (privateKey.asymmetricKeyType !== 'ed25519') throw new Error('the device key is not an Ed25519 key; restore it or move it away');
+  const deviceFile = path.join(folder, DEVICE_KEY);
+  const hmacFile = path.join(folder, AUDIT_KEY);
+  const pem = readOrMake(deviceFile, () => Buffer.from(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })));
+  const auditHmac = readOrMake(hmacFile, () => randomBytes(HMAC_KEY_BYTES));
+  if (auditHmac.length !== HMAC_KEY_BYTES) throw new Error(`the audit key ${hmacFile} must have ${HMAC_KEY_BYTES} bytes but has ${auditHmac.length}; restore it or move it away`);
+  const privateKey = privateKeyOf(pem);
+  if (privateKey?.asymmetricKeyType !== 'ed25519') throw new Error(`the device key ${deviceFile} is not an Ed25519 key; restore it or move it away`);
   const publicKey = createPublicKey(privateKey);
   const fingerprint = sha256(rawPublicKey(publicKey));
   return { privateKey, publicKey, deviceId: fingerprint.slice(0, 32), kid: fingerprint.slice(0, 16), auditHmac, auditKeyId: sha256(auditHmac).slice(0, 16) };
+}
+
+function privateKeyOf(pem: Buffer): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined; // what OpenSSL says of it names no file
+  }
 }
 
 /** The 32 bytes of an Ed25519 public key (RFC 8032). */
