@@ -269,7 +269,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       })
     : undefined;
   if (history?.aside) {
-    noHistory = `historian.db could not be opened (${history.aside.fault}): it is kept as ${history.aside.name}, recording goes on in a new one, and what it held is not served`;
+    const { name, fault } = history.aside;
+    const lost = name === '' ? 'is missing and was begun anew' : `could not be opened (${fault}): it is kept as ${name}, recording goes on in a new one`;
+    noHistory = `historian.db ${lost}, and what it held is not served`;
     for (const { metadata } of store.list(Unit)) {
       history.recordGap({
         site: metadata.site,

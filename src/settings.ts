@@ -479,7 +479,7 @@ function readFile(file: string): Map<string, unknown> {
   try {
     document = parse(readFileSync(file, 'utf8'));
   } catch (fault) {
-    throw new SettingsError(file, `the configuration file ${file} cannot be read: ${(fault as Error).message}`);
+    throw new SettingsError(file, `the configuration file ${file} cannot be read; correct it or move it away: ${(fault as Error).message}`);
   }
   const found = new Map<string, unknown>();
   if (document === null || document === undefined) return found;

@@ -58,6 +58,29 @@ t.test('a broken historian is put aside: the plant starts, a gap is declared, an
   await eventually('and it records again', async () => (await box.api.get('/api/v1/historian/tags/distinct')).body.items.length > 0);
 });
 
+t.test('a historian that is missing is begun anew, and said to be: once', async (t) => {
+  const box = await boxOf(t, { environment: DEMO });
+  await box.start();
+  t.same(
+    (await health(box)).warnings.filter((text) => /historian/.test(text)),
+    [],
+    'a new box has lost none',
+  );
+  await box.end();
+  for (const name of readdirSync(box.dataDir)) if (name.startsWith('historian')) rmSync(path.join(box.dataDir, name));
+  await box.start();
+  t.match((await health(box)).warnings.join(), /historian\.db is missing and was begun anew/);
+  await eventually('the gap is declared', async () =>
+    ((await box.api.get('/api/v1/historian/gaps')).body.items as { cause: string }[]).some(({ cause }) => cause === 'HistoryLost'),
+  );
+  await box.end();
+  await box.start();
+  t.same(
+    (await health(box)).warnings.filter((text) => /historian/.test(text)),
+    [],
+  );
+});
+
 t.test('D-C-07: a nonce that was spent is not admitted because the clock went ahead while the appliance was down', async (t) => {
   const dir = mkdtempSync(path.join(tmpdir(), 'lineside-nonces-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));

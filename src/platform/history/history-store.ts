@@ -8,6 +8,7 @@ import path from 'node:path';
 import type Database from '../base/sqlite.js';
 import { encodeBlock, type Scaling } from './block-codec.js';
 import { putAside } from '../base/put-aside.js';
+import { isHistoryLost, markHistoryBegun } from './begun-mark.js';
 import { Journal, putJournalAside } from './journal.js';
 import { BLOCK_MS, OpenBlock, type Summary, summarise } from './open-block.js';
 import { NewerHistory, openHistoryDatabase } from './schema.js';
@@ -47,14 +48,17 @@ interface ClosedBlock extends Summary {
 }
 
 /**
- * Opens the store; one that is damaged is kept under another name, with its journal, and a new one begun: lost history stops
- * nobody. What is only out of reach stays where it is, so that the next start serves it again.
+ * Opens the store; one that is damaged is kept under another name, with its journal, and a new one begun, as where it is missing: lost
+ * history stops nobody. What is only out of reach stays where it is, so that the next start serves it again.
  *
  * @throws Error for a disk that refuses, a file that somebody holds, or one of a newer version.
  */
 export function openHistoryStore(start: HistoryStart): HistoryStore {
+  const missing = isHistoryLost(start.dataDir, DATABASE);
   try {
-    return new HistoryStore(start);
+    const store = new HistoryStore(start, missing ? { name: '', fault: 'it is missing' } : null);
+    markHistoryBegun(start.dataDir);
+    return store;
   } catch (fault) {
     if (isOutOfReach(fault)) throw fault;
     const at = new Date().toISOString();
