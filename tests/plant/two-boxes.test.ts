@@ -3,41 +3,13 @@ import t from 'tap';
 import { ModbusPeer } from '../drivers/modbus-peer.js';
 import type { ApiAnswer } from '../support/api-client.js';
 import { type Plant, startPlant } from '../support/plant.js';
-
-const NORTH = '/api/v1/sites/north';
-const PLC = `${NORTH}/iomodules/plc`;
-/** Of pymodbus: registers 0 to 199 are there. */
-const REGISTER = 'holding:60';
-
-const manifest = (kind: string, name: string, spec: object, metadata: object = { namespace: 'site-north' }) => ({
-  apiVersion: 'physical.lineside.io/v1alpha1',
-  kind,
-  metadata: { name, ...metadata },
-  spec,
-});
-
-function plc(address: string): object {
-  const channels = [
-    { name: 'coil', address: 'coil:1', direction: 'output' },
-    { name: 'level', address: 'holding:11' },
-  ];
-  return { protocol: 'modbus', address, options: { pollInterval: '100ms', timeout: '500ms', ownership: { address: REGISTER, intervalMs: 500 } }, channels };
-}
-
-const outputs = async (box: Plant): Promise<{ state: string; reason: string }> => (await box.api.get(PLC)).body.outputs;
+import { manifest, NORTH, outputs, PLC, plc, until } from '../support/shared-device.js';
 
 /** The last audit record of a request. */
 function verdictOn(box: Plant, answer: ApiAnswer): Promise<unknown> {
   return box.look('the record of a refusal', async () => {
     const { body, text } = await box.api.get(`${NORTH}/audit/correlation/${answer.headers.get('x-correlation-id')}`);
     return { done: body?.length >= 2 ? body.at(-1) : undefined, seen: text };
-  });
-}
-
-function until(box: Plant, what: string, state: string): Promise<unknown> {
-  return box.look(what, async () => {
-    const found = await outputs(box);
-    return { done: found?.state === state || undefined, seen: JSON.stringify(found) };
   });
 }
 

@@ -1,8 +1,16 @@
 /**
  * Single edits of a closed `state.db`, past the ledger, for suites and for the torture harness: what is edited follows from
  * what the database holds, so every kind of resource and every kind of stream gets its own. One call of `edit` does one edit.
+ * `verified` then says what of it is found.
  */
+import path from 'node:path';
 import Database from '../../src/platform/base/sqlite.js';
+import { archiveFolder } from '../../src/platform/ledger/archive-format.js';
+import { headFileOf } from '../../src/platform/ledger/head-file.js';
+import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
+import { ArchiveVerifier } from '../../src/platform/ledger/verify-archives.js';
+import { ChainVerifier } from '../../src/platform/ledger/verify-chain.js';
+import { verifyRows } from '../../src/platform/ledger/verify-rows.js';
 
 export interface RowEdit {
   readonly what: string;
@@ -31,6 +39,7 @@ export function rowEdits(database: Database.Database, random: () => number): Row
     ...prefixes.flatMap((prefix) => ofStream(prefix, random)),
     ...['nonce_groups', 'streams', 'facts', 'resources', 'audit_heads', 'audit_spans', 'audit_targets', 'audit_correlations', 'audit_sites'].map(emptied),
     ...OTHERS.map(([what, text]) => statement(what, text, random)),
+    ...(column('SELECT file FROM audit_archives').length > 0 ? OF_ARCHIVES.map(([what, text]) => statement(what, text, random)) : []),
   ];
 }
 
@@ -54,6 +63,22 @@ export function editRow(file: string, { edit }: RowEdit): boolean {
   const database = new Database(file);
   try {
     return edit(database);
+  } finally {
+    database.close();
+  }
+}
+
+/** What the query thread answers of a closed data directory, without the thread. */
+export async function verified(dir: string) {
+  const atOnce = (): Promise<void> => Promise.resolve();
+  const file = path.join(dir, 'state.db');
+  const keys = openDeviceKeys(dir);
+  const database = new Database(file, { readonly: true });
+  try {
+    const chain = await new ChainVerifier(database, keys, headFileOf(dir)).verify({}, atOnce);
+    const archives = await new ArchiveVerifier(database, keys, archiveFolder(dir)).verify({}, atOnce);
+    const rows = await verifyRows(file, keys, atOnce);
+    return { ok: chain.ok && archives.ok && rows.ok, chain: chain.problems, archives: archives.archives.filter(({ ok }) => !ok), rows: rows.problems };
   } finally {
     database.close();
   }
@@ -171,6 +196,31 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
   ['audit_correlations: row added', "INSERT INTO audit_correlations (correlation, sequence) SELECT correlation || 'x', sequence FROM audit_correlations LIMIT 1"],
   ['audit_sites: row deleted', 'DELETE FROM audit_sites WHERE last = (SELECT last FROM audit_sites LIMIT 1)'],
 ];
+
+/** Where the audit trail has an archive. */
+const OF_ARCHIVES: readonly (readonly [what: string, text: string])[] = [
+  ['audit_archives: row deleted', 'DELETE FROM audit_archives WHERE rowid = @id'],
+  ['audit_archives: file changed', "UPDATE audit_archives SET file = file || 'x' WHERE rowid = @id"],
+  ['audit_archives: hash changed', "UPDATE audit_archives SET head_hash = replace(head_hash, 'a', 'b') WHERE rowid = @id AND instr(head_hash, 'a')"],
+  ['audit_archives: digest changed', "UPDATE audit_archives SET sha256 = replace(sha256, 'a', 'b') WHERE rowid = @id AND instr(sha256, 'a')"],
+  ['audit_archives: number of records changed', 'UPDATE audit_archives SET records = records - 1 WHERE rowid = @id'],
+  ['audit_archive_blocks: row deleted', 'DELETE FROM audit_archive_blocks WHERE rowid = @id'],
+  ['audit_archive_blocks: place changed', 'UPDATE audit_archive_blocks SET start = start + 1 WHERE rowid = @id'],
+  ['audit_archive_blocks: length changed', 'UPDATE audit_archive_blocks SET bytes = bytes - 1 WHERE rowid = @id'],
+  ['meta: end of the archive set back', "UPDATE meta SET value = CAST(value - 1 AS TEXT) WHERE key = 'auditArchivedTo'"],
+  ['meta: hash of the end of the archive changed', "UPDATE meta SET value = replace(value, 'a', 'b') WHERE key = 'auditArchivedHash' AND instr(value, 'a')"],
+];
+
+/** What verification cannot tell and a start can: which appliance it is of, and what shape its tables have. */
+export const EDITS_FOR_THE_START: readonly RowEdit[] = (
+  [
+    ['migrations: last row deleted', 'DELETE FROM migrations WHERE version = (SELECT MAX(version) FROM migrations)'],
+    ['migrations: row of a later version', "INSERT INTO migrations (version, at) SELECT MAX(version) + 1, '2030-01-01T00:00:00.000Z' FROM migrations"],
+    ['meta: appliance deleted', "DELETE FROM meta WHERE key = 'appliance'"],
+    ['meta: appliance changed', "UPDATE meta SET value = json_set(value, '$.deviceId', 'another') WHERE key = 'appliance'"],
+    ['meta: appliance set forth', "UPDATE meta SET value = json_set(value, '$.head.sequence', 1000000) WHERE key = 'appliance'"],
+  ] as const
+).map(([what, text]) => ({ what, edit: (database) => database.prepare(text).run().changes > 0 }));
 
 function statement(what: string, text: string, random: () => number): RowEdit {
   if (text.includes('@id')) return onRow(what, `SELECT rowid FROM ${what.slice(0, what.indexOf(':'))}`, [], text, random);

@@ -6,16 +6,12 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import Database from '../../../src/platform/base/sqlite.js';
-import { headFileOf } from '../../../src/platform/ledger/head-file.js';
-import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import type { LedgerTransaction } from '../../../src/platform/ledger/protocol.js';
 import type { StateWriter } from '../../../src/platform/ledger/state-writer.js';
-import { ChainVerifier } from '../../../src/platform/ledger/verify-chain.js';
-import { verifyRows } from '../../../src/platform/ledger/verify-rows.js';
 import { decode, Message } from '../../../src/platform/ledger/wire.js';
 import { asked, copyOf, dataDir, trail, withWriter } from '../../support/archive-data.js';
 import { auditDraft, resource, transaction } from '../../support/ledger-data.js';
-import { editRow, manyEdits, randomOf, rowEdits } from '../../support/row-edits.js';
+import { editRow, manyEdits, randomOf, rowEdits, verified } from '../../support/row-edits.js';
 
 const KINDS = [
   'Account',
@@ -65,30 +61,18 @@ function filled(): string {
 
 const clean = filled();
 const stateOf = (dir: string): string => path.join(dir, 'state.db');
-const atOnce = (): Promise<void> => Promise.resolve();
-
-/** What the query thread answers, without the thread. */
-async function verified(dir: string) {
-  const keys = openDeviceKeys(dir);
-  const database = new Database(stateOf(dir), { readonly: true });
-  const chain = await new ChainVerifier(database, keys, headFileOf(dir)).verify({}, atOnce);
-  database.close();
-  const rows = await verifyRows(stateOf(dir), keys, atOnce);
-  return { ok: chain.ok && rows.ok, chain: chain.problems, rows: rows.problems };
-}
-
 t.test('what was not edited is found to be whole, also after another start', async (t) => {
   const dir = copyOf(t, clean);
-  t.same(await verified(dir), { ok: true, chain: [], rows: [] });
+  t.same(await verified(dir), { ok: true, chain: [], archives: [], rows: [] });
   withWriter(dir, (writer) => void writer.load(0, 0));
-  t.same(await verified(dir), { ok: true, chain: [], rows: [] });
+  t.same(await verified(dir), { ok: true, chain: [], archives: [], rows: [] });
   withWriter(dir, (writer) => {
     writer.load(1, 0); // forgets the nonces
     writer.rest();
     const version = 1000;
     commit(writer, transaction({ puts: [resource('Unit', 'north', 'unit-0', version)], removes: [{ kind: 'Unit', site: 'north', name: 'unit-1' }] }));
   });
-  t.same(await verified(dir), { ok: true, chain: [], rows: [] });
+  t.same(await verified(dir), { ok: true, chain: [], archives: [], rows: [] });
 });
 
 const first = new Database(stateOf(clean), { readonly: true });
