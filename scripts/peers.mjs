@@ -17,6 +17,7 @@ const PEERS = [
     suites: /modbus-peer\.js|modbus-device\.js/,
   },
   { name: 'the MQTT broker mosquitto', packages: ['mosquitto'], try: ['/bin/sh', '-c', 'command -v /usr/sbin/mosquitto'], suites: /mosquitto\.js/ },
+  { name: 'the wall clock of libfaketime', packages: ['faketime'], try: ['/bin/sh', '-c', 'ls /usr/lib/*/faketime/libfaketimeMT.so.1'], suites: /libfaketime/ },
   { name: 'the browser Chromium', packages: ['chromium'], try: [process.env.LINESIDE_CHROMIUM ?? '/usr/bin/chromium', '--version'], suites: /browser\.js|person\.js/ },
 ];
 

@@ -22,6 +22,8 @@ export class Bench {
   batch = '';
   told: Told = nothingTold();
   #orders = 0;
+  readonly #others: ApplianceProcess[] = [];
+  readonly #atEnd: (() => Promise<void>)[] = [];
 
   private constructor(seed: number) {
     this.random = randomFrom(seed);
@@ -53,6 +55,18 @@ export class Bench {
       await this.story.signIn();
     }
     return ms;
+  }
+
+  /** Another appliance than the one on `dataDir`; it ends with the scenario at the latest. */
+  async appliance(dataDir: string, environment: Readonly<Record<string, string>> = {}): Promise<ApplianceProcess> {
+    const box = new ApplianceProcess(dataDir, await freePort(), { ...ENVIRONMENT, ...environment }, true);
+    this.#others.push(box);
+    return box;
+  }
+
+  /** Also where a round hangs and is given up. */
+  atEnd(call: () => Promise<void>): void {
+    this.#atEnd.push(call);
   }
 
   /** A batch is under way: the one of the last round goes on, or another one is ordered and started. */
@@ -122,7 +136,8 @@ export class Bench {
 
   async close(): Promise<void> {
     await this.load?.stop().catch(() => undefined); // its writers end with the appliance
-    await this.#box?.end('SIGKILL');
+    for (const box of [this.#box, ...this.#others]) await box?.end('SIGKILL');
+    for (const call of this.#atEnd) await call();
     rmSync(this.work, { recursive: true, force: true });
   }
 }

@@ -1,8 +1,11 @@
 /** A wall clock that somebody sets while the appliance runs, and between two starts: Debian's libfaketime; elapsed time stays as it is. */
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-const LIBRARY = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
+/** Debian keeps libraries by machine. */
+const LIBRARY = readdirSync('/usr/lib')
+  .map((machine) => `/usr/lib/${machine}/faketime/libfaketimeMT.so.1`)
+  .find((file) => existsSync(file));
 export const SECOND_MS = 1000;
 const HOUR_MS = 3600 * SECOND_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -26,7 +29,7 @@ export class WallClock {
 
   /** @throws Error that names the missing package. */
   constructor(work: string) {
-    if (!existsSync(LIBRARY)) throw new Error('clocks are changed with libfaketime; as root: apt-get install --no-install-recommends faketime');
+    if (LIBRARY === undefined) throw new Error('clocks are changed with libfaketime; as root: apt-get install --no-install-recommends faketime');
     this.#file = path.join(work, 'clock');
     this.stepTo(0);
   }
@@ -38,6 +41,6 @@ export class WallClock {
 
   /** Real-time threads are off: one that waits in the library's lock would hold the machine. */
   get environment(): Record<string, string> {
-    return { LD_PRELOAD: LIBRARY, FAKETIME_TIMESTAMP_FILE: this.#file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1', LINESIDE_RUNTIME__REALTIME: 'false' };
+    return { LD_PRELOAD: LIBRARY ?? '', FAKETIME_TIMESTAMP_FILE: this.#file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1', LINESIDE_RUNTIME__REALTIME: 'false' };
   }
 }

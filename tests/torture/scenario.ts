@@ -18,6 +18,10 @@ export interface Scenario {
   readonly load: 'none' | 'mixed';
   /** How often in CI (`short`) and by hand (`long`). */
   readonly count: { readonly short: number; readonly long: number };
+  /** Whoever it needs beside Node and a compiler, as scripts/peers.mjs calls it. */
+  readonly peer?: string;
+  /** Judges times: nothing else runs meanwhile. */
+  readonly alone?: true;
   readonly run: (bench: Bench, rounds: number) => AsyncIterable<Round>;
 }
 
