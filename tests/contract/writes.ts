@@ -164,6 +164,7 @@ async function engineering(story: Story): Promise<void> {
     await story.send(`PUT ${path}/{name}`, { name }, { body: change ?? { description: 'walked' } });
   }
   await story.send(`POST ${S}/fbnetworks/{name}/override-hot-swap`, { name: 'walk-program' }, { body: REASON });
+  await story.send(`PUT ${S}/controlmodules/{cm}/parameters`, { cm: 'walk' }, { body: { ...REASON, values: { gain: 3 } } });
   await story.test.until('the simulated module is served', `${AT}/iomodules/walk`, (module) => module.state === 'Connected');
   await story.send(`POST ${S}/iomodules/{name}/write`, { name: 'walk' }, { body: { channel: 'a', value: 1 } });
   await story.send(`POST ${S}/iomodules/{name}/release`, { name: 'walk' }, { body: {} });
@@ -206,7 +207,6 @@ async function plantFloor(story: Story): Promise<void> {
   await story.send(`POST ${S}/units/{name}/runtime/write`, { name: 'rx101' }, { body: { writes: [{ address: 'xv101.reset', value: false }] } });
   await story.send(`POST ${S}/mode`, {}, { body: { kind: 'ControlModule', name: 'xv101', mode: 'Automatic' } });
   await story.send(`POST ${S}/controlmodules/{cm}/override-hot-swap`, { cm: 'xv101' }, { body: REASON });
-  await story.send(`PUT ${S}/controlmodules/{cm}/parameters`, { cm: 'walk' }, { body: { ...REASON, values: { gain: 3 } } });
   await story.send(`POST ${S}/controlmodules/{cm}/interlock/bypass`, { cm: 'xv101' }, { body: { ...REASON, duration: '1m' } });
   await story.send(`DELETE ${S}/controlmodules/{cm}/interlock/bypass`, { cm: 'xv101' });
   for (const action of ['start', 'stop']) await story.send(`POST ${S}/units/{name}/runtime/recording`, { name: 'rx101' }, { body: { action } });

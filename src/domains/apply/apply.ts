@@ -192,7 +192,7 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
   const changed = !before || !isDeepStrictEqual(spec, before.spec);
   const step: Step = { manifest, site };
   if (!changed && !labels && !annotations) return { step, operation: 'unchanged', warnings };
-  const ruled = applyRuleOf(kind.kind)?.({ name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs(), terms: deps.store.terms });
+  const ruled = applyRuleOf(kind.kind)?.({ site, name, spec, before, changed, read: staged, nowMs: deps.clock.wallMs(), terms: deps.store.terms });
   const companions = changed ? companionsOf(kind, { name, site, spec, before, read: staged, by: actor.displayName }) : {};
   const status: unknown = ruled?.status ?? companions.status;
   staged.put({

@@ -6,15 +6,20 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 import type { AlarmSpec, AlarmStatus } from '../alarms/kind.js';
 import { type BatchStatus, isFinalBatch } from '../batches/kind.js';
-import { passModuleGate, passTemplateGate } from '../control-modules/gate.js';
+import { passModuleGate, passTemplateGate, refuseNewModule } from '../control-modules/gate.js';
 import type { ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from '../control-modules/kind.js';
 import { tuningLost } from '../control-modules/parameters.js';
 import { resolvedModuleOf } from '../control-modules/rules.js';
-import { passGate } from '../logic/hot-swap.js';
+import { passGate, refuseNewProgram } from '../logic/hot-swap.js';
 import type { ControlProgramSpec, ControlProgramStatus } from '../logic/kind.js';
+import { passChannelGate } from '../io-modules/gate.js';
+import type { IOModuleSpec } from '../io-modules/kind.js';
+import type { UnitSpec, UnitStatus } from '../plant/kind.js';
+import { refuseUnitEdit } from '../plant/rules.js';
 import { timestamp } from '../../platform/base/clock.js';
 
 export interface ApplyCase {
+  readonly site: string;
   readonly name: string;
   readonly spec: unknown;
   readonly before: Resource<unknown, unknown> | undefined;
@@ -29,12 +34,14 @@ type ApplyRule = (request: ApplyCase) => { readonly status?: unknown; readonly p
 
 const RULES: Readonly<Record<string, ApplyRule>> = {
   /** The active-batch gate holds for apply as well; an armed override is used up. */
-  ControlProgram({ before, changed, spec, read, terms }) {
+  ControlProgram({ site, name, before, changed, spec, read, terms }) {
+    if (!before) refuseNewProgram(site, name, spec as ControlProgramSpec, read);
     if (!before || !changed) return undefined;
     return { status: passGate(before as Resource<ControlProgramSpec, ControlProgramStatus>, spec as ControlProgramSpec, read, terms) };
   },
 
-  ControlModule({ before, changed, spec, read, terms }) {
+  ControlModule({ site, name, before, changed, spec, read, terms }) {
+    if (!before) refuseNewModule(site, name, spec as ControlModuleSpec, read);
     if (!before || !changed) return undefined;
     const module = before as Resource<ControlModuleSpec, ControlModuleStatus>;
     const [was, will] = [module, { spec: spec as ControlModuleSpec }].map((each) => resolvedModuleOf(read, each)?.parameters ?? []);
@@ -44,6 +51,16 @@ const RULES: Readonly<Record<string, ApplyRule>> = {
   ControlModuleTemplate({ before, changed, spec, read, terms }) {
     if (!before || !changed) return undefined;
     return { puts: passTemplateGate(before as Resource<ControlModuleTemplateSpec>, spec as ControlModuleTemplateSpec, read, terms) };
+  },
+
+  IOModule({ site, name, before, changed, spec, read, terms }) {
+    if (!before || !changed) return undefined;
+    return { puts: passChannelGate({ site, name }, before.spec as IOModuleSpec, spec as IOModuleSpec, read, terms) };
+  },
+
+  Unit({ before, changed, spec }) {
+    if (before && changed) refuseUnitEdit(before as Resource<UnitSpec, UnitStatus>, spec as UnitSpec);
+    return undefined;
   },
 
   Batch({ before, changed, name }) {

@@ -28,11 +28,22 @@ export function passModuleGate(module: Module, after: ControlModuleSpec, read: S
 export function passTemplateGate(template: Resource<ControlModuleTemplateSpec>, after: ControlModuleTemplateSpec, read: StoreReader, terms: Terms): Put[] {
   if (isDeepStrictEqual(shownApart(template.spec), shownApart(after))) return [];
   return read.list(CONTROL_MODULE).flatMap((module): Put[] => {
-    const { site, name } = module.metadata;
     if (module.spec.templateRef !== template.metadata.name) return [];
-    const status = pass(module, new Set([unitOf(read, site, module.spec)]), read, terms);
-    return status ? [{ kind: CONTROL_MODULE as unknown as typeof ControlModule, site, name, status } as Put] : [];
+    return usedUp(module, read, terms);
   });
+}
+
+/** What a change of something under a module uses up: of its template, of a channel it is wired to. @throws Refusal 409 `active_batch`. */
+export function usedUp(module: Module, read: StoreReader, terms: Terms): Put[] {
+  const { site, name } = module.metadata;
+  const status = pass(module, new Set([unitOf(read, site, module.spec)]), read, terms);
+  return status ? [{ kind: CONTROL_MODULE as unknown as typeof ControlModule, site, name, status } as Put] : [];
+}
+
+/** Logic that comes new to a unit. @throws Refusal 409 `active_batch`. */
+export function refuseNewModule(site: string, name: string, spec: ControlModuleSpec, read: StoreReader): void {
+  const wayOut = `end that work, or create ${name} without a parent, arm override-hot-swap of it with a reason, and give it its place then`;
+  refuseWhileActive(site, unitOf(read, site, spec), read, wayOut);
 }
 
 export function armModule({ status }: Module, by: string, reason: string, terms: Terms): ControlModuleStatus & Required<Pick<ControlModuleStatus, 'hotSwapOverride'>> {

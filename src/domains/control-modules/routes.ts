@@ -5,7 +5,7 @@ import { crudRoutes } from '../../platform/http/crud.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-routes.js';
 import { moduleBody, templateBody } from './dto.js';
-import { armModule, passModuleGate, passTemplateGate } from './gate.js';
+import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';
 import { ControlModule, ControlModuleTemplate } from './kind.js';
 import { tuningRoutes } from './tuning-routes.js';
 
@@ -42,6 +42,9 @@ export const controlModuleRoutes: readonly Route[] = [
     ...TIERS,
     dto: moduleBody,
     derives: true,
+    refuse({ verb, site, name, spec, read }) {
+      if (verb === 'create' && spec) refuseNewModule(site, name, spec, read);
+    },
     also({ before, spec, read, deps }) {
       const status = before && spec ? passModuleGate(before, spec, read, (deps as BypassDeps).store.terms) : undefined;
       return status ? { status } : {};

@@ -5,7 +5,7 @@ import { freeMap } from '../../platform/store/free-map.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { OutputsStatus } from './outputs.js';
 import { Options } from './ownership.js';
-import { admitModule, admitPreset, moduleDependents, presetDependents, withoutPassword } from './rules.js';
+import { admitModule, admitPreset, moduleDependents, presetDependents, refuseModuleDelete, withoutPassword } from './rules.js';
 import type { Condition } from '../../platform/store/resource.js';
 
 export const PROTOCOLS = ['modbus', 'ethernetip', 'opcua', 'simulation'] as const;
@@ -153,4 +153,5 @@ export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
   admit: admitModule,
   redact: withoutPassword,
   dependents: ({ metadata }, read) => moduleDependents(read, metadata.site, metadata.name),
+  refuseDelete: refuseModuleDelete,
 };

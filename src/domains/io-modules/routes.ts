@@ -5,6 +5,7 @@ import { type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { channelRoutes } from './channel-routes.js';
 import { ioModuleBody, presetBody, type Secrets } from './dto.js';
+import { passChannelGate } from './gate.js';
 import { IOModule, SimulationPreset } from './kind.js';
 import { SHIPPED_PRESETS } from './shipped-presets.js';
 
@@ -13,7 +14,13 @@ const route = routesFor<{ readonly store: Store }>();
 /** Needs ChannelDeps. */
 export function ioModuleRoutes(secrets: Secrets): readonly Route[] {
   return [
-    ...crudRoutes(IOModule, { read: 'read', write: 'admin', dto: (resource, read) => ioModuleBody(resource, read, secrets), derives: true }),
+    ...crudRoutes(IOModule, {
+      read: 'read',
+      write: 'admin',
+      dto: (resource, read) => ioModuleBody(resource, read, secrets),
+      derives: true,
+      also: ({ before, spec, site, name, read, deps }) => (before && spec ? { puts: passChannelGate({ site, name }, before.spec, spec, read, deps.store.terms) } : {}),
+    }),
     ...crudRoutes(SimulationPreset, { read: 'read', write: 'engineer', dto: presetBody }),
     seed,
     ...channelRoutes,

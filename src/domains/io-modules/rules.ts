@@ -16,8 +16,12 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import { invalid, Refusal } from '../../platform/base/refusal.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import { CHANNEL_BLOCKS, ioModuleOf } from '../control-modules/merge.js';
 import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/rules.js';
 import type { Controller } from '../edge-controllers/kind.js';
+import { refuseWhileActive } from '../logic/active-work.js';
+import type { ControlProgram } from '../logic/kind.js';
 import { dependentsIn, mustExist } from '../plant/rules.js';
 import { channelsOf } from './channels.js';
 import { driverOptions, ownershipOf } from './ownership.js';
@@ -25,6 +29,7 @@ import type { Behavior, IOModule, IOModuleSpec, IOModuleStatus, SimulationPreset
 
 export const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
 export const PRESET = kindNamed<typeof SimulationPreset>('SimulationPreset');
+const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
 const CONTROLLER = kindNamed<typeof Controller>('Controller');
 
 type PresetAdmission = Admission<SimulationPresetSpec, Readonly<Record<string, never>>>;
@@ -257,4 +262,12 @@ export function moduleDependents(read: StoreReader, site: string, module: string
     .list(CONTROL_MODULE, site)
     .filter((candidate) => resolvedModuleOf(read, candidate)?.ioModules.includes(module))
     .map(({ kind, metadata }) => ({ kind, name: metadata.name }));
+}
+
+/** A program may dangle (decisions D-UNIT-02), but not while its unit works. @throws Refusal 409 `active_batch`. */
+export function refuseModuleDelete({ metadata: { site, name } }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader): void {
+  for (const { spec } of read.list(PROGRAM, site)) {
+    const isWired = spec.blocks.some(({ type, params }) => CHANNEL_BLOCKS.includes(type) && ioModuleOf(String(params.addr ?? '')) === name);
+    if (isWired) refuseWhileActive(site, spec.unitRef, read, 'end that work before the I/O module is deleted');
+  }
 }

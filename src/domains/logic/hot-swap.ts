@@ -6,9 +6,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
+import type { Put } from '../../platform/store/store.js';
 import type { ControlProgramSpec, ControlProgramStatus } from './kind.js';
 import { OVERRIDE_WINDOW_MS, refuseWhileActive } from './active-work.js';
-import { refuseManaged } from './rules.js';
+import { PROGRAM, refuseManaged } from './rules.js';
 
 type Program = Resource<ControlProgramSpec, ControlProgramStatus>;
 
@@ -37,6 +38,24 @@ export function passGate(program: Program, after: ControlProgramSpec, read: Stor
     if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw refusal;
     return { ...status, state: 'Pending' };
   }
+}
+
+/** What a change of a channel it is wired to uses up. @throws Refusal 409 `active_batch`. */
+export function programUsedUp(program: Program, read: StoreReader, terms: Terms): Put[] {
+  const { site, name } = program.metadata;
+  const { hotSwapOverride, ...status } = program.status;
+  try {
+    refuseWhileActive(site, program.spec.unitRef, read, `end that work, or arm override-hot-swap of control program ${name} with a reason`);
+    return [];
+  } catch (refusal) {
+    if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw refusal;
+    return [{ kind: PROGRAM as unknown as Put['kind'], site, name, status }];
+  }
+}
+
+/** Logic that comes new to a unit. @throws Refusal 409 `active_batch`. */
+export function refuseNewProgram(site: string, name: string, { unitRef }: ControlProgramSpec, read: StoreReader): void {
+  refuseWhileActive(site, unitRef, read, `end that work, or create ${name} on a unit that does not work, arm override-hot-swap of it with a reason, and move it then`);
 }
 
 /** @throws Refusal 409 for a program of a control module (contract 3, Control program). */

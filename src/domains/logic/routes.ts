@@ -15,7 +15,7 @@ import type { Store } from '../../platform/store/store.js';
 import { Block, BlockConnection, BlockVariableBinding } from '../control-modules/kind.js';
 import { compositesOf } from './composites.js';
 import { blockTypeBody, programBody, type ScanCounts } from './dto.js';
-import { armOverride, passGate } from './hot-swap.js';
+import { armOverride, passGate, refuseNewProgram } from './hot-swap.js';
 import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, FunctionBlockType, ProgramVariable } from './kind.js';
 import { transformRoutes } from './transform-routes.js';
 import { admitProgram } from './rules.js';
@@ -172,7 +172,14 @@ function shownEntry(entry: ReturnType<typeof blockTypeEntries>[number]): unknown
 
 /** Needs LogicDeps. */
 export const logicRoutes: readonly Route[] = [
-  ...crudRoutes(ControlProgram, { ...TIERS, dto: (program, read, deps) => programBody(program, read, deps as LogicDeps), only: ['list', 'create', 'read', 'delete'] }),
+  ...crudRoutes(ControlProgram, {
+    ...TIERS,
+    dto: (program, read, deps) => programBody(program, read, deps as LogicDeps),
+    only: ['list', 'create', 'read', 'delete'],
+    refuse({ verb, site, name, spec, read }) {
+      if (verb === 'create' && spec) refuseNewProgram(site, name, spec, read);
+    },
+  }),
   replaceProgram,
   overrideHotSwap,
   ...crudRoutes(FunctionBlockType, { ...TIERS, dto: blockTypeBody }),

@@ -4,6 +4,7 @@ import type { Route } from '../../platform/http/route.js';
 import type { BlockedWorld } from '../batches/blocked-by.js';
 import { areaBody, enterpriseBody, processCellBody, siteBody, unitBody } from './dto.js';
 import { Area, Enterprise, ProcessCell, Site, Unit } from './kind.js';
+import { refuseUnitEdit } from './rules.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 
@@ -13,5 +14,12 @@ export const plantRoutes: readonly Route[] = [
   ...crudRoutes(Site, { ...TIERS, dto: siteBody, derives: true }),
   ...crudRoutes(Area, { ...TIERS, dto: areaBody, derives: true }),
   ...crudRoutes(ProcessCell, { ...TIERS, dto: processCellBody, derives: true }),
-  ...crudRoutes(Unit, { ...TIERS, dto: (unit, read, deps) => unitBody(unit, read, deps as BlockedWorld & typeof deps), derives: true }),
+  ...crudRoutes(Unit, {
+    ...TIERS,
+    dto: (unit, read, deps) => unitBody(unit, read, deps as BlockedWorld & typeof deps),
+    derives: true,
+    refuse({ before, spec }) {
+      if (before && spec) refuseUnitEdit(before, spec);
+    },
+  }),
 ];

@@ -1,8 +1,9 @@
 /** Rules of the physical hierarchy: references that must exist and what a delete would leave dangling (decisions Q-ERR-11, D-UNIT-02). */
+import { isDeepStrictEqual } from 'node:util';
 import { checkCondition } from '../../../runtime/language/checker.js';
 import { parseCondition } from '../../../runtime/language/parser.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
-import { invalid } from '../../platform/base/refusal.js';
+import { conflict, invalid } from '../../platform/base/refusal.js';
 import { isResourceName } from '../../platform/base/resource-name.js';
 import type { Admission, Dependent, Kind, StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
@@ -11,6 +12,7 @@ import type { Batch } from '../batches/kind.js';
 import type { ControlModule } from '../control-modules/kind.js';
 import type { ControlProgram } from '../logic/kind.js';
 import type { Area, Enterprise, ProcessCell, Site, Unit, UnitSpec, UnitStatus } from './kind.js';
+import { workOn } from './unit-owner.js';
 
 const UNIT_SCAN_MIN_MS = 10; // decisions 1.5
 const UNIT_SCAN_MAX_MS = 10_000;
@@ -90,6 +92,23 @@ export function cellsOf(read: StoreReader, site: string, area: string): Dependen
 
 export function unitsOfCell(read: StoreReader, site: string, cell: string): Dependent[] {
   return dependentsIn(read, UNIT, site, (unit) => unit.spec.processCellName === cell);
+}
+
+/** Members of a unit that no work on it hangs on: words, the mode for what is started next, where it would go to on a failure. */
+const FREE_MEMBERS: readonly (keyof UnitSpec)[] = ['description', 'symbolId', 'mode', 'availability'];
+
+/**
+ * Where, how often and with which equipment a unit executes stays as it is while it works (D-C-13).
+ * @throws Refusal 409 `active_batch` naming what would change.
+ */
+export function refuseUnitEdit({ metadata, spec, status }: Resource<UnitSpec, UnitStatus>, after: UnitSpec): void {
+  const holder = workOn(status);
+  if (holder === '') return;
+  const changed = (Object.keys(after) as (keyof UnitSpec)[]).filter((member) => !FREE_MEMBERS.includes(member) && !isDeepStrictEqual(spec[member], after[member]));
+  // the cell is its place in the hierarchy; without one it is not executed
+  const [first] = changed.filter((member) => member !== 'processCellName' || after.processCellName === '');
+  if (first === undefined) return;
+  throw conflict('active_batch', `unit ${metadata.name} works for ${holder}; end that work before ${first} is changed`, { batch: holder, unit: metadata.name, field: first });
 }
 
 /** Control modules, programs of its own and open batches (decisions Q-ERR-11). */

@@ -73,7 +73,6 @@ t.test('CMT-04: every tag field of a template is taken, checked and served', asy
     [{ portRef: '' }, 'tags[0].portRef'],
     [{ role: 'display' }, 'tags[0].role'],
     [{ publishMode: 'event' }, 'tags[0].publishMode'],
-    [{ engMin: 'twelve' }, 'tags[0].engMin'],
     [{ engMax: '${pid.kp > 1.0}' }, 'tags[0].engMax'],
     [{ engMax: '${SIN(pid.kp)}' }, 'tags[0].engMax'],
     [{ engMax: 'pid.none' }, 'tags[0].engMax'],
