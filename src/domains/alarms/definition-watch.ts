@@ -142,8 +142,13 @@ export class DefinitionWatch implements Reconciler {
     if (watched) this.#parts.lostChanged?.(site, watched.sourceName);
     if (told) this.#told.set(key, edge === 'raised' || edge === 'cleared' ? { ...told, active: edge === 'raised' } : { ...told, evaluable: edge === 'evaluable' });
     const definition = store.get(AlarmDefinition, site, name);
-    if (!store.accepting || !definition || !this.#linkOf(definition) || !isPlanOf(definition, plan)) return;
-    const armed = isArmed(definition.spec, store, site);
+    if (!definition || !this.#linkOf(definition) || !isPlanOf(definition, plan)) return;
+    const { spec } = definition;
+    const armed = isArmed(spec, store, site);
+    if (!store.accepting) {
+      if (edge === 'raised' && armed) this.#parts.exceptions.giveUnrecorded(site, unitsConcerned(spec, store, site), spec.exceptionAction, name);
+      return;
+    }
     if (edge === 'cleared') this.#apply(definition, 'false', value, atMs);
     if (edge === 'raised' && armed) this.#apply(definition, 'true', value, atMs);
     this.#showStatus(definition, armed);

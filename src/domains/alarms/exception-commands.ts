@@ -20,6 +20,8 @@ export interface CommandGiver {
   targets(site: string, units: readonly string[]): readonly CommandTarget[];
   /** `beside` is written in the same change as the command. */
   give(site: string, target: CommandTarget, action: ExceptionAction, alarm: string, beside: Put): Given;
+  /** While nothing can be written: carried out before there is an alarm; it is recorded when something can be written again. */
+  giveUnrecorded(site: string, target: CommandTarget, action: ExceptionAction, definition: string): void;
 }
 
 export class ExceptionCommands {
@@ -35,6 +37,12 @@ export class ExceptionCommands {
   due(site: string, units: readonly string[], action: ExceptionAction | ''): Pick<AlarmStatus, 'exceptionDue'> {
     const targets = action === '' ? [] : this.#giver.targets(site, units);
     return targets.length > 0 ? { exceptionDue: targets } : {};
+  }
+
+  /** The condition holds, and the alarm cannot be raised: it comes, and commands once more, when something can be written. */
+  giveUnrecorded(site: string, units: readonly string[], action: ExceptionAction | '', definition: string): void {
+    if (action === '') return;
+    for (const target of this.#giver.targets(site, units)) this.#giver.giveUnrecorded(site, target, action, definition);
   }
 
   /** True while something is still due. */

@@ -14,7 +14,7 @@ import { awaitsVerdict, orderOn } from '../batches/pending-command.js';
 import { Unit } from '../plant/kind.js';
 import type { ElementStatus } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
-import { type CommandDeps, recordCommand } from './command.js';
+import { type CommandDeps, type CommandSource, recordCommand, sendCommand } from './command.js';
 
 const CONTROLLER = component('alarm-controller');
 
@@ -53,7 +53,23 @@ export function watchSuperseded({ store, again }: { readonly store: Store; reado
   }
 }
 
+function sourceOf(site: string, target: CommandTarget): CommandSource {
+  const correlationID = randomUUID();
+  const audit = (entry: Partial<AuditDraft>): AuditDraft => ({
+    site,
+    action: 'Command',
+    category: 'command',
+    target: { ...target, site },
+    result: 'Accepted',
+    ...entry,
+    actor: CONTROLLER,
+    correlationID,
+  });
+  return { actor: CONTROLLER, correlationID, audit };
+}
+
 export function alarmCommands(deps: CommandDeps & { readonly log: Log }): CommandGiver {
+  const unmeasured = { ...deps, reasonLengthMin: 0 }; // the reason is ours, so the policy for what people write does not measure it
   return {
     /** A unit without work has nothing to command, a batch on several units is commanded once. */
     targets(site, units) {
@@ -68,27 +84,22 @@ export function alarmCommands(deps: CommandDeps & { readonly log: Log }): Comman
         return 'busy';
       }
       if (awaitsVerdict(found)) return 'busy';
-      const correlationID = randomUUID();
-      const audit = (entry: Partial<AuditDraft>): AuditDraft => ({
-        site,
-        action: 'Command',
-        category: 'command',
-        target: { ...target, site },
-        result: 'Accepted',
-        ...entry,
-        actor: CONTROLLER,
-        correlationID,
-      });
       const body = { ...target, command: action, reason: `alarm ${alarm}` };
       try {
-        // the reason is ours, so the policy for what people write does not measure it; a disk that fails takes `beside` back too
-        recordCommand({ ...deps, reasonLengthMin: 0 }, site, body, { actor: CONTROLLER, correlationID, alarm, audit }, [beside]).durable.catch(() => undefined);
+        // a disk that fails takes `beside` back too
+        recordCommand(unmeasured, site, body, { ...sourceOf(site, target), alarm }, [beside]).durable.catch(() => undefined);
         return 'given';
       } catch (fault) {
         if (!(fault instanceof Refusal)) throw fault;
         deps.log.error({ site, alarm, command: action, ...target, fault: fault.message }, 'the command of an alarm was refused');
         return fault.kind === 'unavailable' ? 'busy' : 'over';
       }
+    },
+    giveUnrecorded(site, target, action, definition) {
+      const body = { ...target, command: action, reason: `alarm definition ${definition}` };
+      sendCommand(unmeasured, site, body, sourceOf(site, target)).catch((fault: unknown) => {
+        deps.log.error({ site, definition, command: action, ...target, fault: String(fault) }, 'the command of an alarm was refused');
+      });
     },
   };
 }

@@ -89,6 +89,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
           store.apply({ puts: [beside] });
           return 'given';
         },
+        giveUnrecorded: (site, { name }, action, definition) => commands.push([site, [name], action, definition]),
       });
       const watch = new DefinitionWatch({
         store,
