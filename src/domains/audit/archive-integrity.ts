@@ -5,10 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict } from '../../platform/base/refusal.js';
-import type { LedgerQueries, Page } from '../../platform/ledger/queries.js';
+import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { ArchiveFinding } from '../../platform/ledger/verify-archives.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
+import { latestOf, OneRun, recalled } from './one-run.js';
 
 /** Facts: results in the order in which their runs ended. */
 export const INTEGRITY_STREAM = 'archive-integrity';
@@ -35,7 +36,7 @@ export type DraftOf = (entry: Pick<AuditDraft, 'target' | 'details'>) => AuditDr
 
 export class ArchiveIntegrity {
   readonly #parts: Parts;
-  #running = false;
+  readonly #runs = new OneRun();
   #last: IntegrityRun | undefined;
   /** Why the last run cannot be recalled, until there is another. */
   #unread: string | null = null;
@@ -51,26 +52,21 @@ export class ArchiveIntegrity {
 
   /** What the last run before this start found. */
   async recall(): Promise<void> {
-    try {
-      const last = await this.latest();
-      if (last && !Array.isArray(last.archives)) throw new Error('it is no result');
-      this.#last = last;
-    } catch (fault) {
-      // the archive may be whole: that nobody knows keeps no plant from starting
-      this.#unread = `what the last check of the archive found cannot be read (${(fault as Error).message})`;
-    }
+    const { run, unread } = await recalled<IntegrityRun>(this.#parts.queries, INTEGRITY_STREAM, ({ archives }) => Array.isArray(archives));
+    this.#last = run;
+    if (unread !== undefined) this.#unread = `what the last check of the archive found cannot be read (${unread})`;
   }
 
   /** @throws Refusal `already_running`. */
   async run(audit: DraftOf): Promise<IntegrityRun> {
-    if (this.#running) throw conflict('already_running', 'an integrity run over the audit archive is under way; read its result when it has ended');
-    return this.#alone(async () => this.#keep(await this.#check(false), audit));
+    if (this.#runs.underWay) throw conflict('already_running', 'an integrity run over the audit archive is under way; read its result when it has ended');
+    return this.#runs.alone(async () => this.#keep(await this.#check(false), audit));
   }
 
   /** A run that nobody waits for; nothing while there is one, and nothing is kept of one that found no archive. */
   async runQuietly(audit: DraftOf): Promise<void> {
-    if (this.#running) return;
-    await this.#alone(async () => {
+    if (this.#runs.underWay) return;
+    await this.#runs.alone(async () => {
       const run = await this.#check(true);
       if (run.archives.length > 0 || !run.ok || this.damage !== null) await this.#keep(run, audit);
     });
@@ -78,17 +74,7 @@ export class ArchiveIntegrity {
 
   /** Undefined when there was no run yet. */
   async latest(): Promise<IntegrityRun | undefined> {
-    const { items }: Page<IntegrityRun> = await this.#parts.queries.factPage(INTEGRITY_STREAM, { limit: 1 });
-    return items[0];
-  }
-
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
-    this.#running = true;
-    try {
-      return await work();
-    } finally {
-      this.#running = false;
-    }
+    return latestOf<IntegrityRun>(this.#parts.queries, INTEGRITY_STREAM);
   }
 
   async #check(gently: boolean): Promise<IntegrityRun> {

@@ -6,9 +6,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict } from '../../platform/base/refusal.js';
-import type { LedgerQueries, Page } from '../../platform/ledger/queries.js';
+import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { Store } from '../../platform/store/store.js';
 import type { DraftOf } from './archive-integrity.js';
+import { OneRun, recalled } from './one-run.js';
 
 /** Facts: what runs have found that found something else than the one before, and those that somebody asked for. */
 export const EVIDENCE_STREAM = 'integrity';
@@ -54,7 +55,7 @@ export interface IntegrityParts {
 
 export class Integrity {
   readonly #parts: IntegrityParts;
-  #running = false;
+  readonly #runs = new OneRun();
   #last: IntegrityRun | undefined;
   /** What was met between two runs, by sentence; the next run judges it. */
   readonly #met = new Map<string, IntegrityProblem>();
@@ -64,7 +65,7 @@ export class Integrity {
   }
 
   get running(): boolean {
-    return this.#running;
+    return this.#runs.underWay;
   }
 
   /** The last run, also of before this start. */
@@ -104,51 +105,37 @@ export class Integrity {
 
   /** What the last run before this start found: its alarm stands over a restart. */
   async recall(): Promise<void> {
-    try {
-      const { items }: Page<IntegrityRun> = await this.#parts.queries.factPage(EVIDENCE_STREAM, { limit: 1 });
-      const [last] = items;
-      if (last && !Array.isArray(last.problems)) throw new Error('it is no result');
-      this.#last = last;
-    } catch (fault) {
-      // damage in what tells of damage keeps no plant from starting
-      this.report(of('facts', `what the last verification found cannot be read (${(fault as Error).message})`, { name: EVIDENCE_STREAM }));
-    }
+    const { run, unread } = await recalled<IntegrityRun>(this.#parts.queries, EVIDENCE_STREAM, ({ problems }) => Array.isArray(problems));
+    this.#last = run;
+    if (unread !== undefined) this.report(of('facts', `what the last verification found cannot be read (${unread})`, { name: EVIDENCE_STREAM }));
   }
 
   /** @throws Refusal `already_running`. */
   async run(audit: DraftOf): Promise<IntegrityRun> {
-    if (this.#running) throw conflict('already_running', 'a verification is under way; read its result when it has ended');
-    return this.#alone(async () => this.#keep(await this.#check(), audit));
+    if (this.running) throw conflict('already_running', 'a verification is under way; read its result when it has ended');
+    return this.#runs.alone(async () => this.#keep(await this.#check(), audit));
   }
 
   /** A run that nobody waits for; it is kept when it found something else than the one before. */
   async runQuietly(audit: DraftOf): Promise<void> {
-    if (this.#running) return;
-    await this.#alone(async () => {
+    if (this.running) return;
+    await this.#runs.alone(async () => {
       const run = await this.#check();
       if (saidBy(run) === saidBy(this.#last)) this.#last = run;
       else await this.#keep(run, audit);
     });
   }
 
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
-    this.#running = true;
-    try {
-      return await work();
-    } finally {
-      this.#running = false;
-    }
-  }
-
   async #check(): Promise<IntegrityRun> {
     const { queries, clock, evidence } = this.#parts;
     const runId = randomUUID();
     const startedAt = timestamp(clock.wallMs());
+    const judged = [...this.#met.keys()]; // what is met from now on may be in a part that was looked at already
     const trail = await queries.verify();
     const archive = await queries.verifyArchives({ gently: true });
     const rows = await queries.verifyRows();
     const domains = await evidence();
-    this.#met.clear();
+    for (const sentence of judged) this.#met.delete(sentence);
     const problems: IntegrityProblem[] = [
       ...trail.problems.map(({ name, problem }) => of('audit-trail', WORDS[problem], { kind: 'AuditRecord', name })),
       ...archive.archives.flatMap(({ file, ok, problem }) =>
