@@ -45,7 +45,7 @@ export function withWriter(dir: string, work: (writer: StateWriter) => void): vo
 /** Adds records to a trail. */
 export function trail(dir: string, first: number, last: number): void {
   withWriter(dir, (writer) => {
-    writer.load(0, 0);
+    writer.load(0);
     for (let sequence = first; sequence <= last; sequence += 100) {
       const message = new Message();
       for (let next = sequence; next < Math.min(sequence + 100, last + 1); next += 1) message.add(transaction({ audits: [draftOf(next)] }));

@@ -44,7 +44,7 @@ interface Waiting<T> {
 }
 
 type LedgerRequest =
-  | { readonly type: 'load'; readonly nonceWindowMs: number; readonly nowMs: number }
+  | { readonly type: 'load'; readonly nonceWindowMs: number }
   | { readonly type: 'archived'; readonly draft: ArchiveDraft }
   | { readonly type: 'acknowledge'; readonly ids: readonly string[]; readonly by: GapAcknowledgement }
   | { readonly type: 'probe' | 'close' };
@@ -123,8 +123,8 @@ export class ThreadLedger implements Ledger {
     return this.#commits.length;
   }
 
-  async load(nonceWindowMs: number, nowMs: number = Date.now()): Promise<LedgerImage> {
-    const image = await this.#request({ type: 'load', nonceWindowMs, nowMs });
+  async load(nonceWindowMs: number): Promise<LedgerImage> {
+    const image = await this.#request({ type: 'load', nonceWindowMs });
     if (!image) throw new LedgerFault('the ledger answered without an image');
     return { ...image, ...readRows(image.resources) };
   }

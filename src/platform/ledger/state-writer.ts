@@ -6,6 +6,8 @@
  * transaction nothing is committed until the store has loaded again, because what follows was built on it.
  */
 import path from 'node:path';
+import { systemClock } from '../base/clock.js';
+import { Stopwatch } from '../base/elapsed.js';
 import type Database from '../base/sqlite.js';
 import { ArchiveCut } from './archive-cut.js';
 import type { ArchiveDraft } from './archive-format.js';
@@ -22,6 +24,7 @@ import type { WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
 const PRUNE_ROWS = 500; // groups of nonces forgotten per idle moment
+const NONCE_MARKS = 16; // in one window: how exactly the age of a group is known
 const CHECKPOINT_WAL_BYTES = 16 * 1024 * 1024; // a busy ledger checkpoints itself
 const COMMIT_WAL_BYTES = 6 * 4096; // pages that a commit touches beside those it fills
 const ROW_BYTES = 320; // of an audit record or a resource beside its body
@@ -58,6 +61,8 @@ export class StateWriter {
   #latched: string | null = NOT_LOADED;
   #signedSequence: number;
   #nonceWindowMs = 0;
+  /** Which groups there were how long ago, the oldest first; begun anew with each start. */
+  #nonceMarks: { readonly id: number; readonly age: Stopwatch }[] = [];
   /** About how much the WAL has taken since it was last copied. */
   #walBytes = 0;
 
@@ -115,7 +120,7 @@ export class StateWriter {
     return this.#tail.auditSequence > this.#signedSequence;
   }
 
-  load(nonceWindowMs: number, nowMs: number): WireImage {
+  load(nonceWindowMs: number): WireImage {
     this.#tail = { ...this.#readTail(), ...this.#chainEnd() };
     this.#index.reload(this.#seals.spansTo);
     this.#nonceWindowMs = Math.max(this.#nonceWindowMs, nonceWindowMs);
@@ -125,7 +130,7 @@ export class StateWriter {
       auditSequence: this.#tail.auditSequence,
       auditHead: this.#tail.auditHead,
       factSequences: [...this.#tail.streams],
-      nonces: this.#liveNonces(nonceWindowMs, nowMs),
+      nonces: nonceWindowMs === 0 ? [] : this.#liveNonces(),
     };
     this.#latched = null;
     return image;
@@ -391,30 +396,35 @@ export class StateWriter {
     if (hash?.toString('hex') !== head.hash) tell('head', `audit record ${head.sequence} is not the one the head file names`, head.sequence, head.sequence, ['signature']);
   }
 
-  #liveNonces(windowMs: number, nowMs: number): WireImage['nonces'] {
-    const newest = this.#sql.newestNonce.get() as number | undefined;
-    if (newest === undefined) return [];
-    // measured from the newest entry (D-C-07): a clock that went ahead while the appliance was down lets nothing be forgotten
-    const since = Math.min(newest, nowMs) - windowMs;
-    const groups = this.#sql.nonces.all(since) as string[];
-    return groups.flatMap((entries) => entries.split('\n').map(readNonce)).filter(({ atMs }) => atMs > since);
+  /** All that are here: which of them are older than the window no clock that may have been set can say (D-C-07). */
+  #liveNonces(): WireImage['nonces'] {
+    return (this.#sql.nonces.all() as string[]).flatMap((entries) => entries.split('\n').map(readNonce));
   }
 
   #pruneNonces(): void {
     if (this.#nonceWindowMs === 0) return;
-    // measured from the newest entry, not from the clock: a clock that jumps forward forgets nothing early
-    const newest = this.#sql.newestNonce.get() as number | undefined;
-    if (newest === undefined) return;
+    const upTo = this.#spentUpTo();
+    if (upTo === undefined) return;
     try {
       this.#sql.begin.run();
-      const forgotten = this.#sql.pruneNonces.all(PRUNE_ROWS, newest - this.#nonceWindowMs) as { newest: number; entries: string }[];
+      const forgotten = this.#sql.pruneNonces.all(PRUNE_ROWS, upTo) as { newest: number; entries: string }[];
       for (const group of forgotten) this.#seals.nonces(group.newest, group.entries);
       this.#seals.write(this.#index.end);
       this.#sql.commit.run();
       this.#seals.committed();
+      if (forgotten.length < PRUNE_ROWS) this.#nonceMarks = this.#nonceMarks.filter(({ id }) => id > upTo); // an empty table counts from 1 again
     } catch {
       this.#rollback(); // a full disk: nothing is lost by keeping them
     }
+  }
+
+  /** The last group that has been here for a whole window of elapsed time: their own instants say nothing once a clock was set (D-C-07). */
+  #spentUpTo(): number | undefined {
+    const last = this.#sql.lastNonce.get() as number | null;
+    if (last === null) return undefined;
+    const mark = this.#nonceMarks.at(-1);
+    if (!mark || (mark.id < last && mark.age.elapsedMs >= this.#nonceWindowMs / NONCE_MARKS)) this.#nonceMarks.push({ id: last, age: new Stopwatch(systemClock) });
+    return this.#nonceMarks.findLast(({ age }) => age.elapsedMs >= this.#nonceWindowMs)?.id;
   }
 
   #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
@@ -457,8 +467,8 @@ function prepareAll(database: Database.Database) {
     setStream: database.prepare('INSERT INTO streams (stream, last, mac) VALUES (?, ?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last, mac = excluded.mac'),
     putFact: database.prepare('INSERT INTO facts (stream, sequence, body) VALUES (?, ?, ?)'),
     putNonces: database.prepare('INSERT INTO nonce_groups (newest, entries) VALUES (?, ?)'),
-    nonces: database.prepare('SELECT entries FROM nonce_groups WHERE newest > ? ORDER BY id').pluck(),
-    newestNonce: database.prepare('SELECT newest FROM nonce_groups ORDER BY id DESC LIMIT 1').pluck(),
-    pruneNonces: database.prepare('DELETE FROM nonce_groups WHERE id IN (SELECT id FROM nonce_groups ORDER BY id LIMIT ?) AND newest <= ? RETURNING newest, entries'),
+    nonces: database.prepare('SELECT entries FROM nonce_groups ORDER BY id').pluck(),
+    lastNonce: database.prepare('SELECT MAX(id) FROM nonce_groups').pluck(),
+    pruneNonces: database.prepare('DELETE FROM nonce_groups WHERE id IN (SELECT id FROM nonce_groups ORDER BY id LIMIT ?) AND id <= ? RETURNING newest, entries'),
   };
 }

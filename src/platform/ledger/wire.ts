@@ -29,7 +29,7 @@ export interface WireTransaction {
 export type ToLedger =
   /** Transactions in the order of the calls. */
   | { readonly type: 'commit'; readonly count: number; readonly fields: readonly WireField[] }
-  | { readonly type: 'load'; readonly id: number; readonly nonceWindowMs: number; readonly nowMs: number }
+  | { readonly type: 'load'; readonly id: number; readonly nonceWindowMs: number }
   | { readonly type: 'probe'; readonly id: number }
   /** A file of archived audit records is on disk and was read back: its rows may go. */
   | { readonly type: 'archived'; readonly id: number; readonly draft: ArchiveDraft }

@@ -138,7 +138,7 @@ export class Store implements StoreReader {
 
   /** Loads everything; returns the nonces of the window for the anti-replay barrier. */
   async open(nonceWindowMs: number): Promise<readonly { readonly hash: string; readonly atMs: number }[]> {
-    const image = await this.#ledger.load(nonceWindowMs, this.#clock.wallMs());
+    const image = await this.#ledger.load(nonceWindowMs);
     this.#resources.clear();
     this.#sorted.clear();
     this.#faults.clear();

@@ -213,9 +213,9 @@ async function refusable(t: { teardown(call: () => unknown): void }) {
   });
   const reads = { refused: 0 };
   const ledger: Ledger = {
-    load: async (windowMs, nowMs) => {
+    load: async (windowMs) => {
       if (reads.refused > 0 && reads.refused--) throw new Error('the disk cannot be read');
-      return disk.load(windowMs, nowMs);
+      return disk.load(windowMs);
     },
     commit: (transaction) => disk.commit(transaction),
     probe: () => disk.probe(),

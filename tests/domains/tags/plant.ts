@@ -288,7 +288,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-tags-'));
   const disk = await openLedger(dataDir);
   const ledger: Ledger = {
-    load: (windowMs, nowMs) => disk.load(windowMs, nowMs),
+    load: (windowMs) => disk.load(windowMs),
     commit: async (transaction) => {
       await options.beforeCommit?.(transaction);
       return disk.commit(transaction);

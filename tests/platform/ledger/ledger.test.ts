@@ -117,7 +117,7 @@ t.test('nothing is committed before the first load', async (t) => {
   await t.rejects(ledger.commit(transaction({ audits: [auditDraft(1)] })), /loaded/);
 });
 
-t.test('D-NONCE-01: nonces younger than the window come back, a clock that was set back keeps all of them', async (t) => {
+t.test('D-NONCE-01, D-C-07: nonces come back whatever their instants say: a clock that was set forth or back forgets none', async (t) => {
   const { ledger } = await open(t);
   await ledger.load(WINDOW_MS);
   const now = Date.now();
@@ -131,9 +131,24 @@ t.test('D-NONCE-01: nonces younger than the window come back, a clock that was s
   );
   t.same(
     (await ledger.load(WINDOW_MS)).nonces.map((nonce) => nonce.hash),
-    ['young'],
+    ['old', 'young'],
   );
   await ledger.commit(transaction({ nonces: [{ hash: 'future', atMs: now + 3_600_000 }] }));
   t.ok((await ledger.load(WINDOW_MS)).nonces.some((nonce) => nonce.hash === 'young'));
   t.ok((await ledger.load(WINDOW_MS)).nonces.some((nonce) => nonce.hash === 'future'));
+});
+
+t.test('D-NONCE-01, D-C-07: what was spent before the clock was set an hour forth is known after a restart a moment later', async (t) => {
+  const { ledger, dir } = await open(t);
+  await ledger.load(WINDOW_MS);
+  const now = Date.now();
+  await ledger.commit(transaction({ nonces: [{ hash: 'before', atMs: now }] }));
+  await ledger.commit(transaction({ nonces: [{ hash: 'after', atMs: now + 3_600_000 }] }));
+  await ledger.close(); // rests first
+  const again = await openLedger(dir);
+  t.teardown(() => again.close());
+  t.same(
+    (await again.load(WINDOW_MS)).nonces.map((nonce) => nonce.hash),
+    ['before', 'after'],
+  );
 });

@@ -5,6 +5,8 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import { Stopwatch } from '../../../src/platform/base/elapsed.js';
 import Database from '../../../src/platform/base/sqlite.js';
 import type { LedgerTransaction } from '../../../src/platform/ledger/protocol.js';
 import type { StateWriter } from '../../../src/platform/ledger/state-writer.js';
@@ -49,7 +51,7 @@ function filled(): string {
   const dir = dataDir(t);
   trail(dir, 1, RECORDS);
   withWriter(dir, (writer) => {
-    writer.load(0, 0);
+    writer.load(0);
     const resources = KINDS.flatMap((kind, at) => [0, 1, 2].map((each) => resource(kind, 'north', `${kind.toLowerCase()}-${each}`, at * 3 + each + 1)));
     commit(writer, ...resources.map((put) => transaction({ puts: [put] })));
     for (let sequence = 1; sequence <= 5; sequence += 1) commit(writer, transaction({ facts: STREAMS.map((stream) => ({ stream, sequence, body: timed(sequence) })) }));
@@ -64,11 +66,14 @@ const stateOf = (dir: string): string => path.join(dir, 'state.db');
 t.test('what was not edited is found to be whole, also after another start', async (t) => {
   const dir = copyOf(t, clean);
   t.same(await verified(dir), { ok: true, chain: [], archives: [], rows: [] });
-  withWriter(dir, (writer) => void writer.load(0, 0));
+  withWriter(dir, (writer) => void writer.load(0));
   t.same(await verified(dir), { ok: true, chain: [], archives: [], rows: [] });
   withWriter(dir, (writer) => {
-    writer.load(1, 0); // forgets the nonces
+    writer.load(1);
+    const started = new Stopwatch(systemClock);
     writer.rest();
+    while (started.elapsedMs < 3);
+    writer.rest(); // forgets the nonces
     const version = 1000;
     commit(writer, transaction({ puts: [resource('Unit', 'north', 'unit-0', version)], removes: [{ kind: 'Unit', site: 'north', name: 'unit-1' }] }));
   });
@@ -99,7 +104,7 @@ t.test('an edit stays found after a start, and after the ledger has written over
     let refused = '';
     try {
       withWriter(dir, (writer) => {
-        const { resourceVersion, auditSequence } = writer.load(0, 0);
+        const { resourceVersion, auditSequence } = writer.load(0);
         const version = Math.max(resourceVersion, 1000);
         commit(
           writer,
@@ -122,7 +127,7 @@ t.test('a row that is put back as it once was is missed', async (t) => {
   const old = database.prepare("SELECT * FROM resources WHERE kind = 'Account' AND name = 'account-0'").get() as Record<string, unknown>;
   database.close();
   withWriter(dir, (writer) => {
-    writer.load(0, 0);
+    writer.load(0);
     commit(writer, transaction({ puts: [resource('Account', 'north', 'account-0', 1000, { groups: [] })] }));
   });
   const again = new Database(stateOf(dir));
@@ -139,7 +144,7 @@ t.test('rows of a version without seals are taken over once, and told as made be
   );
   database.close();
   rmSync(path.join(dir, 'keys', 'rows-sealed'));
-  withWriter(dir, (writer) => void writer.load(0, 0));
+  withWriter(dir, (writer) => void writer.load(0));
   const rows = await asked(dir, (queries) => queries.verifyRows());
   t.match(rows, { ok: true, problems: [], resources: KINDS.length * 3, facts: STREAMS.length * 5, madeBefore: KINDS.length * 3 + STREAMS.length * 5, adoptedAt: /Z$/ });
   const edited = new Database(stateOf(dir));
