@@ -168,7 +168,12 @@ export class IoLink {
   takeOver(old: IoLink): void {
     this.#plans.forEach(({ module }, image) => {
       const before = old.#plans.findIndex((plan) => plan.module === module);
-      if (before >= 0) this.reach[image] = old.reach[before];
+      if (before < 0) return;
+      this.reach[image] = old.reach[before];
+      // how long a module has been silent does not begin anew with a plan: one that is lost stays so however often somebody downloads
+      this.aliveMonoMs[image] = old.aliveMonoMs[before];
+      this.#samples[image] = old.#samples[before];
+      this.#samplesMonoMs[image] = old.#samplesMonoMs[before];
     });
   }
 

@@ -31,6 +31,7 @@ class PolledUnit {
   answers = true;
   #polledMonoMs: number;
   readonly #inbox: UnitInbound[] = [];
+  #downloads = 0;
 
   constructor(pollPhaseMs: number) {
     this.#polledMonoMs = this.monoMs + pollPhaseMs - POLL_MS;
@@ -101,6 +102,12 @@ class PolledUnit {
     return networks ? QUALITY_WORDS[networks.quality(networks.slot(tag))] : '';
   }
 
+  /** Somebody changes the unit: the same modules in a new plan. */
+  download(): void {
+    this.#inbox.push({ type: 'plan', plan: { ...this.plan, revision: this.plan.revision + (this.#downloads += 1) } });
+    this.loop.receive();
+  }
+
   get states(): string[] {
     return this.sent.flatMap((message) => (message.type === 'phase' && message.cause !== '' ? [message.state] : []));
   }
@@ -135,6 +142,20 @@ t.test('D-C-07, decisions 7: a source that falls silent while the clock is set b
   t.equal(unit.quality('n.level'), 'Bad');
   unit.scan(120);
   t.ok(unit.states.includes('Holding'), unit.states.join());
+});
+
+t.test('decisions 3.5: a module that is lost holds its phases after the delay, however often somebody changes the unit meanwhile', async (t) => {
+  for (const lost of ['its device does not answer', 'its connection is gone']) {
+    const unit = new PolledUnit(300);
+    unit.scan(20);
+    unit.answers = false;
+    if (lost === 'its connection is gone') Atomics.store(unit.image.header, IMAGE_HEADER.connection, 0);
+    for (let download = 0; download < 5; download += 1) {
+      unit.scan(30);
+      unit.download();
+    }
+    t.ok(unit.states.includes('Holding'), `${lost}: ${unit.states.join()}`);
+  }
 });
 
 t.test('decisions 7: of a probe that does not come round nothing is Good, values that arrive on change included; what it goes on with is', async (t) => {
