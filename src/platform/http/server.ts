@@ -527,6 +527,7 @@ class Exchange implements Incoming {
         }
         if (this.#ended) return;
       }
+      this.resume(); // there may have been no chunk
       this.#ended = true;
       res.cork(() => void res.end());
     } catch (err) {

@@ -1,4 +1,5 @@
 /** Answers that are made while they are sent: a reader that is slow, stops or goes away takes no memory and stops nobody. */
+import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { ok, type Route, routesFor, streamed } from '../../../src/platform/http/route.js';
@@ -13,6 +14,8 @@ const ON_THE_WAY_MAX = 32;
 /** Of the last answer: how many chunks were taken, and whether somebody has said that no more are wanted. */
 let made = { taken: 0, over: false };
 let fails = Number.POSITIVE_INFINITY;
+
+async function* noChunks(): AsyncGenerator<Uint8Array> {}
 
 async function* chunks(): AsyncGenerator<Uint8Array> {
   const mine = { taken: 0, over: false };
@@ -38,6 +41,7 @@ const WIDE = Array.from({ length: 2000 }, (_, at) => ({ name: `alarm-${at}`, sta
 const route = routesFor<object>();
 const rows: readonly Route<object>[] = [
   route({ method: 'GET', path: '/api/v1/long', action: 'long:read', tier: 'none', handle: () => Promise.resolve(streamed(chunks(), 'application/x-ndjson', { 'X-More': 'yes' })) }),
+  route({ method: 'GET', path: '/api/v1/nothing', action: 'long:read', tier: 'none', handle: () => Promise.resolve(streamed(noChunks(), 'application/x-ndjson')) }),
   route({ method: 'GET', path: '/api/v1/at-once', action: 'long:read', tier: 'none', handle: () => streamed(chunks(), 'application/x-ndjson') }),
   route({ method: 'GET', path: '/api/v1/wide', action: 'wide:read', tier: 'none', handle: () => WIDE }),
   route({ method: 'GET', path: '/api/v1/narrow', action: 'wide:read', tier: 'none', handle: () => WIDE.slice(0, 10) }),
@@ -69,6 +73,21 @@ async function stalled(): Promise<number> {
   });
   return before;
 }
+
+t.test('a long answer of which there is nothing leaves its connection open for the next request', async (t) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  t.teardown(() => agent.destroy());
+  for (let turn = 0; turn < 3; turn += 1) {
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      get({ host: '127.0.0.1', port: gateway.port, path: '/api/v1/nothing', agent, timeout: 5000 }, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode));
+      })
+        .once('timeout', () => reject(new Error('the connection is not read any more')))
+        .once('error', reject);
+    });
+    t.equal(status, 200);
+  }
+});
 
 t.test('8.6: a long answer is sent whole, with its headers and its own media type', async (t) => {
   for (const path of ['/api/v1/long', '/api/v1/at-once']) {
