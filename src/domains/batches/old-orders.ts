@@ -20,8 +20,12 @@ const RECOVERY = component('system');
 const SETS_GOING: readonly Command[] = ['Start', 'Restart', 'Resume', 'Reset'];
 const MANAGED_BY = 'lineside.io/managed-by';
 
-/** Once at start, before any controller looks. */
+/** Once at start, before any controller looks; on a full disk as soon as there is space, before anything else is written. */
 export async function migrateOrders(store: Store): Promise<void> {
+  if (oldOrders(store).puts.length > 0) await store.writeOrKeep(() => oldOrders(store), { as: 'order', key: 'found at start' });
+}
+
+function oldOrders(store: Store): { readonly puts: Put[]; readonly audits: AuditDraft[] } {
   const puts: Put[] = [];
   const audits: AuditDraft[] = [];
   for (const kind of [Batch, ...Object.values(ROOT_KINDS)] as readonly Put['kind'][]) {
@@ -46,7 +50,7 @@ export async function migrateOrders(store: Store): Promise<void> {
       if (dropped) audits.push(droppedOrder(resource));
     }
   }
-  if (puts.length > 0) await store.write({ puts, audits });
+  return { puts, audits };
 }
 
 function isMarked({ metadata: { labels }, status }: Resource<unknown, ElementStatus>): boolean {

@@ -17,6 +17,8 @@ import { type TreeNode, walk } from './procedure-tree.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 
+const SETS_GOING: readonly Command[] = ['Start', 'Restart', 'Resume', 'Reset'];
+
 export class PhaseCommands {
   readonly #store: Store;
   readonly #runtimes: UnitRuntimes;
@@ -35,8 +37,12 @@ export class PhaseCommands {
     });
   }
 
-  /** Asks the worker of the phase, once; without a worker nothing happens, and the next look asks again. */
+  /**
+   * Asks the worker of the phase, once; without a worker nothing happens, and the next look asks again. What could not be on
+   * record before it happens is not set going while nothing can be written: a late order found at a start, a step that is next.
+   */
   command(phase: PhaseResource, command: Command, failure?: OrderFailure): void {
+    if (SETS_GOING.includes(command) && !this.#store.accepting) return;
     const link = this.#runtimes.link(phase.metadata.site, phase.spec.unitRef);
     if (!link?.ready) return;
     this.#load(link, phase, command === 'Start'); // a final phase is not loaded again by itself
