@@ -112,7 +112,6 @@ t.test('Q-ERR-14, Q-ERR-16: update merges by top-level field under If-Match', as
   t.match(await engineer.put(path, { description: 'e' }), { status: 200, body: { area: 'a', description: 'e', tags: [{ name: 'x', unit: 'C' }], generation: 2 } }, 'omitted keeps');
   t.match((await engineer.put(path, { tags: [{ name: 'y' }] })).body.tags, [{ name: 'y', unit: '' }], 'an array replaces whole');
   t.match((await engineer.put(path, { tags: null, description: '' })).body, { tags: [], description: '' }, 'null and empty clear');
-  t.equal((await engineer.put(path, { labels: null })).status, 200, 'labels too');
   t.match(await engineer.put(path, { area: null }), { status: 400, body: { code: 'missing_field', field: 'area' } });
   t.equal((await engineer.put(path, { name: 't-1', description: 'f' })).status, 200);
   t.match(await engineer.put(path, { name: 't-9' }), { status: 400, body: { code: 'invalid_field', field: 'name' } });
