@@ -292,6 +292,8 @@ export type UnitInbound =
   | { readonly type: 'alarm-gates'; readonly gates: readonly AlarmGate[] }
   /** Sets or ends the interlock bypass of a module (D-PROG-03); without `blocks` of all its interlocks. */
   | { readonly type: 'bypass'; readonly module: string; readonly active: boolean; readonly blocks?: readonly string[] }
+  /** Resets the latched device faults of a module; `moves`: also of a device that would move at once. */
+  | { readonly type: 'reset-devices'; readonly id: number; readonly module: string; readonly moves: boolean }
   | { readonly type: 'answer'; readonly phase: string; readonly waitId: string; readonly value: number | string }
   /** Names of the signals and barriers of a scope that are TRUE now; replaces the former set. */
   | { readonly type: 'signals'; readonly scope: string; readonly raised: readonly string[] }
@@ -379,6 +381,8 @@ export type UnitOutbound =
       readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'device_unreachable' | 'outputs_withheld' | 'busy' | 'withdrawn';
       readonly message: string;
     }
+  /** One entry per device that was in fault. */
+  | { readonly type: 'reset-result'; readonly id: number; readonly blocks: readonly DeviceReset[] }
   | { readonly type: 'inspect-result'; readonly id: number; readonly result: unknown }
   /** All overrides in force, told when one begins or ends (decisions 5.1 rule 7). */
   | { readonly type: 'overrides'; readonly overrides: readonly { readonly address: string; readonly value: Value }[] }
@@ -388,6 +392,12 @@ export type UnitOutbound =
   /** One part of a recording, in the order of the parts. */
   | { readonly type: 'recording'; readonly recording: string; readonly part: RecordingPart }
   | { readonly type: 'stopped' };
+
+/** What became of the reset of one device block. */
+export interface DeviceReset {
+  readonly block: string;
+  readonly outcome: 'reset' | 'not-at-rest' | 'would-move' | 'no-answer';
+}
 
 export interface NetworkReport {
   readonly network: string;

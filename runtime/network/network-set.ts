@@ -13,6 +13,7 @@ import type { Checksum } from '../vocabulary/checksum.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
 import type { Region } from './arena.js';
 import { Bypasses, type ShadowTrip } from './bypass.js';
+import { DeviceResets, type ResetAnswer } from './device-resets.js';
 import { INSTANCE_SLOT } from './compile.js';
 import { readWritten, showNumber } from './constants.js';
 import { callPart, copyInputs } from './execute.js';
@@ -84,6 +85,7 @@ export class NetworkSet {
   overridesChanged = false;
   readonly #retained: RetainedValues;
   readonly #bypasses: Bypasses;
+  readonly #resets: DeviceResets;
   readonly #settling: SettlingWrites;
   readonly #reports = new Map<string, NetworkReport>();
   /** Mark that a faulted block leaves in this scan. */
@@ -122,6 +124,7 @@ export class NetworkSet {
     this.#tagBest = Uint8Array.from(this.#tags, (tag) => (tag.raw ? QUALITY.Raw : QUALITY.Good));
     this.#tagCyclic = Uint8Array.from(this.#tags, (tag) => (tag.plan.cyclic ? 1 : 0));
     this.#bypasses = new Bypasses(memory);
+    this.#resets = new DeviceResets(memory);
     this.#settling = new SettlingWrites(plan, this.io);
     this.#retained = new RetainedValues(memory, this.#instances, this.#tags, this.#texts);
     this.#retained.restore(plan.retained);
@@ -154,6 +157,7 @@ export class NetworkSet {
       this.#execute(run, Math.min(periods, ELAPSED_PERIODS_MAX));
     }
     this.#bypasses.watch();
+    if (this.#resets.isAsked) this.#resets.watch();
   }
 
   #execute(run: Run, periods: number): void {
@@ -448,6 +452,19 @@ export class NetworkSet {
     for (const { module, blocks } of bypasses) this.setBypass(module, true, blocks);
   }
 
+  /** Resets the latched device faults of a module; answered after the scan in which its blocks have judged it. */
+  askReset(id: number, module: string, moves: boolean): void {
+    this.#resets.ask(
+      id,
+      this.#instances.find((entry) => entry.plan.name === module),
+      moves,
+    );
+  }
+
+  takeResets(): readonly ResetAnswer[] {
+    return this.#resets.take();
+  }
+
   /** Interlocks that would have tripped while bypassed, since the last call. */
   takeShadowTrips(): readonly ShadowTrip[] {
     return this.#bypasses.takeTrips();
@@ -466,6 +483,7 @@ export class NetworkSet {
       if (before?.type === tag.type) this.#takeOverTag(tag, old.#memory, before);
     }
     for (const { module, block } of old.#bypasses.active) this.setBypass(module, true, [block]);
+    this.#resets.forget(this.#instances);
   }
 
   #takeOverTag(tag: TagSlot, memory: Memory, before: TagSlot): void {

@@ -237,6 +237,8 @@ export class UnitLoop {
         return this.#alarms.setGates(message.gates);
       case 'bypass':
         return networks.setBypass(message.module, message.active, message.blocks);
+      case 'reset-devices':
+        return networks.askReset(message.id, message.module, message.moves);
       case 'write':
         return this.#write(message, networks);
       case 'inspect':
@@ -373,6 +375,7 @@ export class UnitLoop {
     this.#table.publish(this.#values, this.#timestamps, this.#quality);
     if (networks.hasReports) for (const report of networks.takeReports()) this.#outlet.tell({ type: 'network', ...report });
     for (const trip of networks.takeShadowTrips()) this.#outlet.tell({ type: 'shadow-trip', ...trip, atMs: nowMs });
+    for (const answer of networks.takeResets()) this.#parts.post({ type: 'reset-result', ...answer });
     if (networks.overridesChanged) this.#tellOverrides(networks);
     this.#outlet.end(began, nowMs);
     const ended = monoMs();

@@ -207,6 +207,7 @@ async function plantFloor(story: Story): Promise<void> {
   await story.send(`POST ${S}/units/{name}/runtime/write`, { name: 'rx101' }, { body: { writes: [{ address: 'xv101.reset', value: false }] } });
   await story.send(`POST ${S}/mode`, {}, { body: { kind: 'ControlModule', name: 'xv101', mode: 'Automatic' } });
   await story.send(`POST ${S}/controlmodules/{cm}/override-hot-swap`, { cm: 'xv101' }, { body: REASON });
+  await story.send(`POST ${S}/controlmodules/{cm}/reset-fault`, { cm: 'xv101' }, { body: REASON });
   await story.send(`POST ${S}/controlmodules/{cm}/interlock/bypass`, { cm: 'xv101' }, { body: { ...REASON, duration: '1m' } });
   await story.send(`DELETE ${S}/controlmodules/{cm}/interlock/bypass`, { cm: 'xv101' });
   for (const action of ['start', 'stop']) await story.send(`POST ${S}/units/{name}/runtime/recording`, { name: 'rx101' }, { body: { action } });

@@ -9,7 +9,7 @@ export const CTRLVALVE = block({
   outputs: 'OUT:REAL, POS:REAL, FAULT:BOOL, INTERLOCKED:BOOL, STATE:STRING',
   params: 'failValue:REAL=0, hasFb:BOOL=FALSE, tol:REAL=5, travelTime:TIME=T#30s, rate:REAL=0',
   stateWords: ['Ready', 'Moving', 'Fault', 'Interlocked'],
-  state: { out: 0, seen: 0, offMs: 0, fault: 0, resetWas: 0, bypass: 0, tripWas: 0, shadowTrips: 0 },
+  state: { out: 0, seen: 0, offMs: 0, fault: 0, resetWas: 0, bypass: 0, tripWas: 0, shadowTrips: 0, asked: 0 },
   code: `
     const trip = $ILOCK !== 0 || $ILOCK.q === BAD ? 1 : 0;
     if ($bypass !== 0 && trip !== 0 && $tripWas === 0) $shadowTrips += 1;
@@ -27,6 +27,11 @@ export const CTRLVALVE = block({
     }
     if ($RESET !== 0 && $resetWas === 0 && $first === 0 && !off) $fault = 0;
     $resetWas = $RESET;
+    if ($asked > 0) {
+      const goes = !locked && $PERMIT !== 0 && Math.abs(Math.min(Math.max($SP, 0), 100) - $out) > $tol;
+      $asked = off ? -1 : goes && $asked === 1 ? -2 : -3;
+      if ($asked === -3) $fault = 0;
+    }
     $OUT = $out;
     $OUT.q = Math.max($SP.q, $PERMIT.q);
     $POS = position;

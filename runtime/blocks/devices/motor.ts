@@ -12,7 +12,7 @@ export const MOTOR = block({
   outputs: 'OUT:BOOL, RUNNING:BOOL, FAULT:BOOL, INTERLOCKED:BOOL, STATE:STRING, HOURS:REAL',
   params: 'hasFb:BOOL=TRUE, startTime:TIME=T#5s, stopTime:TIME=T#5s, lossTime:TIME=T#1s, minOff:TIME=T#0s',
   stateWords: ['Stopped', 'Starting', 'Running', 'Stopping', 'Fault', 'Interlocked'],
-  state: { on: 0, seen: 0, sinceMs: 1e12, watchedMs: 1e12, missedMs: 0, fault: 0, resetWas: 0, hours: 0, bypass: 0, tripWas: 0, shadowTrips: 0 },
+  state: { on: 0, seen: 0, sinceMs: 1e12, watchedMs: 1e12, missedMs: 0, fault: 0, resetWas: 0, hours: 0, bypass: 0, tripWas: 0, shadowTrips: 0, asked: 0 },
   retained: ['hours'],
   code: `
     const trip = $ILOCK !== 0 || $ILOCK.q === BAD ? 1 : 0;
@@ -33,6 +33,11 @@ export const MOTOR = block({
     else if (due && $missedMs >= $lossTime) $fault = 1;
     if ($RESET !== 0 && $resetWas === 0 && $first === 0 && $TRIP === 0 && run === 0) $fault = 0;
     $resetWas = $RESET;
+    if ($asked > 0) {
+      const goes = $CMD !== 0 && !locked && may;
+      $asked = !($TRIP === 0 && run === 0) ? -1 : goes && $asked === 1 ? -2 : -3;
+      if ($asked === -3) $fault = 0;
+    }
     if (run !== 0) $hours += dt / 3600;
     $OUT = $on;
     $OUT.q = Math.max($CMD.q, $PERMIT.q);

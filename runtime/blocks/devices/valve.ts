@@ -15,7 +15,7 @@ export const VALVE = block({
   params: 'failPos:STRING=closed, hasFbo:BOOL=TRUE, hasFbc:BOOL=TRUE, openTime:TIME=T#5s, closeTime:TIME=T#5s, stickTime:TIME=T#1s',
   words: { failPos: ['closed', 'open'] },
   stateWords: ['Closed', 'Opening', 'Open', 'Closing', 'Fault', 'Interlocked'],
-  state: { target: 0, seen: 0, sinceMs: 0, missedMs: 0, fault: 0, resetWas: 0, position: 0, bypass: 0, tripWas: 0, shadowTrips: 0 },
+  state: { target: 0, seen: 0, sinceMs: 0, missedMs: 0, fault: 0, resetWas: 0, position: 0, bypass: 0, tripWas: 0, shadowTrips: 0, asked: 0 },
   total: true,
   code: `
     const trip = $ILOCK !== 0 || $ILOCK.q === BAD ? 1 : 0;
@@ -42,6 +42,11 @@ export const VALVE = block({
     else if ($sinceMs >= ($target !== 0 ? $openTime : $closeTime) && $missedMs >= $stickTime) $fault = 1;
     if ($RESET !== 0 && $resetWas === 0 && $first === 0 && ($failPos !== 0 ? opened : closed)) $fault = 0;
     $resetWas = $RESET;
+    if ($asked > 0) {
+      const goes = !locked && ($CMD !== 0 && ($PERMIT !== 0 || $target !== 0) ? 1 : 0) !== $failPos;
+      $asked = !($failPos !== 0 ? opened : closed) ? -1 : goes && $asked === 1 ? -2 : -3;
+      if ($asked === -3) $fault = 0;
+    }
     $OUT = $target;
     $OUT.q = Math.max($CMD.q, $PERMIT.q);
     $OPENED = opened ? 1 : 0;

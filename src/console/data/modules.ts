@@ -18,6 +18,11 @@ export async function writeTag(module: string, tag: string, value: number | bool
   await post(`${root()}/controlmodules/${encodeURIComponent(module)}/tags/${encodeURIComponent(tag)}`, { value });
 }
 
+/** Of its devices in latched fault (ADR 0030). @param moves also of one that moves at once, because its command stands. */
+export async function resetFault(module: string, moves: boolean): Promise<void> {
+  await post(`${root()}/controlmodules/${encodeURIComponent(module)}/reset-fault`, { moves });
+}
+
 export interface BypassWish {
   readonly reason: string;
   readonly duration: string;

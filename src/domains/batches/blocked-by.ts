@@ -17,6 +17,8 @@ import type { Clock } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { type ElementStatus, Phase, type PhaseSpec, type ElementFailure } from '../procedures/kind.js';
+import { faultTagsOf, isInFault } from '../control-modules/device-faults.js';
+import { ControlModule } from '../control-modules/kind.js';
 import { adhocRoot, scopeOf } from '../procedures/roots.js';
 import { conditionOf, judgeCondition } from '../units/conditions.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
@@ -57,6 +59,8 @@ export interface Blocker {
     | 'external-result'
     | 'condition'
     | 'action'
+    /** A device of the phase is in latched fault while the phase waits (ADR 0029). */
+    | 'device-fault'
     | 'no-unit'
     | 'allocation'
     | 'permissive'
@@ -77,6 +81,8 @@ export interface Blocker {
   readonly permissive?: { readonly rule: string; readonly message: string };
   readonly signal?: string;
   readonly barrier?: string;
+  /** The control module in fault; its reset is one request. */
+  readonly controlModule?: string;
   readonly prompt?: { readonly id: string; readonly text: string; readonly type: string; readonly resultKey: string };
   /** Who may answer or command: tiers, or `apiKey` for an external system. */
   readonly by?: readonly string[];
@@ -299,7 +305,22 @@ function chartBlockers(phase: PhaseResource, element: Blocker['element'], world:
   const reports = phase.status.sfcStatus?.transitionStates ?? [];
   const scope = world && phaseScope(phase, world);
   const looked = reports.map((report) => ({ step: report.fromStep, ...lookAgain(report, scope) }));
-  return [...groupBy(looked, ({ step }) => step)].flatMap(([step, transitions]) => stepBlockers(element, step, transitions, phase.status.mode === 'Manual'));
+  const waits = [...groupBy(looked, ({ step }) => step)].flatMap(([step, transitions]) => stepBlockers(element, step, transitions, phase.status.mode === 'Manual'));
+  // only beside what waits: a phase that needs nothing of the device goes on
+  return world && waits.length > 0 ? [...waits, ...deviceBlockers(phase, element, world)] : waits;
+}
+
+/** Devices of the phase that are in fault: no condition names them, and they may be what it waits for. */
+function deviceBlockers({ spec, metadata }: PhaseResource, element: Blocker['element'], { store, runtimes }: BlockedWorld): Blocker[] {
+  const { site } = metadata;
+  const link = runtimes.link(site, spec.unitRef);
+  if (!link) return [];
+  return [...new Set(Object.values(boundRoles(store, site, spec)))].flatMap((name) => {
+    const module = store.get(ControlModule, site, name);
+    return module && isInFault(link, name, faultTagsOf(store, module))
+      ? [{ reason: 'device-fault' as const, element, controlModule: name, text: `${element.path}: ${name} is in Fault; reset it`, by: ['operate'] }]
+      : [];
+  });
 }
 
 /** A report with the values of now, as far as the gateway can see them. */

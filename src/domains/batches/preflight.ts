@@ -6,10 +6,14 @@ import { Refusal } from '../../platform/base/refusal.js';
 import type { Tier } from '../../platform/http/caller.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
+import { kindNamed } from '../../platform/store/named-kind.js';
+import type { AlarmDefinition } from '../alarms/kind.js';
+import { faultTagsOf, isInFault } from '../control-modules/device-faults.js';
+import { ControlModule } from '../control-modules/kind.js';
 import { missingPatterns, strayEndpoints } from '../coordination/patterns.js';
 import { Unit, unitMode } from '../plant/kind.js';
 import { isAvailable, unavailableText } from '../plant/unit-owner.js';
-import { bindRecipe } from '../recipes/bindings.js';
+import { type BindingRow, bindRecipe } from '../recipes/bindings.js';
 import { recipeMismatch } from '../recipes/evidence.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { type Formula, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../recipes/kind.js';
@@ -23,6 +27,8 @@ import { takenBy } from './creation.js';
 import { noUnitText, permissiveOf, resolveEquipment, type StartFacts } from './start.js';
 import type { ParameterValue } from '../procedures/kind.js';
 
+const ALARM_DEFINITION = kindNamed<typeof AlarmDefinition>('AlarmDefinition');
+
 export const PREFLIGHT_CHECKS = [
   'recipe-effective',
   'batch-id',
@@ -30,6 +36,7 @@ export const PREFLIGHT_CHECKS = [
   'batch-size',
   'equipment',
   'bindings',
+  'devices',
   'charts',
   'runtime-ready',
   'storage',
@@ -143,6 +150,7 @@ class Look {
             : [],
         ),
       ),
+      ...rows('devices', this.#devices(matrix.rows)),
       ...rows('charts', this.#charts()),
       ...rows('runtime-ready', this.#runtimes()),
       ...rows(
@@ -257,6 +265,24 @@ class Look {
       return { message: changeWords(change), element: change.name, liftedBy: { tier: 'supervise', action }, severity: 'warning' };
     });
     return [...notes.map((message): Blocker => ({ message, liftedBy: { tier: 'engineer', action: 'create the template, or edit the procedure of the recipe' } })), ...changed];
+  }
+
+  /** Devices that the phases work with: one in latched fault stops them, one whose fault is no alarm does so unheard (ADR 0029). */
+  #devices(bindings: readonly BindingRow[]): Blocker[] {
+    const { store, runtimes } = this.#facts;
+    const watched = store.list(ALARM_DEFINITION, this.#site).filter(({ spec }) => spec.enabled && spec.sourceKind === 'ControlModule');
+    const units = new Map(bindings.filter(({ boundCM, issue }) => boundCM !== '' && issue === undefined).map(({ boundCM, unit }) => [boundCM, unit]));
+    return [...units].sort().flatMap(([name, unit]): Blocker[] => {
+      const module = store.get(ControlModule, this.#site, name);
+      const tags = module ? faultTagsOf(store, module) : [];
+      const reset: LiftedBy = { tier: 'operate', action: `reset the fault of ${name}` };
+      const unheard = tags.length > 0 && !watched.some(({ spec }) => spec.sourceName === name && tags.includes(spec.tagName));
+      const alarm: LiftedBy = { tier: 'engineer', action: `define an alarm on ${name}.${tags[0]}, with the priority its consequence deserves` };
+      return [
+        ...(isInFault(runtimes.link(this.#site, unit), name, tags) ? [{ message: `${name} is in Fault`, element: name, liftedBy: reset, severity: 'warning' as const }] : []),
+        ...(unheard ? [{ message: `a fault of ${name} raises no alarm`, element: name, liftedBy: alarm, severity: 'warning' as const }] : []),
+      ];
+    });
   }
 
   #runtimes(): Blocker[] {

@@ -7,6 +7,7 @@ import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-r
 import { moduleBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';
 import { ControlModule, ControlModuleTemplate } from './kind.js';
+import { resetRoutes } from './reset-routes.js';
 import { tuningRoutes } from './tuning-routes.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
@@ -31,7 +32,7 @@ const overrideHotSwap = routesFor<BypassDeps>()({
   },
 });
 
-/** Needs BypassDeps. */
+/** Needs BypassDeps and ResetDeps. */
 export const controlModuleRoutes: readonly Route[] = [
   ...crudRoutes(ControlModuleTemplate, {
     ...TIERS,
@@ -53,4 +54,5 @@ export const controlModuleRoutes: readonly Route[] = [
   overrideHotSwap,
   ...tuningRoutes,
   ...bypassRoutes,
+  ...resetRoutes,
 ];

@@ -10,7 +10,16 @@ import type { Log } from '../../platform/base/log.js';
 import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
 import type { Guest, GuestEnd, ScanThread } from './scan-thread.js';
 import { ScanThreads } from './scan-threads.js';
-import { type Realtime, RESTART_ASKED, type ScanStatistics, type TagReading, type UnitLink, type UnitRuntimes, type WriteResult } from '../units/runtimes.js';
+import {
+  type DeviceResetResult,
+  type Realtime,
+  RESTART_ASKED,
+  type ScanStatistics,
+  type TagReading,
+  type UnitLink,
+  type UnitRuntimes,
+  type WriteResult,
+} from '../units/runtimes.js';
 import { TagView } from '../units/tag-view.js';
 
 const RESTARTS_MAX = 3;
@@ -291,6 +300,11 @@ export class LocalLink implements UnitLink, Guest {
     return { ok: reply.ok, ...(reply.code ? { code: reply.code } : {}), message: reply.message };
   }
 
+  async resetDevices(module: string, moves: boolean): Promise<DeviceResetResult> {
+    const reply = await this.#request((id) => ({ type: 'reset-devices', id, module, moves }));
+    return reply?.type === 'reset-result' ? { ok: true, blocks: reply.blocks } : { ok: false, blocks: [] };
+  }
+
   async inspect(what: 'network' | 'diagnostics' | 'phase', name: string): Promise<unknown> {
     const reply = await this.#request((id) => ({ type: 'inspect', id, what, name }));
     return reply?.type === 'inspect-result' ? reply.result : undefined;
@@ -341,6 +355,7 @@ export class LocalLink implements UnitLink, Guest {
         this.#retained = { ...this.#retained, ...message.networks };
         break;
       case 'write-result':
+      case 'reset-result':
       case 'inspect-result':
         this.#settle(message.id, message);
         break;

@@ -1,6 +1,6 @@
 /** The unit runtimes as the controller of a rehearsal sees them: links whose messages wait until the plant goes on. */
 import type { AlarmPlan, PhasePlan, RehearsalMessage, RehearsalPlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
-import type { ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
+import type { DeviceResetResult, ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
 import { TagView } from '../units/tag-view.js';
 
 export class CopiedUnits implements UnitRuntimes {
@@ -96,6 +96,10 @@ class CopiedUnit implements UnitLink {
   /** Only people write tags and look into networks; a rehearsal has none. */
   async write(): Promise<WriteResult> {
     return { ok: false, code: 'runtime_unreachable', message: 'a rehearsal takes no writes' };
+  }
+
+  async resetDevices(): Promise<DeviceResetResult> {
+    return { ok: false, blocks: [] };
   }
 
   async inspect(): Promise<unknown> {

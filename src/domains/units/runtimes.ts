@@ -2,7 +2,7 @@
  * The unit runtimes as the gateway's domains see them: one link per unit, wherever its worker runs. Values are read from
  * the shared tag table; messages carry commands, configuration and events only.
  */
-import type { AlarmPlan, PhasePlan, TagPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
+import type { AlarmPlan, DeviceReset, PhasePlan, TagPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import type { QualityCode } from '../../../runtime/vocabulary/quality.js';
 
@@ -21,6 +21,13 @@ export interface WriteResult {
   readonly ok: boolean;
   readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'device_unreachable' | 'outputs_withheld' | 'busy' | 'runtime_unreachable';
   readonly message: string;
+}
+
+export interface DeviceResetResult {
+  /** The runtime has answered. */
+  readonly ok: boolean;
+  /** One entry per device that was in fault. */
+  readonly blocks: readonly DeviceReset[];
 }
 
 export interface ScanStatistics {
@@ -69,6 +76,8 @@ export interface UnitLink {
   alarmPlan(definition: string): AlarmPlan | undefined;
   /** Settles when the unit has taken the value or never will: not ok is never a value that takes effect later. */
   write(address: string, value: Value): Promise<WriteResult>;
+  /** Resets latched device faults of a module (ADR 0030); `moves`: also of a device that would move at once. */
+  resetDevices(module: string, moves: boolean): Promise<DeviceResetResult>;
   inspect(what: 'network' | 'diagnostics' | 'phase', name: string): Promise<unknown>;
   loadPhase(plan: PhasePlan): void;
   send(message: UnitInbound): void;

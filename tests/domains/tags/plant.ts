@@ -152,6 +152,10 @@ export class BoardLink implements UnitLink {
     return undefined;
   }
 
+  async resetDevices() {
+    return { ok: false, blocks: [] };
+  }
+
   async write(address: string, value: Value): Promise<WriteResult> {
     this.onWrite?.();
     this.written.push({ address, value });

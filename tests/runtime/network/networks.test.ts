@@ -490,6 +490,41 @@ t.test('D-PROG-03: a bypassed interlock lets pass and counts its shadow trips', 
   t.strictSame([unit.get('m.ok'), unit.set.takeShadowTrips()], [false, []]);
 });
 
+t.test('ADR 0030: a latched fault is reset at rest, and what would move at once only when it may', async (t) => {
+  const plan = unitPlan({
+    tags: tags('m.cmd v.CMD BOOL w', 'm.fbo v.FBO BOOL w', 'm.fbc v.FBC BOOL w', 'm.fault v.FAULT BOOL', 'm.out v.OUT BOOL'),
+    networks: [network({ name: 'm', blocks: [{ name: 'v', type: 'VALVE', params: { openTime: 'T#200ms', closeTime: 'T#200ms', stickTime: 'T#100ms' } }] })],
+  });
+  const unit = new Unit(plan);
+  const reset = (moves = false) => {
+    unit.set.askReset(1, 'm', moves);
+    unit.scan();
+    return unit.set.takeResets();
+  };
+  unit.write('m.fbc', true);
+  unit.scan(2);
+  t.strictSame(reset(), [{ id: 1, blocks: [] }], 'nothing is in fault');
+  unit.write('m.cmd', true);
+  unit.scan(8);
+  t.strictSame([unit.get('m.fault'), unit.get('m.out')], [true, false], 'it did not open, and has its fail position');
+  t.strictSame(reset(), [{ id: 1, blocks: [{ block: 'v', outcome: 'would-move' }] }]);
+  t.equal(unit.get('m.fault'), true);
+  unit.write('m.fbc', false);
+  t.strictSame(reset(true), [{ id: 1, blocks: [{ block: 'v', outcome: 'not-at-rest' }] }]);
+  unit.write('m.fbc', true);
+  t.strictSame(reset(true), [{ id: 1, blocks: [{ block: 'v', outcome: 'reset' }] }]);
+  unit.scan();
+  t.strictSame([unit.get('m.fault'), unit.get('m.out')], [false, true], 'and it obeys its command again');
+  unit.write('m.cmd', false);
+  unit.scan(8);
+  unit.write('m.fbc', false);
+  unit.scan(8);
+  t.equal(unit.get('m.fault'), true);
+  unit.write('m.fbc', true);
+  t.strictSame(reset(), [{ id: 1, blocks: [{ block: 'v', outcome: 'reset' }] }], 'without a command it stays where it is');
+  t.strictSame(unit.set.takeResets(), []);
+});
+
 t.test('CMT-03, PROG-10: what keeps a network from being loaded is named with its place', async (t) => {
   const check = (blocks: readonly BlockSpec[], connections: readonly string[] = [], composites: readonly CompositeType[] = []): string[] =>
     validateNetwork(blocks, wires(...connections), [], [], composites).map((problem) => `${problem.path}: ${problem.message}`);

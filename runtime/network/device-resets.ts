@@ -1,0 +1,84 @@
+/**
+ * The reset of latched device faults by one touch (ADR 0030). The block itself judges, in its next scan, with its own
+ * feedback: whether the device is at rest, and whether it would move at once because a command stands.
+ */
+import type { DeviceReset } from '../port.js';
+import type { Instance, Memory } from './instance.js';
+
+export interface ResetAnswer {
+  readonly id: number;
+  readonly blocks: readonly DeviceReset[];
+}
+
+/** What a device block leaves in `asked` (runtime/blocks/devices). */
+const OUTCOMES: ReadonlyMap<number, DeviceReset['outcome']> = new Map([
+  [-1, 'not-at-rest'],
+  [-2, 'would-move'],
+  [-3, 'reset'],
+]);
+/** Unit scans in which every network has had its turn, and a block that is skipped for an error has not answered. */
+const SCANS_MAX = 200;
+
+interface Asked {
+  readonly id: number;
+  readonly blocks: readonly { readonly name: string; readonly slot: number }[];
+  left: number;
+}
+
+const NO_ANSWERS: readonly ResetAnswer[] = [];
+
+export class DeviceResets {
+  readonly #memory: Memory;
+  #asked: Asked[] = [];
+  #answers: ResetAnswer[] = [];
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+  }
+
+  /** Asks every block of the network that is in fault; `moves`: also where the device would move at once. */
+  ask(id: number, instance: Instance | undefined, moves: boolean): void {
+    const { S } = this.#memory;
+    const blocks = instance ? deviceSlots(instance).filter(({ fault }) => S[fault] !== 0) : [];
+    for (const { slot } of blocks) S[slot] = moves ? 2 : 1;
+    if (blocks.length === 0) this.#answers.push({ id, blocks: [] });
+    else this.#asked.push({ id, blocks, left: SCANS_MAX });
+  }
+
+  /** What was asked before a hot swap has nobody left who waits. */
+  forget(instances: readonly Instance[]): void {
+    for (const instance of instances) for (const { slot } of deviceSlots(instance)) this.#memory.S[slot] = 0;
+  }
+
+  get isAsked(): boolean {
+    return this.#asked.length > 0;
+  }
+
+  /** Looks for answers; once per scan, while something is asked. */
+  watch(): void {
+    const { S } = this.#memory;
+    this.#asked = this.#asked.filter((asked) => {
+      asked.left -= 1;
+      if (asked.left > 0 && asked.blocks.some(({ slot }) => S[slot] > 0)) return true;
+      this.#answers.push({ id: asked.id, blocks: asked.blocks.map(({ name, slot }) => ({ block: name, outcome: OUTCOMES.get(S[slot]) ?? 'no-answer' })) });
+      for (const { slot } of asked.blocks) S[slot] = 0;
+      return false;
+    });
+  }
+
+  take(): readonly ResetAnswer[] {
+    if (this.#answers.length === 0) return NO_ANSWERS;
+    const answers = this.#answers;
+    this.#answers = [];
+    return answers;
+  }
+}
+
+function deviceSlots({ loaded }: Instance): { readonly name: string; readonly slot: number; readonly fault: number }[] {
+  return (loaded?.linked.blocks ?? []).flatMap(({ name }, index) => {
+    const state = loaded?.layout.blocks[index].state;
+    const asked = state?.get('asked');
+    const fault = state?.get('fault');
+    return loaded && asked !== undefined && fault !== undefined ? [{ name, slot: loaded.sb + asked, fault: loaded.sb + fault }] : [];
+  });
+}

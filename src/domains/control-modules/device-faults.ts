@@ -1,0 +1,53 @@
+/**
+ * Devices that supervise themselves and latch a fault (VALVE, MOTOR, CTRLVALVE; decisions 5.5): which blocks of a module they
+ * are, and by which of its tags their fault is seen.
+ */
+import { blockType } from '../../../runtime/catalog.js';
+import type { BlockSpec, CompositeType } from '../../../runtime/vocabulary/network.js';
+import { QUALITY } from '../../../runtime/vocabulary/quality.js';
+import type { StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import { compositesOf } from '../logic/composites.js';
+import type { UnitLink } from '../units/runtimes.js';
+import type { ControlModuleSpec } from './kind.js';
+import { resolvedModuleOf } from './rules.js';
+
+type Module = Pick<Resource<ControlModuleSpec>, 'spec'>;
+
+/** Names of the device blocks, those inside composite blocks included. */
+export function devicesOf(read: StoreReader, module: Module): string[] {
+  return devices(resolvedModuleOf(read, module)?.blocks ?? [], compositesOf(read), '');
+}
+
+function devices(blocks: readonly BlockSpec[], composites: readonly CompositeType[], inside: string): string[] {
+  return blocks.flatMap(({ name, type }) => {
+    if (isDevice(type)) return [inside + name];
+    const composite = composites.find((candidate) => candidate.name === type);
+    return composite ? devices(composite.blocks, composites, `${inside}${name}/`) : [];
+  });
+}
+
+/** A device is whatever latches a fault, follows an interlock and is reset. */
+function isDevice(type: string): boolean {
+  const ports = blockType(type);
+  return ports?.outputs.some(({ name }) => name === 'FAULT') === true && ports.inputs.some(({ name }) => name === 'RESET');
+}
+
+/** Names of the tags that are TRUE while a device of the module is in fault. */
+export function faultTagsOf(read: StoreReader, module: Module): readonly string[] {
+  const resolved = resolvedModuleOf(read, module);
+  if (!resolved) return [];
+  const blocks = new Set(resolved.blocks.filter(({ type }) => isDevice(type)).map(({ name }) => name.toLowerCase()));
+  return resolved.tags.filter(({ blockRef, portRef }) => portRef.toUpperCase() === 'FAULT' && blocks.has(blockRef.toLowerCase())).map(({ name }) => name);
+}
+
+/** Whether one of these tags of a module is TRUE now; what is Bad or was never published says nothing. */
+export function isInFault(link: UnitLink | undefined, module: string, tags: readonly string[]): boolean {
+  if (!link || tags.length === 0 || !link.refresh()) return false;
+  return tags.some((tag) => {
+    const index = link.tagIndex(`${module}.${tag}`);
+    if (index < 0) return false;
+    const { value, quality, atMs } = link.reading(index);
+    return value === true && atMs !== 0 && quality !== QUALITY.Bad;
+  });
+}
