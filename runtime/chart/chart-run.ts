@@ -5,7 +5,7 @@
  */
 import type { ChartRecord, StepRecord, TransitionReport } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
-import { shownOperand } from '../language/operands.js';
+import { shownComparison } from '../language/operands.js';
 import type { CompiledChart, CompiledStep, CompiledTransition, SubCondition } from './compile.js';
 import type { Checksum } from '../vocabulary/checksum.js';
 import { type ChartChange, judgeChange } from '../vocabulary/steering.js';
@@ -387,9 +387,9 @@ export class ChartRun {
     const { sides } = part;
     if (!sides) return { expression: part.text, met };
     try {
-      const left = shownOperand(this.#owner.side(this, transition, part, 'left'));
-      const right = shownOperand(this.#owner.side(this, transition, part, 'right'));
-      return { expression: part.text, met, now: `${left} ${sides.operator} ${right}` };
+      const left = this.#owner.side(this, transition, part, 'left');
+      const right = this.#owner.side(this, transition, part, 'right');
+      return { expression: part.text, met, now: shownComparison(left, sides.operator, right) };
     } catch (fault) {
       if (fault instanceof Invalid || fault instanceof StError) return { expression: part.text, met };
       throw fault;

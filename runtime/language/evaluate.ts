@@ -4,7 +4,7 @@
  * and quality are the same (decisions 2.4, 4.4), and so are the operators (values.ts).
  */
 import type { BinaryExpression, BinaryOperator, Expression } from './ast.js';
-import { isComparison, operandsOf, shownOperand } from './operands.js';
+import { isComparison, operandsOf, shownComparison } from './operands.js';
 import { printExpression } from './print.js';
 import { Any, anyAbs, anyBinary, anyNegate, CONNECTIVES, mismatch, normalInt, StError } from './values.js';
 
@@ -107,7 +107,7 @@ export function explainCondition(expression: Expression, scope: EvaluationScope)
 
 function valuesOf({ left, operator, right }: BinaryExpression, scope: EvaluationScope): string | undefined {
   try {
-    return `${shownOperand(evaluate(left, scope))} ${operator} ${shownOperand(evaluate(right, scope))}`;
+    return shownComparison(evaluate(left, scope), operator, evaluate(right, scope));
   } catch (fault) {
     if (fault instanceof Unusable || fault instanceof StError) return undefined;
     throw fault;

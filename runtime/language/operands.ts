@@ -16,9 +16,27 @@ export function isComparison(node: Expression): node is BinaryExpression {
   return node.kind === 'binary' && COMPARISONS.has(node.operator);
 }
 
-/** Operand in `now`: REAL as in messages, text in quotes. */
-export function shownOperand(value: Any): string {
+/** Digits that a screen shows of a process value: four, at most two of them behind the point from one upward. */
+const SHOWN_DIGITS = 4;
+const SHOWN_FRACTION = 2;
+
+/** As a screen rounds, then as messages do (decisions 4.4), then in full. */
+const FORMS: readonly ((value: number) => string)[] = [rounded, (value) => String(Number(value.toPrecision(7))), String];
+
+/** Comparison in `now`: numbers with no more digits than tell its sides apart; text in quotes. */
+export function shownComparison(left: Any, operator: string, right: Any): string {
+  const form = FORMS.find((real) => left.value === right.value || shownOperand(left, real) !== shownOperand(right, real)) ?? rounded;
+  return `${shownOperand(left, form)} ${operator} ${shownOperand(right, form)}`;
+}
+
+function shownOperand(value: Any, real: (value: number) => string): string {
   if (value.type === 'STRING') return `'${value.value}'`;
-  if (value.type === 'REAL') return String(Number(Number(value.value).toPrecision(7)));
-  return printValue(value.type, value.value as Value | bigint);
+  return value.type === 'REAL' ? real(Number(value.value)) : printValue(value.type, value.value as Value | bigint);
+}
+
+function rounded(value: number): string {
+  const size = Math.abs(value);
+  if (size < 1) return String(Number(value.toPrecision(SHOWN_DIGITS)));
+  const fraction = Math.min(SHOWN_FRACTION, Math.max(0, SHOWN_DIGITS - 1 - Math.floor(Math.log10(size))));
+  return String(Number(value.toFixed(fraction)));
 }

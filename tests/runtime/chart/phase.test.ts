@@ -88,6 +88,23 @@ t.test('SFC-01: simultaneous divergences nest; a converge waits for every branch
   t.ok(entry.until('p', ['Complete'], 5), 'a converge without exit ends the chart');
 });
 
+t.test('PHASE-02: present values are rounded as a screen rounds them, as far as they still tell the sides apart', async (t) => {
+  const now = (one: number, other: number): string | undefined => {
+    const plant = started(row(['x := 0.0;', ''], ["READ('m.one') >= READ('m.other')"]), { variables: [{ name: 'x', type: 'REAL' }] }, (wire) => {
+      wire.tag('m.one', 'REAL', one);
+      wire.tag('m.other', 'REAL', other);
+    });
+    return plant.view('p').sfc.transitionStates[0].subConditions[0].now;
+  };
+  t.equal(now(47.98611, 61.3), '47.99 >= 61.3');
+  t.equal(now(4.966689, 100.29222165300546), '4.97 >= 100.3');
+  t.equal(now(-1234.56, 0.001234567), '-1235 >= 0.001235');
+  t.equal(now(1e-20, 2e21), '1e-20 >= 2e+21');
+  t.equal(now(61.2991, 61.3), '61.2991 >= 61.3', 'what is not met does not look met');
+  t.equal(now(61.29999999, 61.3), '61.29999999 >= 61.3');
+  t.equal(now(61.3, 61.3), '61.3 >= 61.3');
+});
+
 t.test('PHASE-02: transition states tell each operand with its present values', async (t) => {
   const plant = started(row(['x := 16.8;', ''], ["ABS(x - READ('m.pv')) <= 1.0 AND READ('m.ok') AND (x > 1.0 OR FALSE)"]), { variables: [{ name: 'x', type: 'REAL' }] }, (wire) => {
     wire.tag('m.pv', 'REAL', 0);
