@@ -1,4 +1,5 @@
 /** A network as `runtime/fbnetwork/{network}` shows it (Q-UNIT-07): order, ports with value and quality, errors. */
+import { printTime } from '../language/time-text.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import { QUALITY, QUALITY_WORDS } from '../vocabulary/quality.js';
 import { showNumber } from './constants.js';
@@ -51,7 +52,8 @@ function inspectBlock(instance: Instance, loaded: LoadedNetwork, index: number, 
   const block = loaded.linked.blocks[index];
   const at = loaded.layout.blocks[index];
   const show = (type: DataType, value: number, quality: number): PortInspection => ({
-    value: showNumber(type, value, (id) => texts.text(id)),
+    // a time is text, as everywhere on the API (decisions Q-TAG-01)
+    value: type === 'TIME' && Number.isFinite(value) ? printTime(value) : showNumber(type, value, (id) => texts.text(id)),
     quality: QUALITY_WORDS[quality],
   });
   const atSlot = (type: DataType, slot: number): PortInspection => show(type, memory.S[loaded.sb + slot], memory.Q[loaded.sb + slot]);

@@ -1,4 +1,6 @@
 /** Read bodies of control modules and templates (contract 3, Control module; decisions Q-PROG-12). */
+import { printTime } from '../../../runtime/language/time-text.js';
+import type { DataType, Value } from '../../../runtime/vocabulary/data-types.js';
 import { shown } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
@@ -55,7 +57,7 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
     ioModules: resolved?.ioModules ?? [],
     program: read.get(PROGRAM, metadata.site, metadata.name) ? metadata.name : '',
     interlockBypass: shown(status.interlockBypass ?? NO_BYPASS),
-    overrides: status.overrides,
+    overrides: status.overrides.map((override) => ({ ...override, value: native(resolved?.tags.find(({ name }) => name === override.tag)?.type, override.value) })),
     conditions: [...status.conditions, configuration(dangling), ...degraded(read, metadata.site, metadata.name)],
     ...metadataBody(resource),
   };
@@ -71,6 +73,14 @@ export function parametersBody(resource: Resource<ControlModuleSpec, ControlModu
     const tuned = last ? { previous: last.previous, by: last.by, at: last.at, reason: last.reason } : null;
     return { name, blockRef, param, dataType: tag.dataType, value, templateValue, engMin: bound(tag.min), engMax: bound(tag.max), engUnits, description, tuned };
   });
+}
+
+/** A value that is kept as text, as the tag is read: native JSON, TIME as `T#1m30s` (decisions Q-TAG-01). */
+function native(type: DataType | undefined, text: string): Value {
+  if (type === undefined || type === 'STRING') return text;
+  if (text === 'null') return null;
+  if (type === 'BOOL') return text === 'true';
+  return type === 'TIME' ? printTime(Number(text)) : Number(text);
 }
 
 /** Whether everything the module refers to is there (decisions D-UNIT-02). */

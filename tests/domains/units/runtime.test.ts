@@ -311,7 +311,7 @@ t.test(
     await plant.until('units/r1/tags/x1.out', (tag) => tag.value === 99);
     const { overrides } = await plant.until('controlmodules/x1', (module) => module.overrides.length > 0);
     const { items } = (await api.get(`${AT}/audit?category=tag-write&limit=1`)).body;
-    t.same(overrides, [{ tag: 'out', value: '99', by: items[0].displayName, at: overrides[0].at }]);
+    t.strictSame(overrides, [{ tag: 'out', value: 99, by: items[0].displayName, at: overrides[0].at }]);
     await plant.did(api.post(`${RUNTIME}/write`, { address: 'x1.healthy', value: false }));
     await plant.until('units/r1/tags/x1.ok', (tag) => tag.value === false);
     await plant.did(api.post(`${AT}/mode`, { kind: 'ControlModule', name: 'x1', mode: 'Automatic' }));

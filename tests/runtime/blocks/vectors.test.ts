@@ -11,6 +11,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { builtinBlock } from '../../../runtime/blocks/index.js';
+import { parseTimeText } from '../../../runtime/language/time-text.js';
 import { NetworkSet } from '../../../runtime/network/network-set.js';
 import { TextTable } from '../../../runtime/network/texts.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
@@ -140,7 +141,8 @@ class Bench {
     if (name === 'channel') return { value: this.#io.out[this.#inputs.length], quality: QUALITY_WORDS[0] };
     const port = this.set.inspect('n')?.blocks[0].outputs[name];
     if (!port) throw new Error(`there is no output ${name}`);
-    return port;
+    const ms = typeof port.value === 'string' ? parseTimeText(port.value) : null;
+    return ms === null ? port : { ...port, value: ms };
   }
 }
 

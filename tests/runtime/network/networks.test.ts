@@ -121,6 +121,13 @@ t.test('Decisions 5.1 rule 3: the missing input of a loop is the value of the pr
   t.strictSame(unit.set.inspect('p')?.executionOrder, ['add', 'same']);
 });
 
+t.test('Q-TAG-01: a time is shown as text in the inspection of a network', async (t) => {
+  const unit = new Unit(unitPlan({ networks: [network({ name: 'p', blocks: [{ name: 'on', type: 'TON', params: { IN: true, PT: 'T#90s' } }] })] }));
+  unit.scan(3);
+  const [block] = unit.set.inspect('p')?.blocks ?? [];
+  t.match(block, { inputs: { IN: { value: true }, PT: { value: 'T#1m30s', quality: 'Good' } }, outputs: { ET: { value: /^T#\d+ms$/ } } });
+});
+
 t.test('Decisions 5.3: a composite is written out with its parameters and named instance/inner', async (t) => {
   const plan = unitPlan({
     composites: [HEAT_GUARD],
