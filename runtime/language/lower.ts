@@ -284,7 +284,8 @@ class Lowering implements ExpressionScope {
     if (given.has(port.name)) this.fail('duplicate-name', `${port.name} of ${name} is given twice`, value.at);
     given.add(port.name);
     const literalOnly = !input || isPreset(block.type, input);
-    if (literalOnly && operand.kind !== 'literal') this.fail('dataflow', `${port.name} of ${name} must be a literal`, value.at);
+    // the text must say it: a variable that happens to be constant is none (contract 3, Structured-text language)
+    if (literalOnly && value.kind !== 'literal') this.fail('dataflow', `${port.name} of ${name} must be a literal`, value.at);
     if (!fits(port.type, operand)) this.fail('type', `${port.name} of ${block.type} is ${port.type}, not ${operand.type}`, value.at);
     this.builder.feed(operand, name, port.name);
   }

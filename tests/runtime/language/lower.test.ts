@@ -147,6 +147,10 @@ t.test('ST-17: instances keep their name; presets are literals from the declarat
   t.equal(bindings, 'g:and_1.IN2 q:u.Q');
   t.same(refusals('VAR t : TON; p : TIME := T#1s; x : TIME; END_VAR', 'x := t.ET; t(IN := TRUE, PT := x);'), ['dataflow']);
   t.same(refusals('VAR c : CTU; k : INT; END_VAR', 'k := c.CV; c(PV := k);'), ['dataflow']);
+  t.same(refusals('VAR t : TON; p : TIME := T#1s; END_VAR', 't(IN := TRUE, PT := p);'), ['dataflow'], 'an initialised variable is no literal');
+  t.same(refusals('VAR c : CTU; k : INT := 5; END_VAR', 'c(PV := k);'), ['dataflow']);
+  t.same(refusals('VAR p : PID; gain : REAL := 2.0; END_VAR', 'p(kp := gain);'), ['dataflow'], 'nor for a parameter');
+  t.match(network(program('VAR c : CTU; m : ADD; END_VAR', 'c(PV := -5); m(IN1 := -2.5);')), { params: 'c.PV=-5 m.IN1=-2.5' });
 });
 
 t.test('LOGIC: an instance may have the name of a builtin, a variable may not', async (t) => {
