@@ -5,6 +5,7 @@ import { block } from '../block.js';
  * that a failed transmitter drives the valve to its fail position instead of freezing it. OUT answers for CMD and PERMIT
  * only: a bad limit switch must not hold the output. Supervision begins with the first reading of the switches: before it
  * nobody knows where the valve is, and a fault would latch at every start whose I/O answers later than the valve travels.
+ * The position of the model is a sum of fractions: what is left of the way by rounding is no way.
  */
 export const VALVE = block({
   name: 'VALVE',
@@ -31,7 +32,8 @@ export const VALVE = block({
     let fc = $FBC;
     if ($hasFbo === 0 && $hasFbc === 0) {
       const travel = $target !== 0 ? $openTime : -$closeTime;
-      $position = travel === 0 ? $target : Math.min(Math.max($position + dtMs / travel, 0), 1);
+      const moved = travel === 0 ? $target : $position + dtMs / travel;
+      $position = $target !== 0 ? (moved > 1 - 1e-9 ? 1 : moved) : moved < 1e-9 ? 0 : moved;
       fo = $position >= 1 ? 1 : 0;
       fc = $position <= 0 ? 1 : 0;
     } else if ($hasFbo === 0) fo = $target !== 0 && $FBC === 0 && $sinceMs >= $openTime ? 1 : 0;

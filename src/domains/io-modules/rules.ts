@@ -44,7 +44,12 @@ export function admitPreset(spec: SimulationPresetSpec, { via, before }: PresetA
 const OWN_MEMBERS = ['address', 'type', 'name', 'triggerMode'];
 
 function checkBehaviors(behaviors: readonly Behavior[], field: string, via: PresetAdmission['via']): void {
-  behaviors.forEach((behavior, index) => refuseParam(checkBehavior(behavior), `${field}[${index}]`, via));
+  behaviors.forEach((behavior, index) => refuseParam([...emptyParams(behavior.params), ...checkBehavior(behavior)], `${field}[${index}]`, via));
+}
+
+/** An empty text is no value of any param; what applied or stored it goes on with the default. */
+function emptyParams(params: Behavior['params']): { readonly param: string; readonly message: string }[] {
+  return Object.entries(params).flatMap(([param, value]) => (value === '' ? [{ param, message: 'is empty; leave it out for its default' }] : []));
 }
 
 function refuseParam(problems: readonly { readonly param: string; readonly message: string }[], field: string, via: PresetAdmission['via']): void {
@@ -121,7 +126,7 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
   if (!simulation) return;
   checkBehaviors(simulation.behaviors, 'simulation.behaviors', via);
   const faults = simulation.faults.map((fault) => ({ ...fault, triggerAfterMs: parseDuration(fault.triggerAfter) ?? 0 }));
-  faults.forEach((fault, index) => refuseParam(checkFault(fault), `simulation.faults[${index}]`, via));
+  faults.forEach((fault, index) => refuseParam([...emptyParams(fault.params), ...checkFault(fault)], `simulation.faults[${index}]`, via));
   if (via !== 'rest') return;
   const preset = read.get(PRESET, site, simulation.preset)?.spec.behaviors ?? [];
   const missing = missingAddresses(preset, simulation.addressMap);

@@ -87,7 +87,7 @@ t.test('Decisions 5.3: types inside types take their parameters through every le
   t.match(outputs(set), {
     'p/first/times.OUT': 20,
     'p/second/times.OUT': 80,
-    'p/first/late.ET': 100,
+    'p/first/late.ET': 'T#100ms',
     'p/second/late.Q': true,
     'after.OUT': 80,
     'single/times.OUT': 2,
