@@ -70,7 +70,7 @@ export class ApplianceProcess {
     await eventually(
       'the appliance is ready',
       async () => {
-        if (child.exitCode !== null) throw new Error(`the appliance ended with ${child.exitCode}:\n${this.#output}`);
+        if (this.hasEnded) throw new Error(`the appliance ended with ${child.exitCode ?? child.signalCode}:\n${this.#output}`);
         return fetch(`${this.base}/readyz`).then(
           (response) => response.status === 200,
           () => false,
