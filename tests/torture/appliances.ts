@@ -133,9 +133,7 @@ async function seenBy(admin: ApiClient): Promise<Seen | undefined> {
   try {
     const { batches, records, users, keys, recipes, events } = await observe(admin);
     const lines = Object.entries(events).flatMap(([batch, list]) =>
-      (list as { id: number; eventSubType: string; value: string; message: string }[]).map((event) =>
-        `${batch} ${event.id} ${event.eventSubType} ${event.value} ${event.message}`.replaceAll(TIME, ''),
-      ),
+      (list as { eventSubType: string; value: string; message: string }[]).map((event) => `${batch} ${event.eventSubType} ${event.value} ${event.message}`.replaceAll(TIME, '')),
     );
     return { batches, records: withoutTimes(records), users, keys, recipes, events: lines };
   } catch {
@@ -143,7 +141,7 @@ async function seenBy(admin: ApiClient): Promise<Seen | undefined> {
   }
 }
 
-/** When the box was started is not what it held. */
+/** When the box was started, and which unit came first, is not what it held. */
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 
 /** BatchML tells when it was asked for. */

@@ -32,6 +32,8 @@ interface Fault {
   readonly quiet?: true;
 }
 
+/** Nobody changes its mode but the scenario. */
+const MODULE = 'tic101';
 const WAL = '/state.db-wal';
 
 /** The first nine are those of the reference run. */
@@ -112,7 +114,10 @@ async function underFault(bench: Bench, disk: Disk, { what, rules, writes, alarm
   const early = await scansOf(bench);
   await pause(QUIET_MS);
   const before = await scansOf(bench);
-  if (quiet) await bench.load.stop();
+  if (quiet) {
+    await bench.load.stop();
+    await serveUntil(bench, 'Complete');
+  }
   disk.set(...rules);
   const begun = performance.now();
   let refused = 0;
@@ -140,10 +145,11 @@ async function underFault(bench: Bench, disk: Disk, { what, rules, writes, alarm
       if (status !== 200 && !(status === 503 && address.includes('audit'))) odd.add(`GET ${address} was answered ${status}: ${text.slice(0, 200)}`);
     }
     if (writes === 'refused' && refused > 0 && n % 10 === 5) {
-      const hold = await story.admin.post(`${SITE}/command`, { kind: 'Batch', name: bench.batch, command: 'Hold', reason: 'to see that nothing is done' });
-      if (hold.status !== 503) odd.add(`Hold was answered ${hold.status}: ${hold.text.slice(0, 200)}`);
+      const mode = await story.admin.post(`${SITE}/mode`, { kind: 'ControlModule', name: MODULE, mode: 'Manual' });
+      if (mode.status !== 503) odd.add(`a change of mode was answered ${mode.status}: ${mode.text.slice(0, 200)}`);
+      if ((await modeOf(bench)) === 'Manual') odd.add('a change of mode that was refused has reached the unit');
     }
-    await pause(quiet ? 600 : 100);
+    await pause(quiet ? 1000 : 100);
   }
   over = true;
   await watch;
@@ -185,6 +191,10 @@ async function underFault(bench: Bench, disk: Disk, { what, rules, writes, alarm
   if (left !== undefined) problems.push(left);
   const told = toldMs === undefined ? '' : `, alarm after ${toldMs} ms`;
   return { what: `${what}: met ${met} times, ${refused} writes refused, ${accepted} accepted${told}, back after ${backMs} ms`, problems };
+}
+
+async function modeOf({ story }: Bench): Promise<string> {
+  return (await story.admin.get(`${SITE}/controlmodules/${MODULE}`)).body.mode as string;
 }
 
 async function isRaised({ story }: Bench, topic: string): Promise<boolean> {
