@@ -56,7 +56,7 @@ export class AdhocPass extends ElementPass {
   /** A phase is judged by what is known of it here; its worker judges once more. */
   #judge(command: Command, startRule: string): Verdict {
     const { root } = this;
-    const facts = { failureActive: root.failure?.active ?? false, heldInside: hasInside(root, 'Held'), pausedInside: hasInside(root, 'Paused'), startRule };
+    const facts = { failureActive: root.failure?.active ?? false, heldInside: hasInside(root, 'Held'), pausedInside: this.isPausedInside(root), startRule };
     return judge(root.state, command, { ...facts, resumeCancelsPause: this.world.resumeCancelsPause });
   }
 

@@ -147,7 +147,7 @@ export class BatchPass extends ElementPass {
   #mirrorRoot(root: TreeNode): void {
     if (isFinalBatch(this.status.phase) || this.status.phase === 'Pending') return;
     const heldInside = hasInside(root, 'Held');
-    const pausedInside = hasInside(root, 'Paused');
+    const pausedInside = this.isPausedInside(root);
     if (heldInside !== this.status.heldInside || pausedInside !== (this.status.pausedInside ?? false)) this.status = { ...this.status, heldInside, pausedInside };
     this.#mirrorFailures(root);
     if (root.state === 'Idle' || root.state === 'Resetting') return;

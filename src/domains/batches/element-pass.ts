@@ -34,7 +34,7 @@ import { conditionOf } from '../units/conditions.js';
 import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './alarm-failure.js';
 import { elementIndex, type ElementResource } from './element-index.js';
 import { executionEvent, type PendingFact, stateEntry } from './execution-log.js';
-import { type ElementKind, hasInside, type HoldPropagation, ProcedureTree, resetFailureOf, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
+import { type ElementKind, hasInside, type HoldPropagation, isPausedInside, ProcedureTree, resetFailureOf, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
 import type { CommandRejection } from './command-rejection.js';
 import { faultOf } from './misfits.js';
 import { isFromOutput, outputParameters } from './parameters.js';
@@ -109,7 +109,7 @@ export abstract class ElementPass {
     this.world = world;
     const root = this.#readTree(elements);
     if (root) this.tree = new ProcedureTree(root, this.#treeWorld());
-    if (root && !world.readOnly) for (const node of walk(root)) this.#before.set(node.name, lookOf(node));
+    if (root && !world.readOnly) for (const node of walk(root)) this.#before.set(node.name, lookOf(node, this.element(node).status.pausedInside === true));
     if (root) root.failure = seenNow(root.failure, store, site);
   }
 
@@ -207,7 +207,7 @@ export abstract class ElementPass {
       if (node.kind !== 'Phase') runClocks(this.store).note(this.#clockKey(node), node, node.state, this.world.timeScale, this.world.clock);
     const puts: Put[] = [];
     for (const node of this.tree ? walk(this.tree.root) : []) {
-      if (this.#taken.has(node.name) || lookOf(node) !== this.#before.get(node.name) || waitText(node, this.startWait(node)) !== this.element(node).status.blockedBecause)
+      if (this.#taken.has(node.name) || lookOf(node, this.isPausedInside(node)) !== this.#before.get(node.name) || waitText(node, this.startWait(node)) !== this.element(node).status.blockedBecause)
         puts.push(this.#elementPut(node));
     }
     for (const [name, status] of this.#units) puts.push({ kind: Unit, site: this.site, name, status } as Put);
@@ -335,6 +335,10 @@ export abstract class ElementPass {
       parent.children.push(node);
     }
     return [...nodes.values()].find((node) => node.parent === null);
+  }
+
+  isPausedInside(node: TreeNode): boolean {
+    return isPausedInside(node, { awaitsAnswer: ({ unit, name }) => this.world.awaitsAnswer(unit, name) });
   }
 
   #treeWorld(): TreeWorld {
@@ -539,7 +543,7 @@ export abstract class ElementPass {
       ...(node.resetFailed === '' && resource.status.resetFailed === undefined ? {} : { resetFailed: node.resetFailed }),
       escalated: node.escalated,
       heldInside: hasInside(node, 'Held'),
-      pausedInside: hasInside(node, 'Paused'),
+      pausedInside: this.isPausedInside(node),
     };
     const taken = this.#taken.has(node.name) ? { spec: resource.spec } : {};
     return { kind: KINDS[node.kind] as unknown as Put['kind'], site: this.site, name: node.name, ...taken, status };
@@ -621,7 +625,7 @@ function asksForTime({ chart }: TreeNode): boolean {
 }
 
 /** What is persisted of a node, as one comparable text. */
-function lookOf(node: TreeNode): string {
+function lookOf(node: TreeNode, pausedInside: boolean): string {
   return JSON.stringify([
     node.state,
     node.mode,
@@ -635,7 +639,7 @@ function lookOf(node: TreeNode): string {
     node.returnTo,
     node.resetFailed,
     hasInside(node, 'Held'),
-    hasInside(node, 'Paused'),
+    pausedInside,
   ]);
 }
 

@@ -94,6 +94,12 @@ export function hasInside(node: TreeNode, state: State): boolean {
   return node.state !== state && node.children.some((child) => child.state === state || hasInside(child, state));
 }
 
+/** Something below is paused and stays so: what is on its way already needs no second Resume (decisions 3.1). */
+export function isPausedInside(node: TreeNode, world: Pick<TreeWorld, 'awaitsAnswer'>): boolean {
+  const stays = (child: TreeNode): boolean => (child.state === 'Paused' ? child.kind !== 'Phase' || !world.awaitsAnswer(child) : isPausedInside(child, world));
+  return node.state !== 'Paused' && node.children.some(stays);
+}
+
 export class ProcedureTree {
   readonly root: TreeNode;
   readonly #world: TreeWorld;
@@ -149,7 +155,7 @@ export class ProcedureTree {
     const facts = {
       failureActive: node.failure?.active ?? false,
       heldInside: hasInside(node, 'Held'),
-      pausedInside: hasInside(node, 'Paused'),
+      pausedInside: isPausedInside(node, this.#world),
       resumeCancelsPause: this.#world.resumeCancelsPause,
     };
     const verdict = judge(node.state, command, facts);

@@ -201,6 +201,21 @@ t.test('decisions 3.4: Pause waits for its phases, Resume starts them again', as
   t.equal(bench.states().p1, 'Running');
 });
 
+t.test('decisions 3.1, 3.2: a second Resume while the phases are on their way is not-paused; one that stays paused takes it', async (t) => {
+  const bench = started();
+  bench.tree.command('Pause');
+  bench.settle();
+  bench.late = true;
+  t.ok(bench.tree.command('Resume').accepted);
+  bench.tree.settle();
+  t.match(bench.states(), { root: 'Running', p1: 'Paused', p3: 'Paused' });
+  t.same(bench.tree.command('Resume'), { accepted: false, rule: 'not-paused' });
+  const [[left]] = bench.onTheirWay;
+  bench.onTheirWay.delete(left); // its worker has refused
+  t.ok(bench.tree.command('Resume').accepted, 'so that nothing stays paused for ever');
+  t.equal(bench.onTheirWay.get(left), 'Resume');
+});
+
 t.test('decisions 3.2: with batch.resumeCancelsPause Resume takes what is Pausing back to Running', async (t) => {
   const bench = started({ resumeCancelsPause: true });
   bench.tree.command('Pause');
