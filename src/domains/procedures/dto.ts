@@ -1,7 +1,7 @@
 /** Read bodies of procedural templates and resources (contract 3, Procedural resources; decisions 1.7). */
 import { progression, validCommands } from '../../../runtime/vocabulary/transitions.js';
 import { metadataBody } from '../../platform/store/read-body.js';
-import type { Resource } from '../../platform/store/resource.js';
+import type { Condition, Resource } from '../../platform/store/resource.js';
 import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/blocked-by.js';
 import { heldBy } from '../batches/holds.js';
 import { elementIndex } from '../batches/element-index.js';
@@ -42,11 +42,24 @@ export function elementItem(element: Resource<object, ElementStatus>): Record<st
     outputs: status.outputs,
     ...(pendingPrompt ? { pendingPrompt } : {}),
     heldInside: status.heldInside,
+    holdIncomplete: isHoldIncomplete(status),
     blockedBecause: itemBlockedBecause(element),
-    conditions: status.conditions,
+    conditions: [...status.conditions, ...(isHoldIncomplete(status) ? [HOLD_INCOMPLETE] : [])],
     ...metadataBody(element),
   };
 }
+
+/** The holding chart went past its limit, and the phase is Held without the end of it (decisions 3.1). */
+function isHoldIncomplete({ state, checkpoint }: ElementStatus): boolean {
+  return (state === 'Holding' || state === 'Held') && checkpoint?.holdIncomplete === true;
+}
+
+const HOLD_INCOMPLETE: Condition = {
+  type: 'HoldIncomplete',
+  status: 'True',
+  reason: 'HoldingChartNotFinished',
+  message: 'the holding chart has not come to its end: the outputs may not stand where it would have left them',
+};
 
 export function elementBody(element: Resource<object, ElementStatus>, world: BlockedWorld): unknown {
   const { blockedBy, ...chart } = lookAtElement(world, element);

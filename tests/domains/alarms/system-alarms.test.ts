@@ -14,6 +14,7 @@ import { SystemWatch } from '../../../src/domains/alarms/system-watch.js';
 import { unstoredAlarms } from '../../../src/domains/alarms/unstored-alarms.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { RESTART_ASKED } from '../../../src/domains/units/runtimes.js';
+import { elementItem } from '../../../src/domains/procedures/dto.js';
 import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
@@ -182,11 +183,14 @@ t.test('decisions 3.1, 3.4: a phase held with holdIncomplete raises a High batch
       message: 'phase ph is held, but its holding actions are incomplete',
     },
   ]);
+  const shown = () => elementItem(plant.store.get(Phase, 'demo', 'ph') as never);
+  t.match(shown(), { holdIncomplete: true, conditions: [{ type: 'HoldIncomplete', status: 'True', reason: 'HoldingChartNotFinished' }] }, 'and the phase says it of itself');
   await bench.tell({ type: 'alarm', phase: 'ph', severity: 'High', message: 'ph: the holding chart timed out', atMs: plant.clock.wallMs() });
   t.equal((await of('phase')).length, 1, 'what the phase tells of the same thing is no second alarm');
   await putPhase('ph', '', { state: 'Stopping', checkpoint: { holdIncomplete: false } as never });
   t.match(await of('phase'), [{ state: 'ActiveUnacknowledged' }]);
   await putPhase('ph', '', { state: 'Running' });
+  t.match(shown(), { holdIncomplete: false, conditions: [] });
   t.match(await of('phase'), [{ state: 'ClearedUnacknowledged' }]);
   await acknowledge('system-phase-1');
 });
