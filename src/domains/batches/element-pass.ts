@@ -207,7 +207,11 @@ export abstract class ElementPass {
       if (node.kind !== 'Phase') runClocks(this.store).note(this.#clockKey(node), node, node.state, this.world.timeScale, this.world.clock);
     const puts: Put[] = [];
     for (const node of this.tree ? walk(this.tree.root) : []) {
-      if (this.#taken.has(node.name) || lookOf(node, this.isPausedInside(node)) !== this.#before.get(node.name) || waitText(node, this.startWait(node)) !== this.element(node).status.blockedBecause)
+      if (
+        this.#taken.has(node.name) ||
+        lookOf(node, this.isPausedInside(node)) !== this.#before.get(node.name) ||
+        waitText(node, this.startWait(node)) !== this.element(node).status.blockedBecause
+      )
         puts.push(this.#elementPut(node));
     }
     for (const [name, status] of this.#units) puts.push({ kind: Unit, site: this.site, name, status } as Put);

@@ -31,6 +31,12 @@ interface Piece extends Summary {
   readonly samples: number;
 }
 
+interface Extent {
+  readonly firstTs: number;
+  readonly lastTs: number;
+  readonly samples: number;
+}
+
 interface ValueRow extends Timed {
   readonly text: string;
 }
@@ -48,6 +54,7 @@ export class HistoryReader {
   readonly #qualityWords: readonly string[];
   readonly #blocksDown: Database.Statement;
   readonly #blocksUp: Database.Statement;
+  readonly #blocksWithin: Database.Statement;
   readonly #statements = new Map<string, Database.Statement>();
 
   constructor(store: HistoryStore, qualityWords: readonly string[]) {
@@ -55,6 +62,7 @@ export class HistoryReader {
     this.#qualityWords = qualityWords;
     const columns = 't0, t1, n, good, min, max, sum, first, last, data';
     this.#blocksDown = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 <= ? ORDER BY t0 DESC LIMIT ? OFFSET ?`);
+    this.#blocksWithin = store.database.prepare('SELECT coalesce(sum(n), 0) AS samples, min(t0) AS firstTs, max(t1) AS lastTs FROM blocks WHERE tag = ? AND t0 >= ? AND t1 <= ?');
     this.#blocksUp = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 >= ? ORDER BY t0 LIMIT ? OFFSET ?`);
   }
 
@@ -82,7 +90,10 @@ export class HistoryReader {
   tagsDistinct(filter: TagFilter): string {
     const offset = filter.beyond?.[0] ?? 0;
     const chosen = this.#chosen(filter)
-      .filter((state) => (filter.fromMs === undefined || (state.lastTs ?? 0) >= filter.fromMs) && (filter.toMs === undefined || (state.firstTs ?? 0) < filter.toMs))
+      .flatMap((state) => {
+        const within = this.#extentOf(state, filter);
+        return within ? [{ tag: state.tag, ...within }] : [];
+      })
       .sort((a, b) => compare(`${a.tag.site}/${a.tag.unit}/${a.tag.address}`, `${b.tag.site}/${b.tag.unit}/${b.tag.address}`));
     const items = chosen
       .slice(offset, offset + filter.limit + 1)
@@ -158,6 +169,34 @@ export class HistoryReader {
       if (state.lastTs !== null && state.lastTs > newest) newest = state.lastTs;
     }
     return { oldest: Number.isFinite(oldest) ? iso(oldest) : null, newest: Number.isFinite(newest) ? iso(newest) : null, samples };
+  }
+
+  /** What was recorded of a tag in the range asked for, by the same bounds as `tags` lists it; undefined when nothing was. */
+  #extentOf(state: TagState, { fromMs = Number.MIN_SAFE_INTEGER, toMs = Number.MAX_SAFE_INTEGER }: TagFilter): Extent | undefined {
+    const { tag, firstTs, lastTs, samples } = state;
+    const [first, last] = [firstTs ?? 0, lastTs ?? 0];
+    if (first >= fromMs && last < toMs) return { firstTs: first, lastTs: last, samples };
+    if (last < fromMs || first >= toMs) return undefined;
+    const throughMs = toMs - 1;
+    const inner = this.#blocksWithin.get(tag.id, fromMs, throughMs) as { samples: number; firstTs: number | null; lastTs: number | null };
+    const [before] = this.#blocksDown.all(tag.id, fromMs - 1, 1, 0) as (BlockRow | undefined)[];
+    const [behind] = this.#blocksDown.all(tag.id, throughMs, 1, 0) as (BlockRow | undefined)[];
+    const edges: Samples[] = [
+      ...(before ? [decodeBlock(before.data, before.t0)] : []),
+      ...(behind && behind.t0 >= fromMs && behind.t1 > throughMs ? [decodeBlock(behind.data, behind.t0)] : []),
+    ];
+    const parts: Extent[] = inner.firstTs === null || inner.lastTs === null ? [] : [{ samples: inner.samples, firstTs: inner.firstTs, lastTs: inner.lastTs }];
+    for (const block of [...edges, state.block]) {
+      const from = firstAtOrAfter(block, fromMs);
+      const to = firstAtOrAfter(block, toMs);
+      if (to > from) parts.push({ samples: to - from, firstTs: block.times[from], lastTs: block.times[to - 1] });
+    }
+    if (parts.length === 0) return undefined;
+    return {
+      samples: parts.reduce((sum, part) => sum + part.samples, 0),
+      firstTs: Math.min(...parts.map((part) => part.firstTs)),
+      lastTs: Math.max(...parts.map((part) => part.lastTs)),
+    };
   }
 
   #chosen(filter: TagFilter): TagState[] {

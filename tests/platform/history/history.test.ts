@@ -112,6 +112,31 @@ t.test('8.9 tags: filters by site, unit and address; a confined caller sees its 
   t.match(refusal, { kind: 'invalid', context: { code: 'invalid_query', field: 'cursor' } });
 });
 
+t.test('8.9 tags/distinct: with a range it counts what tags lists of that range, over blocks and the open block', async (t) => {
+  const history = await open(t);
+  ramp(history, tagOf('a.pv'), 1500);
+  for (const [from, to] of [
+    [0, 1500],
+    [-50, 5000],
+    [100, 101],
+    [100, 1400],
+    [3, 599],
+    [1490, 1700],
+    [-5, 1],
+  ]) {
+    const range = { fromMs: T0 + from * 1000, toMs: T0 + to * 1000 };
+    const { items } = await read(history.tagsJson({ ...range, order: 'asc', limit: 10_000 }));
+    const distinct = await read<Record<string, unknown>>(history.distinctJson(range));
+    t.match(distinct.items, [{ samples: items.length, firstTs: items[0].ts, lastTs: items.at(-1)?.ts }], `${from} to ${to}`);
+  }
+  for (const [from, to] of [
+    [-50, 0],
+    [1500, 1600],
+    [100.5, 100.9],
+  ])
+    t.same((await read(history.distinctJson({ fromMs: T0 + from * 1000, toMs: T0 + to * 1000 }))).items, [], `nothing from ${from} to ${to}`);
+});
+
 t.test('Q-TAG-01: values keep their type, and a value that is none is null', async (t) => {
   const history = await open(t);
   const put = (address: string, dataType: TagIdentity['dataType'], value: number | null, quality = 0) =>
