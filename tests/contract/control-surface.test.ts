@@ -32,8 +32,8 @@ const adder = (unitRef: string, more: object = {}): object => ({ unitRef, scanIn
 const running = (name: string): Promise<Answer['body']> =>
   test.until(`program ${name} runs`, `${PROGRAMS}/${name}`, (program) => program.state === 'Running' && program.scanCount > 0);
 
-await did(engineer.post(`${AT}/units`, { name: 'lab' }));
-await did(engineer.post(`${AT}/units`, { name: 'bench' }));
+await did(engineer.post(`${AT}/units`, { name: 'lab', processCellName: 'resin-train' }));
+await did(engineer.post(`${AT}/units`, { name: 'bench', processCellName: 'resin-train' }));
 
 t.test('CMT-05 CMT-02: a bound or a parameter with the name of a JavaScript member is no parameter of the block', async (t) => {
   const template = (engMin: string, params: object = {}) => ({
@@ -323,4 +323,38 @@ t.test('IO-14 IO-15 IO-16: a probe is restarted for a reason; exposed fail-safe 
   });
   await test.until('the probe is another one: nothing is forced', `${IO}/plain/tags/level`, (channel) => channel.forced === false && channel.quality === 'Good');
   t.match((await engineer.get(`${AT}/audit?category=ioprobe&limit=1`)).body.items[0], { result: 'Success', operatorReason: 'a long enough reason', target: { name: 'plain' } });
+});
+
+t.test('D-UNIT-02: a unit without process cell is stored and not executed, and says so; with one it is executed', async (t) => {
+  await did(engineer.post(`${AT}/units`, { name: 'loose' }));
+  await did(
+    engineer.post(TEMPLATES, {
+      name: 'loose',
+      blocks: [{ name: 'c', type: 'MUL', params: { IN1: 1.5, IN2: 2 } }],
+      tags: [{ name: 'six', dataType: 'Float', blockRef: 'c', portRef: 'OUT' }],
+    }),
+  );
+  await did(engineer.post(MODULES, { name: 'loose1', templateRef: 'loose', parentName: 'loose' }));
+  const stored = await test.until('it says so', `${AT}/units/loose`, (unit) => unit.runtimeMessage.includes('process cell'));
+  const words = /belongs to no process cell, so it is stored and not executed; set processCellName/;
+  t.match(stored, { runtimeReady: false, runtimeMessage: words, processCell: '' });
+  t.match(
+    stored.conditions.find(({ type }: { type: string }) => type === 'RuntimeReady'),
+    { status: 'False', reason: 'NoProcessCell', message: words },
+  );
+  t.match(await engineer.get(`${AT}/units/loose/tags/loose1.six`), { status: 503, body: { code: 'runtime_unreachable' } });
+  t.match(await engineer.post(`${AT}/units/loose/runtime/restart`, { reason: 'a long enough reason' }), { status: 503, body: { error: words } });
+  t.match(await engineer.post(`${AT}/units/loose/execute-phase`, { phaseTemplateRef: 'none' }), { status: 400 });
+
+  await did(engineer.put(`${AT}/units/loose`, { processCellName: 'resin-train' }), 200);
+  await test.until('it is executed', `${AT}/units/loose`, (unit) => unit.runtimeReady);
+  await test.until('its module runs', `${AT}/units/loose/tags/loose1.six`, (tag) => tag.value === 3 && tag.quality === 'Good');
+  await did(engineer.put(`${AT}/units/loose`, { processCellName: '' }), 200);
+  await test.until('it ends', `${AT}/units/loose`, (unit) => !unit.runtimeReady && words.test(unit.runtimeMessage));
+  t.match((await engineer.get(`${AT}/units/loose/tags/loose1.six`)).body, { code: 'runtime_unreachable' });
+  t.match((await engineer.get(`${MODULES}/loose1`)).body, { state: 'Down', message: words });
+  t.notOk(
+    (await engineer.get(`${AT}/alarms`)).body.some(({ source }: { source: string }) => source === 'Unit/loose'),
+    'what an engineer takes out is no fault',
+  );
 });

@@ -12,6 +12,7 @@ import { faultTagsOf, isInFault } from '../control-modules/device-faults.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { missingPatterns, strayEndpoints } from '../coordination/patterns.js';
 import { Unit, unitMode } from '../plant/kind.js';
+import { NO_CELL } from '../plant/rules.js';
 import { isAvailable, unavailableText } from '../plant/unit-owner.js';
 import { type BindingRow, bindRecipe } from '../recipes/bindings.js';
 import { recipeMismatch } from '../recipes/evidence.js';
@@ -288,7 +289,12 @@ class Look {
   #runtimes(): Blocker[] {
     const units = [...new Set(Object.values(this.#allocation))].filter((name) => name !== '').sort();
     const down = units.filter((name) => !this.#facts.runtimes.link(this.#site, name)?.ready);
-    return down.map((name) => ({ message: `the runtime of ${name} is not ready`, element: name, liftedBy: { tier: 'engineer', action: `restart the runtime of unit ${name}` } }));
+    return down.map((name): Blocker => {
+      const isStoredOnly = this.#facts.store.get(Unit, this.#site, name)?.spec.processCellName === '';
+      return isStoredOnly
+        ? { message: `${name}: ${NO_CELL}`, element: name, liftedBy: { tier: 'engineer', action: `give unit ${name} a process cell` } }
+        : { message: `the runtime of ${name} is not ready`, element: name, liftedBy: { tier: 'engineer', action: `restart the runtime of unit ${name}` } };
+    });
   }
 
   #coordination(): Blocker[] {

@@ -94,6 +94,8 @@ export function unitsOfCell(read: StoreReader, site: string, cell: string): Depe
   return dependentsIn(read, UNIT, site, (unit) => unit.spec.processCellName === cell);
 }
 
+export const NO_CELL = 'the unit belongs to no process cell, so it is stored and not executed; set processCellName';
+
 /** Members of a unit that no work on it hangs on: words, the mode for what is started next, where it would go to on a failure. */
 const FREE_MEMBERS: readonly (keyof UnitSpec)[] = ['description', 'symbolId', 'mode', 'availability'];
 

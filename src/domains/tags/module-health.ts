@@ -8,6 +8,8 @@ import type { Store } from '../../platform/store/store.js';
 import type { Hub } from '../../platform/stream/hub.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { unitOf } from '../control-modules/rules.js';
+import { Unit } from '../plant/kind.js';
+import { NO_CELL } from '../plant/rules.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 
 export type HealthWord = 'Running' | 'Down' | 'CompileError' | 'Unknown';
@@ -50,6 +52,9 @@ export class ModuleHealths {
       if (type === 'remove') this.#forget(site, name);
       else this.#judge(site, name);
     });
+    store.watch(Unit, ({ configuration, resource }) => {
+      if (configuration) this.#judgeUnit({ site: resource.metadata.site, unit: resource.metadata.name });
+    });
     store.watchReload(() => this.#judgeAll());
     this.#judgeAll();
   }
@@ -58,6 +63,7 @@ export class ModuleHealths {
     const { store, runtimes } = this.#deps;
     const resource = store.get(ControlModule, site, module);
     const unit = resource ? unitOf(store, site, resource.spec) : '';
+    if (unit !== '' && store.get(Unit, site, unit)?.spec.processCellName === '') return { state: 'Down', message: NO_CELL };
     const link = unit === '' ? undefined : runtimes.link(site, unit);
     if (!link || (!link.ready && link.planRevision === 0)) return { state: 'Unknown', message: '' };
     if (!link.ready) return { state: 'Down', message: link.message };
@@ -70,7 +76,7 @@ export class ModuleHealths {
     for (const { metadata } of this.#deps.store.list(ControlModule)) this.#judge(metadata.site, metadata.name);
   }
 
-  #judgeUnit({ site, unit }: UnitLink): void {
+  #judgeUnit({ site, unit }: Pick<UnitLink, 'site' | 'unit'>): void {
     const { store } = this.#deps;
     for (const module of store.list(ControlModule, site)) {
       if (unitOf(store, site, module.spec) === unit) this.#judge(site, module.metadata.name);

@@ -10,6 +10,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
+import { NO_CELL } from '../plant/rules.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
 import { type RetainedSpec, RetainedValues } from './kind.js';
 import { type ImageSource, type PlanContent, planContent, withTable } from './plan.js';
@@ -30,6 +31,8 @@ export interface UnitReconcilerParts {
 /** One that the runtime prepares and one that waits for it: what changes meanwhile goes into the plan after those. */
 const PLANS_COMING_MAX = 2;
 const PLANS_LOOK_MS = 50;
+/** While the disk takes nothing, the word that a unit is not executed waits. */
+const STORED_LOOK_MS = 1000;
 
 type Program = Resource<ControlProgramSpec, ControlProgramStatus>;
 
@@ -58,6 +61,7 @@ export class UnitReconciler implements Reconciler {
     const { store, runtimes } = this.#parts;
     const key = `${site}/${name}`;
     const retained = store.get(RetainedValues, site, name)?.spec.networks ?? {};
+    if (store.get(Unit, site, name)?.spec.processCellName === '') return this.#leaveStored(site, name);
     const content = planContent(site, name, { read: store, image: this.#parts.image(site), settings: this.#parts.settings, timeScale: this.#parts.timeScale(), retained });
     if (!content) {
       this.#sent.delete(key);
@@ -78,6 +82,26 @@ export class UnitReconciler implements Reconciler {
     runtimes.run(withTable(content, this.#revision, retained));
     const link = runtimes.link(site, name);
     if (!before && link) this.linkChanged(link, 'down'); // what the last run of the appliance left is not the case yet
+    return 'settled';
+  }
+
+  /** A unit without parent is stored and not executed (decisions D-UNIT-02). */
+  async #leaveStored(site: string, name: string): Promise<Outcome> {
+    const { store, runtimes } = this.#parts;
+    this.#sent.delete(`${site}/${name}`);
+    const isTakenOut = runtimes.link(site, name) !== undefined;
+    await runtimes.remove(site, name);
+    const unit = store.get(Unit, site, name);
+    if (unit?.spec.processCellName !== '') return 'settled';
+    if (!store.accepting) return { lookAgainMs: STORED_LOOK_MS };
+    // one that an earlier release has executed keeps its epoch, and so has the alarm of a runtime that is down
+    const epoch = isTakenOut ? 0 : unit.status.runtime.epoch;
+    const link = { site, unit: name, ready: false, epoch, message: NO_CELL };
+    const runtime = { ...unit.status.runtime, ready: false, message: NO_CELL, epoch };
+    const conditions = unitConditions(unit.status.conditions, { link, image: this.#parts.build, pinnedImage: unit.spec.runtimeImage, networks: [], isStoredOnly: true });
+    const status = { ...unit.status, runtime, conditions };
+    if (!isDeepStrictEqual(status, unit.status)) store.apply({ puts: [{ kind: Unit, site, name, status } as Put] });
+    this.#stopPrograms(link);
     return 'settled';
   }
 
@@ -152,12 +176,12 @@ export class UnitReconciler implements Reconciler {
   }
 
   /** Whatever they were, they are not executed now (decisions Q-PROG-02). */
-  #stopPrograms(link: UnitLink): void {
+  #stopPrograms(link: Pick<UnitLink, 'site' | 'unit' | 'message'>): void {
     this.#putPrograms(link, ({ status }) => ({ ...status, state: 'Stopped', message: link.message, faultedBlocks: [] }));
   }
 
   /** Gives the programs of a unit new states, all in one change. */
-  #putPrograms(link: UnitLink, statusOf: (program: Program) => ControlProgramStatus): void {
+  #putPrograms(link: Pick<UnitLink, 'site' | 'unit'>, statusOf: (program: Program) => ControlProgramStatus): void {
     const { store } = this.#parts;
     const puts = store
       .list(ControlProgram, link.site)

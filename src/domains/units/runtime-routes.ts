@@ -15,6 +15,7 @@ import type { Store } from '../../platform/store/store.js';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, ownerOfProgram } from '../logic/kind.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
 import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
+import { NO_CELL } from '../plant/rules.js';
 import { Phase } from '../procedures/kind.js';
 import { reachable, unreachable, withValues } from '../tags/live.js';
 import { servedValue } from '../tags/values.js';
@@ -200,7 +201,7 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
         // one that has been given up holds nothing any more, and its batch waits for nothing else (decisions D-UNIT-04)
         if (holder !== '' && unit?.status.runtime.ready) throw conflict('active_batch', `unit ${name} is held by ${holder}`, { batch: holder, unit: name });
         const link = runtimes.link(site, name);
-        if (!link) throw unreachable(name, 'it was never started');
+        if (!link) throw unreachable(name, unit?.spec.processCellName === '' ? NO_CELL : 'it was never started');
         return link;
       };
       const unit = store.get(Unit, site, name);

@@ -13,6 +13,8 @@ export interface RuntimeFacts {
   readonly pinnedImage: string;
   /** Last report of each network of the plan that is loaded. */
   readonly networks: readonly NetworkReport[];
+  /** It has no parent, and so no runtime. */
+  readonly isStoredOnly?: boolean;
 }
 
 export function unitConditions(before: readonly Condition[], facts: RuntimeFacts): readonly Condition[] {
@@ -20,7 +22,8 @@ export function unitConditions(before: readonly Condition[], facts: RuntimeFacts
   return [...before.filter(({ type }) => !own.some((condition) => condition.type === type)), ...own];
 }
 
-function runtimeReady({ link }: RuntimeFacts): Condition {
+function runtimeReady({ link, isStoredOnly = false }: RuntimeFacts): Condition {
+  if (isStoredOnly) return { type: 'RuntimeReady', status: 'False', reason: 'NoProcessCell', message: link.message };
   return link.ready
     ? { type: 'RuntimeReady', status: 'True', reason: 'Scanning', message: `runtime ${link.epoch} of the unit scans` }
     : { type: 'RuntimeReady', status: 'False', reason: link.epoch === 0 ? 'NotStarted' : 'NotRunning', message: link.message };

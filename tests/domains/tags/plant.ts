@@ -244,8 +244,8 @@ const TEMPLATE_TAGS = [
 export const PLANT = [
   put(Site, 'north', {}, ''),
   put(Site, 'south', {}, ''),
-  put(Unit, 'rx101', {}),
-  put(Unit, 'away', {}),
+  put(Unit, 'rx101', { processCellName: 'train' }),
+  put(Unit, 'away', { processCellName: 'train' }),
   put(ControlModuleTemplate, 'valve', { moduleType: 'valve', tags: TEMPLATE_TAGS }, ''),
   put(ControlModule, 'v101', { templateRef: 'valve', parentName: 'rx101', mode: 'Manual' }, 'north', { 'lineside.io/equipment-module': 'dosing' }),
   put(ControlModule, 'v102', { templateRef: 'valve', parentName: 'rx101', tags: [{ name: 'raw', channel: 'io-1:4x00003' }] }),

@@ -53,13 +53,19 @@ const plant = await startGatewayTest({
 t.teardown(() => plant.stop());
 const engineer = await plant.as('engineer');
 await engineer.post('/api/v1/sites', { name: 'north' });
-await engineer.post(`${AT}/units`, { name: 'r1' });
+await engineer.post(`${AT}/processcells`, { name: 'train' });
+await engineer.post(`${AT}/units`, { name: 'r1', processCellName: 'train' });
 
 /** A worker that is or is not there, as the unit reconciler sees it. */
 const link = (ready: boolean): UnitLink => ({ site: 'north', unit: 'r1', ready, epoch: 1, message: ready ? '' : 'restarting' }) as UnitLink;
 const put = (part: object) => plant.store.write({ puts: [{ kind: Unit, site: 'north', name: 'r1', status: { ...plant.store.get(Unit, 'north', 'r1')!.status, ...part } }] });
 const pin = (runtimeImage: string) =>
-  engineer.post('/api/v1/apply', { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Unit', metadata: { name: 'r1', namespace: 'site-north' }, spec: { runtimeImage } });
+  engineer.post('/api/v1/apply', {
+    apiVersion: 'physical.lineside.io/v1alpha1',
+    kind: 'Unit',
+    metadata: { name: 'r1', namespace: 'site-north' },
+    spec: { processCellName: 'train', runtimeImage },
+  });
 
 t.test('RUNTIME-01, RUNTIME-02, RUNTIME-03, RUNTIME-04, RUNTIME-05: paths and tiers', async (t) => {
   const table = unitRoutes.map(({ method, path, tier }) => `${method} ${path.replace('/api/v1/sites/{site}/units/{name}/runtime/', '')} ${tier}`);
@@ -139,7 +145,7 @@ t.test('UNIT-12: the binding matrix of a unit, over the recipes that may run on 
 
 t.test('HEALTH-04, Q-TAG-15, Q-AUTH-14: the overview of a site: its units with their work and alarms, batches that have not ended, module health', async (t) => {
   await engineer.post('/api/v1/sites', { name: 'south' });
-  await engineer.post(`${AT}/units`, { name: 'r2' });
+  await engineer.post(`${AT}/units`, { name: 'r2', processCellName: 'train' });
   t.equal((await engineer.post('/api/v1/controlmoduletemplates', { name: 'bare' })).status, 201);
   t.equal((await engineer.post(`${AT}/controlmodules`, { name: 'lonely', parentName: 'r2', templateRef: 'bare' })).status, 201);
   const activeWork = { kind: 'Phase', name: 'b-1-charge', state: 'Running', batchRef: 'b-1', since: '2026-01-31T09:00:00.000Z' };
@@ -179,7 +185,7 @@ t.test('HEALTH-04, Q-TAG-15, Q-AUTH-14: the overview of a site: its units with t
     units: [
       {
         name: 'r1',
-        processCell: '',
+        processCell: 'train',
         state: 'Running',
         mode: 'Automatic',
         allocatedTo: 'b-1',
@@ -190,7 +196,7 @@ t.test('HEALTH-04, Q-TAG-15, Q-AUTH-14: the overview of a site: its units with t
       },
       {
         name: 'r2',
-        processCell: '',
+        processCell: 'train',
         state: '',
         mode: 'Automatic',
         allocatedTo: '',

@@ -294,7 +294,8 @@ t.test('MODE-01 ADR 0008: modes of modules are told one by one, and change no pl
       ],
     }),
   );
-  await did(engineer.post('/api/v1/sites/north/units', { name: 'r9' }));
+  await did(engineer.post('/api/v1/sites/north/processcells', { name: 'train' }));
+  await did(engineer.post('/api/v1/sites/north/units', { name: 'r9', processCellName: 'train' }));
   await did(engineer.post(MODULES, { name: 'moded1', templateRef: 'moded', parentName: 'r9' }));
   const look = () => units.reconcile({ site: 'north', name: 'r9' });
   await look();

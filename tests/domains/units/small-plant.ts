@@ -110,9 +110,15 @@ export async function startSmallPlant(): Promise<SmallPlant> {
   const plant = new SmallPlant(await startAppliance(settings, { version: '1.2.3', commit: '' }), dataDir);
   const { api } = plant;
   await plant.did(api.post('/api/v1/sites', { name: 'north' }));
-  await plant.did(api.post(`${AT}/units`, { name: 'r1' }));
+  await plant.did(api.post(`${AT}/processcells`, { name: 'train' }));
+  await plant.did(api.post(`${AT}/units`, { name: 'r1', processCellName: 'train' }));
   await plant.did(
-    api.post('/api/v1/apply', { apiVersion: 'physical.lineside.io/v1alpha1', kind: 'Unit', metadata: { name: 'r1', namespace: 'site-north' }, spec: { scanInterval: '20ms' } }),
+    api.post('/api/v1/apply', {
+      apiVersion: 'physical.lineside.io/v1alpha1',
+      kind: 'Unit',
+      metadata: { name: 'r1', namespace: 'site-north' },
+      spec: { processCellName: 'train', scanInterval: '20ms' },
+    }),
   );
   await plant.did(api.post(`${AT}/controllers`, { name: 'edge-1', simulation: true }));
   await plant.did(
