@@ -28,9 +28,9 @@ import { releasedView } from '../recipes/released.js';
 import { siteUnits } from '../recipes/site-units.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
 
-/** Contract 3, Command rules: mandatory for these, optional for the others. */
 /** What brings the plant to rest is carried out while nothing can be written, and recorded afterwards (D-C-09). */
 const PROTECTIVE: readonly Command[] = ['Hold', 'Stop', 'Abort'];
+/** Contract 3, Command rules: mandatory for these, optional for the others. */
 const REASON_COMMANDS: readonly Command[] = ['Abort', 'Stop', 'Hold', 'Reset'];
 export const COMMAND_KINDS = ['Batch', 'Phase', 'Operation', 'UnitProcedure'] as const;
 
