@@ -11,6 +11,7 @@ const test = await ApplianceTest.start();
 t.teardown(() => test.stop());
 await test.admin.post(`${AT}/mode`, { kind: 'ControlModule', name: 'xv103', mode: 'Manual' });
 const AREAS = `${AT}/areas`;
+const ORDERS = '/api/v1/mes/sites/demo/work-orders?dispatch=immediate';
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 const utf16 = Buffer.from('\ufeff{"name":"a"}', 'utf16le');
 
@@ -79,7 +80,18 @@ const BODIES: readonly Odd[] = [
   { what: 'bytes that are not UTF-8', options: raw(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), status: 400, code: 'invalid_json' },
   { what: 'a NUL in the text', options: raw('{"name":"a\u0000b"}'), status: 400, code: 'invalid_json' },
   { what: 'an escaped NUL in a name', options: raw('{"name":"a\\u0000b"}'), status: 400, code: 'invalid_name' },
-  { what: 'half a surrogate pair in a name', options: raw('{"name":"\\ud800"}'), status: 400, code: 'invalid_name' },
+  { what: 'half a surrogate pair in a name', options: raw('{"name":"\\ud800"}'), status: 400, code: 'invalid_field', field: 'name' },
+  { what: 'the other half', options: raw('{"name":"a","spec":[{"text":"b\\uDFFFc"}]}'), status: 400, code: 'invalid_field', field: 'spec[0].text' },
+  { what: 'half a pair in the name of a member', options: raw('{"name":"a","\\udabc":1}'), status: 400, code: 'invalid_field', field: 'body' },
+  { what: 'a whole pair', options: raw('{"name":"\\ud83d\\ude00"}'), status: 400, code: 'invalid_name' },
+  {
+    what: 'an order whose id is no text',
+    path: ORDERS,
+    options: raw('{"workOrderID":"W\\ud800","productDefinition":"resin-a"}'),
+    status: 400,
+    code: 'invalid_field',
+    field: 'workOrderID',
+  },
   { what: 'a name that is no label', options: raw('{"name":"Not A Label"}'), status: 400, code: 'invalid_name' },
   { what: 'a number as name', options: raw('{"name":1}'), status: 400, code: 'invalid_field', field: 'name' },
   { what: 'null as name', options: raw('{"name":null}'), status: 400, code: 'invalid_field', field: 'name' },

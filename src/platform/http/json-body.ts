@@ -8,32 +8,54 @@ import { invalid, type Refusal } from '../base/refusal.js';
 
 const DEPTH_MAX = 64; // decisions Q-ERR-07
 
-/** @throws Refusal `invalid_json`. An empty body reads as `{}`. */
+/** @throws Refusal `invalid_json`, or `invalid_field` for what is no Unicode text. An empty body reads as `{}`. */
 export function parseJson(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return {};
   if (!isUtf8(bytes)) throw invalid('invalid_json', 'body', 'the body is not valid UTF-8');
-  checkDepth(bytes);
+  const escapesSurrogates = checkDepth(bytes);
+  let value: unknown;
   try {
-    return JSON.parse((Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8'));
+    value = JSON.parse((Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('utf8'));
   } catch (fault) {
     throw invalid('invalid_json', 'body', `the body is not valid JSON: ${(fault as Error).message}`);
   }
+  const field = escapesSurrogates ? notText(value, '') : undefined;
+  if (field !== undefined) throw invalid('invalid_field', field, `${field} holds half of a surrogate pair, which is no Unicode text`);
+  return value;
 }
 
-function checkDepth(bytes: Uint8Array): void {
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * Half of a surrogate pair, which only an escape can bring: it is no text, cannot be written as UTF-8, in a URL or in a document.
+ * @returns the path of the first; that of the object for one in the name of a member.
+ */
+export function notText(value: unknown, path: string): string | undefined {
+  if (typeof value === 'string') return LONE_SURROGATE.test(value) ? path || 'body' : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) return first(value, (member, at) => notText(member, `${path}[${at}]`));
+  return first(Object.entries(value), ([name, member]) => (LONE_SURROGATE.test(name) ? path || 'body' : notText(member, path === '' ? name : `${path}.${name}`)));
+}
+
+/** @returns whether a text holds the escape of a surrogate, `\ud800` to `\udfff`. */
+function checkDepth(bytes: Uint8Array): boolean {
   let depth = 0;
   let inText = false;
+  let escapesSurrogates = false;
   for (let i = 0; i < bytes.length; i += 1) {
     const byte = bytes[i];
     if (inText) {
-      if (byte === 0x5c) i += 1;
-      else if (byte === 0x22) inText = false;
+      if (byte === 0x5c) {
+        i += 1;
+        if (bytes[i] === 0x75 && (bytes[i + 1] | 0x20) === 0x64) escapesSurrogates = true;
+      } else if (byte === 0x22) inText = false;
     } else if (byte === 0x22) inText = true;
     else if (byte === 0x7b || byte === 0x5b) {
       depth += 1;
       if (depth > DEPTH_MAX) throw invalid('invalid_json', 'body', `the body is nested deeper than ${DEPTH_MAX} levels`);
     } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
   }
+  return escapesSurrogates;
 }
 
 /** @throws Refusal `unknown_field`, `missing_field` or `invalid_field` naming the JSON path. */

@@ -6,6 +6,7 @@ import type { Clock } from '../base/clock.js';
 import { timestamp } from '../base/clock.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import type { Caller } from '../http/caller.js';
+import { notText } from '../http/json-body.js';
 import type { SessionWatch, WebSocketSession, WebSocketWire } from '../http/stream-port.js';
 import { CHANNELS, isChannel } from './channel.js';
 import { type Connection, readText } from './connection.js';
@@ -297,6 +298,8 @@ function parseFrame(bytes: ArrayBuffer): Members | undefined {
   } catch {
     throw malformed('the frame is not JSON');
   }
+  const field = notText(value, '');
+  if (field !== undefined) throw malformed(`${field} holds half of a surrogate pair, which is no Unicode text`);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
 }
 
