@@ -44,6 +44,9 @@ export class LocalProbes {
   readonly #thread: ProbeThread;
   readonly #settings: ProbeSettings;
   readonly #entry: URL;
+  readonly #died: (name: string, fault: string) => void;
+  /** Probes that were stopped and have not ended yet: their images are still theirs. */
+  readonly #ending = new Map<string, Promise<void>>();
   readonly #probes = new Map<string, Probe>();
   readonly #images = new Map<string, { readonly layout: string; readonly image: ProcessImage }>();
   readonly #listeners: ((site: string, module: string, state: ModuleState) => void)[] = [];
@@ -52,12 +55,20 @@ export class LocalProbes {
   #timeScale = 1;
 
   /** `entry`: of the threads. */
-  constructor(options: { readonly clock: Clock; readonly log: Log; readonly goAhead?: boolean; readonly settings: ProbeSettings; readonly entry?: URL }) {
+  constructor(options: {
+    readonly clock: Clock;
+    readonly log: Log;
+    readonly goAhead?: boolean;
+    readonly settings: ProbeSettings;
+    readonly entry?: URL;
+    readonly died?: (name: string, fault: string) => void;
+  }) {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#thread = { goAhead: options.goAhead ?? true };
     this.#settings = options.settings;
     this.#entry = options.entry ?? PROBE;
+    this.#died = options.died ?? (() => undefined);
   }
 
   onModule(listener: (site: string, module: string, state: ModuleState) => void): void {
@@ -89,14 +100,26 @@ export class LocalProbes {
     let running = this.#probes.get(probe);
     if (!running) {
       if (modules.length === 0) return;
-      running = new Probe({ name: probe, entry: this.#entry, thread: this.#thread, clock: this.#clock, log: this.#log, take: (message) => this.#take(site, message) });
+      running = new Probe({
+        name: probe,
+        entry: this.#entry,
+        thread: this.#thread,
+        clock: this.#clock,
+        log: this.#log,
+        take: (message) => this.#take(site, message),
+        died: this.#died,
+        after: this.#ending.get(probe),
+      });
       this.#probes.set(probe, running);
     }
     running.load({ probe, revision: running.nextRevision(), timeScale: this.#timeScale, modules, ...this.#settings });
     if (modules.length === 0) {
       this.#probes.delete(probe);
-      const ending = running;
-      guardedPromise('end of an I/O probe', () => ending.stop());
+      const ended = Promise.all([this.#ending.get(probe), running.stop()]).then(() => {
+        if (this.#ending.get(probe) === ended) this.#ending.delete(probe);
+      });
+      this.#ending.set(probe, ended);
+      guardedPromise('end of an I/O probe', () => ended);
     }
   }
 
@@ -141,7 +164,7 @@ export class LocalProbes {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#probes.values()].map((probe) => probe.stop()));
+    await Promise.all([...[...this.#probes.values()].map((probe) => probe.stop()), ...this.#ending.values()]);
   }
 
   #request(site: string, module: string, build: (id: number) => ProbeInbound): Promise<ProbeOutbound | undefined> {
@@ -173,6 +196,10 @@ interface ProbeParts {
   readonly clock: Clock;
   readonly log: Log;
   take(message: ProbeOutbound): void;
+  /** Told when the thread ends and nobody has asked it to. */
+  died(name: string, fault: string): void;
+  /** The probe that had its images before: two threads never serve one image. */
+  readonly after: Promise<void> | undefined;
 }
 
 class Probe {
@@ -182,6 +209,12 @@ class Probe {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #take: (message: ProbeOutbound) => void;
+  readonly #died: (name: string, fault: string) => void;
+  /** Until then the images are another thread's. */
+  #waits: boolean;
+  /** The thread that was asked to end. */
+  #asked: Worker | undefined;
+  #lastFault = '';
   #worker: Worker | undefined;
   #plan: ProbePlan | undefined;
   #stopping = false;
@@ -195,13 +228,21 @@ class Probe {
   #seenRounds = 0;
   #silentLooks = 0;
 
-  constructor({ name, entry, thread, clock, log, take }: ProbeParts) {
+  constructor({ name, entry, thread, clock, log, take, died, after }: ProbeParts) {
     this.#name = name;
     this.#entry = entry;
     this.#thread = thread;
     this.#clock = clock;
     this.#log = log;
     this.#take = take;
+    this.#died = died;
+    this.#waits = after !== undefined;
+    if (after) guardedPromise('start of an I/O probe', () => after.then(() => this.#begin()));
+  }
+
+  #begin(): void {
+    this.#waits = false;
+    this.#comeBack();
   }
 
   get state(): string {
@@ -221,7 +262,7 @@ class Probe {
   load(plan: ProbePlan): void {
     this.#plan = plan;
     if (this.#worker) this.send({ type: 'plan', plan });
-    else this.#start();
+    else if (!this.#waits) this.#start();
   }
 
   send(message: ProbeInbound): void {
@@ -255,6 +296,7 @@ class Probe {
   }
 
   async #end(worker: Worker): Promise<void> {
+    this.#asked = worker;
     const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
     const cancel = this.#clock.after(2000, () => guardedPromise('end of an I/O probe', () => worker.terminate()));
     worker.postMessage({ type: 'stop' } satisfies ProbeInbound);
@@ -274,11 +316,16 @@ class Probe {
     this.#rounds = new Int32Array(rounds);
     this.#said.clear();
     worker.on('message', (message: ProbeOutbound) => guarded('message of an I/O probe', () => this.#hear(worker, message)));
-    worker.on('error', (fault) => this.#log.error({ probe: this.#name, fault: fault.message }, 'I/O probe failed'));
+    worker.on('error', (fault) => {
+      this.#lastFault = fault.message;
+      this.#log.error({ probe: this.#name, fault: fault.message }, 'I/O probe failed');
+    });
     worker.on('exit', () => {
       if (worker !== this.#worker) return;
       this.#worker = undefined;
       this.#gone();
+      if (worker !== this.#asked) this.#died(`I/O probe ${this.#name}`, this.#lastFault || 'it said nothing');
+      this.#lastFault = '';
       for (const finish of [...this.#pending.values()]) finish(undefined);
       if (!this.#stopping) this.#clock.after(RESTART_DELAY_MS, () => this.#comeBack());
     });
@@ -319,7 +366,8 @@ class Probe {
       for (const message of this.#said.values()) this.#take(message);
     }
     if (this.#silentLooks !== STUCK_LOOKS) return;
-    this.#log.error({ probe: this.#name }, `the I/O probe is ended: it has not come round for ${STUCK_LOOKS} s`);
+    this.#lastFault = `it has not come round for ${STUCK_LOOKS} s`;
+    this.#log.error({ probe: this.#name }, `the I/O probe is ended: ${this.#lastFault}`);
     guardedPromise('end of an I/O probe', () => worker.terminate());
   }
 

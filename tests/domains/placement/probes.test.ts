@@ -15,7 +15,15 @@ t.test('decisions 7: a probe that stands still is silent within 3 s and ended wi
   const clock = new TestClock();
   const errors: string[] = [];
   const log = { info: () => {}, warn: () => {}, error: (_: unknown, text: string) => errors.push(text) } as unknown as Log;
-  const probes = new LocalProbes({ clock, log, goAhead: false, settings: SETTINGS, entry: new URL('../../support/stuck-probe.js', import.meta.url) });
+  const died: string[] = [];
+  const probes = new LocalProbes({
+    clock,
+    log,
+    goAhead: false,
+    settings: SETTINGS,
+    entry: new URL('../../support/stuck-probe.js', import.meta.url),
+    died: (name, fault) => died.push(`${name}: ${fault}`),
+  });
   t.teardown(async () => {
     const stopped = probes.stop();
     clock.advance(3000); // it does not obey, so it is ended
@@ -44,6 +52,7 @@ t.test('decisions 7: a probe that stands still is silent within 3 s and ended wi
   t.equal(Atomics.load(image.header, IMAGE_HEADER.version) % 2, 0, 'nobody is inside');
   t.equal(Atomics.load(image.header, IMAGE_HEADER.connection), CONNECTION.lost);
   t.equal(states.at(-1), 'io Disconnected its I/O thread has ended and is started again');
+  t.same(died, [`I/O probe north/${SHARED_PROBE}: it has not come round for 15 s`], 'its death is told, for the alarm of threads that end');
   clock.advance(1000);
   await eventually('the next one samples', async () => image.quality[0] === QUALITY.Good && states.at(-1) === 'io Connected ', 20_000);
   t.notOk(isSilent());
@@ -66,4 +75,35 @@ t.test('what one module of a probe throws where nobody catches it is told, and t
   t.same(told.sort(), ['event of an I/O probe: Error: rejected by a promise', 'event of an I/O probe: Error: thrown by an event']);
   t.same(probes.threads(), [{ probe: `north/${SHARED_PROBE}`, state: 'serves' }]);
   t.equal((await probes.read('north', 'io', ['a']))?.length, 1, 'it answers');
+});
+
+t.test('a module that is switched off and on again is served by one thread at a time', async (t) => {
+  const clock = new TestClock();
+  const log = { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log;
+  const died: string[] = [];
+  const probes = new LocalProbes({
+    clock,
+    log,
+    goAhead: false,
+    settings: SETTINGS,
+    entry: new URL('../../support/stuck-probe.js', import.meta.url),
+    died: (name) => died.push(name),
+  });
+  t.teardown(async () => {
+    const stopped = probes.stop();
+    clock.advance(3000);
+    await stopped;
+  });
+  const image = probes.image('north', 'io', ['a']);
+  const channel = { name: 'a', address: 'a', direction: 'input', dataType: 'float', readbackAddress: '', pollIntervalMs: 0 } as const;
+  const module: ProbeModule = { site: 'north', module: 'io', protocol: 'modbus', address: 'plc', options: {}, channels: [channel], image: image.buffer };
+  probes.run('north', SHARED_PROBE, [module]);
+  await eventually('the first one samples', async () => image.quality[0] === QUALITY.Good, 20_000);
+  probes.run('north', SHARED_PROBE, []); // it stands still in a write, and does not obey for 2 s
+  probes.run('north', SHARED_PROBE, [module]);
+  t.same(probes.threads(), [{ probe: `north/${SHARED_PROBE}`, state: 'ended' }], 'the second one waits');
+  image.quality[0] = QUALITY.Bad;
+  clock.advance(2000);
+  await eventually('the second one samples', async () => image.quality[0] === QUALITY.Good, 20_000);
+  t.same(died, [], 'an end that was asked for is no death');
 });
