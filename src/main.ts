@@ -182,6 +182,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     log,
     goAhead: settings.realtimePriority,
     settings: { reconnectMinMs: settings.ioReconnectMinMs, reconnectMaxMs: settings.ioReconnectMaxMs, readbackTimeoutMs: settings.readbackTimeoutMs },
+    died,
   });
   const scale = new PlantTimeScale({ store, log, production, initial: settings.timeScale });
   const timeScale = (): number => scale.value;
@@ -263,7 +264,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // ------------------------------------------------------------ alarms
   let noHistory = '';
   const history = settings.historianEnabled
-    ? await openHistorian(settings.dataDir, settings, died).catch((fault: unknown) => {
+    ? await openHistorian(settings.dataDir, settings, died, store).catch((fault: unknown) => {
         noHistory = `historian.db cannot be opened (${(fault as Error).message}): nothing is recorded by it until the next start`;
         return undefined;
       })

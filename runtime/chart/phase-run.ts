@@ -59,6 +59,8 @@ export class PhaseRun implements ChartOwner, FrameOwner {
   readonly #frame: PhaseFrame;
   /** Why the charts cannot be executed; empty when they can. */
   readonly #invalid: string;
+  /** Rule of a Start that is refused for it: the chart cannot be compiled, or a variable has no usable value. */
+  readonly #invalidRule: 'chart-invalid' | 'formula-out-of-range';
   #state: State = 'Idle';
   #previous: State = 'Idle';
   #mode: Mode;
@@ -91,7 +93,9 @@ export class PhaseRun implements ChartOwner, FrameOwner {
     this.host = context.host;
     this.#mode = plan.mode;
     this.variables = [];
-    this.#invalid = invalid || this.#initialise();
+    const unusable = this.#initialise();
+    this.#invalid = invalid || unusable;
+    this.#invalidRule = invalid === '' ? 'formula-out-of-range' : 'chart-invalid';
     this.#frame = new PhaseFrame(this);
     this.#running = this.#newRun('running');
     if (plan.checkpoint) this.#recover(plan.checkpoint);
@@ -264,10 +268,6 @@ export class PhaseRun implements ChartOwner, FrameOwner {
   #facts(command: Command) {
     const startRule = command !== 'Start' ? '' : this.#invalid !== '' ? this.#invalidRule : this.#mode === 'Manual' ? 'mode-manual' : '';
     return { failureActive: this.#failure?.active ?? false, resumeCancelsPause: this.#context.settings.resumeCancelsPause, startRule };
-  }
-
-  get #invalidRule(): string {
-    return this.#invalid.startsWith('parameter') ? 'formula-out-of-range' : 'chart-invalid';
   }
 
   #refusalText(command: Command, rule: string): string {

@@ -35,6 +35,7 @@ export function joinBatchControl(parts: {
   const desk = new PhaseDesk({
     store,
     log,
+    clock: parts.clock,
     requests,
     wake,
     orderAnswered: (site, phase, id, accepted) => phases.answered(site, phase, id, accepted),

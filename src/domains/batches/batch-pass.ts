@@ -115,7 +115,7 @@ export class BatchPass extends ElementPass {
   setPhase(phase: BatchState, cause: string): void {
     const from = this.status.phase;
     if (from === phase) return;
-    this.status = { ...this.status, phase };
+    this.status = { ...this.status, phase, stateAt: this.at };
     if (phase === 'Stopping' || phase === 'Aborting') this.status = { ...this.status, settleBy: timestamp(this.world.nowMs + this.world.settleDeadlineMs) };
     if (isFinalBatch(phase)) this.#finish();
     const element = { kind: 'Batch', name: this.scope, path: '' };

@@ -97,6 +97,8 @@ export abstract class ElementPass {
   readonly #elements = new Map<string, ElementResource>();
   readonly #before = new Map<string, string>();
   readonly #units = new Map<string, UnitStatus>();
+  /** Elements that have entered another state. */
+  readonly #entered = new Set<TreeNode>();
   /** Elements that have taken parameters from outputs. */
   readonly #taken = new Set<string>();
 
@@ -502,6 +504,7 @@ export abstract class ElementPass {
 
   #stateChanged(node: TreeNode, from: State, cause: string): void {
     if (node === this.tree?.root && cause !== 'complete') this.rootCause = cause;
+    this.#entered.add(node);
     const spec = this.element(node).spec;
     const element = { kind: node.kind, name: node.name, path: node.path };
     this.event({ eventType: 'Procedural Execution', eventSubType: 'State Change', element, unit: node.unit, value: node.state, previousValue: from, message: cause });
@@ -532,6 +535,7 @@ export abstract class ElementPass {
         ? node.failure?.alarms && { failure: node.failure }
         : {
             state: node.state,
+            ...(this.#entered.has(node) ? { stateAt: this.at } : {}),
             mode: node.mode,
             progress: node.progress,
             ranMs: Math.round(node.ranMs),

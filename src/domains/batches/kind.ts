@@ -106,6 +106,8 @@ export interface RecoverySummary {
 
 export interface BatchStatus {
   readonly phase: BatchState;
+  /** When it entered its phase, as its events say; absent in what a release before this one has kept. */
+  readonly stateAt?: string;
   readonly allocations: readonly Allocation[];
   readonly parameterValues: readonly ParameterValue[];
   readonly controlRecipe: string;

@@ -8,7 +8,7 @@ import type { State } from '../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../runtime/vocabulary/transitions.js';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
-import { timestamp } from '../../platform/base/clock.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
@@ -67,6 +67,7 @@ export interface RequestAnswer {
 export class PhaseDesk {
   readonly #store: Store;
   readonly #log: Log;
+  readonly #clock: Clock;
   readonly #wake: (site: string, batch: string) => void;
   readonly #orderAnswered: (site: string, phase: string, id: number, accepted: boolean) => void;
   readonly #signalsChanged: (site: string, scope: string) => void;
@@ -79,6 +80,7 @@ export class PhaseDesk {
   constructor(parts: {
     readonly store: Store;
     readonly log: Log;
+    readonly clock: Clock;
     readonly requests: PhaseRequests;
     wake(site: string, batch: string): void;
     orderAnswered(site: string, phase: string, id: number, accepted: boolean): void;
@@ -86,6 +88,7 @@ export class PhaseDesk {
   }) {
     this.#store = parts.store;
     this.#log = parts.log;
+    this.#clock = parts.clock;
     this.#requests = parts.requests;
     this.#wake = parts.wake;
     this.#orderAnswered = parts.orderAnswered;
@@ -294,7 +297,7 @@ export class PhaseDesk {
         value: message.command,
         previousValue: message.rule ?? '',
         message: message.message ?? 'rejected',
-        at: 0,
+        at: this.#clock.wallMs(),
       },
     ]);
   }
@@ -302,7 +305,7 @@ export class PhaseDesk {
   #tell(phase: PhaseResource, events: readonly (Parameters<typeof executionEvent>[3] & { readonly at: number })[], ...more: readonly PendingFact[]): void {
     const { site } = phase.metadata;
     const facts = events.map(({ at, ...event }) =>
-      executionEvent(site, scopeOf(this.#store, phase), timestamp(at === 0 ? Date.now() : at), { element: elementOf(phase), unit: phase.spec.unitRef, ...event }),
+      executionEvent(site, scopeOf(this.#store, phase), timestamp(at), { element: elementOf(phase), unit: phase.spec.unitRef, ...event }),
     );
     this.#apply({ facts: [...facts, ...more] });
   }
@@ -399,6 +402,7 @@ function statusOf(phase: PhaseResource, report: PhaseReport, ts: string): Elemen
   return {
     ...kept,
     state: report.state,
+    ...(before.state === report.state ? {} : { stateAt: ts }),
     runCount: report.checkpoint.runCount,
     startedAt: started ? ts : before.startedAt,
     endedAt: isFinal(report.state) ? (before.state === report.state ? before.endedAt : ts) : '',

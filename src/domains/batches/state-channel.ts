@@ -21,7 +21,7 @@ interface Stated {
 
 /** What the change tells other listeners, for example the historian; `durable` settles with it. */
 export type StateListener = (
-  change: Stated & { readonly site: string; readonly kind: string; readonly name: string; readonly previousState: string; readonly ts: string },
+  change: Stated & { readonly site: string; readonly kind: string; readonly name: string; readonly previousState: string; readonly ts: string; readonly found: boolean },
   durable: Promise<void>,
 ) => void;
 
@@ -40,19 +40,20 @@ export function publishStates({ hub, store, listener }: StatePublishing): void {
       const previous = before && statedOf(before);
       if (type === 'remove') return states.forget(resource, previous);
       states.tell(resource, previous);
-      listen(resource, previous, durable, listener);
+      listen(resource, previous, durable, listener, false);
     });
     for (const resource of store.list(kind)) {
       states.tell(resource, undefined);
-      listen(resource, undefined, store.recorded, listener);
+      listen(resource, undefined, store.recorded, listener, true);
     }
   }
 }
 
-function listen({ kind, metadata, ...rest }: Resource, previous: Stated | undefined, durable: Promise<void>, listener: StateListener | undefined): void {
-  const now = statedOf({ kind, metadata, ...rest });
+function listen(resource: Resource, previous: Stated | undefined, durable: Promise<void>, listener: StateListener | undefined, found: boolean): void {
+  const { kind, metadata } = resource;
+  const now = statedOf(resource);
   if (previous?.state === now.state) return;
-  listener?.({ ...now, site: metadata.site, kind, name: metadata.name, previousState: previous?.state ?? '', ts: metadata.updatedAt }, durable);
+  listener?.({ ...now, site: metadata.site, kind, name: metadata.name, previousState: previous?.state ?? '', ts: enteredAt(resource), found }, durable);
 }
 
 class States {
@@ -76,7 +77,7 @@ class States {
     const now = statedOf(resource);
     if (isSame(previous, now)) return;
     const { kind, metadata } = resource;
-    const { site, name, updatedAt } = metadata;
+    const { site, name } = metadata;
     this.#publish(resource, previous, {
       frame: {
         type: 'state',
@@ -88,7 +89,8 @@ class States {
         mode: now.mode,
         ...(now.unit ? { unit: now.unit } : {}),
         ...(now.batchRef ? { batchRef: now.batchRef } : {}),
-        ts: updatedAt,
+        // a change of the mode alone is of now
+        ts: previous?.state === now.state ? metadata.updatedAt : enteredAt(resource),
       },
       ...(kind === 'Batch' && isFinalBatch(now.state as BatchState) ? { forget: true } : {}),
     });
@@ -129,6 +131,11 @@ class States {
 
 function isSame(a: Stated | undefined, b: Stated): boolean {
   return a !== undefined && a.state === b.state && a.mode === b.mode;
+}
+
+/** One time for one transition: that of the events and the record, which is a moment before the store has written it (decisions 8.9). */
+function enteredAt({ metadata, status }: Resource): string {
+  return (status as { readonly stateAt?: string }).stateAt ?? metadata.updatedAt;
 }
 
 function keyOf({ kind, metadata }: Resource): string {

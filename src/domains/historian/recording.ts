@@ -11,6 +11,7 @@ import { type History, openHistory } from '../../platform/history/history.js';
 import { type SampledTag, Sampler, type SampleReading, type SampleSource } from '../../platform/history/sampler.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch } from '../batches/kind.js';
+import { Unit } from '../plant/kind.js';
 import { Phase } from '../procedures/kind.js';
 
 const PASS_MS = 200; // as often as tags are published (contract 2, Limits)
@@ -23,13 +24,15 @@ export interface HistorianSettings {
 }
 
 /** Opens `<dataDir>/historian.db` with the quality words of the plant. */
-export function openHistorian(dataDir: string, settings: HistorianSettings, died?: (name: string, fault: string) => void): Promise<History> {
+export function openHistorian(dataDir: string, settings: HistorianSettings, died?: (name: string, fault: string) => void, store?: StoreReader): Promise<History> {
   return openHistory(dataDir, {
     flushIntervalMs: settings.historianFlushIntervalMs,
     retentionMs: settings.historianRetentionMs,
     bytesMax: settings.historianBytesMax,
     qualityWords: QUALITY_WORDS,
     died,
+    // one that was killed before its first samples were on disk has a gap from its beginning
+    units: store?.list(Unit).map(({ metadata }) => ({ site: metadata.site, unit: metadata.name, sinceMs: Date.parse(metadata.createdAt) })) ?? [],
   });
 }
 
@@ -45,6 +48,8 @@ export interface StateChange {
   readonly ts: string;
   readonly cause?: string;
   readonly actor?: string;
+  /** Found so when the recording began: no change of now. */
+  readonly found?: boolean;
 }
 
 /**
@@ -54,8 +59,8 @@ export interface StateChange {
  * disk refused is none either: the store has taken it back.
  */
 export function stateRecorder(history: Pick<History, 'recordState'>, store: StoreReader, startedAtMs = 0): (change: StateChange, durable: Promise<void>) => void {
-  return ({ site, kind, name, unit = '', batchRef = '', state, previousState, ts, cause = '', actor = '' }, durable) => {
-    if (previousState === '' && Date.parse(ts) < startedAtMs) return;
+  return ({ site, kind, name, unit = '', batchRef = '', state, previousState, ts, cause = '', actor = '', found = false }, durable) => {
+    if (found && Date.parse(ts) < startedAtMs) return;
     const batchID = batchRef === '' ? '' : (store.get(Batch, site, batchRef)?.spec.batchID ?? batchRef);
     const body = { site, ts, kind, name, unit, from: previousState, to: state, cause, actor, batchID, ...templateOf(store, site, kind, name) };
     durable.then(

@@ -288,6 +288,8 @@ export interface ElementStatus {
   readonly runCount: number;
   readonly startedAt: string;
   readonly endedAt: string;
+  /** When it entered its state, as its events say; absent in what a release before this one has kept. */
+  readonly stateAt?: string;
   readonly failure?: ElementFailure;
   /** Holds of the root of an ad-hoc run, as of a batch. */
   readonly holds?: readonly Hold[];

@@ -102,7 +102,7 @@ export class HistoryReader {
   }
 
   events(list: 'states' | 'alarms', filter: HistoryFilter): string {
-    const { texts, values } = placeCondition(filter);
+    const { texts, values } = placeCondition(filter, filter.span?.batchID);
     texts.push('list = ?');
     values.push(list);
     if (filter.fromMs !== undefined) add(texts, values, 'at >= ?', filter.fromMs);
@@ -387,7 +387,8 @@ function isInPlace(
   return !filter.span || (site === filter.span.site && filter.span.units.includes(unit));
 }
 
-function placeCondition(filter: HistoryFilter): { texts: string[]; values: (string | number)[] } {
+/** `batchID`: of a list whose rows name their batch. */
+function placeCondition(filter: HistoryFilter, batchID?: string): { texts: string[]; values: (string | number)[] } {
   const texts: string[] = [];
   const values: (string | number)[] = [];
   if (filter.site !== undefined) add(texts, values, 'site = ?', filter.site);
@@ -395,7 +396,9 @@ function placeCondition(filter: HistoryFilter): { texts: string[]; values: (stri
   if (filter.unit !== undefined) add(texts, values, 'unit = ?', filter.unit);
   if (filter.span) {
     add(texts, values, 'site = ?', filter.span.site);
-    add(texts, values, 'unit IN (SELECT value FROM json_each(?))', JSON.stringify(filter.span.units));
+    const units = 'unit IN (SELECT value FROM json_each(?))';
+    add(texts, values, batchID === undefined ? units : `(${units} OR (unit = '' AND body ->> '$.batchID' = ?))`, JSON.stringify(filter.span.units));
+    if (batchID !== undefined) values.push(batchID);
   }
   return { texts, values };
 }

@@ -5,6 +5,7 @@
  * database is synced. When the disk refuses, the ring is left alone: it fills, and the gateway declares the gap.
  */
 import path from 'node:path';
+import { type Clock, systemClock } from '../base/clock.js';
 import type Database from '../base/sqlite.js';
 import { encodeBlock, type Scaling } from './block-codec.js';
 import { putAside } from '../base/put-aside.js';
@@ -12,6 +13,7 @@ import { isHistoryLost, markHistoryBegun } from './begun-mark.js';
 import { Journal, putJournalAside } from './journal.js';
 import { BLOCK_MS, OpenBlock, type Summary, summarise } from './open-block.js';
 import { NewerHistory, openHistoryDatabase } from './schema.js';
+import { RetentionTime } from './retention-time.js';
 import { RING_FAULT, SampleRing, SLOT_BYTES } from './sample-ring.js';
 import type { Gap, HistoryEvent, HistoryOpened, HistoryStart, KnownTag, ToHistory } from './words.js';
 
@@ -22,6 +24,8 @@ const PRUNE_BLOCKS = 2000;
 const EVENTS_WAITING_MAX = 100_000;
 const DAY_MS = 86_400_000;
 const ROTATE_MS = BLOCK_MS;
+/** A number of a text is given to samples for a day at most (history.ts), and a sample may wait in its block. */
+const TEXT_USED_MS = 2 * DAY_MS;
 
 export interface TagState {
   readonly tag: KnownTag;
@@ -91,7 +95,7 @@ export class HistoryStore {
   /** Of events that were lost, by unit. */
   readonly #lostEvents = new Map<string, Gap>();
   #newTags: KnownTag[] = [];
-  #newTexts: (readonly [number, string])[] = [];
+  #newTexts: (readonly [number, string, number])[] = [];
   #error = '';
   #writtenTotal = 0;
   #unknownTotal = 0;
@@ -103,8 +107,9 @@ export class HistoryStore {
   readonly #byId: (TagState | undefined)[] = [];
 
   readonly #aside: HistoryOpened['aside'];
+  readonly #time: RetentionTime;
 
-  constructor(start: HistoryStart, aside: HistoryOpened['aside'] = null) {
+  constructor(start: HistoryStart, aside: HistoryOpened['aside'] = null, clock: Pick<Clock, 'wallMs' | 'monoMs'> = systemClock) {
     this.#start = start;
     this.#aside = aside;
     this.database = openHistoryDatabase(path.join(start.dataDir, DATABASE));
@@ -114,6 +119,8 @@ export class HistoryStore {
     this.#readTags();
     this.#replay();
     this.#rememberUnits();
+    const newest = Math.max(...[...this.tags.values()].map(({ lastTs }) => lastTs ?? Number.NEGATIVE_INFINITY), Number.NEGATIVE_INFINITY);
+    this.#time = new RetentionTime(clock, Number.isFinite(newest) ? newest : null);
   }
 
   get opened(): HistoryOpened {
@@ -141,7 +148,7 @@ export class HistoryStore {
         return this.#takeTag(message.tag, message.scaling);
       case 'text':
         this.texts.set(message.id, message.text);
-        this.#newTexts.push([message.id, message.text]);
+        this.#newTexts.push([message.id, message.text, Math.round(this.#time.nowMs)]);
         return;
       case 'event':
         this.#events.push(message.event);
@@ -202,7 +209,7 @@ export class HistoryStore {
       this.database.pragma(`synchronous = ${needsSync ? 'FULL' : 'NORMAL'}`);
       this.#sql.begin.run();
       for (const tag of this.#newTags) this.#sql.putTag.run(tag.id, tag.site, tag.unit, tag.address, tag.tag, tag.dataType);
-      for (const [id, text] of this.#newTexts) this.#sql.putText.run(id, text);
+      for (const [id, text, atMs] of this.#newTexts) this.#sql.putText.run(id, text, atMs);
       for (const event of this.#events) this.#sql.putEvent.run(event.list, event.atMs, event.site, event.unit, JSON.stringify(event.body));
       for (const gap of [...this.#gaps, ...this.#lostEvents.values()]) this.#sql.putGap.run(gap.fromMs, gap.toMs, gap.site, gap.unit, gap.address, gap.cause, gap.bounds);
       for (const block of this.#closed) this.#writeBlock(block);
@@ -220,7 +227,7 @@ export class HistoryStore {
   }
 
   /** Every minute or so: end blocks that nothing is added to, start a new journal file, forget what is too old. */
-  maintain(nowMs: number): void {
+  maintain(nowMs = this.#time.nowMs): void {
     const monoMs = performance.now();
     for (const state of this.tags.values()) {
       if (state.block.count > 0 && monoMs - state.touchedMonoMs >= BLOCK_MS) this.#close(state);
@@ -276,6 +283,8 @@ export class HistoryStore {
       const unit = `${tag.site}/${tag.unit}`;
       if (lastTs !== null && lastTs > (this.#lastOfUnit.get(unit) ?? 0)) this.#lastOfUnit.set(unit, lastTs);
     }
+    if (this.#aside) return; // all of it is a gap already
+    for (const { site, unit, sinceMs } of this.#start.units ?? []) if (!this.#lastOfUnit.has(`${site}/${unit}`)) this.#lastOfUnit.set(`${site}/${unit}`, sinceMs);
   }
 
   #takeTag(tag: KnownTag, scaling: Scaling | undefined): void {
@@ -367,6 +376,7 @@ export class HistoryStore {
     for (let removed = PRUNE_BLOCKS; removed === PRUNE_BLOCKS; ) removed = this.#removeBlocks(cutoffMs);
     this.#sql.pruneEvents.run(cutoffMs);
     this.#sql.pruneGaps.run(cutoffMs);
+    for (const id of this.#sql.pruneTexts.all(Math.min(cutoffMs, nowMs) - TEXT_USED_MS) as number[]) this.texts.delete(id);
   }
 
   #removeBlocks(cutoffMs: number): number {
@@ -422,7 +432,7 @@ function prepareAll(database: Database.Database) {
     texts: database.prepare('SELECT id, text FROM texts'),
     lastText: database.prepare('SELECT COALESCE(MAX(id), 0) FROM texts').pluck(),
     putTag: database.prepare('INSERT INTO tags (id, site, unit, address, tag, dataType) VALUES (?, ?, ?, ?, ?, ?)'),
-    putText: database.prepare('INSERT INTO texts (id, text) VALUES (?, ?)'),
+    putText: database.prepare('INSERT INTO texts (id, text, at) VALUES (?, ?, ?)'),
     putEvent: database.prepare('INSERT INTO events (list, at, site, unit, body) VALUES (?, ?, ?, ?, ?)'),
     putGap: database.prepare('INSERT INTO gaps (from_at, to_at, site, unit, address, cause, bounds) VALUES (?, ?, ?, ?, ?, ?, ?)'),
     putBlock: database.prepare('INSERT INTO blocks (tag, t0, t1, n, good, min, max, sum, first, last, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
@@ -435,5 +445,6 @@ function prepareAll(database: Database.Database) {
     pruneBlocks: database.prepare('DELETE FROM blocks WHERE rowid IN (SELECT rowid FROM blocks WHERE t0 < ? LIMIT ?) RETURNING tag, n'),
     pruneEvents: database.prepare('DELETE FROM events WHERE at < ?'),
     pruneGaps: database.prepare('DELETE FROM gaps WHERE to_at < ?'),
+    pruneTexts: database.prepare('DELETE FROM texts WHERE at < ? RETURNING id').pluck(),
   };
 }

@@ -60,7 +60,7 @@ function tick(): void {
     syncedMonoMs = now;
   }
   if (now - maintainedMonoMs >= MAINTAIN_MS) {
-    store.maintain(Date.now());
+    store.maintain();
     maintainedMonoMs = now;
   }
   if (now - rateMonoMs >= 10_000) {

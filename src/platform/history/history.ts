@@ -3,7 +3,9 @@
  * state changes, alarm transitions and gaps go as messages; queries are answered with bytes ready to be sent.
  */
 import { mkdirSync } from 'node:fs';
+import { systemClock } from '../base/clock.js';
 import { decodeCursor } from '../base/cursor.js';
+import { Stopwatch } from '../base/elapsed.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { Scaling } from './block-codec.js';
 import { RING_FAULT, SampleRing, SLOT_BYTES } from './sample-ring.js';
@@ -25,6 +27,8 @@ import type {
 
 const ANSWER_MAX_MS = 120_000; // a query over the whole retention takes seconds
 const RING_CAPACITY = 65_536; // slots: 13 s of 5,000 samples a second
+/** Then a text that comes again gets a new number, so that the store may forget the old one with the samples of its time. */
+const TEXT_LIFE_MS = 86_400_000;
 const TEXTS_MAX = 10_000; // distinct texts the gateway remembers; older ones get a new number when they come again
 
 export interface HistoryOptions extends HistoryLimits {
@@ -32,6 +36,8 @@ export interface HistoryOptions extends HistoryLimits {
   readonly qualityWords: readonly string[];
   /** Slots of the ring, a power of two. */
   readonly ringCapacity?: number;
+  /** Units there were before this start. */
+  readonly units?: HistoryStart['units'];
   /** Told when the thread ends by itself. */
   readonly died?: ((name: string, fault: string) => void) | undefined;
 }
@@ -98,16 +104,17 @@ export class History {
   readonly #tags: (KnownTag | undefined)[] = [];
   readonly #ids = new Map<string, number>();
   readonly #texts = new Map<string, number>();
+  readonly #textsSince = new Stopwatch(systemClock);
   readonly #losses = new Map<string, UnitLoss>();
   /** `historian.retention`. */
   readonly retentionMs: number;
   #nextTextId = 1;
   #aside: HistoryOpened['aside'] = null;
 
-  constructor(dataDir: string, { qualityWords, ringCapacity = RING_CAPACITY, died, ...limits }: HistoryOptions) {
+  constructor(dataDir: string, { qualityWords, ringCapacity = RING_CAPACITY, died, units = [], ...limits }: HistoryOptions) {
     this.#ring = new SampleRing(ringCapacity);
     this.retentionMs = limits.retentionMs;
-    const data: HistoryStart = { dataDir, ring: this.#ring.buffer, ringCapacity, limits, qualityWords };
+    const data: HistoryStart = { dataDir, ring: this.#ring.buffer, ringCapacity, limits, qualityWords, units };
     this.#calls = new WorkerCalls({ url: new URL('./history-thread.js', import.meta.url), name: 'historian', data }, undefined, { withinMs: ANSWER_MAX_MS, died });
   }
 
@@ -149,9 +156,12 @@ export class History {
 
   /** Number of a text for `push` of a tag of type String. */
   text(text: string): number {
-    const known = this.#texts.get(text);
+    const known = this.#textsSince.elapsedMs < TEXT_LIFE_MS ? this.#texts.get(text) : undefined;
     if (known !== undefined) return known;
-    if (this.#texts.size >= TEXTS_MAX) this.#texts.clear();
+    if (this.#texts.size >= TEXTS_MAX || this.#textsSince.elapsedMs >= TEXT_LIFE_MS) {
+      this.#texts.clear();
+      this.#textsSince.restart();
+    }
     const id = this.#nextTextId;
     this.#nextTextId += 1;
     this.#texts.set(text, id);

@@ -43,6 +43,8 @@ export type Aggregate = (typeof AGGREGATES)[number];
 export interface Span {
   readonly site: string;
   readonly units: readonly string[];
+  /** What tells of the whole of it, and of no unit, is of the span too. */
+  readonly batchID?: string;
 }
 
 export interface HistoryFilter {
@@ -87,6 +89,8 @@ export interface HistoryStart {
   readonly limits: HistoryLimits;
   /** Word of each quality code; code 0 is the good one. */
   readonly qualityWords: readonly string[];
+  /** Units there were before this start, and since when: of one without a sample everything is a gap. */
+  readonly units?: readonly { readonly site: string; readonly unit: string; readonly sinceMs: number }[];
 }
 
 /** Messages to the thread that need no answer. A tag or text is announced before its first sample is in the ring. */

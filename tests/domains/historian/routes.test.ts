@@ -32,7 +32,7 @@ stateRecorder(
   history,
   gateway.store,
   T0,
-)({ site: 'north', kind: 'Unit', name: 'mx101', unit: 'mx101', state: 'Idle', previousState: '', ts: new Date(T0 - 1).toISOString() }, Promise.resolve());
+)({ site: 'north', kind: 'Unit', name: 'mx101', unit: 'mx101', state: 'Idle', previousState: '', ts: new Date(T0 - 1).toISOString(), found: true }, Promise.resolve());
 history.recordAlarm({ atMs: T0 + 40_000, site: 'north', unit: 'rx101', body: { sequence: 1, event: 'Activated', alarm: 'a1', site: 'north', unit: 'rx101' } });
 const batch = (site: string, batchID: string, started: boolean) =>
   gateway.store.write({

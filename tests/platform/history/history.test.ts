@@ -9,7 +9,7 @@ import Database from '../../../src/platform/base/sqlite.js';
 import { type History, type HistoryOptions, openHistory } from '../../../src/platform/history/history.js';
 import { HistoryStore, openHistoryStore } from '../../../src/platform/history/history-store.js';
 import { SampleRing } from '../../../src/platform/history/sample-ring.js';
-import type { TagIdentity } from '../../../src/platform/history/words.js';
+import type { HistoryStart, TagIdentity } from '../../../src/platform/history/words.js';
 
 const OPTIONS: HistoryOptions = { flushIntervalMs: 2000, retentionMs: 400 * 86_400_000, bytesMax: 2 ** 34, qualityWords: ['Good', 'Uncertain', 'Raw', 'Bad'] };
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
@@ -340,10 +340,13 @@ t.test('a history that is whole is put aside for nothing: not for a disk that re
   };
   const whole = (): string[] => readdirSync(dir).filter((name) => name.includes('.lost-'));
 
+  const known = new Database(file, { readonly: true });
+  const present = known.pragma('user_version', { simple: true }) as number;
+  known.close();
   set(99);
   t.throws(() => openHistoryStore(start), /newer version/);
   t.same(whole(), [], 'a newer version wrote it');
-  set(1);
+  set(present);
   mkdirSync(`${file}-wal`);
   t.throws(() => openHistoryStore(start), { code: /^SQLITE_/ });
   t.same(whole(), [], 'the files beside it cannot be made, as on a full disk');
@@ -353,4 +356,79 @@ t.test('a history that is whole is put aside for nothing: not for a disk that re
   writeFileSync(file, readFileSync(file).fill(0xff, 0, 4096));
   rmSync(`${file}-wal`, { force: true });
   t.match(openHistoryStore(start).opened.aside, { name: /^historian\.db\.lost-/ }, 'a damaged one is');
+});
+
+const DAY = 86_400_000;
+
+/** Wall and elapsed time, each set by the test. */
+class TwoClocks {
+  wall = T0;
+  mono = 0;
+  wallMs = (): number => this.wall;
+  monoMs = (): number => this.mono;
+}
+
+function storeWith(test: Test, dataDir: string, clock: TwoClocks, more: Partial<HistoryStart> = {}): HistoryStore {
+  const ring = new SampleRing(1024);
+  const limits = { flushIntervalMs: 2000, retentionMs: 10 * DAY, bytesMax: 1e12 };
+  const store = new HistoryStore({ dataDir, ring: ring.buffer, ringCapacity: 1024, limits, qualityWords: ['Good'], ...more }, null, clock);
+  store.take({ type: 'tag', tag: { id: 1, site: 'north', unit: 'u1', address: 'a.pv', tag: 'pv', dataType: 'Float' } });
+  test.teardown(() => store.database.open && store.close());
+  rings.set(store, ring);
+  return store;
+}
+const rings = new Map<HistoryStore, SampleRing>();
+
+function sample(store: HistoryStore, atMs: number): void {
+  rings.get(store)?.push(1, 0, atMs, 1);
+  store.drain(() => undefined);
+}
+
+const countOf = (store: HistoryStore, table: string): unknown => store.database.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+
+t.test('D-C-07: a clock that is set years forth makes the historian forget nothing; what grows old by elapsed time goes', async (t) => {
+  const dataDir = folder(t);
+  const clock = new TwoClocks();
+  const first = storeWith(t, dataDir, clock);
+  sample(first, T0);
+  first.take({ type: 'event', event: { list: 'states', atMs: T0, site: 'north', unit: 'u1', body: {} } });
+  clock.wall += 10 * 365 * DAY;
+  first.maintain();
+  t.equal(countOf(first, 'events'), 1, 'set forth while it runs');
+  first.close();
+  const second = storeWith(t, dataDir, clock);
+  second.maintain();
+  t.equal(countOf(second, 'events'), 1, 'still ahead at the next start');
+  clock.mono += 11 * DAY;
+  second.maintain();
+  t.equal(countOf(second, 'events'), 0, 'eleven days later');
+});
+
+t.test('8.9: texts are forgotten with the samples of their time', async (t) => {
+  const clock = new TwoClocks();
+  const store = storeWith(t, folder(t), clock);
+  store.take({ type: 'text', id: 1, text: 'old' });
+  store.maintain();
+  clock.wall += 11 * DAY;
+  clock.mono += 11 * DAY;
+  store.take({ type: 'text', id: 2, text: 'new' });
+  store.maintain();
+  t.same([...store.texts.values()], ['old', 'new'], 'a number is given to samples for a day, which wait in their block');
+  clock.wall += 2 * DAY;
+  clock.mono += 2 * DAY;
+  store.maintain();
+  t.same([...store.texts.values()], ['new']);
+  t.same(store.database.prepare('SELECT text FROM texts').pluck().all(), ['new']);
+});
+
+t.test('decisions 3.8: a unit that was killed before its first samples were on disk has a gap from its beginning', async (t) => {
+  const dataDir = folder(t);
+  const clock = new TwoClocks();
+  storeWith(t, dataDir, clock).close();
+  const store = storeWith(t, dataDir, clock, { units: [{ site: 'north', unit: 'u1', sinceMs: T0 - 5000 }] });
+  sample(store, T0 + 1000);
+  store.commit();
+  t.match(store.database.prepare('SELECT unit, from_at, to_at, cause, bounds FROM gaps').all(), [
+    { unit: 'u1', from_at: T0 - 5000, to_at: T0 + 1000, cause: 'RuntimeRestart', bounds: 'Containing' },
+  ]);
 });

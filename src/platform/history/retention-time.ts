@@ -1,0 +1,24 @@
+/**
+ * The instant that retention counts from. What a clock says that was set forth would forget everything at once, so it is believed
+ * only as far as time has elapsed since the newest record of before this start (D-C-07). After a long time off it lags behind
+ * by that time, until the next start: more is kept, never less.
+ */
+import type { Clock } from '../base/clock.js';
+import { Stopwatch } from '../base/elapsed.js';
+
+export class RetentionTime {
+  readonly #clock: Pick<Clock, 'wallMs' | 'monoMs'>;
+  readonly #run: Stopwatch;
+  readonly #fromMs: number;
+
+  /** `newestMs`: of what was recorded before; null when there is nothing, and nothing to lose. */
+  constructor(clock: Pick<Clock, 'wallMs' | 'monoMs'>, newestMs: number | null) {
+    this.#clock = clock;
+    this.#run = new Stopwatch(clock);
+    this.#fromMs = newestMs ?? clock.wallMs();
+  }
+
+  get nowMs(): number {
+    return Math.min(this.#clock.wallMs(), this.#fromMs + this.#run.elapsedMs);
+  }
+}
