@@ -86,6 +86,7 @@ import { ThreadEnds } from './platform/base/thread-ends.js';
 import { inspectDataDir } from './platform/ledger/inspect.js';
 import { openLedger } from './platform/ledger/ledger.js';
 import { lockDataDir } from './platform/ledger/lock.js';
+import { checkStateFile } from './platform/ledger/file-check.js';
 import { openQueries } from './platform/ledger/queries.js';
 import { ReconcileLoop } from './platform/reconcile/loop.js';
 import { momentOf, witnessOf } from './platform/store/clock-witness.js';
@@ -148,7 +149,12 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     ends.note(name, fault);
   };
   ledger.died = died;
-  const queries = openQueries(settings.dataDir, () => store.recorded, died);
+  const queries = openQueries(
+    settings.dataDir,
+    () => store.recorded,
+    died,
+    (fault) => evidence.damagedFile(fault),
+  );
   const witness = witnessOf(clock);
   const store = new Store(ledger, clock, witness, STORED_KINDS);
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
@@ -227,7 +233,13 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     archived: (note) => noteArchived(store, note),
   });
   const integrity = new ArchiveIntegrity({ store, queries, clock });
-  const evidence = new Integrity({ store, queries, clock, evidence: () => verifyEvidence({ store, queries, keys: signingKeys }) });
+  const evidence = new Integrity({
+    store,
+    queries,
+    clock,
+    evidence: () => verifyEvidence({ store, queries, keys: signingKeys }),
+    file: () => checkStateFile(settings.dataDir),
+  });
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
   const treeSettings = { holdPropagation, resumeCancelsPause, storageLow, timeScale };
   const commandDeps = {

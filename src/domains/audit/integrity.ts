@@ -51,6 +51,8 @@ export interface IntegrityParts {
   readonly clock: Clock;
   /** What the domains hold against the audit trail. */
   readonly evidence: () => Promise<EvidenceCheck>;
+  /** What is wrong with the structure of the file itself; null when nothing. */
+  readonly file: () => Promise<string | null>;
 }
 
 export class Integrity {
@@ -76,6 +78,11 @@ export class Integrity {
   /** Met by whoever was about to use it: told at once, until the next run. */
   report(problem: IntegrityProblem): void {
     this.#met.set(sentenceOf(problem), problem);
+  }
+
+  /** A query could not read a part of the file. */
+  damagedFile(fault: string): void {
+    this.report(damagedFile(fault));
   }
 
   /** What the last run found, or was met since, in words; undefined when nothing. */
@@ -127,16 +134,20 @@ export class Integrity {
   }
 
   async #check(): Promise<IntegrityRun> {
-    const { queries, clock, evidence } = this.#parts;
+    const { queries, clock, evidence, file } = this.#parts;
     const runId = randomUUID();
     const startedAt = timestamp(clock.wallMs());
     const judged = [...this.#met.keys()]; // what is met from now on may be in a part that was looked at already
+    const structure = await file();
+    if (structure !== null) this.damagedFile(structure); // what comes next may not get past it
     const trail = await queries.verify();
     const archive = await queries.verifyArchives({ gently: true });
     const rows = await queries.verifyRows();
     const domains = await evidence();
     for (const sentence of judged) this.#met.delete(sentence);
+    if (structure !== null) this.#met.delete(sentenceOf(damagedFile(structure)));
     const problems: IntegrityProblem[] = [
+      ...(structure === null ? [] : [damagedFile(structure)]),
       ...trail.problems.map(({ name, problem }) => of('audit-trail', WORDS[problem], { kind: 'AuditRecord', name })),
       ...archive.archives.flatMap(({ file, ok, problem }) =>
         ok ? [] : [of('audit-archive', `the file is not as it was written: ${problem ?? ''}`, { kind: 'AuditArchive', name: file })],
@@ -183,6 +194,10 @@ export function sentenceOf({ part, kind, name, site, problem }: IntegrityProblem
 
 function of(part: string, problem: string, { kind = '', name = '', site = '' }: Partial<Pick<IntegrityProblem, 'kind' | 'name' | 'site'>> = {}): IntegrityProblem {
   return { part, kind, name, site, problem };
+}
+
+function damagedFile(fault: string): IntegrityProblem {
+  return of('state.db', `the file is damaged (${fault}); keep a copy of the data directory, and put state.db back from a backup`);
 }
 
 /** What a run says apart from when, and of how much. */

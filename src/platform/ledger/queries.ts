@@ -102,16 +102,19 @@ export interface LedgerQueries {
  * The ledger of the same data directory has to be open: it makes and migrates the database. `recorded` settles when all
  * that was written before is on disk: every answer waits for it, so that a log never lags behind the state it explains.
  */
-export function openQueries(dataDir: string, recorded: () => Promise<void> = () => Promise.resolve(), died?: (name: string, fault: string) => void): LedgerQueries {
-  return new ThreadQueries(dataDir, recorded, died);
+export function openQueries(dataDir: string, recorded: () => Promise<void> = () => Promise.resolve(), died?: (name: string, fault: string) => void, damaged?: (fault: string) => void): LedgerQueries {
+  return new ThreadQueries(dataDir, recorded, died, damaged);
 }
 
 class ThreadQueries implements LedgerQueries {
   readonly #calls: WorkerCalls;
   readonly #recorded: () => Promise<void>;
+  readonly #damaged: (fault: string) => void;
 
-  constructor(dataDir: string, recorded: () => Promise<void>, died?: (name: string, fault: string) => void) {
+  /** `damaged`: told when a part of the file cannot be read. */
+  constructor(dataDir: string, recorded: () => Promise<void>, died?: (name: string, fault: string) => void, damaged: (fault: string) => void = () => undefined) {
     this.#recorded = recorded;
+    this.#damaged = damaged;
     this.#calls = new WorkerCalls({ url: new URL('./query-thread.js', import.meta.url), name: 'query', data: { dataDir } }, undefined, { withinMs: ANSWER_MAX_MS, died });
   }
 
@@ -206,7 +209,10 @@ class ThreadQueries implements LedgerQueries {
   async #call<Result>(name: string, request: unknown): Promise<Result> {
     await this.#recorded().catch(() => undefined); // a full disk keeps nothing from being read
     return this.#calls.call<Result>(name, request, WHOLE.includes(name) ? WHOLE_MAX_MS : ANSWER_MAX_MS).catch((fault: unknown) => {
-      throw damageOf(fault) ?? fault;
+      const damage = damageOf(fault);
+      if (!damage) throw fault;
+      this.#damaged((fault as Error).message);
+      throw damage;
     });
   }
 }

@@ -1,0 +1,66 @@
+/** A damaged `state.db` is an alarm as soon as somebody reads the place, and when the whole file is looked at (D-C-10). */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { Integrity } from '../../../src/domains/audit/integrity.js';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import { checkStateFile } from '../../../src/platform/ledger/file-check.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { openQueries } from '../../../src/platform/ledger/queries.js';
+import { component } from '../../../src/platform/store/audit-record.js';
+import { Store } from '../../../src/platform/store/store.js';
+
+const RECORDS = 3000;
+
+t.test('a query that meets damage, and the check of the whole file, raise the alarm and name the file', async (t) => {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'lineside-damaged-'));
+  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }));
+  const ledger = await openLedger(dataDir);
+  const store = new Store(ledger, systemClock);
+  await store.open(0);
+  const draft = {
+    site: '',
+    actor: component('test'),
+    action: 'Update',
+    category: 'test',
+    target: { kind: 'Note', name: 'n', site: '' },
+    result: 'Success',
+    correlationID: 'c',
+  } as const;
+  await store.write({ audits: Array.from({ length: RECORDS }, (_, at) => ({ ...draft, details: { at, text: 'x'.repeat(300) } })) });
+  await ledger.close();
+  t.equal(await checkStateFile(dataDir), null, 'a whole file');
+
+  const file = path.join(dataDir, 'state.db');
+  const bytes = readFileSync(file);
+  const page = bytes.readUInt16BE(16) || 65_536;
+  const from = Math.floor((bytes.length * 0.4) / page) * page;
+  writeFileSync(file, bytes.fill(0xff, from, from + Math.floor((bytes.length * 0.2) / page) * page));
+
+  const clock = systemClock;
+  const queries = openQueries(
+    dataDir,
+    () => Promise.resolve(),
+    undefined,
+    (fault) => evidence.damagedFile(fault),
+  );
+  t.teardown(() => queries.close());
+  const evidence = new Integrity({ store, queries, clock, evidence: async () => ({ checked: {}, problems: [] }), file: () => checkStateFile(dataDir) });
+  t.equal(evidence.damage, undefined);
+  let refusal: unknown;
+  for (let cursor: string | undefined, page = 0; page < 10 && !refusal; page += 1) {
+    const read = await queries.auditPage({ order: 'asc', limit: 500, ...(cursor === undefined ? {} : { cursor }) }).catch((fault: unknown) => {
+      refusal = fault;
+    });
+    cursor = read?.nextCursor ?? undefined;
+  }
+  t.match(refusal, { kind: 'unavailable', context: { code: 'storage_damaged' } });
+  t.match(evidence.damage, /state\.db: the file is damaged/);
+  t.match(evidence.summary, { ok: false });
+
+  t.type(await checkStateFile(dataDir), 'string', 'the check of the whole file finds it too');
+  const other = new Integrity({ store, queries, clock, evidence: async () => ({ checked: {}, problems: [] }), file: () => checkStateFile(dataDir) });
+  await other.runQuietly((entry) => ({ ...draft, ...entry })).catch(() => undefined); // what is told stands although the run cannot end
+  t.match(other.damage, /state\.db: the file is damaged/);
+});
