@@ -15,6 +15,7 @@ import type { Change, Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, type CoordinationBlockStatus, SyncBarrier } from '../coordination/kind.js';
 import { arrive, barrierWord, consume } from '../coordination/progress.js';
 import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec, type ElementFailure } from '../procedures/kind.js';
+import { promptAges } from '../procedures/prompt-ages.js';
 import { scopeOf } from '../procedures/roots.js';
 import type { UnitLink } from '../units/runtimes.js';
 import { elementIndex } from './element-index.js';
@@ -208,6 +209,7 @@ export class PhaseDesk {
     if (report.prompt && report.prompt.id !== before.pendingPrompt?.id) facts.push(...this.#promptFacts(phase, report.prompt));
     if (isFinal(report.state) && before.state !== report.state) facts.push(...this.#outputFacts(phase, report, ts));
     const status = statusOf(phase, report, ts);
+    if (status.pendingPrompt) promptAges(this.#store).ageMs(phase.metadata.site, phase.metadata.name, status.pendingPrompt, this.#clock); // it begins to wait
     this.#apply({ puts: [{ kind: Phase, site: phase.metadata.site, name: phase.metadata.name, status } as Put], facts });
     this.#wake(phase.metadata.site, scopeOf(this.#store, phase));
   }

@@ -12,6 +12,7 @@ import { Batch } from '../batches/kind.js';
 import { scopeOf } from '../procedures/roots.js';
 import { phasesAtWork } from '../procedures/at-work.js';
 import { Phase } from '../procedures/kind.js';
+import { promptAges } from '../procedures/prompt-ages.js';
 import { requireSite } from '../plant/kind.js';
 import { sign } from '../recipes/signature.js';
 import { ActiveStepBody, type ActiveStepDeps, changeActiveStep, requireElement, type SteeredKind } from './active-step.js';
@@ -98,7 +99,7 @@ export const commandRoutes = [
       const items = waiting.map((phase) => {
         const { id, unit, ...prompt } = phase.status.pendingPrompt as NonNullable<typeof phase.status.pendingPrompt>;
         const batch = store.get(Batch, params.site, phase.spec.batchRef);
-        const ageSeconds = Math.max(0, Math.floor((clock.wallMs() - Date.parse(prompt.timestamp)) / 1000));
+        const ageSeconds = Math.floor(promptAges(store).ageMs(params.site, phase.metadata.name, { id, ...prompt }, clock) / 1000);
         return { id, phase: phase.metadata.name, unit: phase.spec.unitRef, batch: phase.spec.batchRef, batchID: batch?.spec.batchID ?? '', ...prompt, engUnits: unit, ageSeconds };
       });
       items.sort((a, b) => compareKeys(promptKey(a), promptKey(b)));
