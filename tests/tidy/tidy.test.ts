@@ -127,3 +127,63 @@ t.test('tidy: sources name no machine and no unfinished work', async (t) => {
   }
   t.same(found, [], 'finish it, or say what is missing in the closing note');
 });
+
+/**
+ * Files in which instants of the wall clock are subtracted or compared, and why that is no elapsed time. Everywhere else a
+ * `Stopwatch` or `Deadline` of src/platform/base/elapsed.ts is asked, in the runtime the monotonic clock: nothing starts, holds,
+ * fails, expires or repeats because somebody set the clock (D-C-07).
+ */
+const INSTANTS: Readonly<Record<string, string>> = {
+  'src/domains/access/api-keys.ts': 'the end of a key is an instant that a person has named',
+  'src/domains/access/lockouts.ts': 'release 0.1.0 kept the instant alone; what is left of it is bounded by the longest lock',
+  'src/domains/access/session-token.ts': 'claims of a token of another start, or of another issuer, name instants',
+  'src/domains/access/sessions.ts': 'release 0.1.0 kept instants alone; both lie in the past of the same record',
+  'src/domains/alarms/alarm-channel.ts': 'what a new listener is told of resolved alarms; nothing is decided by it',
+  'src/domains/alarms/metrics-routes.ts': 'the window of a report, as the reader has asked',
+  'src/domains/alarms/metrics.ts': 'figures over recorded instants',
+  'src/domains/alarms/reconciler.ts': 'age of a resolved alarm when it is first seen; from then on a Deadline',
+  'src/domains/alarms/standing-then.ts': 'which alarms stood at an instant that the reader names',
+  'src/domains/batches/recovery.ts': 'the length of an interruption as it is told; nothing is decided by it',
+  'src/domains/historian/recording.ts': 'what was found at the start, against the start',
+  'src/domains/procedures/prompt-ages.ts': 'age of a prompt when it is first seen; from then on a Stopwatch',
+  'src/domains/rehearsal/rehearsal.ts': 'both instants are of the one clock of the rehearsal, which nobody sets',
+  'src/platform/base/instant.ts': 'the first and last instant that a record can hold',
+  'src/platform/base/moment.ts': 'this is where time between two lives of the process is judged',
+  'src/platform/base/term.ts': 'this is where time between two lives of the process is judged',
+  'src/platform/history/history.ts': 'age of the oldest waiting sample, shown only',
+  'src/platform/history/sampler.ts': 'this is where a step of the clock is found, so that it becomes a gap',
+  'runtime/chart/phase-set.ts': 'real time beside plant time: the monotonic clock under that name',
+  'runtime/io/simulation/group.ts': 'the name `nowMs` is given instants and monotonic time; what is compared is monotonic',
+};
+
+const INSTANT = String.raw`(?:[\w.#]*\bwallMs(?:\(\))?|Date\.now\(\)|Date\.parse\((?:[^()]|\([^()]*\))*\))`;
+const OPERATOR = String.raw` (?:-|<|>|<=|>=) `;
+
+/** Lines that subtract or compare an instant, or a name that was given one in the same file. */
+function instantsReckoned(file: string): string[] {
+  const lines = readFileSync(path.join(ROOT, file), 'utf8')
+    .split('\n')
+    .map((line) => line.replace(/\/\/ .*$/, '').replace(/^\s*\/?\*.*$/, ''));
+  const given = lines.flatMap((line) => {
+    const match = new RegExp(String.raw`(?:const|let|readonly|this\.)? ?(#?\w+) = (?:Math\.\w+\()?${INSTANT}\)?;?$`).exec(line.trim());
+    return match ? [match[1]] : [];
+  });
+  const names = given.length === 0 ? INSTANT : `(?:${INSTANT}|(?:this\\.)?(?:${given.join('|')})\\b)`;
+  const reckoned = new RegExp(`${names}\\)?${OPERATOR}|${OPERATOR}\\(?${names}`);
+  return lines.flatMap((line, at) => (reckoned.test(line) ? [`${file}:${at + 1}: ${line.trim()}`] : []));
+}
+
+t.test('tidy: elapsed time is not the difference of two instants', async (t) => {
+  const found = FILES.filter((file) => !file.startsWith('src/console/')).flatMap(instantsReckoned);
+  const fileOf = (line: string): string => line.slice(0, line.indexOf(':'));
+  t.same(
+    found.filter((line) => !(fileOf(line) in INSTANTS)),
+    [],
+    'ask a Stopwatch or Deadline; where two instants are meant, say so in the list with the reason',
+  );
+  t.same(
+    Object.keys(INSTANTS).filter((file) => !found.some((line) => fileOf(line) === file)),
+    [],
+    'the list has only what is there',
+  );
+});
