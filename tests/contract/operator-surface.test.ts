@@ -2,6 +2,7 @@
  * The operator surface as a customer tries it: real accounts, real unit runtimes, real streams over sockets. What single
  * parts do with a runtime that the test holds is in tests/domains/tags and tests/domains/alarms; here nothing is replaced.
  */
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import t from 'tap';
 import { EventClient, refusal, SocketClient } from '../platform/stream/clients.js';
 import type { Received } from '../platform/stream/scripted.js';
@@ -440,4 +441,115 @@ t.test('SSE-03 SSE-04 SSE-05 SSE-07 SSE-08 SSE-12 SSE-13: an event stream goes o
     const sessions = (await admin.get('/api/v1/auth/sessions')).body as { username: string; streams: number }[];
     return sessions.find((session) => session.username === viewer.username)?.streams === 0;
   });
+});
+
+t.test('AUTH-07 AUTH-17 AUTH-19 AUTH-32 AUTH-33 GEN-15: who may do what is the same in the policy, in `me` and at the routes of tags and keys', async (t) => {
+  const rank = ['read', 'operate', 'operate-lead', 'engineer', 'supervise', 'admin'];
+  const { actions } = (await admin.get('/api/v1/auth/policy')).body as { actions: { action: string; tier: string; routes: { method: string; path: string }[] }[] };
+  const may = async (who: Client): Promise<string[]> => (await who.get('/api/v1/auth/me')).body.actions;
+  for (const [who, tier] of [
+    [viewer, 'read'],
+    [operator, 'operate'],
+    [engineer, 'engineer'],
+  ] as const)
+    t.same(
+      await may(who),
+      actions
+        .filter((entry) => rank.includes(entry.tier) && rank.indexOf(entry.tier) <= rank.indexOf(tier))
+        .map(({ action }) => action)
+        .sort(),
+      `${tier} and what lies below it, nothing else`,
+    );
+  const all = await may(admin);
+  t.same(
+    actions.filter(({ action, tier }) => tier !== 'none' && tier !== 'self' && !all.includes(action)),
+    [],
+    'an administrator holds every permission, those outside the tiers too',
+  );
+  for (const [action, tier] of Object.entries({ 'tag:read': 'read', 'tag:browse': 'read', 'tag:write': 'operate', 'command:send': 'operate' }))
+    t.equal(actions.find((entry) => entry.action === action)?.tier, tier, action);
+  const routes = actions.flatMap((entry) => entry.routes.map(({ method, path }) => `${method} ${path}`));
+  t.equal(new Set(routes).size, routes.length, 'AUTH-13: a route has one action');
+  for (const who of [engineer, await test.as('supervisor')]) {
+    t.match(await who.get('/api/v1/mes/apikeys'), { status: 403, body: { action: 'apikey:list' } });
+    t.match(await who.post('/api/v1/mes/apikeys', { name: 'mine', site: SITE }), { status: 403, body: { action: 'apikey:create' } });
+    t.match(await who.delete('/api/v1/mes/apikeys/mine'), { status: 403, body: { action: 'apikey:delete' } });
+  }
+});
+
+t.test('KEY-02 KEY-03 KEY-05 KEY-06 KEY-07 AUTH-07: a key is told once, opens the MES routes of its site, and nothing after it was revoked', async (t) => {
+  const keys = '/api/v1/mes/apikeys';
+  const orders = `/api/v1/mes/sites/${SITE}/work-orders`;
+  const made = await admin.post(keys, { name: 'once', site: SITE });
+  t.match(made, { status: 201, body: { name: 'once', site: SITE, key: String } });
+  for (const path of [keys, `${keys}/once`, '/api/v1/audit?limit=50', '/api/v1/search?q=once']) {
+    const { status, text } = await admin.get(path);
+    t.equal(status, 200);
+    t.notOk(text.includes(made.body.key), path);
+  }
+  t.match(await admin.post(keys, { name: 'once', site: SITE }), { status: 409 }, 'asking again does not tell it');
+  const { key } = made.body;
+  t.equal((await test.request('GET', orders, { key })).status, 200);
+  t.match(await test.request('GET', orders.replace(SITE, 'south'), { key }), { status: 403 });
+  t.equal((await test.request('GET', orders, { token: key })).status, 401, 'a key is no bearer token');
+  t.equal((await admin.delete(`${keys}/once`)).status, 204);
+  t.equal((await test.request('GET', orders, { key })).status, 401);
+});
+
+t.test('GEN-03 NONCE-13 ERR-17 ERR-18 LIMIT-06: frames carry no nonce and may repeat; tags come every 200 ms on both transports', async (t) => {
+  const socket = await openSocket(t, operator);
+  await setMode('tic101', 'Manual');
+  const write = { type: 'write', requestId: 'same', site: SITE, unit: 'rx101', address: 'tic101.sp', value: 20 };
+  for (let turn = 0; turn < 3; turn++) t.match(await socket.ask(write), { type: 'result', requestId: 'same', ok: true });
+  t.match(await socket.ask({ ...write, address: 'tic101.pv' }), { type: 'error', code: 'read_only_tag', requestId: 'same' }, 'a refusal of the gateway is an error frame');
+  const gaps = async (next: () => Promise<Received>): Promise<number[]> => {
+    const times: number[] = [];
+    while (times.length < 12) {
+      const { type, data = {}, address = data.address, replay = data.replay } = await next();
+      if ((type ?? data.type) === 'tag' && address === 'tic101.sp' && replay !== true) times.push(performance.now());
+    }
+    return times.slice(1).map((time, at) => time - (times[at] as number));
+  };
+  const mean = (times: readonly number[]): number => times.reduce((sum, time) => sum + time, 0) / times.length;
+  socket.send({ type: 'subscribe', id: 'period', channel: 'tags', filter: { site: SITE, unit: 'rx101', addressPattern: 'tic101.sp' } });
+  const events = await openEvents(t, viewer, '?channel=tags&unit=rx101');
+  const [overSocket, overEvents] = await Promise.all([gaps(() => socket.next()), gaps(() => events.next())]);
+  // never quicker; slower only as far as a loaded machine is
+  for (const times of [overSocket, overEvents]) t.ok(mean(times) > 180 && mean(times) < 400, `${mean(times)} ms`);
+});
+
+t.test('LIMIT-05 STREAM-24: the eleventh stream of one address is refused, whatever the ten are', async (t) => {
+  const open: { close(): void }[] = [];
+  let refused: Received | undefined;
+  while (refused === undefined && open.length < 12) {
+    const one =
+      open.length % 2 === 0 ? SocketClient.open(url, viewer.token) : EventClient.open(url, `${AT}/events/sse?channel=cmhealth`, { Authorization: `Bearer ${viewer.token}` });
+    await one.then(
+      (stream) => open.push(stream),
+      (fault) => (refused = fault),
+    );
+  }
+  t.match(refused, { status: 429, body: { code: 'too_many_streams', limit: 10 } });
+  t.ok(open.length <= 10);
+  for (const stream of open) stream.close();
+});
+
+t.test('GEN-16 GEN-17: the gateway is the only door: the process listens on its port and nowhere else', { skip: process.platform !== 'linux' }, async (t) => {
+  const inodes = new Set(
+    readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/self/fd/${fd}`))?.[1] ?? [];
+      } catch {
+        return []; // closed in the meantime
+      }
+    }),
+  );
+  const listening = ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/self/net/${table}`, 'latin1')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter((columns) => columns[3] === '0A' && inodes.has(columns[9] ?? '')) // 0A: TCP_LISTEN
+      .map((columns) => Number.parseInt(columns[1]?.split(':')[1] ?? '', 16)),
+  );
+  t.same([...new Set(listening)], [test.port]);
 });

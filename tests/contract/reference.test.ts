@@ -1,5 +1,5 @@
 /** The reference pages are what the appliance does: a changed action name is a promise to a customer. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { REFERENCE_PAGES, routesText } from '../../src/cli/reference.js';
@@ -26,6 +26,61 @@ t.test('Q-AUTH-12, corrections to the route table: every API row names an action
     tierOf.set(action, tier);
   }
   t.equal(tierOf.get('stream:connect'), 'read', 'Q-AUTH-18');
+});
+
+const RELEASES = path.join(process.cwd(), 'tests/fixtures/releases');
+for (const version of readdirSync(RELEASES)) {
+  t.test(`VER-04 AUTH-11 HIER-14: every route of ${version} carries the action and the tier it had: role tables of deployments name them`, async (t) => {
+    const rows = new Set(routesText().trimEnd().split('\n'));
+    const then = readFileSync(path.join(RELEASES, version, 'routes.txt'), 'utf8')
+      .trimEnd()
+      .split('\n');
+    t.ok(then.length > 200);
+    t.same(
+      then.filter((row) => !rows.has(row)),
+      [],
+    );
+  });
+}
+
+/** Parts of the contract that this version does not serve yet; the list only gets shorter. */
+const LATER =
+  /^\/api\/v1\/(servers|changerequests|change-control|discovery|import|qualify|admin|system\/(power-capabilities|changerequest-backends|services)|sites\/\{site\}\/(outage|return|change-control|changerequests|trace|units\/\{name\}\/(failover|mtp-services)|iomodules\/\{name\}\/discover))/;
+
+t.test('GEN-09 GEN-20 GEN-21 GEN-22 GEN-27 GEN-28 HIER-14 ROUTE-01: the families of the contract are served where it says, with actions of one form', async (t) => {
+  const rows = routesText()
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('\t') as [string, string, string, string]);
+  const at = new Map(rows.map(([method, route, action, tier]) => [`${method} ${route}`, `${action} ${tier}`]));
+  const site = '/api/v1/sites/{site}';
+  for (const [collection, resource, tier] of [
+    ['/api/v1/enterprises', 'enterprise', 'engineer'],
+    ['/api/v1/sites', 'site', 'engineer'],
+    [`${site}/areas`, 'area', 'engineer'],
+    [`${site}/processcells`, 'processcell', 'engineer'],
+    [`${site}/units`, 'unit', 'engineer'],
+    [`${site}/controlmodules`, 'controlmodule', 'engineer'],
+    [`${site}/iomodules`, 'iomodule', 'admin'],
+    [`${site}/controllers`, 'controller', 'admin'],
+    [`${site}/fbnetworks`, 'controlprogram', 'engineer'],
+    ['/api/v1/controlmoduletemplates', 'controlmoduletemplate', 'engineer'],
+    ['/api/v1/fbblocktypes', 'functionblocktype', 'engineer'],
+    [`${site}/recipes/master`, 'masterrecipe', 'engineer'],
+    [`${site}/phasetemplates`, 'phasetemplate', 'engineer'],
+  ] as const) {
+    const served = (method: string, one: boolean): string | undefined => at.get(`${method} ${collection}${one ? '/{name}' : ''}`);
+    t.same(
+      [served('GET', false), served('POST', false), served('GET', true), served('PUT', true), served('DELETE', true)],
+      [`${resource}:list read`, `${resource}:create ${tier}`, `${resource}:read read`, `${resource}:update ${tier}`, `${resource}:delete ${tier}`],
+      collection,
+    );
+  }
+  for (const [, route, action] of rows) {
+    if (route.startsWith('/api/')) t.match(route, /^\/api\/v1\//, 'GEN-27 VER-01');
+    if (action.startsWith('mes:')) t.match(route, /^\/api\/v1\/mes\/sites\/\{site\}\//, 'GEN-28 MES-41');
+    t.notMatch(route, LATER, 'what is served leaves the list of what is not');
+  }
 });
 
 t.test('D-CFG: every setting has its own key and environment variable', async (t) => {
