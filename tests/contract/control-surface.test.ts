@@ -358,3 +358,81 @@ t.test('D-UNIT-02: a unit without process cell is stored and not executed, and s
     'what an engineer takes out is no fault',
   );
 });
+
+t.test('HIER-08 HIER-10 CM-06 CM-07: a module and a controller are read with every field they were made with', async (t) => {
+  await did(engineer.post(TEMPLATES, { name: 'gate', moduleType: 'gate-valve', deviceClass: 'valve', symbolId: 'gate', measuredVariable: 'Flow' }));
+  const module = { name: 'gate1', parentName: 'lab', parentKind: 'Unit', templateRef: 'gate', symbolId: 'ball', measuredVariable: 'Pressure', description: 'outlet' };
+  await did(engineer.post(MODULES, module));
+  t.match((await engineer.get(`${MODULES}/gate1`)).body, { ...module, moduleType: 'gate-valve', deviceClass: 'valve' });
+  t.match(
+    await engineer.put(`${MODULES}/gate1`, { symbolId: '', measuredVariable: '' }),
+    { status: 200, body: { symbolId: 'gate', measuredVariable: 'Flow' } },
+    'those of the template',
+  );
+  const controller = { name: 'panel', displayName: 'Panel 1', nodeLabels: { 'example.com/hall': 'b' }, simulation: true };
+  t.match(await engineer.post(`${AT}/controllers`, controller), { status: 403, body: { action: 'controller:create' } });
+  t.same(await did(admin.post(`${AT}/controllers`, controller)), { name: 'panel' });
+  t.match((await engineer.get(`${AT}/controllers/panel`)).body, controller);
+});
+
+t.test('ERR-20 ERR-23 ERR-24 ERR-25 SIM-05 SIM-11 SIM-13: what engineering sends wrongly is answered with the status of the contract, and changes nothing', async (t) => {
+  const before = (await engineer.get('/api/v1/export')).text;
+  const expression = (params: object) => ({ name: 'odd', behaviors: [{ address: 'a', type: 'Expr', params }] });
+  const mapped = (addressMap?: object) => ({ ...simulated('odd'), simulation: { preset: 'simple-vessel', ...(addressMap && { addressMap }) } });
+  const loop = 'PROGRAM p VAR a : INT; END_VAR WHILE a < 3 DO a := a + 1; END_WHILE; END_PROGRAM';
+  const block = { mode: 'Signal', batchRef: '', timeoutSeconds: 0 };
+  const lost = adder('lab', { variables: [{ name: 'v', dataType: 'INT', direction: 'output' }], variableBindings: [{ variable: 'v', blockRef: 'b', portRef: 'OUT' }] });
+  for (const [what, answer, status] of [
+    ['a reason below the policy', engineer.post(`${PROGRAMS}/free/override-hot-swap`, { reason: 'short' }), 400],
+    ['a param that is no number', engineer.post(`${AT}/simulationpresets`, expression({ expr: 't', engMin: 'low' })), 400],
+    ['an expression without its text', engineer.post(`${AT}/simulationpresets`, expression({})), 400],
+    ['an unknown function', engineer.post(`${AT}/simulationpresets`, expression({ expr: 'integrate(t)' })), 400],
+    ['an unknown field of a program', engineer.post(PROGRAMS, { metadata: { name: 'odd' }, spec: adder('lab', { speed: 1 }) }), 400],
+    ['text in a program', engineer.post(PROGRAMS, { metadata: { name: 'odd' }, spec: adder('lab', { structuredText: '' }) }), 400],
+    ['the read name of the wiring', engineer.post(PROGRAMS, { metadata: { name: 'odd' }, spec: adder('lab', { dataConnections: [] }) }), 400],
+    ['a scan interval that is empty', engineer.post(PROGRAMS, { metadata: { name: 'odd' }, spec: adder('lab', { scanInterval: '' }) }), 400],
+    ['a binding to a block that is not there', engineer.post(PROGRAMS, { metadata: { name: 'odd' }, spec: lost }), 400],
+    ['a kind that nobody knows', engineer.post(APPLY, manifest('Gadget', 'odd', {})), 400],
+    ['a signal block without its signal', engineer.post(APPLY, manifest('CoordinationBlock', 'odd', block)), 400],
+    ['a command that is none', engineer.post(`${AT}/command`, { kind: 'Batch', name: 'odd', command: 'Run' }), 400],
+    ['a resource that is not there', engineer.put(`${MODULES}/nothing`, { description: 'x' }), 404],
+    ['a program that is not there', engineer.post(`${PROGRAMS}/nothing/override-hot-swap`, { reason: 'a long enough reason' }), 404],
+    ['a command to a batch that is not there', engineer.post(`${AT}/command`, { kind: 'Batch', name: 'nothing', command: 'Start' }), 404],
+    ['a name that is taken', engineer.post(MODULES, { name: 'xv101', parentName: 'rx101', templateRef: 'on-off-valve' }), 409],
+    ['a product and version that are taken', engineer.post(`${AT}/recipes/master`, { name: 'odd', spec: { productID: 'CLEAN-TRAIN', version: '1.0.0' } }), 409],
+    ['an edit of an effective recipe', engineer.put(`${AT}/recipes/master/clean-train`, { spec: { description: 'x' } }), 409],
+    ['a preset without its addresses', admin.post(IO, mapped()), 422],
+    ['a preset with an empty address', admin.post(IO, mapped({ level: '' })), 422],
+    ['text outside the dataflow subset', engineer.post(TEMPLATES, { name: 'odd', structuredText: loop }), 422],
+    ['a kind that is deliberately not applied', engineer.post(APPLY, manifest('BatchRecord', 'odd', {})), 422],
+  ] as const) {
+    const { status: got, body, text } = await answer;
+    t.equal(got, status, `${what}: ${text.slice(0, 200)}`);
+    t.match(body, { error: /\w/, status, code: /^[a-z_]+$/ }, what);
+  }
+  t.equal((await engineer.get('/api/v1/export')).text, before);
+});
+
+t.test('GEN-10 GEN-26 MES-27: reads are plain objects, manifests are documents; what belongs to a site has its namespace, enterprise and site have none', async (t) => {
+  for (const path of [
+    '/api/v1/enterprises/acme-resins',
+    '/api/v1/sites/demo',
+    `${AT}/areas/synthesis`,
+    `${AT}/processcells/resin-train`,
+    `${AT}/units/rx101`,
+    `${MODULES}/xv101`,
+  ]) {
+    const { body } = await engineer.get(path);
+    t.equal(body.name, path.split('/').at(-1));
+    for (const field of ['apiVersion', 'kind', 'metadata', 'status']) t.notOk(field in body, `${path}: ${field}`);
+  }
+  const exported = (await engineer.get('/api/v1/export')).body as { apiVersion: string; kind: string; metadata: { namespace?: string } }[];
+  const scopes = new Map(exported.map(({ kind, metadata }) => [kind, metadata.namespace]));
+  t.match(Object.fromEntries(scopes), { Area: 'site-demo', ProcessCell: 'site-demo', Unit: 'site-demo', MasterRecipe: 'site-demo' });
+  t.same([scopes.get('Enterprise'), scopes.get('Site'), scopes.get('ControlModuleTemplate')], [undefined, undefined, undefined]);
+  t.ok(
+    exported.every(({ apiVersion }) => /^[a-z]+\.lineside\.io\/v1alpha1$/.test(apiVersion)),
+    'VER-02',
+  );
+  t.match((await engineer.get('/api/v1/sites/demo')).body, { namespace: 'site-demo' });
+});

@@ -123,7 +123,7 @@ t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and 
   t.equal(await box.end('SIGTERM'), 0);
 });
 
-t.test('D-CFG: a second instance on the same data directory is refused; SIGTERM ends with 0 within 3 s in the middle of a batch', async (t) => {
+t.test('NONCE-12 LIMIT-02 D-CFG: a second instance on the same data directory is refused; SIGTERM ends with 0 within 3 s in the middle of a batch', async (t) => {
   const box = await applianceProcess({ environment: ENVIRONMENT, bare: true });
   t.teardown(async () => {
     await box.end('SIGKILL');

@@ -125,13 +125,14 @@ t.test('RECIPE-25, RECIPE-26, RECIPE-27, RECIPE-32: revert makes a new revision,
   );
 });
 
-t.test('RECIPE-28, RECIPE-29, RECIPE-30, RECIPE-31: a new version is bumped over the product family', async (t) => {
+t.test('RECIPE-28, RECIPE-29, RECIPE-30, RECIPE-31, LIMIT-17: a new version is bumped over the product family', async (t) => {
   t.match(await engineer.post(`${MASTER}/p-9/new-version`, { bump: 'minor' }), {
     status: 201,
     headers: { location: `${MASTER}/p-9-v1-1-0` },
     body: { name: 'p-9-v1-1-0', phase: 'Draft', revision: 1, spec: { version: '1.1.0' }, labels: { 'lineside.io/derived-from': 'p-9' } },
   });
   t.match(await engineer.post(`${MASTER}/p-9-v1-1-0/new-version`), { status: 201, body: { name: 'p-9-v2-0-0' } });
+  t.match(await engineer.post(`${MASTER}/p-9/new-version`, { bump: 'huge' }), { status: 400, body: { field: 'bump', allowed: ['major', 'minor', 'patch'] } });
   await engineer.post(MASTER, { name: 'loose' });
   t.match(await engineer.post(`${MASTER}/loose/new-version`), { status: 400, body: { code: 'no_product_id' } });
   await engineer.post(MASTER, { name: 'p-9-v2-0-1', spec: {} });

@@ -8,7 +8,7 @@ import { expandIPv6, sourceKey } from '../../../src/platform/base/ip-address.js'
 import { RateLimiter } from '../../../src/platform/http/rate-limit.js';
 import { created, ok, routesFor, withRevision } from '../../../src/platform/http/route.js';
 import { TrustedProxies } from '../../../src/platform/http/source-ip.js';
-import { type GatewayTest, startGatewayTest } from '../../support/gateway.js';
+import { type GatewayTest, startGatewayTest, PASSWORD } from '../../support/gateway.js';
 import { TestClock } from '../../support/test-clock.js';
 
 interface Deps {
@@ -153,7 +153,7 @@ t.test('NONCE-06, NONCE-09, Q-NONCE-02, Q-NONCE-03: a nonce is spent at admissio
   t.same(spends, []);
 });
 
-t.test('NONCE-14, LIMIT-01, D-NONCE-01: the window is ten minutes exactly and survives a restart', async (t) => {
+t.test('NONCE-11, NONCE-14, LIMIT-01, D-NONCE-01: the window is ten minutes exactly and survives a restart', async (t) => {
   const first = await startGatewayTest({ routes: () => [rows()], settings: { accessTokenLifetimeMs: 60 * 60_000 } });
   const nonce = randomUUID();
   const engineer = await first.as('engineer');
@@ -352,6 +352,20 @@ t.test('AUTH-10, AUTH-12, AUTH-14 to AUTH-21: shipped roles, tiers and the role 
   );
   t.equal((await (await test.as('engineer')).get('/api/v1/auth/policy')).status, 403, 'AUTH-28');
   await t.rejects(startGatewayTest({ settings: { roles: [{ group: 'x', grant: ['no:such'], deny: [] }] } }), { message: /unknown action no:such/ });
+});
+
+t.test('AUTH-20, AUTH-27: the prefix of a deployment names its groups, and auth/config tells it with the policy of reasons', async (t) => {
+  const { test } = await start(t, { settings: { groupPrefix: 'brewery' } });
+  t.match((await test.request('GET', '/api/v1/auth/config')).body, { groupPrefix: 'brewery', reasonMinLength: 10, reasonMaxLength: 1024 });
+  const engineer = await test.as('engineer', 'site-north');
+  t.match((await engineer.get('/api/v1/auth/me')).body, {
+    groups: ['brewery-engineer', 'brewery-site-north'],
+    tiers: ['read', 'operate', 'operate-lead', 'engineer'],
+    sites: ['north'],
+  });
+  t.equal((await engineer.get('/api/v1/sites/south/things')).status, 403);
+  const { status } = await (await test.as('admin')).post('/api/v1/auth/users', { username: 'otto', password: PASSWORD, displayName: 'Otto', groups: ['lineside-operator'] });
+  t.equal(status, 400, 'groups of another prefix are none');
 });
 
 t.test('Q-ERR-03: unknown path 404, wrong method 405 with Allow, HEAD, OPTIONS, decoded once', async (t) => {

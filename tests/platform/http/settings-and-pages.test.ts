@@ -12,7 +12,7 @@ function folder(t: { teardown(call: () => unknown): void }, config?: string): st
   return dir;
 }
 
-t.test('GEN-07, AUTH-03, REASON-02, NONCE-04, NONCE-14: the defaults', async (t) => {
+t.test('GEN-07, AUTH-03, REASON-02, NONCE-04, NONCE-14, LIMIT-16: the defaults', async (t) => {
   const settings = readSettings([], {}, folder(t));
   t.match(settings, {
     httpPort: 8090,
@@ -25,6 +25,7 @@ t.test('GEN-07, AUTH-03, REASON-02, NONCE-04, NONCE-14: the defaults', async (t)
     antiReplayEntriesMax: 500_000,
     bodyBytesMax: 1048576,
     streamsPerSourceMax: 10,
+    stLoopLimit: 10_000,
     operatingMode: 'production',
     storageReserveBytes: 512 * 1024 * 1024,
     demoEnabled: false,

@@ -147,7 +147,7 @@ t.test('STREAM-01: the number is written right-aligned into its hole, whatever i
   }
 });
 
-t.test('STREAM-10 STREAM-14 STREAM-25 EVT-12 EVT-13 EVT-15: 256 frames wait, more are shed, and every gap accounts exactly for the numbers below it', async (t) => {
+t.test('LIMIT-04 STREAM-10 STREAM-14 STREAM-25 EVT-12 EVT-13 EVT-15: 256 frames wait, more are shed, and every gap accounts exactly for the numbers below it', async (t) => {
   const wire = new ScriptedWire();
   const subscriber = new Subscriber(wire, webSocketEncoding);
   const live = () => {
@@ -470,7 +470,7 @@ t.test('EVT-02 EVT-03 EVT-04 STREAM-06 STREAM-08: events leave in the turn they 
   ]);
 });
 
-t.test('EVT-09 EVT-10: a resolved alarm is replayed for 15 minutes, a deleted one is forgotten at once', async (t) => {
+t.test('LIMIT-09 EVT-09 EVT-10: a resolved alarm is replayed for 15 minutes, a deleted one is forgotten at once', async (t) => {
   const { clock, hub, open } = plant();
   const replayed = () => {
     const { wire, connection } = open();
@@ -720,7 +720,7 @@ t.test('SSE-12: a new plan keeps the change numbers of tags that stayed the same
   );
 });
 
-t.test('STREAM-13 STREAM-19 STREAM-20: expiry and inactivity are noticed within 50 seconds, revocation at once', async (t) => {
+t.test('LIMIT-08 STREAM-13 STREAM-19 STREAM-20: expiry and inactivity are noticed within 50 seconds, revocation at once', async (t) => {
   const { clock, sessions, hub, open } = plant();
   hub.start();
   const expiring = open('websocket', person({ expiresAtMs: clock.wallMs() + 26_000, sessionId: 's1' }));

@@ -146,7 +146,7 @@ t.test('SSE-09 SSE-16 STREAM-13: the end of the session is said, then the stream
   t.equal(plant.hub.streamCount('127.0.0.1'), 0);
 });
 
-t.test('SSE-17: a comment keeps the stream alive every 25 seconds, and takes no number', async (t) => {
+t.test('LIMIT-07 SSE-17: a comment keeps the stream alive every 25 seconds, and takes no number', async (t) => {
   const { clock, open, alarm } = await gateway(t);
   const client = await open('?channel=alarms');
   clock.advance(25_000);

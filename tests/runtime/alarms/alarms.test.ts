@@ -296,7 +296,7 @@ class SlowUnit {
 
 const POLL_MS = 10_000;
 
-t.test('ADEF-21: an alarm comes within 10 s and its debounce and goes within 10 s of the input, however seldom the unit scans', async (t) => {
+t.test('LIMIT-10 ADEF-21: an alarm comes within 10 s and its debounce and goes within 10 s of the input, however seldom the unit scans', async (t) => {
   for (const scanMs of [100, 5000, 5100, 7300, 9900, 10_000, 30_000, 60_000]) {
     for (const debounceMs of [0, 1000, 3000, 12_000, 61_000]) {
       // what a network calculates is as old as its scan: a unit of at most 10 s, which is what the contract allows
