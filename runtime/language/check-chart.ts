@@ -13,6 +13,7 @@ import { declareAssigned } from './infer.js';
 import { parseAction, parseCondition } from './parser.js';
 import { lookUp, type NameFacts, stepMembers, type TagTable, type TextScope } from './scope.js';
 import { parseDuration } from './time-text.js';
+import { undoneWrites } from './undone-writes.js';
 import { callsIn, expressionsIn, ownExpressions, statementsIn } from './walk.js';
 
 export type { ChartDiagnostic } from './chart-structure.js';
@@ -74,6 +75,7 @@ export function checkPhaseCharts(spec: PhaseText, environment: PhaseEnvironment)
     ...checkReferences(spec, names),
     ...charts.flatMap((chart) => checkOne(chart, { names, tag, member: chart.member, chart: chart.name, edgeLocalHold: spec.edgeLocalHold ?? true })),
     ...unusedVariables(charts, names, spec),
+    ...undoneWrites(spec).map(({ step, message }) => chartFault('write-not-repeated', message, { chart: 'running', step }, 'warning')),
   ];
 }
 

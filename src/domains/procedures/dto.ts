@@ -5,10 +5,10 @@ import type { Condition, Resource } from '../../platform/store/resource.js';
 import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/blocked-by.js';
 import { heldBy } from '../batches/holds.js';
 import { elementIndex } from '../batches/element-index.js';
-import { type ElementStatus, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, withdrawnMembers } from './kind.js';
+import { type ElementStatus, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, templateNotes } from './kind.js';
 
 export function templateBody({ metadata, spec, ...resource }: Resource): unknown {
-  const notes = resource.kind === PhaseTemplate.kind ? withdrawnMembers(spec as PhaseTemplateSpec) : [];
+  const notes = resource.kind === PhaseTemplate.kind ? templateNotes(spec as PhaseTemplateSpec) : [];
   return { name: metadata.name, spec, ...(notes.length > 0 ? { notes } : {}), ...metadataBody({ metadata, spec, ...resource }) };
 }
 

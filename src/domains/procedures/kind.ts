@@ -3,6 +3,7 @@
  * decisions 1.7, 2.1, 2.2). A resource carries the fields of its template, frozen at creation, plus where it stands.
  */
 import * as v from 'valibot';
+import { undoneWrites } from '../../../runtime/language/undone-writes.js';
 import type { ChartName, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import type { State } from '../../../runtime/vocabulary/states.js';
@@ -189,6 +190,17 @@ export function withdrawnMembers({ autoRestartWithinSeconds }: { readonly autoRe
   return [`autoRestartWithinSeconds ${autoRestartWithinSeconds} has no effect: after a restart what was running is held and waits for a person`];
 }
 
+const notesOf = new WeakMap<object, readonly string[]>();
+
+/** What to think of before the template runs; kept with the spec, because every read of the template shows it. */
+export function templateNotes(spec: PhaseTemplateSpec): readonly string[] {
+  const known = notesOf.get(spec);
+  if (known) return known;
+  const notes = [...withdrawnMembers(spec), ...undoneWrites(spec as Parameters<typeof undoneWrites>[0]).map(({ message }) => message)];
+  notesOf.set(spec, notes);
+  return notes;
+}
+
 const SEQUENCE_FIELDS = {
   description: Text,
   /** `equipment`: eligible for ad-hoc execution. */
@@ -355,7 +367,7 @@ export const PhaseTemplate: Kind<PhaseTemplateSpec, NoStatus> = {
   path: 'phasetemplates',
   spec: PhaseTemplateSpec,
   initialStatus: () => ({}),
-  warnings: withdrawnMembers,
+  warnings: templateNotes,
   admit: admitPhaseTemplate,
   companions: templateEdited('PhaseTemplate'),
   refuseDelete: refuseTemplateDelete,

@@ -411,3 +411,18 @@ t.test('every chart of the demonstration plant is free of errors', async (t) => 
   for (const { kind, metadata, spec } of procedures)
     t.same(checkProceduralChart(spec.chart, kind.replace('Template', '') as ChartLevel, { parameters: spec.parameters, outputs: spec.outputs, template }), [], metadata.name);
 });
+
+t.test('Decisions 2.1, 2.4: a write that the holding chart takes back and Restart does not repeat is warned of', async (t) => {
+  const roles = [{ name: 'outlet', requiredType: 'valve', required: true }];
+  const steps = (more: object = {}) => [{ name: 'open', initial: true, actionST: "WRITE('outlet.cmd', TRUE);", ...more }, { name: 'done' }];
+  const transitions = [{ from: 'open', to: 'done', conditionST: "READ('outlet.opened')" }];
+  const shut = { steps: [{ name: 'shut', actionST: "WRITE('OUTLET.CMD', FALSE);" }] };
+  const warned = (spec: object) => codes({ roles, transitions, ...spec }).filter((code) => code.includes('write-not-repeated'));
+  t.same(warned({ steps: steps(), charts: { holding: shut } }), ['warning write-not-repeated']);
+  t.same(warned({ steps: steps({ rerunOnRestart: true }), charts: { holding: shut } }), []);
+  t.same(warned({ steps: steps({ actionMode: 'cyclic' }), charts: { holding: shut } }), []);
+  t.same(warned({ steps: steps(), restartStep: 'open', charts: { holding: shut } }), []);
+  t.same(warned({ steps: steps(), charts: { holding: shut, restarting: { steps: [{ name: 'again', actionST: "WRITE('outlet.cmd', TRUE);" }] } } }), []);
+  t.same(warned({ steps: steps(), charts: { holding: { steps: [{ name: 'keep', actionST: "WRITE('outlet.cmd', TRUE);" }] } } }), [], 'the same value takes nothing back');
+  t.same(warned({ steps: steps(), charts: { stopping: shut } }), [], 'who is stopped does not come back');
+});
