@@ -78,7 +78,12 @@ t.test('BATCH-05 MES-06 MES-09 MES-54: what a batch is asked for is checked wher
   t.match(await engineer.post(MASTER, { name: 'odd', spec: { batchSize: [] } }), { status: 400, body: { field: 'spec.batchSize' } });
 
   const made = await did(make({ batchID: ' B-7 ', scheduledStartTime: '2026-01-31T10:00:00+02:00', parameters: [{ name: 'DWELLTIME', value: '2' }] }), 201);
-  t.match(made, { batchID: 'B-7', spec: { scheduledStartTime: '2026-01-31T08:00:00.000Z' } });
+  t.match(made, { batchID: 'B-7', recordPending: false, spec: { scheduledStartTime: '2026-01-31T08:00:00.000Z' } });
+  t.match(
+    made.parameterValues.find(({ name }: Body) => name === 'dwellTime'),
+    { value: '2', source: 'override' },
+    'decisions 1.7: what it would start with, resolved',
+  );
   t.match(
     (await viewer.post(`${AT}/batches/preflight`, { batch: made.name })).body.parameters.find(({ name }: Body) => name === 'dwellTime'),
     { value: '2', source: 'override' },

@@ -54,7 +54,16 @@ t.test('ADR 0029, ADR 0030: what waits for a device names it; its reset is one r
   t.equal(await tag('fault'), true, 'a refusal changes nothing');
   const reset = await api.post(RESET, { moves: true, reason: 'looked at the valve' });
   t.match(reset, { status: 200, body: { controlModule: 'xv105', reset: ['v'] } });
-  await plant.until(batch, 'Complete');
+  const ended = await plant.until(batch, 'Complete');
+  t.equal(ended.recordPending, ended.recordRef === '', 'who is too early for the record is told so');
+  t.notOk(
+    (
+      await plant.look('the record is there', async () => {
+        const body = await plant.batch(batch);
+        return { done: body.recordRef === '' ? undefined : body, seen: body.phase };
+      })
+    ).recordPending,
+  );
 
   const records = await plant.audit(reset, 2);
   t.match(

@@ -1,14 +1,16 @@
 /** What is served of a batch (decisions 1.7, 3.9). */
 import { batchCommands } from '../../../runtime/vocabulary/transitions.js';
+import { Refusal } from '../../platform/base/refusal.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { Procedure } from '../procedures/kind.js';
-import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
+import { type ParameterValue, Procedure } from '../procedures/kind.js';
+import { ControlRecipe, MasterRecipe, type MasterRecipeSpec } from '../recipes/kind.js';
 import { batchBlockedBy, blockedBecause, type BlockedWorld, type Blocker } from './blocked-by.js';
 import { batchOutputs } from './batch-outputs.js';
 import { hasActiveFailure, heldBy } from './holds.js';
 import { elementIndex } from './element-index.js';
-import type { BatchSpec, BatchStatus } from './kind.js';
+import { type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
+import { batchParameters } from './parameters.js';
 import { recoveryBody } from './recovery.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
@@ -30,7 +32,7 @@ export function batchDto(batch: BatchResource, read: StoreReader, world: Blocked
       controlRecipe: status.controlRecipe,
     },
     allocations: status.allocations,
-    parameterValues: status.parameterValues,
+    parameterValues: status.phase === 'Pending' && recipe ? valuesAhead(recipe.spec, spec) : status.parameterValues,
     outputs: status.outputs ?? batchOutputs(world.store, site, name),
     procedure: { name: status.procedure, state: read.get(Procedure, site, status.procedure)?.status.state ?? '' },
     validCommands: batchCommands(status.phase, { heldInside: status.heldInside, pausedInside: status.pausedInside === true, failureActive: hasActiveFailure(status) }),
@@ -47,6 +49,16 @@ export function batchDto(batch: BatchResource, read: StoreReader, world: Blocked
     ...(status.recovery ? { recovery: recoveryBody(status) } : {}),
     spec,
   };
+}
+
+/** What a pending batch would start with (decisions 1.7): its own values, those of the formula, scaled; none while they do not fit. */
+function valuesAhead(recipe: MasterRecipeSpec, spec: BatchSpec): readonly ParameterValue[] {
+  try {
+    return batchParameters(recipe, spec);
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    return [];
+  }
 }
 
 export function batchItem(batch: BatchResource, _read: StoreReader, world: BlockedWorld): Record<string, unknown> {
@@ -71,6 +83,8 @@ function itemOf({ spec, status, metadata }: BatchResource, blockedBy: readonly B
     ...heldBy(status.holds),
     blockedBecause: blockedBecause(blockedBy),
     recordRef: status.recordRef,
+    // it has ended, and its record, which is made of what is on disk, comes in a moment
+    recordPending: isFinalBatch(status.phase) && status.recordRef === '',
     startedAt: status.startedAt,
     endedAt: status.endedAt,
     labels: metadata.labels,
