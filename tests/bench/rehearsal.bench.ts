@@ -26,7 +26,7 @@ try {
   for (let round = 0; round < ROUNDS; round += 1) {
     delay.reset();
     delay.enable();
-    const { status, body, text } = await plant.api.post(`${SITE}/recipes/master/resin-a/rehearse`, { seed: 1 });
+    const { status, body, text } = await plant.api.post(`${SITE}/recipes/master/resin-a/rehearse`, { seed: 1, waitSeconds: 75 });
     delay.disable();
     if (status !== 200 || body.outcome !== 'Complete') throw new Error(`the rehearsal did not complete: ${status} ${text.slice(0, 500)}`);
     answers.push(body as Answer);

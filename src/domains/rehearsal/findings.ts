@@ -44,6 +44,12 @@ export interface RehearsedAlarm {
 
 export type RehearsalOutcome = 'Complete' | 'Stopped' | 'Aborted' | 'Failed' | 'Held' | 'Paused' | 'TimeLimit' | 'WallLimit' | 'NotStarted';
 
+/** Told while it runs. */
+export interface RehearsalProgress {
+  /** Plant time since Start, in s. */
+  readonly progress: number;
+}
+
 export interface RehearsalFindings {
   /** It is Complete, and every check holds. */
   readonly ok: boolean;

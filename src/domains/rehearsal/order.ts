@@ -35,6 +35,9 @@ const WALL_MS_MAX = 60_000;
 const REHEARSABLE = ['Draft', 'Approved', 'Released', 'Effective'];
 
 const { formulaName, quantity, parameters, equipment } = BatchSpec.entries;
+const WAIT_SECONDS_DEFAULT = 1.5; // a request is answered within 2 s
+const WAIT_SECONDS_MAX = 75; // the wall limit of a rehearsal, and what its threads are given beyond it
+
 export const RehearsalBody = v.strictObject({
   formulaName,
   quantity,
@@ -46,6 +49,8 @@ export const RehearsalBody = v.strictObject({
   seed: v.optional(v.pipe(v.number(), v.integer())),
   /** Of plant time. */
   limitSeconds: v.optional(v.pipe(v.number(), v.minValue(1), v.maxValue(PLANT_SECONDS_MAX)), PLANT_SECONDS_DEFAULT),
+  /** Of wall time, in which the request waits for the findings; they are read afterwards otherwise. */
+  waitSeconds: v.optional(v.pipe(v.number(), v.minValue(0), v.maxValue(WAIT_SECONDS_MAX)), WAIT_SECONDS_DEFAULT),
 });
 export type RehearsalBody = v.InferOutput<typeof RehearsalBody>;
 

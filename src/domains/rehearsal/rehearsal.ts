@@ -42,6 +42,8 @@ const SETTLING_MS = 2000;
 /** A batch settles within a few looks; more in one instant would be a fault of ours. */
 const LOOKS_MAX = 1000;
 const ELEMENTS = [Procedure, UnitProcedure, Operation, Phase] as const;
+/** Wall time between two words on how far it has come. */
+const PROGRESS_EVERY_MS = 200;
 /** Outputs of alarm blocks behind the second limit. */
 const SEVERE = ['HH', 'LL'];
 const ALWAYS_ASSUMED = [
@@ -53,8 +55,8 @@ const ALWAYS_ASSUMED = [
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
-export async function rehearse(order: RehearsalOrder, plant: PlantSide, monoMs: () => number): Promise<RehearsalFindings> {
-  const rehearsal = new Rehearsal(order, plant, monoMs);
+export async function rehearse(order: RehearsalOrder, plant: PlantSide, monoMs: () => number, progress?: (plantSeconds: number) => void): Promise<RehearsalFindings> {
+  const rehearsal = new Rehearsal(order, plant, monoMs, progress);
   await rehearsal.prepare();
   return rehearsal.findings(await rehearsal.run());
 }
@@ -83,7 +85,11 @@ class Rehearsal {
   /** Plant time of the next look that the batch controller has asked for. */
   #lookAtMs = Number.POSITIVE_INFINITY;
 
-  constructor(order: RehearsalOrder, plant: PlantSide, monoMs: () => number) {
+  readonly #progress: ((plantSeconds: number) => void) | undefined;
+  #toldMonoMs = 0;
+
+  constructor(order: RehearsalOrder, plant: PlantSide, monoMs: () => number, progress?: (plantSeconds: number) => void) {
+    this.#progress = progress;
     this.#order = order;
     this.#plant = plant;
     this.#monoMs = monoMs;
@@ -156,9 +162,16 @@ class Rehearsal {
     const untilMs = Math.min(this.#startMs + this.#order.plantMsMax, this.#lookAtMs);
     const told = await this.#plant.advance(untilMs, this.#units.takeOutbox());
     if (told.plantMs >= untilMs) this.#changed = true;
+    this.#tellProgress(told.plantMs);
     this.#hear(told);
     // what a chart has asked for is carried out in promises: the plant waits for them
     if (told.messages.some(({ message }) => message.type === 'request')) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #tellProgress(plantMs: number): void {
+    if (!this.#progress || this.#monoMs() - this.#toldMonoMs < PROGRESS_EVERY_MS) return;
+    this.#toldMonoMs = this.#monoMs();
+    this.#progress(this.#seconds(plantMs));
   }
 
   async #settle(): Promise<void> {

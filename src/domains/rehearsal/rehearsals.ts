@@ -3,7 +3,7 @@ import { MessageChannel, type TransferListItem, Worker } from 'node:worker_threa
 import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
-import type { RehearsalFindings } from './findings.js';
+import type { RehearsalFindings, RehearsalProgress } from './findings.js';
 import type { RehearsalOrder } from './order.js';
 
 const CONTROLLER = new URL('./thread.js', import.meta.url);
@@ -17,12 +17,31 @@ export interface RehearsalResult extends RehearsalFindings {
   readonly speed: number;
 }
 
+/** One rehearsal, from its begin to what is known of it afterwards. */
+export interface RehearsalRun {
+  /** What it is of: `<site>/<recipe>`. */
+  readonly of: string;
+  readonly version: string;
+  readonly limitSeconds: number;
+  readonly beganMonoMs: number;
+  /** How far it has come. */
+  plantSeconds: number;
+  result?: RehearsalResult;
+  refusal?: Refusal;
+  readonly ended: Promise<RehearsalResult>;
+}
+
+/** Runs that are kept to be read, each up to some MB of lists. */
+const KEPT_MAX = 4;
+
 export class Rehearsals {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #heapMb: number;
   #end: ((reason: string) => void) | undefined;
   #running = Promise.resolve();
+  /** The last ones, oldest first. */
+  #runs: RehearsalRun[] = [];
 
   /** `heapMb`: limit of each of the two threads. */
   constructor(parts: { readonly clock: Clock; readonly log: Log; readonly heapMb: number }) {
@@ -33,11 +52,50 @@ export class Rehearsals {
 
   /** @throws Refusal 409 while another one runs, 503 when a thread fails. */
   async run(order: () => RehearsalOrder): Promise<RehearsalResult> {
+    return this.begin('', '', order).ended;
+  }
+
+  /** @throws Refusal 409 while another one runs; what fails later is the refusal of the run. */
+  begin(of: string, version: string, order: () => RehearsalOrder): RehearsalRun {
     if (this.#end) throw conflict('rehearsal_active', 'another rehearsal runs; one at a time');
-    const began = this.#clock.monoMs();
-    const findings = await this.#findings(order());
-    const wallMs = Math.round(this.#clock.monoMs() - began);
-    return { ...findings, wallMs, speed: Math.round((10_000 * findings.plantSeconds) / Math.max(1, wallMs)) / 10 };
+    const given = order();
+    const beganMonoMs = this.#clock.monoMs();
+    const progress = (plantSeconds: number): void => {
+      run.plantSeconds = plantSeconds;
+    };
+    const ended = this.#findings(given, progress).then((findings) => {
+      const wallMs = Math.round(this.#clock.monoMs() - beganMonoMs);
+      return { ...findings, wallMs, speed: Math.round((10_000 * findings.plantSeconds) / Math.max(1, wallMs)) / 10 };
+    });
+    const run: RehearsalRun = { of, version, limitSeconds: given.plantMsMax / 1000, beganMonoMs, plantSeconds: 0, ended };
+    ended.then(
+      (result) => {
+        run.result = result;
+      },
+      (fault: unknown) => {
+        run.refusal = fault instanceof Refusal ? fault : new Refusal('unavailable', 'the rehearsal failed', { code: 'rehearsal_failed' });
+      },
+    );
+    this.#runs = [...this.#runs.filter((other) => other.of !== of), run].slice(-KEPT_MAX);
+    return run;
+  }
+
+  /** Its result once it has ended, but not for longer than that; what has failed is refused. */
+  async within(run: RehearsalRun, waitMs: number): Promise<RehearsalResult | undefined> {
+    const late = new Promise<undefined>((resolve) => {
+      const cancel = this.#clock.after(waitMs, () => resolve(undefined));
+      run.ended.then(cancel, cancel);
+    });
+    return Promise.race([run.ended, late]);
+  }
+
+  /** The last one of a recipe, while it is kept. */
+  last(of: string): RehearsalRun | undefined {
+    return this.#runs.find((run) => run.of === of);
+  }
+
+  wallMsOf(run: RehearsalRun): number {
+    return run.result?.wallMs ?? Math.round(this.#clock.monoMs() - run.beganMonoMs);
   }
 
   /** Ends the one that runs; its caller is refused. */
@@ -46,7 +104,7 @@ export class Rehearsals {
     await this.#running;
   }
 
-  #findings(order: RehearsalOrder): Promise<RehearsalFindings> {
+  #findings(order: RehearsalOrder, progress: (plantSeconds: number) => void): Promise<RehearsalFindings> {
     const { port1, port2 } = new MessageChannel();
     const plant = this.#thread(PLANT, 'rehearsal plant', { port: port2 }, [port2]);
     const controller = this.#thread(CONTROLLER, 'rehearsal controller', { order, port: port1 }, [port1]);
@@ -62,7 +120,7 @@ export class Rehearsals {
       const fail = (reason: string): void => settle(() => reject(new Refusal('unavailable', `the rehearsal failed: ${reason}`, { code: 'rehearsal_failed' })));
       const cancel = this.#clock.after(order.wallMsMax + GRACE_MS, () => fail('it did not end in time'));
       this.#end = fail;
-      controller.on('message', (findings: RehearsalFindings) => settle(() => resolve(findings)));
+      controller.on('message', (said: RehearsalFindings | RehearsalProgress) => ('progress' in said ? progress(said.progress) : settle(() => resolve(said))));
       for (const thread of threads) {
         thread.on('error', (fault) => {
           this.#log.error({ fault: fault.stack ?? fault.message, recipe: order.batch.masterRecipeRef }, 'a rehearsal failed');

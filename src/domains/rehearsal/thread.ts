@@ -19,5 +19,12 @@ const plant: PlantSide = {
   advance: (untilMs, messages) => ask({ type: 'advance', untilMs, messages }),
 };
 
-parentPort?.postMessage(await rehearse(order, plant, () => performance.now()));
+parentPort?.postMessage(
+  await rehearse(
+    order,
+    plant,
+    () => performance.now(),
+    (progress) => parentPort?.postMessage({ progress }),
+  ),
+);
 port.close();

@@ -8,7 +8,7 @@ const plant = await startPlant();
 t.teardown(() => plant.end());
 
 const MASTER = `${SITE}/recipes/master`;
-const rehearse = (recipe: string, body: object = {}): Promise<ApiAnswer> => plant.api.post(`${MASTER}/${recipe}/rehearse`, body);
+const rehearse = (recipe: string, body: object = {}): Promise<ApiAnswer> => plant.api.post(`${MASTER}/${recipe}/rehearse`, { waitSeconds: 75, ...body });
 
 async function apply(kind: string, name: string, spec: object, labels = {}): Promise<void> {
   const answer = await plant.api.post('/api/v1/apply', { apiVersion: 'recipe.lineside.io/v1alpha1', kind, metadata: { name, namespace: 'site-demo', labels }, spec });
@@ -198,6 +198,21 @@ t.test('rehearsal: a request that does not fit is refused with its field; the re
     t.match(await rehearse('resin-a', body), { status: 400, body: { field } }, field);
   }
   t.equal((await rehearse('nobody')).status, 404);
+});
+
+t.test('rehearsal: who does not wait is told how far it has come, and reads the findings afterwards', async (t) => {
+  const at = `${MASTER}/resin-a/rehearse`;
+  const begun = await rehearse('resin-a', { waitSeconds: 0, seed: 7 });
+  t.match(begun, { status: 200, body: { recipe: 'resin-a', running: true, limitSeconds: 86400, wallMs: Number } });
+  t.notOk('outcome' in begun.body);
+  t.match(await rehearse('resin-a'), { status: 409, body: { code: 'rehearsal_active' } });
+  const found = await plant.look('it has ended', async () => {
+    const { body } = await plant.api.get(at);
+    return { done: body.running ? undefined : body, seen: JSON.stringify(body).slice(0, 200) };
+  });
+  t.match(found, { running: false, outcome: 'Complete' });
+  t.strictSame((await plant.api.get(at)).body, found, 'and again');
+  t.strictSame((await plant.api.get(`${MASTER}/clean-train/rehearse`)).body, { recipe: 'clean-train', running: false });
 });
 
 t.test('rehearsal: one at a time', async (t) => {
