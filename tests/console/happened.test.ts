@@ -8,6 +8,7 @@ interface Cause {
   readonly refused: string;
   readonly text: string;
   readonly paths: readonly string[];
+  readonly gap: { readonly from: string; readonly unit: string } | null;
 }
 
 interface Spell {
@@ -26,21 +27,26 @@ interface Happened {
 
 type Row = readonly [second: number, kind: string, path: string, value: string, previous: string, message: string, who?: string];
 
-/** `Command` and `Alarm` are of the batch; the others are state changes of that kind of element. */
+/** `Command`, `Alarm` and `System` are of the batch; the others are state changes of that kind of element. */
 function eventsOf(rows: readonly Row[]): object[] {
   return rows.map(([second, kind, path, value, previousValue, message, who], at) => ({
     id: at + 1,
     ts: `2026-11-22T12:00:${String(second).padStart(2, '0')}.000Z`,
-    eventType: kind === 'Alarm' ? 'Alarm' : 'Procedural Execution',
-    eventSubType: kind === 'Alarm' ? 'Process' : kind === 'Command' ? 'State Command' : 'State Change',
-    element: kind === 'Command' || kind === 'Alarm' ? { kind: 'Batch', name: 'b', path: '' } : { kind, name: path || 'b', path },
-    unit: '',
+    ...(TYPES[kind] ?? { eventType: 'Procedural Execution', eventSubType: 'State Change' }),
+    element: kind in TYPES ? { kind: 'Batch', name: 'b', path: '' } : { kind, name: path || 'b', path },
+    unit: kind === 'System' ? path : '',
     value,
     previousValue,
     message,
     person: who === undefined ? null : { displayName: who },
   }));
 }
+
+const TYPES: Readonly<Record<string, object>> = {
+  Command: { eventType: 'Procedural Execution', eventSubType: 'State Command' },
+  Alarm: { eventType: 'Alarm', eventSubType: 'Process' },
+  System: { eventType: 'General', eventSubType: 'System' },
+};
 
 const at = (second: number): string => `2026-11-22T12:00:${String(second).padStart(2, '0')}.000Z`;
 
@@ -136,4 +142,65 @@ t.test('a clock that is put back changes no order: the first cause stays the fir
   const ids = (found: readonly { readonly id: number }[]): number[] => found.map(({ id }) => id);
   t.strictSame(ids(withNews(events.slice(1, 3), events)), [2, 3, 4], 'the last of them again, and what came since');
   t.strictSame(ids(withNews([], events)), [1, 2, 3, 4]);
+});
+
+t.test('held again on the way out of a hold: another hold, with a cause of its own that is told once', async (t) => {
+  const { spellsOf } = await pageModule<Happened>('data/happened.ts');
+  const spells = spellsOf(
+    eventsOf([
+      [1, 'Batch', '', 'Running', 'Pending', 'Start'],
+      [2, 'Phase', 'react/heat', 'Holding', 'Running', 'Hold'],
+      [2, 'Phase', 'store/fill', 'Holding', 'Running', 'Hold'],
+      [2, 'Command', '', 'Hold', '', 'let us look', 'Lea'],
+      [2, 'Batch', '', 'Holding', 'Running', 'procedure'],
+      [3, 'Phase', 'react/heat', 'Held', 'Holding', 'complete'],
+      [3, 'Phase', 'store/fill', 'Held', 'Holding', 'complete'],
+      [3, 'Batch', '', 'Held', 'Holding', 'procedure'],
+      [9, 'Procedure', 'p', 'Restarting', 'Held', 'Restart'],
+      [9, 'Command', '', 'Restart', '', '', 'Lea'],
+      [9, 'Batch', '', 'Restarting', 'Held', 'procedure'],
+      [10, 'Phase', 'store/fill', 'Restarting', 'Held', 'Restart'],
+      [10, 'Phase', 'react/heat', 'Restarting', 'Held', 'Restart'],
+      [10, 'Phase', 'react/heat', 'Holding', 'Restarting', 'write-mode-manual: the module of temp is in Manual'],
+      [11, 'Procedure', 'p', 'Holding', 'Restarting', 'write-mode-manual'],
+      [11, 'Batch', '', 'Holding', 'Restarting', 'procedure'],
+      [12, 'Phase', 'store/fill', 'Holding', 'Restarting', 'Hold'],
+      [13, 'Phase', 'store/fill', 'Held', 'Holding', 'complete'],
+      [13, 'Batch', '', 'Held', 'Holding', 'procedure'],
+    ]),
+  );
+  t.equal(spells.length, 2);
+  t.match(spells, [
+    { from: at(2), to: at(10), causes: [{ who: 'Lea', command: 'Hold', text: 'let us look' }] },
+    { from: at(10), to: '', state: 'Held', inside: false, causes: [{ text: 'write-mode-manual: the module of temp is in Manual', paths: ['react/heat'] }] },
+  ]);
+  t.same(
+    spells.map(({ causes }) => causes.length),
+    [1, 1],
+  );
+});
+
+t.test('an end of the appliance or of a runtime is told with its length: as what held the batch, or as what came while it was held', async (t) => {
+  const { spellsOf } = await pageModule<Happened>('data/happened.ts');
+  const away = (second: number, unit = '', value = 'RuntimeRestart'): Row => [second, 'System', unit, value, at(6), 'control gap'];
+  const running: Row = [1, 'Batch', '', 'Running', 'Pending', 'Start'];
+  const heldBy = (message: string): readonly Row[] => [
+    [12, 'Phase', 'react/heat', 'Holding', 'Running', message],
+    [12, 'Batch', '', 'Holding', 'Running', 'procedure'],
+    [13, 'Batch', '', 'Held', 'Holding', 'procedure'],
+  ];
+  const gap = { from: at(6), unit: '' };
+  const before = spellsOf(eventsOf([running, away(12), ...heldBy('runtime-restart'), away(14, 'rx101', 'ApplianceRestart')]));
+  t.match(before, [{ from: at(12), causes: [{ ts: at(12), gap }] }]);
+  t.equal(before[0]?.causes.length, 1, 'its word of the procedure and the units that are scanned again say no more');
+  const after = spellsOf(eventsOf([running, ...heldBy('runtime-restart'), away(12)]));
+  t.match(after, [{ causes: [{ gap }] }]);
+  t.equal(after[0]?.causes.length, 1);
+  const while_ = spellsOf(eventsOf([running, ...heldBy('timeout: heat takes too long'), away(20)]));
+  t.match(while_[0]?.causes, [
+    { text: 'timeout: heat takes too long', gap: null },
+    { ts: at(20), gap },
+  ]);
+  const unit = spellsOf(eventsOf([running, ...heldBy('runtime-restart: the runtime of the unit was started again'), away(20, 'rx101')]));
+  t.match(unit[0]?.causes[1]?.gap, { from: at(6), unit: 'rx101' });
 });

@@ -82,6 +82,8 @@ const en = {
   since: (state: string, time: string) => `${state} since ${time}`,
   laterCauses: 'Later:',
   causeUnknown: 'The gateway tells no cause.',
+  uncontrolled: (unit: string, from: string, to: string, age: string) =>
+    `${unit === '' ? 'The box was off or restarted' : `The control of ${unit} was restarted`}: nobody controlled from ${from || 'an unknown moment'} to ${to}${age && ` (${age})`}.`,
   interruptions: 'Interruptions',
   noInterruptions: 'It was never held, paused or stopped.',
   journal: 'Journal',
@@ -432,6 +434,8 @@ const de: Strings = {
   since: (state, time) => `${state} seit ${time}`,
   laterCauses: 'Danach:',
   causeUnknown: 'Das Gateway nennt keine Ursache.',
+  uncontrolled: (unit, from, to, age) =>
+    `${unit === '' ? 'Die Box war aus oder wurde neu gestartet' : `Die Steuerung von ${unit} wurde neu gestartet`}: niemand steuerte von ${from || 'unbekannt'} bis ${to}${age && ` (${age})`}.`,
   interruptions: 'Unterbrechungen',
   noInterruptions: 'Sie wurde nie angehalten, pausiert oder gestoppt.',
   journal: 'Journal',

@@ -17,6 +17,8 @@ export interface Cause {
   readonly text: string;
   /** Steps of the procedure it was found at; empty for the batch itself. */
   readonly paths: readonly string[];
+  /** Nobody controlled from then to `ts`: the appliance, or the runtime of the unit, had ended. `from` is empty when nobody knows. */
+  readonly gap: { readonly from: string; readonly unit: string } | null;
 }
 
 export interface Spell {
@@ -38,10 +40,16 @@ const INTERRUPTING: readonly string[] = ['Hold', 'Pause', 'Stop', 'Abort'];
 /** Causes of state changes that only pass on what another event tells. */
 const PASSED_ON: readonly string[] = ['', 'Start', 'Hold', 'Restart', 'Pause', 'Resume', 'Stop', 'Abort', 'Reset', 'procedure', 'complete', 'failure'];
 
+/** What a hold after an interruption gives as its rule; the interruption itself says more. */
+const INTERRUPTED = 'runtime-restart';
+const STANDS: readonly string[] = ['Holding', 'Held'];
+
 interface Open {
   from: string;
   state: string;
   inside: boolean;
+  /** Somebody has sent it on: an element that is held now is held anew. */
+  leaving: boolean;
   readonly causes: Cause[];
 }
 
@@ -54,18 +62,23 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
   /** Commands of the transaction that a state change tells of may come before or after it. */
   let asked: Cause[] = [];
   const begin = (ts: string): Open => {
-    open ??= { from: ts, state: '', inside: true, causes: [] };
+    open ??= { from: ts, state: '', inside: true, leaving: false, causes: [] };
     return open;
   };
   for (const event of events) {
-    const { ts, value, message } = event;
+    const { ts, value, previousValue, message } = event;
     if (event.eventType === 'Alarm' && open && value.startsWith('Active')) note(open.causes, causeOf(event, { text: message }));
+    if (isGap(event)) {
+      const cause = causeOf(event, { gap: { from: previousValue, unit: event.unit } });
+      if (open) note(open.causes, cause);
+      else asked = [...asked.filter((each) => each.ts === ts), cause];
+    }
     if (event.eventSubType === 'State Command' && INTERRUPTING.includes(value)) {
       const cause = causeOf(event, {
         who: event.person?.displayName ?? '',
         command: value,
-        refused: event.previousValue === '' ? '' : message,
-        text: event.previousValue === '' ? message : '',
+        refused: previousValue === '' ? '' : message,
+        text: previousValue === '' ? message : '',
       });
       if (open) note(open.causes, cause);
       else if (cause.refused === '') asked = [...asked.filter((each) => each.ts === ts), cause];
@@ -83,10 +96,15 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
       continue;
     }
     standing.add(key);
+    if (open?.leaving && STANDS.includes(value) && !STANDS.includes(previousValue)) {
+      spells.push(closed(open, ts));
+      open = undefined;
+    }
     const spell = begin(ts);
     for (const cause of asked) note(spell.causes, cause);
     asked = [];
     if (isBatch) spell.inside = false;
+    if (isBatch && value === 'Restarting') spell.leaving = true;
     if (WEIGHT.indexOf(state) > WEIGHT.indexOf(spell.state)) spell.state = state;
     if (!PASSED_ON.includes(message)) note(spell.causes, causeOf(event, { text: message }));
   }
@@ -95,11 +113,23 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
 }
 
 function causeOf({ ts, element }: BatchEvent, parts: Partial<Cause>): Cause {
-  return { ts, who: '', command: '', refused: '', text: '', paths: element.path === '' ? [] : [element.path], ...parts };
+  return { ts, who: '', command: '', refused: '', text: '', paths: element.path === '' ? [] : [element.path], gap: null, ...parts };
 }
 
-/** A failure that several elements tell is one cause. */
+/** The appliance is back, or the runtime of a unit that had ended alone: that the others are scanned again follows the first. */
+function isGap({ eventSubType, value, element }: BatchEvent): boolean {
+  return eventSubType === 'System' && value === 'RuntimeRestart' && element.kind === 'Batch';
+}
+
+/** A failure that several elements tell is one cause; levels above pass on its rule alone. */
 function note(causes: Cause[], cause: Cause): void {
+  if (cause.gap) {
+    const bare = causes.findIndex(({ text }) => text === INTERRUPTED);
+    if (bare >= 0) causes.splice(bare, 1, cause);
+    else causes.push(cause);
+    return;
+  }
+  if (cause.command === '' && causes.some(({ text, gap }) => text.startsWith(`${cause.text}: `) || (gap !== null && cause.text === INTERRUPTED))) return;
   const at = causes.findIndex(
     (known) => known.command === cause.command && known.who === cause.who && known.text === cause.text && known.refused === cause.refused && cause.command === '',
   );

@@ -49,7 +49,8 @@ function Causes({ causes }: { readonly causes: readonly Cause[] }) {
 }
 
 function CauseText({ cause }: { readonly cause: Cause }) {
-  const { command, who, refused, text, paths } = cause;
+  const { command, who, refused, text, paths, gap, ts } = cause;
+  if (gap) return <>{t.uncontrolled(gap.unit.toUpperCase(), momentText(gap.from), momentText(ts), gap.from < ts ? ageText(Date.parse(gap.from), Date.parse(ts)) : '')}</>;
   const head = command === '' ? '' : refused === '' ? t.commandBy(word(command), who) : t.rejectedBy(word(command), who);
   return (
     <>
