@@ -102,7 +102,12 @@ export interface LedgerQueries {
  * The ledger of the same data directory has to be open: it makes and migrates the database. `recorded` settles when all
  * that was written before is on disk: every answer waits for it, so that a log never lags behind the state it explains.
  */
-export function openQueries(dataDir: string, recorded: () => Promise<void> = () => Promise.resolve(), died?: (name: string, fault: string) => void, damaged?: (fault: string) => void): LedgerQueries {
+export function openQueries(
+  dataDir: string,
+  recorded: () => Promise<void> = () => Promise.resolve(),
+  died?: (name: string, fault: string) => void,
+  damaged?: (fault: string) => void,
+): LedgerQueries {
   return new ThreadQueries(dataDir, recorded, died, damaged);
 }
 
