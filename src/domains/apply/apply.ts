@@ -75,24 +75,31 @@ interface Outcome {
 /** @throws Refusal of the first manifest that is refused, with its `index` when there are several; nothing is written then. */
 export async function applyManifests(inputs: readonly unknown[], actor: ApplyActor, deps: ApplyDeps, querySite?: string): Promise<Applied[]> {
   const several = inputs.length > 1;
-  const steps = inputs.map((input, index) =>
-    atIndex(index, several, (): Step => {
+  const refused: RefusedManifest[] = [];
+  const steps: (Step & { readonly index: number })[] = [];
+  inputs.forEach((input, index) => {
+    orRefused(refused, index, wordsOf(input), () => {
       const manifest = readManifest(input);
-      return { manifest, site: siteOfManifest(manifest, querySite, actor.sites) };
-    }),
-  );
-  steps.forEach((step, index) => atIndex(index, several, () => authorise(step, actor, deps.store)));
+      steps.push({ index, manifest, site: siteOfManifest(manifest, querySite, actor.sites) });
+    });
+  });
+  for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
+  const allRead = refused.length === 0;
   const staged = new StagedStore(deps.store);
   const audits: AuditDraft[] = [];
   const outcomes: Outcome[] = [];
-  const refused: RefusedManifest[] = [];
-  for (const index of inOrderOfNeed(steps)) {
-    try {
-      outcomes[index] = stage(steps[index], actor, staged, audits, deps);
-    } catch (fault) {
-      if (!(fault instanceof Refusal)) throw fault;
-      refused.push({ index, step: steps[index], refusal: fault });
-    }
+  for (const at of inOrderOfNeed(steps)) {
+    const { index, manifest } = steps[at];
+    orRefused(
+      refused,
+      index,
+      { kind: manifest.kind.kind, name: manifest.name },
+      () => {
+        outcomes[index] = stage(steps[at], actor, staged, audits, deps);
+      },
+      // a manifest that cannot be read may be what it refers to
+      ({ context }) => allRead || context.code !== 'unknown_reference',
+    );
   }
   if (refused.length > 0) throw refusalOfAll(refused, several);
   // one record at least per request, also when nothing changed (D-AUDIT-02)
@@ -102,10 +109,31 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   return outcomes.map((outcome) => served(outcome, deps.store));
 }
 
-interface RefusedManifest {
+interface NamedManifest {
+  readonly kind: string;
+  readonly name: string;
+}
+
+interface RefusedManifest extends NamedManifest {
   readonly index: number;
-  readonly step: Step;
   readonly refusal: Refusal;
+}
+
+/** Goes on after a refusal: an array is told all that is wrong with it at once (D-C-03). */
+function orRefused(refused: RefusedManifest[], index: number, named: NamedManifest, work: () => void, isTold: (refusal: Refusal) => boolean = () => true): void {
+  try {
+    work();
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    if (isTold(fault)) refused.push({ ...named, index, refusal: fault });
+  }
+}
+
+/** What a manifest that cannot be read calls itself, as far as it does. */
+function wordsOf(input: unknown): NamedManifest {
+  const { kind, metadata } = (input ?? {}) as { readonly kind?: unknown; readonly metadata?: { readonly name?: unknown } | null };
+  const text = (word: unknown): string => (typeof word === 'string' ? word : '');
+  return { kind: text(kind), name: text(metadata?.name) };
 }
 
 /** The refusal of the first in the order of the request; of several manifests all are named (D-C-03). */
@@ -113,10 +141,10 @@ function refusalOfAll(refused: readonly RefusedManifest[], several: boolean): Re
   const inOrder = refused.toSorted((a, b) => a.index - b.index);
   const [{ index, refusal }] = inOrder;
   if (!several) return refusal;
-  const errors = inOrder.map(({ index: at, step: { manifest }, refusal: each }) => ({
+  const errors = inOrder.map(({ index: at, kind, name, refusal: each }) => ({
     index: at,
-    kind: manifest.kind.kind,
-    name: manifest.name,
+    kind,
+    name,
     status: statusOfRefusal(each),
     ...(each.context.code === undefined ? {} : { code: each.context.code }),
     error: each.message,

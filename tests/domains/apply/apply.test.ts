@@ -114,6 +114,25 @@ t.test('D-C-03: the order of an array is of no matter, and all of its errors are
     },
   });
   t.equal(refused.body.errors.length, 2);
+  const unread = await apply([
+    manifest('Unit', 'u-list', { processCellName: 'pc-mixed', capabilities: 'mix' }),
+    { ...manifest('ProcessCell', 'pc-other', { areaName: 'area-mixed' }), apiVersion: 'x/v1' },
+    manifest('Unit', 'u-other', { processCellName: 'pc-other' }),
+    { kind: 'Area', metadata: 7 },
+  ]);
+  t.match(unread, {
+    status: 400,
+    body: {
+      index: 0,
+      field: 'spec.capabilities',
+      errors: [
+        { index: 0, kind: 'Unit', name: 'u-list', field: 'spec.capabilities' },
+        { index: 1, kind: 'ProcessCell', name: 'pc-other', code: 'invalid_field', field: 'apiVersion' },
+        { index: 3, kind: 'Area', name: '' },
+      ],
+    },
+  });
+  t.equal(unread.body.errors.length, 3, 'what refers to a manifest that cannot be read is not told as wrong');
 });
 
 t.test('D-C-03: an export is configuration: no alarm, no batch, no element of a run; they come with their status', async (t) => {
