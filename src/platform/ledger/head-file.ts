@@ -3,7 +3,8 @@
  * back to an older copy is still a good chain. Written after every commit, so it is never ahead of the database.
  *
  * Two slots of 512 bytes are written in turn: a power cut can damage the one being written, never both. Each slot carries
- * a MAC with the audit key, so a forged end is recognised. A third slot says whose trail it is (marker.ts).
+ * a MAC with the audit key, so a forged end is recognised, and says under it that the rows of the database are sealed
+ * (row-seals.ts): nobody without the key can make a slot that does not. A third slot says whose trail it is (marker.ts).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -12,6 +13,7 @@ import type { ShortMac } from './chain.js';
 
 const SLOT_BYTES = 512;
 const SLOTS = 2;
+const SEALED = 'sealed';
 
 export interface ChainEnd {
   readonly sequence: number;
@@ -32,11 +34,17 @@ export function readHeadFile(file: string, key: Buffer): ChainEnd | null {
   if (!existsSync(file)) return null;
   const bytes = readFileSync(file);
   let newest: ChainEnd | null = null;
-  for (let slot = 0; slot < SLOTS; slot += 1) {
-    const end = readSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES), key);
-    if (end && (!newest || end.sequence > newest.sequence)) newest = end;
-  }
+  for (const end of readSlots(bytes, key)) if (!newest || end.sequence > newest.sequence) newest = { sequence: end.sequence, hash: end.hash };
   return newest;
+}
+
+/** Whether an end was ever written here by a version that seals its rows. */
+export function isHeadOfSealedRows(file: string, key: Buffer): boolean {
+  return existsSync(file) && readSlots(readFileSync(file), key).some(({ rows }) => rows === SEALED);
+}
+
+function readSlots(bytes: Buffer, key: Buffer): readonly Slot[] {
+  return Array.from({ length: SLOTS }, (_, slot) => readSlot(bytes.subarray(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES), key)).filter((end) => end !== null);
 }
 
 export class HeadFile {
@@ -57,7 +65,7 @@ export class HeadFile {
 
   write(end: ChainEnd): void {
     this.#block.fill(' ');
-    this.#block.write(`{"sequence":${end.sequence},"hash":"${end.hash}","mac":"${this.#mac.ofText(textOfEnd(end))}"}\n`);
+    this.#block.write(`{"sequence":${end.sequence},"hash":"${end.hash}","rows":"${SEALED}","mac":"${this.#mac.ofText(textOfEnd({ ...end, rows: SEALED }))}"}\n`);
     writeSync(this.#fd, this.#block, 0, SLOT_BYTES, this.#slot * SLOT_BYTES);
     this.#slot = (this.#slot + 1) % SLOTS;
     this.#dirty = true;
@@ -75,17 +83,20 @@ export class HeadFile {
   }
 }
 
-function readSlot(bytes: Buffer, key: Buffer): ChainEnd | null {
+/** `rows` is not there in what a version wrote that sealed no rows. */
+type Slot = ChainEnd & { readonly rows?: string };
+
+function readSlot(bytes: Buffer, key: Buffer): Slot | null {
   try {
-    const { sequence, hash, mac } = JSON.parse(bytes.toString('utf8')) as { sequence: number; hash: string; mac: string };
+    const { mac, ...end } = JSON.parse(bytes.toString('utf8')) as Slot & { mac: string };
     const given = Buffer.from(mac, 'base64');
-    const expected = createHmac('sha256', key).update(textOfEnd({ sequence, hash })).digest();
-    return given.length === expected.length && timingSafeEqual(given, expected) ? { sequence, hash } : null;
+    const expected = createHmac('sha256', key).update(textOfEnd(end)).digest();
+    return given.length === expected.length && timingSafeEqual(given, expected) ? end : null;
   } catch {
     return null; // an empty or damaged slot: the other one is good
   }
 }
 
-function textOfEnd({ sequence, hash }: ChainEnd): string {
-  return `audit-head|${sequence}|${hash}`;
+function textOfEnd({ sequence, hash, rows }: Slot): string {
+  return `audit-head|${sequence}|${hash}${rows === undefined ? '' : `|rows ${rows}`}`;
 }

@@ -14,7 +14,7 @@ import type { ArchiveDraft } from './archive-format.js';
 import { AuditIndex } from './audit-index.js';
 import { GENESIS_HASH, ShortMac, sealAudit, signHead } from './chain.js';
 import { acknowledgeGaps, type Finding, type Gap, type GapAcknowledgement, noteFindings, readGaps } from './gaps.js';
-import { type ChainEnd, HeadFile, headFileOf, readHeadFile } from './head-file.js';
+import { type ChainEnd, HeadFile, headFileOf, isHeadOfSealedRows, readHeadFile } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
 import { MARKER_KEY, parseMarker, readMarkerFile, writeMarkerFile } from './marker.js';
 import { RowSeals } from './row-seals.js';
@@ -72,7 +72,8 @@ export class StateWriter {
     this.#keys = keys;
     this.#database = openStateDatabase(path.join(dataDir, 'state.db'));
     this.#mac = new ShortMac(keys.auditHmac);
-    this.#seals = new RowSeals(this.#database, keys.auditHmac, wasSealed(dataDir));
+    const wasOnceSealed = wasSealed(dataDir) || isHeadOfSealedRows(headFileOf(dataDir), keys.auditHmac);
+    this.#seals = new RowSeals(this.#database, keys.auditHmac, wasOnceSealed);
     markSealed(dataDir);
     this.#index = new AuditIndex(this.#database);
     this.#index.reload(this.#seals.spansTo);

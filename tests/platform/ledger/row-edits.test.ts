@@ -2,12 +2,14 @@
  * What was edited past the ledger is found, whatever table it stands in (ADR 0018), also after a start and after the ledger has
  * written over it; and what nobody has edited is not said to be.
  */
-import { rmSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { systemClock } from '../../../src/platform/base/clock.js';
 import { Stopwatch } from '../../../src/platform/base/elapsed.js';
 import Database from '../../../src/platform/base/sqlite.js';
+import { headFileOf, readHeadFile } from '../../../src/platform/ledger/head-file.js';
 import type { LedgerTransaction } from '../../../src/platform/ledger/protocol.js';
 import type { StateWriter } from '../../../src/platform/ledger/state-writer.js';
 import { decode, Message } from '../../../src/platform/ledger/wire.js';
@@ -136,6 +138,33 @@ t.test('a row that is put back as it once was is missed', async (t) => {
   t.match((await verified(dir)).rows, [{ part: 'resources', problem: /put back as it once was/ }]);
 });
 
+t.test('seals that were taken away together with the file that names them are missed', async (t) => {
+  const dir = copyOf(t, clean);
+  const database = new Database(stateOf(dir));
+  database.exec(
+    "UPDATE resources SET mac = NULL, body = replace(body, '2026', '2027') WHERE kind = 'Account'; UPDATE resources SET mac = NULL; UPDATE streams SET mac = NULL; DELETE FROM meta WHERE key = 'seal'",
+  );
+  database.close();
+  rmSync(path.join(dir, 'keys', 'rows-sealed'));
+  withWriter(dir, (writer) => void writer.load(0));
+  const { ok, rows } = await verified(dir);
+  t.notOk(ok, 'also after a start');
+  t.ok(
+    rows.some(({ part, problem }) => part === 'seal' && problem.includes('the seal of the stored state was missing or not genuine')),
+    JSON.stringify(rows.slice(0, 3)),
+  );
+  t.ok(rows.some(({ kind, name }) => kind === 'Account' && name === 'account-0'));
+});
+
+/** `audit-head` as a version wrote it that sealed no rows. */
+function headOfBefore(dir: string): void {
+  const key = readFileSync(path.join(dir, 'keys', 'audit-hmac'));
+  const end = readHeadFile(headFileOf(dir), key);
+  if (!end) throw new Error('there is no head');
+  const mac = createHmac('sha256', key).update(`audit-head|${end.sequence}|${end.hash}`).digest('base64');
+  writeFileSync(headFileOf(dir), `${JSON.stringify({ ...end, mac })}\n`.padEnd(1024));
+}
+
 t.test('rows of a version without seals are taken over once, and told as made before', async (t) => {
   const dir = copyOf(t, clean);
   const database = new Database(stateOf(dir));
@@ -144,6 +173,7 @@ t.test('rows of a version without seals are taken over once, and told as made be
   );
   database.close();
   rmSync(path.join(dir, 'keys', 'rows-sealed'));
+  headOfBefore(dir);
   withWriter(dir, (writer) => void writer.load(0));
   const rows = await asked(dir, (queries) => queries.verifyRows());
   t.match(rows, { ok: true, problems: [], resources: KINDS.length * 3, facts: STREAMS.length * 5, madeBefore: KINDS.length * 3 + STREAMS.length * 5, adoptedAt: /Z$/ });
