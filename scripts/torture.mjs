@@ -17,4 +17,5 @@ const run = spawnSync(process.execPath, ['--enable-source-maps', path.join(root,
   stdio: 'inherit',
   cwd: root,
 });
+if (run.signal) console.log(`ended by ${run.signal}: somebody, or the machine, killed it`);
 process.exit(run.status ?? 1);

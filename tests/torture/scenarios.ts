@@ -229,7 +229,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'disk-faults',
     proves: 'promise 2, G3, G4: while the disk refuses nothing is done that is not recorded, control goes on, somebody is told, and it ends without a restart',
     load: 'mixed',
-    count: { short: 3, long: 13 },
+    count: { short: 3, long: 12 },
     alone: true,
     run: diskFaults,
   },
