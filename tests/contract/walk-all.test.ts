@@ -143,6 +143,6 @@ t.test('contract 1 to 3: every row that reads answers for what exists', async (t
   }
 });
 
-t.test('AUTH-24, AUTH-25: rows that need a fresh token refuse an old one before existence and body', async (t) => {
+t.test('AUTH-24, AUTH-25, ERR-21: rows that need a fresh token refuse an old one before existence and body', async (t) => {
   t.same(await walkFreshToken({ test, rows, site: SITE, foreignSite: FOREIGN_SITE, params: paramsOf }), []);
 });

@@ -66,7 +66,7 @@ t.test('CMD-01, CMD-02, CMD-06, CMD-08, CMD-14: only a Batch and ad-hoc roots ta
   t.match(await send({ kind: 'Batch', name, command: 'Start', because: 'x' }), { status: 400 });
 });
 
-t.test('CMD-09, CMD-10, CMD-11, LIMIT-13: a reason is mandatory for Abort, Stop, Hold and Reset, and at most 1024 characters', async (t) => {
+t.test('GEN-23, CMD-09, CMD-10, CMD-11, LIMIT-13: a reason is mandatory for Abort, Stop, Hold and Reset, and at most 1024 characters', async (t) => {
   const name = await plant.createBatch();
   for (const command of ['Abort', 'Stop', 'Hold', 'Reset']) {
     for (const reason of [undefined, '   ', 'too short'])

@@ -58,7 +58,7 @@ t.test('RECIPE-01, RECIPE-03, RECIPE-07, RECIPE-12: a recipe is created as a Dra
   );
 });
 
-t.test('RECIPE-14, RECIPE-16, RECIPE-17, RECIPE-18, RECIPE-19: lifecycle steps are signed; any other phase is a conflict', async (t) => {
+t.test('GEN-24, RECIPE-14, RECIPE-16, RECIPE-17, RECIPE-18, RECIPE-19: lifecycle steps are signed; any other phase is a conflict', async (t) => {
   t.match(await engineer.post(`${MASTER}/p-1/approve`, REASON), { status: 403, body: { action: 'masterrecipe:approve' } });
   t.match(await supervisor.post(`${MASTER}/p-1/approve`, { reason: ' ' }), { status: 400, body: { code: 'reason_too_short' } });
   t.match(await supervisor.post(`${MASTER}/p-1/release`, REASON), { status: 409, body: { code: 'recipe_phase', phase: 'Draft' } });
@@ -210,7 +210,7 @@ t.test('PROC-01, PROC-04, PROC-05, PROC-13: procedural resources are authored, f
   t.equal((await engineer.delete(`${SITE}/phases/ph-2`)).status, 204);
 });
 
-t.test('PROC-04, RECIPE-05: in production nothing procedural is deleted', async (t) => {
+t.test('PROC-04, RECIPE-05, ERR-22: in production nothing procedural is deleted', async (t) => {
   const factory = await startPlantGateway({ production: true });
   t.teardown(() => factory.stop());
   const person = await factory.as('engineer');

@@ -98,7 +98,7 @@ declare namespace Tap {
   type Test = { teardown(call: () => unknown): void };
 }
 
-t.test('NONCE-01, NONCE-05, NONCE-08, D-NONCE-02: a write without nonce is refused with exactly error and status', async (t) => {
+t.test('NONCE-01, NONCE-05, NONCE-08, ERR-02, D-NONCE-02: a write without nonce is refused with exactly error and status', async (t) => {
   const { test, deps } = await start(t);
   const engineer = await test.as('engineer');
   for (const headers of [{}, { 'X-DCS-Nonce': '' }, { 'X-DCS-Nonce': '   ' }] as Record<string, string>[]) {

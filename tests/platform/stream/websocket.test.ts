@@ -312,7 +312,7 @@ t.test('WS-17 STREAM-13 (D-STREAM-02): a right that was lost and a session that 
   t.equal(plant.sessions.touched, 1, 'the refused write of a living session only: an ended one is not brought back');
 });
 
-t.test('WS-23 STREAM-13 STREAM-18 STREAM-19 STREAM-20 STREAM-22: the end of the session closes with 4001 and its reason', async (t) => {
+t.test('ERR-19 WS-23 STREAM-13 STREAM-18 STREAM-19 STREAM-20 STREAM-22: the end of the session closes with 4001 and its reason', async (t) => {
   const { clock, plant, open } = await gateway(t);
   plant.hub.start();
   plant.callers.callers.set('short', person({ expiresAtMs: clock.wallMs() + 10_000, sessionId: 's9' }));
