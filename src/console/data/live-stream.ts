@@ -18,7 +18,7 @@ const AUTHENTICATE_FIRST = 'lineside.authenticate'; // contract 2, Authenticatio
 export interface Subscription {
   readonly id: string;
   readonly channel: 'tags' | 'states' | 'alarms';
-  readonly filter: { readonly site: string; readonly unit?: string; readonly addressPattern?: string };
+  readonly filter: { readonly site?: string; readonly unit?: string; readonly addressPattern?: string };
 }
 
 export interface StreamParts {

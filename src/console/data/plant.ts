@@ -157,7 +157,7 @@ let watches = 0;
 
 /** Ids are new for each site shown, so that late frames of the old one are told apart. */
 function subscriptions(): Subscription[] {
-  const filter = { site: site.peek() };
+  const filter = site.peek() === '' ? {} : { site: site.peek() }; // a box without a site yet
   const tagSubscriptions = patternsOf(keyTags.peek().values()).map((addressPattern) => ({ channel: 'tags', filter: { ...filter, addressPattern } }) as const);
   const wanted = [{ channel: 'states', filter } as const, ...(can('alarm:list') ? [{ channel: 'alarms', filter } as const] : []), ...tagSubscriptions];
   const ofViews = [...watched].flatMap(([id, { unit, patterns }]) =>

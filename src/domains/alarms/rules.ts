@@ -1,6 +1,7 @@
 /** Admission of alarm definitions (decisions Q-ALARM-10): what each condition needs, and that its source exists. */
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import { invalid } from '../../platform/base/refusal.js';
+import { LABEL_TEXT } from '../../platform/store/fields.js';
 import type { Admission, Kind } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
@@ -22,7 +23,18 @@ const NEEDS: Readonly<Record<string, readonly (keyof AlarmDefinitionSpec)[]>> = 
 const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
 const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
 
-export function admitDefinition(spec: AlarmDefinitionSpec, { read, site }: Admission<AlarmDefinitionSpec, AlarmDefinitionStatus>): AlarmDefinitionSpec {
+/** Not in the contract: as long as a reason. The text stands in every frame, message and history row of its alarms. */
+const MESSAGE_LENGTH_MAX = 1024;
+
+/** What was stored before there was a bound stays as it is until somebody changes it. */
+function checkMessage(message: string, before: string | undefined): void {
+  if (message === before) return;
+  if (message.length > MESSAGE_LENGTH_MAX) throw invalid('invalid_field', 'message', `message must have at most ${MESSAGE_LENGTH_MAX} characters; it has ${message.length}`);
+  if (!LABEL_TEXT.test(message)) throw invalid('invalid_field', 'message', 'message must not have control characters');
+}
+
+export function admitDefinition(spec: AlarmDefinitionSpec, { read, site, before }: Admission<AlarmDefinitionSpec, AlarmDefinitionStatus>): AlarmDefinitionSpec {
+  checkMessage(spec.message, before?.spec.message);
   for (const field of NEEDS[spec.conditionType] ?? []) {
     if (spec[field] === '') throw invalid('missing_field', field, `condition ${spec.conditionType} needs ${field}`);
   }

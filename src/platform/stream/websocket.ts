@@ -310,8 +310,10 @@ function readFilter(value: unknown): FilterRequest {
   only(filter, ['site', 'unit', 'addressPattern'], 'filter.');
   const read = (name: string, lengthMax: number): Record<string, string> => {
     const member = filter[name];
-    // an empty text says "no filter", as an empty query parameter does
-    return member === undefined || member === null || member === '' ? {} : { [name]: readText(member, `filter.${name}`, lengthMax) };
+    if (member === undefined || member === null) return {};
+    // a variable of the client that was never set must not become a subscription to everything
+    if (member === '') throw invalid('invalid_field', `filter.${name}`, `filter.${name} must not be empty; leave it out for no filter`);
+    return { [name]: readText(member, `filter.${name}`, lengthMax) };
   };
   return { ...read('site', 128), ...read('unit', 128), ...read('addressPattern', 4096) };
 }

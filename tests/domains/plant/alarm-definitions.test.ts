@@ -1,6 +1,6 @@
 /** Alarm definitions as resources; their evaluation is tested with the alarm reconciler. */
 import t from 'tap';
-import { Alarm } from '../../../src/domains/alarms/kind.js';
+import { Alarm, AlarmDefinition } from '../../../src/domains/alarms/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
@@ -29,8 +29,19 @@ t.test('ADEF-01, ADEF-02, ADEF-03, ADEF-06, ADEF-14, ADEF-16: what a definition 
     [{ deadband: '-1' }, 'deadband'],
     [{ armingGate: null }, 'armingGate'],
     [{ severity: 'Loud' }, 'severity'],
+    [{ message: 'x'.repeat(1025) }, 'message'],
+    [{ message: 'full\u0000' }, 'message'],
+    [{ message: 'full\nof it' }, 'message'],
   ];
   for (const [change, field] of wrong) t.match(await engineer.post(DEFINITIONS, { ...high, name: 'x', ...change }), { status: 400, body: { field } }, JSON.stringify(change));
+});
+
+t.test('ADEF-01: a message of an earlier release beyond the bound stays until it is changed', async (t) => {
+  const { spec } = plant.store.get(AlarmDefinition, 'demo', 'li101-full')!;
+  await plant.store.write({ puts: [{ kind: AlarmDefinition, site: 'demo', name: 'li101-full', spec: { ...spec, message: 'x'.repeat(5000) } }] });
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { severity: 'High' }), { status: 200 });
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { message: 'y'.repeat(5000) }), { status: 400, body: { field: 'message' } });
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { message: 'full' }), { status: 200 });
 });
 
 t.test('ADEF-03 ADEF-05 Q-ALARM-10: no condition compares texts, so a definition on a text tag is refused with what to do', async (t) => {

@@ -199,6 +199,10 @@ t.test('WS-12 WS-13 WS-16 STREAM-11: what is wrong with a frame gets an error fr
       { type: 'subscribe', id: 'a', channel: 'tags', filter: { pattern: 'x' } },
       { code: 'unknown_field', field: 'filter.pattern' },
     ],
+    ...['site', 'unit', 'addressPattern'].map((member): (typeof rows)[number] => [
+      { type: 'subscribe', id: 'a', channel: 'tags', filter: { [member]: '' } },
+      { code: 'invalid_field', field: `filter.${member}`, subscriptionId: 'a' },
+    ]),
     [
       { type: 'subscribe', id: 'a', channel: 'tags', filter: { addressPattern: '[z-a]' } },
       { code: 'invalid_field', subscriptionId: 'a' },
