@@ -2,4 +2,4 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { quickCheck } from './inspect.js';
 
-parentPort?.postMessage(quickCheck((workerData as { readonly file: string }).file));
+parentPort?.postMessage({ type: 'checked', fault: quickCheck((workerData as { readonly file: string }).file) });
