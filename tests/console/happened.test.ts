@@ -204,3 +204,19 @@ t.test('an end of the appliance or of a runtime is told with its length: as what
   const unit = spellsOf(eventsOf([running, ...heldBy('runtime-restart: the runtime of the unit was started again'), away(20, 'rx101')]));
   t.match(unit[0]?.causes[1]?.gap, { from: at(6), unit: 'rx101' });
 });
+
+t.test('a failure that ended its phase is told with the words that the batch keeps, not by its rule alone', async (t) => {
+  const { spellsOf } = await pageModule<Happened>('data/happened.ts');
+  const [spell] = spellsOf(
+    eventsOf([
+      [1, 'Batch', '', 'Running', 'Pending', 'Start'],
+      [2, 'Phase', 'store/receive/receive', 'Aborting', 'Running', 'phase-timeout: receive has run longer than 600 s'],
+      [2, 'Procedure', 'p', 'Holding', 'Running', 'child-failed'],
+      [2, 'Batch', '', 'Holding', 'Running', 'procedure'],
+      [2, 'System', '', 'HoldCause', 'child-failed', 'store/receive/receive: receive has run longer than 600 s'],
+      [3, 'Batch', '', 'Held', 'Holding', 'procedure'],
+    ]),
+  );
+  t.match(spell?.causes, [{ text: 'child-failed: store/receive/receive: receive has run longer than 600 s' }]);
+  t.equal(spell?.causes.length, 1);
+});

@@ -73,6 +73,12 @@ export function spellsOf(events: readonly BatchEvent[]): Spell[] {
       if (open) note(open.causes, cause);
       else asked = [...asked.filter((each) => each.ts === ts), cause];
     }
+    if (value === 'HoldCause' && open) {
+      // what the batch itself keeps as the cause; its failure may have ended the element in place of holding it
+      const text = `${previousValue}: ${message}`;
+      const bare = open.causes.findIndex((cause) => cause.text === previousValue);
+      if (bare >= 0) open.causes.splice(bare, 1, causeOf(event, { text }));
+    }
     if (event.eventSubType === 'State Command' && INTERRUPTING.includes(value)) {
       const cause = causeOf(event, {
         who: event.person?.displayName ?? '',
