@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { systemClock } from '../base/clock.js';
 import { decodeCursor } from '../base/cursor.js';
+import { damageOf } from '../base/storage-damage.js';
 import { Stopwatch } from '../base/elapsed.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { Scaling } from './block-codec.js';
@@ -195,30 +196,37 @@ export class History {
 
   // -------------------------------------------------------------- reading
 
+  /** @throws Refusal `storage_damaged` where the database cannot be read. */
+  #read<Result>(name: string, request: unknown): Promise<Result> {
+    return this.#calls.call<Result>(name, request).catch((fault: unknown) => {
+      throw damageOf(fault, 'historian.db') ?? fault;
+    });
+  }
+
   /** `{configured, items, nextCursor}` as JSON bytes, like all lists here. @throws Refusal `invalid_query` for a foreign cursor. */
   async tagsJson({ aggregate = 'none', intervalMs = 60_000, ...query }: TagValuesQuery): Promise<Uint8Array> {
-    return this.#calls.call('tagValues', { ...filterOf('tags', 2, query), aggregate, intervalMs } satisfies TagValuesFilter);
+    return this.#read('tagValues', { ...filterOf('tags', 2, query), aggregate, intervalMs } satisfies TagValuesFilter);
   }
 
   async distinctJson(query: TagQuery): Promise<Uint8Array> {
-    return this.#calls.call('tagsDistinct', filterOf('distinct', 1, query) satisfies TagFilter);
+    return this.#read('tagsDistinct', filterOf('distinct', 1, query) satisfies TagFilter);
   }
 
   async eventsJson(list: 'states' | 'alarms', query: EventQuery): Promise<Uint8Array> {
-    return this.#calls.call('events', { list, filter: filterOf(list, 2, query) });
+    return this.#read('events', { list, filter: filterOf(list, 2, query) });
   }
 
   async gapsJson(query: TagQuery): Promise<Uint8Array> {
-    return this.#calls.call('gaps', filterOf('gaps', 2, query) satisfies TagFilter);
+    return this.#read('gaps', filterOf('gaps', 2, query) satisfies TagFilter);
   }
 
   /** Samples of one tag, oldest first, from inclusive, to exclusive; undefined when it was never recorded. */
   async series(site: string, address: string, fromMs: number, toMs: number): Promise<Series | undefined> {
-    return (await this.#calls.call<Series | null>('series', { site, address, fromMs, toMs })) ?? undefined;
+    return (await this.#read<Series | null>('series', { site, address, fromMs, toMs })) ?? undefined;
   }
 
   async status(): Promise<HistoryStatus> {
-    const status = await this.#calls.call<Omit<HistoryStatus, 'lagMs'>>('status', {});
+    const status = await this.#read<Omit<HistoryStatus, 'lagMs'>>('status', {});
     return { ...status, lagMs: this.#lagMs() };
   }
 

@@ -3,7 +3,7 @@
  * without it with objects.
  */
 import { decodeCursor } from '../base/cursor.js';
-import { Refusal } from '../base/refusal.js';
+import { damageOf } from '../base/storage-damage.js';
 import { WorkerCalls } from '../base/worker-calls.js';
 import type { AuditRecord } from '../store/audit-record.js';
 import type { ArchiveDraft } from './archive-format.js';
@@ -214,19 +214,12 @@ class ThreadQueries implements LedgerQueries {
   async #call<Result>(name: string, request: unknown): Promise<Result> {
     await this.#recorded().catch(() => undefined); // a full disk keeps nothing from being read
     return this.#calls.call<Result>(name, request, WHOLE.includes(name) ? WHOLE_MAX_MS : ANSWER_MAX_MS).catch((fault: unknown) => {
-      const damage = damageOf(fault);
+      const damage = damageOf(fault, 'state.db');
       if (!damage) throw fault;
       this.#damaged((fault as Error).message);
       throw damage;
     });
   }
-}
-
-/** What SQLite says of a file that is damaged: nobody's request is at fault, and the file has a name. */
-function damageOf(fault: unknown): Refusal | undefined {
-  if (!(fault instanceof Error) || !/disk image is malformed|file is not a database|disk I\/O error/.test(fault.message)) return undefined;
-  const message = `state.db is damaged and this part of it cannot be read (${fault.message}); keep a copy of the data directory, and put state.db back from a backup`;
-  return new Refusal('unavailable', message, { code: 'storage_damaged', file: 'state.db' });
 }
 
 /** In the form in which bodies hold times, so that text compares as time does. */

@@ -432,3 +432,25 @@ t.test('decisions 3.8: a unit that was killed before its first samples were on d
     { unit: 'u1', from_at: T0 - 5000, to_at: T0 + 1000, cause: 'RuntimeRestart', bounds: 'Containing' },
   ]);
 });
+
+t.test('a part of the history that cannot be read is a refusal that names the file, and everything else is served', async (t) => {
+  const dir = folder(t);
+  const first = await openHistory(dir, OPTIONS);
+  for (let index = 0; index < 2000; index += 1)
+    first.recordState({ atMs: T0 + index * 1000, site: 'north', unit: 'u1', body: { ts: new Date(T0 + index * 1000).toISOString(), from: 'Idle', to: 'Running' } });
+  ramp(first, tagOf('t1.pv'), 10);
+  await first.close();
+  const file = path.join(dir, 'historian.db');
+  const bytes = readFileSync(file);
+  const page = bytes.readUInt16BE(16) || 65_536;
+  const from = Math.floor(bytes.indexOf('2026-01-31T09:10:00.000Z') / page) * page;
+  writeFileSync(file, bytes.fill(0xff, from, from + page));
+  const history = await open(t, dir);
+  t.equal(history.aside, null);
+  await t.rejects(history.eventsJson('states', { limit: 1000, order: 'asc' }), {
+    kind: 'unavailable',
+    context: { code: 'storage_damaged', file: 'historian.db' },
+    message: /put historian\.db back from a backup/,
+  });
+  t.equal((await read(history.tagsJson({}))).items.length, 10);
+});
