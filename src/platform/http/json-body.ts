@@ -28,13 +28,14 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /**
  * Half of a surrogate pair, which only an escape can bring: it is no text, cannot be written as UTF-8, in a URL or in a document.
+ * What is nested deeper than a body may be is not followed: no field of a frame is, so it is refused for what it is.
  * @returns the path of the first; that of the object for one in the name of a member.
  */
-export function notText(value: unknown, path: string): string | undefined {
+export function notText(value: unknown, path: string, depth = 0): string | undefined {
   if (typeof value === 'string') return LONE_SURROGATE.test(value) ? path || 'body' : undefined;
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (Array.isArray(value)) return first(value, (member, at) => notText(member, `${path}[${at}]`));
-  return first(Object.entries(value), ([name, member]) => (LONE_SURROGATE.test(name) ? path || 'body' : notText(member, path === '' ? name : `${path}.${name}`)));
+  if (typeof value !== 'object' || value === null || depth === DEPTH_MAX) return undefined;
+  if (Array.isArray(value)) return first(value, (member, at) => notText(member, `${path}[${at}]`, depth + 1));
+  return first(Object.entries(value), ([name, member]) => (LONE_SURROGATE.test(name) ? path || 'body' : notText(member, path === '' ? name : `${path}.${name}`, depth + 1)));
 }
 
 /** @returns whether a text holds the escape of a surrogate, `\ud800` to `\udfff`. */
