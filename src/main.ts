@@ -83,8 +83,9 @@ import { Archiver } from './platform/ledger/archiver.js';
 import { openDeviceKeys } from './platform/ledger/keys.js';
 import { putAside } from './platform/base/put-aside.js';
 import { ThreadEnds } from './platform/base/thread-ends.js';
-import { inspectDataDir } from './platform/ledger/inspect.js';
-import { openLedger } from './platform/ledger/ledger.js';
+import type { Finding } from './platform/ledger/gaps.js';
+import { inspectDataDir, lostWhole } from './platform/ledger/inspect.js';
+import { LedgerFault, openLedger, type ThreadLedger } from './platform/ledger/ledger.js';
 import { lockDataDir } from './platform/ledger/lock.js';
 import { checkStateFile } from './platform/ledger/file-check.js';
 import { openQueries } from './platform/ledger/queries.js';
@@ -100,6 +101,8 @@ const SLOW_COMMIT_MS = 250;
 const FAIL_SAFE_MS = 1000;
 const LAST_COMMITS_MS = 2000;
 const FAILED_AGAIN = 'this program has ended by a fault of its own more than three times within ten minutes';
+/** Of SQLite: what is in the file is not what it has to be. */
+const UNFIT_CODES: readonly string[] = ['SQLITE_ERROR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_SCHEMA', 'SQLITE_MISMATCH', 'SQLITE_CONSTRAINT'];
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 export interface Appliance {
@@ -142,7 +145,25 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   }
   for (const { text } of inspection.findings) log.error(text);
   const keys = openDeviceKeys(settings.dataDir);
-  const ledger = await openLedger(settings.dataDir, inspection.findings);
+  const tryToOpen = async (findings: readonly Finding[]): Promise<ThreadLedger | LedgerFault> =>
+    openLedger(settings.dataDir, findings).catch((fault: unknown) => {
+      if (fault instanceof LedgerFault) return fault;
+      throw fault;
+    });
+  let opened = await tryToOpen(inspection.findings);
+  if (opened instanceof LedgerFault) {
+    const text = `${path.join(settings.dataDir, 'state.db')} cannot be opened: ${opened.message}`;
+    const { code } = opened;
+    // never for a full disk, a lock or a newer version: what is in the file is whole then
+    const canGoOnWithout = UNFIT_CODES.some((unfit) => code === unfit || code?.startsWith(`${unfit}_`));
+    if (settings.acceptLoss && canGoOnWithout) {
+      const aside = putAside(settings.dataDir, 'state.db', new Date(startedAtMs).toISOString());
+      log.error({ aside }, `${text}; it is kept under another name and a new one is made`);
+      opened = await tryToOpen([...inspection.findings, lostWhole(text, settings.dataDir)]);
+    }
+    if (opened instanceof LedgerFault) return rescue(settings, { why: STORAGE_LOST, losses: [text], waysOn: waysOn(settings.dataDir, canGoOnWithout) }, log, () => lock.release());
+  }
+  const ledger = opened;
   const ends = new ThreadEnds(clock);
   const died = (name: string, fault: string): void => {
     log.error({ fault }, `the ${name} thread ended by itself; it is started again when it is needed`);
@@ -426,7 +447,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
   store.watchReload(() => {
     if (store.accepting) log.info('the storage accepts changes again');
-    else log.error('the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on');
+    else log.error({ reason: store.refusedBecause }, 'the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on');
     desk.takeKept();
     units.catchUp();
     lookAgain();

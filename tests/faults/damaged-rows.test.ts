@@ -143,3 +143,29 @@ t.test('results of verifications that cannot be read stop no start: the plant ru
   await box.start();
   t.match((await box.api.get('/api/v1/system/health')).body, { integrity: { ok: false } }, 'nor one that is no result');
 });
+
+const STREAMS: readonly (readonly [string, string])[] = [
+  ['2^53-1', '9007199254740991'],
+  ['2^63-1', '9223372036854775807'],
+  ['below what is there', '0'],
+];
+
+for (const [what, last] of STREAMS) {
+  t.test(`streams that count to ${what}: told, and the batch goes on from the number of its last event`, async (t) => {
+    const box = await demoBox(t);
+    const batch = (await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' })).body.name as string;
+    await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
+    await eventually('the batch runs', async () => (await box.api.get(`${SITE}/phases`)).body.length > 0);
+    await box.end();
+    edit(box, (database) => database.exec(`UPDATE streams SET last = ${last}`));
+    await box.start();
+    t.equal((await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Abort', reason: 'enough has been seen of it' })).status, 200);
+    await eventually('its record is made', async () => (await box.api.get(`${SITE}/batchrecords/${batch}`)).status === 200);
+    const { status, storage, warnings } = (await box.api.get('/api/v1/system/health')).body;
+    t.match({ status, storage, warnings }, { status: 'degraded', storage: { accepting: true } });
+    t.ok(
+      warnings.some((warning: string) => /stream .* counts to .* and its last entry is \d+/.test(warning)),
+      JSON.stringify(warnings),
+    );
+  });
+}

@@ -27,13 +27,23 @@ t.test('a disk that is full for longer than a token lives', async (t) => {
   const as = (token: string) => box.api.with(`Bearer ${token}`);
 
   writable(false);
-  t.match(await as(before.accessToken).post('/api/v1/auth/users', { username: 'eve', password: PASSWORD, displayName: 'Eve' }), { status: 503 });
+  const why = /the disk refused a commit: /;
+  const eve = () => as(before.accessToken).post('/api/v1/auth/users', { username: 'eve', password: PASSWORD, displayName: 'Eve' });
+  t.match(await eve(), { status: 503, body: { error: why } }, 'whoever is refused is told why');
+  t.match(await eve(), { status: 503, body: { error: why } });
+  t.match(await box.api.get('/readyz'), { status: 503, body: { status: 'storage_unavailable', message: why } });
+  await eventually('the log says why', async () => /"reason":"the disk refused a commit: /.test(box.output));
   const nonce = randomUUID();
   const refresh = () => box.api.post('/api/v1/auth/refresh', { refreshToken: before.refreshToken }, { 'x-dcs-nonce': nonce });
   const refreshed = await refresh();
   t.equal(refreshed.status, 200, 'a console goes on');
   t.equal((await refresh()).status, 409, 'its nonce is spent all the same');
-  t.equal((await as(refreshed.body.accessToken).get('/api/v1/system/health')).status, 200);
+  t.match(await as(refreshed.body.accessToken).get('/api/v1/system/health'), { status: 200, body: { status: 'degraded' } });
+  const { warnings } = (await as(refreshed.body.accessToken).get('/api/v1/system/health')).body as { warnings: string[] };
+  t.ok(
+    warnings.some((warning) => why.test(warning)),
+    JSON.stringify(warnings),
+  );
   const during = await box.api.post('/api/v1/auth/login', credentials);
   t.equal(during.status, 200, 'somebody else can come and look');
   t.equal((await as(during.body.accessToken).get('/api/v1/audit')).status, 200);

@@ -69,6 +69,8 @@ const zeroPage = (dir: string, page: number): void => {
   writeFileSync(file, bytes);
 };
 
+const LAST_RECORD_FAR_AWAY = 'UPDATE audit SET sequence = 9007199254740991 WHERE sequence = (SELECT MAX(sequence) FROM audit)';
+
 const LOSSES: readonly (readonly [string, 'stopped' | 'killed', (dir: string) => void, RegExp])[] = [
   ['state.db is deleted', 'stopped', (dir) => remove(dir, 'state.db'), /state\.db is missing/],
   ['state.db is empty', 'stopped', (dir) => truncateSync(path.join(dir, 'state.db'), 0), /state\.db is empty/],
@@ -85,6 +87,24 @@ const LOSSES: readonly (readonly [string, 'stopped' | 'killed', (dir: string) =>
       remove(dir, 'audit-head');
     },
     /ends at audit record \d+, and the trail had reached \d+/,
+  ],
+  [
+    'the number of the last audit record is damaged',
+    'stopped',
+    (dir) => withDatabase(dir, (database) => database.exec(LAST_RECORD_FAR_AWAY)),
+    /audit record \d+ has the number 9007199254740991 in .*state\.db/,
+  ],
+  [
+    'a view stands in the place of a table',
+    'stopped',
+    (dir) => withDatabase(dir, (database) => database.exec('ALTER TABLE audit_sites RENAME TO audit_sites0; CREATE VIEW audit_sites AS SELECT * FROM audit_sites0')),
+    /state\.db cannot be opened: .*audit_sites/,
+  ],
+  [
+    'the last migration is forgotten',
+    'stopped',
+    (dir) => withDatabase(dir, (database) => database.exec('DELETE FROM migrations WHERE version = (SELECT MAX(version) FROM migrations)')),
+    /state\.db cannot be opened: .*duplicate column/,
   ],
 ];
 
@@ -177,6 +197,40 @@ t.test('--accept-loss of the newest records goes on after the hole', async (t) =
   t.match((await (await signIn(box)).get('/api/v1/audit/verify')).body, { ok: true, gaps: { length: 1 } }, 'and a start later');
 });
 
+t.test('--accept-loss gives an audit record its own number again, and writes go on', async (t) => {
+  const box = await damaged(t, seeded.stopped, (dir) => withDatabase(dir, (database) => database.exec(LAST_RECORD_FAR_AWAY)), ['--accept-loss']);
+  await box.start();
+  const admin = await signIn(box);
+  t.equal((await admin.post('/api/v1/sites', { name: 'later' })).status, 201);
+  t.match((await admin.get('/api/v1/audit/verify')).body, { ok: false, problems: { length: 0 }, gaps: [{ kind: 'loss', text: /has the number 9007199254740991/ }] });
+  t.equal((await admin.post('/api/v1/audit/gaps/acknowledge', { reason: REASON })).status, 200);
+  await box.end();
+  box.flags = [];
+  await box.start();
+  t.match((await (await signIn(box)).get('/api/v1/audit/verify')).body, { ok: true, gaps: { length: 1 } });
+});
+
+t.test('--accept-loss of a state.db with another schema keeps it beside the new one', async (t) => {
+  const box = await damaged(
+    t,
+    seeded.stopped,
+    (dir) => withDatabase(dir, (database) => database.exec('ALTER TABLE audit_sites RENAME TO audit_sites0; CREATE VIEW audit_sites AS SELECT * FROM audit_sites0')),
+    ['--accept-loss', '--new-admin-code'],
+  );
+  await box.start();
+  t.ok(readdirSync(box.dataDir).some((name) => name.startsWith('state.db.lost-')));
+  t.equal((await box.api.post('/api/v1/auth/first-admin', { code: await box.commissioningCode(), ...credentials })).status, 201);
+  t.match((await (await signIn(box)).get('/api/v1/audit/gaps')).body.items, [{ kind: 'loss', text: /state\.db cannot be opened/ }]);
+});
+
+t.test('a state.db of a newer version: in rescue, and --accept-loss puts it aside for nobody', async (t) => {
+  const box = await damaged(t, seeded.stopped, (dir) => withDatabase(dir, (database) => database.exec("INSERT INTO migrations VALUES (9999, 'x')")), ['--accept-loss']);
+  await box.launch();
+  const ready = await eventually('it answers', () => box.api.get('/readyz').catch(() => undefined));
+  t.match(ready, { status: 503, body: { status: 'rescue', missing: [/newer version/] } });
+  t.notOk(readdirSync(box.dataDir).some((name) => name.startsWith('state.db.lost-')));
+});
+
 const TOLD: readonly (readonly [string, (dir: string) => void, readonly string[]])[] = [
   ['audit-head is deleted', (dir) => remove(dir, 'audit-head'), ['head']],
   ['the signed heads are deleted', (dir) => withDatabase(dir, (database) => database.exec('DELETE FROM audit_heads')), ['heads']],
@@ -184,6 +238,7 @@ const TOLD: readonly (readonly [string, (dir: string) => void, readonly string[]
   ['the device key is deleted', (dir) => remove(dir, 'keys/device-ed25519.pem'), ['keys']],
   ['the audit key is another one', (dir) => writeFileSync(path.join(dir, 'keys/audit-hmac'), Buffer.alloc(32, 7)), ['keys', 'head']],
   ['the marker is deleted', (dir) => remove(dir, 'keys/appliance.json'), ['marker']],
+  ['the last resource version is no number', (dir) => withDatabase(dir, (database) => database.exec("UPDATE meta SET value = '9e999' WHERE key = 'resourceVersion'")), ['number']],
 ];
 
 for (const [what, damage, kinds] of TOLD) {

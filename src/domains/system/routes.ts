@@ -108,7 +108,7 @@ function health(system: SystemView, store: Store, caller: Caller): Record<string
   if (system.authMode === 'none') warnings.push('authentication is off: every request has administrator rights');
   if (!system.antiReplay.enabled) warnings.push('anti-replay protection is off');
   if (system.antiReplay.nearlyFull()) warnings.push('the memory of request nonces is nearly full');
-  if (!system.storageAccepting()) warnings.push('the storage refuses writes: nothing can be changed until it accepts them again');
+  if (!system.storageAccepting()) warnings.push(`the storage refuses writes: nothing can be changed until it accepts them again (${store.refusedBecause})`);
   const everywhere = caller.sites === null;
   const seen = system.contained();
   const contained = everywhere ? seen : { ...seen, seams: [] };

@@ -112,7 +112,7 @@ export class WorkerCalls {
     let fault = `the ${this.#entry.name} thread stopped`;
     worker.on('message', (message: unknown) => guarded(`message of the ${this.#entry.name} thread`, () => this.#receive(message)));
     worker.on('error', (error) => {
-      fault = `the ${this.#entry.name} thread died: ${error.message}`;
+      fault = `the ${this.#entry.name} thread died: ${textOfFault(error)}`;
     });
     worker.on('exit', () => {
       this.#worker = null;
@@ -129,6 +129,12 @@ export class WorkerCalls {
     if ('value' in answer) waiting?.resolve(answer.value);
     else waiting?.reject(answer.refusal ? new Refusal(answer.refusal.kind, answer.fault, answer.refusal.context) : new Error(answer.fault));
   }
+}
+
+/** Of what a thread ended by: something that is no error has no message. */
+export function textOfFault(fault: unknown): string {
+  const { message, code } = (fault ?? {}) as { readonly message?: unknown; readonly code?: unknown };
+  return String(message ?? code ?? fault);
 }
 
 /** What a call may return to have its bytes moved instead of copied. */

@@ -65,7 +65,7 @@ export interface Gateway {
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { settings, clock, log, census } = options;
-  const table = new RowTable([...options.routes, pageRoutes(options.consoleFolder, options.ready, options.started ?? options.ready)]);
+  const table = new RowTable([...options.routes, pageRoutes(options.consoleFolder, options.ready, options.started ?? options.ready, () => options.store.refusedBecause)]);
   options.useRoutes?.(table.rows);
   const nonces = settings.antiReplayEnabled ? new Nonces(clock, settings.antiReplayWindowMs, settings.antiReplayEntriesMax) : undefined;
   nonces?.load(options.earlierNonces);

@@ -45,6 +45,8 @@ export interface Pages {
   /** 503 on `/readyz` until true: `starting`, or what has gone wrong since. */
   ready(): boolean;
   started(): boolean;
+  /** Why the storage refuses changes; '' while it does not. */
+  refusedBecause(): string;
   page(name: string): StaticFile | undefined;
   asset(name: string): StaticFile | undefined;
 }
@@ -53,7 +55,10 @@ const route = routesFor<Pages>();
 const open = { action: '-', tier: 'none' } as const;
 
 const STARTING = '{"status":"starting"}';
-const REFUSING = '{"status":"storage_unavailable","message":"the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on"}';
+const refusing = (reason: string): string => {
+  const message = `the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on${reason === '' ? '' : `. Reason: ${reason}`}`;
+  return JSON.stringify({ status: 'storage_unavailable', message });
+};
 
 export const PAGE_ROUTES: readonly Route<Pages>[] = [
   route({ method: 'GET', path: '/healthz', ...open, summary: 'Liveness', handle: () => ({ status: 'ok' }) }),
@@ -62,7 +67,7 @@ export const PAGE_ROUTES: readonly Route<Pages>[] = [
     path: '/readyz',
     ...open,
     summary: 'Readiness',
-    handle: (_, pages) => (pages.ready() ? { status: 'ok' } : new Answer(503, pages.started() ? REFUSING : STARTING, { 'Retry-After': '1' })),
+    handle: (_, pages) => (pages.ready() ? { status: 'ok' } : new Answer(503, pages.started() ? refusing(pages.refusedBecause()) : STARTING, { 'Retry-After': '1' })),
   }),
   route({ method: 'GET', path: '/', ...open, summary: 'To the operator console', handle: () => new Reply('redirect', undefined, { Location: '/hmi' }) }),
   ...PAGES.map((name) =>
@@ -93,7 +98,7 @@ export function takesGzip(accepted: string): boolean {
 /**
  * @param folder the built consoles: `login/index.html` or `login.html`, assets in any folder named `assets`.
  */
-export function pageRoutes(folder: string, ready: () => boolean, started: () => boolean): RouteSet {
+export function pageRoutes(folder: string, ready: () => boolean, started: () => boolean, refusedBecause: () => string): RouteSet {
   const files = readFolder(folder);
   const assets = new Map<string, StaticFile>();
   for (const [name, file] of files) {
@@ -103,6 +108,7 @@ export function pageRoutes(folder: string, ready: () => boolean, started: () => 
   const deps: Pages = {
     ready,
     started,
+    refusedBecause,
     page: (name) => files.get(`${name}/index.html`) ?? files.get(`${name}.html`),
     asset: (name) => assets.get(name),
   };

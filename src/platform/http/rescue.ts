@@ -25,8 +25,9 @@ export interface RescueServer {
   stop(): Promise<void>;
 }
 
-/** From lost storage. */
-export function waysOn(dataDir: string): string[] {
+/** From lost storage. `canGoOnWithout`: what is there may be put aside. */
+export function waysOn(dataDir: string, canGoOnWithout = true): string[] {
+  if (!canGoOnWithout) return [`put right what is told of ${dataDir} (room on the disk, rights, the version of lineside that wrote it) and start again; nothing in it was changed`];
   return [
     `put back what is missing into ${dataDir}, from a copy or a backup of it, and start again`,
     `or go on without it: lineside start --data-dir ${dataDir} --accept-loss; what is missing stays on record and a Critical alarm stands until an administrator acknowledges it`,

@@ -10,7 +10,7 @@ const Problem = v.picklist(['hash', 'link', 'missing', 'signature']);
 
 const Finding = v.object({
   /** `loss`: records are gone; the others say what vouches for the trail no more. */
-  kind: v.picklist(['loss', 'head', 'heads', 'keys', 'marker']),
+  kind: v.picklist(['loss', 'head', 'heads', 'keys', 'marker', 'number']),
   text: v.string(),
   /** Records that are concerned; 0 and 0 where none can be named. */
   first: v.number(),

@@ -6,6 +6,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import Database from '../base/sqlite.js';
+import { countIn, isNextOf, lastRecords, type StreamCount, streamCounts } from './counts.js';
 import type { Finding } from './gaps.js';
 import { type ChainEnd, headFileOf, isHeadFileUsed, readHeadFile } from './head-file.js';
 import { type DeviceKeys, openDeviceKeys, storedKeysOf } from './keys.js';
@@ -33,6 +34,11 @@ interface Stored {
   /** Of the audit key that the last record in the table was sealed with; '' where there is none. */
   readonly auditKeyId: string;
   readonly marker: Marker | null;
+  /** An audit record whose number is not its own. */
+  readonly misnumbered: { readonly sequence: number; readonly own: number } | undefined;
+  /** `resourceVersion` of `meta` where it is no number. */
+  readonly damagedVersion: string | undefined;
+  readonly damagedStreams: readonly StreamCount[];
 }
 
 export function inspectDataDir(dataDir: string): Inspection {
@@ -61,6 +67,22 @@ export function inspectDataDir(dataDir: string): Inspection {
   const losses: string[] = [];
   const lived = end.sequence > 0 || marker !== null;
   if (lived) findings.push(...keyFindings(dataDir, end.sequence));
+  if (stored.misnumbered) {
+    const { sequence, own } = stored.misnumbered;
+    const text = `audit record ${own} has the number ${sequence} in ${file}, which nothing can follow: the number was damaged`;
+    losses.push(text);
+    findings.push(loss(text, own, own));
+  }
+  if (stored.damagedVersion !== undefined)
+    findings.push(
+      told(
+        'number',
+        `the last resource version in ${file} is ${stored.damagedVersion}, which is no number: the one that is sealed, or the highest there is, is counted on from`,
+        0,
+      ),
+    );
+  for (const { stream, last, counted } of stored.damagedStreams)
+    findings.push(told('number', `stream ${stream} in ${file} counts to ${String(last)} and its last entry is ${counted}: it is counted on from its last entry`, 0));
   const keys = hasHmac && hasDeviceKey ? openDeviceKeys(dataDir) : null;
   const head = keys ? knownHead(dataDir, keys, [fileMarker, marker]) : newest([fileMarker?.head, marker?.head]);
   const reached = Math.max(head?.sequence ?? 0, stored.lastSigned);
@@ -113,15 +135,26 @@ function readStored(file: string): Stored {
   const database = new Database(file, { readonly: true, timeout: 5000 });
   try {
     const tables = new Set(database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[]);
-    if (!tables.has('audit')) return { end: { sequence: 0, hash: '' }, hashAt: () => undefined, heads: 0, lastSigned: 0, auditKeyId: '', marker: null };
+    if (!tables.has('audit'))
+      return {
+        end: { sequence: 0, hash: '' },
+        hashAt: () => undefined,
+        heads: 0,
+        lastSigned: 0,
+        auditKeyId: '',
+        marker: null,
+        misnumbered: undefined,
+        damagedVersion: undefined,
+        damagedStreams: [],
+      };
     const number = (table: string, text: string): number => (tables.has(table) ? Number(database.prepare(text).pluck().get() ?? 0) : 0);
-    const last = database.prepare('SELECT sequence, hash, key_id AS keyId FROM audit ORDER BY sequence DESC LIMIT 1').get() as
-      | { sequence: number; hash: Buffer; keyId: string }
-      | undefined;
     for (const table of ['resources', 'streams', 'nonce_groups', 'migrations']) {
       if (tables.has(table)) for (const _ of database.prepare(`SELECT * FROM ${table}`).raw().iterate()) void _;
     }
     const archived = number('audit_archives', 'SELECT MAX(last) FROM audit_archives');
+    const records = lastRecords(database);
+    const isOnlyMisnumbered = isNextOf(records, archived); // accepted, it gets its own number again and nothing is missing
+    const last = isOnlyMisnumbered && records.misnumbered ? { ...records.misnumbered, sequence: records.misnumbered.own } : records.last;
     const end = { sequence: Math.max(last?.sequence ?? 0, archived), hash: last?.hash.toString('hex') ?? '' };
     const hashes = new Map<number, string | undefined>();
     const heads = number('audit_heads', 'SELECT COUNT(*) FROM audit_heads');
@@ -130,7 +163,11 @@ function readStored(file: string): Stored {
       hashes.set(sequence, (database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(sequence) as Buffer | undefined)?.toString('hex'));
     }
     const lastSigned = number('audit_heads', 'SELECT MAX(sequence) FROM audit_heads');
-    return { end, hashAt: (sequence) => hashes.get(sequence), heads, lastSigned, auditKeyId: last?.keyId ?? '', marker };
+    const version = tables.has('meta') ? (database.prepare("SELECT value FROM meta WHERE key = 'resourceVersion'").pluck().get() as unknown) : undefined;
+    const damagedVersion = version !== undefined && countIn(version) === undefined ? String(version) : undefined;
+    const damagedStreams = tables.has('streams') && tables.has('facts') ? streamCounts(database).filter(({ isSound }) => !isSound) : [];
+    const { misnumbered } = records;
+    return { end, hashAt: (sequence) => hashes.get(sequence), heads, lastSigned, auditKeyId: last?.keyId ?? '', marker, misnumbered, damagedVersion, damagedStreams };
   } finally {
     database.close();
   }
@@ -167,6 +204,11 @@ function keyFindings(dataDir: string, last: number): Finding[] {
       ),
     );
   return findings;
+}
+
+/** That nothing of what was stored can be gone on with. */
+export function lostWhole(text: string, dataDir: string): Finding {
+  return loss(text, 1, readMarkerFile(dataDir)?.head.sequence ?? 0);
 }
 
 function loss(text: string, first: number, last: number): Finding {

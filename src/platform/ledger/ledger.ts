@@ -9,6 +9,7 @@ import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { isRowFault, type RowFault, readRow } from '../store/read-row.js';
 import type { Resource } from '../store/resource.js';
+import { textOfFault } from '../base/worker-calls.js';
 import { Stopwatch } from '../base/elapsed.js';
 import type { ArchiveDraft } from './archive-format.js';
 import type { Finding, Gap, GapAcknowledgement } from './gaps.js';
@@ -18,9 +19,13 @@ import { type FromLedger, Message, type ToLedger, type WireImage } from './wire.
 
 /** The transaction is not on disk and never will be. */
 export class LedgerFault extends Error {
-  constructor(message: string) {
+  /** That SQLite gives, where it was one of SQLite. */
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
     super(message);
     this.name = 'LedgerFault';
+    this.code = code;
   }
 }
 
@@ -173,6 +178,7 @@ export class ThreadLedger implements Ledger {
     return new Promise((resolve, reject) => {
       const worker = new Worker(new URL('./ledger-thread.js', import.meta.url), { workerData: { dataDir: this.#dataDir, found: this.#found }, name: 'ledger', execArgv: [] });
       let fault = 'the ledger thread stopped';
+      let code: string | undefined;
       worker.on('message', (message: FromLedger) => {
         if (message.type !== 'ready') return this.#receive(message);
         this.#gaps = message.gaps;
@@ -180,15 +186,16 @@ export class ThreadLedger implements Ledger {
         this.#worker = worker;
         resolve();
       });
-      worker.on('error', (error) => {
-        fault = `the ledger thread died: ${error.message}`;
+      worker.on('error', (error: NodeJS.ErrnoException) => {
+        fault = `the ledger thread died: ${textOfFault(error)}`;
+        ({ code } = error);
       });
       worker.on('exit', () => {
         if (this.#worker && !this.#closing) this.died?.('ledger', fault);
         this.#worker = null;
         this.#ready = null;
         this.#refuseAll(new LedgerFault(fault));
-        reject(new LedgerFault(fault));
+        reject(new LedgerFault(fault, code));
       });
     });
   }

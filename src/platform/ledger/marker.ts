@@ -7,11 +7,12 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, w
 import path from 'node:path';
 import * as v from 'valibot';
 import { syncFolder } from '../base/sync-folder.js';
+import { COUNT_MAX } from './counts.js';
 
 const Marker = v.looseObject({
   deviceId: v.string(),
   firstStart: v.string(),
-  head: v.object({ sequence: v.pipe(v.number(), v.integer(), v.minValue(0)), hash: v.string() }),
+  head: v.object({ sequence: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(COUNT_MAX)), hash: v.string() }),
   /** Signed heads in `state.db`. */
   heads: v.number(),
 });

@@ -9,6 +9,7 @@
 import { createHmac, hash as digest, timingSafeEqual } from 'node:crypto';
 import type Database from '../base/sqlite.js';
 import { ShortMac } from './chain.js';
+import { countIn, COUNT_MAX } from './counts.js';
 
 export const MAC_BYTES = 32;
 const SEAL_KEY = 'seal';
@@ -258,7 +259,7 @@ export class RowSeals {
     sums.madeBefore = sums.rows + this.#adoptFacts(lost);
     for (const { newest, entries } of this.#sql.allNonces.all() as { newest: number; entries: string }[]) mix(sums.nonces, this.#macs.nonces(newest, entries));
     sums.heads = this.#sql.heads.get() as number;
-    sums.resourceVersion = Number(this.#sql.getMeta.get('resourceVersion') ?? 0);
+    sums.resourceVersion = countIn(this.#sql.getMeta.get('resourceVersion')) ?? (this.#sql.highestVersion.get(COUNT_MAX) as number);
     sums.spansTo = this.#sql.spansTo.get() as number;
     sums.adoptedAt = sums.madeBefore === 0 ? '' : new Date().toISOString();
     if (lost) sums.broken = [`${new Date().toISOString()}: the seal of the stored state was missing or not genuine`];
@@ -332,6 +333,7 @@ function prepareAll(database: Database.Database) {
     setMeta: database.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
     resource: database.prepare('SELECT version, body, mac FROM resources WHERE kind = ? AND site = ? AND name = ?'),
     allResources: database.prepare('SELECT rowid AS id, kind, site, name, version, body, mac FROM resources'),
+    highestVersion: database.prepare('SELECT COALESCE(MAX(version), 0) FROM resources WHERE version <= ?').pluck(),
     setMac: database.prepare('UPDATE resources SET mac = ? WHERE rowid = ?'),
     allFacts: database.prepare('SELECT stream, sequence, body FROM facts ORDER BY stream, sequence'),
     setLink: database.prepare('UPDATE streams SET mac = ? WHERE stream = ?'),

@@ -13,6 +13,7 @@ import { ArchiveCut } from './archive-cut.js';
 import type { ArchiveDraft } from './archive-format.js';
 import { AuditIndex } from './audit-index.js';
 import { GENESIS_HASH, ShortMac, sealAudit, signHead } from './chain.js';
+import { countIn, isNextOf, lastRecords, streamCounts } from './counts.js';
 import { acknowledgeGaps, type Finding, type Gap, type GapAcknowledgement, noteFindings, readGaps } from './gaps.js';
 import { type ChainEnd, HeadFile, headFileOf, isHeadOfSealedRows, readHeadFile } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
@@ -80,15 +81,17 @@ export class StateWriter {
     this.#cut = new ArchiveCut(this.#database, keys, this.#seals);
     this.#sql = prepareAll(this.#database);
     const headFile = headFileOf(dataDir);
+    const early = found && noteFindings(this.#database, found, new Date().toISOString());
+    this.#renumber();
     this.#tail = this.#readTail();
     const marker = parseMarker(this.#sql.getMeta.get(MARKER_KEY));
     const fileMarker = readMarkerFile(dataDir);
     this.#firstStart = marker?.firstStart ?? fileMarker?.firstStart ?? new Date().toISOString();
     this.#adoptHead(readHeadFile(headFile, keys.auditHmac), [marker?.head, fileMarker?.head]);
     // noted before any copy of the head or the marker is written anew
-    this.newGaps = noteFindings(this.#database, found ?? this.#findings, new Date().toISOString());
+    this.newGaps = early ?? noteFindings(this.#database, this.#findings, new Date().toISOString());
     this.#gaps = readGaps(this.#database);
-    this.#signedSequence = this.#sql.lastSigned.get() as number;
+    this.#signedSequence = Math.min(this.#sql.lastSigned.get() as number, this.#tail.auditSequence);
     this.#headFile = new HeadFile(headFile, this.#mac, { deviceId: keys.deviceId, firstStart: this.#firstStart });
     this.mark();
   }
@@ -357,13 +360,19 @@ export class StateWriter {
   }
 
   #readTail(): Tail {
-    const last = this.#sql.lastAudit.get() as { sequence: number; hash: Buffer } | undefined;
+    const { last } = lastRecords(this.#database);
     return {
-      resourceVersion: Math.max(Number(this.#sql.getMeta.get('resourceVersion') ?? 0), this.#seals.resourceVersion),
+      resourceVersion: Math.max(countIn(this.#sql.getMeta.get('resourceVersion')) ?? 0, this.#seals.resourceVersion),
       auditSequence: last?.sequence ?? 0,
       auditHead: last?.hash.toString('hex') ?? GENESIS_HASH,
-      streams: new Map(this.#sql.allStreams.raw().all() as [string, number][]),
+      streams: new Map(streamCounts(this.#database).map(({ stream, counted }) => [stream, counted])),
     };
+  }
+
+  /** A last record whose number was damaged gets its own again; that it was is among what this start has noted. */
+  #renumber(): void {
+    const records = lastRecords(this.#database);
+    if (records.misnumbered && isNextOf(records, this.#sql.archivedTo.get() as number)) this.#sql.renumber.run(records.misnumbered.own, records.misnumbered.sequence);
   }
 
   /** The end of the chain never moves back below what was once on disk. */
@@ -455,7 +464,8 @@ function prepareAll(database: Database.Database) {
       'INSERT INTO resources (kind, site, name, version, body, mac) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, site, name) DO UPDATE SET version = excluded.version, body = excluded.body, mac = excluded.mac',
     ),
     removeResource: database.prepare('DELETE FROM resources WHERE kind = ? AND site = ? AND name = ?'),
-    lastAudit: database.prepare('SELECT sequence, hash FROM audit ORDER BY sequence DESC LIMIT 1'),
+    renumber: database.prepare('UPDATE audit SET sequence = ? WHERE sequence = ?'),
+    archivedTo: database.prepare('SELECT COALESCE(MAX(last), 0) FROM audit_archives').pluck(),
     auditHash: database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck(),
     putAudit: database.prepare(
       'INSERT INTO audit (sequence, at, site, action, category, result, kind, name, account, correlation, body, hash, mac, key_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -464,7 +474,6 @@ function prepareAll(database: Database.Database) {
     lastSigned: database.prepare('SELECT COALESCE(MAX(sequence), 0) FROM audit_heads').pluck(),
     headAt: database.prepare('SELECT 1 FROM audit_heads WHERE sequence = ?').pluck(),
     putHead: database.prepare('INSERT OR REPLACE INTO audit_heads (sequence, hash, at, kid, signature) VALUES (?, ?, ?, ?, ?)'),
-    allStreams: database.prepare('SELECT stream, last FROM streams'),
     setStream: database.prepare('INSERT INTO streams (stream, last, mac) VALUES (?, ?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last, mac = excluded.mac'),
     putFact: database.prepare('INSERT INTO facts (stream, sequence, body) VALUES (?, ?, ?)'),
     putNonces: database.prepare('INSERT INTO nonce_groups (newest, entries) VALUES (?, ?)'),

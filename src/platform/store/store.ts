@@ -117,6 +117,8 @@ export class Store implements StoreReader {
   #epoch = 0;
   #lastCommit: Promise<void> = Promise.resolve();
   #refusing = false;
+  /** Why the ledger refused the commit that failed last. */
+  #reason = '';
   #isAsOnDisk = true;
   /** Nonces of requests that were admitted in this turn and have not travelled to the ledger yet. */
   #admitted: Nonce[] = [];
@@ -164,6 +166,11 @@ export class Store implements StoreReader {
   /** False while the ledger refuses commits. */
   get accepting(): boolean {
     return !this.#refusing;
+  }
+
+  /** Why the ledger refuses commits, in words; '' while it accepts them. */
+  get refusedBecause(): string {
+    return this.#refusing ? this.#reason : '';
   }
 
   /**
@@ -234,7 +241,7 @@ export class Store implements StoreReader {
    * @throws Refusal `storage_unavailable` while the ledger refuses commits.
    */
   apply(change: Change): Applied {
-    if (this.#refusing) throw storageUnavailable();
+    if (this.#refusing) throw storageUnavailable(this.#reason);
     const at = this.#now();
     const undo = this.#undo();
     const events: StoreEvent[] = [];
@@ -298,7 +305,7 @@ export class Store implements StoreReader {
    */
   admit(nonce: Nonce, kept = false): void {
     if (this.#refusing) {
-      if (!kept) throw storageUnavailable();
+      if (!kept) throw storageUnavailable(this.#reason);
       this.#keepNonces([nonce]);
       return;
     }
@@ -328,7 +335,7 @@ export class Store implements StoreReader {
     if (same >= 0) this.#kept[same] = { ...this.#kept[same], change, lastAt: happenedAt, times: this.#kept[same].times + 1 };
     else if (this.#kept.filter(({ as }) => as === keeping.as).length < KEPT_PLACES[keeping.as]) this.#kept.push({ ...keeping, change, happenedAt, lastAt: happenedAt, times: 1 });
     else if (keeping.as === 'refusal') this.#uncounted = { times: (this.#uncounted?.times ?? 0) + 1, fromAt: this.#uncounted?.fromAt ?? happenedAt, toAt: happenedAt };
-    else throw storageUnavailable();
+    else throw storageUnavailable(this.#reason);
     return false;
   }
 
@@ -451,20 +458,21 @@ export class Store implements StoreReader {
 
   #commit(transaction: LedgerTransaction): Promise<void> {
     const epoch = this.#epoch;
-    const durable: Promise<void> = this.#ledger.commit(transaction).then(undefined, async () => {
+    const durable: Promise<void> = this.#ledger.commit(transaction).then(undefined, async (fault: unknown) => {
       durable.catch(() => undefined); // callers that do not wait must not turn a disk fault into a crash
       this.#keepNonces(transaction.nonces); // their requests were looked at: they stay spent
-      await this.#fail(epoch);
-      throw storageUnavailable();
+      await this.#fail(epoch, fault);
+      throw storageUnavailable(this.#reason);
     });
     this.#lastCommit = durable;
     return durable;
   }
 
   /** Every refused caller waits for the one reload, so that what it reads after its refusal is what is on disk. */
-  #fail(epoch: number): Promise<void> {
+  #fail(epoch: number, fault: unknown): Promise<void> {
     if (epoch === this.#epoch && !this.#refusing) {
       this.#refusing = true;
+      this.#reason = fault instanceof Error ? fault.message : String(fault);
       this.#isAsOnDisk = false;
       this.#epoch += 1;
       this.#reloaded = this.#reload();
@@ -640,8 +648,8 @@ function nameOf({ name }: UnchainedAudit): string {
   return name;
 }
 
-function storageUnavailable(): Refusal {
-  return new Refusal('unavailable', 'the appliance cannot write to its storage; nothing was changed, try again when the storage alarm has cleared', {
+function storageUnavailable(reason: string): Refusal {
+  return new Refusal('unavailable', `the appliance cannot write to its storage (${reason}); nothing was changed, try again when the storage alarm has cleared`, {
     code: 'storage_unavailable',
   });
 }
