@@ -72,4 +72,16 @@ t.test('D-C-09: Hold, Stop and Abort are carried out while nothing can be writte
       return { done: (shown === 'Idle' && allocatedTo === '') || undefined, seen: `${shown} of '${allocatedTo}'` };
     });
   }
+
+  const others: string[] = [];
+  for (let at = 0; at < 67; at += 1) others.push((await plant.api.post(`${SITE}/batches`, { batchID: `other-${at}`, masterRecipeRef: 'waits' })).body.name);
+  const batch = await plant.runBatch({ masterRecipeRef: 'waits' });
+  await plant.untilPhase(batch, 'waits', 'Running');
+  writable(false);
+  await plant.api.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Manual' });
+  for (const other of others) for (const command of ['Hold', 'Stop', 'Abort']) await plant.command(other, command); // more than is kept
+  const last = await plant.command(batch, 'Hold');
+  t.match(last, { status: 200, body: { recorded: false, message: /given to 1 phase .* no room left to keep its record/ } }, last.text);
+  writable(true);
+  await plant.untilPhase(batch, 'waits', 'Held'); // it alone: the batch was never told
 });

@@ -87,13 +87,21 @@ export async function sendCommand(deps: CommandDeps, site: string, body: Command
     await deps.store.write(change);
     return answer;
   }
-  const isRecorded = await deps.store.writeOrKeep(() => orderOrRefusal(order, site, body, source), {
-    as: 'order',
-    key: `${site}/${kind}/${name}/${command}/${source.actor.accountId}`,
-  });
-  if (isRecorded) return answer;
+  const key = `${site}/${kind}/${name}/${command}/${source.actor.accountId}`;
+  const written = await deps.store
+    .writeOrKeep(() => orderOrRefusal(order, site, body, source), { as: 'order', key })
+    .then((isRecorded) => (isRecorded ? 'recorded' : 'kept'))
+    .catch((fault: unknown) => {
+      if (!(fault instanceof Refusal) || fault.kind !== 'unavailable') throw fault;
+      return 'nowhere'; // without room for its record too the plant comes to rest
+    });
+  if (written === 'recorded') return answer;
   const count = deps.protect(site, name, command as Command);
-  const message = `${command} was given to ${count} ${count === 1 ? 'phase' : 'phases'} of ${kind} ${name} at once; nothing can be written now, so what is shown of it and its record follow when the storage alarm has cleared`;
+  const given = `${command} was given to ${count} ${count === 1 ? 'phase' : 'phases'} of ${kind} ${name} at once; nothing can be written now`;
+  const message =
+    written === 'kept'
+      ? `${given}, so what is shown of it and its record follow when the storage alarm has cleared`
+      : `${given}, and there is no room left to keep its record: give it again when the storage alarm has cleared`;
   return { ...answer, message, recorded: false };
 }
 
