@@ -109,7 +109,7 @@ export class BatchController implements Reconciler {
     if (pass.status.phase === 'Running' && pass.tree?.root.state === 'Idle') pass.tree.command('Start');
     const hasEnded = isFinalBatch(pass.status.phase);
     const extra = this.#judge(pass);
-    this.#recovery.take(pass);
+    const recovered = this.#recovery.take(pass);
     if (hasEnded) pass.settleEnded();
     if (!isFinalBatch(pass.status.phase) && pass.status.phase !== 'Pending' && pass.tree) {
       const onDemand = recipe?.allocationPolicy === 'OnDemand';
@@ -121,6 +121,7 @@ export class BatchController implements Reconciler {
     }
     const change = pass.change();
     if (change || extra.length > 0) await this.#store.write({ ...change, puts: [...(change?.puts ?? []), ...extra] });
+    recovered();
     if (extra.some(({ kind }) => kind === SyncBarrier)) {
       // what waits for it starts at the next look, its charts read it from now on
       this.#phases.sendSignals(site, name);

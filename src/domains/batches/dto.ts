@@ -12,15 +12,17 @@ import { elementIndex } from './element-index.js';
 import { type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchParameters } from './parameters.js';
 import { recoveryBody } from './recovery.js';
+import { shownBatch } from './unrecovered.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
-export function batchDto(batch: BatchResource, read: StoreReader, world: BlockedWorld): Record<string, unknown> {
+export function batchDto(stored: BatchResource, read: StoreReader, world: BlockedWorld): Record<string, unknown> {
+  const { shown: batch, blockedBy: standing } = shownBatch(world.store, stored);
   const { spec, status, metadata } = batch;
   const { site, name } = metadata;
   const recipe = read.get(MasterRecipe, site, spec.masterRecipeRef);
   const control = read.get(ControlRecipe, site, status.controlRecipe)?.spec;
-  const blockedBy = batchBlockedBy(world, batch);
+  const blockedBy = standing ?? batchBlockedBy(world, batch);
   const elements = elementIndex(world.store);
   return {
     ...itemOf(batch, blockedBy),
@@ -62,7 +64,8 @@ function valuesAhead(recipe: MasterRecipeSpec, spec: BatchSpec): readonly Parame
 }
 
 export function batchItem(batch: BatchResource, _read: StoreReader, world: BlockedWorld): Record<string, unknown> {
-  return itemOf(batch, batchBlockedBy(world, batch));
+  const { shown, blockedBy } = shownBatch(world.store, batch);
+  return itemOf(shown, blockedBy ?? batchBlockedBy(world, shown));
 }
 
 function itemOf({ spec, status, metadata }: BatchResource, blockedBy: readonly Blocker[]): Record<string, unknown> {

@@ -4,7 +4,7 @@
  * audit record with both ends of the control gap and an event that names it; the batch carries a summary of the last
  * interruption. What holds the phases is their own runtime; the batch is held here only after a restart of the appliance.
  */
-import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
+import type { State } from '../../../runtime/vocabulary/states.js';
 import { isFinal, RECOVERIES } from '../../../runtime/vocabulary/transitions.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -16,6 +16,7 @@ import type { BatchPass } from './batch-pass.js';
 import { elementIndex } from './element-index.js';
 import { CONTROLLER } from './element-pass.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch, type RebindCause, type RecoveredElement, type RecoveredUnit, type RecoverySummary } from './kind.js';
+import { HELD_FROM, unrecovered } from './unrecovered.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
@@ -29,9 +30,6 @@ interface Rebound extends Interruption {
   readonly unit: string;
   readonly toMs: number;
 }
-
-/** The batch itself is held after a restart of the appliance when it is found in one of these. */
-const HELD_FROM: readonly BatchState[] = ['Running', 'Pausing', 'Paused', 'Restarting'];
 
 export class Recovery {
   readonly #store: Store;
@@ -53,14 +51,23 @@ export class Recovery {
     });
   }
 
-  /** Tells the batch what has happened to it since its last look; after a restart of the appliance it is held. */
-  take(pass: BatchPass): void {
+  /**
+   * Tells the batch what has happened to it since its last look; after a restart of the appliance it is held.
+   * @returns what forgets it, to be called when it is on disk: where the disk refuses, the next look tells it again.
+   */
+  take(pass: BatchPass): () => void {
     const key = `${pass.site}/${pass.scope}`;
     const interruption = this.#interrupted.get(key);
-    this.#interrupted.delete(key);
+    const taken = this.#rebound.get(key) ?? [];
     if (interruption && pass.tree && !isFinalBatch(pass.status.phase)) this.#applianceBack(pass, interruption);
-    for (const rebound of this.#rebound.get(key) ?? []) this.#unitBack(pass, rebound);
-    this.#rebound.delete(key);
+    for (const rebound of taken) this.#unitBack(pass, rebound);
+    return () => {
+      this.#interrupted.delete(key);
+      unrecovered(this.#store).passed(pass.site, pass.scope);
+      const since = (this.#rebound.get(key) ?? []).filter((rebound) => !taken.includes(rebound));
+      if (since.length > 0) this.#rebound.set(key, since);
+      else this.#rebound.delete(key);
+    };
   }
 
   /** Notes on the summary that the batch has come to rest, and that it has gone on. */
@@ -80,6 +87,7 @@ export class Recovery {
     const aliveMs = units.map((unit) => this.#lastPersistedMs(site, unit, name));
     const elements = this.#elementsOf(site, name);
     const fromMs = Math.max(Date.parse(batch.metadata.updatedAt), ...aliveMs);
+    unrecovered(this.#store).found(site, name);
     this.#interrupted.set(`${site}/${name}`, { cause: 'ApplianceRestart', fromMs, elements });
     units.forEach((unit, index) => this.#down.set(`${site}/${unit}`, { cause: 'ApplianceRestart', fromMs: aliveMs[index] || fromMs, elements: [] }));
   }
