@@ -62,7 +62,7 @@ t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and 
   const refused = await create(box, 'refused');
   t.match(refused, { status: 503, body: { code: 'storage_unavailable' } });
   t.match(await create(box, 'refused-again'), { status: 503, body: { code: 'storage_unavailable' } });
-  t.match(await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Hold', reason: 'the disk is full' }), {
+  t.match(await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Pause' }), {
     status: 503,
     body: { code: 'storage_unavailable' },
   });

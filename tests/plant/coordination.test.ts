@@ -205,7 +205,10 @@ t.test('D-C-12: a unit procedure that waits for a signal or a barrier asks for i
     },
   });
   const batch = await plant.runBatch({ masterRecipeRef: 'turns' });
-  const first = await plant.untilPrompt(batch);
+  const first = await plant.look('the first asks', async () => {
+    const prompts = await plant.prompts(batch);
+    return { done: prompts.find(({ unit }) => unit === 'mx101'), seen: JSON.stringify(prompts) };
+  });
   // the second has come to the barrier without its unit, so the third has passed it
   const allocations = await plant.look('the third has its unit', async () => {
     const { allocations: now } = await plant.batch(batch);
