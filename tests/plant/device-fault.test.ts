@@ -12,8 +12,13 @@ const release = (channel: string) => api.post(`${SITE}/iomodules/io-rx101/releas
 const tag = async (name: string) => (await api.get(`${SITE}/controlmodules/xv105/tags/${name}`)).body.value;
 
 t.test('ADR 0029, ADR 0030: what waits for a device names it; its reset is one request in Automatic, and moves nothing unasked', async (t) => {
-  const steps = [{ name: 'open', initial: true, actionST: "WRITE('drain.cmd', TRUE);" }, { name: 'done' }];
-  const template = { roles: [{ name: 'drain', requiredType: 'on-off-valve' }], steps, transitions: [{ from: 'open', to: 'done', conditionST: "READ('drain.opened')" }] };
+  // it asks before its end: what is done to a device belongs to the record of the batch that holds it
+  const steps = [{ name: 'open', initial: true, actionST: "WRITE('drain.cmd', TRUE);" }, { name: 'ask', actionST: "said := PROMPT('Go on?');" }, { name: 'done' }];
+  const transitions = [
+    { from: 'open', to: 'ask', conditionST: "READ('drain.opened')" },
+    { from: 'ask', to: 'done', conditionST: "said = 'Acknowledged'" },
+  ];
+  const template = { roles: [{ name: 'drain', requiredType: 'on-off-valve' }], steps, transitions };
   t.equal((await api.post(`${SITE}/phasetemplates`, { name: 'opens-drain', spec: template })).status, 201);
   const phase = { name: 'open', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'opens-drain' };
   const operation = { name: 'op', stepLevel: 'Operation', subChart: { steps: [phase] } };
@@ -54,6 +59,7 @@ t.test('ADR 0029, ADR 0030: what waits for a device names it; its reset is one r
   t.equal(await tag('fault'), true, 'a refusal changes nothing');
   const reset = await api.post(RESET, { moves: true, reason: 'looked at the valve' });
   t.match(reset, { status: 200, body: { controlModule: 'xv105', reset: ['v'] } });
+  t.equal((await plant.answer(await plant.untilPrompt(batch), '')).status, 200);
   const ended = await plant.until(batch, 'Complete');
   t.equal(ended.recordPending, ended.recordRef === '', 'who is too early for the record is told so');
   t.notOk(
