@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { WebSocket } from 'ws';
 import { eventually } from '../support/api-client.js';
 import { applianceProcess } from '../support/appliance-process.js';
 import { SITE } from '../support/plant.js';
@@ -17,6 +18,25 @@ const NOT_DRIVEN = 'the storage refuses changes; nothing is driven';
 /** Room for the lock and the process id, none for what is behind the end of the WAL. */
 const ROOM_BYTES = 65_536;
 
+/** A run that goes on until somebody ends it, on a unit of its own. */
+const ENDLESS = { steps: [{ name: 'wait', initial: true }, { name: 'end' }], transitions: [{ from: 'wait', to: 'end', conditionST: 'FALSE' }] };
+const LISTS = ['phases', 'operations', 'unitprocedures', 'procedures'];
+
+/** The states of the site as the stream tells them, by `kind/name`: first the snapshot, then each change. */
+async function statesOf(port: number): Promise<{ readonly now: Map<string, string>; readonly told: Map<string, string[]>; close(): void }> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/api/v1/ws`);
+  const [now, told] = [new Map<string, string>(), new Map<string, string[]>()];
+  socket.on('message', (data: Buffer) => {
+    const { type, kind, name, state } = JSON.parse(data.toString());
+    if (type !== 'state') return;
+    now.set(`${kind}/${name}`, state);
+    told.set(`${kind}/${name}`, [...(told.get(`${kind}/${name}`) ?? []), state]);
+  });
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+  socket.send(JSON.stringify({ type: 'subscribe', id: 'states', channel: 'states', filter: { site: 'demo' } }));
+  return { now, told, close: () => socket.terminate() };
+}
+
 t.test('a batch that ran is shown Held while the storage refuses, and is Held afterwards', async (t) => {
   try {
     execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
@@ -30,10 +50,27 @@ t.test('a batch that ran is shown Held while the storage refuses, and is Held af
     box.remove();
   });
   await box.start();
+  for (const made of [
+    await box.api.post(`${SITE}/units`, { name: 'lone', processCellName: 'resin-train' }),
+    await box.api.post(`${SITE}/phasetemplates`, { name: 'endless', spec: ENDLESS }),
+  ])
+    t.equal(made.status, 201, made.text);
+  const run = await eventually('a run is launched', async () => {
+    const launched = await box.api.post(`${SITE}/units/lone/execute-phase`, { phaseTemplateRef: 'endless' });
+    return launched.status === 201 ? (launched.body.name as string) : undefined;
+  });
+  await eventually('it runs', async () => (await box.api.get(`${SITE}/phases/${run}`)).body.state === 'Running');
   const batch = (await box.api.post(`${SITE}/batches`, { batchID: 'b-1', masterRecipeRef: 'resin-a' })).body.name as string;
   await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' });
   await eventually('a phase runs', async () => ((await box.api.get(`${SITE}/phases`)).body as { state: string }[]).some(({ state }) => state === 'Running'));
   t.match((await box.api.get(`${SITE}/units/rx101`)).body, { state: 'Running', allocatedTo: batch });
+  const running = (await Promise.all(LISTS.map(async (list) => (await box.api.get(`${SITE}/${list}`)).body as { name: string; state: string }[]))).map((items) =>
+    items.filter(({ state }) => state === 'Running').map(({ name }) => name),
+  );
+  t.ok(
+    running.every((names) => names.length > 0),
+    'on every level something runs',
+  );
   await eventually('the WAL is longer than the room', async () => statSync(path.join(box.dataDir, 'state.db-wal')).size > ROOM_BYTES);
   await box.end('SIGKILL');
 
@@ -44,16 +81,61 @@ t.test('a batch that ran is shown Held while the storage refuses, and is Held af
     return answer?.body.status === 'storage_unavailable' ? answer : undefined;
   });
   t.match(refusing, { status: 503, body: { message: /Reason: the disk refused a commit/ } });
+  const stream = await statesOf(box.port);
+  const shownRunning = (kind?: string): string[] => [...stream.now].filter(([key, state]) => state === 'Running' && (!kind || key.startsWith(`${kind}/`))).map(([key]) => key);
+  await eventually('the stream has told the batch and its units', async () => stream.now.has(`Batch/${batch}`) && stream.now.has('Unit/rx101') && stream.now.has(`Phase/${run}`));
   for (let look = 0; look < 3; look += 1) {
     t.match((await box.api.get(`${SITE}/batches/${batch}`)).body, { phase: 'Held', blockedBecause: NOT_DRIVEN });
     t.match((await box.api.get(`${SITE}/units/rx101`)).body, { state: 'Held', blockedBecause: NOT_DRIVEN });
     t.ok(((await box.api.get(`${SITE}/batches`)).body as { phase: string }[]).every(({ phase }) => phase === 'Held'));
+    t.equal(((await box.api.get(`${SITE}/batches?state=Running`)).body as unknown[]).length, 0);
+    for (const [level, list] of LISTS.entries()) {
+      const items = (await box.api.get(`${SITE}/${list}`)).body as { name: string; state: string }[];
+      for (const name of running[level]) {
+        t.match(
+          items.find((item) => item.name === name),
+          { state: 'Held', blockedBecause: NOT_DRIVEN },
+          `${list} ${name} in the list`,
+        );
+        t.match((await box.api.get(`${SITE}/${list}/${name}`)).body, { state: 'Held', blockedBecause: NOT_DRIVEN }, `${list} ${name}`);
+      }
+      t.same(
+        items.filter(({ state }) => state === 'Running'),
+        [],
+        `nothing of ${list} is shown running`,
+      );
+    }
+    const { body: overview } = await box.api.get(`${SITE}/overview`);
+    t.match(
+      overview.units.find(({ name }: { name: string }) => name === 'rx101'),
+      { state: 'Held', activeWork: { state: 'Held' } },
+    );
+    t.match(
+      overview.units.find(({ name }: { name: string }) => name === 'lone'),
+      { state: 'Held', allocatedTo: run },
+    );
+    t.match(overview.batches, [{ name: batch, state: 'Held' }]);
+    t.notOk(JSON.stringify((await box.api.get(`${SITE}/units/rx101/runtime/status`)).body.elements).includes('Running'));
+    t.match((await box.api.get('/api/v1/mes/sites/demo/work-orders')).body, [{ status: 'Held' }]);
+    t.match((await box.api.get('/api/v1/mes/sites/demo/equipment/lone/status')).body, { state: 'Held' });
+    t.same(shownRunning(), [], 'nor does the stream tell that anything runs');
   }
+  t.equal(stream.now.get(`Batch/${batch}`), 'Held');
+  t.equal(stream.now.get(`Phase/${run}`), 'Held');
   execFileSync('prlimit', ['--pid', String(box.pid), '--fsize=unlimited:']);
   await eventually('writes are accepted', async () => (await box.api.get('/readyz')).status === 200, 20_000);
   const held = await eventually('the batch is held', async () => {
     const { body } = await box.api.get(`${SITE}/batches/${batch}`);
     return body.phase === 'Held' && body.recovery ? body : undefined;
   });
+  await eventually('the run is held', async () => {
+    const { body } = await box.api.get(`${SITE}/phases/${run}`);
+    return body.state === 'Held' && body.blockedBecause !== NOT_DRIVEN;
+  });
+  await eventually(
+    'the stream tells what is stored',
+    async () => stream.now.get(`Batch/${batch}`) === 'Held' && stream.now.get(`Phase/${run}`) === 'Held' && shownRunning().length === 0,
+  );
+  stream.close();
   t.match(held, { recovery: { cause: 'ApplianceRestart', operator: { needed: true, command: 'Restart' } } });
 });

@@ -20,6 +20,7 @@ import { awaitsVerdict, orderOn, type PendingCommand } from './pending-command.j
 import type { PhaseCommands } from './phase-commands.js';
 import type { HoldPropagation } from './procedure-tree.js';
 import { permissiveOf, type StartFacts } from './start.js';
+import { HELD_FROM, unrecovered } from './unrecovered.js';
 
 export interface AdhocSettings {
   readonly holdPropagation: HoldPropagation;
@@ -77,7 +78,11 @@ export class AdhocController implements Reconciler {
     this.#phases = parts.phases;
     this.#clock = parts.clock;
     this.#settings = parts.settings;
-    for (const root of this.#roots()) if (RECOVERIES[root.status.state] === 'Holding') this.#interrupted.add(`${root.metadata.site}/${root.metadata.name}`);
+    for (const { metadata, status } of this.#roots()) {
+      if (RECOVERIES[status.state] !== 'Holding') continue;
+      this.#interrupted.add(`${metadata.site}/${metadata.name}`);
+      unrecovered(this.#store).found(metadata.site, metadata.name);
+    }
   }
 
   keys(): Iterable<Key> {
@@ -116,10 +121,14 @@ export class AdhocController implements Reconciler {
     });
     this.#launch(pass);
     this.#judge(pass);
-    if (this.#interrupted.delete(`${site}/${name}`)) pass.tree?.command('Hold', 'runtime-restart');
+    if (this.#interrupted.has(`${site}/${name}`)) pass.tree?.command('Hold', 'runtime-restart');
     pass.settle();
     const change = pass.change();
     if (change) await this.#store.write(change);
+    // forgotten when it is on disk: where the disk refuses, the next look holds it again
+    this.#interrupted.delete(`${site}/${name}`);
+    // a run of one phase is held by the runtime of its unit, which tells of it afterwards
+    if (!HELD_FROM.includes(adhocRoot(this.#store, site, name)?.status.state ?? 'Aborted')) unrecovered(this.#store).passed(site, name);
     if (pass.root.state === 'Idle' && pass.root.runCount > 0 && pass.unit(pass.root.unit)?.allocatedTo !== name) this.#phases.forget(site, pass.root);
     return lookAgain(pass.budgetsLeftMs());
   }

@@ -12,18 +12,19 @@ import { elementIndex } from './element-index.js';
 import { type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchParameters } from './parameters.js';
 import { recoveryBody } from './recovery.js';
-import { shownBatch } from './unrecovered.js';
+import { asShown, lookAtShown } from './unrecovered.js';
 
 type BatchResource = Resource<BatchSpec, BatchStatus>;
 
 export function batchDto(stored: BatchResource, read: StoreReader, world: BlockedWorld): Record<string, unknown> {
-  const { shown: batch, blockedBy: standing } = shownBatch(world.store, stored);
+  const { shown: batch, blockedBy: standing } = lookAtShown(world.store, stored);
   const { spec, status, metadata } = batch;
   const { site, name } = metadata;
   const recipe = read.get(MasterRecipe, site, spec.masterRecipeRef);
   const control = read.get(ControlRecipe, site, status.controlRecipe)?.spec;
   const blockedBy = standing ?? batchBlockedBy(world, batch);
   const elements = elementIndex(world.store);
+  const procedure = read.get(Procedure, site, status.procedure);
   return {
     ...itemOf(batch, blockedBy),
     blockedBy,
@@ -36,7 +37,7 @@ export function batchDto(stored: BatchResource, read: StoreReader, world: Blocke
     allocations: status.allocations,
     parameterValues: status.phase === 'Pending' && recipe ? valuesAhead(recipe.spec, spec) : status.parameterValues,
     outputs: status.outputs ?? batchOutputs(world.store, site, name),
-    procedure: { name: status.procedure, state: read.get(Procedure, site, status.procedure)?.status.state ?? '' },
+    procedure: { name: status.procedure, state: procedure ? asShown(world.store, procedure).status.state : '' },
     validCommands: batchCommands(status.phase, { heldInside: status.heldInside, pausedInside: status.pausedInside === true, failureActive: hasActiveFailure(status) }),
     ...(status.failure ? { failure: status.failure } : {}),
     ...(status.furtherFailures ? { furtherFailures: status.furtherFailures } : {}),
@@ -64,7 +65,7 @@ function valuesAhead(recipe: MasterRecipeSpec, spec: BatchSpec): readonly Parame
 }
 
 export function batchItem(batch: BatchResource, _read: StoreReader, world: BlockedWorld): Record<string, unknown> {
-  const { shown, blockedBy } = shownBatch(world.store, batch);
+  const { shown, blockedBy } = lookAtShown(world.store, batch);
   return itemOf(shown, blockedBy ?? batchBlockedBy(world, shown));
 }
 

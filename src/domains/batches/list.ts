@@ -38,14 +38,14 @@ export interface BatchListing {
   readonly keyOf: (batch: BatchResource) => SortKey;
 }
 
-/** @param batches sorted by name. @throws Refusal `invalid_query` for a word there is not. */
-export function batchListing(batches: readonly BatchResource[], query: Query): BatchListing {
+/** @param batches sorted by name. @param phaseOf as it is shown. @throws Refusal `invalid_query` for a word there is not. */
+export function batchListing(batches: readonly BatchResource[], query: Query, phaseOf = (batch: BatchResource): BatchState => batch.status.phase): BatchListing {
   const states = readChoices(query, 'state', BATCH_STATES);
   const names = wordsOf(query, 'name')?.split(',');
   const wanted = (query.get('search') ?? '').trim().toLowerCase();
   const recent = readChoice(query, 'order', ORDERS) === 'recent';
   const found = batches.filter(
-    (batch) => (!states || states.includes(batch.status.phase as (typeof BATCH_STATES)[number])) && (!names || names.includes(batch.metadata.name)) && holds(batch, wanted),
+    (batch) => (!states || states.includes(phaseOf(batch) as (typeof BATCH_STATES)[number])) && (!names || names.includes(batch.metadata.name)) && holds(batch, wanted),
   );
   if (!recent) return { list: 'batches', items: found, keyOf: ({ metadata }) => [metadata.name] };
   const keyed = found.map((batch) => ({ batch, key: recency(batch) })).sort((a, b) => compareKeys(a.key, b.key));

@@ -25,6 +25,7 @@ import { boundOf, type FactReader, factsOf } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchListing, LIST_QUERY } from './list.js';
 import { preflight } from './preflight.js';
+import { asShown } from './unrecovered.js';
 
 export interface BatchRouteDeps {
   readonly store: Store;
@@ -89,7 +90,14 @@ export const batchRoutes = [
     reply: 'array, sorted by name',
     summary: 'List batches; query state, search, name, order (name, recent), limit, cursor',
     handle: ({ params, path, query }, deps) =>
-      listReply({ path, query }, { ...batchListing(deps.store.list(Batch, params.site), query), kept: LIST_QUERY, render: (batch) => batchItem(batch, deps.store, deps) }),
+      listReply(
+        { path, query },
+        {
+          ...batchListing(deps.store.list(Batch, params.site), query, (batch) => asShown(deps.store, batch).status.phase),
+          kept: LIST_QUERY,
+          render: (batch) => batchItem(batch, deps.store, deps),
+        },
+      ),
   }),
   route({
     method: 'POST',

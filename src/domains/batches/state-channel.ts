@@ -2,7 +2,7 @@
  * The `states` channel (contract 2, Events; decisions Q-STREAM-01): one frame per change of state or mode of a unit, batch
  * or procedural element. Watches the store, so that whoever changes a state is announced without knowing of streams.
  */
-import type { BatchState } from '../../../runtime/vocabulary/states.js';
+import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { ChannelEvent } from '../../platform/stream/channel.js';
@@ -10,7 +10,10 @@ import type { Hub } from '../../platform/stream/hub.js';
 import { Untold } from '../../platform/stream/untold.js';
 import { Unit } from '../plant/kind.js';
 import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
+import { adhocRoot } from '../procedures/roots.js';
+import { elementIndex } from './element-index.js';
 import { Batch, isFinalBatch } from './kind.js';
+import { asShown, HELD_FROM, unrecovered } from './unrecovered.js';
 
 interface Stated {
   readonly state: string;
@@ -35,12 +38,12 @@ export interface StatePublishing {
 
 export function publishStates({ hub, store, listener }: StatePublishing): void {
   const states = new States(hub, store);
+  unrecovered(store).watch((site, scope) => states.tellScope(site, scope));
   for (const kind of KINDS.values()) {
     store.watch(kind, ({ type, resource, before }, durable) => {
-      const previous = before && statedOf(before);
-      if (type === 'remove') return states.forget(resource, previous);
-      states.tell(resource, previous);
-      listen(resource, previous, durable, listener, false);
+      if (type === 'remove') return states.forget(resource, before && statedOf(before));
+      states.tell(resource, before && states.shown(before));
+      listen(resource, before && statedOf(before), durable, listener, false);
     });
     for (const resource of store.list(kind)) {
       states.tell(resource, undefined);
@@ -72,9 +75,31 @@ class States {
     });
   }
 
+  shown(resource: Resource): Stated {
+    return statedOf(asShown(this.#store, resource as Resource<object, unknown>));
+  }
+
+  /** What is shown of a batch or run is another than what is stored, or no longer another. */
+  tellScope(site: string, scope: string): void {
+    for (const resource of this.#inScope(site, scope)) {
+      const [now, stored] = [this.shown(resource), statedOf(resource)];
+      if (now.state !== stored.state) this.tell(resource, stored);
+      else if (HELD_FROM.includes(now.state as State)) this.tell(resource, { ...now, state: 'Held' });
+    }
+  }
+
+  *#inScope(site: string, scope: string): Iterable<Resource> {
+    const batch = this.#store.get(Batch, site, scope);
+    const root = batch ?? adhocRoot(this.#store, site, scope);
+    if (!root) return;
+    yield root;
+    yield* batch ? elementIndex(this.#store).elementsOf(site, scope) : elementIndex(this.#store).below(root);
+    for (const unit of this.#store.list(Unit, site)) if (unit.status.allocatedTo === scope) yield unit;
+  }
+
   /** `previous`: what was told last. */
   tell(resource: Resource, previous: Stated | undefined): void {
-    const now = statedOf(resource);
+    const now = this.shown(resource);
     if (isSame(previous, now)) return;
     const { kind, metadata } = resource;
     const { site, name } = metadata;
@@ -123,8 +148,8 @@ class States {
     const isFirst = !this.#retold.has(key);
     const told = isFirst ? previous : this.#retold.get(key);
     const present = this.#store.get(KINDS.get(dropped.kind) ?? Unit, dropped.metadata.site, dropped.metadata.name);
-    if (!this.#store.accepting) this.#retold.set(key, present && statedOf(present));
-    if (present) this.tell(present, isFirst && isSame(told, statedOf(present)) ? statedOf(dropped) : told);
+    if (!this.#store.accepting) this.#retold.set(key, present && this.shown(present));
+    if (present) this.tell(present, isFirst && isSame(told, this.shown(present)) ? statedOf(dropped) : told);
     else if (told) this.forget(dropped, told);
   }
 }

@@ -1,12 +1,14 @@
 /** The bodies of the MES interface (decisions Q-MES-02, Q-MES-14 to Q-MES-16). B2MML is made from the same bodies. */
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
 import { ProcessCell, Unit, type UnitSpec, type UnitStatus } from '../plant/kind.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import type { MasterRecipeSpec, MasterRecipeStatus } from '../recipes/kind.js';
 import { chosenFormula } from '../batches/parameters.js';
 import type { RecordResource } from '../records/consolidated.js';
 import type { UnitRuntimes } from '../units/runtimes.js';
+import { asShown } from '../batches/unrecovered.js';
 import { type Availability, availabilityOf } from './rules.js';
 import { type BatchResource, isLocal, orderIdOf } from './work-orders.js';
 
@@ -55,8 +57,8 @@ export function workOrder(batch: BatchResource): WorkOrder {
   };
 }
 
-export function workOrderWithStatus(batch: BatchResource): WorkOrder {
-  return { ...workOrder(batch), status: batch.status.phase };
+export function workOrderWithStatus(store: Store, batch: BatchResource): WorkOrder {
+  return { ...workOrder(batch), status: asShown(store, batch).status.phase };
 }
 
 export interface ProductDefinition {
@@ -120,12 +122,13 @@ export interface EquipmentStatus {
   readonly runtimeReady: boolean;
 }
 
-export function equipmentStatus({ metadata, spec, status }: Resource<UnitSpec, UnitStatus>, read: StoreReader, runtimes: UnitRuntimes): EquipmentStatus {
+export function equipmentStatus(unit: Resource<UnitSpec, UnitStatus>, store: Store, runtimes: UnitRuntimes): EquipmentStatus {
+  const { metadata, spec, status } = asShown(store, unit);
   return {
     name: metadata.name,
     description: spec.description,
     processCell: spec.processCellName,
-    area: read.get(ProcessCell, metadata.site, spec.processCellName)?.spec.areaName ?? '',
+    area: store.get(ProcessCell, metadata.site, spec.processCellName)?.spec.areaName ?? '',
     state: status.state,
     mode: status.mode,
     availability: availabilityOf(status.state, status.allocatedTo),
@@ -143,8 +146,8 @@ export interface ProductionCapability {
   readonly summary: Readonly<Record<Availability | 'total', number>>;
 }
 
-export function productionCapability(site: string, asOf: string, read: StoreReader, runtimes: UnitRuntimes): ProductionCapability {
-  const equipment = read.list(Unit, site).map((unit) => equipmentStatus(unit, read, runtimes));
+export function productionCapability(site: string, asOf: string, store: Store, runtimes: UnitRuntimes): ProductionCapability {
+  const equipment = store.list(Unit, site).map((unit) => equipmentStatus(unit, store, runtimes));
   const count = (availability: Availability): number => equipment.filter((unit) => unit.availability === availability).length;
   return { site, asOf, equipment, summary: { total: equipment.length, available: count('available'), inUse: count('inUse'), unavailable: count('unavailable') } };
 }

@@ -117,7 +117,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     handle: (context, deps) => {
       const entries = deps.store.list(Batch, context.params.site).map((batch) => ({ atMs: Date.parse(batch.metadata.createdAt), name: batch.metadata.name, item: batch }));
       const { items, link } = listPage('work-orders', entries, context.query, context.path, []);
-      const orders = items.map(workOrderWithStatus);
+      const orders = items.map((batch) => workOrderWithStatus(deps.store, batch));
       if (isInexpressible(context, orders)) return done(link);
       return answer(context, deps, orders, (envelope) => productionScheduleXml(orders, envelope), { ...link, ETag: tagOf(orders, context.format) });
     },
@@ -128,7 +128,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     summary: 'One work order',
     exists: ({ site, id }, { store }) => void requireOrder(store, site, id),
     handle: (context, deps) => {
-      const order = workOrderWithStatus(requireOrder(deps.store, context.params.site, context.params.id));
+      const order = workOrderWithStatus(deps.store, requireOrder(deps.store, context.params.site, context.params.id));
       return answer(context, deps, order, (envelope) => productionScheduleXml([order], envelope), { ETag: tagOf(order, context.format) });
     },
   }),

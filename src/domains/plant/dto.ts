@@ -6,7 +6,7 @@ import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
 import { allocationQueue } from '../batches/allocation-queue.js';
 import { blockedBecause, type BlockedWorld, unitBlockedBy } from '../batches/blocked-by.js';
-import { notDriven, unrecovered } from '../batches/unrecovered.js';
+import { lookAtShown } from '../batches/unrecovered.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
 import { IO_MODULE } from '../io-modules/rules.js';
 import {
@@ -61,14 +61,13 @@ export function processCellBody(resource: Resource<ProcessCellSpec>, read: Store
 }
 
 /** The unit as the contract serves it: state and commands of its work, never its I/O configuration (contract 3, Unit read body). */
-export function unitBody(resource: Resource<UnitSpec, UnitStatus>, read: StoreReader, world: BlockedWorld): unknown {
-  const { metadata, spec } = resource;
+export function unitBody(stored: Resource<UnitSpec, UnitStatus>, read: StoreReader, world: BlockedWorld): unknown {
+  const { shown: resource, blockedBy: standing } = lookAtShown(world.store, stored);
+  const { metadata, spec, status } = resource;
   const { site, name } = metadata;
-  const isNotDriven = unrecovered(world.store).isShownHeld(site, resource.status.allocatedTo, resource.status.state);
-  const status: UnitStatus = isNotDriven ? { ...resource.status, state: 'Held' } : resource.status;
   const { activeWork, commandRejection } = status;
   const state: State = status.state === '' ? 'Idle' : status.state;
-  const blockedBy = isNotDriven ? [notDriven({ kind: 'Unit', name, path: '', unit: name })] : unitBlockedBy(world, site, name, status.allocatedTo);
+  const blockedBy = standing ?? unitBlockedBy(world, site, name, status.allocatedTo);
   return {
     name: metadata.name,
     processCell: spec.processCellName,

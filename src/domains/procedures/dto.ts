@@ -5,6 +5,7 @@ import type { Condition, Resource } from '../../platform/store/resource.js';
 import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/blocked-by.js';
 import { heldBy } from '../batches/holds.js';
 import { elementIndex } from '../batches/element-index.js';
+import { asShown, lookAtShown } from '../batches/unrecovered.js';
 import { type ElementStatus, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, templateNotes } from './kind.js';
 
 export function templateBody({ metadata, spec, ...resource }: Resource): unknown {
@@ -17,7 +18,12 @@ type ElementSpec = Pick<ProcedureSpec, 'templateRef' | 'batchRef' | 'parentRef' 
 type Element = Resource<ElementSpec, ElementStatus>;
 
 /** List items omit spec, children and sfcStatus. */
-export function elementItem(element: Resource<object, ElementStatus>): Record<string, unknown> {
+export function elementItem(stored: Resource<object, ElementStatus>, { store }: BlockedWorld): Record<string, unknown> {
+  const { shown, blockedBy } = lookAtShown(store, stored);
+  return { ...itemOf(shown), ...(blockedBy ? { blockedBecause: blockedBecause(blockedBy) } : {}) };
+}
+
+function itemOf(element: Resource<object, ElementStatus>): Record<string, unknown> {
   const { metadata, spec, status } = element as Element;
   const { failure, commandRejection, pendingPrompt } = status;
   return {
@@ -61,9 +67,10 @@ const HOLD_INCOMPLETE: Condition = {
   message: 'the holding chart has not come to its end: the outputs may not stand where it would have left them',
 };
 
-export function elementBody(element: Resource<object, ElementStatus>, world: BlockedWorld): unknown {
+export function elementBody(stored: Resource<object, ElementStatus>, world: BlockedWorld): unknown {
+  const { shown: element, blockedBy: standing } = lookAtShown(world.store, stored);
   const { blockedBy, ...chart } = lookAtElement(world, element);
-  return { ...elementItem(element), ...blocked(blockedBy), children: childrenOf(element, world), ...chart, ...pausedAt(element), spec: element.spec };
+  return { ...itemOf(element), ...blocked(standing ?? blockedBy), children: childrenOf(element, world), ...chart, ...pausedAt(element), spec: element.spec };
 }
 
 function blocked(blockedBy: readonly Blocker[]) {
@@ -76,11 +83,12 @@ function pausedAt({ status }: Resource<object, ElementStatus>) {
 }
 
 /** Phase detail shows where its charts stand; the checkpoint stays inside. */
-export function phaseBody(phase: Resource<PhaseSpec, ElementStatus>, world: BlockedWorld): unknown {
+export function phaseBody(stored: Resource<PhaseSpec, ElementStatus>, world: BlockedWorld): unknown {
+  const { shown: phase, blockedBy: standing } = lookAtShown(world.store, stored);
   const { sfcStatus, chartStatus } = phase.status;
   return {
-    ...elementItem(phase),
-    ...blocked(elementBlockedBy(world, phase)),
+    ...itemOf(phase),
+    ...blocked(standing ?? elementBlockedBy(world, phase)),
     children: [],
     ...(sfcStatus ? { sfcStatus } : {}),
     ...(chartStatus ? { chartStatus } : {}),
@@ -92,5 +100,5 @@ export function phaseBody(phase: Resource<PhaseSpec, ElementStatus>, world: Bloc
 /** In name order; the element knows its parent, not the parent its children. */
 function childrenOf(element: Resource<object, ElementStatus>, { store }: BlockedWorld): unknown[] {
   const children = elementIndex(store).childrenOf(element);
-  return children.map((child) => ({ kind: child.kind, name: child.metadata.name, stepName: child.spec.stepName, state: child.status.state }));
+  return children.map((child) => ({ kind: child.kind, name: child.metadata.name, stepName: child.spec.stepName, state: asShown(store, child).status.state }));
 }

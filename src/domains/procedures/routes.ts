@@ -44,7 +44,7 @@ function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, 
   return crudRoutes(kind, {
     ...TIERS,
     ...options,
-    item: elementItem,
+    item: (resource, _read, deps) => elementItem(resource, deps as ProcedureDeps),
     filter: ADHOC_FILTER,
     derives: true,
     barrier: { delete: (_params, deps) => refuseInProduction(deps) },

@@ -1,7 +1,9 @@
 /** Site and plant overview (contract 2, Tags; decisions Q-TAG-15): what a screen shows before anybody has touched it. */
 import { timestamp } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
+import { asShown } from '../batches/unrecovered.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { moduleHealth } from '../control-modules/dto.js';
 import { Unit } from '../plant/kind.js';
@@ -22,7 +24,7 @@ export interface AlarmView {
 }
 
 export interface OverviewDeps {
-  readonly store: StoreReader;
+  readonly store: Store;
   readonly runtimes: UnitRuntimes;
   readonly alarms: AlarmView;
   nowMs(): number;
@@ -33,7 +35,8 @@ export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: O
   return {
     site,
     asOf: timestamp(nowMs()),
-    units: store.list(Unit, site).map(({ metadata, spec, status }) => {
+    units: store.list(Unit, site).map((unit) => {
+      const { metadata, spec, status } = asShown(store, unit);
       const own = alarms.ofUnit(site, metadata.name);
       return {
         name: metadata.name,
@@ -50,6 +53,7 @@ export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: O
     batches: store
       .list(Batch, site)
       .filter((batch) => !isFinalBatch(batch.status.phase))
+      .map((batch) => asShown(store, batch))
       .map(({ metadata, spec, status }) => ({
         name: metadata.name,
         batchID: spec.batchID,

@@ -13,6 +13,7 @@ import { type Query, rendered, type RequestContext, type Route, routesFor } from
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, ownerOfProgram } from '../logic/kind.js';
+import { asShown } from '../batches/unrecovered.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
 import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
 import { NO_CELL } from '../plant/rules.js';
@@ -258,7 +259,7 @@ function runtimeStatus(params: Named, deps: RuntimeRouteDeps) {
     elements: store
       .list(Phase, site)
       .filter((phase) => phase.spec.unitRef === name && phase.status.state !== 'Idle')
-      .map((phase) => ({ kind: 'Phase', name: phase.metadata.name, state: phase.status.state })),
+      .map((phase) => ({ kind: 'Phase', name: phase.metadata.name, state: asShown(store, phase).status.state })),
   };
 }
 

@@ -183,7 +183,7 @@ t.test('decisions 3.1, 3.4: a phase held with holdIncomplete raises a High batch
       message: 'phase ph is held, but its holding actions are incomplete',
     },
   ]);
-  const shown = () => elementItem(plant.store.get(Phase, 'demo', 'ph') as never);
+  const shown = () => elementItem(plant.store.get(Phase, 'demo', 'ph') as never, { store: plant.store } as never);
   t.match(shown(), { holdIncomplete: true, conditions: [{ type: 'HoldIncomplete', status: 'True', reason: 'HoldingChartNotFinished' }] }, 'and the phase says it of itself');
   await bench.tell({ type: 'alarm', phase: 'ph', severity: 'High', message: 'ph: the holding chart timed out', atMs: plant.clock.wallMs() });
   t.equal((await of('phase')).length, 1, 'what the phase tells of the same thing is no second alarm');
