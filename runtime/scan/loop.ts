@@ -371,7 +371,7 @@ export class UnitLoop {
     this.#alarms.scan(this.#passes.judged(began, dtMs), this.#readings, this.#tellEdge);
     if (this.#glance) this.#passes.plan(this.#alarms.restMs());
     networks.countScans(this.#scans);
-    this.#stats.publish(this.#table, { nowMs, missed: clock.missed, plantMs: this.#plantMs, timeScale: this.#timeScale, latenessMs });
+    this.#stats.publish(this.#table, { nowMs, monoMs: began, missed: clock.missed, plantMs: this.#plantMs, timeScale: this.#timeScale, latenessMs });
     this.#table.publish(this.#values, this.#timestamps, this.#quality);
     if (networks.hasReports) for (const report of networks.takeReports()) this.#outlet.tell({ type: 'network', ...report });
     for (const trip of networks.takeShadowTrips()) this.#outlet.tell({ type: 'shadow-trip', ...trip, atMs: nowMs });

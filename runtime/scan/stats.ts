@@ -27,10 +27,14 @@ export class ScanStats {
     this.#gc.lookNowAndThen(nowMs);
   }
 
-  publish(table: TagTable, part: { readonly nowMs: number; readonly missed: number; readonly plantMs: number; readonly timeScale: number; readonly latenessMs: number }): void {
+  publish(
+    table: TagTable,
+    part: { readonly nowMs: number; readonly monoMs: number; readonly missed: number; readonly plantMs: number; readonly timeScale: number; readonly latenessMs: number },
+  ): void {
     const { stats } = table;
     stats[STAT.scanCount] = this.#scan.count;
     stats[STAT.heartbeatAtMs] = part.nowMs;
+    stats[STAT.heartbeatMonoMs] = part.monoMs;
     stats[STAT.lastScanUs] = this.#lastUs;
     stats[STAT.maxScanUs] = this.#scan.maxUs;
     stats[STAT.latenessUs] = part.latenessMs * 1000;

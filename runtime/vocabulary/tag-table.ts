@@ -22,6 +22,8 @@ export const STAT = {
   overruns: 7,
   plantMs: 8,
   timeScale: 9,
+  /** Of the heartbeat, by the clock that nobody can set. */
+  heartbeatMonoMs: 10,
 } as const;
 
 export function tagTableBytes(tags: number): number {

@@ -2,6 +2,7 @@
 import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
 import { isActive, isFinal, judgeBatch } from '../../../runtime/vocabulary/transitions.js';
 import { timestamp } from '../../platform/base/clock.js';
+import { lifeSign } from '../../platform/store/life-sign.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import type { UnitStatus } from '../plant/kind.js';
@@ -138,7 +139,8 @@ export class BatchPass extends ElementPass {
   change(): Change | undefined {
     const puts = this.puts();
     if (this.status !== this.batch.status || this.annotations) {
-      puts.push({ kind: Batch, site: this.site, name: this.scope, status: this.status, ...(this.annotations ? { annotations: this.annotations } : {}) } as Put);
+      const status = { ...this.status, savedAt: lifeSign(this.store) };
+      puts.push({ kind: Batch, site: this.site, name: this.scope, status, ...(this.annotations ? { annotations: this.annotations } : {}) } as Put);
     }
     if (puts.length === 0 && this.facts.length === 0 && this.audits.length === 0) return undefined;
     return { puts, facts: this.facts, audits: this.audits };

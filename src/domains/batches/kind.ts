@@ -5,6 +5,7 @@
 import * as v from 'valibot';
 import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
 import type { Kind } from '../../platform/store/kind.js';
+import type { LifeSign } from '../../platform/store/life-sign.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
 import type { BatchOutput } from './batch-outputs.js';
@@ -84,7 +85,7 @@ export interface RecoveredUnit {
   readonly lastAliveAt: string;
   /** '' until the unit is scanned again. */
   readonly reboundAt: string;
-  /** Between the two; null while one is missing, and where it cannot be measured: the clock went back. */
+  /** Between the two; by elapsed time; null while one is missing, and where it cannot be measured: another boot of the machine, and a clock that follows no server or went back. */
   readonly gapMs: number | null;
   readonly auditRecordRef: string;
 }
@@ -135,6 +136,8 @@ export interface BatchStatus {
   readonly pendingCommand?: PendingCommand;
   readonly conditions: readonly Condition[];
   readonly workOrder?: WorkOrderOrigin;
+  /** When the batch controller last wrote it; not served, absent in data of 0.1.0. */
+  readonly savedAt?: LifeSign;
   /** The last interruption of its control (decisions 3.8). */
   readonly recovery?: RecoverySummary;
   /** It has ended without waiting for its elements any longer. */

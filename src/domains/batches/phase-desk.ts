@@ -10,6 +10,8 @@ import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
+import type { Moment } from '../../platform/base/moment.js';
+import { lifeSign } from '../../platform/store/life-sign.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { CoordinationBlock, type CoordinationBlockStatus, SyncBarrier } from '../coordination/kind.js';
@@ -39,6 +41,8 @@ const ENDS_ALARM_FAILURE: readonly State[] = ['Restarting', 'Resetting', 'Idle']
 interface Kept {
   readonly link: UnitLink;
   readonly message: UnitOutbound;
+  /** When it came. */
+  readonly at: Moment;
   /** Commits on their way; a message with none left is on disk. */
   waiting: number;
   /** It has to be taken again: a commit of it was refused, or it came while nothing could be written. */
@@ -102,7 +106,7 @@ export class PhaseDesk {
    */
   take(link: UnitLink, message: UnitOutbound): void {
     if (!('phase' in message)) return;
-    const kept: Kept = { link, message, waiting: 0, again: !this.#store.accepting };
+    const kept: Kept = { link, message, at: this.#store.terms.now(), waiting: 0, again: !this.#store.accepting };
     this.#kept.push(kept);
     if (this.#kept.length > KEPT_MAX) {
       this.#kept.shift();
@@ -208,7 +212,7 @@ export class PhaseDesk {
     if (before.state !== report.state) facts.push(...this.#stateFacts(phase, report, ts));
     if (report.prompt && report.prompt.id !== before.pendingPrompt?.id) facts.push(...this.#promptFacts(phase, report.prompt));
     if (isFinal(report.state) && before.state !== report.state) facts.push(...this.#outputFacts(phase, report, ts));
-    const status = statusOf(phase, report, ts);
+    const status = { ...statusOf(phase, report, ts), savedAt: lifeSign(this.#store, this.#taking?.at) };
     if (status.pendingPrompt) promptAges(this.#store).ageMs(phase.metadata.site, phase.metadata.name, status.pendingPrompt, this.#clock); // it begins to wait
     this.#apply({ puts: [{ kind: Phase, site: phase.metadata.site, name: phase.metadata.name, status } as Put], facts });
     this.#wake(phase.metadata.site, scopeOf(this.#store, phase));

@@ -7,11 +7,12 @@
 import type { State } from '../../../runtime/vocabulary/states.js';
 import { isFinal, RECOVERIES } from '../../../runtime/vocabulary/transitions.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { type LifeSign, newestSign, readSign, wallSign } from '../../platform/store/life-sign.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
 import { RetainedValues } from '../units/kind.js';
-import type { UnitRuntimes } from '../units/runtimes.js';
+import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 import type { BatchPass } from './batch-pass.js';
 import { elementIndex } from './element-index.js';
 import { CONTROLLER } from './element-pass.js';
@@ -22,13 +23,15 @@ type BatchResource = Resource<BatchSpec, BatchStatus>;
 
 interface Interruption {
   readonly cause: RebindCause;
-  readonly fromMs: number;
+  /** Last sign of life; undefined when none is on record. */
+  readonly from: LifeSign | undefined;
   readonly elements: readonly RecoveredElement[];
 }
 
 interface Rebound extends Interruption {
   readonly unit: string;
   readonly toMs: number;
+  readonly gapMs: number | null;
 }
 
 export class Recovery {
@@ -46,7 +49,7 @@ export class Recovery {
     this.#clock = parts.clock;
     for (const batch of this.#store.list(Batch)) if (batch.status.phase !== 'Pending' && !isFinalBatch(batch.status.phase)) this.#found(batch);
     parts.runtimes.onChange((link, what) => {
-      if (what === 'down') this.#ended(link.site, link.unit, link.statistics().heartbeatAtMs);
+      if (what === 'down') this.#ended(link);
       if (what === 'ready') this.#ready(link.site, link.unit);
     });
   }
@@ -84,20 +87,24 @@ export class Recovery {
   #found(batch: BatchResource): void {
     const { site, name } = batch.metadata;
     const units = batch.status.allocations.filter(({ state }) => state === 'Granted').map(({ unit }) => unit);
-    const aliveMs = units.map((unit) => this.#lastPersistedMs(site, unit, name));
+    const alive = units.map((unit) => this.#lastPersisted(site, unit, name));
     const elements = this.#elementsOf(site, name);
-    const fromMs = Math.max(Date.parse(batch.metadata.updatedAt), ...aliveMs);
+    const { updatedAt, resourceVersion } = batch.metadata;
+    const from = newestSign([readSign(batch.status.savedAt) ?? wallSign(Date.parse(updatedAt), resourceVersion), ...alive]);
     unrecovered(this.#store).found(site, name);
-    this.#interrupted.set(`${site}/${name}`, { cause: 'ApplianceRestart', fromMs, elements });
-    units.forEach((unit, index) => this.#down.set(`${site}/${unit}`, { cause: 'ApplianceRestart', fromMs: aliveMs[index] || fromMs, elements: [] }));
+    this.#interrupted.set(`${site}/${name}`, { cause: 'ApplianceRestart', from, elements });
+    units.forEach((unit, index) => this.#down.set(`${site}/${unit}`, { cause: 'ApplianceRestart', from: alive[index] ?? from, elements: [] }));
   }
 
-  #ended(site: string, unit: string, heartbeatAtMs: number): void {
+  #ended(link: UnitLink): void {
+    const { site, unit } = link;
     const key = `${site}/${unit}`;
     if (this.#down.has(key)) return;
     const holder = this.#store.get(Unit, site, unit)?.status.allocatedTo ?? '';
     const elements = holder === '' ? [] : this.#elementsOf(site, holder).filter((element) => element.unit === unit);
-    this.#down.set(key, { cause: 'RuntimeRestart', fromMs: heartbeatAtMs, elements });
+    const { heartbeatAtMs, heartbeatMonoMs } = link.statistics();
+    const from = heartbeatAtMs > 0 ? { ...this.#store.terms.at(heartbeatAtMs, heartbeatMonoMs), version: this.#store.resourceVersion } : undefined;
+    this.#down.set(key, { cause: 'RuntimeRestart', from, elements });
   }
 
   /** Its first scan follows at once. */
@@ -108,16 +115,25 @@ export class Recovery {
     const holder = this.#store.get(Unit, site, unit)?.status.allocatedTo ?? '';
     if (!down || !this.#store.get(Batch, site, holder)) return;
     const batch = `${site}/${holder}`;
-    this.#rebound.set(batch, [...(this.#rebound.get(batch) ?? []), { ...down, unit, toMs: this.#clock.wallMs() }]);
+    this.#rebound.set(batch, [...(this.#rebound.get(batch) ?? []), { ...down, unit, toMs: this.#clock.wallMs(), gapMs: this.#gapSince(down.from) }]);
   }
 
-  /** Wall time of the newest durable record that a unit was scanned for the batch; 0 when there is none. */
-  #lastPersistedMs(site: string, unit: string, batch: string): number {
+  /** The newest durable record that a unit was scanned for the batch. */
+  #lastPersisted(site: string, unit: string, batch: string): LifeSign | undefined {
     const saved = elementIndex(this.#store)
       .phasesOf(site, batch)
       .filter(({ spec }) => spec.unitRef === unit);
-    const retainedAt = this.#store.get(RetainedValues, site, unit)?.metadata.updatedAt;
-    return Math.max(retainedAt ? Date.parse(retainedAt) : 0, ...saved.map(({ status }) => status.checkpoint?.savedAtMs ?? 0));
+    const retained = this.#store.get(RetainedValues, site, unit);
+    return newestSign([
+      retained && (readSign(retained.spec.savedAt) ?? wallSign(Date.parse(retained.metadata.updatedAt), retained.metadata.resourceVersion)),
+      ...saved.map(({ status, metadata }) => readSign(status.savedAt) ?? (status.checkpoint && wallSign(status.checkpoint.savedAtMs, metadata.resourceVersion))),
+    ]);
+  }
+
+  /** How long ago that was: null where it cannot be measured. Nothing is decided by it (D-C-08). */
+  #gapSince(from: LifeSign | undefined): number | null {
+    const gapMs = from && this.#store.terms.elapsedMs(from);
+    return gapMs === undefined ? null : Math.round(gapMs);
   }
 
   /** The elements under way, with what the table does to them. */
@@ -133,15 +149,15 @@ export class Recovery {
 
   // ------------------------------------------------------------ what is back
 
-  #applianceBack(pass: BatchPass, { cause, fromMs, elements }: Interruption): void {
-    const from = timestamp(fromMs);
-    const gapMs = gapBetween(from, pass.at);
-    const message = `the appliance was restarted; ${gapText(from, pass.at)}`;
+  #applianceBack(pass: BatchPass, { cause, from: sign, elements }: Interruption): void {
+    const from = textOf(sign);
+    const gapMs = this.#gapSince(sign);
+    const message = `the appliance was restarted; ${gapText(from, pass.at, gapMs)}`;
     const units = pass.status.allocations
       .filter(({ state }) => state === 'Granted')
       .map(({ unit }): RecoveredUnit => {
         const down = this.#down.get(`${pass.site}/${unit}`) ?? this.#rebound.get(`${pass.site}/${pass.scope}`)?.find((back) => back.unit === unit);
-        return { unit, lastAliveAt: down ? timestamp(down.fromMs) : '', reboundAt: '', gapMs: null, auditRecordRef: '' };
+        return { unit, lastAliveAt: textOf(down?.from), reboundAt: '', gapMs: null, auditRecordRef: '' };
       });
     const held = HELD_FROM.includes(pass.status.phase);
     pass.status = {
@@ -150,27 +166,27 @@ export class Recovery {
       conditions: [...pass.status.conditions.filter(({ type }) => type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }],
     };
     if (held) pass.tree?.command('Hold', 'runtime-restart');
-    const auditRecordRef = this.#record(pass, { cause, from, to: pass.at });
+    const auditRecordRef = this.#record(pass, { cause, from, to: pass.at, gapMs });
     pass.event({ eventType: 'General', eventSubType: 'System', value: 'RuntimeRestart', previousValue: from, message, auditRecordRef });
   }
 
-  #unitBack(pass: BatchPass, { cause, unit, fromMs, toMs, elements }: Rebound): void {
-    const [lastAliveAt, reboundAt] = [fromMs > 0 ? timestamp(fromMs) : '', timestamp(toMs)];
-    const auditRecordRef = this.#record(pass, { cause, unit, from: lastAliveAt, to: reboundAt });
-    const message = `unit ${unit} is scanned again; ${gapText(lastAliveAt, reboundAt)}`;
+  #unitBack(pass: BatchPass, { cause, unit, from, toMs, gapMs, elements }: Rebound): void {
+    const [lastAliveAt, reboundAt] = [textOf(from), timestamp(toMs)];
+    const auditRecordRef = this.#record(pass, { cause, unit, from: lastAliveAt, to: reboundAt, gapMs });
+    const message = `unit ${unit} is scanned again; ${gapText(lastAliveAt, reboundAt, gapMs)}`;
     pass.event({ ts: reboundAt, eventType: 'General', eventSubType: 'System', unit, equipment: unit, value: cause, previousValue: lastAliveAt, message, auditRecordRef });
-    const back: RecoveredUnit = { unit, lastAliveAt, reboundAt, gapMs: gapBetween(lastAliveAt, reboundAt), auditRecordRef };
+    const back: RecoveredUnit = { unit, lastAliveAt, reboundAt, gapMs, auditRecordRef };
     const { recovery } = pass.status;
     const goesOn = recovery?.cause === cause && recovery.leftAt === '' && (cause === 'ApplianceRestart' || recovery.heldAt === '');
     const isHeld = elements.some(({ action }) => action !== 'stays');
     const summary: RecoverySummary = goesOn
       ? { ...recovery, units: [...recovery.units.filter((known) => known.unit !== unit), back], elements: [...recovery.elements, ...elements] }
-      : { cause, lastAliveAt, backAt: reboundAt, gapMs: back.gapMs, units: [back], elements, heldAt: '', leftAt: isHeld ? '' : reboundAt };
+      : { cause, lastAliveAt, backAt: reboundAt, gapMs, units: [back], elements, heldAt: '', leftAt: isHeld ? '' : reboundAt };
     pass.status = { ...pass.status, recovery: summary };
   }
 
   /** The audit record that evidences both ends of a gap; answers with its name. */
-  #record(pass: BatchPass, details: { readonly cause: RebindCause; readonly unit?: string; readonly from: string; readonly to: string }): string {
+  #record(pass: BatchPass, details: { readonly cause: RebindCause; readonly unit?: string; readonly from: string; readonly to: string; readonly gapMs: number | null }): string {
     const auditRecordRef = this.#store.nextAuditName(pass.audits.length);
     const { site, scope: name } = pass;
     pass.audits.push({
@@ -194,18 +210,18 @@ function actionFor(found: State): RecoveredElement['action'] {
   return next === 'Holding' && found !== 'Holding' ? 'holds' : 'repeats';
 }
 
-/**
- * The time between the two moments that are told; null when one is missing, and when the clock went back in between: then the
- * gap is unknown. Nothing is decided by its length (D-C-08).
- */
-function gapBetween(from: string, to: string): number | null {
-  const gapMs = from === '' ? Number.NaN : Date.parse(to) - Date.parse(from);
-  return gapMs >= 0 ? gapMs : null;
+function textOf(sign: LifeSign | undefined): string {
+  return sign ? timestamp(sign.wallMs) : '';
 }
 
-function gapText(from: string, to: string): string {
-  const unmeasured = from !== '' && gapBetween(from, to) === null ? '; the clock went back, its length is unknown' : '';
-  return `control gap from ${from || 'unknown'} to ${to}${unmeasured}`;
+/** What the two times differ by is the gap only while nobody sets the clock; a time server moves it by less than this. */
+const CLOCK_SET_MS = 1000;
+
+function gapText(from: string, to: string, gapMs: number | null): string {
+  const told = Date.parse(to) - Date.parse(from);
+  const length =
+    from === '' ? '' : gapMs === null ? '; its length is unknown' : Math.abs(told - gapMs) > CLOCK_SET_MS ? `; it took ${gapMs / 1000} s, the clock was set in between` : '';
+  return `control gap from ${from || 'unknown'} to ${to}${length}`;
 }
 
 /** The summary as it is served, with what an operator has to do now. */

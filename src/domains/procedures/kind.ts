@@ -21,6 +21,7 @@ import {
   admitUnitProcedureTemplate,
   refuseTemplateDelete,
 } from './rules.js';
+import type { LifeSign } from '../../platform/store/life-sign.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { Hold } from '../batches/holds.js';
 import type { CommandRejection } from '../batches/command-rejection.js';
@@ -317,6 +318,8 @@ export interface ElementStatus {
   readonly chartStatus?: SfcStatus & { readonly chart?: ChartName };
   /** The last durable record of a phase run; not served. */
   readonly checkpoint?: PhaseCheckpoint;
+  /** When the worker told of it; not served, absent in data of 0.1.0. */
+  readonly savedAt?: LifeSign;
   readonly heldInside: boolean;
   readonly pausedInside: boolean;
   readonly blockedBecause: string;

@@ -2,10 +2,13 @@
 import * as v from 'valibot';
 import type { RetainedNetwork } from '../../../runtime/port.js';
 import type { Kind } from '../../platform/store/kind.js';
+import type { LifeSign } from '../../platform/store/life-sign.js';
 
 /** What a worker asked to be kept over restarts (decisions 3.8); written by the gateway, never served. */
 export interface RetainedSpec {
   readonly networks: Readonly<Record<string, RetainedNetwork>>;
+  /** When the worker told of them; absent in data of 0.1.0. */
+  readonly savedAt?: LifeSign;
 }
 
 export const RetainedValues: Kind<RetainedSpec, Readonly<Record<string, never>>> = {

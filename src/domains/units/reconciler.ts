@@ -5,7 +5,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { NetworkReport, RuntimeSettings, UnitOutbound } from '../../../runtime/port.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
+import type { Moment } from '../../platform/base/moment.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import { lifeSign } from '../../platform/store/life-sign.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus } from '../logic/kind.js';
@@ -42,7 +44,7 @@ export class UnitReconciler implements Reconciler {
   readonly #sent = new Map<string, PlanContent>();
   /** Last report per network and unsaved retained values per unit, for the time when the disk accepts changes again. */
   readonly #reports = new Map<string, { readonly link: UnitLink; readonly report: NetworkReport }>();
-  readonly #unsaved = new Map<string, { readonly link: UnitLink; readonly networks: RetainedSpec['networks'] }>();
+  readonly #unsaved = new Map<string, { readonly link: UnitLink; readonly networks: RetainedSpec['networks']; readonly at: Moment }>();
   #revision = 0;
 
   constructor(parts: UnitReconcilerParts) {
@@ -129,7 +131,7 @@ export class UnitReconciler implements Reconciler {
       if (link.ready) this.#programStates(link, this.#reportsOf(link));
       this.linkChanged(link, link.ready ? 'ready' : 'down');
     }
-    for (const { link, networks } of [...this.#unsaved.values()]) this.#retain(link, networks);
+    for (const { link, networks, at } of [...this.#unsaved.values()]) this.#retain(link, networks, at);
   }
 
   // ---------------------------------------------------------------- unit
@@ -195,15 +197,15 @@ export class UnitReconciler implements Reconciler {
 
   // ---------------------------------------------------------------- retained values
 
-  #retain(link: UnitLink, networks: RetainedSpec['networks']): void {
+  #retain(link: UnitLink, networks: RetainedSpec['networks'], at = this.#parts.store.terms.now()): void {
     const { store } = this.#parts;
     const key = `${link.site}/${link.unit}`;
     if (!store.accepting) {
-      this.#unsaved.set(key, { link, networks: { ...this.#unsaved.get(key)?.networks, ...networks } });
+      this.#unsaved.set(key, { link, networks: { ...this.#unsaved.get(key)?.networks, ...networks }, at });
       return;
     }
     this.#unsaved.delete(key);
     const known = store.get(RetainedValues, link.site, link.unit)?.spec.networks ?? {};
-    store.apply({ puts: [{ kind: RetainedValues, site: link.site, name: link.unit, spec: { networks: { ...known, ...networks } } } as Put] });
+    store.apply({ puts: [{ kind: RetainedValues, site: link.site, name: link.unit, spec: { networks: { ...known, ...networks }, savedAt: lifeSign(store, at) } } as Put] });
   }
 }

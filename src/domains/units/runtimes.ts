@@ -33,6 +33,8 @@ export interface DeviceResetResult {
 export interface ScanStatistics {
   readonly scanCount: number;
   readonly heartbeatAtMs: number;
+  /** The same by the monotonic clock of the process; 0 before the first scan. */
+  readonly heartbeatMonoMs: number;
   readonly lastScanUs: number;
   readonly maxScanUs: number;
   readonly latenessUs: number;

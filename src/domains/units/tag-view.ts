@@ -115,6 +115,7 @@ export class TagView {
     return {
       scanCount: at(STAT.scanCount),
       heartbeatAtMs: at(STAT.heartbeatAtMs),
+      heartbeatMonoMs: at(STAT.heartbeatMonoMs),
       lastScanUs: at(STAT.lastScanUs),
       maxScanUs: at(STAT.maxScanUs),
       latenessUs: at(STAT.latenessUs),

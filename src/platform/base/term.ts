@@ -35,19 +35,28 @@ export class Terms {
   }
 
   begin(durationMs: number): Required<Ending> {
-    const from = { ...this.#start, wallMs: this.#clock.wallMs(), bootMs: Math.floor(this.#start.bootMs + this.#sinceStartMs) };
+    const from = this.now();
     return { until: timestamp(from.wallMs + durationMs), term: { from, durationMs } };
+  }
+
+  now(): Moment {
+    return this.at(this.#clock.wallMs(), this.#clock.monoMs());
+  }
+
+  /** Where time stood when both clocks said so. */
+  at(wallMs: number, monoMs: number): Moment {
+    return { ...this.#start, wallMs, bootMs: Math.floor(this.#start.bootMs + monoMs - this.#startMonoMs) };
   }
 
   /** 0 when it is over, or was never begun. */
   remainingMs({ until, term }: Ending): number {
     if (!term) return until === '' ? 0 : Math.max(0, Date.parse(until) - this.#start.wallMs - this.#sinceStartMs);
-    const elapsedMs = this.#elapsedMs(term.from);
+    const elapsedMs = this.elapsedMs(term.from);
     return elapsedMs === undefined ? 0 : Math.max(0, term.durationMs - elapsedMs);
   }
 
-  /** Of another boot the wall clock tells what was before the start, and is not asked again. */
-  #elapsedMs(from: Moment): number | undefined {
+  /** Until now; undefined when it is unknown. Of another boot the wall clock tells what was before the start, and is not asked again. */
+  elapsedMs(from: Moment): number | undefined {
     const sinceStartMs = this.#sinceStartMs;
     const nowMs = this.#start.bootMs + sinceStartMs;
     if (from.bootID === this.#start.bootID && from.bootMs <= nowMs) return nowMs - from.bootMs;

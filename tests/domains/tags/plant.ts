@@ -137,7 +137,7 @@ export class BoardLink implements UnitLink {
   }
 
   statistics() {
-    return { scanCount: 0, heartbeatAtMs: 0, lastScanUs: 0, maxScanUs: 0, latenessUs: 0, maxLatenessUs: 0, missed: 0, overruns: 0 };
+    return { scanCount: 0, heartbeatAtMs: 0, heartbeatMonoMs: 0, lastScanUs: 0, maxScanUs: 0, latenessUs: 0, maxLatenessUs: 0, missed: 0, overruns: 0 };
   }
 
   networkScans(): number {
