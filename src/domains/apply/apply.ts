@@ -8,7 +8,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
-import type { Clock } from '../../platform/base/clock.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import { decode } from '../../platform/http/json-body.js';
 import { statusOfRefusal } from '../../platform/http/status.js';
@@ -18,6 +18,8 @@ import { writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import * as v from 'valibot';
+import type { PendingFact } from '../batches/execution-log.js';
+import { editFacts } from '../batches/logic-edits.js';
 import { SITE } from '../plant/rules.js';
 import { type Arrival, arrived } from './from-device.js';
 import { applyRuleOf } from './kind-rules.js';
@@ -66,6 +68,11 @@ interface Step {
   readonly site: string;
 }
 
+interface Written {
+  readonly audits: AuditDraft[];
+  readonly facts: PendingFact[];
+}
+
 interface Outcome {
   readonly step: Step;
   readonly operation: Operation;
@@ -86,7 +93,8 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   for (const step of steps) atIndex(step.index, several, () => authorise(step, actor, deps.store));
   const allRead = refused.length === 0;
   const staged = new StagedStore(deps.store);
-  const audits: AuditDraft[] = [];
+  const written: Written = { audits: [], facts: [] };
+  const { audits, facts } = written;
   const outcomes: Outcome[] = [];
   for (const at of inOrderOfNeed(steps)) {
     const { index, manifest } = steps[at];
@@ -95,7 +103,7 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
       index,
       { kind: manifest.kind.kind, name: manifest.name },
       () => {
-        outcomes[index] = stage(steps[at], actor, staged, audits, deps);
+        outcomes[index] = stage(steps[at], actor, staged, written, deps);
       },
       // a manifest that cannot be read may be what it refers to
       ({ context }) => allRead || context.code !== 'unknown_reference',
@@ -105,7 +113,7 @@ export async function applyManifests(inputs: readonly unknown[], actor: ApplyAct
   // one record at least per request, also when nothing changed (D-AUDIT-02)
   if (audits.length === 0) audits.push(actor.audit({ action: 'Update', category: 'apply', details: { unchanged: outcomes.length } }));
   const puts: readonly Put[] = staged.puts;
-  await deps.store.write({ puts, audits });
+  await deps.store.write({ puts, audits, facts });
   return outcomes.map((outcome) => served(outcome, deps.store));
 }
 
@@ -205,7 +213,7 @@ function authorise({ manifest: { kind, name }, site }: Step, actor: ApplyActor, 
   if (!actor.may(action)) throw new Refusal('forbidden', `applying ${kind.kind} ${name} needs the action ${action}`, { code: 'action_missing', action });
 }
 
-function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore, audits: AuditDraft[], deps: ApplyDeps): Outcome {
+function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore, { audits, facts }: Written, deps: ApplyDeps): Outcome {
   const { kind, name } = manifest;
   if (site !== '' && !staged.get(SITE, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
   const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
@@ -233,18 +241,18 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
     ...(status === undefined ? {} : { status }),
   });
   for (const put of [...(companions.puts ?? []), ...(ruled?.puts ?? [])]) staged.put(put);
-  audits.push(
-    actor.audit({
-      site: site || (kind.kind === 'Site' ? name : ''),
-      action: before ? 'Update' : 'Create',
-      category: kind.action,
-      target: { kind: kind.kind, name, site: site || (kind.kind === 'Site' ? name : '') },
-      result: 'Success',
-      details: { via: 'apply' },
-      ...(before ? { before: shown(kind, before.spec) } : {}),
-      after: shown(kind, spec),
-    }),
-  );
+  const audit = actor.audit({
+    site: site || (kind.kind === 'Site' ? name : ''),
+    action: before ? 'Update' : 'Create',
+    category: kind.action,
+    target: { kind: kind.kind, name, site: site || (kind.kind === 'Site' ? name : '') },
+    result: 'Success',
+    details: { via: 'apply' },
+    ...(before ? { before: shown(kind, before.spec) } : {}),
+    after: shown(kind, spec),
+  });
+  facts.push(...editFacts(deps.store, ruled?.edits, { audit, at: timestamp(deps.clock.wallMs()), auditOffset: audits.length }));
+  audits.push(audit);
   return { step, operation: before ? 'configured' : 'created', warnings: [...warnings, ...(ruled?.warnings ?? [])] };
 }
 

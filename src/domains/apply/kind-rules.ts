@@ -10,6 +10,7 @@ import { passModuleGate, passTemplateGate, refuseNewModule } from '../control-mo
 import type { ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from '../control-modules/kind.js';
 import { tuningLost } from '../control-modules/parameters.js';
 import { resolvedModuleOf } from '../control-modules/rules.js';
+import type { OverriddenEdit } from '../logic/active-work.js';
 import { passGate, refuseNewProgram } from '../logic/hot-swap.js';
 import type { ControlProgramSpec, ControlProgramStatus } from '../logic/kind.js';
 import { passChannelGate } from '../io-modules/gate.js';
@@ -29,15 +30,17 @@ export interface ApplyCase {
   readonly terms: Terms;
 }
 
-/** Refuses, or returns the status to write with the change. */
-type ApplyRule = (request: ApplyCase) => { readonly status?: unknown; readonly puts?: readonly Put[]; readonly warnings?: readonly string[] } | undefined;
+/** Refuses, or returns the status to write with the change, and what to tell the work of the units it concerns. */
+type ApplyRule = (
+  request: ApplyCase,
+) => { readonly status?: unknown; readonly puts?: readonly Put[]; readonly warnings?: readonly string[]; readonly edits?: readonly OverriddenEdit[] } | undefined;
 
 const RULES: Readonly<Record<string, ApplyRule>> = {
   /** The active-batch gate holds for apply as well; an armed override is used up. */
   ControlProgram({ site, name, before, changed, spec, read, terms }) {
     if (!before) refuseNewProgram(site, name, spec as ControlProgramSpec, read);
     if (!before || !changed) return undefined;
-    return { status: passGate(before as Resource<ControlProgramSpec, ControlProgramStatus>, spec as ControlProgramSpec, read, terms) };
+    return passGate(before as Resource<ControlProgramSpec, ControlProgramStatus>, spec as ControlProgramSpec, read, terms);
   },
 
   ControlModule({ site, name, before, changed, spec, read, terms }) {
@@ -45,17 +48,17 @@ const RULES: Readonly<Record<string, ApplyRule>> = {
     if (!before || !changed) return undefined;
     const module = before as Resource<ControlModuleSpec, ControlModuleStatus>;
     const [was, will] = [module, { spec: spec as ControlModuleSpec }].map((each) => resolvedModuleOf(read, each)?.parameters ?? []);
-    return { status: passModuleGate(module, spec as ControlModuleSpec, read, terms), warnings: tuningLost(module.status.tuning ?? [], was, will) };
+    return { ...passModuleGate(module, spec as ControlModuleSpec, read, terms), warnings: tuningLost(module.status.tuning ?? [], was, will) };
   },
 
   ControlModuleTemplate({ before, changed, spec, read, terms }) {
     if (!before || !changed) return undefined;
-    return { puts: passTemplateGate(before as Resource<ControlModuleTemplateSpec>, spec as ControlModuleTemplateSpec, read, terms) };
+    return passTemplateGate(before as Resource<ControlModuleTemplateSpec>, spec as ControlModuleTemplateSpec, read, terms);
   },
 
   IOModule({ site, name, before, changed, spec, read, terms }) {
     if (!before || !changed) return undefined;
-    return { puts: passChannelGate({ site, name }, before.spec as IOModuleSpec, spec as IOModuleSpec, read, terms) };
+    return passChannelGate({ site, name }, before.spec as IOModuleSpec, spec as IOModuleSpec, read, terms);
   },
 
   Unit({ before, changed, spec }) {

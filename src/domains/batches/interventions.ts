@@ -10,10 +10,14 @@ import type { ElementRef, ExecutionEvent, PendingFact } from './execution-log.js
 import { executionEvent, operatorAction } from './execution-log.js';
 
 export interface Intervention {
-  /** The audit record that is committed with it, as the first of its change. */
+  /** The audit record that is committed with it. */
   readonly audit: AuditDraft;
+  /** Its place among the records of the change; 0 when absent. */
+  readonly auditOffset?: number;
+  /** Where the record names none. */
+  readonly reason?: string;
   readonly at: string;
-  /** What was done, for the list of operator actions: `Write`, `Mode`, `Bypass`, `Tuning`. */
+  /** What was done, for the list of operator actions: `Write`, `Mode`, `Bypass`, `Tuning`, `Edit`. */
   readonly action: string;
   readonly value: string;
   readonly previousValue: string;
@@ -69,11 +73,11 @@ function facts(store: Store, { site, scope, element, unit, equipment }: Place, t
   const { audit, at, action, value, previousValue, message } = done;
   const { accountId, displayName, actorType } = audit.actor;
   const person = actorType === 'human' ? { accountId, displayName } : null;
-  const auditRecordRef = store.nextAuditName();
+  const auditRecordRef = store.nextAuditName(done.auditOffset);
   const { correlationID } = audit;
   const event = executionEvent(site, scope, at, { ...type, element, unit, equipment, value, previousValue, message, person, correlationID, auditRecordRef });
   if (!person) return [event];
-  const reason = audit.operatorReason ?? '';
+  const reason = done.reason ?? audit.operatorReason ?? '';
   const entry = { ts: at, action, element, person, signed: false, meaning: '', reason, value: `${message} ${value}`.trim(), acknowledgedBy: '', signatureRef: '', auditRecordRef };
   return [event, operatorAction(site, scope, entry)];
 }

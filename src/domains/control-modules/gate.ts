@@ -7,37 +7,62 @@ import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
-import { OVERRIDE_WINDOW_MS, refuseWhileActive } from '../logic/active-work.js';
+import { editsOf, OVERRIDE_WINDOW_MS, type OverriddenEdit, type OverrideUse, refuseWhileActive, unitsAtWork } from '../logic/active-work.js';
 import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from './kind.js';
 import { CONTROL_MODULE, unitOf } from './rules.js';
 
 type Module = Resource<ControlModuleSpec, ControlModuleStatus>;
 
+export interface PassedGate {
+  /** Of overrides that were used up. */
+  readonly puts: readonly Put[];
+  /** For the record of the work that went on. */
+  readonly edits: readonly OverriddenEdit[];
+}
+
 /**
- * @returns the status without the override when the edit has used it up; undefined when it stays.
+ * @returns the status without the override when the edit has used it up; no status when it stays.
  * @throws Refusal 409 `active_batch`.
  */
-export function passModuleGate(module: Module, after: ControlModuleSpec, read: StoreReader, terms: Terms): ControlModuleStatus | undefined {
-  if (isDeepStrictEqual(behaviourOf(module.spec), behaviourOf(after))) return undefined;
-  const { site } = module.metadata;
+export function passModuleGate(
+  module: Module,
+  after: ControlModuleSpec,
+  read: StoreReader,
+  terms: Terms,
+): { readonly status?: ControlModuleStatus; readonly edits: readonly OverriddenEdit[] } {
+  const [was, will] = [behaviourOf(module.spec), behaviourOf(after)];
+  if (isDeepStrictEqual(was, will)) return { edits: [] };
+  const { site, name } = module.metadata;
   // an edit that moves it puts its logic on the other unit
-  return pass(module, new Set([unitOf(read, site, module.spec), unitOf(read, site, after)]), read, terms);
+  const used = pass(module, new Set([unitOf(read, site, module.spec), unitOf(read, site, after)]), read, terms);
+  if (!used) return { edits: [] };
+  return { status: used.status, edits: editsOf([used.use], { site, subject: `control module ${name}`, before: was, after: will }) };
 }
 
 /** As `passModuleGate`, for every module made from the template: what an edit uses up is written with it. */
-export function passTemplateGate(template: Resource<ControlModuleTemplateSpec>, after: ControlModuleTemplateSpec, read: StoreReader, terms: Terms): Put[] {
-  if (isDeepStrictEqual(shownApart(template.spec), shownApart(after))) return [];
-  return read.list(CONTROL_MODULE).flatMap((module): Put[] => {
-    if (module.spec.templateRef !== template.metadata.name) return [];
-    return usedUp(module, read, terms);
-  });
+export function passTemplateGate(template: Resource<ControlModuleTemplateSpec>, after: ControlModuleTemplateSpec, read: StoreReader, terms: Terms): PassedGate {
+  const [was, will] = [shownApart(template.spec), shownApart(after)];
+  if (isDeepStrictEqual(was, will)) return { puts: [], edits: [] };
+  const { name } = template.metadata;
+  const used = read
+    .list(CONTROL_MODULE)
+    .filter(({ spec }) => spec.templateRef === name)
+    .flatMap((module) => usedUp(module, read, terms) ?? []);
+  const sites = [...new Set(used.map(({ put }) => put.site))];
+  const edits = sites.flatMap((site) =>
+    editsOf(
+      used.filter(({ put }) => put.site === site).map(({ use }) => use),
+      { site, subject: `control module template ${name}`, before: was, after: will },
+    ),
+  );
+  return { puts: used.map(({ put }) => put), edits };
 }
 
 /** What a change of something under a module uses up: of its template, of a channel it is wired to. @throws Refusal 409 `active_batch`. */
-export function usedUp(module: Module, read: StoreReader, terms: Terms): Put[] {
+export function usedUp(module: Module, read: StoreReader, terms: Terms): { readonly put: Put; readonly use: OverrideUse } | undefined {
   const { site, name } = module.metadata;
-  const status = pass(module, new Set([unitOf(read, site, module.spec)]), read, terms);
-  return status ? [{ kind: CONTROL_MODULE as unknown as typeof ControlModule, site, name, status } as Put] : [];
+  const used = pass(module, new Set([unitOf(read, site, module.spec)]), read, terms);
+  return used && { put: { kind: CONTROL_MODULE as unknown as typeof ControlModule, site, name, status: used.status } as Put, use: used.use };
 }
 
 /** Logic that comes new to a unit. @throws Refusal 409 `active_batch`. */
@@ -50,16 +75,13 @@ export function armModule({ status }: Module, by: string, reason: string, terms:
   return { ...status, hotSwapOverride: { ...terms.begin(OVERRIDE_WINDOW_MS), by, reason } };
 }
 
-function pass(module: Module, units: ReadonlySet<string>, read: StoreReader, terms: Terms): ControlModuleStatus | undefined {
+function pass(module: Module, units: ReadonlySet<string>, read: StoreReader, terms: Terms) {
+  const { site, name } = module.metadata;
+  const working = unitsAtWork(site, units, read, `end that work, or arm override-hot-swap of control module ${name} with a reason`);
+  if (working.length === 0) return undefined;
   const { hotSwapOverride, ...status } = module.status;
-  try {
-    for (const unit of units)
-      refuseWhileActive(module.metadata.site, unit, read, `end that work, or arm override-hot-swap of control module ${module.metadata.name} with a reason`);
-    return undefined;
-  } catch (refusal) {
-    if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw refusal;
-    return status;
-  }
+  if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw working[0].refusal;
+  return { status, use: { user: name, units: working.map(({ unit }) => unit), reason: hotSwapOverride.reason } };
 }
 
 /** The mode is set by operators through its own route, which has its own rules. */

@@ -1,13 +1,16 @@
 /** Routes of control modules and their templates (contract 3, Control module, Control-module template). */
 import * as v from 'valibot';
+import { timestamp } from '../../platform/base/clock.js';
 import { shown } from '../../platform/base/term.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
+import { armingFacts, editFacts } from '../batches/logic-edits.js';
 import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-routes.js';
 import { moduleBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';
 import { ControlModule, ControlModuleTemplate } from './kind.js';
 import { resetRoutes } from './reset-routes.js';
+import { unitOf } from './rules.js';
 import { tuningRoutes } from './tuning-routes.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
@@ -24,10 +27,14 @@ const overrideHotSwap = routesFor<BypassDeps>()({
   audit: { action: 'Command', category: 'hot-swap-override', target: ({ site, cm }) => ({ kind: 'ControlModule', name: cm, site }) },
   exists,
   async handle(context, deps) {
+    const { store, clock } = deps;
     const { site, cm } = context.params;
     const { reason } = context.body;
-    const status = armModule(requireModule(context.params, deps), context.caller.displayName, reason, deps.store.terms);
-    await deps.store.write({ puts: [{ kind: ControlModule, site, name: cm, status }], audits: [context.audit({ operatorReason: reason, after: shown(status.hotSwapOverride) })] });
+    const module = requireModule(context.params, deps);
+    const status = armModule(module, context.caller.displayName, reason, store.terms);
+    const audit = context.audit({ operatorReason: reason, after: shown(status.hotSwapOverride) });
+    const facts = armingFacts(store, { site, unit: unitOf(store, site, module.spec), name: cm }, { audit, at: timestamp(clock.wallMs()) });
+    await store.write({ puts: [{ kind: ControlModule, site, name: cm, status }], audits: [audit], facts });
     return { name: cm, armed: true, ...shown(status.hotSwapOverride) };
   },
 });
@@ -37,7 +44,12 @@ export const controlModuleRoutes: readonly Route[] = [
   ...crudRoutes(ControlModuleTemplate, {
     ...TIERS,
     dto: templateBody,
-    also: ({ before, spec, read, deps }) => (before && spec ? { puts: passTemplateGate(before, spec, read, (deps as BypassDeps).store.terms) } : {}),
+    also({ before, spec, read, deps }, audit) {
+      if (!before || !spec) return {};
+      const { store, clock } = deps as BypassDeps;
+      const { puts, edits } = passTemplateGate(before, spec, read, store.terms);
+      return { puts, facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
+    },
   }),
   ...crudRoutes(ControlModule, {
     ...TIERS,
@@ -46,9 +58,11 @@ export const controlModuleRoutes: readonly Route[] = [
     refuse({ verb, site, name, spec, read }) {
       if (verb === 'create' && spec) refuseNewModule(site, name, spec, read);
     },
-    also({ before, spec, read, deps }) {
-      const status = before && spec ? passModuleGate(before, spec, read, (deps as BypassDeps).store.terms) : undefined;
-      return status ? { status } : {};
+    also({ before, spec, read, deps }, audit) {
+      if (!before || !spec) return {};
+      const { store, clock } = deps as BypassDeps;
+      const { status, edits } = passModuleGate(before, spec, read, store.terms);
+      return { ...(status ? { status } : {}), facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
     },
   }),
   overrideHotSwap,

@@ -6,10 +6,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import type { Put } from '../../platform/store/store.js';
-import { usedUp } from '../control-modules/gate.js';
+import { type PassedGate, usedUp } from '../control-modules/gate.js';
 import { CHANNEL_BLOCKS, ioModuleOf } from '../control-modules/merge.js';
 import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/rules.js';
+import { editsOf } from '../logic/active-work.js';
 import { programUsedUp } from '../logic/hot-swap.js';
 import { ownerOfProgram } from '../logic/kind.js';
 import { PROGRAM } from '../logic/rules.js';
@@ -21,10 +21,10 @@ interface Place {
 }
 
 /**
- * @returns what the change uses up: the override of every module and program that is wired to such a channel and whose unit works.
+ * @returns what the change uses up, and what to tell the work of the units: the override of every module and program that is wired to such a channel and whose unit works.
  * @throws Refusal 409 `active_batch`.
  */
-export function passChannelGate({ site, name }: Place, before: IOModuleSpec, after: IOModuleSpec, read: StoreReader, terms: Terms): Put[] {
+export function passChannelGate({ site, name }: Place, before: IOModuleSpec, after: IOModuleSpec, read: StoreReader, terms: Terms): PassedGate {
   const isOther = (channel: string): boolean => {
     if (ioModuleOf(channel) !== name) return false;
     const key = channel.slice(name.length + 1);
@@ -36,7 +36,20 @@ export function passChannelGate({ site, name }: Place, before: IOModuleSpec, aft
     return resolved?.ioModules.includes(name) && [...resolved.tags.map(({ channel }) => channel), ...addresses(resolved.blocks)].some(isOther);
   });
   const programs = read.list(PROGRAM, site).filter(({ metadata, spec }) => ownerOfProgram(metadata) === undefined && addresses(spec.blocks).some(isOther));
-  return [...modules.flatMap((module) => usedUp(module, read, terms)), ...programs.flatMap((program) => programUsedUp(program, read, terms))];
+  const used = [...modules.flatMap((module) => usedUp(module, read, terms) ?? []), ...programs.flatMap((program) => programUsedUp(program, read, terms) ?? [])];
+  const edit = { site, subject: `I/O module ${name}`, before: wiring(before), after: wiring(after) };
+  return {
+    puts: used.map(({ put }) => put),
+    edits: editsOf(
+      used.map(({ use }) => use),
+      edit,
+    ),
+  };
+}
+
+/** What the logic sees of it: no options, which may hold secrets. */
+function wiring({ protocol, enabled = true, channels }: IOModuleSpec): unknown {
+  return { protocol, enabled, channels };
 }
 
 function addresses(blocks: readonly { readonly type: string; readonly params?: Readonly<Record<string, unknown>> }[]): string[] {

@@ -1,8 +1,10 @@
 /** Routes of I/O modules and simulation presets (contract 3, I/O module, Simulation; decisions Q-TIER-02, Q-TIER-04, Q-IO-09). */
 import * as v from 'valibot';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
+import { editFacts } from '../batches/logic-edits.js';
 import { channelRoutes } from './channel-routes.js';
 import { ioModuleBody, presetBody, type Secrets } from './dto.js';
 import { passChannelGate } from './gate.js';
@@ -10,6 +12,11 @@ import { IOModule, SimulationPreset } from './kind.js';
 import { SHIPPED_PRESETS } from './shipped-presets.js';
 
 const route = routesFor<{ readonly store: Store }>();
+
+interface IOModuleDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
 
 /** Needs ChannelDeps. */
 export function ioModuleRoutes(secrets: Secrets): readonly Route[] {
@@ -19,7 +26,12 @@ export function ioModuleRoutes(secrets: Secrets): readonly Route[] {
       write: 'admin',
       dto: (resource, read) => ioModuleBody(resource, read, secrets),
       derives: true,
-      also: ({ before, spec, site, name, read, deps }) => (before && spec ? { puts: passChannelGate({ site, name }, before.spec, spec, read, deps.store.terms) } : {}),
+      also({ before, spec, site, name, read, deps }, audit) {
+        if (!before || !spec) return {};
+        const { store, clock } = deps as IOModuleDeps;
+        const { puts, edits } = passChannelGate({ site, name }, before.spec, spec, read, store.terms);
+        return { puts, facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
+      },
     }),
     ...crudRoutes(SimulationPreset, { read: 'read', write: 'engineer', dto: presetBody }),
     seed,

@@ -8,7 +8,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 import type { ControlProgramSpec, ControlProgramStatus } from './kind.js';
-import { OVERRIDE_WINDOW_MS, refuseWhileActive } from './active-work.js';
+import { editsOf, OVERRIDE_WINDOW_MS, type OverriddenEdit, type OverrideUse, refuseWhileActive, unitsAtWork } from './active-work.js';
 import { PROGRAM, refuseManaged } from './rules.js';
 
 type Program = Resource<ControlProgramSpec, ControlProgramStatus>;
@@ -24,33 +24,36 @@ function withoutComments(spec: ControlProgramSpec): unknown {
 
 /**
  * Passes an edit of a stored program, or refuses it with 409 `active_batch`.
- * @returns the status without the override when the edit has used it up.
+ * @returns the status without the override when the edit has used it up, and what to tell the work of the unit then.
  */
-export function passGate(program: Program, after: ControlProgramSpec, read: StoreReader, terms: Terms): ControlProgramStatus {
-  const { hotSwapOverride, ...status } = program.status;
-  const stays = program.status;
-  if (!changesBehaviour(program.spec, after)) return stays;
-  try {
-    // an edit that moves it puts new logic on the other unit
-    for (const unitRef of new Set([program.spec.unitRef, after.unitRef])) refuseWhileActive(program.metadata.site, unitRef, read);
-    return { ...stays, state: 'Pending' };
-  } catch (refusal) {
-    if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw refusal;
-    return { ...status, state: 'Pending' };
-  }
+export function passGate(
+  program: Program,
+  after: ControlProgramSpec,
+  read: StoreReader,
+  terms: Terms,
+): { readonly status: ControlProgramStatus; readonly edits: readonly OverriddenEdit[] } {
+  if (!changesBehaviour(program.spec, after)) return { status: program.status, edits: [] };
+  const { site, name } = program.metadata;
+  // an edit that moves it puts new logic on the other unit
+  const used = pass(program, new Set([program.spec.unitRef, after.unitRef]), read, terms);
+  if (!used) return { status: { ...program.status, state: 'Pending' }, edits: [] };
+  return { status: { ...used.status, state: 'Pending' }, edits: editsOf([used.use], { site, subject: `control program ${name}`, before: program.spec, after }) };
 }
 
 /** What a change of a channel it is wired to uses up. @throws Refusal 409 `active_batch`. */
-export function programUsedUp(program: Program, read: StoreReader, terms: Terms): Put[] {
+export function programUsedUp(program: Program, read: StoreReader, terms: Terms): { readonly put: Put; readonly use: OverrideUse } | undefined {
   const { site, name } = program.metadata;
+  const used = pass(program, new Set([program.spec.unitRef]), read, terms, `end that work, or arm override-hot-swap of control program ${name} with a reason`);
+  return used && { put: { kind: PROGRAM as unknown as Put['kind'], site, name, status: used.status }, use: used.use };
+}
+
+function pass(program: Program, units: ReadonlySet<string>, read: StoreReader, terms: Terms, wayOut?: string) {
+  const { site, name } = program.metadata;
+  const working = unitsAtWork(site, units, read, wayOut);
+  if (working.length === 0) return undefined;
   const { hotSwapOverride, ...status } = program.status;
-  try {
-    refuseWhileActive(site, program.spec.unitRef, read, `end that work, or arm override-hot-swap of control program ${name} with a reason`);
-    return [];
-  } catch (refusal) {
-    if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw refusal;
-    return [{ kind: PROGRAM as unknown as Put['kind'], site, name, status }];
-  }
+  if (!hotSwapOverride || terms.remainingMs(hotSwapOverride) === 0) throw working[0].refusal;
+  return { status, use: { user: name, units: working.map(({ unit }) => unit), reason: hotSwapOverride.reason } };
 }
 
 /** Logic that comes new to a unit. @throws Refusal 409 `active_batch`. */

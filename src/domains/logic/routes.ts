@@ -1,7 +1,7 @@
 /** Routes of control programs and block types (contract 3, Control program, Logic transforms; decisions PROG). */
 import * as v from 'valibot';
 import { blockTypeEntries } from '../../../runtime/catalog.js';
-import type { Clock } from '../../platform/base/clock.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
 import { shown } from '../../platform/base/term.js';
 import { AnnotationChange, cleared, LabelChange } from '../../platform/http/clearing.js';
@@ -12,6 +12,7 @@ import { type Route, routesFor, withRevision } from '../../platform/http/route.j
 import { checkDocument, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
+import { armingFacts, editFacts } from '../batches/logic-edits.js';
 import { Block, BlockConnection, BlockVariableBinding } from '../control-modules/kind.js';
 import { compositesOf } from './composites.js';
 import { blockTypeBody, programBody, type ScanCounts } from './dto.js';
@@ -88,7 +89,12 @@ const replaceProgram = route({
     const labels = writtenKeys(metadata?.labels, before.metadata.labels, 'metadata.labels');
     const annotations = writtenKeys(metadata?.annotations, before.metadata.annotations, 'metadata.annotations');
     checkIfMatch(context.header('if-match'), before.metadata.resourceVersion);
-    const status = passGate(before, after, store, store.terms);
+    const { status, edits } = passGate(before, after, store, store.terms);
+    const audit = context.audit({
+      before: before.spec,
+      after,
+      ...(before.status.hotSwapOverride && !status.hotSwapOverride ? { details: { hotSwapOverride: shown(before.status.hotSwapOverride) } } : {}),
+    });
     const applied = await store.write({
       puts: [
         {
@@ -101,13 +107,8 @@ const replaceProgram = route({
           ...(annotations ? { annotations } : {}),
         },
       ],
-      audits: [
-        context.audit({
-          before: before.spec,
-          after,
-          ...(before.status.hotSwapOverride && !status.hotSwapOverride ? { details: { hotSwapOverride: shown(before.status.hotSwapOverride) } } : {}),
-        }),
-      ],
+      audits: [audit],
+      facts: editFacts(store, edits, { audit, at: timestamp(deps.clock.wallMs()) }),
     });
     const program = applied.resources[0] as Program;
     return withRevision(programBody(program, store, deps), program.metadata.resourceVersion);
@@ -125,11 +126,14 @@ const overrideHotSwap = route({
   reason: 'policy',
   audit: { action: 'Command', category: 'hot-swap-override', target: ({ site, name }) => ({ kind: 'ControlProgram', name, site }) },
   exists,
-  async handle(context, { store }) {
+  async handle(context, { store, clock }) {
     const { site, name } = context.params;
     const { reason } = context.body;
-    const status = armOverride(requireProgram(context.params, store), context.caller.displayName, reason, store.terms);
-    await store.write({ puts: [{ kind: ControlProgram, site, name, status }], audits: [context.audit({ operatorReason: reason, after: shown(status.hotSwapOverride) })] });
+    const program = requireProgram(context.params, store);
+    const status = armOverride(program, context.caller.displayName, reason, store.terms);
+    const audit = context.audit({ operatorReason: reason, after: shown(status.hotSwapOverride) });
+    const facts = armingFacts(store, { site, unit: program.spec.unitRef, name }, { audit, at: timestamp(clock.wallMs()) });
+    await store.write({ puts: [{ kind: ControlProgram, site, name, status }], audits: [audit], facts });
     return { name, armed: true, ...shown(status.hotSwapOverride) };
   },
 });

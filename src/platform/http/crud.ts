@@ -7,6 +7,7 @@
 import * as v from 'valibot';
 import { conflict, invalid, missing, Refusal } from '../base/refusal.js';
 import { checkResourceName } from '../base/resource-name.js';
+import type { AuditDraft } from '../store/audit-record.js';
 import { companionsOf } from '../store/companions.js';
 import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelope.js';
 import type { Kind, StoreReader } from '../store/kind.js';
@@ -64,8 +65,8 @@ export interface CrudOptions<Spec, Status> {
   readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: CrudDeps, caller: Caller) => void>>;
   /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */
   readonly refuse?: (event: CrudEvent<Spec, Status>) => void;
-  /** Further changes of the same transaction: revisions, cascades; `status` is that of the resource itself. */
-  readonly also?: (event: CrudEvent<Spec, Status>) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status };
+  /** Further changes of the same transaction: revisions, cascades, facts that name its audit record; `status` is that of the resource itself. */
+  readonly also?: (event: CrudEvent<Spec, Status>, audit: AuditDraft) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status };
   /** Further columns of single rows (`reason`, `freshToken`, `summary`). */
   readonly rows?: Partial<Record<Verb, Partial<Pick<RouteRow<string, undefined, CrudDeps>, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax'>>>>;
   /** Description of the reply for openapi.json. */
@@ -232,17 +233,18 @@ class Family<Spec extends object, Status> {
     const event: CrudEvent<Spec, Status> = { verb: 'delete', site, name, before, spec: undefined, caller: context.caller, read: store, deps, correlationID: context.correlationID };
     this.#options.refuse?.(event);
     refuseDelete(this.#kind, before, store);
-    const more = this.#options.also?.(event);
+    const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec) });
+    const more = this.#options.also?.(event, audit);
     await store.write({
       ...more,
       removes: [{ kind: this.#kind.kind, site, name }, ...(more?.removes ?? [])],
-      audits: [context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec) })],
+      audits: [audit],
     });
     return done();
   }
 
-  async #write(store: Store, event: CrudEvent<Spec, Status>, audit: NonNullable<Change['audits']>[number], written: Written): Promise<Resource<Spec, Status>> {
-    const { status, ...more } = this.#options.also?.(event) ?? {};
+  async #write(store: Store, event: CrudEvent<Spec, Status>, audit: AuditDraft, written: Written): Promise<Resource<Spec, Status>> {
+    const { status, ...more } = this.#options.also?.(event, audit) ?? {};
     const { site, name, before } = event;
     const companions = event.spec ? companionsOf(this.#kind, { site, name, spec: event.spec, before, read: store, by: event.caller.displayName }) : {};
     const put = {
