@@ -60,6 +60,38 @@ t.test('the console in the hands of people', { timeout: SUITE_MS_MAX }, async (t
   const admin = await firstAdmin(box.api, box.dataDir);
   await account(admin, 'olga', 'lead-operator');
   await account(admin, 'sven', 'supervisor');
+  await account(admin, 'egon', 'engineer');
+
+  await t.test('D-C-13: what may be tuned is shown to everybody, and changed by who may, in two steps and with a reason', async (t) => {
+    const page = await open(browser, `${box.base}/hmi`);
+    await signIn(page, 'olga');
+    await page.getByTestId('open-rx101').click();
+    await page.getByTestId('module-tic101').click();
+    await says(page.getByTestId('line-par.kp'), /^8\.00 %\/K$/);
+    await says(page.getByTestId('line-par.ti'), /30/);
+    await says(page.getByTestId('tuning'), /You may not tune/);
+    t.equal(await page.getByTestId('tune-par.kp').count(), 0);
+    await page.context().close();
+
+    const desk = await open(browser, `${box.base}/hmi`);
+    await signIn(desk, 'egon');
+    await desk.getByTestId('open-rx101').click();
+    await desk.getByTestId('module-tic101').click();
+    await desk.getByTestId('tune-par.kp').click();
+    await desk.getByTestId('tune-value').fill('51');
+    await desk.getByTestId('tune-send').click();
+    await says(desk.getByTestId('tune-error'), /0 to 50/);
+    await desk.getByTestId('tune-value').fill('6,5');
+    await desk.getByTestId('reason').fill('the loop swings');
+    await desk.getByTestId('tune-send').click();
+    await says(desk.getByTestId('tune-confirm'), /8\.00 %\/K\s*→\s*6\.5 %\/K/);
+    await desk.getByTestId('tune-send').click();
+    await desk.getByTestId('tune-dialog').waitFor({ state: 'detached' });
+    await desk.locator('[data-testid="line-par.kp"]', { hasText: '6.5' }).waitFor();
+    const { items } = (await admin.get(`${SITE}/audit?category=tuning&limit=1`)).body;
+    t.match(items, [{ displayName: /egon/, operatorReason: 'the loop swings', before: { kp: 8 }, after: { kp: 6.5 } }]);
+    await desk.context().close();
+  });
 
   await t.test('a value is confirmed by a touch of its own: neither the second half of a double touch nor a held key writes', async (t) => {
     const page = await open(browser, `${box.base}/hmi`);

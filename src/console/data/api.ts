@@ -72,6 +72,10 @@ export function post<T>(path: string, body?: unknown, options?: RequestOptions):
   return send<T>('POST', path, body, options);
 }
 
+export function put<T>(path: string, body: unknown): Promise<T> {
+  return send<T>('PUT', path, body);
+}
+
 /** Deletes; some deletions take a reason along. */
 export function remove<T>(path: string, body?: unknown): Promise<T> {
   return send<T>('DELETE', path, body);

@@ -10,13 +10,16 @@ export interface ModuleTags {
   readonly output: TagDescriptor | undefined;
   readonly interlocks: readonly TagDescriptor[];
   readonly faults: readonly TagDescriptor[];
+  /** What may be tuned (D-C-13): values of engineering, none of the process. */
+  readonly parameters: readonly TagDescriptor[];
 }
 
 /** A trip or fault of the device itself; limits of a measurement (hh, h, l, ll) belong to the alarms. */
 const FAULT = /fault|fail/i;
 
 export function moduleTags(module: ModuleInfo, tags: readonly TagDescriptor[]): ModuleTags {
-  const all = tags.filter(({ controlModule }) => controlModule === module.name);
+  const own = tags.filter(({ controlModule }) => controlModule === module.name);
+  const all = own.filter((tag) => !isParameter(tag));
   const floats = all.filter(({ dataType }) => dataType === 'Float');
   const measured = floats.find(({ name }) => name === 'pv');
   const output = floats.find(({ name }) => name === 'out');
@@ -28,7 +31,13 @@ export function moduleTags(module: ModuleInfo, tags: readonly TagDescriptor[]): 
     output,
     interlocks: all.filter(({ role, dataType }) => role === 'interlock' && dataType === 'Boolean'),
     faults: all.filter(({ role, dataType, name }) => role === 'alarm' && dataType === 'Boolean' && FAULT.test(name)),
+    parameters: own.filter(isParameter),
   };
+}
+
+/** No tag of a module has a dot in its name. */
+function isParameter({ name }: TagDescriptor): boolean {
+  return name.startsWith('par.');
 }
 
 /** Unit of measure of what a module measures: alarms of it name their limits without one. */

@@ -1,5 +1,5 @@
 /** What a person does at a control module, and the modes of elements (contract 2, Equipment mode and tag write rules). The gateway judges each of them. */
-import { post, remove } from './api.js';
+import { post, put, remove } from './api.js';
 import { site } from './plant.js';
 import type { Mode } from './types.js';
 
@@ -21,6 +21,11 @@ export async function writeTag(module: string, tag: string, value: number | bool
 /** Of its devices in latched fault (ADR 0030). @param moves also of one that moves at once, because its command stands. */
 export async function resetFault(module: string, moves: boolean): Promise<void> {
   await post(`${root()}/controlmodules/${encodeURIComponent(module)}/reset-fault`, { moves });
+}
+
+/** Needs `controlmodule:tune`; in any mode, and while the unit works (ADR 0025). */
+export async function tuneParameter(module: string, parameter: string, value: number | string, reason: string): Promise<void> {
+  await put(`${root()}/controlmodules/${encodeURIComponent(module)}/parameters`, { values: { [parameter]: value }, reason });
 }
 
 export interface BypassWish {

@@ -14,6 +14,7 @@ import { useSend } from '../common/use-send.js';
 import { Interlock } from './interlock.js';
 import { ModeChoice } from './mode-choice.js';
 import { Trend } from './trend.js';
+import { Tuning } from './tuning.js';
 import { WriteDialog } from './write-dialog.js';
 
 const TREND_MS = 5 * 60_000;
@@ -64,6 +65,7 @@ export function Faceplate({ tags, onClose }: { readonly tags: ModuleTags; readon
           </div>
         )}
         <Lines tags={rest} {...lines} />
+        <Tuning tags={tags} />
       </div>
       {writable && <WriteDialog module={module} tag={writable} onClose={() => setWriting('')} />}
     </aside>
