@@ -94,10 +94,12 @@ export const PID = block({
 /**
  * The integral takes over what the other gains make of the last error, as far as OUT would jump: a controller that stays at its
  * limit keeps its integral, and one that a wider limit would let go begins at the limit it was at. The derivative goes with
- * kp and td, to which it is proportional. In TRK and MAN the integral is made from OUT in each scan, after BAD in the return.
+ * kp and td, to which it is proportional. In TRK and MAN the integral is made from OUT in each scan, also for a return that comes
+ * in the first scan with the other gains; after BAD it is made in the return.
  */
 function goOn({ before, after, state, port }: LastScan): Readonly<Record<string, number>> {
-  if (state('mode') < 4) return {};
+  const mode = state('mode');
+  if (mode === 0 || mode === 2) return {};
   const error = port('ERR');
   const proportional = Math.abs(error) <= after.deadband ? 0 : after.kp * (after.action === 0 ? error : -error);
   const slope = (params: LastScan['before']): number => (params.action === 0 ? 1 : -1) * params.kp * params.td;
@@ -105,5 +107,6 @@ function goOn({ before, after, state, port }: LastScan): Readonly<Record<string,
   const rest = proportional + derivative + port('FF');
   const within = (u: number): number => Math.min(Math.max(u, after.outMin), after.outMax);
   const out = within(state('out'));
-  return { derivative, integral: within(rest + state('integral')) === out ? state('integral') : out - rest };
+  const isKept = mode >= 4 && within(rest + state('integral')) === out;
+  return { derivative, integral: isKept ? state('integral') : out - rest };
 }

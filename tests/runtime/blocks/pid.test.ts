@@ -419,6 +419,26 @@ t.test('D-C-13: a controller whose gains change goes on from its output, and cou
   t.equal(banded.scan(40), outside, 'a dead band that swallows the error');
 });
 
+t.test('D-C-13: gains that change in the very scan of the return to automatic give no jump either', async (t) => {
+  const base = { kp: 1, ti: 'T#100s', td: 'T#2s', SP: 50 };
+  const byHand = { ...base, AUTO: false, MAN: 50 };
+  const tracking = { ...base, TRK: true, TRKV: 50 };
+  for (const more of [{ kp: 5 }, { kp: 0.1 }, { deadband: 15 }, { action: 'direct' }, { kp: 5, td: 'T#0s' }] as Params[]) {
+    for (const params of [byHand, tracking] as Params[]) {
+      const controller = new Controller(params);
+      for (let k = 0; k < 3; k += 1) controller.scan(40);
+      t.equal(controller.out, 50);
+      controller.swap({ ...params, ...more }, 100);
+      controller.write('AUTO', true).write('TRK', false);
+      t.ok(Math.abs(controller.scan(40) - 50) <= 5 * (0.1 / 100) * 10 + ROUNDING, `${JSON.stringify(more)} ${'TRK' in params ? 'out of tracking' : 'out of manual'}: ${controller.out}`);
+    }
+  }
+  const stays = new Controller(byHand);
+  stays.scan(40);
+  stays.swap({ ...byHand, kp: 5, outMax: 40 }, 100);
+  t.equal(stays.scan(40), 40, 'in manual only the limits count');
+});
+
 t.test('D-C-13: the derivative goes with its gains: on a ramp the next step is the one that the other gains make on such a ramp', async (t) => {
   const base = { kp: 2, ti: 'T#100s', td: 'T#1s', SP: 50 };
   const onRamp = (params: Params): Controller => {
