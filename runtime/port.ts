@@ -298,7 +298,7 @@ export type UnitInbound =
   /** Names of the signals and barriers of a scope that are TRUE now; replaces the former set. */
   | { readonly type: 'signals'; readonly scope: string; readonly raised: readonly string[] }
   | { readonly type: 'write'; readonly id: number; readonly address: string; readonly value: Value }
-  /** The caller of a `write` waits no longer: unless it has been taken, it is not. Answered by the result of the write. */
+  /** The caller of a `write` or of `reset-devices` waits no longer: unless it has been taken, it is not. Answered by a result. */
   | { readonly type: 'withdraw'; readonly id: number }
   | { readonly type: 'inspect'; readonly id: number; readonly what: 'network' | 'diagnostics' | 'phase'; readonly name: string }
   /** Answer to a `request`. */
@@ -381,8 +381,8 @@ export type UnitOutbound =
       readonly code?: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'device_unreachable' | 'outputs_withheld' | 'busy' | 'withdrawn';
       readonly message: string;
     }
-  /** One entry per device that was in fault. */
-  | { readonly type: 'reset-result'; readonly id: number; readonly blocks: readonly DeviceReset[] }
+  /** One entry per device that was in fault; `isLoaded`: the module is executed, so that it is known. */
+  | { readonly type: 'reset-result'; readonly id: number; readonly isLoaded: boolean; readonly blocks: readonly DeviceReset[] }
   | { readonly type: 'inspect-result'; readonly id: number; readonly result: unknown }
   /** All overrides in force, told when one begins or ends (decisions 5.1 rule 7). */
   | { readonly type: 'overrides'; readonly overrides: readonly { readonly address: string; readonly value: Value }[] }
@@ -416,7 +416,7 @@ export interface RecordedPlan extends Omit<UnitPlan, 'table' | 'scans' | 'images
 }
 
 export type RecordedMessage =
-  | Exclude<UnitInbound, { readonly type: 'plan' | 'withdraw' | 'inspect' | 'record' | 'record-stop' | 'stop' }>
+  | Exclude<UnitInbound, { readonly type: 'plan' | 'inspect' | 'record' | 'record-stop' | 'stop' }>
   | { readonly type: 'plan'; readonly plan: RecordedPlan };
 
 export interface RecordingStart {

@@ -7,6 +7,8 @@ import type { Instance, Memory } from './instance.js';
 
 export interface ResetAnswer {
   readonly id: number;
+  /** The network of the module is executed; of one that is not, nobody knows what is in fault. */
+  readonly isLoaded: boolean;
   readonly blocks: readonly DeviceReset[];
 }
 
@@ -19,8 +21,13 @@ const OUTCOMES: ReadonlyMap<number, DeviceReset['outcome']> = new Map([
 /** Unit scans in which every network has had its turn, and a block that is skipped for an error has not answered. */
 const SCANS_MAX = 200;
 
-interface Asked {
+interface Question {
   readonly id: number;
+  readonly instance: Instance;
+  readonly moves: boolean;
+}
+
+interface Asked extends Question {
   readonly blocks: readonly { readonly name: string; readonly slot: number }[];
   left: number;
 }
@@ -30,6 +37,8 @@ const NO_ANSWERS: readonly ResetAnswer[] = [];
 export class DeviceResets {
   readonly #memory: Memory;
   #asked: Asked[] = [];
+  /** For modules that are asked something already: each question has its own answer, and its own leave to move. */
+  #waiting: Question[] = [];
   #answers: ResetAnswer[] = [];
 
   constructor(memory: Memory) {
@@ -38,11 +47,34 @@ export class DeviceResets {
 
   /** Asks every block of the network that is in fault; `moves`: also where the device would move at once. */
   ask(id: number, instance: Instance | undefined, moves: boolean): void {
+    if (!instance?.loaded) this.#answers.push({ id, isLoaded: false, blocks: [] });
+    else if (this.#isAskedOf(instance)) this.#waiting.push({ id, instance, moves });
+    else this.#begin({ id, instance, moves });
+  }
+
+  #isAskedOf(instance: Instance): boolean {
+    return this.#asked.some((asked) => asked.instance === instance);
+  }
+
+  #begin(question: Question): void {
     const { S } = this.#memory;
-    const blocks = instance ? deviceSlots(instance).filter(({ fault }) => S[fault] !== 0) : [];
-    for (const { slot } of blocks) S[slot] = moves ? 2 : 1;
-    if (blocks.length === 0) this.#answers.push({ id, blocks: [] });
-    else this.#asked.push({ id, blocks, left: SCANS_MAX });
+    const blocks = deviceSlots(question.instance).filter(({ fault }) => S[fault] !== 0);
+    for (const { slot } of blocks) S[slot] = question.moves ? 2 : 1;
+    if (blocks.length === 0) this.#answers.push({ id: question.id, isLoaded: true, blocks: [] });
+    else this.#asked.push({ ...question, blocks, left: SCANS_MAX });
+  }
+
+  /** Nobody waits for the answer any longer: what no block has judged yet is not carried out later. */
+  withdraw(id: number): void {
+    this.#waiting = this.#waiting.filter((question) => question.id !== id);
+    for (const asked of this.#asked) if (asked.id === id) this.#answer(asked);
+    this.#asked = this.#asked.filter((asked) => asked.id !== id);
+  }
+
+  #answer({ id, blocks }: Asked): void {
+    const { S } = this.#memory;
+    this.#answers.push({ id, isLoaded: true, blocks: blocks.map(({ name, slot }) => ({ block: name, outcome: OUTCOMES.get(S[slot]) ?? 'no-answer' })) });
+    for (const { slot } of blocks) S[slot] = 0;
   }
 
   /** What was asked before a hot swap has nobody left who waits. */
@@ -51,7 +83,7 @@ export class DeviceResets {
   }
 
   get isAsked(): boolean {
-    return this.#asked.length > 0;
+    return this.#asked.length + this.#waiting.length > 0;
   }
 
   /** Looks for answers; once per scan, while something is asked. */
@@ -60,10 +92,12 @@ export class DeviceResets {
     this.#asked = this.#asked.filter((asked) => {
       asked.left -= 1;
       if (asked.left > 0 && asked.blocks.some(({ slot }) => S[slot] > 0)) return true;
-      this.#answers.push({ id: asked.id, blocks: asked.blocks.map(({ name, slot }) => ({ block: name, outcome: OUTCOMES.get(S[slot]) ?? 'no-answer' })) });
-      for (const { slot } of asked.blocks) S[slot] = 0;
+      this.#answer(asked);
       return false;
     });
+    const next = this.#waiting;
+    this.#waiting = [];
+    for (const { id, instance, moves } of next) this.ask(id, instance, moves);
   }
 
   take(): readonly ResetAnswer[] {

@@ -461,6 +461,10 @@ export class NetworkSet {
     );
   }
 
+  withdrawReset(id: number): void {
+    this.#resets.withdraw(id);
+  }
+
   takeResets(): readonly ResetAnswer[] {
     return this.#resets.take();
   }

@@ -186,7 +186,6 @@ function recordedForm(message: UnitInbound): RecordedMessage | undefined {
   switch (message.type) {
     case 'plan':
       return { type: 'plan', plan: withoutMemory(message.plan) };
-    case 'withdraw':
     case 'inspect':
     case 'record':
     case 'record-stop':

@@ -20,7 +20,7 @@ import type { UnitInbound, UnitOutbound } from '../port.js';
 type PlanMessage = Extract<UnitInbound, { readonly type: 'plan' }>;
 type ModeMessage = Extract<UnitInbound, { readonly type: 'module-mode' }>;
 
-type Question = Extract<UnitInbound, { readonly type: 'write' | 'inspect' }>;
+type Question = Extract<UnitInbound, { readonly type: 'write' | 'reset-devices' | 'inspect' }>;
 
 /** For the charts that run, whatever the plan. */
 const FOR_CHARTS: ReadonlySet<UnitInbound['type']> = new Set(['command', 'answer', 'signals', 'request-result', 'phase-mode', 'active-step'] satisfies UnitInbound['type'][]);
@@ -116,10 +116,10 @@ export class Downloads {
     return false;
   }
 
-  /** @returns false: nothing is due. A write that does not wait here has been answered. */
-  #withdraw(id: number): false {
-    const at = this.#waiting.findIndex((message) => message.type === 'write' && message.id === id);
-    if (at < 0) return false;
+  /** @returns whether it is due: what does not wait here has been handed on. */
+  #withdraw(id: number): boolean {
+    const at = this.#waiting.findIndex((message) => isWithdrawable(message, id));
+    if (at < 0) return true;
     this.#waiting.splice(at, 1);
     this.#questions -= 1;
     this.#parts.post(withdrawn(id));
@@ -154,7 +154,12 @@ export class Downloads {
   }
 }
 
-/** Answer to a write whose caller waits no longer. */
+/** What moves equipment must not do so when nobody waits for it any longer. */
+export function isWithdrawable(message: UnitInbound, id: number): boolean {
+  return (message.type === 'write' || message.type === 'reset-devices') && message.id === id;
+}
+
+/** Answer to a write or a reset whose caller waits no longer. */
 export function withdrawn(id: number): UnitOutbound {
   return { type: 'write-result', id, ok: false, code: 'withdrawn', message: 'the unit did not come to it in time, and takes it no more' };
 }
@@ -166,5 +171,5 @@ function refused({ type, id }: Question): UnitOutbound {
 }
 
 function isQuestion(message: UnitInbound): message is Question {
-  return message.type === 'write' || message.type === 'inspect';
+  return message.type === 'write' || message.type === 'reset-devices' || message.type === 'inspect';
 }

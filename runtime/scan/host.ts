@@ -9,7 +9,7 @@
 import { PhaseSet } from '../chart/phase-set.js';
 import type { ScanThreadInbound, ScanThreadOutbound, UnitInbound } from '../port.js';
 import { ScanClock } from './clock.js';
-import { withdrawn } from './download.js';
+import { isWithdrawable, withdrawn } from './download.js';
 import { UnitLoop } from './loop.js';
 import type { PhaseEngineFactory } from './phase-engine.js';
 
@@ -78,9 +78,9 @@ export class ScanHost {
     if (told.type !== 'withdraw' || !this.#withdraw(guest, told.id)) guest.inbox.push(told);
   }
 
-  /** A write that waits for the next scan; false when it is there no more. */
+  /** A write or reset that waits for the next scan; false when it is there no more. */
   #withdraw({ id: guest, inbox }: Guest, id: number): boolean {
-    const at = inbox.findIndex((message) => message.type === 'write' && message.id === id);
+    const at = inbox.findIndex((message) => isWithdrawable(message, id));
     if (at < 0) return false;
     inbox.splice(at, 1);
     this.#parts.post({ type: 'unit', guest, message: withdrawn(id) });

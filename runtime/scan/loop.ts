@@ -254,7 +254,8 @@ export class UnitLoop {
         return message.recording === this.#recording ? this.#endRecording('stopped') : undefined;
       case 'alive':
         return this.#silence.heard(this.#now.monoMs);
-      case 'withdraw': // of a write that was taken in time
+      case 'withdraw': // a write was taken in time
+        return networks.withdrawReset(message.id);
       case 'plan':
       case 'stop':
         return;

@@ -60,8 +60,8 @@ const resetFault = routesFor<ResetDeps>()({
 });
 
 /** Of several devices the one that needs something is told; the others are reset. */
-function refusalOf(module: string, unit: string, { ok, blocks }: DeviceResetResult): Refusal | undefined {
-  if (!ok) return new Refusal('unavailable', `the runtime of unit ${unit} does not answer`, { code: 'runtime_unreachable', unit });
+function refusalOf(module: string, unit: string, { ok, message, blocks }: DeviceResetResult): Refusal | undefined {
+  if (!ok) return new Refusal('unavailable', message, { code: 'runtime_unreachable', unit });
   const of = (outcome: string): string[] => blocks.filter((each) => each.outcome === outcome).map(({ block }) => block);
   const moving = of('would-move');
   if (moving.length > 0)
@@ -71,6 +71,12 @@ function refusalOf(module: string, unit: string, { ok, blocks }: DeviceResetResu
     });
   const left = blocks.filter(({ outcome }) => outcome !== 'reset').map(({ block }) => block);
   if (left.length === 0) return undefined;
+  const silent = of('no-answer');
+  if (silent.length === left.length)
+    return new Refusal('unavailable', `the logic of ${module} did not come to it in time (${silent.join(', ')}); what is skipped for an error is not reset`, {
+      code: 'runtime_unreachable',
+      unit,
+    });
   return conflict('not_at_rest', `${module} is not where its fail position or its stop would have it, or its trip still stands (${left.join(', ')}): a fault is reset at rest`, {
     controlModule: module,
     blocks: left,

@@ -301,8 +301,15 @@ export class LocalLink implements UnitLink, Guest {
   }
 
   async resetDevices(module: string, moves: boolean): Promise<DeviceResetResult> {
-    const reply = await this.#request((id) => ({ type: 'reset-devices', id, module, moves }));
-    return reply?.type === 'reset-result' ? { ok: true, blocks: reply.blocks } : { ok: false, blocks: [] };
+    const reply = await this.#request(
+      (id) => ({ type: 'reset-devices', id, module, moves }),
+      (id) => ({ type: 'withdraw', id }),
+    );
+    if (reply?.type !== 'reset-result')
+      return { ok: false, message: `the runtime of unit ${this.unit} does not answer; the reset is withdrawn and takes no effect later`, blocks: [] };
+    return reply.isLoaded
+      ? { ok: true, message: '', blocks: reply.blocks }
+      : { ok: false, message: `the logic of ${module} is not executed now, so nobody knows what is in fault`, blocks: [] };
   }
 
   async inspect(what: 'network' | 'diagnostics' | 'phase', name: string): Promise<unknown> {

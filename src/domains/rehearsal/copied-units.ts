@@ -99,7 +99,7 @@ class CopiedUnit implements UnitLink {
   }
 
   async resetDevices(): Promise<DeviceResetResult> {
-    return { ok: false, blocks: [] };
+    return { ok: false, message: 'a rehearsal resets nothing', blocks: [] };
   }
 
   async inspect(): Promise<unknown> {

@@ -24,8 +24,10 @@ export interface WriteResult {
 }
 
 export interface DeviceResetResult {
-  /** The runtime has answered. */
+  /** The runtime has answered, and executes the module. */
   readonly ok: boolean;
+  /** Why not; '' when it has. */
+  readonly message: string;
   /** One entry per device that was in fault. */
   readonly blocks: readonly DeviceReset[];
 }

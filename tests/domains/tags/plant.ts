@@ -153,7 +153,7 @@ export class BoardLink implements UnitLink {
   }
 
   async resetDevices() {
-    return { ok: false, blocks: [] };
+    return { ok: false, message: 'no devices here', blocks: [] };
   }
 
   async write(address: string, value: Value): Promise<WriteResult> {

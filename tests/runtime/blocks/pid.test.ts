@@ -430,7 +430,10 @@ t.test('D-C-13: gains that change in the very scan of the return to automatic gi
       t.equal(controller.out, 50);
       controller.swap({ ...params, ...more }, 100);
       controller.write('AUTO', true).write('TRK', false);
-      t.ok(Math.abs(controller.scan(40) - 50) <= 5 * (0.1 / 100) * 10 + ROUNDING, `${JSON.stringify(more)} ${'TRK' in params ? 'out of tracking' : 'out of manual'}: ${controller.out}`);
+      t.ok(
+        Math.abs(controller.scan(40) - 50) <= 5 * (0.1 / 100) * 10 + ROUNDING,
+        `${JSON.stringify(more)} ${'TRK' in params ? 'out of tracking' : 'out of manual'}: ${controller.out}`,
+      );
     }
   }
   const stays = new Controller(byHand);

@@ -510,16 +510,16 @@ t.test('ADR 0030: a latched fault is reset at rest, and what would move at once 
   };
   unit.write('m.fbc', true);
   unit.scan(2);
-  t.strictSame(reset(), [{ id: 1, blocks: [] }], 'nothing is in fault');
+  t.strictSame(reset(), [{ id: 1, isLoaded: true, blocks: [] }], 'nothing is in fault');
   unit.write('m.cmd', true);
   unit.scan(8);
   t.strictSame([unit.get('m.fault'), unit.get('m.out')], [true, false], 'it did not open, and has its fail position');
-  t.strictSame(reset(), [{ id: 1, blocks: [{ block: 'v', outcome: 'would-move' }] }]);
+  t.strictSame(reset(), [{ id: 1, isLoaded: true, blocks: [{ block: 'v', outcome: 'would-move' }] }]);
   t.equal(unit.get('m.fault'), true);
   unit.write('m.fbc', false);
-  t.strictSame(reset(true), [{ id: 1, blocks: [{ block: 'v', outcome: 'not-at-rest' }] }]);
+  t.strictSame(reset(true), [{ id: 1, isLoaded: true, blocks: [{ block: 'v', outcome: 'not-at-rest' }] }]);
   unit.write('m.fbc', true);
-  t.strictSame(reset(true), [{ id: 1, blocks: [{ block: 'v', outcome: 'reset' }] }]);
+  t.strictSame(reset(true), [{ id: 1, isLoaded: true, blocks: [{ block: 'v', outcome: 'reset' }] }]);
   unit.scan();
   t.strictSame([unit.get('m.fault'), unit.get('m.out')], [false, true], 'and it obeys its command again');
   unit.write('m.cmd', false);
@@ -528,8 +528,46 @@ t.test('ADR 0030: a latched fault is reset at rest, and what would move at once 
   unit.scan(8);
   t.equal(unit.get('m.fault'), true);
   unit.write('m.fbc', true);
-  t.strictSame(reset(), [{ id: 1, blocks: [{ block: 'v', outcome: 'reset' }] }], 'without a command it stays where it is');
+  t.strictSame(reset(), [{ id: 1, isLoaded: true, blocks: [{ block: 'v', outcome: 'reset' }] }], 'without a command it stays where it is');
   t.strictSame(unit.set.takeResets(), []);
+});
+
+t.test('ADR 0030: of two people who press it in one scan each has his own answer, and nothing is reset for who waits no longer', async (t) => {
+  const valve = (name: string, more: object = {}) =>
+    network({ name, blocks: [{ name: 'v', type: 'VALVE', params: { openTime: 'T#200ms', closeTime: 'T#200ms', stickTime: 'T#100ms' } }], ...more });
+  const ports = (name: string) => [`${name}.cmd v.CMD BOOL w`, `${name}.fbc v.FBC BOOL w`, `${name}.fault v.FAULT BOOL`, `${name}.out v.OUT BOOL`];
+  const faulted = (plan: UnitPlan, name: string): Unit => {
+    const unit = new Unit(plan);
+    unit.write(`${name}.fbc`, true);
+    unit.scan(20);
+    unit.write(`${name}.cmd`, true);
+    unit.scan(80);
+    t.equal(unit.get(`${name}.fault`), true);
+    return unit;
+  };
+  const outcome = (id: number, word: string) => ({ id, isLoaded: true, blocks: [{ block: 'v', outcome: word }] });
+  const unit = faulted(unitPlan({ tags: tags(...ports('m')), networks: [valve('m')] }), 'm');
+  unit.set.askReset(1, 'm', false);
+  unit.set.askReset(2, 'm', true);
+  unit.scan();
+  t.strictSame(unit.set.takeResets(), [outcome(1, 'would-move')], 'who has not said that it may move has not moved it');
+  t.equal(unit.get('m.fault'), true);
+  unit.scan(2);
+  t.strictSame(unit.set.takeResets(), [outcome(2, 'reset')]);
+  t.equal(unit.get('m.out'), true);
+  unit.set.askReset(3, 'elsewhere', false);
+  t.strictSame(unit.set.takeResets(), [{ id: 3, isLoaded: false, blocks: [] }], 'of what is not executed nobody knows whether it is in fault');
+
+  const slow = faulted(unitPlan({ tags: tags(...ports('s')), networks: [valve('s', { scanIntervalMs: 1000 })] }), 's');
+  slow.scan(3); // its own turn comes later
+  slow.set.askReset(1, 's', true);
+  slow.set.askReset(2, 's', true);
+  slow.set.withdrawReset(2);
+  slow.scan();
+  slow.set.withdrawReset(1);
+  t.strictSame(slow.set.takeResets(), [outcome(1, 'no-answer')]);
+  slow.scan(30);
+  t.strictSame([slow.get('s.fault'), slow.get('s.out'), slow.set.takeResets()], [true, false, []], 'it is not carried out later');
 });
 
 t.test('CMT-03, PROG-10: what keeps a network from being loaded is named with its place', async (t) => {

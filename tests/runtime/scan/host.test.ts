@@ -270,6 +270,20 @@ t.test('TAG-27: a write that waits for the next scan of a slow unit can be withd
   t.equal(new TagTable(2, plan.table).values[1], 5);
 });
 
+t.test('ADR 0030: the reset of a device that waits for the next scan of a slow unit can be withdrawn', async (t) => {
+  const thread = new TestThread();
+  thread.at(0, () => thread.host(1, planOf('slow', 10_000)));
+  thread.at(11_000, () => thread.tell(1, { type: 'reset-devices', id: 1, module: 'many', moves: true }, { type: 'reset-devices', id: 2, module: 'many', moves: true }));
+  thread.at(12_000, () => thread.tell(1, { type: 'withdraw', id: 2 }));
+  thread.run(45_000);
+  const results = thread.told.flatMap((told) => (told.type === 'unit' && /^(write|reset)-result$/.test(told.message.type) ? [told.message] : []));
+  t.match(results, [
+    { type: 'write-result', id: 2, code: 'withdrawn' },
+    { type: 'reset-result', id: 1 },
+  ]);
+  t.equal(results.length, 2);
+});
+
 t.test('ADR 0012: a flood of messages to one unit leaves the other its time, and loses none', async (t) => {
   const [flooded, mate] = [planOf('flooded', 100), planOf('mate', 100)];
   const ids = Array.from({ length: 400 }, (_, id) => id);
