@@ -11,6 +11,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { SlicedWork } from '../../platform/base/slices.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import type { Put, Store } from '../../platform/store/store.js';
+import { phaseStates } from '../procedures/phase-states.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 import { type AlarmBook, type AlarmResource, type DefinitionResource, isAlarmOf, raisedSpec, valueText } from './alarm-book.js';
 import { alarmIndex } from './alarm-index.js';
@@ -55,6 +56,7 @@ export class DefinitionWatch implements Reconciler {
 
   constructor(parts: DefinitionWatchParts) {
     this.#parts = parts;
+    phaseStates(parts.store); // before whoever wakes this watch at a change of a phase
     this.#edges = new SlicedWork(parts.clock, (edge) => this.#takeEdge(edge));
   }
 

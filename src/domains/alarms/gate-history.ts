@@ -3,8 +3,9 @@
  * changed since is what its first change says it was before; one that has not changed is what it is now.
  */
 import type { History } from '../../platform/history/history.js';
-import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
 import { Phase } from '../procedures/kind.js';
+import { phaseStates } from '../procedures/phase-states.js';
 import type { AlarmDefinitionSpec } from './kind.js';
 
 export type Gate = NonNullable<AlarmDefinitionSpec['armingGate']>;
@@ -44,7 +45,7 @@ const PAGE = 5000;
 const CHANGES_MAX = 100_000;
 
 /** Undefined when there are too many changes to look at. */
-export async function gateHistory({ gate, site, fromMs, nowMs }: Asked, store: StoreReader, history: Pick<History, 'eventsJson'>): Promise<GateHistory | undefined> {
+export async function gateHistory({ gate, site, fromMs, nowMs }: Asked, store: Store, history: Pick<History, 'eventsJson'>): Promise<GateHistory | undefined> {
   const inGate = new Map<string, boolean>();
   const opens = (state: string): boolean => (gate.states as readonly string[]).includes(state);
   const turns: { readonly atMs: number; readonly name: string; readonly inGate: boolean }[] = [];
@@ -61,8 +62,8 @@ export async function gateHistory({ gate, site, fromMs, nowMs }: Asked, store: S
       turns.push({ atMs: Date.parse(ts), name, inGate: opens(to) });
     }
   }
-  for (const { metadata, spec, status } of store.list(Phase, site)) {
-    if (spec.templateRef === gate.phaseTemplateRef && spec.unitRef === gate.unitRef && !inGate.has(metadata.name)) inGate.set(metadata.name, opens(status.state));
+  for (const { metadata, status } of phaseStates(store).of(site, gate.unitRef, gate.phaseTemplateRef)) {
+    if (!inGate.has(metadata.name)) inGate.set(metadata.name, opens(status.state));
   }
   const isOpen = (): boolean => [...inGate.values()].includes(true);
   const openBefore = isOpen();

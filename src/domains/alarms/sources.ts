@@ -1,11 +1,12 @@
 /** What an alarm definition watches: the units concerned, the state of its source, its arming gate (decisions Q-ALARM-12, Q-ALARM-13). */
 import type { StoreReader } from '../../platform/store/kind.js';
+import type { Store } from '../../platform/store/store.js';
 import { moduleHealth } from '../control-modules/dto.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { modulesOf, resolvedModuleOf, unitOf } from '../control-modules/rules.js';
 import { IOModule } from '../io-modules/kind.js';
 import { Unit } from '../plant/kind.js';
-import { Phase } from '../procedures/kind.js';
+import { phaseStates } from '../procedures/phase-states.js';
 import type { AlarmDefinitionSpec } from './kind.js';
 
 /** Units concerned by a definition: its unit, the unit of its module, or every unit with a tag on its I/O module. */
@@ -39,10 +40,8 @@ export function suppressionOf({ enabled }: Pick<AlarmDefinitionSpec, 'enabled'>)
 }
 
 /** In service, and without a gate or with an open one: a phase of the template on the unit is in one of the states. */
-export function isArmed({ enabled, armingGate }: AlarmDefinitionSpec, read: StoreReader, site: string): boolean {
+export function isArmed({ enabled, armingGate }: AlarmDefinitionSpec, store: Store, site: string): boolean {
   if (!enabled) return false;
   if (!armingGate) return true;
-  return read
-    .list(Phase, site)
-    .some(({ spec, status }) => spec.templateRef === armingGate.phaseTemplateRef && spec.unitRef === armingGate.unitRef && armingGate.states.includes(status.state));
+  return phaseStates(store).isAnyIn(site, armingGate.unitRef, armingGate.phaseTemplateRef, armingGate.states);
 }

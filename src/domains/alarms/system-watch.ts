@@ -13,6 +13,7 @@ import { UNREADABLE_ORDER } from '../batches/pending-command.js';
 import { IOModule } from '../io-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Site, Unit } from '../plant/kind.js';
+import { phasesAtWork } from '../procedures/at-work.js';
 import { type ElementStatus, Phase } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitLink } from '../units/runtimes.js';
@@ -63,7 +64,8 @@ export class SystemWatch implements Reconciler {
     for (const { metadata } of store.list(IOModule)) for (const topic of ['device', 'second-master'] as const) yield keyOf(metadata.site, topic, metadata.name);
     for (const { metadata } of store.list(ControlProgram)) yield keyOf(metadata.site, 'program', metadata.name);
     for (const { metadata } of store.list(Unit)) yield keyOf(metadata.site, 'runtime', metadata.name);
-    for (const { metadata, status } of store.list(Phase)) if (status.checkpoint?.holdIncomplete) yield keyOf(metadata.site, 'phase', metadata.name);
+    // one that is Held is at work; the alarm of one that is not any more brings its key itself
+    for (const { metadata, status } of phasesAtWork(store).all()) if (status.checkpoint?.holdIncomplete) yield keyOf(metadata.site, 'phase', metadata.name);
     for (const { metadata, spec, status } of store.list(Alarm)) {
       const topic = status.origin === 'system' ? SYSTEM_TOPICS.find((each) => metadata.name.startsWith(`${systemName(each)}-`)) : undefined;
       if (topic) yield keyOf(metadata.site, topic, TOPICS[topic].sourceKind === '' ? spec.source : spec.source.slice(spec.source.indexOf('/') + 1));

@@ -1,5 +1,5 @@
 /**
- * The batches of a site that have been started and have not ended: kept beside the store by its events, because those that
+ * The batches of a site that have not ended, and those of them that have been started: kept beside the store by its events, because those that
  * have ended stay for ever, and every change of a batch has the list of all of them sorted anew.
  *
  * Only names are kept; what is read is always what the store has now.
@@ -30,23 +30,26 @@ class OpenBatches {
 
   #follow({ metadata: { site, name }, status }: BatchResource, exists: boolean): void {
     const names = this.#names.get(site) ?? new Set();
-    if (exists && isOpen(status)) this.#names.set(site, names.add(name));
+    if (exists && !isFinalBatch(status.phase)) this.#names.set(site, names.add(name));
     else names.delete(name);
   }
 
   of(site: string): BatchResource[] {
     const found = [...(this.#names.get(site) ?? [])].sort().flatMap((name) => this.#store.get(Batch, site, name) ?? []);
-    return found.filter(({ status }) => isOpen(status));
+    return found.filter(({ status }) => !isFinalBatch(status.phase));
   }
-}
-
-function isOpen({ phase }: BatchStatus): boolean {
-  return phase !== 'Pending' && !isFinalBatch(phase);
 }
 
 const index = onePerStore((store) => new OpenBatches(store));
 
-/** Sorted by name. */
+/** Started and not ended. Sorted by name. */
 export function openBatches(store: Store, site: string): BatchResource[] {
+  return index(store)
+    .of(site)
+    .filter(({ status }) => status.phase !== 'Pending');
+}
+
+/** Those that wait for their Start too. Sorted by name. */
+export function unendedBatches(store: Store, site: string): BatchResource[] {
   return index(store).of(site);
 }

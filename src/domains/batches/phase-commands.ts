@@ -7,6 +7,7 @@ import type { Command } from '../../../runtime/vocabulary/states.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { trueNames } from '../coordination/progress.js';
+import { phasesAtWork } from '../procedures/at-work.js';
 import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
 import { adhocRoot, scopeOf } from '../procedures/roots.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
@@ -98,7 +99,7 @@ export class PhaseCommands {
   /** Brings a unit that has just started up to date: its interrupted phases, their answers, and the raised signals. */
   reload(link: UnitLink): void {
     const scopes = new Set<string>();
-    for (const phase of this.#store.list(Phase, link.site)) {
+    for (const phase of phasesAtWork(this.#store).of(link.site)) {
       if (phase.spec.unitRef !== link.unit) continue;
       const { state, checkpoint, answer } = phase.status;
       if (state === 'Idle' || checkpoint === undefined || isFinal(state)) continue;

@@ -28,6 +28,10 @@ export class PhasesAtWork {
     return [...(this.#names.get(site) ?? [])].sort().flatMap((name) => this.#store.get(Phase, site, name) ?? []);
   }
 
+  all(): PhaseResource[] {
+    return [...this.#names.keys()].flatMap((site) => this.of(site));
+  }
+
   #build(): void {
     this.#names.clear();
     for (const phase of this.#store.list(Phase)) this.#look(phase, true);

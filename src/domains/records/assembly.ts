@@ -11,7 +11,7 @@ import { elementIndex } from '../batches/element-index.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/execution-log.js';
 import { type BatchSpec, type BatchStatus, REBIND_CAUSES } from '../batches/kind.js';
 import { type MaterialUse, materialUses } from '../batches/materials.js';
-import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
+import type { ElementStatus, PhaseSpec } from '../procedures/kind.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
 import type { BatchRecordSpec, FailoverEvent, PhaseHistoryEntry } from './kind.js';
 
@@ -89,13 +89,11 @@ function recipePart(batch: BatchResource, read: StoreReader): BatchRecordSpec['r
   };
 }
 
-function elementParameters(read: StoreReader, site: string, batch: string): BatchRecordSpec['parameterValues'] {
-  return [Procedure, UnitProcedure, Operation, Phase].flatMap((kind) =>
-    read
-      .list(kind as typeof Phase, site)
-      .filter((element) => element.spec.batchRef === batch && element.spec.stepPath !== '')
-      .flatMap((element) => element.spec.parameterValues.map((value) => ({ ...value, element: element.spec.stepPath }))),
-  );
+function elementParameters(store: Store, site: string, batch: string): BatchRecordSpec['parameterValues'] {
+  return elementIndex(store)
+    .elementsOf(site, batch)
+    .filter(({ spec }) => spec.stepPath !== '')
+    .flatMap(({ spec }) => spec.parameterValues.map((value) => ({ ...value, element: spec.stepPath })));
 }
 
 /** Consume and Produce of the phases that ended (decisions 8.4). */

@@ -8,9 +8,8 @@ import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { missing } from '../../platform/base/refusal.js';
+import { elementIndex } from '../batches/element-index.js';
 import { Batch } from '../batches/kind.js';
-import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
-import { Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import type { SignatureRecord } from '../recipes/signature.js';
 import { assembleRecord } from './assembly.js';
 import { type BatchHistorian, type BatchHistory, type HistorySpan, readHistory } from './batch-history.js';
@@ -73,9 +72,8 @@ export function auditTrail(
   const add = (kind: string, target: string): void => void targets.set(`${kind}/${target}`, { kind, name: target });
   for (const kind of ['Batch', 'ControlRecipe', 'BatchRecord']) add(kind, name);
   for (const element of spec.phaseHistory) add(element.kind, element.name);
-  for (const kind of [Procedure, UnitProcedure, Operation, Phase, CoordinationBlock, SyncBarrier]) {
-    for (const resource of store.list(kind as typeof Phase, site)) if (resource.spec.batchRef === name) add(resource.kind, resource.metadata.name);
-  }
+  const index = elementIndex(store);
+  for (const { kind, metadata } of [...index.elementsOf(site, name), ...index.blocksOf(site, name), ...index.barriersOf(site, name)]) add(kind, metadata.name);
   const correlationIDs = [...new Set(spec.executionEvents.map((event) => event.correlationID).filter((id) => id !== ''))];
   return queries.auditOf({ site, targets: [...targets.values()], correlationIDs });
 }

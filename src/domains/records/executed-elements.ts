@@ -1,8 +1,8 @@
 /** The procedural elements that a batch executed, as a tree by step path: from their resources, else from the phase history. */
 import type { Chart, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import type { XmlElement } from '../../platform/http/xml.js';
-import type { StoreReader } from '../../platform/store/kind.js';
-import { Operation, Phase, UnitProcedure } from '../procedures/kind.js';
+import type { Store } from '../../platform/store/store.js';
+import { elementIndex } from '../batches/element-index.js';
 import type { PhaseHistoryEntry } from './kind.js';
 
 export interface ExecutedElement {
@@ -16,33 +16,19 @@ export interface ExecutedElement {
   readonly chart: Chart | ProceduralChart | undefined;
 }
 
-export function executedElements(read: StoreReader, site: string, batch: string, history: readonly PhaseHistoryEntry[]): ExecutedElement[] {
+export function executedElements(store: Store, site: string, batch: string, history: readonly PhaseHistoryEntry[]): ExecutedElement[] {
   const found = new Map<string, ExecutedElement>();
   // as it was written down: an element may have been reset since
   const ended = new Map(history.map(({ path, states }) => [path, states.at(-1)?.state ?? 'Idle']));
-  for (const kind of [UnitProcedure, Operation] as const) {
-    for (const { spec, status } of read.list(kind, site)) {
-      if (spec.batchRef !== batch || spec.stepPath === '') continue;
-      found.set(spec.stepPath, {
-        kind: kind.kind as 'Operation',
-        path: spec.stepPath,
-        templateRef: spec.templateRef,
-        unit: spec.unitRef,
-        state: ended.get(spec.stepPath) ?? status.state,
-        chart: spec.chart,
-      });
-    }
-  }
-  for (const { spec, status } of read.list(Phase, site)) {
-    if (spec.batchRef !== batch || spec.stepPath === '') continue;
-    const { steps, transitions, divergences } = spec;
+  for (const { kind, spec, status } of elementIndex(store).elementsOf(site, batch)) {
+    if (!isElement(kind) || spec.stepPath === '' || !('unitRef' in spec)) continue;
     found.set(spec.stepPath, {
-      kind: 'Phase',
+      kind,
       path: spec.stepPath,
       templateRef: spec.templateRef,
       unit: spec.unitRef,
       state: ended.get(spec.stepPath) ?? status.state,
-      chart: { steps, transitions, divergences },
+      chart: 'chart' in spec ? spec.chart : { steps: spec.steps, transitions: spec.transitions, divergences: spec.divergences },
     });
   }
   for (const { kind, path, templateRef, unit, states } of history) {

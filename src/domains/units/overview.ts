@@ -2,7 +2,7 @@
 import { timestamp } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
-import { Batch, isFinalBatch } from '../batches/kind.js';
+import { unendedBatches } from '../batches/open-batches.js';
 import { asShown } from '../batches/unrecovered.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { moduleHealth } from '../control-modules/dto.js';
@@ -50,9 +50,7 @@ export function siteOverview(site: string, { store, runtimes, alarms, nowMs }: O
         alarms: { active: own.active, unacknowledged: own.unacknowledged, highestSeverity: own.highestSeverity },
       };
     }),
-    batches: store
-      .list(Batch, site)
-      .filter((batch) => !isFinalBatch(batch.status.phase))
+    batches: unendedBatches(store, site)
       .map((batch) => asShown(store, batch))
       .map(({ metadata, spec, status }) => ({
         name: metadata.name,

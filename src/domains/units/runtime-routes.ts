@@ -13,11 +13,15 @@ import { type Query, rendered, type RequestContext, type Route, routesFor } from
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, ownerOfProgram } from '../logic/kind.js';
+import { elementIndex, type ElementResource } from '../batches/element-index.js';
+import { Batch } from '../batches/kind.js';
 import { asShown } from '../batches/unrecovered.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
 import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
 import { NO_CELL } from '../plant/rules.js';
-import { Phase } from '../procedures/kind.js';
+import { phasesAtWork } from '../procedures/at-work.js';
+import { type ElementStatus, Phase, type PhaseSpec } from '../procedures/kind.js';
+import { adhocRoot } from '../procedures/roots.js';
 import { reachable, unreachable, withValues } from '../tags/live.js';
 import { servedValue } from '../tags/values.js';
 import { TAG_WRITE_CATEGORY, type TagDeps, writeAddress } from '../tags/write.js';
@@ -34,6 +38,8 @@ export interface RuntimeRouteDeps {
   readonly nodeName: string;
   readonly image: string;
 }
+
+type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 
 const READS_MAX = 500;
 const WRITES_MAX = 100;
@@ -256,11 +262,27 @@ function runtimeStatus(params: Named, deps: RuntimeRouteDeps) {
       const { name: network, state, scanCount } = shownProgram(program, link);
       return { name: network, state, scanCount };
     }),
-    elements: store
-      .list(Phase, site)
-      .filter((phase) => phase.spec.unitRef === name && phase.status.state !== 'Idle')
+    elements: phasesOn(store, site, name)
+      .filter(({ status }) => status.state !== 'Idle')
       .map((phase) => ({ kind: 'Phase', name: phase.metadata.name, state: asShown(store, phase).status.state })),
   };
+}
+
+/** What the runtime has, or will have, to do with: phases at work on the unit, and those of the batch or run that holds it. */
+function phasesOn(store: Store, site: string, unit: string): PhaseResource[] {
+  const holder = store.get(Unit, site, unit)?.status.allocatedTo ?? '';
+  const found = new Map<string, PhaseResource>();
+  for (const phase of [...phasesAtWork(store).of(site), ...(holder === '' ? [] : phasesOfScope(store, site, holder))]) {
+    if (phase.spec.unitRef === unit) found.set(phase.metadata.name, phase);
+  }
+  return [...found.values()].sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+}
+
+function phasesOfScope(store: Store, site: string, scope: string): PhaseResource[] {
+  const index = elementIndex(store);
+  const root = store.get(Batch, site, scope) ? undefined : adhocRoot(store, site, scope);
+  const elements = root ? [root as unknown as ElementResource, ...index.below(root)] : index.phasesOf(site, scope);
+  return elements.filter((element): element is PhaseResource => element.kind === Phase.kind);
 }
 
 function shownProgram({ metadata, spec, status }: Program, link: UnitLink | undefined) {
