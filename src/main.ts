@@ -70,6 +70,7 @@ import { startControllerPulse } from './domains/units/controller-pulse.js';
 import { UnitReconciler } from './domains/units/reconciler.js';
 import { Recordings } from './domains/units/recordings.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
+import { DataFileFault, obstacleOf } from './platform/base/data-file.js';
 import { openFatalFaults, waysOnFromFaults } from './platform/base/fatal-faults.js';
 import { ContainedFaults } from './platform/base/contained-faults.js';
 import { contain, guarded } from './platform/base/guarded.js';
@@ -127,18 +128,22 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const startedAtMs = clock.wallMs();
   const production = settings.operatingMode === 'production';
   process.umask(0o077); // what is made from here on is for the owner only
-  mkdirSync(settings.dataDir, { recursive: true, mode: 0o750 });
+  makeDataDir(settings.dataDir);
   const lock = lockDataDir(settings.dataDir);
 
   tighten(settings.dataDir, log);
 
   // ------------------------------------------------------------ storage
   const inspection = inspectDataDir(settings.dataDir);
-  if (inspection.losses.length > 0 && !settings.acceptLoss)
-    return rescue(settings, { why: STORAGE_LOST, losses: inspection.losses, waysOn: waysOn(settings.dataDir) }, log, () => lock.release());
+  if (inspection.losses.length > 0 && (!settings.acceptLoss || inspection.isOutOfReach))
+    return rescue(settings, { why: STORAGE_LOST, losses: inspection.losses, waysOn: waysOn(settings.dataDir, !inspection.isOutOfReach) }, log, () => lock.release());
   const faults = openFatalFaults(settings.dataDir, `${build} ${product.commit}`, clock);
   if (settings.acceptFaults) faults.forget();
   if (faults.repeated.length > 0) return rescue(settings, { why: FAILED_AGAIN, losses: faults.repeated, waysOn: waysOnFromFaults(settings.dataDir) }, log, () => lock.release());
+  for (const name of inspection.inTheWay) {
+    const aside = putAside(settings.dataDir, name, new Date(startedAtMs).toISOString());
+    log.error({ aside }, `${name} is in the way of a file of this appliance; it is kept under another name`);
+  }
   if (!inspection.usable) {
     const aside = putAside(settings.dataDir, 'state.db', new Date(startedAtMs).toISOString());
     log.error({ aside }, 'state.db cannot be worked with; it is kept under another name and a new one is made');
@@ -318,6 +323,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       });
     }
   }
+  noHistory = [...(noHistory === '' ? [] : [noHistory]), ...(history?.partsLost ?? [])].join('; ');
   if (noHistory !== '') log.error(noHistory);
   const alarmBook = new AlarmBook({ store, clock, record: history && alarmRecorder(history) });
   const exceptions = new ExceptionCommands(store, alarmCommands({ ...commandDeps, log }));
@@ -701,6 +707,12 @@ function first<Item, Found>(items: readonly Item[], find: (item: Item) => Found 
     if (found !== null) return found;
   }
   return null;
+}
+
+function makeDataDir(dataDir: string): void {
+  const obstacle = obstacleOf(dataDir, { as: 'folder', to: 'write' });
+  if (obstacle) throw new DataFileFault(obstacle, 'it is to be the data directory: put it right, or name another one with --data-dir');
+  mkdirSync(dataDir, { recursive: true, mode: 0o750 });
 }
 
 /** Password hashes are in there: a directory that somebody made beforehand, and files of an earlier version, are for the owner only. */

@@ -7,6 +7,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
+import { DataFileFault, isThere, readDataFile } from './platform/base/data-file.js';
 import { parseDuration } from './platform/base/duration-text.js';
 import { isResourceName } from './platform/base/resource-name.js';
 import { isCidr } from './platform/http/source-ip.js';
@@ -377,8 +378,9 @@ export function environmentName(key: string): string {
 export function readSettings(argv: readonly string[], env: Readonly<Record<string, string | undefined>>, dataDir: string): Settings {
   const flags = readFlags(argv);
   const folder = path.resolve(flags.get('data-dir') ?? env.LINESIDE_DATA_DIR ?? dataDir);
-  const configFile = findConfig(flags.get('config') ?? env.LINESIDE_CONFIG, folder);
-  const file = configFile === null ? new Map<string, unknown>() : readFile(configFile);
+  const named = flags.get('config') ?? env.LINESIDE_CONFIG;
+  const configFile = findConfig(named, folder);
+  const file = configFile === null ? new Map<string, unknown>() : readFile(configFile, named !== undefined);
   refuseUnknownVariables(env);
   const chosen = new Map<string, { readonly value: unknown; readonly from: string }>();
   for (const [, setting] of ROWS) {
@@ -471,14 +473,16 @@ function findConfig(named: string | undefined, folder: string): string | null {
     return file;
   }
   const file = path.join(folder, 'config.yaml');
-  return existsSync(file) ? file : null;
+  return isThere(file) ? file : null; // also a link to nothing: somebody meant settings to be there
 }
 
-function readFile(file: string): Map<string, unknown> {
+function readFile(file: string, isNamed: boolean): Map<string, unknown> {
   let document: unknown;
   try {
-    document = parse(readFileSync(file, 'utf8'));
+    // one that is named may be a pipe of a shell
+    document = parse(isNamed ? readFileSync(file, 'utf8') : (readDataFile(file, 'correct it or move it away')?.toString('utf8') ?? ''));
   } catch (fault) {
+    if (fault instanceof DataFileFault) throw new SettingsError(file, `the configuration file ${fault.message}`);
     throw new SettingsError(file, `the configuration file ${file} cannot be read; correct it or move it away: ${(fault as Error).message}`);
   }
   const found = new Map<string, unknown>();

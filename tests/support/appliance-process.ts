@@ -28,6 +28,8 @@ export class ApplianceProcess {
   readonly environment: Readonly<Record<string, string>>;
   /** Flags of the next start. */
   flags: readonly string[] = [];
+  /** User of the next start, for a test that root runs. */
+  runAs: number | undefined;
   readonly #bare: boolean;
   readonly #preload: string | undefined;
   #child: ChildProcess | undefined;
@@ -89,7 +91,11 @@ export class ApplianceProcess {
     const command = [process.execPath, ...(this.#preload ? ['--import', this.#preload] : []), COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
     const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
     const [program, ...args] = this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command;
-    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...settings } });
+    const child = spawn(program, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...settings },
+      ...(this.runAs === undefined ? {} : { uid: this.runAs, gid: this.runAs }),
+    });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (this.#output += chunk.toString()));
     return child;

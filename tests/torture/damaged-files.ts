@@ -2,7 +2,23 @@
  * Files of a data directory that are damaged while the box is off (goal G3, D-C-09): the start is refused or waits in rescue and names the
  * file and a way out, or the box starts and says what it found, and says it again at the next start: nothing is healed in silence.
  */
-import { closeSync, cpSync, existsSync, mkdirSync, openSync, readdirSync, readSync, renameSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { asked, copyOf, type Lived, lived, type Outcome, type Seen } from './appliances.js';
@@ -121,6 +137,18 @@ const folder =
     renameSync(at(hand, name), at(hand, `${name}.away`));
     mkdirSync(at(hand, name));
   };
+const pipe =
+  (name: string): Damage =>
+  (hand) => {
+    renameSync(at(hand, name), at(hand, `${name}.away`));
+    execFileSync('mkfifo', [at(hand, name)]);
+  };
+const link =
+  (name: string): Damage =>
+  (hand) => {
+    renameSync(at(hand, name), at(hand, `${name}.away`));
+    symlinkSync('/nowhere/at/all', at(hand, name));
+  };
 const frame =
   (bytes: (hand: Hand) => Buffer): Damage =>
   (hand) => {
@@ -204,6 +232,8 @@ const WAYS: readonly Way[] = [
     ['audit-head zeroed', zeroed(HEAD)],
     ['audit-head of another appliance', replaced(HEAD, 'foreign')],
     ['audit-head of text', text(HEAD)],
+    ['a folder in the place of audit-head', folder(HEAD)],
+    ['a pipe in the place of audit-head', pipe(HEAD)],
   ]),
   ...ways(
     'stopped',
@@ -220,6 +250,8 @@ const WAYS: readonly Way[] = [
     ['a bit of the audit key flipped', flipped(HMAC, 1)],
     ['the audit key of another appliance', replaced(HMAC, 'foreign')],
     ['the device key deleted', deleted(DEVICE)],
+    ['a folder in the place of the audit key', folder(HMAC)],
+    ['a link to nothing in the place of the device key', link(DEVICE)],
     ['the device key of text', text(DEVICE)],
     ['the device key of another appliance', replaced(DEVICE, 'foreign')],
     ['all keys deleted', deleted('keys')],
@@ -228,6 +260,7 @@ const WAYS: readonly Way[] = [
   ...ways('stopped', /appliance\.json|marker|appliance/, [
     ['the marker deleted', deleted(MARKER)],
     ['the marker of text', text(MARKER)],
+    ['a folder in the place of the marker', folder(MARKER)],
   ]),
   ...ways(
     'stopped',
@@ -254,6 +287,8 @@ const WAYS: readonly Way[] = [
       ['historian.db cut', cut(HISTORIAN, () => 0.5)],
       ['historian.db deleted', deleted(HISTORIAN)],
       ['historian.db emptied', emptied(HISTORIAN)],
+      ['a folder in the place of historian.db', folder(HISTORIAN)],
+      ['a folder in the place of a journal of the historian', journal(folder)],
     ],
     { once: true },
   ),
@@ -268,8 +303,14 @@ const WAYS: readonly Way[] = [
     ],
     { harmless: true },
   ),
-  ...ways('stopped', /lock/, [['a lock of text', text('lock')]]),
-  ...ways('stopped', /config\.yaml/, [['a config.yaml that is none', (hand) => writeFileSync(at(hand, 'config.yaml'), 'gateway: [unclosed\n')]]),
+  ...ways('stopped', /lock/, [
+    ['a lock of text', text('lock')],
+    ['a folder in the place of the lock', folder('lock')],
+  ]),
+  ...ways('stopped', /config\.yaml/, [
+    ['a config.yaml that is none', (hand) => writeFileSync(at(hand, 'config.yaml'), 'gateway: [unclosed\n')],
+    ['a config.yaml that is a link to nothing', (hand) => symlinkSync('/nowhere/at/all', at(hand, 'config.yaml'))],
+  ]),
 ];
 
 export const DAMAGES = WAYS.length;

@@ -3,9 +3,10 @@
  * console, so that only who stands before the box can make the first one. There is no default password anywhere.
  */
 import { randomInt, timingSafeEqual } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Clock } from '../../platform/base/clock.js';
+import { obstacleOf, readDataFileIfUsable } from '../../platform/base/data-file.js';
 import { Deadline } from '../../platform/base/elapsed.js';
 import { sourceKey } from '../../platform/base/ip-address.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
@@ -37,10 +38,11 @@ export class CommissioningCode {
 
   /** Makes the code, or takes the one of an earlier start. `announce` puts it on the console. */
   publish(announce: (code: string) => void): void {
-    const kept = existsSync(this.#file) ? normalise(readFileSync(this.#file, 'utf8')) : '';
+    const kept = normalise(readDataFileIfUsable(this.#file)?.toString('utf8') ?? '');
     this.#code = isCode(kept) ? kept : Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
     const shown = (this.#code.match(/.{4}/g) as string[]).join('-');
-    writeFileSync(this.#file, `${shown}\n`, { mode: 0o600 });
+    // where it cannot be kept it is shown on the console all the same, and the next start makes another
+    if (!obstacleOf(this.#file, { to: 'write' })) writeFileSync(this.#file, `${shown}\n`, { mode: 0o600 });
     announce(shown);
   }
 
@@ -72,7 +74,7 @@ export class CommissioningCode {
   spend(): void {
     this.#taken = false;
     this.#code = undefined;
-    rmSync(this.#file, { force: true });
+    if (!obstacleOf(this.#file, { to: 'write' })) rmSync(this.#file, { force: true });
   }
 
   #is(code: string): boolean {

@@ -9,6 +9,8 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
 import { type Clock, timestamp } from './clock.js';
+import { obstacleOf, readDataFileIfUsable } from './data-file.js';
+import { putAside } from './put-aside.js';
 
 /** More than this in WINDOW_MS are not started again. */
 const FAULTS_MAX = 3;
@@ -40,6 +42,12 @@ export function waysOnFromFaults(dataDir: string): string[] {
 
 export function openFatalFaults(dataDir: string, build: string, clock: Pick<Clock, 'wallMs' | 'monoMs'>): FatalFaults {
   const file = path.join(dataDir, 'faults.json');
+  const obstacle = obstacleOf(file, { to: 'read' });
+  if (obstacle) {
+    // else the next faults could not be counted
+    const aside = obstacle.isOutOfReach ? undefined : putAside(dataDir, 'faults.json', timestamp(clock.wallMs()));
+    console.error(`${file} ${obstacle.is}: faults before this start are not counted${aside === undefined ? '' : `; it is kept as ${aside}`}`);
+  }
   let entries = read(file);
   const last = entries.at(-1);
   const untold = last && !last.told ? sentence(last) : '';
@@ -85,7 +93,7 @@ function sentence({ at, fault }: Entry): string {
 /** A file that cannot be read counts nothing: it must not keep an appliance from its plant. */
 function read(file: string): Entry[] {
   try {
-    const parsed = v.safeParse(Entries, JSON.parse(readFileSync(file, 'utf8')));
+    const parsed = v.safeParse(Entries, JSON.parse(readDataFileIfUsable(file)?.toString('utf8') ?? '[]'));
     return parsed.success ? parsed.output : [];
   } catch {
     return [];

@@ -4,16 +4,17 @@
  */
 import { closeSync, existsSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { isThere } from '../base/data-file.js';
 
 /** Whether a history was begun here whose database is gone. */
 export function isHistoryLost(dataDir: string, database: string): boolean {
   const file = path.join(dataDir, database);
-  return existsSync(fileOf(dataDir)) && (!existsSync(file) || statSync(file).size === 0);
+  return isThere(fileOf(dataDir)) && (!existsSync(file) || statSync(file).size === 0);
 }
 
 export function markHistoryBegun(dataDir: string): void {
   const file = fileOf(dataDir);
-  if (existsSync(file)) return;
+  if (isThere(file)) return;
   mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
   const fd = openSync(file, 'w', 0o600);
   writeSync(fd, 'historian.db is begun\n');

@@ -7,10 +7,11 @@
 import path from 'node:path';
 import { type Clock, systemClock } from '../base/clock.js';
 import type Database from '../base/sqlite.js';
+import { DataFileFault, obstacleOf } from '../base/data-file.js';
 import { encodeBlock, type Scaling } from './block-codec.js';
 import { putAside } from '../base/put-aside.js';
 import { isHistoryLost, markHistoryBegun } from './begun-mark.js';
-import { Journal, putJournalAside } from './journal.js';
+import { Journal, oddParts, putJournalAside } from './journal.js';
 import { BLOCK_MS, OpenBlock, type Summary, summarise } from './open-block.js';
 import { NewerHistory, openHistoryDatabase } from './schema.js';
 import { RetentionTime } from './retention-time.js';
@@ -53,29 +54,43 @@ interface ClosedBlock extends Summary {
 
 /**
  * Opens the store; one that is damaged is kept under another name, with its journal, and a new one begun, as where it is missing: lost
- * history stops nobody. What is only out of reach stays where it is, so that the next start serves it again.
+ * history stops nobody. What is only out of reach stays where it is, so that the next start serves it again. Of a part of the
+ * journal or the WAL that is no file only that goes: the database is whole without it.
  *
  * @throws Error for a disk that refuses, a file that somebody holds, or one of a newer version.
  */
 export function openHistoryStore(start: HistoryStart): HistoryStore {
-  const missing = isHistoryLost(start.dataDir, DATABASE);
+  const at = new Date().toISOString();
+  const partsLost = [`${DATABASE}-wal`, `${DATABASE}-shm`, ...oddParts(start.dataDir)].flatMap((name) => oddPartAside(start.dataDir, name, at));
   try {
-    const store = new HistoryStore(start, missing ? { name: '', fault: 'it is missing' } : null);
+    const obstacle = obstacleOf(path.join(start.dataDir, DATABASE), { to: 'write' });
+    if (obstacle) throw new DataFileFault(obstacle, 'put it right and start again');
+    const missing = isHistoryLost(start.dataDir, DATABASE);
+    const store = new HistoryStore(start, missing ? { name: '', fault: 'it is missing' } : null, systemClock, partsLost);
     markHistoryBegun(start.dataDir);
     return store;
   } catch (fault) {
     if (isOutOfReach(fault)) throw fault;
-    const at = new Date().toISOString();
     const name = putAside(start.dataDir, DATABASE, at);
     putJournalAside(start.dataDir, at);
-    return new HistoryStore(start, { name, fault: (fault as Error).message });
+    const is = fault instanceof DataFileFault ? `${fault.obstacle.file} ${fault.obstacle.is}` : (fault as Error).message;
+    return new HistoryStore(start, { name, fault: is }, systemClock, partsLost);
   }
+}
+
+/** @returns what was done, in a sentence; nothing where it is a file, or none. */
+function oddPartAside(dataDir: string, name: string, at: string): string[] {
+  const obstacle = obstacleOf(path.join(dataDir, name), { to: 'write' });
+  if (!obstacle) return [];
+  if (obstacle.isOutOfReach) throw new DataFileFault(obstacle, 'put it right and start again');
+  return [`${name} ${obstacle.is}: it is kept as ${putAside(dataDir, name, at)}, and what that part of the history had held is missing`];
 }
 
 /** What SQLite, or the operating system (`errno`), says when the bytes of the file are not at fault. */
 const OUT_OF_REACH = /^SQLITE_(FULL|BUSY|LOCKED|READONLY|CANTOPEN|IOERR|PERM|AUTH|NOMEM|PROTOCOL)/;
 
 function isOutOfReach(fault: unknown): boolean {
+  if (fault instanceof DataFileFault) return fault.obstacle.isOutOfReach;
   const { code, errno } = fault as { readonly code?: unknown; readonly errno?: unknown };
   return fault instanceof NewerHistory || typeof errno === 'number' || (typeof code === 'string' && OUT_OF_REACH.test(code));
 }
@@ -107,11 +122,13 @@ export class HistoryStore {
   readonly #byId: (TagState | undefined)[] = [];
 
   readonly #aside: HistoryOpened['aside'];
+  readonly #partsLost: readonly string[];
   readonly #time: RetentionTime;
 
-  constructor(start: HistoryStart, aside: HistoryOpened['aside'] = null, clock: Pick<Clock, 'wallMs' | 'monoMs'> = systemClock) {
+  constructor(start: HistoryStart, aside: HistoryOpened['aside'] = null, clock: Pick<Clock, 'wallMs' | 'monoMs'> = systemClock, partsLost: readonly string[] = []) {
     this.#start = start;
     this.#aside = aside;
+    this.#partsLost = partsLost;
     this.database = openHistoryDatabase(path.join(start.dataDir, DATABASE));
     this.#sql = prepareAll(this.database);
     this.#ring = new SampleRing(start.ringCapacity, start.ring);
@@ -125,7 +142,7 @@ export class HistoryStore {
 
   get opened(): HistoryOpened {
     const nextTextId = 1 + Math.max(0, ...[...this.texts.keys()].slice(-1), this.#sql.lastText.get() as number);
-    return { tags: [...this.tags.values()].map((state) => state.tag), nextTextId, replayed: this.#replayed, aside: this.#aside };
+    return { tags: [...this.tags.values()].map((state) => state.tag), nextTextId, replayed: this.#replayed, aside: this.#aside, partsLost: this.#partsLost };
   }
 
   get error(): string {

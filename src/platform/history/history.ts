@@ -111,6 +111,7 @@ export class History {
   readonly retentionMs: number;
   #nextTextId = 1;
   #aside: HistoryOpened['aside'] = null;
+  #partsLost: readonly string[] = [];
 
   constructor(dataDir: string, { qualityWords, ringCapacity = RING_CAPACITY, died, units = [], ...limits }: HistoryOptions) {
     this.#ring = new SampleRing(ringCapacity);
@@ -120,10 +121,16 @@ export class History {
   }
 
   async ready(): Promise<void> {
-    const { tags, nextTextId, aside } = await this.#calls.call<HistoryOpened>('open', {});
+    const { tags, nextTextId, aside, partsLost } = await this.#calls.call<HistoryOpened>('open', {});
     for (const tag of tags) this.#remember(tag);
     this.#nextTextId = nextTextId;
     this.#aside = aside;
+    this.#partsLost = partsLost;
+  }
+
+  /** What was put aside beside it at the start, in sentences. */
+  get partsLost(): readonly string[] {
+    return this.#partsLost;
   }
 
   /** The history that could not be opened at the start and was put aside; null when it is all there. */

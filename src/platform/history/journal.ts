@@ -8,6 +8,7 @@
  */
 import { closeSync, fdatasyncSync, ftruncateSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { obstacleOf } from '../base/data-file.js';
 import { syncFolder } from '../base/sync-folder.js';
 import { SLOT_BYTES } from './sample-ring.js';
 
@@ -24,6 +25,16 @@ interface Part {
 /** Keeps the parts of a journal whose database was put aside, under names that nobody reads. */
 export function putJournalAside(dataDir: string, at: string): void {
   for (const name of readdirSync(dataDir)) if (NAME.test(name)) renameSync(path.join(dataDir, name), path.join(dataDir, `${name}.lost-${at.replaceAll(/[:.]/g, '-')}`));
+}
+
+/** Names in the place of parts that are no files: nothing can be read from them, nor written over them. */
+export function oddParts(dataDir: string): string[] {
+  return readdirSync(dataDir).filter((name) => NAME.test(name) && isOdd(path.join(dataDir, name)));
+}
+
+function isOdd(file: string): boolean {
+  const obstacle = obstacleOf(file, { to: 'write' });
+  return obstacle !== undefined && !obstacle.isOutOfReach;
 }
 
 export class Journal {

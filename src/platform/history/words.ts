@@ -107,4 +107,6 @@ export interface HistoryOpened {
   readonly replayed: number;
   /** A file that could not be opened, under its new name, and why; a new one was begun. */
   readonly aside: { readonly name: string; readonly fault: string } | null;
+  /** What stood in the place of a part of the journal or the WAL, in sentences: what that part had held is missing. */
+  readonly partsLost: readonly string[];
 }

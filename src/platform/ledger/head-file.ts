@@ -7,8 +7,9 @@
  * (row-seals.ts): nobody without the key can make a slot that does not. A third slot says whose trail it is (marker.ts).
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { isThere, readDataFileIfUsable } from '../base/data-file.js';
 import type { ShortMac } from './chain.js';
 
 const SLOT_BYTES = 512;
@@ -24,15 +25,15 @@ export function headFileOf(dataDir: string): string {
   return path.join(dataDir, 'audit-head');
 }
 
-/** Whether any end was ever written to it, genuine or not. */
+/** Whether any end was ever written to it, genuine or not; what is no file of ours was put where one had been. */
 export function isHeadFileUsed(file: string): boolean {
-  return existsSync(file) && readFileSync(file).toString('latin1').trim() !== '';
+  return isThere(file) && readDataFileIfUsable(file)?.toString('latin1').trim() !== '';
 }
 
 /** The newest genuine end; null when the file is missing or no slot is genuine. */
 export function readHeadFile(file: string, key: Buffer): ChainEnd | null {
-  if (!existsSync(file)) return null;
-  const bytes = readFileSync(file);
+  const bytes = readDataFileIfUsable(file);
+  if (!bytes) return null;
   let newest: ChainEnd | null = null;
   for (const end of readSlots(bytes, key)) if (!newest || end.sequence > newest.sequence) newest = { sequence: end.sequence, hash: end.hash };
   return newest;
@@ -40,7 +41,7 @@ export function readHeadFile(file: string, key: Buffer): ChainEnd | null {
 
 /** Whether an end was ever written here by a version that seals its rows. */
 export function isHeadOfSealedRows(file: string, key: Buffer): boolean {
-  return existsSync(file) && readSlots(readFileSync(file), key).some(({ rows }) => rows === SEALED);
+  return readSlots(readDataFileIfUsable(file) ?? Buffer.alloc(0), key).some(({ rows }) => rows === SEALED);
 }
 
 function readSlots(bytes: Buffer, key: Buffer): readonly Slot[] {
@@ -56,7 +57,7 @@ export class HeadFile {
 
   constructor(file: string, mac: ShortMac, origin: { readonly deviceId: string; readonly firstStart: string }) {
     this.#mac = mac;
-    const isNew = !existsSync(file);
+    const isNew = !isThere(file);
     this.#fd = openSync(file, isNew ? 'w+' : 'r+', 0o600);
     if (isNew) writeSync(this.#fd, Buffer.alloc(SLOTS * SLOT_BYTES, ' ')); // the space is taken now: a full disk does not stop the head
     const { deviceId, firstStart } = origin;

@@ -3,8 +3,9 @@
  * `state.db` is there, readable and as long as it once was, and whether the keys and the copies of the head are those of
  * before. Reads only: what is wrong is told, and changed by nobody who has not been told.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { type Needed, type Obstacle, obstacleOf } from '../base/data-file.js';
 import Database from '../base/sqlite.js';
 import { countIn, isNextOf, lastRecords, type StreamCount, streamCounts } from './counts.js';
 import type { Finding } from './gaps.js';
@@ -24,7 +25,30 @@ export interface Inspection {
   readonly usable: boolean;
   /** Whether the whole of `state.db` was checked. */
   readonly checked: boolean;
+  /** What is not a file of ours, by its name in the data directory: out of the way before anything is written. */
+  readonly inTheWay: readonly string[];
+  /** Only this process is kept from the files: nobody goes on without what may be whole. */
+  readonly isOutOfReach: boolean;
 }
+
+const DATABASE = 'state.db';
+const HEAD = 'audit-head';
+const MARKER = 'keys/appliance.json';
+type Names = readonly (readonly [name: string, needed: Needed])[];
+/** Without these nothing can be gone on with. */
+const NEEDED: Names = [
+  ['keys', { as: 'folder', to: 'read' }],
+  ['keys/audit-hmac', { to: 'read' }],
+  ['keys/device-ed25519.pem', { to: 'read' }],
+  [DATABASE, { to: 'write' }],
+  [`${DATABASE}-wal`, { to: 'write' }],
+  [`${DATABASE}-shm`, { to: 'write' }],
+];
+/** These can be made again. */
+const COPIES: Names = [
+  [HEAD, { to: 'write' }],
+  [MARKER, { to: 'read' }],
+];
 
 interface Stored {
   readonly end: ChainEnd;
@@ -42,23 +66,57 @@ interface Stored {
 }
 
 export function inspectDataDir(dataDir: string): Inspection {
-  const file = path.join(dataDir, 'state.db');
+  const obstacles = obstaclesIn(dataDir, NEEDED);
+  const copies = obstaclesIn(dataDir, COPIES);
+  const all = new Map([...obstacles, ...copies]);
+  const outOfReach = [...all.values()].filter(({ isOutOfReach }) => isOutOfReach);
+  if (outOfReach.length > 0) return { losses: outOfReach.map(sentence), findings: [], usable: true, checked: false, inTheWay: [], isOutOfReach: true };
+  const inTheWay = [...all.keys()];
+  if (obstacles.size === 0) return { ...inspectFiles(dataDir, copies), inTheWay, isOutOfReach: false };
+  const last = readMarkerFile(dataDir)?.head.sequence ?? 0;
+  const isStateLost = [...obstacles.keys()].some((name) => name.startsWith(DATABASE));
+  const findings = [...all].map(([name, obstacle]) => {
+    const text = sentence(obstacle);
+    if (name.startsWith(DATABASE)) return loss(text, 1, last);
+    if (name.startsWith('keys') && name !== MARKER) return keysLost(`${text}: a new one is made`, last);
+    return told(name === HEAD ? 'head' : 'marker', text, last);
+  });
+  return { losses: [...obstacles.values()].map(sentence), findings, usable: !isStateLost, checked: false, inTheWay, isOutOfReach: false };
+}
+
+function obstaclesIn(dataDir: string, names: Names): Map<string, Obstacle> {
+  const found = new Map<string, Obstacle>();
+  for (const [name, needed] of names) {
+    const obstacle = found.has(path.dirname(name)) ? undefined : obstacleOf(path.join(dataDir, name), needed); // below what is no folder there is nothing
+    if (obstacle) found.set(name, obstacle);
+  }
+  return found;
+}
+
+function sentence({ file, is }: Obstacle): string {
+  return `${file} ${is}`;
+}
+
+/** @param odd copies of the head that are no files. */
+function inspectFiles(dataDir: string, odd: ReadonlyMap<string, Obstacle>): Omit<Inspection, 'inTheWay' | 'isOutOfReach'> {
+  const file = path.join(dataDir, DATABASE);
   const { hasHmac, hasDeviceKey } = storedKeysOf(dataDir);
+  const keys = hasHmac && hasDeviceKey ? openDeviceKeys(dataDir) : null;
   const fileMarker = readMarkerFile(dataDir);
   const headUsed = isHeadFileUsed(headFileOf(dataDir));
   const bytes = existsSync(file) ? statSync(file).size : 0;
   if (bytes === 0) {
     if (!fileMarker && !headUsed) return { losses: [], findings: [], usable: true, checked: true };
-    const head = hasHmac && hasDeviceKey ? knownHead(dataDir, openDeviceKeys(dataDir), [fileMarker]) : (fileMarker?.head ?? null);
+    const head = keys ? knownHead(dataDir, keys, [fileMarker]) : (fileMarker?.head ?? null);
     const text = `${file} is ${existsSync(file) ? 'empty' : 'missing'}, and this data directory held the appliance ${fileMarker?.deviceId ?? 'that wrote its audit-head'}: all that was stored is lost`;
     return { losses: [text], findings: [loss(text, 1, head?.sequence ?? 0), ...keyFindings(dataDir, head?.sequence ?? 0)], usable: true, checked: true };
   }
   const checked = bytes <= CHECK_AT_START_BYTES_MAX;
   let stored: Stored;
   try {
-    stored = readStored(file);
+    stored = readStored(file, keys);
   } catch (fault) {
-    const head = hasHmac && hasDeviceKey ? knownHead(dataDir, openDeviceKeys(dataDir), [fileMarker]) : (fileMarker?.head ?? null);
+    const head = keys ? knownHead(dataDir, keys, [fileMarker]) : (fileMarker?.head ?? null);
     const text = `${file} cannot be read: ${(fault as Error).message}`;
     return { losses: [text], findings: [loss(text, 1, head?.sequence ?? 0), ...keyFindings(dataDir, head?.sequence ?? 0)], usable: false, checked };
   }
@@ -83,7 +141,6 @@ export function inspectDataDir(dataDir: string): Inspection {
     );
   for (const { stream, last, counted } of stored.damagedStreams)
     findings.push(told('number', `stream ${stream} in ${file} counts to ${String(last)} and its last entry is ${counted}: it is counted on from its last entry`, 0));
-  const keys = hasHmac && hasDeviceKey ? openDeviceKeys(dataDir) : null;
   const head = keys ? knownHead(dataDir, keys, [fileMarker, marker]) : newest([fileMarker?.head, marker?.head]);
   const reached = Math.max(head?.sequence ?? 0, stored.lastSigned);
   if (reached > end.sequence) {
@@ -99,10 +156,12 @@ export function inspectDataDir(dataDir: string): Inspection {
   if (keys && stored.auditKeyId !== '' && stored.auditKeyId !== keys.auditKeyId)
     findings.push(keysLost(`the records up to ${end.sequence} were sealed with another audit key than keys/audit-hmac: it was damaged or exchanged`, end.sequence));
   if (keys && end.sequence > 0 && !readHeadFile(headFileOf(dataDir), keys.auditHmac))
-    findings.push(told('head', `the file audit-head is missing or not genuine: the end of the audit trail, record ${end.sequence}, cannot be checked`, end.sequence));
+    findings.push(
+      told('head', `the file audit-head ${odd.get(HEAD)?.is ?? 'is missing or not genuine'}: the end of the audit trail, record ${end.sequence}, cannot be checked`, end.sequence),
+    );
   const heads = Math.max(fileMarker?.heads ?? 0, marker?.heads ?? 0);
   if (stored.heads === 0 && heads > 0) findings.push(told('heads', `the signed heads of the audit trail are gone, ${heads} of them, at record ${end.sequence}`, end.sequence));
-  if (marker && !fileMarker) findings.push(told('marker', `${markerFileOf(dataDir)} is missing or damaged, at record ${end.sequence}`, end.sequence));
+  if (marker && !fileMarker) findings.push(told('marker', `${markerFileOf(dataDir)} ${odd.get(MARKER)?.is ?? 'is missing or damaged'}, at record ${end.sequence}`, end.sequence));
   if (fileMarker && !marker) findings.push(told('marker', `${file} does not say which appliance it is of, and was that of ${fileMarker.deviceId}`, end.sequence));
   if (checked) {
     const damage = quickCheck(file);
@@ -131,7 +190,7 @@ export function quickCheck(file: string): string | null {
 }
 
 /** Reads what a start will read, so that what cannot be is known before. @throws Error of SQLite. */
-function readStored(file: string): Stored {
+function readStored(file: string, keys: DeviceKeys | null): Stored {
   const database = new Database(file, { readonly: true, timeout: 5000 });
   try {
     const tables = new Set(database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[]);
@@ -159,7 +218,7 @@ function readStored(file: string): Stored {
     const hashes = new Map<number, string | undefined>();
     const heads = number('audit_heads', 'SELECT COUNT(*) FROM audit_heads');
     const marker = tables.has('meta') ? parseMarker(database.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(MARKER_KEY)) : null;
-    for (const sequence of hashesWanted(file, marker)) {
+    for (const sequence of hashesWanted(file, keys, marker)) {
       hashes.set(sequence, (database.prepare('SELECT hash FROM audit WHERE sequence = ?').pluck().get(sequence) as Buffer | undefined)?.toString('hex'));
     }
     const lastSigned = number('audit_heads', 'SELECT MAX(sequence) FROM audit_heads');
@@ -174,10 +233,9 @@ function readStored(file: string): Stored {
 }
 
 /** Records that some copy of the head may name. */
-function hashesWanted(file: string, marker: Marker | null): number[] {
+function hashesWanted(file: string, keys: DeviceKeys | null, marker: Marker | null): number[] {
   const dataDir = path.dirname(file);
-  const hmac = path.join(dataDir, 'keys', 'audit-hmac');
-  const head = existsSync(hmac) ? readHeadFile(headFileOf(dataDir), readFileSync(hmac)) : null;
+  const head = keys ? readHeadFile(headFileOf(dataDir), keys.auditHmac) : null;
   return [marker?.head.sequence, readMarkerFile(dataDir)?.head.sequence, head?.sequence].filter((sequence): sequence is number => sequence !== undefined);
 }
 

@@ -3,13 +3,15 @@
  * backup. A file appears whole or not at all, so a crash during the first start leaves nothing half written.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { isThere, readDataFile } from '../base/data-file.js';
 import { syncFolder } from '../base/sync-folder.js';
 
 const HMAC_KEY_BYTES = 32; // decisions 8.6
 const DEVICE_KEY = 'device-ed25519.pem';
 const AUDIT_KEY = 'audit-hmac';
+const WAY_OUT = 'restore it or move it away';
 
 export interface DeviceKeys {
   /** Ed25519: signs session tokens and segment heads of the audit chain. */
@@ -28,7 +30,7 @@ export interface DeviceKeys {
 /** Which keys are there, before any is made. */
 export function storedKeysOf(dataDir: string): { readonly hasDeviceKey: boolean; readonly hasHmac: boolean } {
   const folder = path.join(dataDir, 'keys');
-  return { hasDeviceKey: existsSync(path.join(folder, DEVICE_KEY)), hasHmac: existsSync(path.join(folder, AUDIT_KEY)) };
+  return { hasDeviceKey: isThere(path.join(folder, DEVICE_KEY)), hasHmac: isThere(path.join(folder, AUDIT_KEY)) };
 }
 
 /** Reads the keys of a data directory; makes those that are not there yet. */
@@ -39,9 +41,9 @@ export function openDeviceKeys(dataDir: string): DeviceKeys {
   const hmacFile = path.join(folder, AUDIT_KEY);
   const pem = readOrMake(deviceFile, () => Buffer.from(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })));
   const auditHmac = readOrMake(hmacFile, () => randomBytes(HMAC_KEY_BYTES));
-  if (auditHmac.length !== HMAC_KEY_BYTES) throw new Error(`the audit key ${hmacFile} must have ${HMAC_KEY_BYTES} bytes but has ${auditHmac.length}; restore it or move it away`);
+  if (auditHmac.length !== HMAC_KEY_BYTES) throw new Error(`the audit key ${hmacFile} must have ${HMAC_KEY_BYTES} bytes but has ${auditHmac.length}; ${WAY_OUT}`);
   const privateKey = privateKeyOf(pem);
-  if (privateKey?.asymmetricKeyType !== 'ed25519') throw new Error(`the device key ${deviceFile} is not an Ed25519 key; restore it or move it away`);
+  if (privateKey?.asymmetricKeyType !== 'ed25519') throw new Error(`the device key ${deviceFile} is not an Ed25519 key; ${WAY_OUT}`);
   const publicKey = createPublicKey(privateKey);
   const fingerprint = sha256(rawPublicKey(publicKey));
   return { privateKey, publicKey, deviceId: fingerprint.slice(0, 32), kid: fingerprint.slice(0, 16), auditHmac, auditKeyId: sha256(auditHmac).slice(0, 16) };
@@ -62,7 +64,7 @@ export function rawPublicKey(key: KeyObject): Buffer {
 }
 
 function readOrMake(file: string, make: () => Buffer): Buffer {
-  if (!existsSync(file)) {
+  if (!isThere(file)) {
     const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
     const fd = openSync(draft, 'wx', 0o600);
     try {
@@ -80,7 +82,7 @@ function readOrMake(file: string, make: () => Buffer): Buffer {
     }
     syncFolder(path.dirname(file));
   }
-  return readFileSync(file);
+  return readDataFile(file, WAY_OUT) as Buffer;
 }
 
 function sha256(bytes: Buffer): string {

@@ -3,8 +3,9 @@
  * it back when the process dies in whatever way, so a crash never leaves an appliance that refuses to start. The pid
  * is in a file of its own, because closing any handle of a POSIX-locked file would release the lock.
  */
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { obstacleOf, readDataFileIfUsable } from '../base/data-file.js';
 import Database from '../base/sqlite.js';
 
 export interface DataDirLock {
@@ -15,7 +16,11 @@ export interface DataDirLock {
 export function lockDataDir(dataDir: string): DataDirLock {
   mkdirSync(dataDir, { recursive: true, mode: 0o750 });
   const pidFile = path.join(dataDir, 'pid');
-  const database = new Database(path.join(dataDir, 'lock'), { timeout: 0 });
+  const file = path.join(dataDir, 'lock');
+  const refused = (why: string): Error => new Error(`the lock file ${file} ${why}; it holds no data: remove it and start again`);
+  const obstacle = obstacleOf(file, { to: 'write' });
+  if (obstacle) throw refused(obstacle.is);
+  const database = opened(file, refused);
   try {
     database.pragma('journal_mode = MEMORY');
     database.pragma('locking_mode = EXCLUSIVE');
@@ -25,24 +30,29 @@ export function lockDataDir(dataDir: string): DataDirLock {
     if ((fault as { code?: string }).code?.startsWith('SQLITE_BUSY')) {
       throw new Error(`another lineside process${holder(pidFile)} already uses the data directory ${dataDir}; stop it or give this one a directory of its own`);
     }
-    const file = path.join(dataDir, 'lock');
-    throw new Error(`the lock file ${file} cannot be used (${(fault as Error).message}); it holds no data: remove it and start again`);
+    throw refused(`cannot be used (${(fault as Error).message})`);
   }
-  writeFileSync(pidFile, `${process.pid}\n`);
+  const hasPidFile = !obstacleOf(pidFile, { to: 'write' }); // it only says who holds the lock: nobody is kept from the plant by it
+  if (hasPidFile) writeFileSync(pidFile, `${process.pid}\n`);
   return {
     release() {
       if (!database.open) return;
-      rmSync(pidFile, { force: true });
+      if (hasPidFile) rmSync(pidFile, { force: true });
       database.exec('ROLLBACK');
       database.close();
     },
   };
 }
 
-function holder(pidFile: string): string {
+function opened(file: string, refused: (why: string) => Error): Database.Database {
   try {
-    return ` (pid ${readFileSync(pidFile, 'utf8').trim()})`;
-  } catch {
-    return '';
+    return new Database(file, { timeout: 0 });
+  } catch (fault) {
+    throw refused(`cannot be used (${(fault as Error).message})`);
   }
+}
+
+function holder(pidFile: string): string {
+  const pid = readDataFileIfUsable(pidFile)?.toString('utf8').trim();
+  return pid === undefined ? '' : ` (pid ${pid})`;
 }

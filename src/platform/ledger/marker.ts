@@ -3,9 +3,10 @@
  * known head, in `keys/appliance.json`, in `state.db` and beside the head in `audit-head`. Three places, so that what is lost
  * in one is told by the others; none of them is written over before what it says has been compared (inspect.ts).
  */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import * as v from 'valibot';
+import { readDataFileIfUsable } from '../base/data-file.js';
 import { syncFolder } from '../base/sync-folder.js';
 import { COUNT_MAX } from './counts.js';
 
@@ -37,8 +38,7 @@ export function parseMarker(text: unknown): Marker | null {
 }
 
 export function readMarkerFile(dataDir: string): Marker | null {
-  const file = markerFileOf(dataDir);
-  return existsSync(file) ? parseMarker(readFileSync(file, 'utf8')) : null;
+  return parseMarker(readDataFileIfUsable(markerFileOf(dataDir))?.toString('utf8'));
 }
 
 /** Whole or not at all. */

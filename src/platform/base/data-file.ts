@@ -1,0 +1,101 @@
+/**
+ * The files of the data directory, as a start finds them: somebody may have put a folder, a pipe or a link to nothing in the place of
+ * one, or taken the right to read it. Node and SQLite then fail without a name, or wait for ever; here it is told in words.
+ */
+import { accessSync, constants, lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+
+/** What keeps a file from being used. */
+export interface Obstacle {
+  readonly file: string;
+  /** What it is, as the end of a sentence that begins with the file. */
+  readonly is: string;
+  /** The bytes may be whole, and only this process is kept from them: nobody puts such a file aside. */
+  readonly isOutOfReach: boolean;
+}
+
+/** One sentence that names the file; who meets it says the way out. */
+export class DataFileFault extends Error {
+  readonly obstacle: Obstacle;
+
+  constructor(obstacle: Obstacle, wayOut: string) {
+    super(`${obstacle.file} ${obstacle.is}; ${wayOut}`);
+    this.obstacle = obstacle;
+  }
+}
+
+/** Whether anything has that name, were it a link to nothing. */
+export function isThere(file: string): boolean {
+  try {
+    return lookAt(file, lstatSync) !== undefined;
+  } catch {
+    return true; // nobody may look: whoever opens it is told
+  }
+}
+
+export interface Needed {
+  /** A file where nothing is said. */
+  readonly as?: 'file' | 'folder';
+  /** Who only reads it must be able to where it is write-protected. */
+  readonly to: 'read' | 'write';
+}
+
+/** What stands in the way of using `file`; undefined where it can be used, and where nothing is there. */
+export function obstacleOf(file: string, { as: expected = 'file', to }: Needed): Obstacle | undefined {
+  try {
+    if (!lookAt(file, lstatSync)) return undefined;
+    const stats = lookAt(file, statSync);
+    if (!stats) return { file, is: 'is a link to nothing', isOutOfReach: false };
+    const is = kindOf(stats);
+    if (is !== expected) return { file, is: `is a ${is}, and a ${expected} has to stand there`, isOutOfReach: false };
+    accessSync(file, to === 'write' ? constants.R_OK | constants.W_OK : constants.R_OK);
+    return undefined;
+  } catch (fault) {
+    const { code } = fault as NodeJS.ErrnoException;
+    const user = process.getuid?.();
+    return {
+      file,
+      is: `cannot be ${to === 'write' ? 'read and written' : 'read'} (${code})${user === undefined ? '' : ` by the user that lineside runs as, uid ${user}`}`,
+      isOutOfReach: true,
+    };
+  }
+}
+
+/**
+ * The bytes of a file; null where there is none.
+ * @param wayOut what somebody does about a file that cannot be used.
+ * @throws DataFileFault
+ */
+export function readDataFile(file: string, wayOut: string): Buffer | null {
+  const obstacle = obstacleOf(file, { to: 'read' });
+  if (obstacle) throw new DataFileFault(obstacle, wayOut);
+  try {
+    return isThere(file) ? readFileSync(file) : null;
+  } catch (fault) {
+    throw new DataFileFault({ file, is: `cannot be read (${(fault as Error).message})`, isOutOfReach: true }, wayOut);
+  }
+}
+
+/** The same where one that cannot be used counts as none: its obstacle is told by whoever looks for it. */
+export function readDataFileIfUsable(file: string): Buffer | null {
+  try {
+    return readDataFile(file, '');
+  } catch {
+    return null;
+  }
+}
+
+function lookAt(file: string, look: typeof statSync | typeof lstatSync): Stats | undefined {
+  try {
+    return look(file, { throwIfNoEntry: false });
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code === 'ENOTDIR') return undefined; // what it should lie in is no folder
+    throw fault;
+  }
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isFile()) return 'file';
+  if (stats.isDirectory()) return 'folder';
+  if (stats.isFIFO()) return 'pipe';
+  return stats.isSocket() ? 'socket' : 'device';
+}
