@@ -1,11 +1,11 @@
 /** Started on a disk that takes nothing: what ran is shown as held, because nothing is driven, and is held as soon as that can be written (D-C-08, D-C-09). */
-import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import { eventually } from '../support/api-client.js';
 import { applianceProcess } from '../support/appliance-process.js';
+import { canLimitFiles, limitFiles } from '../support/disk-limit.js';
 import { SITE } from '../support/plant.js';
 
 const ENVIRONMENT = {
@@ -38,12 +38,7 @@ async function statesOf(port: number): Promise<{ readonly now: Map<string, strin
 }
 
 t.test('a batch that ran is shown Held while the storage refuses, and is Held afterwards', async (t) => {
-  try {
-    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
-  } catch {
-    t.pass('prlimit is not installed: not tried here');
-    return;
-  }
+  if (!canLimitFiles(t)) return;
   const box = await applianceProcess({ environment: ENVIRONMENT, bare: true });
   t.teardown(async () => {
     await box.end('SIGKILL');
@@ -75,7 +70,7 @@ t.test('a batch that ran is shown Held while the storage refuses, and is Held af
   await box.end('SIGKILL');
 
   await box.launch();
-  execFileSync('prlimit', ['--pid', String(box.pid), `--fsize=${ROOM_BYTES}:`]);
+  limitFiles(box.pid, ROOM_BYTES);
   const refusing = await eventually('the storage refuses', async () => {
     const answer = await box.api.get('/readyz').catch(() => undefined);
     return answer?.body.status === 'storage_unavailable' ? answer : undefined;
@@ -122,7 +117,7 @@ t.test('a batch that ran is shown Held while the storage refuses, and is Held af
   }
   t.equal(stream.now.get(`Batch/${batch}`), 'Held');
   t.equal(stream.now.get(`Phase/${run}`), 'Held');
-  execFileSync('prlimit', ['--pid', String(box.pid), '--fsize=unlimited:']);
+  limitFiles(box.pid, undefined);
   await eventually('writes are accepted', async () => (await box.api.get('/readyz')).status === 200, 20_000);
   const held = await eventually('the batch is held', async () => {
     const { body } = await box.api.get(`${SITE}/batches/${batch}`);

@@ -1,8 +1,8 @@
 /** The appliance as a process: a full disk, a second instance, a clean end (decisions D-CFG, 8.7; design, section 1). */
-import { execFileSync } from 'node:child_process';
 import t from 'tap';
 import { type ApiAnswer, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
+import { canLimitFiles, limitFiles } from '../support/disk-limit.js';
 import { ANSWERS, answerTo, outputOf, type Prompt, SITE, unmeasured } from '../support/plant.js';
 
 const ENVIRONMENT = {
@@ -17,7 +17,7 @@ const STOP_MAX_MS = 3000;
 
 /** No file of the process can be written any more, as on a full disk; '' gives the space back. */
 function writable(box: ApplianceProcess, is: boolean): void {
-  execFileSync('prlimit', ['--pid', String(box.pid), `--fsize=${is ? 'unlimited' : '0'}:`]);
+  limitFiles(box.pid, is ? undefined : 0);
 }
 
 const create = (box: ApplianceProcess, batchID: string): Promise<ApiAnswer> => box.api.post(`${SITE}/batches`, { batchID, masterRecipeRef: 'resin-a' });
@@ -35,12 +35,7 @@ async function serve(box: ApplianceProcess): Promise<void> {
 }
 
 t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and all is well again without a restart when there is space', async (t) => {
-  try {
-    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
-  } catch {
-    t.pass('prlimit is not installed: not tried here');
-    return;
-  }
+  if (!canLimitFiles(t)) return;
   const box = await applianceProcess({ environment: ENVIRONMENT, bare: true });
   t.teardown(async () => {
     await box.end('SIGKILL');

@@ -9,6 +9,7 @@ import { Nonces } from '../../src/platform/http/nonces.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
 import { eventually } from '../support/api-client.js';
 import { type ApplianceOptions, type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
+import { canLimitFiles, limitFiles } from '../support/disk-limit.js';
 import { transaction } from '../support/ledger-data.js';
 import { SITE } from '../support/plant.js';
 import { TestClock } from '../support/test-clock.js';
@@ -146,15 +147,10 @@ t.test('a lock file that is damaged is named with the way out', async (t) => {
 });
 
 t.test('/readyz says what is the matter while the storage refuses', async (t) => {
-  try {
-    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
-  } catch {
-    t.pass('prlimit is not installed: not tried here');
-    return;
-  }
+  if (!canLimitFiles(t)) return;
   const box = await boxOf(t, { environment: DEMO, bare: true });
   await box.start();
-  execFileSync('prlimit', ['--pid', String(box.pid), '--fsize=0:']);
+  limitFiles(box.pid, 0);
   await box.api.post('/api/v1/sites', { name: 'refused' });
   t.match(await box.api.get('/readyz'), { status: 503, body: { status: 'storage_unavailable', message: /refuses changes/ } });
 });

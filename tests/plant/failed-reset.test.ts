@@ -3,7 +3,7 @@
  * person asks (ADR 0014), on the demonstration plant.
  */
 import t from 'tap';
-import { SITE, startPlant } from '../support/plant.js';
+import { asking, SITE, startPlant } from '../support/plant.js';
 
 const plant = await startPlant({ environment: { LINESIDE_RUNTIME__SFC__EXCEPTIONCHARTTIMEOUT: '3s' } });
 t.teardown(() => plant.end());
@@ -11,23 +11,11 @@ t.teardown(() => plant.end());
 const UNIT = 'rx101';
 const FAILED = 'the resetting chart has not ended within 3000 ms';
 
-const asking = (question: string) => ({
-  steps: [{ name: 'ask', initial: true, actionST: `said := PROMPT('${question}');` }, { name: 'done' }],
-  transitions: [{ from: 'ask', to: 'done', conditionST: "said = 'Acknowledged'" }],
-});
-
 for (const [name, spec] of Object.entries({
   'never-reset': { ...asking('Go on?'), charts: { resetting: asking('Is it reset?') } },
   'plain-wait': asking('Go on?'),
-})) {
-  const made = await plant.api.post(`${SITE}/phasetemplates`, { name, spec });
-  if (made.status !== 201) throw new Error(made.text);
-  const phase = { name: 'phase', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: name };
-  const operation = { name: 'op', stepLevel: 'Operation', subChart: { steps: [phase] } };
-  const procedure = { chart: { steps: [{ name: 'up', stepLevel: 'UnitProcedure', targetCapability: 'reactor', subChart: { steps: [operation] } }] } };
-  const recipe = await plant.api.post(`${SITE}/recipes/master`, { name, spec: { equipmentRequirements: [{ capability: 'reactor', defaultUnit: UNIT }], procedure } });
-  if (recipe.status !== 201) throw new Error(recipe.text);
-}
+}))
+  await plant.recipeOf(name, spec);
 
 function waitsBecause(batch: string, text: string) {
   return plant.look(`${batch} waits because of '${text}'`, async () => {

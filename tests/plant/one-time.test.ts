@@ -13,15 +13,7 @@ interface Change {
 }
 
 t.test('decisions 8.9: the states of a batch in the historian are those of its events, with their times, and its end is among them', async (t) => {
-  const made = await plant.api.post(`${SITE}/phasetemplates`, {
-    name: 'makes',
-    spec: { steps: [{ name: 'make', initial: true, actionST: 'x := 1.0;' }], variables: [{ name: 'x', type: 'REAL' }] },
-  });
-  t.equal(made.status, 201, made.text);
-  const phase = { name: 'phase', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'makes' };
-  const operation = { name: 'op', stepLevel: 'Operation', subChart: { steps: [phase] } };
-  const procedure = { chart: { steps: [{ name: 'up', stepLevel: 'UnitProcedure', targetCapability: 'reactor', subChart: { steps: [operation] } }] } };
-  await plant.api.post(`${SITE}/recipes/master`, { name: 'makes', spec: { equipmentRequirements: [{ capability: 'reactor', defaultUnit: 'rx101' }], procedure } });
+  await plant.recipeOf('makes', { steps: [{ name: 'make', initial: true, actionST: 'x := 1.0;' }], variables: [{ name: 'x', type: 'REAL' }] });
   const batch = await plant.runBatch({ masterRecipeRef: 'makes' });
   const { endedAt, batchID } = await plant.until(batch, 'Complete');
 

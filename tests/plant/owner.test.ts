@@ -7,7 +7,7 @@ import { Unit } from '../../src/domains/plant/kind.js';
 import { systemClock } from '../../src/platform/base/clock.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
 import { type Put, Store } from '../../src/platform/store/store.js';
-import { SITE, startPlant } from '../support/plant.js';
+import { asking, SITE, startPlant } from '../support/plant.js';
 
 const plant = await startPlant({ environment: { LINESIDE_RUNTIME__SFC__SETTLEDEADLINE: '1s' } });
 t.teardown(() => plant.end());
@@ -15,11 +15,6 @@ t.teardown(() => plant.end());
 const UNIT = 'rx101';
 const REASON = 'asked for by the test';
 
-/** A chart that ends when somebody says so. */
-const asking = (question: string) => ({
-  steps: [{ name: 'ask', initial: true, actionST: `said := PROMPT('${question}');` }, { name: 'done' }],
-  transitions: [{ from: 'ask', to: 'done', conditionST: "said = 'Acknowledged'" }],
-});
 const outputs = [{ name: 'made', type: 'REAL', unit: 'kg' }];
 const MADE = { steps: [{ name: 'make', initial: true, actionST: 'made := 3.5;' }] };
 
@@ -28,15 +23,8 @@ for (const [name, spec] of Object.entries({
   'slow-stop': { ...asking('Go on?'), charts: { stopping: asking('Is it empty?') } },
   'plain-wait': asking('Go on?'),
   'makes-and-resets': { ...MADE, outputs, charts: { resetting: asking('Is it reset?') } },
-})) {
-  const made = await plant.api.post(`${SITE}/phasetemplates`, { name, spec });
-  if (made.status !== 201) throw new Error(made.text);
-  const phase = { name: 'phase', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: name };
-  const operation = { name: 'op', stepLevel: 'Operation', subChart: { steps: [phase] } };
-  const procedure = { chart: { steps: [{ name: 'up', stepLevel: 'UnitProcedure', targetCapability: 'reactor', subChart: { steps: [operation] } }] } };
-  const recipe = await plant.api.post(`${SITE}/recipes/master`, { name, spec: { equipmentRequirements: [{ capability: 'reactor', defaultUnit: UNIT }], procedure } });
-  if (recipe.status !== 201) throw new Error(recipe.text);
-}
+}))
+  await plant.recipeOf(name, spec);
 await plant.api.post(`${SITE}/operationtemplates`, {
   name: 'slow-reset-op',
   spec: { category: 'equipment', chart: { steps: [{ name: 'phase', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'slow-reset' }] } },

@@ -135,6 +135,17 @@ export class Plant {
 
   // ------------------------------------------------------------ batches
 
+  /** Makes a phase template and a master recipe of this name whose one phase runs it on the reactor; its path is up/op/phase. */
+  async recipeOf(name: string, template: object): Promise<void> {
+    const made = await this.api.post(`${SITE}/phasetemplates`, { name, spec: template });
+    if (made.status !== 201) throw new Error(made.text);
+    const phase = { name: 'phase', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: name };
+    const operation = { name: 'op', stepLevel: 'Operation', subChart: { steps: [phase] } };
+    const procedure = { chart: { steps: [{ name: 'up', stepLevel: 'UnitProcedure', targetCapability: 'reactor', subChart: { steps: [operation] } }] } };
+    const recipe = await this.api.post(`${SITE}/recipes/master`, { name, spec: { equipmentRequirements: [{ capability: 'reactor', defaultUnit: 'rx101' }], procedure } });
+    if (recipe.status !== 201) throw new Error(recipe.text);
+  }
+
   /** Makes a batch and answers its resource name. */
   async createBatch(spec: Readonly<Record<string, unknown>> = {}): Promise<string> {
     this.#count += 1;
@@ -301,6 +312,12 @@ export async function unmeasured(get: (path: string) => Promise<{ readonly body?
   const levels = await Promise.all(LEVELS.map(async ([unit, tag]) => ({ tag, read: (await get(`${SITE}/units/${unit}/tags/${tag}`)).body as { quality?: string } })));
   return levels.filter(({ read }) => read.quality !== 'Good').map(({ tag, read }) => `${tag}, ${read.quality}`);
 }
+
+/** A chart that ends when somebody acknowledges the question. */
+export const asking = (question: string) => ({
+  steps: [{ name: 'ask', initial: true, actionST: `said := PROMPT('${question}');` }, { name: 'done' }],
+  transitions: [{ from: 'ask', to: 'done', conditionST: "said = 'Acknowledged'" }],
+});
 
 export function answerTo(prompt: Prompt, answers: Readonly<Record<string, string>>): string {
   if (prompt.type === 'choice') return answers.choice ?? prompt.choices?.[0] ?? '';

@@ -57,30 +57,16 @@ function isMarked({ metadata: { labels }, status }: Resource<unknown, ElementSta
   return labels[ADHOC_LABEL] === 'true' && labels[MANAGED_BY] === 'batch-controller' && status.adhoc === undefined;
 }
 
-function lateOrder({ kind, metadata: { site, name } }: Resource, { command, at, by, correlationID }: PendingCommand): AuditDraft {
-  return {
-    site,
-    actor: RECOVERY,
-    action: 'Command',
-    category: 'command',
-    target: { kind, name, site },
-    result: 'Rejected',
-    rule: 'runtime-restart',
-    details: { command, at, requestedBy: by.accountId, message: 'it waited when the appliance ended, and is not carried out later; give it again' },
-    correlationID,
-  };
+function lateOrder(resource: Resource, { command, at, by, correlationID }: PendingCommand): AuditDraft {
+  const message = 'it waited when the appliance ended, and is not carried out later; give it again';
+  return rejected(resource, 'runtime-restart', { command, at, requestedBy: by.accountId, message }, correlationID);
 }
 
-function droppedOrder({ kind, metadata: { site, name, annotations } }: Resource): AuditDraft {
-  return {
-    site,
-    actor: RECOVERY,
-    action: 'Command',
-    category: 'command',
-    target: { kind, name, site },
-    result: 'Rejected',
-    rule: 'order-of-old-release',
-    details: { annotation: annotations[COMMAND_ANNOTATION].slice(0, 1000), message: 'it waited as an annotation of release 0.1.0, which a request could write; give it again' },
-    correlationID: randomUUID(),
-  };
+function droppedOrder(resource: Resource): AuditDraft {
+  const message = 'it waited as an annotation of release 0.1.0, which a request could write; give it again';
+  return rejected(resource, 'order-of-old-release', { annotation: resource.metadata.annotations[COMMAND_ANNOTATION].slice(0, 1000), message }, randomUUID());
+}
+
+function rejected({ kind, metadata: { site, name } }: Resource, rule: string, details: AuditDraft['details'], correlationID: string): AuditDraft {
+  return { site, actor: RECOVERY, action: 'Command', category: 'command', target: { kind, name, site }, result: 'Rejected', rule, details, correlationID };
 }

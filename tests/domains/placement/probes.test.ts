@@ -9,6 +9,12 @@ import type { Log } from '../../../src/platform/base/log.js';
 import { eventually } from '../../support/api-client.js';
 import { TestClock } from '../../support/test-clock.js';
 
+/** One module of one input. */
+function moduleOf(protocol: ProbeModule['protocol'], { buffer }: { readonly buffer: ProbeModule['image'] }): ProbeModule {
+  const channel = { name: 'a', address: 'a', direction: 'input', dataType: 'float', readbackAddress: '', pollIntervalMs: 0 } as const;
+  return { site: 'north', module: 'io', protocol, address: 'plc', options: {}, channels: [channel], image: buffer };
+}
+
 const SETTINGS = { reconnectMinMs: 100, reconnectMaxMs: 1000, readbackTimeoutMs: 1000 };
 
 t.test('decisions 7: a probe that stands still is silent within 3 s and ended within 15 s; another takes its place', async (t) => {
@@ -32,8 +38,7 @@ t.test('decisions 7: a probe that stands still is silent within 3 s and ended wi
   const states: string[] = [];
   probes.onModule((_, module, { state, message }) => states.push(`${module} ${state} ${message}`));
   const image = probes.image('north', 'io', ['a']);
-  const channel = { name: 'a', address: 'a', direction: 'input', dataType: 'float', readbackAddress: '', pollIntervalMs: 0 } as const;
-  const module: ProbeModule = { site: 'north', module: 'io', protocol: 'modbus', address: 'plc', options: {}, channels: [channel], image: image.buffer };
+  const module = moduleOf('modbus', image);
   probes.run('north', SHARED_PROBE, [module]);
   await eventually('it has sampled', async () => image.quality[0] === QUALITY.Good && states.length === 1, 20_000);
   const isSilent = (): boolean => Atomics.load(image.header, IMAGE_HEADER.silent) === 1;
@@ -66,8 +71,7 @@ t.test('what one module of a probe throws where nobody catches it is told, and t
   const told: string[] = [];
   t.teardown(onContained((seam, fault) => told.push(`${seam}: ${(fault as Error).message.split('\n')[0]}`)));
   const image = probes.image('north', 'io', ['a']);
-  const channel = { name: 'a', address: 'a', direction: 'input', dataType: 'float', readbackAddress: '', pollIntervalMs: 0 } as const;
-  const module: ProbeModule = { site: 'north', module: 'io', protocol: 'simulation', address: '', options: {}, channels: [channel], image: image.buffer };
+  const module = moduleOf('simulation', image);
   probes.run('north', SHARED_PROBE, [module]);
   await eventually('it serves', async () => (await probes.read('north', 'io', ['a']))?.length === 1, 20_000);
   probes.setTimeScale(2);
@@ -95,8 +99,7 @@ t.test('a module that is switched off and on again is served by one thread at a 
     await stopped;
   });
   const image = probes.image('north', 'io', ['a']);
-  const channel = { name: 'a', address: 'a', direction: 'input', dataType: 'float', readbackAddress: '', pollIntervalMs: 0 } as const;
-  const module: ProbeModule = { site: 'north', module: 'io', protocol: 'modbus', address: 'plc', options: {}, channels: [channel], image: image.buffer };
+  const module = moduleOf('modbus', image);
   probes.run('north', SHARED_PROBE, [module]);
   await eventually('the first one samples', async () => image.quality[0] === QUALITY.Good, 20_000);
   probes.run('north', SHARED_PROBE, []); // it stands still in a write, and does not obey for 2 s

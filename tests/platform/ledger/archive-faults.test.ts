@@ -1,5 +1,5 @@
 /** The archive of the audit trail when the process dies, the disk fills, or the folder is not what it should be. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import { Archiver } from '../../../src/platform/ledger/archiver.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import { archive, asked, cleanTrail, cutOf, cutReaches, dataDir, isWhole, NEVER, RECORDS, sequencesOf, trail, upTo, withWriter } from '../../support/archive-data.js';
+import { canLimitFiles } from '../../support/disk-limit.js';
 import { TestClock } from '../../support/test-clock.js';
 
 const CHILD = fileURLToPath(new URL('../../support/ledger-child.js', import.meta.url));
@@ -148,12 +149,7 @@ async function killedAfter(child: ChildProcess, lines: number): Promise<number> 
 }
 
 t.test('promise 2, G4: a full disk refuses the archiving and nothing else, and it is tried again', async (t) => {
-  try {
-    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
-  } catch {
-    t.pass('prlimit is not installed: not tried here');
-    return;
-  }
+  if (!canLimitFiles(t)) return;
   const dir = copy(t);
   const child = startNode(['archive-full', dir]);
   let text = '';

@@ -1,5 +1,5 @@
 /** What the ledger promises when the process dies, the disk fills, or someone edits the files behind its back. */
-import { type ChildProcess, execFileSync, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -10,6 +10,7 @@ import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { lockDataDir } from '../../../src/platform/ledger/lock.js';
 import { openQueries } from '../../../src/platform/ledger/queries.js';
 import type { Verification } from '../../../src/platform/ledger/verify-chain.js';
+import { canLimitFiles } from '../../support/disk-limit.js';
 import { auditDraft, transaction } from '../../support/ledger-data.js';
 
 const CHILD = fileURLToPath(new URL('../../support/ledger-child.js', import.meta.url));
@@ -90,12 +91,7 @@ t.test('promise 1, G1: kills in the middle of commits lose nothing that was ackn
 });
 
 t.test('promise 2, G4: a full disk refuses with storage_unavailable, changes nothing, and writes work again when there is space', async (t) => {
-  try {
-    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
-  } catch {
-    t.pass('prlimit is not installed: not tried here');
-    return;
-  }
+  if (!canLimitFiles(t)) return;
   const dir = dataDir(t);
   const child = startNode([CHILD, 'disk-full', dir], ['ignore', 'pipe', 'inherit']);
   const output = lines(child);
