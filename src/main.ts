@@ -66,6 +66,7 @@ import { UnitJournal, unitOfLogLine } from './domains/units/journal.js';
 import { keepOverrides } from './domains/units/overrides.js';
 import { touchesPlan } from './domains/units/plan.js';
 import { madeBy } from './domains/units/recording-file.js';
+import { watchClock } from './domains/batches/clock-span.js';
 import { startControllerPulse } from './domains/units/controller-pulse.js';
 import { UnitReconciler } from './domains/units/reconciler.js';
 import { Recordings } from './domains/units/recordings.js';
@@ -617,6 +618,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   await integrity.recall(); // its alarm stands over a restart
   await evidence.recall();
   for (const loop of loops()) loop.start();
+  const stopClockWatch = watchClock(
+    clock,
+    () => batches.lookAtClock(),
+    () => batchLoop.wakeAll(),
+  );
   const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
   contents.start();
   journal.start();
@@ -654,6 +660,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       await broadcast?.stop();
       access.stop();
       stopPulse();
+      stopClockWatch();
       archiver.stop();
       stopChecks();
       stopVerifying();

@@ -1,5 +1,5 @@
 /** The clock is set while a batch runs: nothing fires, fails or ends by it (D-C-07). */
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { SetClock, SITE, startPlant } from '../support/plant.js';
 
 const clock = new SetClock();
@@ -55,6 +55,24 @@ t.test('D-C-07: a clock that goes ahead spends no budget and fires no step time;
   await plant.until(slow, 'Aborted');
 });
 
+/** What the historian holds of a batch that began with the right clock and ended with one that was put back. */
+async function historyOf(t: Test, batch: string, setByMs: number): Promise<void> {
+  const { batch: told, historian } = (await plant.api.get(`${SITE}/batches/${batch}/record`)).body;
+  const startedAtMs = Date.parse(told.startedAt);
+  t.ok(Date.parse(told.clockSpan.from) <= Date.parse(told.endedAt) && Date.parse(told.clockSpan.to) > startedAtMs, JSON.stringify(told.clockSpan));
+  const sides = (times: readonly string[]): boolean[] => [
+    times.some((ts) => Math.abs(Date.parse(ts) - startedAtMs) < 600_000),
+    times.some((ts) => Math.abs(Date.parse(ts) - startedAtMs - setByMs) < 600_000),
+  ];
+  t.same(sides(historian.tags.flatMap(({ from, to }: { from: string; to: string }) => [from, to])), [true, true], 'the record names the samples before the step and after it');
+  t.ok(
+    historian.gaps.some(({ cause }: { cause: string }) => cause === 'ClockJump'),
+    'and the step itself',
+  );
+  const pages = await Promise.all(['asc', 'desc'].map((order) => plant.api.get(`/api/v1/historian/batch/EVIDENCE/tags?limit=1000&order=${order}`)));
+  t.same(sides(pages.flatMap(({ body }) => body.items.map(({ ts }: { ts: string }) => ts))), [true, true], 'and the historian serves them');
+}
+
 t.test('D-C-07: a clock that goes back an hour in the middle of a batch takes nothing from what happened to it', async (t) => {
   await recipe('evidence', { subChart: { steps: [step('first', 'asks')] } });
   const spec = { batchID: 'EVIDENCE', masterRecipeRef: 'evidence' };
@@ -68,6 +86,10 @@ t.test('D-C-07: a clock that goes back an hour in the middle of a batch takes no
   await plant.command(name, 'Start');
   const prompt = await plant.untilPrompt(name);
   clock.setByMs = -3 * 3_600_000;
+  await plant.look('the unit is recorded by the clock as it is now', async () => {
+    const { items } = (await plant.api.get(`/api/v1/historian/tags?site=demo&unit=rx101&to=${new Date(Date.now() - 3_600_000).toISOString()}&limit=1`)).body;
+    return { done: items[0], seen: 'nothing yet' };
+  });
   await plant.answer(prompt, 'yes');
   await plant.finish(name);
   const { recordRef } = await plant.look('the record is made', async () => {
@@ -88,6 +110,7 @@ t.test('D-C-07: a clock that goes back an hour in the middle of a batch takes no
   );
   t.ok(page.at(-1).ts < page[0].ts);
   const record = (await plant.api.get(`${SITE}/batchrecords/${recordRef}`)).body;
+  await historyOf(t, name, clock.setByMs);
   t.ok((record.spec ?? record).executionEvents.some(({ eventSubType }: { eventSubType: string }) => eventSubType === 'Prompt Response'));
   const { lanes, markers } = (await plant.api.get(`${SITE}/batches/${name}/timeline`)).body;
   for (const lane of lanes) t.equal(lane.spans.at(-1).state, 'Complete', lane.path);

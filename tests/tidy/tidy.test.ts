@@ -143,6 +143,7 @@ const INSTANTS: Readonly<Record<string, string>> = {
   'src/domains/alarms/metrics.ts': 'figures over recorded instants',
   'src/domains/alarms/reconciler.ts': 'age of a resolved alarm when it is first seen; from then on a Deadline',
   'src/domains/alarms/standing-then.ts': 'which alarms stood at an instant that the reader names',
+  'src/domains/batches/clock-span.ts': 'this is where a step of the clock is found, so that the batch keeps what it has shown',
   'src/domains/batches/recovery.ts': 'the length of an interruption as it is told; nothing is decided by it',
   'src/domains/historian/recording.ts': 'what was found at the start, against the start',
   'src/domains/procedures/prompt-ages.ts': 'age of a prompt when it is first seen; from then on a Stopwatch',

@@ -24,6 +24,7 @@ import { type Allocation, Batch, isFinalBatch } from './kind.js';
 import { giverOf } from './holds.js';
 import { scopeToReset } from './left-over.js';
 import { LOOK_AGAIN_MIN_MS, lookAgain } from './look-again.js';
+import { ClockSteps } from './clock-span.js';
 import { awaitsVerdict, orderOn, type PendingCommand, withoutCopy, withoutOrder } from './pending-command.js';
 import type { PhaseCommands } from './phase-commands.js';
 import type { HoldPropagation } from './procedure-tree.js';
@@ -58,6 +59,7 @@ export class BatchController implements Reconciler {
   readonly #settings: ControllerSettings;
   readonly #phases: PhaseCommands;
   readonly #recovery: Recovery;
+  readonly #clockSteps: ClockSteps;
   /** Batches whose elements were found moving after their end without a unit, as a release before this one left them. */
   readonly #leftMoving: Key[];
 
@@ -68,6 +70,7 @@ export class BatchController implements Reconciler {
     this.#clock = parts.clock;
     this.#settings = parts.settings;
     this.#recovery = new Recovery(parts);
+    this.#clockSteps = new ClockSteps(parts.store, parts.clock);
     this.#leftMoving = parts.store.list(UnitProcedure).flatMap(({ metadata: { site }, spec, status }) => {
       const batch = isActive(status.state) ? parts.store.get(Batch, site, spec.batchRef) : undefined;
       return batch && isFinalBatch(batch.status.phase) ? [{ site, name: spec.batchRef }] : [];
@@ -87,7 +90,13 @@ export class BatchController implements Reconciler {
     return `${Batch.kind}/${name}`;
   }
 
+  /** Also from outside, now and then: whether every batch has to be looked at because the clock was set back. */
+  lookAtClock(): boolean {
+    return this.#clockSteps.look();
+  }
+
   async reconcile({ site, name }: Key): Promise<Outcome> {
+    this.#clockSteps.look();
     const batch = this.#store.get(Batch, site, name);
     if (!batch) return 'settled';
     const recipe = this.#store.get(ControlRecipe, site, batch.status.controlRecipe)?.spec.recipe;
@@ -110,6 +119,7 @@ export class BatchController implements Reconciler {
     const hasEnded = isFinalBatch(pass.status.phase);
     const extra = this.#judge(pass);
     const recovered = this.#recovery.take(pass);
+    const noted = this.#clockSteps.take(pass);
     if (hasEnded) pass.settleEnded();
     if (!isFinalBatch(pass.status.phase) && pass.status.phase !== 'Pending' && pass.tree) {
       const onDemand = recipe?.allocationPolicy === 'OnDemand';
@@ -122,6 +132,7 @@ export class BatchController implements Reconciler {
     const change = pass.change();
     if (change || extra.length > 0) await this.#store.write({ ...change, puts: [...(change?.puts ?? []), ...extra] });
     recovered();
+    noted();
     if (extra.some(({ kind }) => kind === SyncBarrier)) {
       // what waits for it starts at the next look, its charts read it from now on
       this.#phases.sendSignals(site, name);

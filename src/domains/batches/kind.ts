@@ -58,6 +58,12 @@ export interface Allocation {
   readonly since: string;
 }
 
+/** Earliest and latest instant that the wall clock has shown. */
+export interface ClockSpan {
+  readonly from: string;
+  readonly to: string;
+}
+
 export interface WorkOrderOrigin {
   /** The request as first submitted, for the comparison of a resubmission (decisions Q-MES-05). */
   readonly request: Readonly<Record<string, unknown>>;
@@ -116,6 +122,8 @@ export interface BatchStatus {
   readonly procedure: string;
   readonly startedAt: string;
   readonly endedAt: string;
+  /** Only where the clock was set back while it ran. */
+  readonly clockSpan?: ClockSpan;
   readonly recordRef: string;
   /** As they were at the end, once its elements are reset. */
   readonly outputs?: readonly BatchOutput[];

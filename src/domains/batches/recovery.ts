@@ -14,6 +14,7 @@ import { Unit } from '../plant/kind.js';
 import { RetainedValues } from '../units/kind.js';
 import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 import type { BatchPass } from './batch-pass.js';
+import { widened } from './clock-span.js';
 import { elementIndex } from './element-index.js';
 import { CONTROLLER } from './element-pass.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch, type RebindCause, type RecoveredElement, type RecoveredUnit, type RecoverySummary } from './kind.js';
@@ -162,6 +163,7 @@ export class Recovery {
     const held = HELD_FROM.includes(pass.status.phase);
     pass.status = {
       ...pass.status,
+      ...(from > pass.at ? { clockSpan: widened(pass.status.clockSpan, { from: pass.at, to: from }) } : {}),
       recovery: { cause, lastAliveAt: from, backAt: pass.at, gapMs, units, elements, heldAt: '', leftAt: '' },
       conditions: [...pass.status.conditions.filter(({ type }) => type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }],
     };

@@ -1,6 +1,7 @@
 /** Where and when a batch ran: what `historian/batch/{batchID}/...` is restricted to (decisions 8.9). */
 import type { StoreReader } from '../../platform/store/kind.js';
-import { Batch } from '../batches/kind.js';
+import { wallSpan } from '../batches/clock-span.js';
+import { Batch, type ClockSpan } from '../batches/kind.js';
 import { BatchRecord } from '../records/kind.js';
 
 export interface BatchSpan {
@@ -18,14 +19,18 @@ export function batchSpans(store: StoreReader, batchID: string): readonly BatchS
   for (const { metadata, spec } of store.list(BatchRecord)) {
     const { batch, equipment } = spec;
     if (batch.batchID !== batchID) continue;
-    spans.set(metadata.site, { site: metadata.site, units: unique(equipment.map((each) => each.unit)), fromMs: timeOf(batch.startedAt), toMs: timeOf(batch.endedAt) });
+    spans.set(metadata.site, { site: metadata.site, units: unique(equipment.map((each) => each.unit)), ...instants(wallSpan(batch)) });
   }
   for (const { metadata, spec, status } of store.list(Batch)) {
     if (spec.batchID !== batchID) continue;
     const units = status.allocations.flatMap((allocation) => (allocation.unit === '' ? [] : [allocation.unit]));
-    spans.set(metadata.site, { site: metadata.site, units: unique(units), fromMs: timeOf(status.startedAt), toMs: timeOf(status.endedAt) });
+    spans.set(metadata.site, { site: metadata.site, units: unique(units), ...instants(wallSpan(status)) });
   }
   return [...spans.values()];
+}
+
+function instants({ from, to }: ClockSpan): Pick<BatchSpan, 'fromMs' | 'toMs'> {
+  return { fromMs: timeOf(from), toMs: timeOf(to) };
 }
 
 function timeOf(text: string): number | null {

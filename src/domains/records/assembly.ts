@@ -69,6 +69,7 @@ function batchPart(batch: BatchResource): BatchRecordSpec['batch'] {
     createdAt: metadata.createdAt,
     startedAt: status.startedAt,
     endedAt: status.endedAt,
+    ...(status.clockSpan ? { clockSpan: status.clockSpan } : {}),
   };
 }
 

@@ -8,6 +8,7 @@ import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { missing } from '../../platform/base/refusal.js';
+import { wallSpan } from '../batches/clock-span.js';
 import { elementIndex } from '../batches/element-index.js';
 import { Batch } from '../batches/kind.js';
 import type { SignatureRecord } from '../recipes/signature.js';
@@ -88,7 +89,7 @@ export async function recordedHistory(
 }
 
 export function historySpan(site: string, { batch, equipment }: Pick<BatchRecordSpec, 'batch' | 'equipment'>): HistorySpan {
-  return { site, units: [...new Set(equipment.map(({ unit }) => unit))], from: batch.startedAt, to: batch.endedAt };
+  return { site, units: [...new Set(equipment.map(({ unit }) => unit))], ...wallSpan(batch) };
 }
 
 function signaturesIn(audit: readonly AuditRecord[]): SignatureRecord[] {

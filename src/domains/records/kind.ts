@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { Kind } from '../../platform/store/kind.js';
 import type { BatchAlarm } from '../alarms/batch-alarms.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../batches/execution-log.js';
+import type { ClockSpan } from '../batches/kind.js';
 import type { MaterialUse } from '../batches/materials.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
@@ -54,6 +55,8 @@ export interface BatchRecordSpec {
     readonly createdAt: string;
     readonly startedAt: string;
     readonly endedAt: string;
+    /** What the wall clock showed meanwhile, where it was set back: the historian holds the batch under these times. */
+    readonly clockSpan?: ClockSpan;
   };
   readonly recipe: {
     readonly name: string;

@@ -339,7 +339,7 @@ export class HistoryStore {
     if (this.#lastOfUnit.size > 0) this.#endRestartGap(state.tag, atMs);
     state.block.push(number, code, atMs, value);
     state.samples += 1;
-    state.firstTs ??= atMs;
+    if (state.firstTs === null || atMs < state.firstTs) state.firstTs = atMs; // the clock may have been set back
     if (state.lastTs === null || atMs > state.lastTs) state.lastTs = atMs;
     state.touchedMonoMs = this.#monoMs;
   }
