@@ -457,6 +457,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     else log.error({ reason: store.refusedBecause }, 'the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on');
     desk.takeKept();
     units.catchUp();
+    ioModules.catchUp();
     lookAgain();
   });
   const lookAgain = (): void => {

@@ -34,6 +34,10 @@ export class IOModuleReconciler implements Reconciler {
   readonly #sent = new Map<string, string>();
   /** Modules without any connection, by site and name. */
   readonly #disabled = new Set<string>();
+  /** Modules, by site and name, whose last word is not in the store: it came while nothing could be written, or was taken back. */
+  readonly #untold = new Map<string, { readonly site: string; readonly module: string }>();
+  /** The last of each module that has no record yet, and how many there were. */
+  readonly #unrecorded = new Map<string, { readonly site: string; readonly module: string; readonly last: ResumedOutputs; readonly at: string; readonly times: number }>();
 
   constructor(parts: { readonly store: Store; readonly probes: LocalProbes; readonly clock: Clock; readonly contents: Pick<ContentsKeeper, 'restore'>; readonly box: BoxOutputs }) {
     this.#store = parts.store;
@@ -104,9 +108,19 @@ export class IOModuleReconciler implements Reconciler {
   }
 
   /** What was written because a device came is on record: nobody gave the order at that moment. */
-  outputsResumed(site: string, module: string, { outputs }: ResumedOutputs): void {
-    if (!this.#store.accepting) return;
-    this.#store.apply({
+  outputsResumed(site: string, module: string, last: ResumedOutputs): void {
+    const key = `${site}/${module}`;
+    const { times = 0 } = this.#unrecorded.get(key) ?? {};
+    this.#unrecorded.set(key, { site, module, last, at: timestamp(this.#clock.wallMs()), times: times + 1 });
+    if (this.#store.accepting) this.#recordResumed(key, false);
+  }
+
+  #recordResumed(key: string, isLate: boolean): void {
+    const resumed = this.#unrecorded.get(key);
+    if (!resumed) return;
+    const { site, module, last, at, times } = resumed;
+    const { outputs } = last;
+    const { durable } = this.#store.apply({
       audits: [
         {
           site,
@@ -116,11 +130,20 @@ export class IOModuleReconciler implements Reconciler {
           target: { kind: 'IOModule', name: module, site },
           result: 'Success',
           reason: 'OutputsResumed',
-          details: { outputs: outputs.slice(0, RESUMED_MAX), ...(outputs.length > RESUMED_MAX ? { more: outputs.length - RESUMED_MAX } : {}) },
+          details: {
+            outputs: outputs.slice(0, RESUMED_MAX),
+            ...(outputs.length > RESUMED_MAX ? { more: outputs.length - RESUMED_MAX } : {}),
+            ...(isLate ? { happenedAt: at } : {}),
+            ...(times > 1 ? { times } : {}),
+          },
           correlationID: randomUUID(),
         },
       ],
     });
+    const recorded = (): void => {
+      if (this.#unrecorded.get(key) === resumed) this.#unrecorded.delete(key);
+    };
+    durable.then(recorded, () => undefined);
   }
 
   /** Layout and shared memory of a module, for the unit plans. */
@@ -136,7 +159,11 @@ export class IOModuleReconciler implements Reconciler {
 
   moduleChanged(site: string, module: string, state: ModuleState): void {
     const resource = this.#store.get(IOModule, site, module);
-    if (!resource || !isEnabled(resource.spec) || !this.#store.accepting) return;
+    if (!resource || !isEnabled(resource.spec)) return;
+    if (!this.#store.accepting) {
+      this.#keepUntold(site, module);
+      return;
+    }
     const status: IOModuleStatus = {
       ...resource.status,
       state: state.state,
@@ -148,7 +175,24 @@ export class IOModuleReconciler implements Reconciler {
       outputs: outputsStatus(resource.spec, this.#box.setting, state.outputs),
       conditions: moduleConditions(resource.spec, state, state.outputs),
     };
-    this.#store.apply({ puts: [{ kind: IOModule, site, name: module, status } as Put] });
+    const { durable } = this.#store.apply({ puts: [{ kind: IOModule, site, name: module, status } as Put] });
+    durable.catch(() => this.#keepUntold(site, module));
+  }
+
+  #keepUntold(site: string, module: string): void {
+    this.#untold.set(`${site}/${module}`, { site, module });
+  }
+
+  /** What could not be written while the storage refused: a module that was lost meanwhile would be shown as connected until it comes back. */
+  catchUp(): void {
+    if (!this.#store.accepting) return;
+    const untold = [...this.#untold.values()];
+    this.#untold.clear();
+    for (const { site, module } of untold) {
+      const state = this.#probes.moduleState(site, module);
+      if (state) this.moduleChanged(site, module, state);
+    }
+    for (const key of [...this.#unrecorded.keys()]) this.#recordResumed(key, true);
   }
 
   /** The verdict as it is at this moment (D-IO-01): a sample of the last 3 poll periods proves a connection. */
