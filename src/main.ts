@@ -337,6 +337,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     timeScale,
     exceptions,
     lostChanged: (site, module) => wakeSystem(site, signalKey(module)),
+    toldState: (site, module) => probes.moduleState(site, module)?.state,
   });
   const definitionLoop = new ReconcileLoop(definitions, clock, log, troubled);
   const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log, troubled);
@@ -395,7 +396,10 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     batchLoop.wakeAll();
     adhocLoop.wakeAll();
   });
-  probes.onModule((site, module, state) => ioModules.moduleChanged(site, module, state));
+  probes.onModule((site, module, state) => {
+    ioModules.moduleChanged(site, module, state);
+    if (!store.accepting) definitionLoop.wakeAll(); // no change of the store tells its alarms
+  });
   probes.onResumed((site, module, resumed) => ioModules.outputsResumed(site, module, resumed));
 
   // what wakes whom

@@ -17,7 +17,7 @@ import { type AlarmBook, type AlarmResource, type DefinitionResource, isAlarmOf,
 import { alarmIndex } from './alarm-index.js';
 import { isActive } from './counts.js';
 import type { ExceptionCommands } from './exception-commands.js';
-import { AlarmDefinition, type AlarmDefinitionStatus, type AlarmStatus } from './kind.js';
+import { AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmStatus } from './kind.js';
 import { addressOf, alarmPlan, isOnTag } from './plan.js';
 import { isArmed, sourceState, suppressionOf, unitsConcerned } from './sources.js';
 import { type AlarmTrigger, alarmTransition, moved } from './transitions.js';
@@ -31,6 +31,8 @@ export interface DefinitionWatchParts {
   readonly exceptions: ExceptionCommands;
   /** A control module whose tags cannot be judged any more, or can again. */
   readonly lostChanged?: (site: string, module: string) => void;
+  /** State of an I/O module as its probe has told it last; while nothing can be written the store has an older one. */
+  readonly toldState?: (site: string, ioModule: string) => string | undefined;
 }
 
 interface Edge extends Extract<UnitOutbound, { readonly type: 'alarm-edge' }> {
@@ -52,6 +54,8 @@ export class DefinitionWatch implements Reconciler {
   readonly #lost = new Set<string>();
   /** Since when the state of a source has matched, in monotonic ms. */
   readonly #matchedSinceMs = new Map<string, number>();
+  /** Definitions on states that have commanded without a record for the match that goes on. */
+  readonly #unrecorded = new Set<string>();
   readonly #edges: SlicedWork<Edge>;
 
   constructor(parts: DefinitionWatchParts) {
@@ -93,13 +97,15 @@ export class DefinitionWatch implements Reconciler {
     const { store } = this.#parts;
     const definition = store.get(AlarmDefinition, site, name);
     if (!definition) {
-      for (const known of [this.#told, this.#lost, this.#matchedSinceMs]) known.delete(`${site}/${name}`);
+      for (const known of [this.#told, this.#lost, this.#matchedSinceMs, this.#unrecorded]) known.delete(`${site}/${name}`);
       return 'settled';
     }
     const armed = isArmed(definition.spec, store, site);
-    this.#clearOthers(definition);
-    if (armed) this.#unsuppress(definition);
-    else this.#apply(definition, 'disarmed', null, this.#parts.clock.wallMs());
+    if (store.accepting) {
+      this.#clearOthers(definition);
+      if (armed) this.#unsuppress(definition);
+      else this.#apply(definition, 'disarmed', null, this.#parts.clock.wallMs());
+    }
     const outcome = isOnTag(definition.spec) ? 'settled' : this.#judgeState(definition, armed);
     this.#showStatus(definition, armed);
     if (isOnTag(definition.spec)) this.#tell(definition, armed);
@@ -112,11 +118,14 @@ export class DefinitionWatch implements Reconciler {
     const { store, clock, timeScale } = this.#parts;
     const { metadata, spec } = definition;
     const key = `${metadata.site}/${metadata.name}`;
-    const state = sourceState(spec, store, metadata.site);
-    if (!armed || state !== spec.stateValue) this.#matchedSinceMs.delete(key);
+    const state = this.#stateNow(spec, metadata.site);
+    if (!armed || state !== spec.stateValue) {
+      this.#matchedSinceMs.delete(key);
+      this.#unrecorded.delete(key);
+    }
     if (!armed || state === '') return 'settled';
     if (state !== spec.stateValue) {
-      this.#apply(definition, 'false', state, clock.wallMs());
+      if (store.accepting) this.#apply(definition, 'false', state, clock.wallMs());
       return 'settled';
     }
     const nowMs = clock.monoMs();
@@ -124,8 +133,24 @@ export class DefinitionWatch implements Reconciler {
     this.#matchedSinceMs.set(key, sinceMs);
     const leftMs = (spec.debounceSeconds * MS_PER_S) / timeScale() - (nowMs - sinceMs);
     if (leftMs > 0) return { lookAgainMs: leftMs };
-    this.#apply(definition, 'true', state, clock.wallMs());
+    if (store.accepting) {
+      this.#unrecorded.delete(key);
+      this.#apply(definition, 'true', state, clock.wallMs());
+    } else if (!this.#unrecorded.has(key) && !this.#standing(definition).some(({ status }) => isActive(status.state))) {
+      this.#unrecorded.add(key);
+      this.#commandUnrecorded(definition);
+    }
     return 'settled';
+  }
+
+  #stateNow(spec: AlarmDefinitionSpec, site: string): string {
+    const { store, toldState } = this.#parts;
+    const told = store.accepting || spec.sourceKind !== 'IOModule' ? undefined : toldState?.(site, spec.sourceName);
+    return told ?? sourceState(spec, store, site);
+  }
+
+  #commandUnrecorded({ metadata: { site, name }, spec }: DefinitionResource): void {
+    this.#parts.exceptions.giveUnrecorded(site, unitsConcerned(spec, this.#parts.store, site), spec.exceptionAction, name);
   }
 
   // ---------------------------------------------------------------- tags
@@ -148,7 +173,7 @@ export class DefinitionWatch implements Reconciler {
     const { spec } = definition;
     const armed = isArmed(spec, store, site);
     if (!store.accepting) {
-      if (edge === 'raised' && armed) this.#parts.exceptions.giveUnrecorded(site, unitsConcerned(spec, store, site), spec.exceptionAction, name);
+      if (edge === 'raised' && armed) this.#commandUnrecorded(definition);
       return;
     }
     if (edge === 'cleared') this.#apply(definition, 'false', value, atMs);
@@ -266,6 +291,7 @@ export class DefinitionWatch implements Reconciler {
 
   #showStatus({ metadata, spec }: DefinitionResource, armed: boolean): void {
     const { store } = this.#parts;
+    if (!store.accepting) return; // everything is looked at again when it accepts changes
     const definition = store.get(AlarmDefinition, metadata.site, metadata.name);
     if (!definition) return;
     const status: AlarmDefinitionStatus = {
