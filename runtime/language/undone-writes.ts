@@ -2,20 +2,12 @@
  * Writes of the running chart that the holding chart takes back and nobody gives again (decisions 2.1, 2.4): after Restart a
  * frozen step goes on where it was, so what it wrote once stays as the holding chart left it.
  */
-import type { Chart, ChartStep, ExceptionChartName } from '../vocabulary/chart.js';
-import type { Expression, Statement } from './ast.js';
-import { parseAction } from './parser.js';
-import { callsIn, ownExpressions, statementsIn } from './walk.js';
+import type { Chart, ExceptionChartName } from '../vocabulary/chart.js';
+import { type Write, writesOf } from './chart-writes.js';
 
 export interface UndoneWrite {
   readonly step: string;
   readonly message: string;
-}
-
-interface Write {
-  readonly address: string;
-  /** As text; undefined when it is computed. */
-  readonly value: string | undefined;
 }
 
 interface PhaseCharts extends Chart {
@@ -46,24 +38,6 @@ function writesBy(chart: Chart | undefined): Map<string, Write[]> {
   const found = new Map<string, Write[]>();
   for (const step of chart?.steps ?? []) for (const write of writesOf(step)) found.set(key(write.address), [...(found.get(key(write.address)) ?? []), write]);
   return found;
-}
-
-function writesOf({ actionST = '' }: ChartStep): Write[] {
-  return [...statementsIn(parseAction(actionST).statements)].flatMap(writesIn);
-}
-
-function writesIn(statement: Statement): Write[] {
-  return ownExpressions(statement)
-    .flatMap((expression) => [...callsIn(expression)])
-    .flatMap(({ callee, args }) => {
-      if (callee.toUpperCase() !== 'WRITE' || args.length < 2) return [];
-      const address = textOf(args[0].value);
-      return address === undefined ? [] : [{ address, value: textOf(args[1].value) }];
-    });
-}
-
-function textOf(expression: Expression): string | undefined {
-  return expression.kind === 'literal' ? String(expression.literal.value) : undefined;
 }
 
 /** Roles, modules and tags are named without regard to case. */

@@ -85,11 +85,14 @@ export async function command(name: string, word: Command, reason: string): Prom
 export interface PreflightCheck {
   readonly check: string;
   readonly ok: boolean;
+  readonly severity: 'error' | 'warning';
   readonly message: string;
+  readonly element: string;
+  readonly liftedBy?: { readonly action: string };
 }
 
-export async function preflight(name: string): Promise<readonly PreflightCheck[]> {
+export async function preflight(name: string, command: 'Start' | 'Restart' = 'Start'): Promise<readonly PreflightCheck[]> {
   if (!can('batch:preflight')) return [];
-  const answer = await post<{ readonly checks: readonly PreflightCheck[] }>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`, { batch: name });
+  const answer = await post<{ readonly checks: readonly PreflightCheck[] }>(`/api/v1/sites/${encodeURIComponent(site.peek())}/batches/preflight`, { batch: name, command });
   return answer.checks.filter(({ ok }) => !ok);
 }

@@ -22,12 +22,12 @@ export function departure(module: ModuleInfo | undefined, value: TagValue, targe
   return t.deviates(`${off > 0 ? '+' : ''}${numberText(off, span)}`);
 }
 
-/** Each sentence names a module: for the question before a Restart. */
-export function departuresOf(units: readonly string[]): string[] {
+/** Each sentence names a module: for the question before a Restart. @param told modules of which more is said already. */
+export function departuresOf(units: readonly string[], told: ReadonlySet<string>): string[] {
   const found: string[] = [];
   for (const module of modules.value.values()) {
     if (!units.includes(module.unit)) continue;
-    if (module.mode !== 'Automatic') found.push(t.moduleInMode(module.name.toUpperCase(), word(module.mode)));
+    if (module.mode !== 'Automatic' && !told.has(module.name)) found.push(t.moduleInMode(module.name.toUpperCase(), word(module.mode)));
     if (module.interlockBypass.active) found.push(t.bypassMarks(module.name.toUpperCase()));
   }
   for (const unit of units) {

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { command as send, type PreflightCheck, preflight } from '../data/batch.js';
 import { departuresOf } from '../data/departures.js';
+import { modules } from '../data/plant.js';
 import { config } from '../data/session.js';
 import { needsReason } from '../data/states.js';
 import type { BatchDetail, Command } from '../data/types.js';
@@ -11,6 +12,7 @@ import { ReasonField, reasonLength } from '../common/reason-field.js';
 import { t, word } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
 
+const NONE: ReadonlySet<string> = new Set();
 const GOES_ON: readonly Command[] = ['Start', 'Restart', 'Resume'];
 
 export interface CommandDialogProps {
@@ -41,7 +43,7 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
         ) : (
           <ReasonField value={reason} onInput={setReason} lengthMin={lengthMin} lengthMax={config.value?.reasonMaxLength ?? 1024} suggestions={t.commonReasons} />
         )}
-        {GOES_ON.includes(command) && <Departures units={batch.units} />}
+        {command === 'Restart' ? <RestartChecks batch={batch} /> : GOES_ON.includes(command) && <Departures units={batch.units} />}
         <div class="dialog-actions">
           <button type="button" class="button" onClick={onClose} data-testid="command-cancel">
             {t.cancel}
@@ -56,8 +58,8 @@ export function CommandDialog({ batch, command, onClose }: CommandDialogProps) {
 }
 
 /** What the batch goes on with, although the recipe does not want it so. */
-function Departures({ units }: { readonly units: readonly string[] }) {
-  const found = departuresOf(units);
+function Departures({ units, told = [], except = NONE }: { readonly units: readonly string[]; readonly told?: readonly PreflightCheck[]; readonly except?: ReadonlySet<string> }) {
+  const found = [...told.map(({ message }) => message), ...departuresOf(units, new Set([...except, ...modesOf(told)]))];
   if (found.length === 0) return null;
   return (
     <div class="warning" data-testid="departures">
@@ -70,6 +72,42 @@ function Departures({ units }: { readonly units: readonly string[] }) {
         ))}
       </ul>
     </div>
+  );
+}
+
+/** Modules whose mode is told by the gateway. */
+function modesOf(told: readonly PreflightCheck[]): string[] {
+  return told.filter(({ check }) => check === 'modes').map(({ element }) => element);
+}
+
+/** What would hold the batch again at once is told apart from what it goes on with. */
+function RestartChecks({ batch: { name, units } }: { readonly batch: BatchDetail }) {
+  const [problems, setProblems] = useState<readonly PreflightCheck[] | null>(null);
+  // whoever puts a module right while it is asked sees that
+  const modes = [...modules.value.values()].map(({ name: module, mode }) => `${module} ${mode}`).join();
+  useEffect(() => {
+    preflight(name, 'Restart').then(setProblems, () => setProblems([]));
+  }, [name, modes]);
+  if (problems === null) return <p class="hint">{t.startChecking}</p>;
+  const stops = problems.filter(({ severity }) => severity === 'error');
+  return (
+    <>
+      {stops.length > 0 && (
+        <div class="warning" data-testid="restart-stops">
+          <p>
+            <strong>{t.restartStops}</strong>
+          </p>
+          <ul>
+            {stops.map(({ message, liftedBy }) => (
+              <li key={message}>
+                {message} {liftedBy && <span class="hint">{liftedBy.action}</span>}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <Departures units={units} told={problems.filter((problem) => problem.severity === 'warning')} except={new Set(modesOf(stops))} />
+    </>
   );
 }
 

@@ -86,9 +86,18 @@ function isSame(failure: ElementFailure, before: ElementFailure | undefined): bo
   return before !== undefined && failure.rule === before.rule && failure.since === before.since;
 }
 
-/** Any of them keeps Restart from going on. */
-export function hasActiveFailure({ failure, furtherFailures = [] }: { readonly failure?: ElementFailure; readonly furtherFailures?: readonly ElementFailure[] }): boolean {
-  return failure?.active === true || furtherFailures.some(({ active }) => active);
+/** What keeps Restart from going on. */
+export function activeFailures({ failure, furtherFailures = [] }: Failures): readonly ElementFailure[] {
+  return [...(failure ? [failure] : []), ...furtherFailures].filter(({ active }) => active);
+}
+
+export function hasActiveFailure(of: Failures): boolean {
+  return activeFailures(of).length > 0;
+}
+
+interface Failures {
+  readonly failure?: ElementFailure;
+  readonly furtherFailures?: readonly ElementFailure[];
 }
 
 /** The first cause of the hold that lasts. */

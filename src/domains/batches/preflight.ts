@@ -30,6 +30,10 @@ import type { ParameterValue } from '../procedures/kind.js';
 
 const ALARM_DEFINITION = kindNamed<typeof AlarmDefinition>('AlarmDefinition');
 
+/** Of a Restart (restart-check.ts). */
+export const RESTART_CHECKS = ['command', 'modes', 'devices', 'runtime-ready'] as const;
+
+/** Of a Start. */
 export const PREFLIGHT_CHECKS = [
   'recipe-effective',
   'batch-id',
@@ -52,7 +56,7 @@ export interface LiftedBy {
 }
 
 export interface PreflightCheck {
-  readonly check: (typeof PREFLIGHT_CHECKS)[number];
+  readonly check: (typeof PREFLIGHT_CHECKS | typeof RESTART_CHECKS)[number];
   readonly ok: boolean;
   readonly severity: 'error' | 'warning';
   readonly message: string;
@@ -63,7 +67,7 @@ export interface PreflightCheck {
 }
 
 /** `severity` error where it is silent. */
-interface Blocker {
+export interface Blocker {
   readonly message: string;
   readonly element?: string;
   readonly liftedBy: LiftedBy;
@@ -89,7 +93,7 @@ export function preflight(facts: StartFacts, site: string, batch: Looked, spec: 
   return new Look(facts, site, batch, spec, recipe).result();
 }
 
-function rows(check: PreflightCheck['check'], blockers: readonly Blocker[]): PreflightCheck[] {
+export function rows(check: PreflightCheck['check'], blockers: readonly Blocker[]): PreflightCheck[] {
   if (blockers.length === 0) return [{ check, ok: true, severity: 'error', message: '', element: '' }];
   return blockers.map(({ message, element, liftedBy, severity }) => ({ check, ok: false, severity: severity ?? 'error', message, element: element ?? '', liftedBy }));
 }

@@ -16,6 +16,7 @@ import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
 import type { BatchPass } from './batch-pass.js';
 import { widened } from './clock-span.js';
 import { elementIndex } from './element-index.js';
+import { activeFailures } from './holds.js';
 import { CONTROLLER } from './element-pass.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch, type RebindCause, type RecoveredElement, type RecoveredUnit, type RecoverySummary } from './kind.js';
 import { HELD_FROM, unrecovered } from './unrecovered.js';
@@ -227,10 +228,16 @@ function gapText(from: string, to: string, gapMs: number | null): string {
 }
 
 /** The summary as it is served, with what an operator has to do now. */
-export function recoveryBody({ recovery, phase }: Pick<BatchStatus, 'recovery' | 'phase'>): Record<string, unknown> | undefined {
+export function recoveryBody(status: Pick<BatchStatus, 'recovery' | 'phase' | 'failure' | 'furtherFailures'>): Record<string, unknown> | undefined {
+  const { recovery, phase } = status;
   if (!recovery) return undefined;
   const { heldAt, leftAt, ...summary } = recovery;
   const needed = phase === 'Held' && leftAt === '';
+  const inTheWay = needed ? activeFailures(status) : [];
+  if (inTheWay.length > 0) {
+    const text = `Restart is not possible while this lasts: ${inTheWay.map(({ rule, message }) => `${rule}: ${message}`).join('; ')}. Put it right, then Restart goes on; Stop or Abort ends it`;
+    return { ...summary, heldAt, leftAt, operator: { needed, text } };
+  }
   const text = needed ? 'Restart goes on, Stop or Abort ends it' : leftAt !== '' ? `it went on or was ended at ${leftAt}` : '';
   return { ...summary, heldAt, leftAt, operator: { needed, ...(needed ? { command: 'Restart' } : {}), text } };
 }

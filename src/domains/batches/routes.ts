@@ -25,6 +25,7 @@ import { boundOf, type FactReader, factsOf } from './facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
 import { batchListing, LIST_QUERY } from './list.js';
 import { preflight } from './preflight.js';
+import { restartCheck } from './restart-check.js';
 import { asShown } from './unrecovered.js';
 
 export interface BatchRouteDeps {
@@ -192,12 +193,13 @@ export const batchRoutes = [
     path: '/api/v1/sites/{site}/batches/preflight',
     action: 'batch:preflight',
     tier: 'read',
-    body: v.lazy((input) => (typeof input === 'object' && input !== null && 'batch' in input ? v.strictObject({ batch: v.string() }) : BatchBody)) as unknown as v.GenericSchema<
-      unknown,
-      Record<string, unknown>
-    >,
+    body: v.lazy((input) =>
+      typeof input === 'object' && input !== null && 'batch' in input
+        ? v.strictObject({ batch: v.string(), command: v.optional(v.picklist(['Start', 'Restart']), 'Start') })
+        : BatchBody,
+    ) as unknown as v.GenericSchema<unknown, Record<string, unknown>>,
     reply: '{ok, checks, parameters, allocations, bindings}',
-    summary: 'What would keep a batch from starting, and who can lift it',
+    summary: 'What would keep a batch from starting, and who can lift it; of a held one with command Restart: what would hold it again',
     computes: true,
     exists: ({ site }, { store }) => void requireSite(store, site),
     handle: ({ params, body }, deps) => preflightOf(deps, params.site, body),
@@ -257,8 +259,8 @@ function withdrawal(store: Store, batch: BatchResource): Pick<Change, 'puts' | '
 /** Of a batch by its name, or of what would become one. */
 function preflightOf(deps: BatchRouteDeps, site: string, body: Record<string, unknown>) {
   if (typeof body.batch === 'string') {
-    const { metadata, spec } = requireBatch(deps.store, site, body.batch);
-    return preflight(deps, site, metadata, spec);
+    const batch = requireBatch(deps.store, site, body.batch);
+    return body.command === 'Restart' ? restartCheck(deps, batch) : preflight(deps, site, batch.metadata, batch.spec);
   }
   const spec = withRecipeDefaults(deps.store, site, decodeSpec(split(body).spec));
   return preflight(deps, site, { name: batchName(site, spec.batchID) }, spec);

@@ -1,0 +1,85 @@
+/** What is in the way of a Restart is told before it is given, and after an interruption too (decisions 3.5, 3.8; contract 3, preflight). */
+import t from 'tap';
+import { SITE, startPlant } from '../support/plant.js';
+
+const plant = await startPlant();
+t.teardown(() => plant.end());
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+type Body = any;
+
+const TEMPLATE = {
+  roles: [
+    { name: 'drain', requiredType: 'on-off-valve' },
+    { name: 'agitator', requiredType: 'motor' },
+  ],
+  steps: [
+    { name: 'open', initial: true, actionST: "WRITE('drain.cmd', TRUE);", rerunOnRestart: true },
+    { name: 'stir', actionST: "WRITE('agitator.cmd', FALSE);" },
+  ],
+  transitions: [{ from: 'open', to: 'stir', conditionST: "READ('drain.closed') AND READ('drain.opened')" }],
+};
+const phase = { name: 'open', stepLevel: 'Phase', templateKind: 'PhaseTemplate', templateRef: 'opens' };
+const procedure = {
+  chart: {
+    steps: [{ name: 'work', stepLevel: 'UnitProcedure', targetCapability: 'reactor', subChart: { steps: [{ name: 'op', stepLevel: 'Operation', subChart: { steps: [phase] } }] } }],
+  },
+};
+const mode = async (name: string, wanted: string) => t.equal((await plant.api.post(`${SITE}/mode`, { kind: 'ControlModule', name, mode: wanted })).status, 200);
+const restartCheck = async (batch: string): Promise<Body> => (await plant.api.post(`${SITE}/batches/preflight`, { batch, command: 'Restart' })).body;
+const bad = ({ checks }: Body): Body[] => checks.filter(({ ok }: Body) => !ok);
+
+t.test('contract 3: preflight of Restart names the module in Manual that holds the batch again at once, and what does so later', async (t) => {
+  const made = await plant.api.post(`${SITE}/phasetemplates`, { name: 'opens', spec: TEMPLATE });
+  t.equal(made.status, 201, made.text);
+  const recipe = await plant.api.post(`${SITE}/recipes/master`, { name: 'opens', spec: { equipmentRequirements: [{ capability: 'reactor', defaultUnit: 'rx101' }], procedure } });
+  t.equal(recipe.status, 201, recipe.text);
+  const batch = await plant.runBatch({ masterRecipeRef: 'opens' });
+  await plant.untilPhase(batch, 'opens', 'Running');
+  t.match(bad(await restartCheck(batch)), [{ check: 'command', message: /is Running/ }]);
+  t.equal((await plant.command(batch, 'Hold')).status, 200);
+  await plant.until(batch, 'Held');
+  t.match(await restartCheck(batch), { ok: true });
+  await mode('xv105', 'Manual');
+  await mode('ag101', 'Manual');
+  const told = await restartCheck(batch);
+  t.equal(told.ok, false);
+  t.match(bad(told), [
+    {
+      check: 'modes',
+      severity: 'error',
+      element: 'xv105',
+      message: /xv105 is in Manual, and phase work\/op\/open writes drain\.cmd: it is held again at once by step open/,
+      liftedBy: { tier: 'operate' },
+    },
+    { check: 'modes', severity: 'warning', element: 'ag101', message: /when it comes to step stir/ },
+  ]);
+  t.equal((await plant.command(batch, 'Restart')).status, 200);
+  const again = await plant.look('it was told truly', async () => {
+    const body = await plant.batch(batch);
+    return { done: body.phase === 'Held' && body.heldBy?.rule === 'write-mode-manual' ? body : undefined, seen: body.phase };
+  });
+  t.notOk(again.validCommands.includes('Restart'));
+  t.match(bad(await restartCheck(batch))[0], { check: 'command', message: /^write-mode-manual: .*Manual/ });
+
+  await plant.restart();
+  const { recovery } = await plant.look('the appliance is back', async () => {
+    const body = await plant.batch(batch);
+    return { done: body.recovery?.heldAt && body.failure?.active ? body : undefined, seen: JSON.stringify(body.recovery) };
+  });
+  t.match(
+    recovery.operator,
+    { needed: true, text: /^Restart is not possible while this lasts: write-mode-manual: .*Manual\. Put it right/ },
+    'decisions 3.8: and who is told what to do after an interruption is told this',
+  );
+  t.notOk('command' in recovery.operator);
+  await mode('xv105', 'Automatic');
+  const free = await plant.look('it may go on', async () => {
+    const body = await plant.batch(batch);
+    return { done: body.validCommands.includes('Restart') ? body : undefined, seen: JSON.stringify(body.failure) };
+  });
+  t.match(free.recovery.operator, { needed: true, command: 'Restart' });
+  t.match(await restartCheck(batch), { ok: true });
+  t.equal((await plant.command(batch, 'Abort')).status, 200);
+  await plant.until(batch, 'Aborted');
+});
