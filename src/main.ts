@@ -275,7 +275,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     clock,
     reasonLengthMin: settings.reasonLengthMin,
     keys: signingKeys,
-    protect: (site: string, scope: string, command: Command): number => phases.protect(site, scope, command),
+    protect: (site: string, scope: string, command: Command) => phases.protect(site, scope, command),
   };
   const {
     controller: batches,

@@ -20,6 +20,12 @@ type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 
 const SETS_GOING: readonly Command[] = ['Start', 'Restart', 'Resume', 'Reset'];
 
+/** To how many phases a command has gone, and how many take it whose runtime is not ready: they are held when it comes back. */
+export interface Protected {
+  readonly reached: number;
+  readonly away: number;
+}
+
 export class PhaseCommands {
   readonly #store: Store;
   readonly #runtimes: UnitRuntimes;
@@ -41,27 +47,30 @@ export class PhaseCommands {
   /**
    * Asks the worker of the phase, once; without a worker nothing happens, and the next look asks again. What could not be on
    * record before it happens is not set going while nothing can be written: a late order found at a start, a step that is next.
+   *
+   * @returns whether there is a worker that has it.
    */
-  command(phase: PhaseResource, command: Command, failure?: OrderFailure): void {
-    if (SETS_GOING.includes(command) && !this.#store.accepting) return;
+  command(phase: PhaseResource, command: Command, failure?: OrderFailure): boolean {
+    if (SETS_GOING.includes(command) && !this.#store.accepting) return false;
     const link = this.#runtimes.link(phase.metadata.site, phase.spec.unitRef);
-    if (!link?.ready) return;
+    if (!link?.ready) return false;
     this.#load(link, phase, command === 'Start'); // a final phase is not loaded again by itself
     this.#orders.send(link, phase.metadata.name, command, lookOf(phase), failure);
+    return true;
   }
 
   /**
    * While nothing can be written the controllers stand still, and so do their trees: what brings the plant to rest goes to the
-   * phases themselves, and the order that follows finds them there. How many were told.
+   * phases themselves, and the order that follows finds them there.
    */
-  protect(site: string, scope: string, command: Command): number {
+  protect(site: string, scope: string, command: Command): Protected {
     const root = adhocRoot(this.#store, site, scope);
     const elements = [...this.#index.phasesOf(site, scope), ...(root ? [root, ...this.#index.below(root)] : [])];
     const phases = (elements as readonly ElementResource[]).filter((element): element is PhaseResource => element.kind === Phase.kind);
     // one whose Start is on its way is still seen as Idle
     const told = phases.filter(({ metadata, spec, status }) => childTakes(command, status.state) || this.awaitsAnswer(site, spec.unitRef, metadata.name));
-    for (const phase of told) this.command(phase, command);
-    return told.length;
+    const reached = told.filter((phase) => this.command(phase, command)).length;
+    return { reached, away: told.length - reached };
   }
 
   /** A command is on its way to the phase. */

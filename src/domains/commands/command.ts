@@ -17,6 +17,7 @@ import { Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
 import { CONTROLLER } from '../batches/element-pass.js';
 import { ordered, orderOn, type PendingCommand } from '../batches/pending-command.js';
 import { hasActiveFailure } from '../batches/holds.js';
+import type { Protected } from '../batches/phase-commands.js';
 import { dryRun, type DryRunFacts, type DryRunVerdict } from '../batches/dry-run.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
@@ -49,8 +50,8 @@ export interface CommandDeps {
   readonly runtimes: UnitRuntimes;
   readonly clock: Clock;
   readonly reasonLengthMin: number;
-  /** Gives the command to the phases of a batch or ad-hoc run past its controller, which stands still while nothing can be written; how many there were. */
-  protect?(site: string, scope: string, command: Command): number;
+  /** Gives the command to the phases of a batch or ad-hoc run past its controller, which stands still while nothing can be written. */
+  protect?(site: string, scope: string, command: Command): Protected;
 }
 
 export interface CommandAnswer {
@@ -96,13 +97,18 @@ export async function sendCommand(deps: CommandDeps, site: string, body: Command
       return 'nowhere'; // without room for its record too the plant comes to rest
     });
   if (written === 'recorded') return answer;
-  const count = deps.protect(site, name, command as Command);
-  const given = `${command} was given to ${count} ${count === 1 ? 'phase' : 'phases'} of ${kind} ${name} at once; nothing can be written now`;
+  const { reached, away } = deps.protect(site, name, command as Command);
+  const missed = away === 0 ? '' : `, and not to ${phaseCount(away)} whose runtime is not ready`;
+  const given = `${command} was given to ${phaseCount(reached)} of ${kind} ${name} at once${missed}; nothing can be written now`;
   const message =
     written === 'kept'
       ? `${given}, so what is shown of it and its record follow when the storage alarm has cleared`
       : `${given}, and there is no room left to keep its record: give it again when the storage alarm has cleared`;
   return { ...answer, message, recorded: false };
+}
+
+function phaseCount(count: number): string {
+  return count === 1 ? '1 phase' : `${count} phases`;
 }
 
 /** What was there when a kept order was given may be gone when it is written: then the trail has the attempt. */

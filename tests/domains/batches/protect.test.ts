@@ -1,0 +1,87 @@
+/** Hold, Stop and Abort while nothing can be written (D-C-09, ADR 0026): who is told of them hears what they have reached. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { parse } from 'valibot';
+import { Batch } from '../../../src/domains/batches/kind.js';
+import { PhaseCommands } from '../../../src/domains/batches/phase-commands.js';
+import { sendCommand } from '../../../src/domains/commands/command.js';
+import { Phase, PhaseSpec } from '../../../src/domains/procedures/kind.js';
+import type { UnitLink, UnitRuntimes } from '../../../src/domains/units/runtimes.js';
+import { openLedger } from '../../../src/platform/ledger/ledger.js';
+import { component } from '../../../src/platform/store/audit-record.js';
+import { type Put, Store } from '../../../src/platform/store/store.js';
+import { TestClock } from '../../support/test-clock.js';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'lineside-protect-'));
+const ledger = await openLedger(dir);
+t.teardown(async () => {
+  await ledger.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+const clock = new TestClock();
+const store = new Store(ledger, clock);
+await store.open(0);
+const sent: string[] = [];
+const linkOf = (unit: string) =>
+  ({
+    site: 'north',
+    unit,
+    epoch: 1,
+    ready: unit !== 'away',
+    loadPhase: () => undefined,
+    send: (message: { type: string; phase?: string; command?: string }) => message.type === 'command' && sent.push(`${message.command} ${message.phase}`),
+  }) as unknown as UnitLink;
+const links = new Map(['here', 'away'].map((unit) => [unit, linkOf(unit)]));
+const runtimes = { link: (_site: string, unit: string) => links.get(unit), links: () => [...links.values()] } as unknown as UnitRuntimes;
+const phases = new PhaseCommands(store, runtimes);
+
+const phase = (name: string, unitRef: string, state: string): Put => {
+  const spec = parse(PhaseSpec, { batchRef: 'b-1', unitRef, stepName: name, stepPath: name });
+  return { kind: Phase, site: 'north', name, spec, status: { ...Phase.initialStatus(spec), state } } as unknown as Put;
+};
+await store.write({
+  puts: [
+    { kind: Batch, site: 'north', name: 'b-1', spec: { batchID: 'B-1' }, status: { ...Batch.initialStatus({} as never), phase: 'Running' } } as unknown as Put,
+    phase('fill', 'here', 'Running'),
+    phase('heat', 'away', 'Running'),
+    phase('drain', 'here', 'Idle'),
+  ],
+});
+
+t.test('ADR 0026: the answer counts the phases that a Hold has reached, and names those that nobody executes', async (t) => {
+  // somebody else used the next number: the ledger refuses what does not follow, as it refuses everything on a full disk
+  await ledger.commit({ puts: [], removes: [], audits: [], facts: [{ stream: 'notes/north', sequence: 1, body: {} }], nonces: [] });
+  await t.rejects(store.write({ facts: [{ stream: 'notes/north', body: () => ({}) }] }));
+  t.equal(store.accepting, false);
+  const actor = component('alarm-controller');
+  const hold = () =>
+    sendCommand(
+      { store, runtimes, clock, reasonLengthMin: 0, protect: (site, scope, command) => phases.protect(site, scope, command) },
+      'north',
+      { kind: 'Batch', name: 'b-1', command: 'Hold', reason: 'the level' } as never,
+      {
+        actor,
+        correlationID: 'c',
+        audit: (entry) =>
+          ({
+            site: 'north',
+            action: 'Command',
+            category: 'command',
+            target: { kind: 'Batch', name: 'b-1', site: 'north' },
+            result: 'Accepted',
+            actor,
+            correlationID: 'c',
+            ...entry,
+          }) as never,
+      },
+    );
+  const { message, recorded } = await hold();
+  t.equal(recorded, false);
+  t.match(message, /^Hold was given to 1 phase of Batch b-1 at once, and not to 1 phase whose runtime is not ready; nothing can be written now/);
+  t.same(sent, ['Hold fill']);
+  links.set('away', { ...linkOf('away'), ready: true } as UnitLink);
+  t.match((await hold()).message, /^Hold was given to 2 phases of Batch b-1 at once; nothing/);
+  t.same(sent, ['Hold fill', 'Hold heat'], 'each is asked once');
+});
