@@ -6,9 +6,11 @@ import { parseTimeText } from '../../../runtime/language/time-text.js';
 import { type DataType, tagType, type Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import type { Clock } from '../../platform/base/clock.js';
+import { Stopwatch } from '../../platform/base/elapsed.js';
 import { guarded } from '../../platform/base/guarded.js';
 import { type History, openHistory } from '../../platform/history/history.js';
 import { type SampledTag, Sampler, type SampleReading, type SampleSource } from '../../platform/history/sampler.js';
+import type { Gap } from '../../platform/history/words.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch } from '../batches/kind.js';
 import { Unit } from '../plant/kind.js';
@@ -105,19 +107,19 @@ export interface RecordedUnits {
 export function recordTags(deps: { readonly history: History; readonly runtimes: RecordedUnits; readonly clock: Clock; readonly intervalMinMs: number }): () => void {
   const { history, runtimes, clock } = deps;
   const sampler = new Sampler(history, clock, deps.intervalMinMs);
-  const downSince = new Map<RecordedUnit, number>();
+  const downSince = new Map<RecordedUnit, { readonly fromMs: number; readonly since: Stopwatch }>();
   for (const link of runtimes.links()) if (link.ready) sampler.place(sourceOf(link));
   runtimes.onChange((link, what) => {
     if (what === 'down') {
       sampler.remove(link.site, link.unit);
-      downSince.set(link, clock.wallMs());
+      downSince.set(link, { fromMs: clock.wallMs(), since: new Stopwatch(clock) });
       return;
     }
     sampler.place(sourceOf(link));
-    const fromMs = downSince.get(link);
-    if (fromMs === undefined) return;
+    const down = downSince.get(link);
+    if (down === undefined) return;
     downSince.delete(link);
-    history.recordGap({ site: link.site, unit: link.unit, address: '', fromMs, toMs: clock.wallMs(), cause: 'RuntimeRestart', bounds: 'Containing' });
+    history.recordGap({ site: link.site, unit: link.unit, address: '', ...gapOf(down, clock.wallMs()), cause: 'RuntimeRestart' });
   });
   let cancel = (): void => undefined;
   const pass = (): void => {
@@ -126,6 +128,19 @@ export function recordTags(deps: { readonly history: History; readonly runtimes:
   };
   cancel = clock.after(PASS_MS, pass);
   return () => cancel();
+}
+
+/** What a time server does to a clock that is right is less. */
+const CLOCK_SET_MS = 1000;
+
+/**
+ * A gap is as long as it took. Where the clock was set meanwhile it is told in the clock of before: between what both clocks said
+ * other samples lie, and those that come by the new clock may run into it.
+ */
+function gapOf({ fromMs, since }: { readonly fromMs: number; readonly since: Stopwatch }, nowMs: number): Pick<Gap, 'fromMs' | 'toMs' | 'bounds'> {
+  const dueMs = fromMs + since.elapsedMs;
+  const isSet = Math.abs(nowMs - dueMs) > CLOCK_SET_MS;
+  return isSet ? { fromMs, toMs: Math.round(dueMs), bounds: 'Overlapping' } : { fromMs, toMs: Math.max(fromMs, nowMs), bounds: 'Containing' };
 }
 
 function sourceOf(link: RecordedUnit): SampleSource {

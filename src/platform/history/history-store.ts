@@ -294,14 +294,23 @@ export class HistoryStore {
     this.commit();
   }
 
-  /** Newest sample of each unit before this start: the first new one ends a declared gap. */
+  /** The last sample that was taken of each unit before this start, by its number: the first new one ends a declared gap. */
   #rememberUnits(): void {
-    for (const { tag, lastTs } of this.tags.values()) {
+    const newest = new Map<string, { readonly number: number; readonly state: TagState }>();
+    for (const state of this.tags.values()) {
+      const { tag, block, lastTs, persisted } = state;
       const unit = `${tag.site}/${tag.unit}`;
-      if (lastTs !== null && lastTs > (this.#lastOfUnit.get(unit) ?? 0)) this.#lastOfUnit.set(unit, lastTs);
+      const number = block.count > 0 ? block.lastNumber : persisted;
+      if (lastTs !== null && number > (newest.get(unit)?.number ?? -1)) newest.set(unit, { number, state });
     }
+    for (const [unit, { state }] of newest) this.#lastOfUnit.set(unit, this.#lastTaken(state));
     if (this.#aside) return; // all of it is a gap already
     for (const { site, unit, sinceMs } of this.#start.units ?? []) if (!this.#lastOfUnit.has(`${site}/${unit}`)) this.#lastOfUnit.set(`${site}/${unit}`, sinceMs);
+  }
+
+  /** Time of the sample that was taken last: of another the time may be later, when the clock was set back. */
+  #lastTaken({ tag, block, lastTs }: TagState): number {
+    return block.count > 0 ? block.t1 : ((this.#sql.newestOfTag.get(tag.id) as number | undefined) ?? (lastTs as number));
   }
 
   #takeTag(tag: KnownTag, scaling: Scaling | undefined): void {
@@ -349,7 +358,9 @@ export class HistoryStore {
     const lastMs = this.#lastOfUnit.get(unit);
     if (lastMs === undefined) return;
     this.#lastOfUnit.delete(unit);
-    if (atMs > lastMs) this.#gaps.push({ site: tag.site, unit: tag.unit, address: '', fromMs: lastMs, toMs: atMs, cause: 'RuntimeRestart', bounds: 'Containing' });
+    // set back in between: it began there, and how long it took nobody knows here
+    const rest = atMs > lastMs ? ({ toMs: atMs, bounds: 'Containing' } as const) : ({ toMs: lastMs, bounds: 'Overlapping' } as const);
+    this.#gaps.push({ site: tag.site, unit: tag.unit, address: '', fromMs: lastMs, cause: 'RuntimeRestart', ...rest });
   }
 
   #close(state: TagState): void {
@@ -458,6 +469,7 @@ function prepareAll(database: Database.Database) {
     ),
     trimTag: database.prepare('UPDATE tags SET firstTs = ?, lastTs = ?, samples = ? WHERE id = ?'),
     oldestBlock: database.prepare('SELECT MIN(t0) FROM blocks').pluck(),
+    newestOfTag: database.prepare('SELECT t1 FROM blocks WHERE tag = ? ORDER BY rowid DESC LIMIT 1').pluck(),
     firstOfTag: database.prepare('SELECT MIN(t0) FROM blocks WHERE tag = ?').pluck(),
     pruneBlocks: database.prepare('DELETE FROM blocks WHERE rowid IN (SELECT rowid FROM blocks WHERE t0 < ? LIMIT ?) RETURNING tag, n'),
     pruneEvents: database.prepare('DELETE FROM events WHERE at < ?'),

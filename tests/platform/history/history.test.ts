@@ -219,7 +219,7 @@ t.test('8.9: a restart keeps every sample, and the time in between is a declared
   const dir = folder(t);
   const before = await openHistory(dir, OPTIONS);
   ramp(before, tagOf('a.pv'), 1000);
-  before.push(before.tag(tagOf('s.x', { dataType: 'String' })), 0, T0, before.text('first'));
+  before.push(before.tag(tagOf('s.x', { dataType: 'String' })), 0, T0 + 999_000, before.text('first'));
   await before.close();
   const history = await open(t, dir);
   t.equal((await history.status()).samples, 1001);
@@ -430,6 +430,25 @@ t.test('decisions 3.8: a unit that was killed before its first samples were on d
   store.commit();
   t.match(store.database.prepare('SELECT unit, from_at, to_at, cause, bounds FROM gaps').all(), [
     { unit: 'u1', from_at: T0 - 5000, to_at: T0 + 1000, cause: 'RuntimeRestart', bounds: 'Containing' },
+  ]);
+});
+
+t.test('D-C-07: over a restart the gap begins with the sample that was taken last, whatever clocks of earlier runs said, and is never lost', async (t) => {
+  const dataDir = folder(t);
+  const clock = new TwoClocks();
+  for (const atMs of [T0, T0 + 400 * DAY, T0 + 60_000, T0 + 120_000, T0 - 3_600_000]) {
+    const store = storeWith(t, dataDir, clock);
+    sample(store, atMs);
+    sample(store, atMs + 1000);
+    store.commit();
+    store.close();
+  }
+  const store = storeWith(t, dataDir, clock);
+  t.match(store.database.prepare('SELECT from_at, to_at, bounds FROM gaps ORDER BY id').all(), [
+    { from_at: T0 + 1000, to_at: T0 + 400 * DAY, bounds: 'Containing' },
+    { from_at: T0 + 400 * DAY + 1000, to_at: T0 + 400 * DAY + 1000, bounds: 'Overlapping' },
+    { from_at: T0 + 61_000, to_at: T0 + 120_000, bounds: 'Containing' },
+    { from_at: T0 + 121_000, to_at: T0 + 121_000, bounds: 'Overlapping' },
   ]);
 });
 
