@@ -90,8 +90,9 @@ export class LocalProbes {
     return image;
   }
 
+  /** The last word on a module that is served; what was said of one that is disabled or removed since is over. */
   moduleState(site: string, module: string): ModuleState | undefined {
-    return this.#states.get(`${site}/${module}`);
+    return this.probeOf(site, module) === '' ? undefined : this.#states.get(`${site}/${module}`);
   }
 
   /** All modules of one probe; an empty list stops it. */
@@ -113,6 +114,7 @@ export class LocalProbes {
       this.#probes.set(probe, running);
     }
     running.load({ probe, revision: running.nextRevision(), timeScale: this.#timeScale, modules, ...this.#settings });
+    for (const key of this.#states.keys()) if (key.startsWith(`${site}/`) && this.probeOf(site, key.slice(site.length + 1)) === '') this.#states.delete(key);
     if (modules.length === 0) {
       this.#probes.delete(probe);
       const ended = Promise.all([this.#ending.get(probe), running.stop()]).then(() => {

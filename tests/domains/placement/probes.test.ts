@@ -79,6 +79,9 @@ t.test('what one module of a probe throws where nobody catches it is told, and t
   t.same(told.sort(), ['event of an I/O probe: Error: rejected by a promise', 'event of an I/O probe: Error: thrown by an event']);
   t.same(probes.threads(), [{ probe: `north/${SHARED_PROBE}`, state: 'serves' }]);
   t.equal((await probes.read('north', 'io', ['a']))?.length, 1, 'it answers');
+  await eventually('it has told of its module', async () => probes.moduleState('north', 'io')?.state === 'Connected', 20_000);
+  probes.run('north', SHARED_PROBE, []);
+  t.equal(probes.moduleState('north', 'io'), undefined, 'of a module that nobody serves any more nothing is known');
 });
 
 t.test('a module that is switched off and on again is served by one thread at a time', async (t) => {
