@@ -18,7 +18,7 @@ import { alarmIndex } from './alarm-index.js';
 import { isActive } from './counts.js';
 import type { ExceptionCommands } from './exception-commands.js';
 import { AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmStatus } from './kind.js';
-import { addressOf, alarmPlan, isOnTag } from './plan.js';
+import { addressOf, alarmPlan, isKnownCondition, isOnTag } from './plan.js';
 import { isArmed, sourceState, suppressionOf, unitsConcerned } from './sources.js';
 import { type AlarmTrigger, alarmTransition, moved } from './transitions.js';
 
@@ -71,7 +71,7 @@ export class DefinitionWatch implements Reconciler {
   /** Whether the alarms of the definition can come and go now. */
   isEvaluable(site: string, definition: string): boolean {
     const found = this.#parts.store.get(AlarmDefinition, site, definition);
-    if (!found) return false;
+    if (!found || !isKnownCondition(found.spec)) return false;
     if (!isOnTag(found.spec)) return sourceState(found.spec, this.#parts.store, site) !== '';
     const link = this.#linkOf(found);
     const tag = link?.tags[link.tagIndex(addressOf(found.spec))];

@@ -13,7 +13,7 @@ import type { Store } from '../../platform/store/store.js';
 import { AlarmReplay } from './alarm-replay.js';
 import { type GateHistory, gateHistory, openMs } from './gate-history.js';
 import { AlarmDefinition, AlarmDefinitionSpec } from './kind.js';
-import { addressOf, alarmPlan, isOnTag, type TagDefinition } from './plan.js';
+import { addressOf, alarmPlan, isKnownCondition, isOnTag, type TagDefinition } from './plan.js';
 import { admitDefinition } from './rules.js';
 
 export interface WhatIfDeps {
@@ -112,6 +112,7 @@ function gateWords({ armingGate }: AlarmDefinitionSpec, gate: GateHistory | unde
 
 /** @throws Refusal for a definition whose condition the scan does not evaluate. */
 function onTag(spec: AlarmDefinitionSpec): TagDefinition {
+  if (!isKnownCondition(spec)) throw invalid('invalid_field', 'conditionType', `${spec.conditionType} is no condition; give the definition one that is`);
   if (!isOnTag(spec)) throw invalid('invalid_field', 'conditionType', 'the definition watches a state; only conditions on tags have samples to replay');
   return spec;
 }

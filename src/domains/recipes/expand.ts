@@ -5,8 +5,10 @@
  */
 import type { ProceduralChart, ProceduralStep, StepLevel, TemplateKind } from '../../../runtime/vocabulary/chart.js';
 import type { StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
 import type { PhaseTemplateSpec } from '../procedures/kind.js';
-import { OPERATION_TEMPLATE, PHASE_TEMPLATE, PROCEDURE_TEMPLATE, UNIT_PROCEDURE_TEMPLATE } from '../procedures/rules.js';
+import { PHASE_TEMPLATE } from '../procedures/rules.js';
+import { templateNamed } from './used-templates.js';
 
 /** Templates by kind and name, as the store has them or as a control recipe froze them. */
 export interface Templates {
@@ -15,10 +17,9 @@ export interface Templates {
 }
 
 export function templatesOf(read: StoreReader, site: string): Templates {
-  const kinds = { OperationTemplate: OPERATION_TEMPLATE, UnitProcedureTemplate: UNIT_PROCEDURE_TEMPLATE, ProcedureTemplate: PROCEDURE_TEMPLATE } as const;
   return {
     phase: (name) => read.get(PHASE_TEMPLATE, site, name)?.spec,
-    chart: (kind, name) => read.get<{ chart: ProceduralChart }, unknown>(kinds[kind] as never, site, name)?.spec.chart,
+    chart: (kind, name) => (templateNamed(read, site, kind, name) as Resource<{ chart?: ProceduralChart }> | undefined)?.spec.chart,
   };
 }
 

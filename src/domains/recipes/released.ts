@@ -8,7 +8,7 @@ import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { MasterRecipeSpec, MasterRecipeStatus, RecipeRevisionSpec } from './kind.js';
 import { diff, RECIPE_REVISION, revisionName, summarise } from './revisions.js';
-import { TEMPLATE_KINDS, usedTemplates } from './used-templates.js';
+import { templateNamed, usedTemplates } from './used-templates.js';
 
 export interface ReleasedTemplate {
   readonly kind: string;
@@ -76,7 +76,7 @@ export function releasedView(read: StoreReader, recipe: RecipeResource, released
 export function templateChanges(read: StoreReader, recipe: RecipeResource): TemplateChange[] {
   const { site } = recipe.metadata;
   return (releasedTemplates(read, recipe) ?? []).flatMap(({ kind, name, digest, spec }): TemplateChange[] => {
-    const present = read.get(TEMPLATE_KINDS[kind as keyof typeof TEMPLATE_KINDS] as Kind, site, name);
+    const present = templateNamed(read, site, kind, name);
     const now = present ? canonicalDigest(present.spec) : '';
     if (now === digest) return [];
     const by = recipe.status.templateEdits?.findLast((edit) => edit.kind === kind && edit.name === name)?.by ?? '';
@@ -90,5 +90,5 @@ export function changeWords({ kind, name, by, at, differences }: TemplateChange)
 }
 
 function specOf(read: StoreReader, site: string, kind: string, name: string): unknown {
-  return read.get(TEMPLATE_KINDS[kind as keyof typeof TEMPLATE_KINDS] as Kind, site, name)?.spec;
+  return templateNamed(read, site, kind, name)?.spec;
 }

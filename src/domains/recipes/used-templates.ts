@@ -1,7 +1,8 @@
 /** The templates that the steps of a recipe stand for, each with the digest of its content: what a revision rested on. */
 import type { ProceduralChart, ProceduralStep } from '../../../runtime/vocabulary/chart.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
-import type { StoreReader } from '../../platform/store/kind.js';
+import type { Kind, StoreReader } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
 import { OPERATION_TEMPLATE, PHASE_TEMPLATE, PROCEDURE_TEMPLATE, UNIT_PROCEDURE_TEMPLATE } from '../procedures/rules.js';
 
 export interface UsedTemplate {
@@ -17,7 +18,7 @@ interface TemplateSpec {
   readonly parameters?: readonly { readonly name: string; readonly unit: string }[];
 }
 
-export const TEMPLATE_KINDS = {
+const TEMPLATE_KINDS = {
   PhaseTemplate: PHASE_TEMPLATE,
   OperationTemplate: OPERATION_TEMPLATE,
   UnitProcedureTemplate: UNIT_PROCEDURE_TEMPLATE,
@@ -50,5 +51,10 @@ export function parameterUnit(read: StoreReader, site: string, step: ProceduralS
 }
 
 function templateOf(read: StoreReader, site: string, { templateKind, templateRef }: ProceduralStep): TemplateSpec | undefined {
-  return templateKind && templateRef ? (read.get(TEMPLATE_KINDS[templateKind] as typeof PHASE_TEMPLATE, site, templateRef)?.spec as TemplateSpec | undefined) : undefined;
+  return templateKind && templateRef ? (templateNamed(read, site, templateKind, templateRef)?.spec as TemplateSpec | undefined) : undefined;
+}
+
+/** The kind is a word that was stored: one that is no kind of template (D-C-02) has none. */
+export function templateNamed(read: StoreReader, site: string, kind: string, name: string): Resource | undefined {
+  return Object.hasOwn(TEMPLATE_KINDS, kind) ? read.get(TEMPLATE_KINDS[kind as keyof typeof TEMPLATE_KINDS] as Kind, site, name) : undefined;
 }
