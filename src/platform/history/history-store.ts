@@ -136,8 +136,7 @@ export class HistoryStore {
     this.#readTags();
     this.#replay();
     this.#rememberUnits();
-    const newest = Math.max(...[...this.tags.values()].map(({ lastTs }) => lastTs ?? Number.NEGATIVE_INFINITY), Number.NEGATIVE_INFINITY);
-    this.#time = new RetentionTime(clock, Number.isFinite(newest) ? newest : null);
+    this.#time = new RetentionTime(clock, this.#newestMs());
   }
 
   get opened(): HistoryOpened {
@@ -165,7 +164,7 @@ export class HistoryStore {
         return this.#takeTag(message.tag, message.scaling);
       case 'text':
         this.texts.set(message.id, message.text);
-        this.#newTexts.push([message.id, message.text, Math.round(this.#time.nowMs)]);
+        this.#newTexts.push([message.id, message.text, Math.round(this.#time.latestMs)]);
         return;
       case 'event':
         this.#events.push(message.event);
@@ -292,6 +291,13 @@ export class HistoryStore {
     });
     this.#journal.startAt(Math.max(highest + 1, this.#journal.next));
     this.commit();
+  }
+
+  /** Of what was recorded before this start; null when nothing was. */
+  #newestMs(): number | null {
+    let newest = (this.#sql.lastEvent.get() as number | undefined) ?? null;
+    for (const { lastTs } of this.tags.values()) if (lastTs !== null && lastTs > (newest ?? Number.NEGATIVE_INFINITY)) newest = lastTs;
+    return newest;
   }
 
   /** The last sample that was taken of each unit before this start, by its number: the first new one ends a declared gap. */
@@ -458,6 +464,7 @@ function prepareAll(database: Database.Database) {
     commit: database.prepare('COMMIT'),
     tags: database.prepare('SELECT id, site, unit, address, tag, dataType, firstTs, lastTs, samples, persisted FROM tags'),
     texts: database.prepare('SELECT id, text FROM texts'),
+    lastEvent: database.prepare('SELECT at FROM events ORDER BY id DESC LIMIT 1').pluck(),
     lastText: database.prepare('SELECT COALESCE(MAX(id), 0) FROM texts').pluck(),
     putTag: database.prepare('INSERT INTO tags (id, site, unit, address, tag, dataType) VALUES (?, ?, ?, ?, ?, ?)'),
     putText: database.prepare('INSERT INTO texts (id, text, at) VALUES (?, ?, ?)'),
@@ -474,6 +481,7 @@ function prepareAll(database: Database.Database) {
     pruneBlocks: database.prepare('DELETE FROM blocks WHERE rowid IN (SELECT rowid FROM blocks WHERE t0 < ? LIMIT ?) RETURNING tag, n'),
     pruneEvents: database.prepare('DELETE FROM events WHERE at < ?'),
     pruneGaps: database.prepare('DELETE FROM gaps WHERE to_at < ?'),
-    pruneTexts: database.prepare('DELETE FROM texts WHERE at < ? RETURNING id').pluck(),
+    // the last one stays: numbers are counted on from it, and one that is given twice would change what old samples say
+    pruneTexts: database.prepare('DELETE FROM texts WHERE at < ? AND id < (SELECT MAX(id) FROM texts) RETURNING id').pluck(),
   };
 }

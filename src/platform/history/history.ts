@@ -166,15 +166,18 @@ export class History {
   text(text: string): number {
     const known = this.#textsSince.elapsedMs < TEXT_LIFE_MS ? this.#texts.get(text) : undefined;
     if (known !== undefined) return known;
-    if (this.#texts.size >= TEXTS_MAX || this.#textsSince.elapsedMs >= TEXT_LIFE_MS) {
-      this.#texts.clear();
-      this.#textsSince.restart();
-    }
+    if (this.#texts.size >= TEXTS_MAX || this.#textsSince.elapsedMs >= TEXT_LIFE_MS) this.renumberTexts();
     const id = this.#nextTextId;
     this.#nextTextId += 1;
     this.#texts.set(text, id);
     this.#tell({ type: 'text', id, text });
     return id;
+  }
+
+  /** Every text gets a new number when it comes again. After a jump of the wall clock too: its old one is dated before the jump, and samples are not. */
+  renumberTexts(): void {
+    this.#texts.clear();
+    this.#textsSince.restart();
   }
 
   /** A state change as decisions 8.9 serves it: `{site, ts, kind, name, unit, from, to, cause, actor, batchID}`. */

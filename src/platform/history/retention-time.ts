@@ -1,7 +1,7 @@
 /**
  * The instant that retention counts from. What a clock says that was set forth would forget everything at once, so it is believed
  * only as far as time has elapsed since the newest record of before this start (D-C-07). After a long time off it lags behind
- * by that time, until the next start: more is kept, never less.
+ * by that time, until the next start: more is kept, never less. What is dated for it takes the later of the two.
  */
 import type { Clock } from '../base/clock.js';
 import { Stopwatch } from '../base/elapsed.js';
@@ -20,5 +20,10 @@ export class RetentionTime {
 
   get nowMs(): number {
     return Math.min(this.#clock.wallMs(), this.#fromMs + this.#run.elapsedMs);
+  }
+
+  /** No sample of this moment has a later time, so what is dated with it is forgotten after the samples, never before. */
+  get latestMs(): number {
+    return Math.max(this.#clock.wallMs(), this.#fromMs + this.#run.elapsedMs);
   }
 }

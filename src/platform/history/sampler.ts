@@ -53,14 +53,14 @@ interface Watched {
 }
 
 export class Sampler {
-  readonly #history: Pick<History, 'tag' | 'push' | 'text' | 'recordGap'>;
+  readonly #history: Pick<History, 'tag' | 'push' | 'text' | 'renumberTexts' | 'recordGap'>;
   readonly #clock: Clock;
   readonly #minIntervalMs: number;
   readonly #watched = new Map<string, Watched>();
   #lastWallMs: number;
   #lastMonoMs: number;
 
-  constructor(history: Pick<History, 'tag' | 'push' | 'text' | 'recordGap'>, clock: Clock, minIntervalMs: number) {
+  constructor(history: Pick<History, 'tag' | 'push' | 'text' | 'renumberTexts' | 'recordGap'>, clock: Clock, minIntervalMs: number) {
     this.#history = history;
     this.#clock = clock;
     this.#minIntervalMs = minIntervalMs;
@@ -130,6 +130,7 @@ export class Sampler {
     this.#lastWallMs = wallMs;
     this.#lastMonoMs = monoMs;
     if (Math.abs(jumpMs) < CLOCK_JUMP_MS) return;
+    this.#history.renumberTexts();
     for (const { source, wallMs: recorded } of this.#watched.values()) {
       recorded.fill(0); // times before the jump say nothing about times after it
       const [fromMs, toMs] = jumpMs > 0 ? [beforeMs, wallMs] : [wallMs, beforeMs];

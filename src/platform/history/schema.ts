@@ -16,9 +16,9 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX events_at ON events (list, at);
    CREATE TABLE gaps (id INTEGER PRIMARY KEY, from_at INTEGER NOT NULL, to_at INTEGER NOT NULL, site TEXT NOT NULL, unit TEXT NOT NULL, address TEXT NOT NULL, cause TEXT NOT NULL, bounds TEXT NOT NULL);
    CREATE INDEX gaps_at ON gaps (from_at);`,
-  // when a text was given its number: with what was recorded then it is forgotten
+  // when a text was given its number: with what was recorded then it is forgotten; those of before with the newest sample, whatever the clock says
   `ALTER TABLE texts ADD COLUMN at INTEGER;
-   UPDATE texts SET at = 1000 * CAST(strftime('%s', 'now') AS INTEGER);`,
+   UPDATE texts SET at = MAX(1000 * CAST(strftime('%s', 'now') AS INTEGER), (SELECT COALESCE(MAX(lastTs), 0) FROM tags));`,
 ];
 
 /** The file is good, and not for this version to touch. */

@@ -421,6 +421,47 @@ t.test('8.9: texts are forgotten with the samples of their time', async (t) => {
   t.same(store.database.prepare('SELECT text FROM texts').pluck().all(), ['new']);
 });
 
+t.test('8.9: a text outlives every sample that has its number, also after a long time off and when all texts before it are gone', async (t) => {
+  const dataDir = folder(t);
+  const clock = new TwoClocks();
+  const pass = (days: number, isOff = false): void => {
+    clock.wall += days * DAY;
+    if (!isOff) clock.mono += days * DAY;
+  };
+  const first = storeWith(t, dataDir, clock);
+  sample(first, clock.wall);
+  first.close();
+  pass(30, true);
+  const second = storeWith(t, dataDir, clock);
+  second.take({ type: 'text', id: 1, text: 'mixed' });
+  sample(second, clock.wall);
+  second.close();
+  pass(5);
+  const third = storeWith(t, dataDir, clock);
+  sample(third, clock.wall);
+  third.maintain();
+  third.close();
+  const fourth = storeWith(t, dataDir, clock);
+  fourth.maintain();
+  t.same([...fourth.texts.values()], ['mixed'], 'its sample is five days old, and samples are kept for ten');
+  pass(20);
+  fourth.maintain();
+  fourth.close();
+  t.equal(storeWith(t, dataDir, clock).opened.nextTextId, 2, 'no number is given twice: a sample would be read with the text of another');
+});
+
+t.test('D-C-07: a history of events alone is not forgotten by a clock that was set forth', async (t) => {
+  const dataDir = folder(t);
+  const clock = new TwoClocks();
+  const first = storeWith(t, dataDir, clock);
+  first.take({ type: 'event', event: { list: 'states', atMs: T0, site: 'north', unit: 'u1', body: {} } });
+  first.close();
+  clock.wall += 10 * 365 * DAY;
+  const second = storeWith(t, dataDir, clock);
+  second.maintain();
+  t.equal(countOf(second, 'events'), 1);
+});
+
 t.test('decisions 3.8: a unit that was killed before its first samples were on disk has a gap from its beginning', async (t) => {
   const dataDir = folder(t);
   const clock = new TwoClocks();

@@ -32,6 +32,7 @@ class Bench implements SampleSource, Clock {
           return true;
         },
         text: (text) => this.texts.push(text),
+        renumberTexts: () => void this.texts.push('(renumbered)'),
         recordGap: (gap) => void this.gaps.push(gap),
       },
       this,
@@ -152,6 +153,7 @@ t.test('8.9, G5: a jump of the wall clock is a declared gap and changes no inter
     { unit: 'u1', cause: 'ClockJump', bounds: 'Overlapping' },
   ]);
   t.ok(bench.gaps.every((gap) => gap.fromMs < gap.toMs));
+  t.same(bench.texts, ['(renumbered)', '(renumbered)'], 'a text is dated when it gets its number, and forgotten with the samples of that time');
 });
 
 t.test('8.9: a new plan of the unit keeps what is known of a tag; a removed unit is not sampled', async (t) => {
