@@ -422,7 +422,9 @@ export class StateWriter {
       this.#seals.write(this.#index.end);
       this.#sql.commit.run();
       this.#seals.committed();
-      if (forgotten.length < PRUNE_ROWS) this.#nonceMarks = this.#nonceMarks.filter(({ id }) => id > upTo); // an empty table counts from 1 again
+      if (this.#sql.lastNonce.get() === null)
+        this.#nonceMarks = []; // an empty table counts from 1 again
+      else if (forgotten.length < PRUNE_ROWS) this.#nonceMarks = this.#nonceMarks.filter(({ id }) => id > upTo);
     } catch {
       this.#rollback(); // a full disk: nothing is lost by keeping them
     }

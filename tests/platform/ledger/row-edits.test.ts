@@ -63,6 +63,10 @@ function filled(): string {
   return dir;
 }
 
+/** Groups of nonces that one moment of rest forgets (state-writer.ts). */
+const FORGOTTEN_AT_ONCE = 500;
+const WINDOW_MS = 20;
+
 const clean = filled();
 const stateOf = (dir: string): string => path.join(dir, 'state.db');
 t.test('what was not edited is found to be whole, also after another start', async (t) => {
@@ -80,6 +84,24 @@ t.test('what was not edited is found to be whole, also after another start', asy
     commit(writer, transaction({ puts: [resource('Unit', 'north', 'unit-0', version)], removes: [{ kind: 'Unit', site: 'north', name: 'unit-1' }] }));
   });
   t.same(await verified(dir), { ok: true, chain: [], archives: [], rows: [] });
+});
+
+t.test('D-NONCE-01: nonces that follow a table which was forgotten in whole stay for their window, however many there were', async (t) => {
+  const dir = copyOf(t, clean);
+  withWriter(dir, (writer) => {
+    const groups = (): number => writer.load(WINDOW_MS).nonces.length;
+    const admit = (hash: string): void => commit(writer, transaction({ nonces: [{ hash: hash.padEnd(64, '0'), atMs: 1_000_000 }] }));
+    writer.load(WINDOW_MS);
+    for (let group = 3; group < FORGOTTEN_AT_ONCE; group += 1) admit(`b${group}`);
+    writer.rest();
+    const started = new Stopwatch(systemClock);
+    while (started.elapsedMs < WINDOW_MS + 1);
+    writer.rest();
+    t.equal(groups(), 0, 'all are forgotten at once');
+    admit('fresh');
+    writer.rest();
+    t.equal(groups(), 1, 'the new one is not');
+  });
 });
 
 const first = new Database(stateOf(clean), { readonly: true });
