@@ -17,6 +17,8 @@ import type { Aggregate, HistoryFilter, Span, TagFilter, TagValuesFilter } from 
 /** Blocks per statement: few for the newest values, many for a long range. */
 const FIRST_READ_BLOCKS = 2;
 const NEXT_READ_BLOCKS = 64;
+/** Tags of a list that are counted in one go: some 100 ms of years of them. */
+const COUNTED_TAGS = 4;
 
 interface BlockRow extends Summary {
   readonly t0: number;
@@ -54,7 +56,8 @@ export class HistoryReader {
   readonly #qualityWords: readonly string[];
   readonly #blocksDown: Database.Statement;
   readonly #blocksUp: Database.Statement;
-  readonly #blocksWithin: Database.Statement;
+  readonly #samplesBegun: Database.Statement;
+  readonly #samplesStored: Database.Statement;
   readonly #statements = new Map<string, Database.Statement>();
 
   constructor(store: HistoryStore, qualityWords: readonly string[]) {
@@ -62,7 +65,8 @@ export class HistoryReader {
     this.#qualityWords = qualityWords;
     const columns = 't0, t1, n, good, min, max, sum, first, last, data';
     this.#blocksDown = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 <= ? ORDER BY t0 DESC LIMIT ? OFFSET ?`);
-    this.#blocksWithin = store.database.prepare('SELECT coalesce(sum(n), 0) AS samples, min(t0) AS firstTs, max(t1) AS lastTs FROM blocks WHERE tag = ? AND t0 >= ? AND t1 <= ?');
+    this.#samplesBegun = store.database.prepare('SELECT COALESCE(SUM(n), 0) FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ?').pluck();
+    this.#samplesStored = store.database.prepare('SELECT samples FROM tags WHERE id = ?').pluck();
     this.#blocksUp = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 >= ? ORDER BY t0 LIMIT ? OFFSET ?`);
   }
 
@@ -87,18 +91,28 @@ export class HistoryReader {
     );
   }
 
-  tagsDistinct(filter: TagFilter): string {
-    const offset = filter.beyond?.[0] ?? 0;
-    const chosen = this.#chosen(filter)
-      .flatMap((state) => {
-        const within = this.#extentOf(state, filter);
-        return within ? [{ tag: state.tag, ...within }] : [];
-      })
-      .sort((a, b) => compare(`${a.tag.site}/${a.tag.unit}/${a.tag.address}`, `${b.tag.site}/${b.tag.unit}/${b.tag.address}`));
-    const items = chosen
-      .slice(offset, offset + filter.limit + 1)
-      .map(({ tag: { id: _id, ...tag }, firstTs, lastTs, samples }) => JSON.stringify({ ...tag, firstTs: iso(firstTs), lastTs: iso(lastTs), samples }));
-    return pageText(items, filter.limit, () => encodeCursor('distinct', offset + filter.limit));
+  /**
+   * Counting a long range takes some ms a tag, and the thread has the ring to empty meanwhile: only what the page shows is
+   * looked at, and `pause` is awaited after a few tags. The cursor is the place of the next tag in their order.
+   */
+  async tagsDistinct(filter: TagFilter, pause: () => Promise<void>): Promise<string> {
+    const candidates = this.#chosen(filter)
+      .map((state) => ({ state, key: `${state.tag.site}/${state.tag.unit}/${state.tag.address}` }))
+      .sort((a, b) => compare(a.key, b.key));
+    const items: string[] = [];
+    let at = filter.beyond?.[0] ?? 0;
+    let next = at;
+    for (; at < candidates.length && items.length <= filter.limit; at += 1) {
+      const { state } = candidates[at];
+      const within = this.#extentOf(state, filter);
+      if (within) {
+        if (items.length === filter.limit) next = at;
+        const { id: _id, ...tag } = state.tag;
+        items.push(JSON.stringify({ ...tag, firstTs: iso(within.firstTs), lastTs: iso(within.lastTs), samples: within.samples }));
+      }
+      if (at % COUNTED_TAGS === COUNTED_TAGS - 1) await pause();
+    }
+    return pageText(items, filter.limit, () => encodeCursor('distinct', next));
   }
 
   events(list: 'states' | 'alarms', filter: HistoryFilter): string {
@@ -178,18 +192,22 @@ export class HistoryReader {
     if (first >= fromMs && last < toMs) return { firstTs: first, lastTs: last, samples };
     if (last < fromMs || first >= toMs) return undefined;
     const throughMs = toMs - 1;
-    const inner = this.#blocksWithin.get(tag.id, fromMs, throughMs) as { samples: number; firstTs: number | null; lastTs: number | null };
-    const [before] = this.#blocksDown.all(tag.id, fromMs - 1, 1, 0) as (BlockRow | undefined)[];
-    const [behind] = this.#blocksDown.all(tag.id, throughMs, 1, 0) as (BlockRow | undefined)[];
-    const edges: Samples[] = [
-      ...(before ? [decodeBlock(before.data, before.t0)] : []),
-      ...(behind && behind.t0 >= fromMs && behind.t1 > throughMs ? [decodeBlock(behind.data, behind.t0)] : []),
-    ];
-    const parts: Extent[] = inner.firstTs === null || inner.lastTs === null ? [] : [{ samples: inner.samples, firstTs: inner.firstTs, lastTs: inner.lastTs }];
-    for (const block of [...edges, state.block]) {
-      const from = firstAtOrAfter(block, fromMs);
-      const to = firstAtOrAfter(block, toMs);
-      if (to > from) parts.push({ samples: to - from, firstTs: block.times[from], lastTs: block.times[to - 1] });
+    const block = (found: unknown[]): BlockRow | undefined => found[0] as BlockRow | undefined;
+    const before = block(this.#blocksDown.all(tag.id, fromMs - 1, 1, 0));
+    const begin = block(this.#blocksUp.all(tag.id, fromMs, 1, 0));
+    const end = block(this.#blocksDown.all(tag.id, throughMs, 1, 0));
+    const parts: Extent[] = [];
+    const cut: Samples[] = before ? [decodeBlock(before.data, before.t0), state.block] : [state.block];
+    if (begin && end && begin.t0 <= throughMs) {
+      const isCut = end.t1 > throughMs;
+      if (isCut) cut.push(decodeBlock(end.data, end.t0));
+      const whole = this.#samplesBegunIn(tag.id, fromMs, throughMs, first, last) - (isCut ? end.n : 0);
+      if (whole > 0) parts.push({ samples: whole, firstTs: begin.t0, lastTs: isCut ? end.t0 : end.t1 });
+    }
+    for (const each of cut) {
+      const from = firstAtOrAfter(each, fromMs);
+      const to = firstAtOrAfter(each, toMs);
+      if (to > from) parts.push({ samples: to - from, firstTs: each.times[from], lastTs: each.times[to - 1] });
     }
     if (parts.length === 0) return undefined;
     return {
@@ -197,6 +215,14 @@ export class HistoryReader {
       firstTs: Math.min(...parts.map((part) => part.firstTs)),
       lastTs: Math.max(...parts.map((part) => part.lastTs)),
     };
+  }
+
+  /** Of the blocks that begin in the range: counted themselves, or those around them where they are fewer. */
+  #samplesBegunIn(tag: number, fromMs: number, throughMs: number, firstMs: number, lastMs: number): number {
+    const count = (from: number, through: number): number => this.#samplesBegun.get(tag, from, through) as number;
+    const spanMs = Math.min(lastMs, throughMs) - Math.max(firstMs, fromMs);
+    if (spanMs * 2 <= lastMs - firstMs) return count(fromMs, throughMs);
+    return (this.#samplesStored.get(tag) as number) - count(Number.MIN_SAFE_INTEGER, fromMs - 1) - count(throughMs + 1, Number.MAX_SAFE_INTEGER);
   }
 
   #chosen(filter: TagFilter): TagState[] {

@@ -76,7 +76,10 @@ const receive = serveCalls(
   {
     open: () => store.opened,
     tagValues: (filter: TagValuesFilter) => answered(() => reader.tagValues(filter)),
-    tagsDistinct: (filter: TagFilter) => answered(() => reader.tagsDistinct(filter)),
+    async tagsDistinct(filter: TagFilter) {
+      settle();
+      return new Transferred(await reader.tagsDistinct(filter, nextTurn));
+    },
     events: ({ list, filter }: { list: 'states' | 'alarms'; filter: HistoryFilter }) => answered(() => reader.events(list, filter)),
     gaps: (filter: TagFilter) => answered(() => reader.gaps(filter)),
     series({ site, address, fromMs, toMs }: { site: string; address: string; fromMs: number; toMs: number }) {
@@ -106,6 +109,11 @@ const receive = serveCalls(
   },
   (message) => store.take(message as ToHistory),
 );
+
+/** What came meanwhile has its turn. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 function answered(query: () => string): Transferred {
   settle();

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import Database from '../../../src/platform/base/sqlite.js';
 import { type History, type HistoryOptions, openHistory } from '../../../src/platform/history/history.js';
+import { HistoryReader } from '../../../src/platform/history/history-reader.js';
 import { HistoryStore, openHistoryStore } from '../../../src/platform/history/history-store.js';
 import { SampleRing } from '../../../src/platform/history/sample-ring.js';
 import type { HistoryStart, TagIdentity } from '../../../src/platform/history/words.js';
@@ -135,6 +136,51 @@ t.test('8.9 tags/distinct: with a range it counts what tags lists of that range,
     [100.5, 100.9],
   ])
     t.same((await read(history.distinctJson({ fromMs: T0 + from * 1000, toMs: T0 + to * 1000 }))).items, [], `nothing from ${from} to ${to}`);
+});
+
+t.test('8.9 tags/distinct: a page looks at its own tags only, and lets the thread empty the ring between a few of them', async (t) => {
+  const store = storeWith(t, folder(t), new TwoClocks(), { qualityWords: OPTIONS.qualityWords });
+  for (let id = 2; id <= 40; id += 1)
+    store.take({ type: 'tag', tag: { id, site: 'north', unit: 'u1', address: `t${String(id).padStart(2, '0')}.pv`, tag: 'pv', dataType: 'Float' } });
+  for (let id = 1; id <= 40; id += 1) for (let minute = 0; minute < 3; minute += 1) rings.get(store)?.push(id, 0, T0 + minute * MINUTE, minute);
+  store.drain(() => undefined);
+  const reader = new HistoryReader(store, OPTIONS.qualityWords);
+  let pauses = 0;
+  const pause = async (): Promise<void> => void (pauses += 1);
+  const range = { limit: 100, order: 'asc', fromMs: T0 + MINUTE, toMs: T0 + 10 * MINUTE } as const;
+  const whole = JSON.parse(await reader.tagsDistinct(range, pause)) as Page<{ samples: number; address: string }>;
+  t.equal(whole.items.length, 40);
+  t.equal(pauses, 10);
+  pauses = 0;
+  t.equal((JSON.parse(await reader.tagsDistinct({ ...range, limit: 2 }, pause)) as Page).items.length, 2);
+  t.equal(pauses, 0, 'two of forty');
+});
+
+t.test('8.9 tags/distinct: the pages of a range hold every tag of it once, also beside tags that have nothing in it', async (t) => {
+  const history = await open(t);
+  for (let index = 0; index < 9; index += 1) ramp(history, tagOf(`t${index}.pv`), 3, index % 2 === 0 ? 100 : 0);
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await read(history.distinctJson({ fromMs: T0 + 50_000, limit: 2, cursor }));
+    seen.push(...page.items.map((item) => item.address));
+    cursor = page.nextCursor ?? undefined;
+  } while (cursor);
+  t.same(seen, ['t0.pv', 't2.pv', 't4.pv', 't6.pv', 't8.pv']);
+});
+
+t.test('8.9 tags/distinct: long and short ranges, with edges anywhere in the blocks, count what there is', async (t) => {
+  const history = await open(t);
+  const id = history.tag(tagOf('a.pv'));
+  for (let index = 0; index < 3000; index += 1) history.push(id, 0, T0 + index * 7000, index);
+  for (let from = -10; from < 3000; from += 373)
+    for (const length of [1, 50, 400, 1700, 4000]) {
+      const { items } = await read<{ samples: number; firstTs: string; lastTs: string }>(history.distinctJson({ fromMs: T0 + from * 7000, toMs: T0 + (from + length) * 7000 }));
+      const [begin, end] = [Math.max(0, from), Math.min(3000, from + length)];
+      const expected = end > begin ? [{ samples: end - begin, firstTs: new Date(T0 + begin * 7000).toISOString(), lastTs: new Date(T0 + (end - 1) * 7000).toISOString() }] : [];
+      t.match(items, expected, `${length} from ${from}`);
+      t.equal(items.length, expected.length);
+    }
 });
 
 t.test('Q-TAG-01: values keep their type, and a value that is none is null', async (t) => {
