@@ -130,7 +130,7 @@ export class ProbeCore {
     await Promise.all(leaving.map(([, running]) => closed(running)));
     this.#simulation.configure(
       plan.modules.filter((module) => module.protocol === 'simulation'),
-      plan.timeScale,
+      this.#plan.timeScale, // it may have changed while connections were closed
     );
     await Promise.all(network.map((module) => this.#take(module)));
   }

@@ -127,7 +127,7 @@ export class LocalProbes {
 
   setTimeScale(timeScale: number): void {
     this.#timeScale = timeScale;
-    for (const probe of this.#probes.values()) probe.send({ type: 'time-scale', timeScale });
+    for (const probe of this.#probes.values()) probe.setTimeScale(timeScale);
   }
 
   probeOf(site: string, module: string): string {
@@ -269,6 +269,12 @@ class Probe {
 
   send(message: ProbeInbound): void {
     this.#worker?.postMessage(message);
+  }
+
+  /** A thread that comes after this one begins with it, too. */
+  setTimeScale(timeScale: number): void {
+    if (this.#plan) this.#plan = { ...this.#plan, timeScale };
+    this.send({ type: 'time-scale', timeScale });
   }
 
   request(build: (id: number) => ProbeInbound): Promise<ProbeOutbound | undefined> {

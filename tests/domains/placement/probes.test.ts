@@ -84,6 +84,24 @@ t.test('what one module of a probe throws where nobody catches it is told, and t
   t.equal(probes.moduleState('north', 'io'), undefined, 'of a module that nobody serves any more nothing is known');
 });
 
+t.test('a probe that is started again goes on at the time scale that holds then', async (t) => {
+  const clock = new TestClock();
+  const log = { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log;
+  const probes = new LocalProbes({ clock, log, goAhead: false, settings: SETTINGS, entry: new URL('../../support/scale-probe.js', import.meta.url) });
+  t.teardown(() => probes.stop());
+  const said: string[] = [];
+  probes.onModule((_, _module, { message }) => said.push(message));
+  probes.setTimeScale(10);
+  probes.run('north', SHARED_PROBE, [moduleOf('simulation', probes.image('north', 'io', ['a']))]);
+  await eventually('it serves', async () => said.at(-1) === 'time scale 10', 20_000);
+  probes.setTimeScale(1); // a real device has come
+  probes.restart('north', 'io');
+  await eventually('it has ended', async () => probes.threads()[0]?.state === 'ended', 20_000);
+  clock.advance(1000);
+  await eventually('another one serves', async () => probes.threads()[0]?.state === 'serves' && said.at(-1)?.startsWith('time scale'), 20_000);
+  t.equal(said.at(-1), 'time scale 1');
+});
+
 t.test('a module that is switched off and on again is served by one thread at a time', async (t) => {
   const clock = new TestClock();
   const log = { info: () => {}, warn: () => {}, error: () => {} } as unknown as Log;
