@@ -58,34 +58,37 @@ function isWord(body: string, at: readonly Step[]): boolean {
 
 /** The plant that is watched goes without the words of its modules, so the alarms are looked at with modules that are whole. */
 for (const isOfAlarms of [true, false]) {
-  t.test(`D-C-02: a word of a list that nobody knows in ${isOfAlarms ? 'an alarm definition' : 'anything else'} keeps no unit from running and no list from being served`, async (t) => {
-    const box = await applianceProcess({ environment: ENVIRONMENT });
-    t.teardown(async () => {
-      await box.end('SIGKILL');
-      box.remove();
-    });
-    await box.start();
-    await box.end();
-    const database = new Database(path.join(box.dataDir, 'state.db'));
-    const rows = database.prepare('SELECT kind, site, name, body FROM resources ORDER BY kind, name').all() as Row[];
-    const seen = new Set<string>();
-    for (const row of rows.filter(({ kind }) => (kind === 'AlarmDefinition') === isOfAlarms)) {
-      let { body } = row;
-      for (const at of texts((JSON.parse(row.body) as Resource).spec)) {
-        const word = [row.kind, ...at.map((step) => (typeof step === 'number' ? '[]' : step))].join('.');
-        if (seen.has(word) || !isWord(row.body, at)) continue;
-        seen.add(word);
-        body = JSON.stringify(withUnknown(body, at));
+  t.test(
+    `D-C-02: a word of a list that nobody knows in ${isOfAlarms ? 'an alarm definition' : 'anything else'} keeps no unit from running and no list from being served`,
+    async (t) => {
+      const box = await applianceProcess({ environment: ENVIRONMENT });
+      t.teardown(async () => {
+        await box.end('SIGKILL');
+        box.remove();
+      });
+      await box.start();
+      await box.end();
+      const database = new Database(path.join(box.dataDir, 'state.db'));
+      const rows = database.prepare('SELECT kind, site, name, body FROM resources ORDER BY kind, name').all() as Row[];
+      const seen = new Set<string>();
+      for (const row of rows.filter(({ kind }) => (kind === 'AlarmDefinition') === isOfAlarms)) {
+        let { body } = row;
+        for (const at of texts((JSON.parse(row.body) as Resource).spec)) {
+          const word = [row.kind, ...at.map((step) => (typeof step === 'number' ? '[]' : step))].join('.');
+          if (seen.has(word) || !isWord(row.body, at)) continue;
+          seen.add(word);
+          body = JSON.stringify(withUnknown(body, at));
+        }
+        if (body !== row.body) database.prepare('UPDATE resources SET body = ? WHERE kind = ? AND site = ? AND name = ?').run(body, row.kind, row.site, row.name);
       }
-      if (body !== row.body) database.prepare('UPDATE resources SET body = ? WHERE kind = ? AND site = ? AND name = ?').run(body, row.kind, row.site, row.name);
-    }
-    database.close();
-    t.ok(seen.has(isOfAlarms ? 'AlarmDefinition.conditionType' : 'MasterRecipe.procedure.chart.steps.[].templateKind'), `${seen.size} words`);
-    await box.start();
-    const units = async () => (await box.api.get(`${SITE}/units`)).body as { name: string; runtimeReady: boolean }[];
-    await eventually('all units run', async () => (await units()).every((unit) => unit.runtimeReady));
-    for (const list of LISTS) t.not((await box.api.get(`${SITE}/${list}`)).status, 500, list);
-    const { unfit } = (await box.api.get('/api/v1/system/health')).body.storage as { unfit: { kind: string; kept: boolean }[] };
-    t.ok(unfit.length > 0 && unfit.every(({ kept }) => kept), 'all are named');
-  });
+      database.close();
+      t.ok(seen.has(isOfAlarms ? 'AlarmDefinition.conditionType' : 'MasterRecipe.procedure.chart.steps.[].templateKind'), `${seen.size} words`);
+      await box.start();
+      const units = async () => (await box.api.get(`${SITE}/units`)).body as { name: string; runtimeReady: boolean }[];
+      await eventually('all units run', async () => (await units()).every((unit) => unit.runtimeReady));
+      for (const list of LISTS) t.not((await box.api.get(`${SITE}/${list}`)).status, 500, list);
+      const { unfit } = (await box.api.get('/api/v1/system/health')).body.storage as { unfit: { kind: string; kept: boolean }[] };
+      t.ok(unfit.length > 0 && unfit.every(({ kept }) => kept), 'all are named');
+    },
+  );
 }
