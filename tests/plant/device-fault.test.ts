@@ -82,5 +82,11 @@ t.test('ADR 0029, ADR 0030: what waits for a device names it; its reset is one r
     (await plant.events(batch)).some(({ eventType, equipment, previousValue }) => eventType === 'Equipment' && equipment === 'xv105' && previousValue === 'Fault'),
     'it is in the record of the batch',
   );
+  t.ok(
+    (await plant.events(batch)).some(
+      ({ eventType, message, previousValue }) => eventType === 'Equipment' && previousValue === 'forced' && /xv105\.zso of io-rx101/.test(String(message)),
+    ),
+    'and so is the end of a force on a channel of its unit',
+  );
   t.match(await api.post(`${SITE}/controlmodules/li101/reset-fault`, {}), { status: 409, body: { code: 'no_device' } });
 });

@@ -33,14 +33,27 @@ interface Place {
   readonly equipment: string;
 }
 
-/** Of a module or tag of the unit; nothing while nobody holds it. */
-export function equipmentFacts(store: Store, site: string, unit: string, equipment: string, done: Intervention): PendingFact[] {
+/** Whose unit it is, and the work that what is done to its equipment is told of. */
+export type Holding = Pick<Place, 'site' | 'scope' | 'element' | 'unit'>;
+
+/** Undefined while nobody holds the unit. */
+export function holdingOf(store: Store, site: string, unit: string): Holding | undefined {
   const status = store.get(Unit, site, unit)?.status;
-  if (!status || status.allocatedTo === '') return [];
+  if (!status || status.allocatedTo === '') return undefined;
   const scope = status.allocatedTo;
   const work = status.activeWork;
   const element = work && work.batchRef === '' ? { kind: work.kind, name: work.name, path: '' } : { kind: 'Batch', name: scope, path: '' };
-  return facts(store, { site, scope, element, unit, equipment }, { eventType: 'Equipment', eventSubType: 'Modification' }, done);
+  return { site, scope, element, unit };
+}
+
+/** Of a module or tag of the unit; nothing while nobody holds it. What is answered after a wait goes through `asked`. */
+export function equipmentFacts(store: Store, site: string, unit: string, equipment: string, done: Intervention): PendingFact[] {
+  const holding = holdingOf(store, site, unit);
+  return holding ? factsFor(store, holding, equipment, done) : [];
+}
+
+export function factsFor(store: Store, holding: Holding, equipment: string, done: Intervention): PendingFact[] {
+  return facts(store, { ...holding, equipment }, { eventType: 'Equipment', eventSubType: 'Modification' }, done);
 }
 
 /** Of the mode of a procedural element: who asked for it, and each element that has changed. */

@@ -9,7 +9,7 @@ import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import { type AuditEntry, type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
-import { equipmentFacts } from '../batches/interventions.js';
+import { asked } from '../batches/asked.js';
 import type { DeviceResetResult, UnitRuntimes } from '../units/runtimes.js';
 import { devicesOf } from './device-faults.js';
 import { ControlModule } from './kind.js';
@@ -46,16 +46,18 @@ const resetFault = routesFor<ResetDeps>()({
     const link = runtimes.link(site, unit);
     if (!link?.ready) throw new Refusal('unavailable', `the runtime of unit ${unit} is not ready`, { code: 'runtime_unreachable', unit });
     const record = (entry: AuditEntry): AuditDraft => audit({ operatorReason: reason, ...entry });
-    await store.write({ audits: [record({ result: 'Accepted', details: { action: ACTION, moves } })] });
-    const result = await link.resetDevices(cm, moves);
-    const refusal = refusalOf(cm, unit, result);
-    const done = result.blocks.filter(({ outcome }) => outcome === 'reset').map(({ block }) => block);
-    const outcome = refusal ? { result: 'Rejected' as const, reason: String(refusal.context.code) } : { result: 'Success' as const };
-    const verdict = record({ ...outcome, details: { action: ACTION, moves, blocks: result.blocks } });
-    const words = { at: timestamp(clock.wallMs()), action: ACTION, value: done.join(', '), previousValue: 'Fault', message: `fault of ${cm} reset` };
-    await store.write({ audits: [verdict], facts: done.length > 0 ? equipmentFacts(store, site, unit, cm, { ...words, audit: verdict }) : [] });
-    if (refusal) throw refusal;
-    return { controlModule: cm, reset: done };
+    return asked(store).during(site, [unit], async (factsOf) => {
+      await store.write({ audits: [record({ result: 'Accepted', details: { action: ACTION, moves } })] });
+      const result = await link.resetDevices(cm, moves);
+      const refusal = refusalOf(cm, unit, result);
+      const done = result.blocks.filter(({ outcome }) => outcome === 'reset').map(({ block }) => block);
+      const outcome = refusal ? { result: 'Rejected' as const, reason: String(refusal.context.code) } : { result: 'Success' as const };
+      const verdict = record({ ...outcome, details: { action: ACTION, moves, blocks: result.blocks } });
+      const words = { at: timestamp(clock.wallMs()), action: ACTION, value: done.join(', '), previousValue: 'Fault', message: `fault of ${cm} reset` };
+      await store.write({ audits: [verdict], facts: done.length > 0 ? factsOf(cm, { ...words, audit: verdict }) : [] });
+      if (refusal) throw refusal;
+      return { controlModule: cm, reset: done };
+    });
   },
 });
 

@@ -7,13 +7,16 @@ import { isChannelValue } from '../../../runtime/catalog.js';
 import type { ChannelSample, ImagePlan, ProbeChannel } from '../../../runtime/port.js';
 import { ProcessImage } from '../../../runtime/vocabulary/process-image.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
-import { timestamp } from '../../platform/base/clock.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type AuditEntry, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import { Required, Scalar } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
+import { asked } from '../batches/asked.js';
+import { ControlModule } from '../control-modules/kind.js';
+import { unitOf } from '../control-modules/rules.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
 import { channelsOf } from './channels.js';
@@ -23,6 +26,7 @@ import { offeredAddresses } from './rules.js';
 
 export interface ChannelDeps {
   readonly store: Store;
+  readonly clock: Clock;
   readonly probes: LocalProbes;
   readonly ioModules: { image(site: string, module: string): ImagePlan | undefined };
   /** Setting gateway.tagWrite.modeCheckDeviceTags (decisions Q-TAG-09). */
@@ -133,18 +137,40 @@ async function writeChannel(context: RequestContext<Named, Write>, deps: Channel
   checkWrite(module, context.body, deps);
   const found = declared(module, channel);
   const about = { after: value, details: { channel: found?.name ?? channel, address: found?.address ?? channel } };
-  await deps.store.write({ audits: [context.audit({ ...about, result: 'Accepted' })] }); // on record before the device sees it (D-AUDIT-01)
-  checkWrite(moduleOf(context.params, deps.store), context.body, deps); // while it was synced, a module may have gone to Automatic or been disabled
-  const reply = (await deps.probes.write(site, name, channel, value)) ?? { ok: false, code: 'device_unreachable' as const, message: SILENT, forced: false, readback: null };
-  if (reply.ok) {
-    await deps.store.write({ audits: [context.audit({ ...about, result: 'Success', details: { ...about.details, forced: reply.forced } })] });
-    const { forced, readback, message } = reply;
-    return { ok: true, channel: about.details.channel, address: about.details.address, message: message || (forced ? 'forced until it is released' : 'written'), forced, readback };
-  }
-  const code = reply.code ?? 'device_write_failed';
-  const verdict = code === 'outputs_withheld' ? { result: 'Rejected', reason: 'OutputsWithheld' } : { result: 'Failed', reason: 'DeviceRefused' };
-  await deps.store.write({ audits: [context.audit({ ...about, ...verdict, details: { ...about.details, code, message: reply.message } } as AuditEntry)] });
-  throw new Refusal(FAILURES[code], reply.message, { code, ...(FAILURES[code] === 'invalid' ? { field: 'value' } : {}) });
+  const channelName = `${name}:${about.details.channel}`;
+  return asked(deps.store).during(site, unitsOn(deps.store, module, channel), async (factsOf) => {
+    await deps.store.write({ audits: [context.audit({ ...about, result: 'Accepted' })] }); // on record before the device sees it (D-AUDIT-01)
+    checkWrite(moduleOf(context.params, deps.store), context.body, deps); // while it was synced, a module may have gone to Automatic or been disabled
+    const reply = (await deps.probes.write(site, name, channel, value)) ?? { ok: false, code: 'device_unreachable' as const, message: SILENT, forced: false, readback: null };
+    if (reply.ok) {
+      const audit = context.audit({ ...about, result: 'Success', details: { ...about.details, forced: reply.forced } });
+      const words = { at: timestamp(deps.clock.wallMs()), action: reply.forced ? 'Force' : 'Write', value: String(value), previousValue: '' };
+      await deps.store.write({ audits: [audit], facts: factsOf(channelName, { ...words, audit, message: `channel ${channelName}` }) });
+      const { forced, readback, message } = reply;
+      return {
+        ok: true,
+        channel: about.details.channel,
+        address: about.details.address,
+        message: message || (forced ? 'forced until it is released' : 'written'),
+        forced,
+        readback,
+      };
+    }
+    const code = reply.code ?? 'device_write_failed';
+    const verdict = code === 'outputs_withheld' ? { result: 'Rejected', reason: 'OutputsWithheld' } : { result: 'Failed', reason: 'DeviceRefused' };
+    await deps.store.write({ audits: [context.audit({ ...about, ...verdict, details: { ...about.details, code, message: reply.message } } as AuditEntry)] });
+    throw new Refusal(FAILURES[code], reply.message, { code, ...(FAILURES[code] === 'invalid' ? { field: 'value' } : {}) });
+  });
+}
+
+/** Units whose modules stand on the channel. */
+function unitsOn(store: Store, { metadata: { site, name }, spec }: Module, channel: string | undefined): string[] {
+  const usersOf = channelUsers(store, site, name);
+  const channels = channelsOf(spec).filter((each) => channel === undefined || each.name === channel || each.address === channel);
+  return channels.flatMap(usersOf).flatMap(({ controlModule }) => {
+    const module = store.get(ControlModule, site, controlModule);
+    return module ? [unitOf(store, site, module.spec)] : [];
+  });
 }
 
 // ---------------------------------------------------------------- list
@@ -273,16 +299,20 @@ export const channelRoutes: readonly Route<ChannelDeps>[] = [
     summary: 'End the forcing of one channel, or of all',
     audit: WRITES,
     exists: here,
-    async handle(context, { store, probes }) {
+    async handle(context, { store, probes, clock }) {
       const { site, name } = context.params;
       const { channel } = context.body;
       const module = moduleOf(context.params, store);
       if (module.spec.protocol !== 'simulation') throw invalid('not_simulated', 'name', `I/O module ${name} is no simulation, so none of its channels is forced`);
       if (channel !== undefined && !hasChannel(module, channel, store)) throw unknownChannel(module, channel);
-      const released = await probes.release(site, name, channel === undefined ? [] : [channel]);
-      if (!released) throw new Refusal('unavailable', SILENT, { code: 'device_unreachable' });
-      await store.write({ audits: [context.audit({ details: { released } })] });
-      return { released };
+      return asked(store).during(site, unitsOn(store, module, channel), async (factsOf) => {
+        const released = await probes.release(site, name, channel === undefined ? [] : [channel]);
+        if (!released) throw new Refusal('unavailable', SILENT, { code: 'device_unreachable' });
+        const audit = context.audit({ details: { released } });
+        const words = { audit, at: timestamp(clock.wallMs()), action: 'Release', value: '', previousValue: 'forced', message: `channels ${released.join(', ')} of ${name}` };
+        await store.write({ audits: [audit], facts: released.length > 0 ? factsOf(name, words) : [] });
+        return { released };
+      });
     },
   }),
   route({

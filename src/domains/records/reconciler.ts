@@ -1,12 +1,14 @@
 /** Makes the record of a batch that has ended, and repairs it until its history has settled (decisions 8.1). */
+import { isDeepStrictEqual } from 'node:util';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { component } from '../../platform/store/audit-record.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import type { BatchAlarmFact } from '../alarms/batch-alarms.js';
+import { asked } from '../batches/asked.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
-import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/execution-log.js';
+import { type ExecutionEvent, type ExternalResultFact, lastFacts, type OperatorAction, type StateEntry } from '../batches/execution-log.js';
 import { type FactReader, factsOf } from '../batches/facts.js';
 import { assembleRecord, type BatchFacts, isSettled } from './assembly.js';
 import { lostBy, partialData, SETTLED, settledCondition, unrepaired } from './conditions.js';
@@ -17,6 +19,8 @@ type RecordResource = Resource<BatchRecordSpec, BatchRecordStatus>;
 
 const RECORDS = component('batch-controller');
 const SETTLE_LOOK_MS = 1000;
+/** What was asked of the equipment of a batch is answered within some hundred ms, or not at all. */
+const ASKED_LOOK_MS = 50;
 
 export class RecordReconciler implements Reconciler {
   readonly name = 'batch-record';
@@ -41,11 +45,22 @@ export class RecordReconciler implements Reconciler {
     if (!batch || !isFinalBatch(batch.status.phase)) return 'settled';
     const before = this.#store.get(BatchRecord, site, name);
     if (isClosed(before) || isLost(batch, before)) return 'settled';
+    if (asked(this.#store).isOpen(site, name)) return { lookAgainMs: ASKED_LOOK_MS };
     const settledNow = isSettled(this.#store, site, name);
+    const told = lastFacts(site, name, (stream) => this.#store.lastFact(stream));
     if (before && !settledNow) return { lookAgainMs: SETTLE_LOOK_MS };
     const assembled = assembleRecord(batch, this.#store, await readFacts(this.#facts, batch));
     // deleted meanwhile: what is written of it would be a batch without a specification
     if (this.#store.get(Batch, site, name)?.metadata.uid !== batch.metadata.uid) return 'settled';
+    // the unit may be held a moment longer than the batch lasts: what was told of it meanwhile belongs to the record too
+    if (
+      asked(this.#store).isOpen(site, name) ||
+      !isDeepStrictEqual(
+        told,
+        lastFacts(site, name, (stream) => this.#store.lastFact(stream)),
+      )
+    )
+      return { lookAgainMs: ASKED_LOOK_MS };
     const known = this.#store.get(BatchRecord, site, name); // it may have been sealed while the facts were read
     if (isClosed(known)) return 'settled';
     await this.#store.write(known ? this.#repair(known, batch, assembled) : this.#creation(batch, assembled, settledNow));

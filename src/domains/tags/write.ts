@@ -12,8 +12,8 @@ import type { AuditEntry } from '../../platform/http/route.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { asked } from '../batches/asked.js';
 import type { PendingFact } from '../batches/execution-log.js';
-import { equipmentFacts } from '../batches/interventions.js';
 import { Unit } from '../plant/kind.js';
 import type { UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
 import { moduleMode, type TagCatalogue, type TagEntry } from './catalogue.js';
@@ -131,26 +131,28 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
     const refusal = unreachable(tag.descriptor.unit, link?.message ?? '');
     return { ok: false, message: refusal.message, refusal };
   }
-  await deps.store.write({ audits: [record({ result: 'Accepted', before, after })] });
-  try {
-    checkTagBarriers(deps, tag, address, attempt.throughModule); // while the record was synced, the module may have gone to Automatic
-  } catch (fault) {
-    if (fault instanceof Refusal) await deps.store.write({ audits: [record({ result: 'Rejected', reason: auditReason(fault.context.code ?? fault.kind), after })] });
-    throw fault;
-  }
-  const result = await link.write(tag.path, value);
-  if (result.ok) {
-    const { unit, controlModule } = tag.descriptor;
-    const audit = record({ result: 'Success', before, after });
-    const done = { audit, at: timestamp(deps.clock.wallMs()), action: 'Write', value: textOf(after), previousValue: textOf(before), message: `tag ${address}` };
-    await verdict(deps, audit, `tag ${address} was written`, equipmentFacts(deps.store, tag.site, unit, controlModule || address, done));
-    return { ok: true, message: result.message === '' ? `tag ${address} was written` : result.message };
-  }
-  const refusal = refusalOf(result);
-  const refused = OWN_REASONS[result.code ?? 'write_failed'] ?? { result: 'Failed', reason: 'RuntimeRefused' };
-  const details = { ...detailsOf(tag, address), code: result.code ?? 'write_failed', message: result.message };
-  await verdict(deps, record({ ...refused, before, after, details }), `tag ${address} was not written: ${result.message}`);
-  return { ok: false, message: result.message, refusal };
+  const { unit, controlModule } = tag.descriptor;
+  return asked(deps.store).during(tag.site, [unit], async (factsOf) => {
+    await deps.store.write({ audits: [record({ result: 'Accepted', before, after })] });
+    try {
+      checkTagBarriers(deps, tag, address, attempt.throughModule); // while the record was synced, the module may have gone to Automatic
+    } catch (fault) {
+      if (fault instanceof Refusal) await deps.store.write({ audits: [record({ result: 'Rejected', reason: auditReason(fault.context.code ?? fault.kind), after })] });
+      throw fault;
+    }
+    const result = await link.write(tag.path, value);
+    if (result.ok) {
+      const audit = record({ result: 'Success', before, after });
+      const done = { audit, at: timestamp(deps.clock.wallMs()), action: 'Write', value: textOf(after), previousValue: textOf(before), message: `tag ${address}` };
+      await verdict(deps, audit, `tag ${address} was written`, factsOf(controlModule || address, done));
+      return { ok: true, message: result.message === '' ? `tag ${address} was written` : result.message };
+    }
+    const refusal = refusalOf(result);
+    const refused = OWN_REASONS[result.code ?? 'write_failed'] ?? { result: 'Failed', reason: 'RuntimeRefused' };
+    const details = { ...detailsOf(tag, address), code: result.code ?? 'write_failed', message: result.message };
+    await verdict(deps, record({ ...refused, before, after, details }), `tag ${address} was not written: ${result.message}`);
+    return { ok: false, message: result.message, refusal };
+  });
 }
 
 /** The attempt is on record, and the runtime has answered: a storage that fails now must not make the caller believe the opposite. */

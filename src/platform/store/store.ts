@@ -230,6 +230,11 @@ export class Store implements StoreReader {
     this.#reloadWatchers.push(watcher);
   }
 
+  /** Number of the last fact of a stream; 0 when it has none. */
+  lastFact(stream: string): number {
+    return this.#factSequences.get(stream) ?? 0;
+  }
+
   /** Name the next audit record will get; used to reference it from a resource of the same change. */
   nextAuditName(offset = 0): string {
     return auditName(this.#auditSequence + 1 + offset);
