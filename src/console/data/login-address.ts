@@ -2,12 +2,15 @@
 
 export const HMI = '/hmi';
 
-/** @returns the path asked for, or the HMI when it is missing, foreign or the login page itself. */
+/**
+ * @returns the path asked for, or the HMI when it is missing, foreign or the login page itself. Judged as it is written after
+ * `.` and `..` are resolved: `/.//host` is a path of this origin, and `//host`, which it becomes, is another host.
+ */
 export function localTarget(asked: string | null, origin: string): string {
   if (asked === null || !asked.startsWith('/')) return HMI;
   try {
     const target = new URL(asked, origin);
-    if (target.origin !== origin || target.pathname === '/login') return HMI;
+    if (target.origin !== origin || target.pathname === '/login' || target.pathname.startsWith('//')) return HMI;
     return target.pathname + target.search + target.hash;
   } catch {
     return HMI;
