@@ -81,3 +81,22 @@ t.test('Q-VER-01, TIER: the document and the printed table come from the same ro
   t.match(printed, /^POST\t\/api\/v1\/auth\/login\tauth:login\tnone$/m);
   t.equal(printed.trimEnd().split('\n').length, test.gateway.rows.length);
 });
+
+t.test('Q-VER-01: the document is put together once, whoever asks for it again and again', async (t) => {
+  let described = 0;
+  const counted = route({ method: 'GET', path: `${site}/alarms`, action: 'alarm:list', tier: 'read', handle: () => [] });
+  const row = Object.defineProperty({ ...counted }, 'summary', {
+    enumerable: true,
+    get: () => {
+      described += 1;
+      return 'counts how often it is described';
+    },
+  });
+  const test = await startGatewayTest({ routes: [{ rows: [row], deps: {} }] });
+  t.teardown(() => test.stop());
+  const viewer = await test.as('viewer');
+  const first = await viewer.get('/api/v1/openapi.json');
+  described = 0;
+  for (let time = 0; time < 5; time += 1) t.equal((await viewer.get('/api/v1/openapi.json')).text, first.text);
+  t.equal(described, 0, 'a caller who asks a hundred times a second does not keep everybody else from being served');
+});

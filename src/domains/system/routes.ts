@@ -4,7 +4,7 @@ import { timestamp } from '../../platform/base/clock.js';
 import { type ContainedView, FAULTS_MAX } from '../../platform/base/contained-faults.js';
 import { openApiDocument } from '../../platform/http/openapi.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
-import { type Route, routesFor } from '../../platform/http/route.js';
+import { rendered, type Route, routesFor } from '../../platform/http/route.js';
 import { Required, Text } from '../../platform/store/fields.js';
 import type { Store } from '../../platform/store/store.js';
 import { discardRow } from './stored-data.js';
@@ -53,6 +53,17 @@ export interface SystemDeps {
 const route = routesFor<SystemDeps>();
 const API_VERSION = 'v1';
 
+/** The rows do not change after the start, and to describe them takes as long as thousands of other reads: once for each gateway. */
+const interfaceTexts = new WeakMap<SystemView, string>();
+
+function interfaceText(system: SystemView): string {
+  const known = interfaceTexts.get(system);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(openApiDocument(system.rows(), { title: 'Lineside', version: API_VERSION }));
+  interfaceTexts.set(system, text);
+  return text;
+}
+
 export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
   route({
     method: 'GET',
@@ -75,7 +86,7 @@ export const SYSTEM_ROUTES: readonly Route<SystemDeps>[] = [
     action: 'openapi:read',
     tier: 'read',
     summary: 'This interface as an OpenAPI document',
-    handle: (_, { system }) => openApiDocument(system.rows(), { title: 'Lineside', version: API_VERSION }),
+    handle: (_, { system }) => rendered(interfaceText(system)),
   }),
   route({
     method: 'GET',
