@@ -17,6 +17,7 @@ import { companionsOf } from '../../platform/store/companions.js';
 import { writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
+import { checkTexts } from '../../platform/store/texts.js';
 import * as v from 'valibot';
 import type { PendingFact } from '../batches/execution-log.js';
 import { editFacts } from '../batches/logic-edits.js';
@@ -218,6 +219,7 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
   if (site !== '' && !staged.get(SITE, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
   const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
   const { spec: written, warnings: notes } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
+  checkTexts(written, before?.spec, 'spec.');
   const { spec: decoded, warning } =
     kind.kind === 'IOModule' ? arrived({ name, spec: written, before, fromDevice: manifest.fromDevice, deviceId: deps.deviceId } as Arrival) : { spec: written };
   const ignored = manifest.status ? ['status is ignored: apply takes the spec, and what runs makes its own status'] : [];

@@ -13,6 +13,7 @@ import { created, done, ok, rendered, routesFor } from '../../platform/http/rout
 import { Labels, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
+import { checkTexts } from '../../platform/store/texts.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { requireSite } from '../plant/kind.js';
 import { elementsOf, refuseAtWork, removalOf, unitOf } from '../procedures/removal.js';
@@ -113,6 +114,7 @@ export const batchRoutes = [
       const { store, production } = deps;
       const written = split(body);
       const decoded = decodeSpec(written.spec);
+      checkTexts(decoded, undefined);
       const name = written.name ?? batchName(params.site, decoded.batchID);
       checkResourceName(name);
       const labels = writtenKeys(written.labels, {}, 'labels');
@@ -147,6 +149,7 @@ export const batchRoutes = [
       if (name !== undefined && name !== params.name) throw invalid('invalid_field', 'name', 'a Batch cannot be renamed: name must be as in the path, or left out');
       const members = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
       const decoded = decodeSpec(merge({ ...batch.spec }, members));
+      checkTexts(decoded, batch.spec);
       const spec = batch.status.phase === 'Pending' ? withRecipeDefaults(store, params.site, decoded) : decoded;
       const labels = writtenKeys(given, batch.metadata.labels, 'labels');
       checkWorkOrderID(spec, batch.spec.workOrderID);

@@ -8,6 +8,7 @@ import { created, done, ok, type Query, type Reply, type RequestContext, type Ro
 import { type XmlElement, xmlReply } from '../../platform/http/xml.js';
 import { type Entry, timePage } from '../../platform/http/time-page.js';
 import type { Put, Store } from '../../platform/store/store.js';
+import { checkTexts } from '../../platform/store/texts.js';
 import { workOrderBatchName } from '../batches/creation.js';
 import { Batch, FINAL_BATCH_STATES } from '../batches/kind.js';
 import { requirePhase } from '../commands/prompt-response.js';
@@ -90,6 +91,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     query: requireDispatch,
     handle: async ({ params, body, caller, audit }, { store, clock, production }) => {
       const { site } = params;
+      checkTexts(body, undefined);
       const request = completed(store, site, orderRequest(body));
       const known = findOrder(store, site, request.workOrderID);
       if (known && !isLocal(known)) {

@@ -13,6 +13,7 @@ import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelo
 import type { Kind, StoreReader } from '../store/kind.js';
 import type { Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
+import { checkTexts } from '../store/texts.js';
 import { type Caller, mayVisit, type Tier } from './caller.js';
 import { AnnotationChange, clearable, LabelChange, merge, withoutDefault } from './clearing.js';
 import { decode } from './json-body.js';
@@ -195,7 +196,7 @@ class Family<Spec extends object, Status> {
       checkResourceName(name, 'name', 58); // decisions Q-ERR-12: room for the namespace `site-{site}`
       if (!mayVisit(context.caller, name)) throw siteScope(name);
     } else checkResourceName(name);
-    const decoded = this.#decode(written.spec, context.body);
+    const decoded = this.#decode(written.spec, context.body, undefined);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before: undefined, read: store }) ?? decoded;
     if (store.get(this.#kind, site, name)) throw conflict('already_exists', `${this.#kind.kind} ${name} exists already`, { kind: this.#kind.kind, name });
     const event: CrudEvent<Spec, Status> = { verb: 'create', site, name, before: undefined, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
@@ -217,7 +218,7 @@ class Family<Spec extends object, Status> {
     if (written.name !== undefined && written.name !== name) {
       throw invalid('invalid_field', nameField(this.#kind), `${this.#kind.kind} ${name} cannot be renamed: name must be ${name}, as in the path, or left out`);
     }
-    const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body);
+    const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body, before.spec);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
     this.#checkIfMatch(context, before, deps);
     const event: CrudEvent<Spec, Status> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
@@ -270,12 +271,14 @@ class Family<Spec extends object, Status> {
   }
 
   /** The whole spec through the kind's schema; a field of the nested forms is named with its `spec.` in front. */
-  #decode(spec: Readonly<Record<string, unknown>>, body: unknown): Spec {
+  #decode(spec: Readonly<Record<string, unknown>>, body: unknown, before: Spec | undefined): Spec {
     const prefix = isNested(body) ? 'spec.' : '';
     for (const field of this.#kind.required ?? []) {
       if (spec[field] === undefined || spec[field] === '') throw invalid('missing_field', `${prefix}${field}`, `field ${prefix}${field} is required`);
     }
-    return prefix === '' ? decode(this.#kind.spec, spec) : decode(v.strictObject({ spec: this.#kind.spec }), { spec }).spec;
+    const decoded = prefix === '' ? decode(this.#kind.spec, spec) : decode(v.strictObject({ spec: this.#kind.spec }), { spec }).spec;
+    checkTexts(decoded, before, prefix);
+    return decoded;
   }
 
   #served(resource: Resource<Spec, Status>, deps: CrudDeps): Reply {
