@@ -350,6 +350,12 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       if (commitMs < SLOW_COMMIT_MS) return undefined;
       return { severity: 'High', message: `the storage is slow: what is written takes ${Math.round(commitMs)} ms to reach the disk; look after the disk before it fails` };
     },
+    checkpoint: () => {
+      const { checkpointTrouble } = ledger;
+      if (checkpointTrouble === null) return undefined;
+      const way = 'everything is safe in state.db-wal, which grows until the disk is full: look after the disk, end what reads state.db from outside, or start the appliance again';
+      return { severity: 'High', message: `state.db is not brought up to date (${checkpointTrouble}); ${way}` };
+    },
     historian: () => (noHistory === '' ? undefined : { severity: 'Medium', message: noHistory }),
     'service-thread': () => (ends.words === undefined ? undefined : { severity: 'Medium', message: ends.words }),
   };

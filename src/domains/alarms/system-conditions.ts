@@ -22,7 +22,7 @@ import type { SystemCondition } from './alarm-book.js';
 import { unitsConcerned } from './sources.js';
 
 /** What the appliance says of its own storage and threads, in its own words. */
-export const TROUBLE_TOPICS = ['stored-data', 'integrity', 'audit-gap', 'slow-storage', 'historian', 'service-thread'] as const;
+export const TROUBLE_TOPICS = ['stored-data', 'integrity', 'audit-gap', 'slow-storage', 'checkpoint', 'historian', 'service-thread'] as const;
 export type TroubleTopic = (typeof TROUBLE_TOPICS)[number];
 
 /** Topics that every site has an alarm of, because they concern the whole appliance. */
@@ -269,6 +269,7 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
   integrity: troubleRow('integrity'),
   'audit-gap': troubleRow('audit-gap'),
   'slow-storage': troubleRow('slow-storage'),
+  checkpoint: troubleRow('checkpoint'),
   historian: troubleRow('historian'),
   'service-thread': troubleRow('service-thread'),
 };

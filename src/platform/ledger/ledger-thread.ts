@@ -16,6 +16,8 @@ const GATHER_MAX_MS = 1;
 const SLOW_DISK_MS = 1;
 const AVERAGE_WEIGHT = 0.2;
 const QUIET_MS = 250;
+/** A plant that always writes something has no quiet moment: then the work of one is done between two groups. */
+const REST_AT_LEAST_MS = 10_000;
 const CUT_PAUSE_MS = 10; // between two slices of archived records that leave the table
 const CUT_SHARE = 4; // and so many times what the slice took
 const CUT_AGAIN_MS = 5000; // after one that the disk refused
@@ -33,6 +35,8 @@ let lastGroup = 0;
 let commitMs = 0;
 let unsignedSinceMs: number | null = null;
 let closing = false;
+let restedAtMs = performance.now();
+let checkpointTrouble: string | null = null;
 
 function answer(message: FromLedger): void {
   inlet.postMessage(message);
@@ -84,7 +88,9 @@ function serve(first: ToLedger): void {
       serveOther(next);
     }
   }
-  if (!closing) quiet.refresh();
+  if (closing) return;
+  if (performance.now() - restedAtMs >= REST_AT_LEAST_MS) rest();
+  else quiet.refresh();
 }
 
 function serveOther(message: Exclude<ToLedger, { type: 'commit' }>): void {
@@ -112,6 +118,8 @@ function serveOther(message: Exclude<ToLedger, { type: 'commit' }>): void {
 
 function rest(): void {
   writer.rest();
+  restedAtMs = performance.now();
+  tellCheckpoints();
   if (!writer.hasUnsignedRecords) {
     unsignedSinceMs = null;
     return;
@@ -123,6 +131,13 @@ function rest(): void {
     return;
   }
   quiet.refresh();
+}
+
+function tellCheckpoints(): void {
+  const { checkpointTrouble: trouble } = writer;
+  if (trouble === checkpointTrouble) return;
+  checkpointTrouble = trouble;
+  answer({ type: 'checkpoints', trouble });
 }
 
 /** Archived records leave the table between the commits, with pauses in which those are served. */
@@ -142,7 +157,11 @@ function cutLater(afterMs: number): void {
   if (!closing) cutting = setTimeout(cut, afterMs);
 }
 
-const marking = setInterval(() => writer.mark(), MARK_MS);
+const marking = setInterval(() => {
+  writer.mark();
+  if (performance.now() - restedAtMs >= REST_AT_LEAST_MS && writer.isCheckpointDue) rest(); // one that failed is tried again though nothing comes
+  tellCheckpoints();
+}, MARK_MS);
 let cutting: ReturnType<typeof setTimeout> | undefined;
 const quiet = setTimeout(rest, QUIET_MS);
 inlet.on('message', serve);

@@ -89,6 +89,7 @@ export class ThreadLedger implements Ledger {
   /** How long commits take, in ms: a sliding mean. */
   #commitMs = 0;
   #closing = false;
+  #checkpointTrouble: string | null = null;
   /** Told when the thread ends by itself. */
   died: ((name: string, fault: string) => void) | undefined;
 
@@ -110,6 +111,11 @@ export class ThreadLedger implements Ledger {
   /** What nobody has acknowledged yet, in words. */
   get findings(): readonly string[] {
     return this.#gaps.filter(({ acknowledged }) => !acknowledged).map(({ text }) => text);
+  }
+
+  /** Why the WAL is not copied into the database and grows with every write; null while it is. */
+  get checkpointTrouble(): string | null {
+    return this.#checkpointTrouble;
   }
 
   /** How long what is being written takes to reach the disk, in ms. */
@@ -223,6 +229,10 @@ export class ThreadLedger implements Ledger {
   }
 
   #receive(message: Exclude<FromLedger, { type: 'ready' }>): void {
+    if (message.type === 'checkpoints') {
+      this.#checkpointTrouble = message.trouble;
+      return;
+    }
     if (message.type === 'answer') {
       const waiting = this.#requests.get(message.id);
       this.#requests.delete(message.id);

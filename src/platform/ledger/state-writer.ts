@@ -6,13 +6,14 @@
  * transaction nothing is committed until the store has loaded again, because what follows was built on it.
  */
 import path from 'node:path';
-import { systemClock } from '../base/clock.js';
+import { type Clock, systemClock } from '../base/clock.js';
 import { Stopwatch } from '../base/elapsed.js';
 import type Database from '../base/sqlite.js';
 import { ArchiveCut } from './archive-cut.js';
 import type { ArchiveDraft } from './archive-format.js';
 import { AuditIndex } from './audit-index.js';
 import { GENESIS_HASH, ShortMac, sealAudit, signHead } from './chain.js';
+import { CheckpointWatch } from './checkpoint-watch.js';
 import { countIn, isNextOf, lastRecords, streamCounts } from './counts.js';
 import { acknowledgeGaps, type Finding, type Gap, type GapAcknowledgement, noteFindings, readGaps } from './gaps.js';
 import { type ChainEnd, HeadFile, headFileOf, isHeadOfSealedRows, readHeadFile } from './head-file.js';
@@ -66,10 +67,12 @@ export class StateWriter {
   #nonceMarks: { readonly id: number; readonly age: Stopwatch }[] = [];
   /** About how much the WAL has taken since it was last copied. */
   #walBytes = 0;
+  readonly #checkpoints: CheckpointWatch;
 
   /** `found`: what was found wrong before anything was opened (inspect.ts); without it the end of the trail is looked at here. */
-  constructor(dataDir: string, keys: DeviceKeys, found?: readonly Finding[]) {
+  constructor(dataDir: string, keys: DeviceKeys, found?: readonly Finding[], clock: Pick<Clock, 'monoMs'> = systemClock) {
     this.#dataDir = dataDir;
+    this.#checkpoints = new CheckpointWatch(clock);
     this.#keys = keys;
     this.#database = openStateDatabase(path.join(dataDir, 'state.db'));
     this.#mac = new ShortMac(keys.auditHmac);
@@ -118,6 +121,16 @@ export class StateWriter {
     } catch {
       // a full disk: they stay behind the database, which is allowed; the next time writes them
     }
+  }
+
+  /** Why the WAL is not copied into the database and grows; null while it is. */
+  get checkpointTrouble(): string | null {
+    return this.#checkpoints.trouble;
+  }
+
+  /** The last one has failed. */
+  get isCheckpointDue(): boolean {
+    return this.#checkpoints.isDue;
   }
 
   get hasUnsignedRecords(): boolean {
@@ -441,11 +454,13 @@ export class StateWriter {
 
   #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
     try {
-      this.#database.pragma(`wal_checkpoint(${mode})`);
-      this.#walBytes = 0;
-    } catch {
-      // a full disk or a reader: the WAL keeps what it has
+      const [{ busy, log, checkpointed }] = this.#database.pragma(`wal_checkpoint(${mode})`) as [{ busy: number; log: number; checkpointed: number }];
+      if (busy === 0 && checkpointed >= log) this.#checkpoints.whole();
+      else this.#checkpoints.held();
+    } catch (fault) {
+      this.#checkpoints.refused((fault as Error).message); // a full disk: the WAL keeps what it has
     }
+    this.#walBytes = 0; // one that failed is tried again at the next rest, not with every group
   }
 }
 

@@ -40,6 +40,8 @@ export type FromLedger =
   | { readonly type: 'ready'; readonly gaps: readonly Gap[]; readonly fresh: readonly string[] }
   /** The next `count` transactions are settled; those named in `refused`, from 0, are not on disk and never will be. */
   | { readonly type: 'settled'; readonly count: number; readonly refused: readonly (readonly [number, string])[] }
+  /** Why the WAL is not copied into the database; null when it is again. */
+  | { readonly type: 'checkpoints'; readonly trouble: string | null }
   | { readonly type: 'answer'; readonly id: number; readonly image?: WireImage; readonly fault?: string };
 
 export interface WireImage {
