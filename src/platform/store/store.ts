@@ -58,12 +58,20 @@ export interface Keeping {
 }
 
 interface Kept extends Keeping {
+  /** In the order in which they were kept: what could not be written after all goes back to its place. */
+  readonly number: number;
   /** A function judges what is there when it is written. */
   readonly change: Change | (() => Change);
   readonly happenedAt: string;
   /** Of the last one of its key. */
   readonly lastAt: string;
   readonly times: number;
+}
+
+interface Uncounted {
+  readonly times: number;
+  readonly fromAt: string;
+  readonly toAt: string;
 }
 
 /** SHA-256 (hex) of a request nonce and when it was admitted. */
@@ -125,8 +133,9 @@ export class Store implements StoreReader {
   #reloaded: Promise<void> = Promise.resolve();
   /** What was done while the ledger refused commits, oldest first, and is told when it accepts them again. */
   #kept: Kept[] = [];
+  #keptCount = 0;
   /** Refused requests that found no place. */
-  #uncounted: { readonly times: number; readonly fromAt: string; readonly toAt: string } | undefined;
+  #uncounted: Uncounted | undefined;
   #keptNonces: Nonce[] = [];
 
   /** `witness` gives `details.clock` of audit records; without it records carry none. Rows of `kinds` are checked when they are read. */
@@ -338,7 +347,8 @@ export class Store implements StoreReader {
     }
     const same = keeping.key === undefined ? -1 : this.#kept.findIndex(({ as, key }) => as === keeping.as && key === keeping.key);
     if (same >= 0) this.#kept[same] = { ...this.#kept[same], change, lastAt: happenedAt, times: this.#kept[same].times + 1 };
-    else if (this.#kept.filter(({ as }) => as === keeping.as).length < KEPT_PLACES[keeping.as]) this.#kept.push({ ...keeping, change, happenedAt, lastAt: happenedAt, times: 1 });
+    else if (this.#kept.filter(({ as }) => as === keeping.as).length < KEPT_PLACES[keeping.as])
+      this.#kept.push({ ...keeping, number: (this.#keptCount += 1), change, happenedAt, lastAt: happenedAt, times: 1 });
     else if (keeping.as === 'refusal') this.#uncounted = { times: (this.#uncounted?.times ?? 0) + 1, fromAt: this.#uncounted?.fromAt ?? happenedAt, toAt: happenedAt };
     else throw storageUnavailable(this.#reason);
     return false;
@@ -357,10 +367,20 @@ export class Store implements StoreReader {
     if (nonces.length > 0) this.apply({ nonces }).durable.catch(() => undefined); // kept again by the commit that fails
     for (const kept of changes) {
       guarded('change that was kept', () => {
-        this.apply(toldLater(kept)).durable.catch(() => this.#kept.push(kept));
+        this.apply(toldLater(kept)).durable.catch(() => this.#keepAgain(kept));
       });
     }
-    if (uncounted) this.apply({ audits: [refusalsOf(uncounted)] }).durable.catch(() => (this.#uncounted = uncounted));
+    if (uncounted) this.apply({ audits: [refusalsOf(uncounted)] }).durable.catch(() => this.#countAgain(uncounted));
+  }
+
+  #keepAgain(kept: Kept): void {
+    const behind = this.#kept.findIndex(({ number }) => number > kept.number);
+    this.#kept.splice(behind < 0 ? this.#kept.length : behind, 0, kept);
+  }
+
+  #countAgain({ times, fromAt, toAt }: Uncounted): void {
+    const since = this.#uncounted;
+    this.#uncounted = { times: times + (since?.times ?? 0), fromAt, toAt: since?.toAt ?? toAt };
   }
 
   /** Applies and waits until the change is on disk. */
@@ -634,7 +654,7 @@ function toldLater({ change, happenedAt, lastAt, times }: Kept): Change {
 }
 
 /** Of those that had no place the trail has the number. */
-function refusalsOf({ times, fromAt, toAt }: { readonly times: number; readonly fromAt: string; readonly toAt: string }): AuditDraft {
+function refusalsOf({ times, fromAt, toAt }: Uncounted): AuditDraft {
   return {
     site: '',
     actor: component('store'),

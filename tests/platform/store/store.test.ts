@@ -236,3 +236,46 @@ t.test('D-C-09: while nothing can be written refused requests take no place of w
     { times: 600, happenedAt: String, lastHappenedAt: String },
   );
 });
+
+t.test('D-C-09: what was kept is written in the order in which it was done, also when the disk refuses it once more', async (t) => {
+  const { store, ledger, dir } = await openStore(t);
+  const order = { as: 'order' } as const;
+  await store.write(noteChange('a', 'on disk'));
+  const [draft] = noteChange('b', '').audits ?? [];
+  if (!draft) throw new Error('the change has a record');
+  const told = (word: string) => ({ audits: [{ ...draft, details: { word } }] });
+  await takeAuditNumber(ledger, 2);
+  await store.write(noteChange('a', 'never')).catch(() => undefined);
+  await store.writeOrKeep(told('first'), order);
+  // the probe passes, and what was kept meets a number that is taken: the disk refuses once more, and somebody else is at it then
+  let again: Promise<boolean> | undefined;
+  store.watchReload(() => {
+    if (!store.accepting) again ??= store.writeOrKeep(told('second'), order);
+  });
+  const probe = ledger.probe.bind(ledger);
+  let isTaken = false;
+  ledger.probe = async () => {
+    await probe();
+    if (isTaken) return;
+    isTaken = true;
+    const load = ledger.load.bind(ledger);
+    ledger.load = async (windowMs) => {
+      ledger.load = load;
+      const image = await load(windowMs);
+      await takeAuditNumber(ledger, image.auditSequence + 1);
+      return image;
+    };
+  };
+  const accepted = (): Promise<void> => new Promise((resolve) => store.watchReload(() => store.accepting && resolve()));
+  await accepted();
+  await accepted();
+  t.equal(await again, false, 'it was refused once more');
+  await store.recorded;
+  const queries = openQueries(dir);
+  t.teardown(() => queries.close());
+  const all = await Promise.all(Array.from({ length: store.auditSequence }, (_, at) => queries.auditRecord(at + 1, {}).then((record) => record?.details)));
+  t.same(
+    all.flatMap((one) => (one?.word === 'first' || one?.word === 'second' ? [one.word] : [])),
+    ['first', 'second'],
+  );
+});
