@@ -50,8 +50,14 @@ export function begunAnew(store: Store, site: string, batch: string): Put[] {
 
 /** In how many ms their time-outs are over, or what has passed of them is to be kept. */
 export function coordinationLeftMs(pass: BatchPass, store: Store, clock: Clock): number[] {
-  if (!pass.tree || isFinalBatch(pass.status.phase)) return [];
+  if (!pass.tree) return [];
   const index = elementIndex(store);
+  if (isFinalBatch(pass.status.phase)) {
+    // what was still Active at the end of its batch is looked at by nobody any more
+    for (const { kind, metadata } of [...index.blocksOf(pass.site, pass.scope), ...index.barriersOf(pass.site, pass.scope)])
+      runClocks(store).inactive(activeKey(kind, pass.site, metadata.name));
+    return [];
+  }
   const own = [
     ...index
       .blocksOf(pass.site, pass.scope)
@@ -63,6 +69,10 @@ export function coordinationLeftMs(pass: BatchPass, store: Store, clock: Clock):
   return own.flatMap((leftMs) => (leftMs === undefined ? [] : [Math.min(leftMs, KEPT_EVERY_MS)]));
 }
 
+function activeKey(kind: string, site: string, name: string): string {
+  return `${kind}/${site}/${name}`;
+}
+
 interface Active {
   readonly phase: CoordinationPhase;
   readonly activeAt: string;
@@ -71,7 +81,7 @@ interface Active {
 
 /** Elapsed time: a wall clock that is set times nobody out, and a restart goes on from what was kept. */
 function activeMsOf(site: string, store: Store, clock: Clock, { kind }: Coordinated['kind'], name: string, { phase, activeAt, activeForMs = 0 }: Active): number {
-  return runClocks(store).activeMs(`${kind}/${site}/${name}`, phase === 'Active' ? activeAt : '', activeForMs, clock);
+  return runClocks(store).activeMs(activeKey(kind, site, name), phase === 'Active' ? activeAt : '', activeForMs, clock);
 }
 
 function withKept<Status extends Active>(spec: { readonly timeoutSeconds: number }, { status, ...rest }: Progress<Status>, activeMs: number): Progress<Status> {

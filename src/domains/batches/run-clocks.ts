@@ -61,12 +61,16 @@ export class RunClocks {
   /** How long a signal or barrier has been Active, told as `since`; `keptMs` is what it has on record of it. */
   activeMs(key: string, since: string, keptMs: number, clock: Clock): number {
     if (since === '') {
-      this.#active.delete(key);
+      this.inactive(key);
       return 0;
     }
     let known = this.#active.get(key);
     if (known?.since !== since) this.#active.set(key, (known = { since, watch: new Stopwatch(clock, keptMs) }));
     return known.watch.elapsedMs;
+  }
+
+  inactive(key: string): void {
+    this.#active.delete(key);
   }
 }
 
