@@ -62,6 +62,7 @@ t.test('contract 3: preflight of Restart names the module in Manual that holds t
   t.notOk(again.validCommands.includes('Restart'));
   t.match(bad(await restartCheck(batch))[0], { check: 'command', message: /^write-mode-manual: .*Manual/ });
 
+  t.equal((await plant.api.post(`${SITE}/controlmodules/ag101/tags/cmd`, { value: true })).status, 200);
   await plant.restart();
   const { recovery } = await plant.look('the appliance is back', async () => {
     const body = await plant.batch(batch);
@@ -73,6 +74,10 @@ t.test('contract 3: preflight of Restart names the module in Manual that holds t
     'decisions 3.8: and who is told what to do after an interruption is told this',
   );
   t.notOk('command' in recovery.operator);
+  await plant.look('decisions 3.8: what was retained and stands commanded is told', async () => {
+    const { commanded } = (await plant.batch(batch)).recovery;
+    return { done: commanded.some(({ controlModule, tag }: Body) => controlModule === 'ag101' && tag === 'cmd'), seen: JSON.stringify(commanded) };
+  });
   await mode('xv105', 'Automatic');
   const free = await plant.look('it may go on', async () => {
     const body = await plant.batch(batch);

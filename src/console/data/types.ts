@@ -154,6 +154,8 @@ export interface BatchDetail extends BatchItem {
   /** Each reason of `blockedBecause` for itself. */
   readonly blockedBy?: readonly { readonly text: string }[];
   readonly validCommands: readonly Command[];
+  /** Of an interruption; `commanded` while it waits for an operator: what was retained and stands commanded (decisions 3.8). */
+  readonly recovery?: { readonly commanded?: readonly { readonly controlModule: string; readonly value: string }[] };
   readonly failure?: { readonly class: string; readonly rule: string; readonly message: string };
   readonly commandRejection?: Rejection;
 }

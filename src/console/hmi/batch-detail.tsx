@@ -59,10 +59,16 @@ export function Facts({ batch, hasUnits = true }: { readonly batch: BatchDetail;
 export function Trouble({ batch }: { readonly batch: BatchDetail }) {
   const { failure, commandRejection, blockedBecause, blockedBy } = batch;
   const spell = standing.value;
+  const commanded = batch.recovery?.commanded ?? [];
   const isTold = failure && spell?.causes.some(({ text }) => text.includes(failure.message));
   return (
     <div class="trouble">
       {spell && <Standing spell={spell} />}
+      {commanded.length > 0 && (
+        <p class="warning" data-testid="commanded">
+          {t.commandedAgain(commanded.map(({ controlModule, value }) => `${controlModule.toUpperCase()}: ${value}`).join(', '))}
+        </p>
+      )}
       {failure && !isTold && (
         <p class="fault">
           <strong>{t.failed}:</strong> {failure.rule}: {failure.message}

@@ -7,6 +7,7 @@ import { type ParameterValue, Procedure } from '../procedures/kind.js';
 import { ControlRecipe, MasterRecipe, type MasterRecipeSpec } from '../recipes/kind.js';
 import { batchBlockedBy, blockedBecause, type BlockedWorld, type Blocker } from './blocked-by.js';
 import { batchOutputs } from './batch-outputs.js';
+import { commandedIn } from './left-commanded.js';
 import { hasActiveFailure, heldBy } from './holds.js';
 import { elementIndex } from './element-index.js';
 import { type BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
@@ -49,9 +50,17 @@ export function batchDto(stored: BatchResource, read: StoreReader, world: Blocke
       phase: block.status.phase,
     })),
     conditions: status.conditions,
-    ...(status.recovery ? { recovery: recoveryBody(status) } : {}),
+    ...(status.recovery ? { recovery: recoveryShown(world, batch) } : {}),
     spec,
   };
+}
+
+/** While it waits for an operator, with what stands commanded in its units. */
+function recoveryShown(world: BlockedWorld, { metadata: { site }, status }: BatchResource): unknown {
+  const body = recoveryBody(status);
+  if (status.phase !== 'Held' || status.recovery?.leftAt !== '') return body;
+  const units = status.allocations.filter(({ state }) => state === 'Granted').map(({ unit }) => unit);
+  return { ...body, commanded: commandedIn(world, site, units) };
 }
 
 /** What a pending batch would start with (decisions 1.7): its own values, those of the formula, scaled; none while they do not fit. */
