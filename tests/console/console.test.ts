@@ -108,6 +108,32 @@ t.test('the operator console', { timeout: SUITE_MS_MAX }, async (t) => {
     await page.context().close();
   });
 
+  await t.test('D-AUTH-02: the form for the new password may stay open for longer than its token lives; where the session is over it leads back', async () => {
+    await account(admin, 'lena', 'operator', true);
+    const page = await open(browser, `${box.base}/login`);
+    const expired = { status: 401, contentType: 'application/json', body: JSON.stringify({ error: 'the access token has expired', code: 'token_expired', status: 401 }) };
+    const choose = async (): Promise<void> => {
+      await page.getByTestId('username').fill('lena');
+      await page.getByTestId('password').fill(PASSWORD);
+      await page.getByTestId('login-submit').click();
+      await page.getByTestId('new-password').fill('another long password');
+      await page.getByTestId('new-password-again').fill('another long password');
+      await page.getByTestId('new-password-submit').click();
+    };
+    await page.route('**/api/v1/auth/password', (route) => route.fulfill(expired));
+    await page.route('**/api/v1/auth/refresh', (route) => route.fulfill(expired));
+    await choose();
+    await page.getByTestId('login-submit').waitFor();
+    await says(page.getByTestId('login-ended'), /session has ended/);
+    await page.unroute('**/api/v1/auth/refresh');
+    await page.unroute('**/api/v1/auth/password');
+    await page.route('**/api/v1/auth/password', (route) => route.fulfill(expired), { times: 1 });
+    await choose();
+    await page.getByTestId('hmi').waitFor();
+    await says(page.getByTestId('user-menu'), /lena/);
+    await page.context().close();
+  });
+
   await t.test('the overview shows every unit with live values; a batch is started, held, restarted and answered from the page', async (t) => {
     const page = await open(browser, `${box.base}/hmi`);
     await signIn(page, 'olga');

@@ -29,6 +29,7 @@ export function LoginPage() {
   const [config, setConfig] = useState<AuthConfig | null>(null);
   const [fault, setFault] = useState('');
   const [mustChange, setMustChange] = useState<MustChange | null>(null);
+  const [ended, setEnded] = useState(query.get('ended') ?? '');
 
   const load = async (): Promise<void> => {
     try {
@@ -47,6 +48,10 @@ export function LoginPage() {
     if (session.user.mustChangePassword) setMustChange({ session, password });
     else goOn();
   };
+  const endedHere = (why: string): void => {
+    setMustChange(null);
+    setEnded((before) => (mustChange === null ? before : why)); // the first reason counts
+  };
 
   return (
     <main class="login">
@@ -56,7 +61,7 @@ export function LoginPage() {
           <p>{t.operatorConsole}</p>
         </header>
         <Fault text={fault} testid="login-error" />
-        {config && <Body config={config} mustChange={mustChange} onSignedIn={signedIn} onCreated={() => void load()} />}
+        {config && <Body config={config} mustChange={mustChange} ended={endedText(ended)} onEnded={endedHere} onSignedIn={signedIn} onCreated={() => void load()} />}
       </div>
     </main>
   );
@@ -65,23 +70,25 @@ export function LoginPage() {
 interface BodyProps {
   readonly config: AuthConfig;
   readonly mustChange: MustChange | null;
+  readonly ended: string;
+  readonly onEnded: (why: string) => void;
   readonly onSignedIn: (session: Session, password: string) => void;
   readonly onCreated: () => void;
 }
 
-function Body({ config, mustChange, onSignedIn, onCreated }: BodyProps) {
+function Body({ config, mustChange, ended, onEnded, onSignedIn, onCreated }: BodyProps) {
   if (config.authMode === 'none') return <p class="warning">{t.authOff}</p>;
-  if (mustChange) return <NewPasswordForm token={mustChange.session.accessToken} current={mustChange.password} lengthMin={config.passwordMinLength} onChanged={goOn} />;
+  if (mustChange) return <NewPasswordForm session={mustChange.session} current={mustChange.password} lengthMin={config.passwordMinLength} onChanged={goOn} onEnded={onEnded} />;
   if (config.firstAdminRequired) return <FirstAdminForm lengthMin={config.passwordMinLength} onSignedIn={onSignedIn} onCreated={onCreated} />;
-  if (config.oidc) return <IssuerLink path={config.oidc.loginPath} />;
-  return <SignInForm ended={endedText()} onSignedIn={onSignedIn} />;
+  if (config.oidc) return <IssuerLink path={config.oidc.loginPath} ended={ended} />;
+  return <SignInForm ended={ended} onSignedIn={onSignedIn} />;
 }
 
-function IssuerLink({ path }: { readonly path: string }) {
+function IssuerLink({ path, ended }: { readonly path: string; readonly ended: string }) {
   const address = `${path}?${new URLSearchParams({ redirect: target })}`;
   return (
     <>
-      <Ended text={endedText()} />
+      <Ended text={ended} />
       <a class="button primary" href={address} data-testid="login-oidc">
         {t.signInAtIssuer}
       </a>
@@ -89,8 +96,7 @@ function IssuerLink({ path }: { readonly path: string }) {
   );
 }
 
-function endedText(): string {
-  const ended = query.get('ended');
-  if (ended === null || ended === '') return '';
+function endedText(ended: string): string {
+  if (ended === '') return '';
   return t.endedReasons[ended] ?? t.endedReasons.session;
 }

@@ -1,28 +1,37 @@
 /** A password that an administrator set opens nothing but this form (D-AUTH-02). */
-import { useState } from 'preact/hooks';
-import { post, useCredential } from '../data/api.js';
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, post } from '../data/api.js';
+import type { Session } from '../data/types.js';
 import { Fault } from '../common/fault.js';
 import { Field } from '../common/field.js';
 import { t } from '../common/strings.js';
 import { useSend } from '../common/use-send.js';
+import { keepSignedIn } from './sign-in.js';
 
 export interface NewPasswordFormProps {
-  readonly token: string;
+  readonly session: Session;
   readonly current: string;
   readonly lengthMin: number;
   readonly onChanged: () => void;
+  /** The session is over, or the password that was given is none any more: whoever is there signs in again. */
+  readonly onEnded: (why: string) => void;
 }
 
-export function NewPasswordForm({ token, current, lengthMin, onChanged }: NewPasswordFormProps) {
+export function NewPasswordForm({ session, current, lengthMin, onChanged, onEnded }: NewPasswordFormProps) {
   const [password, setPassword] = useState('');
   const [again, setAgain] = useState('');
   const sending = useSend();
+  useEffect(() => keepSignedIn(session, onEnded), [session]);
   const submit = (event: Event): void => {
     event.preventDefault();
     if (password !== again) return sending.refuse(t.passwordsDiffer);
     void sending.run(async () => {
-      useCredential({ token: () => token, renew: async () => false });
-      await post('/api/v1/auth/password', { currentPassword: current, newPassword: password });
+      try {
+        await post('/api/v1/auth/password', { currentPassword: current, newPassword: password });
+      } catch (fault) {
+        if (fault instanceof ApiError && fault.status === 401) onEnded('session');
+        throw fault;
+      }
       onChanged();
     });
   };
