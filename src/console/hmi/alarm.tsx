@@ -19,8 +19,8 @@ export function sourceName({ source }: Pick<Alarm, 'source'>): string {
 export const SEVERITIES = ['Critical', 'High', 'Medium', 'Low'] as const;
 
 /**
- * The worst first, of the same severity those nobody has acknowledged, then by priority; of equals the one that came first:
- * in a flood it is the cause, and those that follow must not push it out of sight (ISA-18.2, first-out).
+ * The worst first, of the same severity those nobody has acknowledged, of them those that stand before those that have cleared, then
+ * by priority; of equals the one that came first: in a flood it is the cause, and those that follow must not push it out of sight (ISA-18.2, first-out).
  */
 export function urgency(a: Alarm, b: Alarm): number {
   return rank(a) - rank(b) || b.priority - a.priority || a.activatedAt.localeCompare(b.activatedAt) || a.name.localeCompare(b.name);
@@ -31,7 +31,7 @@ export function newest(a: Alarm, b: Alarm): number {
 }
 
 function rank(alarm: Alarm): number {
-  return SEVERITIES.indexOf(alarm.severity) * 2 + (isUnacknowledged(alarm) ? 0 : 1);
+  return SEVERITIES.indexOf(alarm.severity) * 4 + (isUnacknowledged(alarm) ? 0 : 2) + (alarm.state.startsWith('Active') ? 0 : 1);
 }
 
 /** What calls for somebody: active or not acknowledged, and not shelved (contract 2, Alarm), the worst first. */

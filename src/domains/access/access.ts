@@ -83,7 +83,8 @@ export interface UserChange {
   readonly mustChangePassword?: boolean | undefined;
 }
 
-const USERNAME = /^[A-Za-z0-9._@-]{1,64}$/; // D-AUTH-02
+/** D-AUTH-02; dots alone are steps of an address, and a browser can never ask for such an account. */
+const USERNAME = /^(?!\.{1,2}$)[A-Za-z0-9._@-]{1,64}$/;
 const USERNAME_KEPT_MAX = 64;
 
 export class Access {
@@ -357,7 +358,7 @@ export class Access {
   }
 
   #badUser(username: string, password: string): Refusal | undefined {
-    if (!USERNAME.test(username)) return invalid('invalid_name', 'username', 'username must have 1 to 64 letters, digits or . _ @ -');
+    if (!USERNAME.test(username)) return invalid('invalid_name', 'username', 'username must have 1 to 64 letters, digits or . _ @ - and be more than one or two dots');
     return badPassword(password, username, this.settings.passwordLengthMin);
   }
 

@@ -111,13 +111,17 @@ export class Roles {
     groups.forEach((group, i) => {
       if (held.includes(group) || this.#setOfGroup.has(group)) return;
       if (group.startsWith(this.#siteStart) && this.#sites.exists(group.slice(this.#siteStart.length))) return;
-      const near = nearest(group, [...this.#setOfGroup.keys(), ...this.#sites.names().map((site) => this.#siteStart + site)]);
+      const known = [...this.#setOfGroup.keys(), ...this.#sites.names().map((site) => this.#siteStart + site)];
+      // who leaves out the prefix means the group that has it
+      const near = nearest(group, known) ?? nearest(`${this.prefix}-${group}`, known);
+      const roles = [...this.#setOfGroup.keys()].sort();
       throw invalid(
         'unknown_group',
         `groups[${i}]`,
-        `group ${group} is neither a role nor the group of a site that exists${near === undefined ? '' : `; the nearest known one is ${near}`}`,
+        `group ${group} is neither a role nor the group of a site that exists${near === undefined ? '' : `; the nearest known one is ${near}`}; roles are ${roles.join(', ')}, sites ${this.sitePattern}`,
         {
           ...(near === undefined ? {} : { nearest: near }),
+          known: roles,
         },
       );
     });

@@ -16,6 +16,7 @@ import { isInstantText } from '../../platform/base/instant.js';
 import { LABEL_TEXT } from '../../platform/store/fields.js';
 import { admitApplied } from './creation.js';
 import type { PendingCommand } from './pending-command.js';
+import { freeMap } from '../../platform/store/free-map.js';
 
 const Text = v.optional(v.string(), '');
 
@@ -34,7 +35,7 @@ export const BatchSpec = v.strictObject({
   /** Larger is more urgent (decisions Q-MES-30). */
   priority: v.optional(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be at least 0'), v.maxValue(1000, 'must be at most 1000')), 100),
   parameters: v.optional(v.array(v.strictObject({ name: v.string(), value: v.string() })), []),
-  equipment: v.optional(v.record(v.string(), v.string()), {}),
+  equipment: v.optional(freeMap(v.string()), {}),
   description: Text,
   scheduledStartTime: v.optional(
     v.pipe(

@@ -15,6 +15,7 @@ import { batchParameters, checkQuantity, identifierKey } from '../batches/parame
 import { resolveEquipment } from '../batches/start.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import { batchSpecOf, type CompleteRequest, completeRequest, differingFields, type OrderRequest } from './rules.js';
+import { freeMap } from '../../platform/store/free-map.js';
 
 export type BatchResource = Resource<BatchSpec, BatchStatus>;
 
@@ -42,7 +43,7 @@ export const OrderBody = v.strictObject({
   engineeringUnit: v.optional(v.string()),
   priority: v.optional(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be at least 0'), v.maxValue(1000, 'must be at most 1000'))),
   parameters: v.optional(v.array(v.strictObject({ name: v.pipe(v.string(), v.minLength(1, 'must not be empty')), value: v.string() }))),
-  requestedEquipment: v.optional(v.record(v.string(), v.string())),
+  requestedEquipment: v.optional(freeMap(v.string())),
   description: v.optional(v.string()),
   scheduledStartTime: v.optional(v.nullable(Instant)),
 });

@@ -27,6 +27,7 @@ import type { Hold } from '../batches/holds.js';
 import type { CommandRejection } from '../batches/command-rejection.js';
 import type { PendingCommand } from '../batches/pending-command.js';
 import { templateEdited } from './template-edits.js';
+import { freeMap } from '../../platform/store/free-map.js';
 
 // ---------------------------------------------------------------- charts
 
@@ -85,7 +86,7 @@ const ProceduralStep = v.strictObject({
   stepLevel: v.optional(v.picklist(STEP_LEVELS)),
   targetCapability: v.optional(v.string()),
   parameterBindings: v.optional(v.array(StepBinding)),
-  roleMap: v.optional(v.record(v.string(), v.string())),
+  roleMap: v.optional(freeMap(v.string())),
   timeoutSeconds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   description: v.optional(v.string()),
   position: Drawn,
@@ -225,7 +226,7 @@ const ELEMENT_FIELDS = {
   stepName: Text,
   /** Step path from the root, for example `makeResin/charge/monomer`. */
   stepPath: Text,
-  roleMap: v.optional(v.record(v.string(), v.string()), {}),
+  roleMap: v.optional(freeMap(v.string()), {}),
   parameterValues: v.optional(v.array(ParameterValueField), []),
   mode: v.optional(v.picklist(['', ...MODES]), ''),
 };

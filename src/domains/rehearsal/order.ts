@@ -25,6 +25,7 @@ import { ControlProgram, FunctionBlockType } from '../logic/kind.js';
 import { Unit, unitMode, type UnitSpec, type UnitStatus } from '../plant/kind.js';
 import { OperationTemplate, PhaseTemplate, ProcedureTemplate, UnitProcedureTemplate } from '../procedures/kind.js';
 import type { MasterRecipeSpec, MasterRecipeStatus } from '../recipes/kind.js';
+import { freeMap } from '../../platform/store/free-map.js';
 
 /** Names of the copy; nothing of it leaves the rehearsal. */
 export const REHEARSED_BATCH = 'rehearsal';
@@ -44,7 +45,7 @@ export const RehearsalBody = v.strictObject({
   parameters,
   equipment,
   /** By result key, `<step path>/<step>` of the prompt, or step path of its phase. */
-  answers: v.optional(v.record(v.string(), v.string()), {}),
+  answers: v.optional(freeMap(v.string()), {}),
   /** Of the simulation; absent: as configured. */
   seed: v.optional(v.pipe(v.number(), v.integer())),
   /** Of plant time. */

@@ -210,6 +210,12 @@ t.test('D-AUTH-02: users are made, changed, demoted at once and closed for good'
   const made = await admin.post('/api/v1/auth/users', { username: 'Eve.M', password: PASSWORD, displayName: 'Eve', groups: ['lineside-engineer'] });
   t.match(made, { status: 201, body: { username: 'Eve.M', enabled: true, mustChangePassword: true, lastLoginAt: null }, headers: { location: '/api/v1/auth/users/Eve.M' } });
   t.match(await admin.post('/api/v1/auth/users', { username: 'eve.m', password: PASSWORD, displayName: 'Eve' }), { status: 409, body: { code: 'already_exists' } });
+  for (const username of ['.', '..'])
+    t.match(
+      await admin.post('/api/v1/auth/users', { username, password: PASSWORD, displayName: 'E' }),
+      { status: 400, body: { code: 'invalid_name', field: 'username' } },
+      username,
+    );
   t.match(await admin.post('/api/v1/auth/users', { username: 'e m', password: PASSWORD, displayName: 'E' }), { status: 400, body: { code: 'invalid_name', field: 'username' } });
   t.match(await admin.post('/api/v1/auth/users', { username: 'longenoughname', password: 'LongEnoughName', displayName: 'E' }), { status: 400, body: { field: 'password' } });
 

@@ -14,6 +14,11 @@ t.test('D-C-17: a group that is neither a role nor of an existing site is refuse
   const create = (...groups: string[]) => admin.post('/api/v1/auth/users', { ...user, groups });
   t.match(await create('lineside-operator', 'lineside-site-nroth'), { status: 400, body: { code: 'unknown_group', field: 'groups[1]', nearest: 'lineside-site-north' } });
   t.match(await create('lineside-oprator'), { status: 400, body: { field: 'groups[0]', error: /nearest known one is lineside-operator/ } });
+  t.match(await create('operator'), { status: 400, body: { nearest: 'lineside-operator' } }, 'also without its prefix');
+  t.match(await create('qa'), {
+    status: 400,
+    body: { code: 'unknown_group', error: /roles are .*lineside-supervisor.*, sites lineside-site-\{name\}/, known: ['lineside-admin'] },
+  });
   t.match(await create('nonsense'), { status: 400, body: { code: 'unknown_group' } });
   t.match(await create('lineside-site-'), { status: 400 });
   t.equal(test.store.list({ kind: 'Account' } as never, '').length, 1, 'nothing was made');

@@ -170,6 +170,7 @@ t.test('MES-08, MES-09, MES-10, MES-11: what does not fit is refused by field an
       'parameters[1].name',
     ],
     [{ requestedEquipment: { nothing: 'rx101' } }, 'requestedEquipment.nothing'],
+    [JSON.parse('{"requestedEquipment": {"__proto__": "rx101"}}'), 'requestedEquipment.__proto__'],
     [{ requestedEquipment: { [capability]: 'nothing' } }, `requestedEquipment.${capability}`],
     [{ scheduledStartTime: 'tomorrow' }, 'scheduledStartTime'],
     [{ colour: 'red' }, 'colour'],
