@@ -31,7 +31,7 @@ export function newest(a: Alarm, b: Alarm): number {
 }
 
 function rank(alarm: Alarm): number {
-  return SEVERITIES.indexOf(alarm.severity) * 4 + (isUnacknowledged(alarm) ? 0 : 2) + (alarm.state.startsWith('Active') ? 0 : 1);
+  return SEVERITIES.indexOf(alarm.severity) * 4 + (isUnacknowledged(alarm) ? 0 : 2) + (alarm.state.startsWith('Cleared') ? 1 : 0);
 }
 
 /** What calls for somebody: active or not acknowledged, and not shelved (contract 2, Alarm), the worst first. */
