@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { guardedPromise } from '../../platform/base/guarded.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Applied, Put, Store } from '../../platform/store/store.js';
@@ -99,9 +100,11 @@ export class AlarmBook {
 
   /** A transition that the disk refused is none: the store has taken it back. */
   #keep({ durable }: Applied, event: AlarmEvent): void {
-    durable.then(
-      () => this.#record?.(event),
-      () => undefined,
+    guardedPromise('record of an alarm', () =>
+      durable.then(
+        () => this.#record?.(event),
+        () => undefined,
+      ),
     );
   }
 

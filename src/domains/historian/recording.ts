@@ -7,7 +7,7 @@ import { type DataType, tagType, type Value } from '../../../runtime/vocabulary/
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { Stopwatch } from '../../platform/base/elapsed.js';
-import { guarded } from '../../platform/base/guarded.js';
+import { guarded, guardedPromise } from '../../platform/base/guarded.js';
 import { type History, openHistory } from '../../platform/history/history.js';
 import { type SampledTag, Sampler, type SampleReading, type SampleSource } from '../../platform/history/sampler.js';
 import type { Gap } from '../../platform/history/words.js';
@@ -65,9 +65,11 @@ export function stateRecorder(history: Pick<History, 'recordState'>, store: Stor
     if (found && Date.parse(ts) < startedAtMs) return;
     const batchID = batchRef === '' ? '' : (store.get(Batch, site, batchRef)?.spec.batchID ?? batchRef);
     const body = { site, ts, kind, name, unit, from: previousState, to: state, cause, actor, batchID, ...templateOf(store, site, kind, name) };
-    durable.then(
-      () => history.recordState({ atMs: Date.parse(ts), site, unit, body }),
-      () => undefined,
+    guardedPromise('historian: state of an element', () =>
+      durable.then(
+        () => history.recordState({ atMs: Date.parse(ts), site, unit, body }),
+        () => undefined,
+      ),
     );
   };
 }

@@ -155,11 +155,13 @@ export class Recordings {
     if (part.kind === 'refused') return active.started.reject(new Refusal('conflict', part.message, { code: 'recording_active' }));
     if (part.kind === 'start') active.entry = { ...active.entry, firstScan: part.start.scan + 1, lastScan: part.start.scan };
     if (part.kind === 'scans') active.entry = { ...active.entry, lastScan: part.last };
-    active.file.add(part.kind === 'start' ? { ...part, start: { ...part.start, madeBy: this.#parts.madeBy } } : part).then(
-      () => {
-        if (part.kind === 'start') active.started.resolve();
-      },
-      (fault: Error) => this.#diskFailed(active, fault),
+    guardedPromise('part of a recording', () =>
+      active.file.add(part.kind === 'start' ? { ...part, start: { ...part.start, madeBy: this.#parts.madeBy } } : part).then(
+        () => {
+          if (part.kind === 'start') active.started.resolve();
+        },
+        (fault: Error) => this.#diskFailed(active, fault),
+      ),
     );
     if (part.kind === 'end') guardedPromise('end of a recording', () => this.#finish(active, part.ending));
     // Hot swaps bring whole plans, which the worker does not count.

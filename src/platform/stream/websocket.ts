@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../base/clock.js';
 import { timestamp } from '../base/clock.js';
+import { guardedPromise } from '../base/guarded.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import type { Caller } from '../http/caller.js';
 import { notText } from '../http/json-body.js';
@@ -222,9 +223,11 @@ class WebSocketClient implements WebSocketSession {
   #mutate(frame: Members, outcome: Promise<FrameResult>): void {
     this.#parts.sessions.touch(this.#connection.caller);
     const requestId = requestIdOf(frame);
-    outcome.then(
-      ({ ok, message, details }) => this.#connection.answer({ ...details, type: 'result', ...requestId, ok, message }),
-      (fault: unknown) => this.#refuse(fault, frame),
+    guardedPromise('answer of a frame', () =>
+      outcome.then(
+        ({ ok, message, details }) => this.#connection.answer({ ...details, type: 'result', ...requestId, ok, message }),
+        (fault: unknown) => this.#refuse(fault, frame),
+      ),
     );
   }
 

@@ -9,6 +9,7 @@ import { Alarm, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { publishStates } from '../../../src/domains/batches/state-channel.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
 import { alarmRecorder, stateRecorder } from '../../../src/domains/historian/recording.js';
+import { onContained } from '../../../src/platform/base/guarded.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { Telemetry } from '../../../src/domains/telemetry/telemetry.js';
 import type { HistoryEvent } from '../../../src/platform/history/words.js';
@@ -331,6 +332,22 @@ t.test('EVT-03 G4: where the disk cannot even be read, the states are told when 
   await accept();
   await refuse({ puts: [unit('u1', 'Complete')] });
   t.same(shown(wire.take()), [['u1', 'Held', 'Complete']]);
+});
+
+t.test('what the recorder of states and alarms throws is told, and ends neither the process nor the change', async (t) => {
+  const { store, clock } = await refusable(t);
+  const told: string[] = [];
+  t.teardown(onContained((seam, fault) => told.push(`${seam}: ${(fault as Error).message}`)));
+  const fail = (): never => {
+    throw new Error('no place for it');
+  };
+  const book = new AlarmBook({ store, clock, record: fail });
+  publishStates({ hub: { publish: () => undefined }, store, listener: stateRecorder({ recordState: fail }, store, clock.wallMs() + 1) });
+  clock.advance(1000);
+  await store.write({ puts: [unit('u1', 'Running')] });
+  await book.write({ site: 'north', name: 'hot-2', ...HOT_ALARM, event: 'Activated' }).durable;
+  await new Promise((resolve) => setImmediate(resolve));
+  t.same(told, ['historian: state of an element: no place for it', 'record of an alarm: no place for it']);
 });
 
 t.test('8.9 G4: the historian keeps the states and alarm transitions that are on disk, and none that the store has taken back', async (t) => {
