@@ -90,12 +90,13 @@ export const commandRoutes = [
     action: 'phase:list-prompts',
     tier: 'read',
     reply: 'array, oldest first',
-    summary: 'All pending prompts of the site; query limit, cursor',
+    summary: 'All pending prompts of the site; query unit, batch, limit, cursor',
     exists: inSite,
     handle: ({ params, path, query }, { store, clock }) => {
+      const [ofUnit, ofBatch] = [query.get('unit') ?? '', query.get('batch') ?? ''];
       const waiting = phasesAtWork(store)
         .of(params.site)
-        .filter((phase) => phase.status.pendingPrompt && !phase.status.answer);
+        .filter(({ spec, status }) => status.pendingPrompt && !status.answer && (ofUnit === '' || spec.unitRef === ofUnit) && (ofBatch === '' || spec.batchRef === ofBatch));
       const items = waiting.map((phase) => {
         const { id, unit, ...prompt } = phase.status.pendingPrompt as NonNullable<typeof phase.status.pendingPrompt>;
         const batch = store.get(Batch, params.site, phase.spec.batchRef);
@@ -103,7 +104,7 @@ export const commandRoutes = [
         return { id, phase: phase.metadata.name, unit: phase.spec.unitRef, batch: phase.spec.batchRef, batchID: batch?.spec.batchID ?? '', ...prompt, engUnits: unit, ageSeconds };
       });
       items.sort((a, b) => compareKeys(promptKey(a), promptKey(b)));
-      return listReply({ path, query }, { list: 'prompts', items, keyOf: promptKey, render: (prompt) => prompt });
+      return listReply({ path, query }, { list: 'prompts', items, kept: ['unit', 'batch'], keyOf: promptKey, render: (prompt) => prompt });
     },
   }),
   route({

@@ -6,7 +6,7 @@ import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, item
 import { heldBy } from '../batches/holds.js';
 import { elementIndex } from '../batches/element-index.js';
 import { asShown, lookAtShown } from '../batches/unrecovered.js';
-import { type ElementStatus, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, templateNotes } from './kind.js';
+import { type ElementStatus, Phase, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, templateNotes } from './kind.js';
 
 export function templateBody({ metadata, spec, ...resource }: Resource): unknown {
   const notes = resource.kind === PhaseTemplate.kind ? templateNotes(spec as PhaseTemplateSpec) : [];
@@ -17,10 +17,12 @@ export function templateBody({ metadata, spec, ...resource }: Resource): unknown
 type ElementSpec = Pick<ProcedureSpec, 'templateRef' | 'batchRef' | 'parentRef' | 'stepName' | 'stepPath' | 'mode'> & { readonly unitRef?: string };
 type Element = Resource<ElementSpec, ElementStatus>;
 
-/** List items omit spec, children and sfcStatus. */
+/** List items omit spec, children and sfcStatus; of the last an item of a phase has where it stands. */
 export function elementItem(stored: Resource<object, ElementStatus>, { store }: BlockedWorld): Record<string, unknown> {
   const { shown, blockedBy } = lookAtShown(store, stored);
-  return { ...itemOf(shown), ...(blockedBy ? { blockedBecause: blockedBecause(blockedBy) } : {}) };
+  const { sfcStatus } = shown.status;
+  const activeSteps = shown.kind === Phase.kind ? { activeSteps: sfcStatus?.activeSteps ?? [] } : {};
+  return { ...itemOf(shown), ...activeSteps, ...(blockedBy ? { blockedBecause: blockedBecause(blockedBy) } : {}) };
 }
 
 function itemOf(element: Resource<object, ElementStatus>): Record<string, unknown> {

@@ -2,11 +2,13 @@
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http/crud.js';
 import { readFlag } from '../../platform/http/log-query.js';
-import type { Query, Route } from '../../platform/http/route.js';
+import type { Route } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { elementBody, elementItem, phaseBody, templateBody } from './dto.js';
 import type { BlockedWorld } from '../batches/blocked-by.js';
+import { elementIndex } from '../batches/element-index.js';
+import { phasesAtWork } from './at-work.js';
 import { type ElementStatus, Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from './kind.js';
 import { elementsBelow, refuseAtWork, refuseHolder, removalOf } from './removal.js';
 import { isAdhoc } from './roots.js';
@@ -31,21 +33,41 @@ interface OwnedSpec {
   readonly parentRef: { readonly kind: string; readonly name: string } | null;
 }
 
-/** List filter `?adhoc=true` (contract 3, Ad-hoc rules): `false` gives the others. */
-const ADHOC_FILTER = {
-  names: ['adhoc'],
-  reads(query: Query) {
-    const wanted = readFlag(query, 'adhoc');
-    return (resource: Resource): boolean => wanted === undefined || isAdhoc(resource) === wanted;
-  },
-};
+/**
+ * List filters: `?adhoc=true` (contract 3, Ad-hoc rules; `false` gives the others), `unit` and `batch` by name, and `atWork`:
+ * those that are neither Idle nor ended. A panel asks for those at work every second, and a site keeps the elements of all its
+ * batches: both questions that a screen has are answered from an index.
+ */
+function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): CrudOptions<Spec, ElementStatus>['filter'] {
+  type Element = Resource<Spec, ElementStatus>;
+  return {
+    names: ['adhoc', 'atWork', 'batch', 'unit'],
+    reads(query) {
+      const [adhoc, atWork] = [readFlag(query, 'adhoc'), readFlag(query, 'atWork')];
+      const [batch, unit] = [query.get('batch') ?? '', query.get('unit') ?? ''];
+      return (element) =>
+        (adhoc === undefined || isAdhoc(element) === adhoc) &&
+        (atWork === undefined || isActive(element.status) === atWork) &&
+        (batch === '' || element.spec.batchRef === batch) &&
+        (unit === '' || (element.spec as { readonly unitRef?: string }).unitRef === unit);
+    },
+    among(query, store, site) {
+      if (kind.kind === Phase.kind && readFlag(query, 'atWork') === true) return phasesAtWork(store).of(site) as unknown as readonly Element[];
+      const batch = query.get('batch') ?? '';
+      if (batch === '') return undefined;
+      return elementIndex(store)
+        .elementsOf(site, batch)
+        .filter((element) => element.kind === kind.kind) as unknown as readonly Element[];
+    },
+  };
+}
 
 function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus>, 'dto'>): Route[] {
   return crudRoutes(kind, {
     ...TIERS,
     ...options,
     item: (resource, _read, deps) => elementItem(resource, deps as ProcedureDeps),
-    filter: ADHOC_FILTER,
+    filter: filterOf(kind),
     derives: true,
     barrier: { delete: (_params, deps) => refuseInProduction(deps) },
     refuse({ verb, before, read }) {

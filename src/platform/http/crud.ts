@@ -60,8 +60,15 @@ export interface CrudOptions<Spec, Status> {
   readonly derives?: boolean;
   /** Which resources the caller may see in the list; sites are filtered by their own name already. */
   readonly visible?: (resource: Resource<Spec, Status>, caller: Caller) => boolean;
-  /** Filters of the list by its query; `names` are kept in the link to the next page. */
-  readonly filter?: { readonly names: readonly string[]; readonly reads: (query: Query) => (resource: Resource<Spec, Status>) => boolean };
+  /**
+   * Filters of the list by its query; `names` are kept in the link to the next page. `among`: those that an index has found
+   * for the question, sorted by name, where there is one; the filter is asked of them as well.
+   */
+  readonly filter?: {
+    readonly names: readonly string[];
+    readonly reads: (query: Query) => (resource: Resource<Spec, Status>) => boolean;
+    readonly among?: (query: Query, store: Store, site: string) => readonly Resource<Spec, Status>[] | undefined;
+  };
   /** Step 10 of the order of evaluation, per verb (`production_mode`). */
   readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: CrudDeps, caller: Caller) => void>>;
   /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */
@@ -112,9 +119,10 @@ class Family<Spec extends object, Status> {
       summary: `List ${this.#kind.kind} resources; query limit, cursor`,
       barrier: this.#barrier('list'),
       handle: (context, deps) => {
-        const resources = deps.store.list(this.#kind, this.#siteOf(context.params));
         const { filter } = this.#options;
         const passes = filter?.reads(context.query);
+        const site = this.#siteOf(context.params);
+        const resources = filter?.among?.(context.query, deps.store, site ?? '') ?? deps.store.list(this.#kind, site);
         return listReply(context, {
           list: this.#kind.path ?? this.#kind.action,
           items: resources.filter((resource) => this.#visible(resource, context.caller) && (passes?.(resource) ?? true)),
