@@ -61,6 +61,34 @@ t.test('D-C-09: Hold, Stop and Abort are carried out while nothing can be writte
     });
   }
 
+  // a motor in Manual without any batch: it is stopped at once too, and nothing else is written
+  const [motor, valve] = ['ag111', 'xv111'].map((name) => `${SITE}/controlmodules/${name}/tags`) as [string, string];
+  for (const name of ['ag111', 'xv111']) t.equal((await plant.api.post(`${SITE}/mode`, { kind: 'ControlModule', name, mode: 'Manual' })).status, 200);
+  t.equal((await plant.api.post(`${motor}/cmd`, { value: true })).status, 200);
+  const runs = (is: boolean) =>
+    plant.look(`the motor ${is ? 'runs' : 'is at rest'}`, async () => {
+      const { value } = (await plant.api.get(`${motor}/out`)).body;
+      return { done: value === is || undefined, seen: `${value}` };
+    });
+  await runs(true);
+  writable(false);
+  await plant.api.post(`${SITE}/mode`, { kind: 'ControlModule', name: 'tic101', mode: 'Manual' }); // from now on the storage is known to refuse
+  const stop = await plant.api.post(`${motor}/cmd`, { value: false });
+  t.match(stop, { status: 200, body: { ok: true, address: 'ag111.cmd', recorded: false, message: /record follows/ } }, stop.text);
+  await runs(false);
+  for (const value of [true, 'no', 0]) t.not((await plant.api.post(`${motor}/cmd`, { value })).status, 200, `${value} is no stop`);
+  t.match(await plant.api.post(`${motor}/cmd`, { value: true }), { status: 503, body: { code: 'storage_unavailable' } }, 'what starts it waits');
+  t.match(await plant.api.post(`${motor}/reset`, { value: false }), { status: 503, body: { code: 'storage_unavailable' } }, 'as everything that is no stop');
+  t.match(await plant.api.post(`${valve}/cmd`, { value: false }), { status: 200, body: { recorded: false } }, 'a valve takes its position without power');
+  writable(true);
+  await plant.look('it is on record', async () => {
+    const { items } = (await plant.api.get('/api/v1/audit?category=tag-write&limit=20')).body as {
+      items: { result: string; after: unknown; target: { name: string }; details: Record<string, string> }[];
+    };
+    const told = items.filter(({ target, after, result }) => target.name === 'ag111.cmd' && after === false && result === 'Success');
+    return { done: (told.length === 1 && told[0]?.details.happenedAt !== undefined) || undefined, seen: JSON.stringify(told) };
+  });
+
   const others: string[] = [];
   for (let at = 0; at < 67; at += 1) others.push((await plant.api.post(`${SITE}/batches`, { batchID: `other-${at}`, masterRecipeRef: 'waits' })).body.name);
   const batch = await plant.runBatch({ masterRecipeRef: 'waits' });

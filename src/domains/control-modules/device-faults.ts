@@ -41,6 +41,18 @@ export function faultTagsOf(read: StoreReader, module: Module): readonly string[
   return resolved.tags.filter(({ blockRef, portRef }) => portRef.toUpperCase() === 'FAULT' && blocks.has(blockRef.toLowerCase())).map(({ name }) => name);
 }
 
+/**
+ * Whether FALSE in this tag takes back the command of a valve or motor: it goes to the position it takes without power, and
+ * nothing can begin by it.
+ */
+export function isDeviceCommand(read: StoreReader, module: Module, tagName: string): boolean {
+  const resolved = resolvedModuleOf(read, module);
+  const tag = resolved?.tags.find(({ name }) => name === tagName);
+  if (!resolved || tag?.portRef.toUpperCase() !== 'CMD') return false;
+  const block = resolved.blocks.find(({ name }) => name.toLowerCase() === tag.blockRef.toLowerCase());
+  return block !== undefined && isDevice(block.type) && tag.dataType === 'Boolean';
+}
+
 /** Whether one of these tags of a module is TRUE now; what is Bad or was never published says nothing. */
 export function isInFault(link: UnitLink | undefined, module: string, tags: readonly string[]): boolean {
   if (!link || tags.length === 0 || !link.refresh()) return false;

@@ -64,6 +64,7 @@ export const tagRoutes = [
     tier: 'operate',
     body: WriteBody,
     reply: '{ok, address, message}',
+    whileStorageRefuses: true, // the stop of a device; every other value is refused by the storage itself
     summary: 'Write one tag',
     audit: { action: 'Update', category: TAG_WRITE_CATEGORY, target: ({ site, address }) => ({ kind: 'Tag', name: address, site }) },
     exists: ({ site, unit, address }, deps) => void findTag(deps, site, unit, address),
@@ -104,6 +105,7 @@ export const tagRoutes = [
     tier: 'operate',
     body: WriteBody,
     reply: '{ok, address, message}',
+    whileStorageRefuses: true, // the stop of a device; every other value is refused by the storage itself
     summary: 'Write one tag of a control module, by name',
     audit: { action: 'Update', category: TAG_WRITE_CATEGORY, target: ({ site, cm, tag }) => ({ kind: 'Tag', name: `${cm}.${tag}`, site }) },
     exists: ({ site, cm, tag }, deps) => void moduleTag(deps, site, cm, tag),
@@ -147,5 +149,5 @@ function readOne(deps: TagDeps, tag: TagEntry): Reply {
 async function writeOne(deps: TagDeps, context: RequestContext<unknown, { value: unknown }>, tag: TagEntry, address: string, throughModule: boolean): Promise<unknown> {
   const outcome = await writeTag(deps, { tag, address, value: context.body.value, throughModule, audit: (entry) => context.audit(entry) });
   if (outcome.refusal) throw outcome.refusal;
-  return { ok: true, address, message: outcome.message };
+  return { ok: true, address, message: outcome.message, ...(outcome.recorded === false ? { recorded: false } : {}) };
 }

@@ -22,8 +22,8 @@ export async function writeFrame(deps: TagDeps, frame: WriteFrame, caller: Calle
       await deps.store.write({ audits: [audit({ result: 'Rejected', reason: auditReason(fault.context.code ?? fault.kind), after: auditable(frame.value) })] });
     throw fault;
   }
-  const { ok, message } = await writeTag(deps, { tag, address: frame.address, value: frame.value, audit });
-  return { ok, message };
+  const { ok, message, recorded } = await writeTag(deps, { tag, address: frame.address, value: frame.value, audit });
+  return { ok, message, ...(recorded === false ? { details: { recorded } } : {}) };
 }
 
 /** Steps 5, 7 and 9 of decisions Q-ERR-06; the later ones are in `writeTag`. */

@@ -14,8 +14,11 @@ import type { Store } from '../../platform/store/store.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { asked } from '../batches/asked.js';
 import type { PendingFact } from '../batches/execution-log.js';
+import type { Intervention } from '../batches/interventions.js';
 import { Unit } from '../plant/kind.js';
 import type { UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
+import { isDeviceCommand } from '../control-modules/device-faults.js';
+import { ControlModule } from '../control-modules/kind.js';
 import { moduleMode, type TagCatalogue, type TagEntry } from './catalogue.js';
 import { unreachable } from './live.js';
 import { decodeWrite, servedValue } from './values.js';
@@ -46,6 +49,8 @@ export interface WriteAttempt {
 export interface WriteOutcome {
   readonly ok: boolean;
   readonly message: string;
+  /** It was carried out, and will be on record when the storage accepts changes again. */
+  readonly recorded?: false;
   /** Why the runtime did not take it; thrown by REST, a result frame on the WebSocket. */
   readonly refusal?: Refusal;
 }
@@ -133,7 +138,12 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
   }
   const { unit, controlModule } = tag.descriptor;
   return asked(deps.store).during(tag.site, [unit], async (factsOf) => {
-    await deps.store.write({ audits: [record({ result: 'Accepted', before, after })] });
+    try {
+      await deps.store.write({ audits: [record({ result: 'Accepted', before, after })] });
+    } catch (fault) {
+      if (fault instanceof Refusal && fault.kind === 'unavailable' && takesBack(deps, tag, value)) return stopped(deps, attempt, link, value, record, factsOf);
+      throw fault;
+    }
     try {
       checkTagBarriers(deps, tag, address, attempt.throughModule); // while the record was synced, the module may have gone to Automatic
     } catch (fault) {
@@ -153,6 +163,45 @@ export async function writeTag(deps: TagDeps, attempt: WriteAttempt): Promise<Wr
     await verdict(deps, record({ ...refused, before, after, details }), `tag ${address} was not written: ${result.message}`);
     return { ok: false, message: result.message, refusal };
   });
+}
+
+/** Who stops a device in Manual with it is not kept waiting by a full disk (ADR 0034). */
+function takesBack({ store }: TagDeps, { site, descriptor }: TagEntry, value: Value): boolean {
+  const module = value === false && descriptor.controlModule !== '' ? store.get(ControlModule, site, descriptor.controlModule) : undefined;
+  return module !== undefined && isDeviceCommand(store, module, descriptor.name);
+}
+
+/** At once, and on record afterwards, with the time at which it happened. */
+async function stopped(
+  deps: TagDeps,
+  { tag, address, throughModule }: WriteAttempt,
+  link: UnitLink,
+  value: Value,
+  record: (entry: AuditEntry) => AuditDraft,
+  factsOf: (equipment: string, done: Intervention) => PendingFact[],
+): Promise<WriteOutcome> {
+  const { controlModule } = tag.descriptor;
+  checkTagBarriers(deps, tag, address, throughModule); // while the record was tried, the module may have gone to Automatic
+  const [before, at] = [presentValue(link, tag), timestamp(deps.clock.wallMs())];
+  const result = await link.write(tag.path, value);
+  const audit = result.ok ? record({ result: 'Success', before, after: value }) : record({ result: 'Failed', reason: 'RuntimeRefused', before, after: value });
+  const done = { audit, at, action: 'Write', value: textOf(value), previousValue: textOf(before), message: `tag ${address}` };
+  const isKept = await deps.store
+    // who writes it again has it on record once, with how often
+    .writeOrKeep(() => ({ audits: [audit], facts: result.ok ? factsOf(controlModule, done) : [] }), {
+      as: 'order',
+      key: `tag/${tag.site}/${tag.path}/${audit.actor.accountId}/${audit.result}`,
+    })
+    .then(
+      () => true,
+      (fault: unknown) => {
+        if (!(fault instanceof Refusal) || fault.kind !== 'unavailable') throw fault;
+        return false; // without room for its record too the device comes to rest
+      },
+    );
+  if (!result.ok) return { ok: false, message: result.message, refusal: refusalOf(result), recorded: false };
+  const follows = isKept ? 'its record follows when the storage alarm has cleared' : 'there is no room left to keep its record';
+  return { ok: true, message: `tag ${address} was written; nothing can be written to the disk now: ${follows}`, recorded: false };
 }
 
 /** The attempt is on record, and the runtime has answered: a storage that fails now must not make the caller believe the opposite. */
