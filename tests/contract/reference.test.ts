@@ -43,6 +43,34 @@ for (const version of readdirSync(RELEASES)) {
   });
 }
 
+/** Of what has come since, in the words of the changelog: the action, and the end of the path, which may be written with `…` before it. */
+function untold(since: readonly string[], now: readonly string[], changelog: string): string[] {
+  const parts = (row: string): string[] => row.split('\t');
+  const actions = new Set(since.map((row) => parts(row)[2]));
+  const routes = new Set(since.map((row) => parts(row).slice(0, 2).join(' ')));
+  return now.flatMap((row) => {
+    const [method, route, action] = parts(row) as [string, string, string];
+    const end = route.split('/').slice(-2).join('/');
+    return [
+      ...(actions.has(action) || changelog.includes(`\`${action}\``) ? [] : [`action ${action}`]),
+      ...(routes.has(`${method} ${route}`) || changelog.includes(end.replace('v1/', '')) ? [] : [`route ${method} ${route}`]),
+    ];
+  });
+}
+
+t.test('VER-04: every action and every route that a release did not have is named in the changelog', async (t) => {
+  const changelog = readFileSync(path.join(process.cwd(), 'CHANGELOG.md'), 'utf8');
+  const now = routesText().trimEnd().split('\n');
+  for (const version of readdirSync(RELEASES)) {
+    const then = readFileSync(path.join(RELEASES, version, 'routes.txt'), 'utf8')
+      .trimEnd()
+      .split('\n');
+    t.same(untold(then, now, changelog), [], `since ${version}: add a line to CHANGELOG.md`);
+    const silent = ['POST\t/api/v1/sites/{site}/silent/{name}/begin\tsilent:begin\toperate'];
+    t.same(untold(then, [...now, ...silent], changelog), ['action silent:begin', 'route POST /api/v1/sites/{site}/silent/{name}/begin'], 'and one that is not is found');
+  }
+});
+
 /** Parts of the contract that this version does not serve yet; the list only gets shorter. */
 const LATER =
   /^\/api\/v1\/(servers|changerequests|change-control|discovery|import|qualify|admin|system\/(power-capabilities|changerequest-backends|services)|sites\/\{site\}\/(outage|return|change-control|changerequests|trace|units\/\{name\}\/(failover|mtp-services)|iomodules\/\{name\}\/discover))/;
