@@ -17,7 +17,7 @@ import type {
   IoModule,
   ModuleInfo,
   OverviewUnit,
-  PhaseDetail,
+  PhaseAtWork,
   Prompt,
   SiteOverview,
   StateFrame,
@@ -30,8 +30,8 @@ import { isFinal, isResting } from './states.js';
 
 const SITE_KEY = 'lineside.site';
 const UNKNOWN: TagValue = { value: null, quality: '' };
-/** Phases whose details are read each second; a site that runs more shows state and name of the others. */
-const PHASE_READS_MAX = 24;
+/** Of the list of phases at work, which is read each second. */
+const PHASES_PAGE = 500;
 
 export const sites = signal<readonly string[]>([]);
 export const site = signal('');
@@ -49,7 +49,7 @@ export const batchesNext = signal('');
 export const prompts = signal<readonly Prompt[]>([]);
 export const alarms = signal<readonly Alarm[]>([]);
 /** Phases under way, by name. */
-export const phases = signal<ReadonlyMap<string, PhaseDetail>>(new Map());
+export const phases = signal<ReadonlyMap<string, PhaseAtWork>>(new Map());
 /** Link between gateway and unit runtimes (decisions Q-STREAM-03). */
 export const brokerConnected = signal(true);
 /** The first complete picture of the site is there. */
@@ -389,11 +389,11 @@ const readSites = reader(findSite, () => undefined);
 
 const readPhases = reader(
   async () => {
-    const names = [...elements.values()].filter(({ kind, state }) => kind === 'Phase' && !isResting(state)).map(({ name }) => name);
-    return Promise.all(names.slice(0, PHASE_READS_MAX).map((name) => get<PhaseDetail>(at(`phases/${name}`), BACKGROUND).catch(() => undefined)));
+    const anyAtWork = [...elements.values()].some(({ kind, state }) => kind === 'Phase' && !isResting(state));
+    return anyAtWork ? getAll<PhaseAtWork>(at(`phases?atWork=true&limit=${PHASES_PAGE}`), BACKGROUND) : [];
   },
   (found) => {
-    const running = found.filter((phase) => phase !== undefined).filter(({ state }) => !isResting(state));
+    const running = found.filter(({ state }) => !isResting(state));
     if (running.length > 0 || phases.peek().size > 0) phases.value = new Map(running.map((phase) => [phase.name, phase]));
   },
 );

@@ -184,7 +184,7 @@ export interface BatchEvent {
   readonly person: { readonly displayName: string } | null;
 }
 
-export interface PhaseDetail {
+export interface PhaseAtWork {
   readonly name: string;
   readonly unit: string;
   readonly batch: string;
@@ -193,7 +193,7 @@ export interface PhaseDetail {
   readonly state: string;
   readonly startedAt: string;
   readonly blockedBecause: string;
-  readonly sfcStatus?: { readonly activeSteps: readonly string[] };
+  readonly activeSteps: readonly string[];
 }
 
 export interface ProceduralChart {

@@ -1,6 +1,6 @@
 /** One unit: what it is, what it does, and the values that tell whether it goes well. */
 import { alarms, batches, keyTags, modules, phases, unitInfo } from '../data/plant.js';
-import type { OverviewUnit, PhaseDetail } from '../data/types.js';
+import type { OverviewUnit, PhaseAtWork } from '../data/types.js';
 import { addressOf } from '../data/view.js';
 import { nowMs } from '../common/clock.js';
 import { t, word } from '../common/strings.js';
@@ -68,8 +68,8 @@ function Work({ unit }: { readonly unit: OverviewUnit }) {
 }
 
 /** A state that the head of the tile shows already is not said twice: the room is for the path. */
-function PhaseLine({ phase, unitState }: { readonly phase: PhaseDetail; readonly unitState: string }) {
-  const steps = phase.sfcStatus?.activeSteps ?? [];
+function PhaseLine({ phase, unitState }: { readonly phase: PhaseAtWork; readonly unitState: string }) {
+  const steps = phase.activeSteps;
   return (
     <p class="phase-line">
       <span class="phase-path">{phase.stepPath || phase.templateRef}</span>
