@@ -28,7 +28,7 @@ const chosen = named.filter((name) => !absent.some((peer) => needs(peer, path.jo
 const left = named.length - chosen.length;
 sayAbsent(absent, (peer) => named.filter((name) => needs(peer, path.join(root, name))).join(', '));
 
-/** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so one of them runs beside one that computes. */
+/** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so two of them run beside one that computes. */
 const WHOLE_APPLIANCE = /tests\/(contract\/|releases\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|runtime\/replay\/recordings)/;
 /** Suites that get the machine to themselves: a browser beside its appliance keeps it busy, the others judge how long something takes. */
 const ALONE = /tests\/(console\/|faults\/process|domains\/units\/runtime)/;
@@ -42,7 +42,7 @@ const alone = chosen.filter((name) => ALONE.test(name));
 const beside = chosen.filter((name) => !ALONE.test(name));
 const appliances = beside.filter((name) => WHOLE_APPLIANCE.test(name));
 const others = beside.filter((name) => !WHOLE_APPLIANCE.test(name));
-await Promise.all([lane(appliances, others), lane(others, appliances)]);
+await Promise.all([lane(appliances, others), lane(appliances, others), lane(others, appliances)]);
 await lane(alone);
 took.sort((a, b) => b.seconds - a.seconds);
 const slowest = took.slice(0, 5).map(({ name, seconds }) => `${name} ${seconds.toFixed(0)} s`);
