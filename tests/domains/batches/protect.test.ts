@@ -69,8 +69,6 @@ t.test('ADR 0026: the answer counts the phases that a Hold has reached, and name
             site: 'north',
             action: 'Command',
             category: 'command',
-            target: { kind: 'Batch', name: 'b-1', site: 'north' },
-            result: 'Accepted',
             actor,
             correlationID: 'c',
             ...entry,
