@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
+import { nearest } from '../base/nearest.js';
 import { invalid, type Refusal } from '../base/refusal.js';
 
 const DEPTH_MAX = 64; // decisions Q-ERR-07
@@ -63,7 +64,7 @@ function checkDepth(bytes: Uint8Array): boolean {
 export function decode<Output>(schema: GenericSchema<unknown, Output>, input: unknown): Output {
   const field = holdsArray(input) ? arrayForObject(schema as Shape, input, '') : undefined;
   const result = safeParse(schema, input);
-  if (!result.success && field !== 'body') throw refusalOf(result.issues);
+  if (!result.success && field !== 'body') throw refusalOf(result.issues, schema as Shape);
   if (field !== undefined) throw invalid('invalid_field', field, `${field} must be an object`);
   return (result as { readonly output: Output }).output;
 }
@@ -76,6 +77,17 @@ interface Shape {
   readonly item?: Shape;
   readonly wrapped?: Shape;
   getter?(input: unknown): Shape;
+}
+
+/** @returns the members that the object may have in which the path ends; undefined where alternatives decide it. */
+function membersAt(shape: Shape, path: readonly { readonly key: unknown; readonly input: unknown }[]): string[] | undefined {
+  let at: Shape | undefined = shape;
+  for (const [depth, { key, input }] of path.entries()) {
+    while (at && (at.wrapped || (at.type === 'lazy' && at.getter))) at = at.wrapped ?? at.getter?.(input);
+    if (depth === path.length - 1) return at?.entries && Object.keys(at.entries);
+    at = typeof key === 'number' ? at?.item : at?.entries && Object.hasOwn(at.entries, String(key)) ? at.entries[String(key)] : at?.value;
+  }
+  return undefined;
 }
 
 /** Most bodies hold none, and are followed no further. */
@@ -119,13 +131,13 @@ function rank(issue: Issue): number {
   return issue.kind === 'schema' ? 2 : 3;
 }
 
-export function refusalOf(issues: readonly Issue[]): Refusal {
+export function refusalOf(issues: readonly Issue[], shape?: Shape): Refusal {
   let first = issues[0];
   for (const issue of issues) if (rank(issue) < rank(first)) first = issue;
   const field = pathOf(first);
   switch (rank(first)) {
     case 0:
-      return invalid('unknown_field', field, `unknown field ${field}`);
+      return unknownField(first, field, shape);
     case 1:
       return invalid('missing_field', field, `field ${field} is required`);
     case 2: {
@@ -138,6 +150,16 @@ export function refusalOf(issues: readonly Issue[]): Refusal {
     default:
       return invalid('invalid_field', field, `${field} ${ruleOf(first)}`);
   }
+}
+
+/** What may stand there is told with it: most unknown fields are known ones by another name. */
+function unknownField(issue: Issue, field: string, shape?: Shape): Refusal {
+  const path = (issue.path ?? []) as readonly { readonly key: unknown; readonly input: unknown }[];
+  const allowed = shape && membersAt(shape, path);
+  if (!allowed?.length) return invalid('unknown_field', field, `unknown field ${field}`);
+  const near = nearest(String(path.at(-1)?.key), allowed);
+  const way = near === undefined ? `known here: ${allowed.join(', ')}` : `the nearest known one is ${near}`;
+  return invalid('unknown_field', field, `unknown field ${field}; ${way}`, { allowed, ...(near === undefined ? {} : { nearest: near }) });
 }
 
 /** A value rule in words: the schema's own, or ours for the rules that most fields share. */

@@ -244,6 +244,26 @@ t.test('ERR-01, Q-ERR-06: the first barrier of the order answers', async (t) => 
   t.match(await test.request('POST', sign.replace('gone', 'calm'), { token: fresh, body: { reason: '  trimmed reason  ' } }), { status: 200, body: { reason: 'trimmed reason' } });
 });
 
+t.test('ERR-06: an unknown field is told with what may stand in its place, at every level', async (t) => {
+  const { test } = await start(t);
+  const engineer = await test.as('engineer');
+  const post = async (body: unknown) => (await engineer.post('/api/v1/sites/north/things', body)).body;
+  t.match(await post({ name: 'a', sizes: 1 }), {
+    error: 'unknown field sizes; the nearest known one is size',
+    code: 'unknown_field',
+    field: 'sizes',
+    nearest: 'size',
+    allowed: ['name', 'size', 'kind', 'parts'],
+  });
+  t.match(await post({ name: 'a', parts: [{ id: 'x' }, { colour: 'red' }] }), {
+    error: 'unknown field parts[1].colour; known here: id',
+    field: 'parts[1].colour',
+    nearest: undefined,
+    allowed: ['id'],
+  });
+  t.match(await post({ name: 'a', parts: [{ id: 'x', toString: 1 }] }), { error: 'unknown field parts[0].toString; known here: id', allowed: ['id'] });
+});
+
 t.test('LIMIT-03, Q-AUTH-09: a token is fresh for exactly 300 s, and a refreshed one is not', async (t) => {
   const { test } = await start(t);
   const supervisor = await test.as('supervisor');
