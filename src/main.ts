@@ -184,6 +184,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   );
   const witness = witnessOf(clock);
   const store = new Store(ledger, clock, witness, STORED_KINDS);
+  const newestMs = await queries.newestAuditMs().catch(() => null); // a damaged trail is told of elsewhere
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
   await migrateOrders(store);
 
@@ -255,6 +256,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     ledger,
     clock,
     log,
+    newestMs,
     limits: { recordsMax: settings.auditRecordsMax, ageMaxMs: settings.auditAgeMaxMs },
     storageLow,
     archived: (note) => noteArchived(store, note),

@@ -167,6 +167,7 @@ function archiverOf(dataDir: string, ledger: ThreadLedger): Archiver {
     clock: hastyClock,
     log: pino({ level: 'silent' }),
     limits: { recordsMax: 1000, ageMaxMs: Number.MAX_SAFE_INTEGER },
+    newestMs: null,
     storageLow: () => false,
     archived: () => undefined,
   });

@@ -14,7 +14,7 @@ import { isHistoryLost, markHistoryBegun } from './begun-mark.js';
 import { Journal, oddParts, putJournalAside } from './journal.js';
 import { BLOCK_MS, OpenBlock, type Summary, summarise } from './open-block.js';
 import { NewerHistory, openHistoryDatabase } from './schema.js';
-import { RetentionTime } from './retention-time.js';
+import { RetentionTime } from '../base/retention-time.js';
 import { RING_FAULT, SampleRing, SLOT_BYTES } from './sample-ring.js';
 import type { Gap, HistoryEvent, HistoryOpened, HistoryStart, KnownTag, ToHistory } from './words.js';
 

@@ -61,6 +61,10 @@ export class ArchiveWriter {
     return last > cut ? { first: cut + 1, last } : null;
   }
 
+  newestMs(): number | null {
+    return (this.#database.prepare('SELECT at FROM audit ORDER BY sequence DESC LIMIT 1').pluck().get() as number | undefined) ?? null;
+  }
+
   /** Last record of those that are so old, once the first one is. */
   #oldTo(cut: number, reach: number, oldMs: number, spanMs: number): number {
     const oldest = this.#database.prepare('SELECT at FROM audit WHERE sequence > ? ORDER BY sequence LIMIT 1').pluck().get(cut) as number | undefined;

@@ -3,6 +3,7 @@
  * thread write the oldest records into a file, and tells the ledger, which takes them out of the table. A disk that refuses
  * it keeps nothing from being written elsewhere: the records stay where they are, and the next look tries again.
  */
+import { RetentionTime } from '../base/retention-time.js';
 import { guardedPromise } from '../base/guarded.js';
 import type { Clock } from '../base/clock.js';
 import type { Log } from '../base/log.js';
@@ -18,6 +19,8 @@ export interface ArchiverParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly limits: ArchiveLimits;
+  /** Time of the last record before this start; null when there is none. */
+  readonly newestMs: number | null;
   /** Little space is kept for what must be written. */
   readonly storageLow: () => boolean;
   /** A file is in the archive. */
@@ -26,6 +29,7 @@ export interface ArchiverParts {
 
 export class Archiver {
   readonly #parts: ArchiverParts;
+  readonly #time: RetentionTime;
   #fault: string | null = null;
   #running: Promise<ArchiveNote | null> | null = null;
   #cancel: () => void = () => undefined;
@@ -33,6 +37,7 @@ export class Archiver {
 
   constructor(parts: ArchiverParts) {
     this.#parts = parts;
+    this.#time = new RetentionTime(parts.clock, parts.newestMs);
   }
 
   /** Why records that should be archived are not; null when nothing keeps them. */
@@ -59,9 +64,9 @@ export class Archiver {
   }
 
   async #archive(): Promise<ArchiveNote | null> {
-    const { queries, ledger, clock, log, limits, storageLow, archived } = this.#parts;
+    const { queries, ledger, log, limits, storageLow, archived } = this.#parts;
     try {
-      const span = await queries.archiveDue(limits, clock.wallMs());
+      const span = await queries.archiveDue(limits, this.#time.nowMs);
       if (span && storageLow()) throw new Error('the free space of the data directory is below storage.reserveBytes');
       const draft = span && (await queries.writeArchive(span));
       if (draft) await ledger.archived(draft);

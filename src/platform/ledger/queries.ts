@@ -84,6 +84,8 @@ export interface LedgerQueries {
   missingArchives(range: ExportRange): Promise<readonly string[]>;
   /** What should go into the next file of the archive; null when nothing should. */
   archiveDue(limits: ArchiveLimits, nowMs: number): Promise<ArchiveSpan | null>;
+  /** Time of the last audit record in the table; null when there is none. */
+  newestAuditMs(): Promise<number | null>;
   /**
    * Writes the file and reads it back; the ledger is told of it next (`ThreadLedger.archived`).
    * @throws Error when the disk refuses it; then nothing of it is left.
@@ -164,6 +166,10 @@ class ThreadQueries implements LedgerQueries {
       if (!more) return;
       from = last;
     }
+  }
+
+  newestAuditMs(): Promise<number | null> {
+    return this.#call('newestAuditMs', {});
   }
 
   archiveDue(limits: ArchiveLimits, nowMs: number): Promise<ArchiveSpan | null> {

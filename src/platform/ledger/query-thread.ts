@@ -23,6 +23,7 @@ serveCalls(port, {
     return { bytes: new TextEncoder().encode(text), ...rest };
   },
   missingArchives: (range: ExportRange) => reader.missingArchives(range),
+  newestAuditMs: () => reader.newestAuditMs(),
   archiveDue: ({ limits, nowMs }: { limits: ArchiveLimits; nowMs: number }) => reader.archiveDue(limits, nowMs),
   writeArchive: (span: ArchiveSpan) => reader.writeArchive(span),
   factPage: (request: FactPageRequest) => new Transferred(reader.factPage(request)),

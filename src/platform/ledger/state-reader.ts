@@ -118,6 +118,10 @@ export class StateReader {
     return this.#trail.missingFiles(range);
   }
 
+  newestAuditMs(): number | null {
+    return this.#writer().newestMs();
+  }
+
   archiveDue(limits: ArchiveLimits, nowMs: number): ArchiveSpan | null {
     return this.#writer().due(limits, nowMs);
   }

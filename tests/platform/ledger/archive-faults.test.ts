@@ -184,6 +184,7 @@ t.test('8.6: the archiver looks by itself, says why it cannot, and leaves the la
     clock,
     log: pino({ level: 'silent' }),
     limits: { ...NEVER, recordsMax: 1000 },
+    newestMs: null,
     storageLow: () => low,
     archived: ({ file }) => made.push(file),
   });
@@ -206,4 +207,29 @@ t.test('8.6: the archiver looks by itself, says why it cannot, and leaves the la
   await queries.close();
   await ledger.close();
   await isWhole(t, dir, 1300, 300, 'by itself');
+});
+
+t.test('D-C-07: a clock that is set years forth archives nothing early, neither while it runs nor at the next start', async (t) => {
+  const DAY_MS = 86_400_000;
+  const clock = new TestClock();
+  const [startMs, asked] = [clock.wallMs(), [] as number[]];
+  const started = (newestMs: number | null) =>
+    new Archiver({
+      queries: { archiveDue: async (_limits, nowMs) => (asked.push(nowMs), null), writeArchive: async () => Promise.reject(new Error('nothing is due')) },
+      ledger: { archived: async () => undefined },
+      clock,
+      log: pino({ level: 'silent' }),
+      limits: NEVER,
+      newestMs,
+      storageLow: () => false,
+      archived: () => undefined,
+    });
+  const first = started(startMs);
+  clock.jump(3650 * DAY_MS);
+  clock.advance(1000);
+  await first.look();
+  await started(startMs).look();
+  clock.jump(-3650 * DAY_MS);
+  await first.look();
+  t.same(asked, [startMs + 1000, startMs, startMs + 1000]);
 });

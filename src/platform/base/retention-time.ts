@@ -3,8 +3,8 @@
  * only as far as time has elapsed since the newest record of before this start (D-C-07). After a long time off it lags behind
  * by that time, until the next start: more is kept, never less. What is dated for it takes the later of the two.
  */
-import type { Clock } from '../base/clock.js';
-import { Stopwatch } from '../base/elapsed.js';
+import type { Clock } from './clock.js';
+import { Stopwatch } from './elapsed.js';
 
 export class RetentionTime {
   readonly #clock: Pick<Clock, 'wallMs' | 'monoMs'>;
