@@ -796,7 +796,12 @@ function telemetrySettings(settings: Settings, url: string): TelemetrySettings {
   };
 }
 
+/** A folder that cannot be looked at (taken away, a volume that does not answer) has another alarm: its storage refuses changes. */
 function freeBytes(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }

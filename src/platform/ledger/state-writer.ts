@@ -15,6 +15,7 @@ import { AuditIndex } from './audit-index.js';
 import { GENESIS_HASH, ShortMac, sealAudit, signHead } from './chain.js';
 import { CheckpointWatch } from './checkpoint-watch.js';
 import { countIn, isNextOf, lastRecords, streamCounts } from './counts.js';
+import { FilePlaces } from './file-place.js';
 import { acknowledgeGaps, type Finding, type Gap, type GapAcknowledgement, noteFindings, readGaps } from './gaps.js';
 import { type ChainEnd, HeadFile, headFileOf, isHeadOfSealedRows, readHeadFile } from './head-file.js';
 import type { DeviceKeys } from './keys.js';
@@ -52,6 +53,7 @@ export class StateWriter {
   readonly #dataDir: string;
   readonly #findings: Finding[] = [];
   readonly #firstStart: string;
+  readonly #places: FilePlaces;
   /** Sequence that the copies of the marker name; -1 before they were written. */
   #markedSequence = -1;
   #gaps: readonly Gap[] = [];
@@ -97,6 +99,7 @@ export class StateWriter {
     this.#signedSequence = Math.min(this.#sql.lastSigned.get() as number, this.#tail.auditSequence);
     this.#headFile = new HeadFile(headFile, this.#mac, { deviceId: keys.deviceId, firstStart: this.#firstStart });
     this.mark();
+    this.#places = new FilePlaces(['state.db', 'state.db-wal'].map((name) => path.join(dataDir, name)));
   }
 
   /** What was ever found wrong with the stored past. */
@@ -106,6 +109,7 @@ export class StateWriter {
 
   /** @throws Error when the disk refuses it. */
   acknowledge(ids: readonly string[], by: GapAcknowledgement): void {
+    this.#checkPlaces();
     this.#gaps = acknowledgeGaps(this.#database, ids, by);
   }
 
@@ -165,6 +169,7 @@ export class StateWriter {
     let refusal: string | null = null;
     let count = 0;
     try {
+      this.#checkPlaces();
       this.#sql.begin.run();
       for (let taken = take(); taken.length > 0; taken = take()) {
         count += taken.length;
@@ -194,6 +199,7 @@ export class StateWriter {
 
   /** One durable write that changes nothing. */
   probe(): void {
+    this.#checkPlaces();
     try {
       this.#sql.begin.run();
       this.#sql.setMeta.run('probe', String(Date.now()));
@@ -255,6 +261,12 @@ export class StateWriter {
     this.#checkpoint('TRUNCATE');
     this.#headFile.close();
     this.#database.close();
+  }
+
+  /** @throws Error when what is written now would be lost. */
+  #checkPlaces(): void {
+    const { fault } = this.#places;
+    if (fault !== null) throw new Error(fault);
   }
 
   #objection({ puts, audits, facts }: WireTransaction, tail: Tail): string | null {
