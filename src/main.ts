@@ -595,7 +595,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     batches: { ...common, facts: queries, storageLow },
     adhoc: { ...common, storageLow, keys: signingKeys },
     records: { ...common, queries, history, keys: signingKeys },
-    mes: { ...common, queries, history },
+    mes: { ...common, keys: signingKeys, queries, history },
     audit: { store, queries, integrity, gaps },
     evidence: { evidence },
     search: { store, index: new SearchIndex(store, KINDS), catalogue: tagDeps.catalogue, rows: system.rows },

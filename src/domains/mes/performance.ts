@@ -4,9 +4,10 @@ import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch } from '../batches/kind.js';
 import type { MaterialUse } from '../batches/materials.js';
-import { auditTrail, recordedHistory, type RecordResource, type RecordSources } from '../records/consolidated.js';
+import { auditTrail, integrityOf, recordedHistory, type RecordResource, type RecordSources } from '../records/consolidated.js';
 import type { BatchHistory } from '../records/batch-history.js';
 import { BatchRecord, type BatchRecordSpec } from '../records/kind.js';
+import type { SealCheck } from '../records/seal.js';
 import { type ProductionSummary, productionSummary } from './dto.js';
 
 export interface MaterialMove {
@@ -46,6 +47,8 @@ export interface ProductionContent extends ProductionSummary {
 export interface ProductionRecord extends ProductionContent {
   readonly auditTrail: readonly AuditRecord[];
   readonly historian: Historian;
+  /** Whether the record is what was recorded and signed. */
+  readonly integrity: SealCheck;
 }
 
 /** The record of a batchID, of two the older. @throws Refusal 404 `not_found`, `no_production_record`. */
@@ -79,7 +82,12 @@ export async function productionRecord(sources: RecordSources, record: RecordRes
   const { spec, metadata } = record;
   const { site } = metadata;
   const [audit, history] = await Promise.all([auditTrail(sources, site, metadata.name, spec), recordedHistory(sources, site, spec)]);
-  return { ...productionContent(record), auditTrail: audit, historian: history ? historianPart(history, site, spec.batch.batchID) : { configured: false } };
+  return {
+    ...productionContent(record),
+    auditTrail: audit,
+    historian: history ? historianPart(history, site, spec.batch.batchID) : { configured: false },
+    integrity: integrityOf(record, audit, sources.keys),
+  };
 }
 
 function historianPart({ tags, alarms, gaps }: BatchHistory, site: string, batchID: string): Historian {

@@ -99,11 +99,13 @@ function digestIn({ details }: AuditRecord): string {
   return typeof digest === 'string' ? digest : '';
 }
 
-function comments({ record, resource }: RecordDocument): XmlElement[] {
+function comments({ record, resource, exportedAt }: RecordDocument): XmlElement[] {
   const review = resource?.status.review;
   const comment = (id: string, at: string, reference: string, said: string, by: string): XmlElement =>
     element('Comment', entry(id, 'Comment', at), required('RecordReference', reference || record.batch.name), required('CommentText', said), text('PersonID', by));
+  const { ok, problems } = record.integrity;
   return [
+    ...(ok ? [] : [comment('integrity', exportedAt, '', `This record is not what was recorded: ${problems.join('; ')}`, 'lineside')]),
     ...record.comments.map(({ id, at, reference, text: said, by }) => comment(id, at, reference, said, by)),
     ...(review ? [comment('review', review.at, '', review.comment === '' ? review.outcome : `${review.outcome}: ${review.comment}`, review.by)] : []),
   ];

@@ -11,17 +11,20 @@ import { missing } from '../../platform/base/refusal.js';
 import { wallSpan } from '../batches/clock-span.js';
 import { elementIndex } from '../batches/element-index.js';
 import { Batch } from '../batches/kind.js';
-import type { SignatureRecord } from '../recipes/signature.js';
+import type { SignatureRecord, SigningKeys } from '../recipes/signature.js';
 import { assembleRecord } from './assembly.js';
 import { type BatchHistorian, type BatchHistory, type HistorySpan, readHistory } from './batch-history.js';
 import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kind.js';
+import { recordProblems } from './open-records.js';
 import { readFacts } from './reconciler.js';
+import { checkSeal, type SealCheck } from './seal.js';
 
 export interface RecordSources {
   readonly store: Store;
   readonly queries: Pick<LedgerQueries, 'facts' | 'factPageJson' | 'auditOf' | 'auditPage'>;
   /** Absent when `historian.enabled` is false. */
   readonly history?: BatchHistorian | null | undefined;
+  readonly keys: SigningKeys;
 }
 
 export type RecordResource = Resource<BatchRecordSpec, BatchRecordStatus>;
@@ -35,7 +38,8 @@ export interface ConsolidatedRecord extends Content {
   readonly audit: readonly AuditRecord[];
   readonly historian: { readonly configured: boolean; readonly tags: BatchHistory['tags']; readonly gaps: BatchHistory['gaps'] };
   readonly record: { readonly name: string; readonly phase: string; readonly digest: string } | null;
-  readonly integrity: { readonly digest: string };
+  /** The digest of all of this, and whether the record in it is what was recorded and signed. */
+  readonly integrity: SealCheck & { readonly digest: string };
 }
 
 /** @throws Refusal 404 when there is neither a batch nor the record of one. */
@@ -53,7 +57,25 @@ export async function consolidatedRecord(sources: RecordSources, site: string, n
     historian: { configured: history !== undefined, tags: history?.tags ?? [], gaps: history?.gaps ?? [] },
     record: record ? { name, phase: record.status.phase, digest: record.status.digest } : null,
   };
-  return { ...body, integrity: { digest: canonicalDigest(body) } };
+  return { ...body, integrity: { digest: canonicalDigest(body), ...integrityOf(record, audit, sources.keys) } };
+}
+
+/**
+ * What is handed out is compared first (D-C-10): who reads a record that was changed past the gateway is told so with it. `audit` holds the trail of the
+ * record, other records beside it.
+ */
+export function integrityOf(record: RecordResource | undefined, audit: readonly AuditRecord[], keys: SigningKeys): SealCheck {
+  if (!record) return { ok: true, problems: [] };
+  const { metadata, status } = record;
+  const trail = audit.filter(({ target }) => target.kind === BatchRecord.kind && target.name === metadata.name);
+  const sealed = trail.some(({ action, result, signature }) => action === 'Sign' && result === 'Success' && signature !== undefined);
+  if (!sealed && status.phase !== 'Finalized') return problemsOf(recordProblems(record, trail));
+  const { problems } = checkSeal(record, trail, keys);
+  return problemsOf(status.phase === 'Finalized' ? problems : [`it was sealed and is ${status.phase}`, ...problems]);
+}
+
+function problemsOf(problems: readonly string[]): SealCheck {
+  return { ok: problems.length === 0, problems };
 }
 
 async function provisional({ store, queries }: RecordSources, site: string, name: string): Promise<BatchRecordSpec> {
@@ -64,7 +86,7 @@ async function provisional({ store, queries }: RecordSources, site: string, name
 
 /** Records that name the batch, its record, its elements or its coordination, and whatever their commands brought about. */
 export function auditTrail(
-  { store, queries }: RecordSources,
+  { store, queries }: Pick<RecordSources, 'store' | 'queries'>,
   site: string,
   name: string,
   spec: Pick<BatchRecordSpec, 'executionEvents' | 'phaseHistory'>,
@@ -81,7 +103,7 @@ export function auditTrail(
 
 /** Undefined without a historian. */
 export async function recordedHistory(
-  { history }: RecordSources,
+  { history }: Pick<RecordSources, 'history'>,
   site: string,
   { batch, equipment }: Pick<BatchRecordSpec, 'batch' | 'equipment'>,
 ): Promise<BatchHistory | undefined> {

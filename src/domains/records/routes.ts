@@ -13,7 +13,6 @@ import type { Put, Store } from '../../platform/store/store.js';
 import { Batch } from '../batches/kind.js';
 import { requireSite } from '../plant/kind.js';
 import { ControlRecipe } from '../recipes/kind.js';
-import type { SigningKeys } from '../recipes/signature.js';
 import { readSeries } from './batch-history.js';
 import { batchProductionRecord, type RecordDocument } from './batchml.js';
 import { type ConsolidatedRecord, consolidatedRecord, historySpan, type RecordResource, type RecordSources } from './consolidated.js';
@@ -27,7 +26,6 @@ import { verifySeals } from './sealed-records.js';
 export interface RecordRouteDeps extends RecordSources {
   readonly store: Store;
   readonly clock: Clock;
-  readonly keys: SigningKeys;
 }
 
 const COMMENT_LENGTH_MAX = 4000; // decisions Q-RECIPE-28

@@ -64,6 +64,7 @@ t.test('RECORD-10, decisions 3.3: a batch that does not wait for its elements sa
   t.match(await api.post(`${RECORD}/finalize`, { reason: 'complete as it is' }), { status: 200, body: { phase: 'Finalized' } });
   const sealed = (await api.get(RECORD)).body;
   t.same(sealed.seal, { ok: true, problems: [] });
+  t.match((await api.get(`${SITE}/batches/${batch}/record`)).body.integrity, { ok: true, problems: [] });
   t.match((await api.get(`${SITE}/batchrecord-seals`)).body, { ok: true, checked: 1, checkedAt: /Z$/, problems: [] });
 
   const manifest = { apiVersion: 'record.lineside.io/v1alpha1', kind: 'BatchRecord', metadata: { name: batch, namespace: 'site-demo' }, spec: sealed.spec };
@@ -84,6 +85,15 @@ t.test('RECORD-10, decisions 3.3: a batch that does not wait for its elements sa
     'RECORD-11: a change past the gateway is found',
   );
   t.equal((await plant.api.get('/api/v1/audit/verify')).body.ok, true, 'the audit trail, which says so, is whole');
+  const documents = async () => {
+    const document = `${SITE}/batches/${batch}/record`;
+    const { integrity } = (await plant.api.get(document)).body;
+    const made = (await plant.api.get(`/api/v1/mes/sites/demo/production-performance/${encodeURIComponent(last.spec.batch.batchID)}`)).body;
+    return { integrity, made, text: (await plant.api.get(`${document}?format=xml`)).text };
+  };
+  const told = await documents();
+  t.match(told.made, { integrity: found.seal }, 'and the MES');
+  t.match(told.text, /<CommentText>This record is not what was recorded: its content does not have its digest; /, 'and whoever is handed the document');
   const seals = async () => (await plant.api.get(`${SITE}/batchrecord-seals`)).body;
   t.match(await seals(), { ok: false, checked: 1, problems: [{ name: batch, auditRecordRef: /^audit-/, problems: found.seal.problems }] });
 
@@ -101,6 +111,7 @@ t.test('RECORD-10, decisions 3.3: a batch that does not wait for its elements sa
     { ok: false, problems: [{ name: batch, problems: ['it was sealed and is Reviewed', ...found.seal.problems] }] },
     'RECORD-11: a seal that was taken off is found',
   );
+  t.match((await documents()).integrity, { ok: false, problems: ['it was sealed and is Reviewed', ...found.seal.problems] });
   await past(`DELETE FROM resources WHERE kind = 'BatchRecord' AND name = ?`);
   const gone = await seals();
   t.match(
