@@ -4,6 +4,7 @@
  */
 import type { ChannelType, Direction, DriverDescription } from './driver.js';
 import { ethernetIpDescription } from './ethernet-ip/description.js';
+import { parseModbusAddress } from './modbus/address.js';
 import { modbusDescription } from './modbus/description.js';
 import { opcuaDescription } from './opcua/description.js';
 import { optionProblems, type OptionValue, resolveOptions } from './options.js';
@@ -60,6 +61,13 @@ export function checkChannelAddress(protocol: string, direction: Direction, text
 export function ownershipPoint(address: string): { readonly address: string } | { readonly error: string } {
   const point = readOwnershipPoint(address);
   return point.ok ? { address: point.value.address } : { error: point.message };
+}
+
+/** Whether two Modbus addresses have a register in common; an address that names no unit stands in `unitId`. */
+export function overlaps(a: string, b: string, unitId: number): boolean {
+  const [one, other] = [parseModbusAddress(a), parseModbusAddress(b)];
+  if (!one.ok || !other.ok || one.value.table !== other.value.table || (one.value.unit ?? unitId) !== (other.value.unit ?? unitId)) return false;
+  return one.value.offset < other.value.offset + other.value.length && other.value.offset < one.value.offset + one.value.length;
 }
 
 /** Whether a channel of the type can take the value: as it is, or as text that converts. */

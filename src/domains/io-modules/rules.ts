@@ -9,6 +9,7 @@ import {
   isChannelValue,
   mergeBehaviors,
   missingAddresses,
+  overlaps,
   ownershipPoint,
   simulationProblems,
 } from '../../../runtime/catalog.js';
@@ -27,6 +28,7 @@ import { channelsOf } from './channels.js';
 import { driverOptions, ownershipOf } from './ownership.js';
 import type { Behavior, IOModule, IOModuleSpec, IOModuleStatus, SimulationPreset, SimulationPresetSpec } from './kind.js';
 
+const UNIT_ID_DEFAULT = 1; // of the Modbus driver
 export const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
 export const PRESET = kindNamed<typeof SimulationPreset>('SimulationPreset');
 const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
@@ -144,12 +146,17 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
 }
 
 /** The register holds mark and counter as one value, so that nobody ever reads one of them alone. */
-function checkOwnership({ protocol, options }: IOModuleSpec): void {
+function checkOwnership({ protocol, options, channels }: IOModuleSpec): void {
   const ownership = ownershipOf(options);
   if (!ownership) return;
   if (protocol !== 'modbus') throw invalid('invalid_field', 'options.ownership', `an ownership register is for protocol modbus, not ${protocol}`);
   const problem = ownershipPoint(ownership.address);
   if ('error' in problem) throw invalid('invalid_field', 'options.ownership.address', problem.error);
+  const unitId = Number(driverOptions(options).unitId ?? UNIT_ID_DEFAULT);
+  const covered = channels.find(({ address, direction }) => direction === 'output' && overlaps(problem.address, address, unitId));
+  if (!covered) return;
+  const message = `the mark and the counter of ${ownership.address} take four registers and would be written over channel ${covered.name || covered.address} (${covered.address}); name four that are free`;
+  throw invalid('invalid_field', 'options.ownership.address', message);
 }
 
 /** Addresses that another simulation module of the site offers; undefined when there is none of that name. */

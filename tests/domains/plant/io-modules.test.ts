@@ -183,6 +183,23 @@ t.test('D-C-06: an ownership register is one of four holding registers of a Modb
   t.match(await make('x', { ownership: { address: 'ns=2;s=a' } }, 'opcua'), { status: 400, body: { field: 'options.ownership' } });
   t.match(await make('x', { ownership: 'holding:1' }), { status: 400, body: { field: 'options.ownership' } });
   t.match(await make('x', { pollInterval: { ms: 1 } }), { status: 400 });
+  const beside = (address: string, direction = 'output') =>
+    admin.post(MODULES, {
+      name: 'beside',
+      protocol: 'modbus',
+      address: '10.0.1.2',
+      options: { ownership: { address: 'holding:9' } },
+      channels: [{ name: 'speed', address, direction }],
+    });
+  for (const address of ['holding:12', 'holding:8:uint32', 'holding:9@1'])
+    t.match(
+      await beside(address),
+      { status: 400, body: { code: 'invalid_field', field: 'options.ownership.address', error: /channel speed/ } },
+      `the counter would be written over ${address}`,
+    );
+  t.equal((await beside('holding:10', 'input')).status, 201, 'an input may look at it');
+  t.equal((await admin.put(`${MODULES}/beside`, { channels: [{ name: 'speed', address: 'holding:13', direction: 'output' }] })).status, 200);
+  t.equal((await admin.put(`${MODULES}/beside`, { channels: [{ name: 'speed', address: 'holding:12', direction: 'output' }] })).status, 400);
 });
 
 t.test('Q-IO-03: the conditions of a module are there before anybody has reported them', async (t) => {
