@@ -1,7 +1,4 @@
 /** Alarms of the product itself: each condition that exists raises one alarm with a stable name, and ends it. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import t from 'tap';
 import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
 import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
@@ -16,10 +13,9 @@ import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { RESTART_ASKED } from '../../../src/domains/units/runtimes.js';
 import { elementItem } from '../../../src/domains/procedures/dto.js';
 import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
-import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
-import { type Put, Store } from '../../../src/platform/store/store.js';
-import { TestClock } from '../../support/test-clock.js';
+import type { Put } from '../../../src/platform/store/store.js';
+import { freshStore } from '../../support/fresh-store.js';
 import { ALARMS, startAlarmBench } from './bench.js';
 
 const bench = await startAlarmBench();
@@ -309,15 +305,7 @@ t.test('ALARM-20 Q-ALARM-02: numbers of system alarms are never used again, also
 });
 
 t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memory, and is stored under the same name when it accepts again', async (t) => {
-  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-refusal-'));
-  const ledger = await openLedger(dir);
-  t.teardown(async () => {
-    await ledger.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
-  const clock = new TestClock();
-  const store = new Store(ledger, clock);
-  await store.open(0);
+  const { ledger, clock, store } = await freshStore(t);
   const book = new AlarmBook({ store, clock });
   const watch = new SystemWatch({
     store,

@@ -1,7 +1,4 @@
 /** The exception action of an alarm on a state while nothing can be written (D-C-09): it is given all the same, once for each match. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import t from 'tap';
 import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
 import { DefinitionWatch } from '../../../src/domains/alarms/definition-watch.js';
@@ -9,20 +6,11 @@ import { ExceptionCommands } from '../../../src/domains/alarms/exception-command
 import { Alarm, AlarmDefinition } from '../../../src/domains/alarms/kind.js';
 import { IOModule } from '../../../src/domains/io-modules/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
-import { openLedger } from '../../../src/platform/ledger/ledger.js';
-import { type Put, Store } from '../../../src/platform/store/store.js';
-import { TestClock } from '../../support/test-clock.js';
+import type { Put } from '../../../src/platform/store/store.js';
+import { freshStore } from '../../support/fresh-store.js';
 import { SPEC } from './bench.js';
 
-const dir = mkdtempSync(path.join(tmpdir(), 'lineside-unrecorded-states-'));
-const ledger = await openLedger(dir);
-t.teardown(async () => {
-  await ledger.close();
-  rmSync(dir, { recursive: true, force: true });
-});
-const clock = new TestClock();
-const store = new Store(ledger, clock);
-await store.open(0);
+const { ledger, clock, store } = await freshStore(t);
 const commands: string[] = [];
 const exceptions = new ExceptionCommands(store, {
   targets: () => [{ kind: 'Batch', name: 'b-1' }],

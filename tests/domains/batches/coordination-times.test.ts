@@ -1,25 +1,13 @@
 /** The time that a signal or barrier has been Active is counted for as long as its batch goes on, and forgotten with it. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import t from 'tap';
 import type { BatchPass } from '../../../src/domains/batches/batch-pass.js';
 import { coordinationLeftMs } from '../../../src/domains/batches/coordination.js';
 import { CoordinationBlock } from '../../../src/domains/coordination/kind.js';
-import { openLedger } from '../../../src/platform/ledger/ledger.js';
-import { type Put, Store } from '../../../src/platform/store/store.js';
-import { TestClock } from '../../support/test-clock.js';
+import type { Put } from '../../../src/platform/store/store.js';
+import { freshStore } from '../../support/fresh-store.js';
 
 t.test('D-C-07: what was still Active at the end of its batch is counted no more', async (t) => {
-  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-coordination-times-'));
-  const ledger = await openLedger(dir);
-  t.teardown(async () => {
-    await ledger.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
-  const clock = new TestClock();
-  const store = new Store(ledger, clock);
-  await store.open(0);
+  const { clock, store } = await freshStore(t);
   const spec = { batchRef: 'b-1', timeoutSeconds: 5 };
   const status = { phase: 'Active', activeAt: '2026-01-01T08:00:00.000Z' };
   await store.write({ puts: [{ kind: CoordinationBlock, site: 'north', name: 'go', spec, status } as unknown as Put] });

@@ -1,7 +1,4 @@
 /** Hold, Stop and Abort while nothing can be written (D-C-09, ADR 0026): who is told of them hears what they have reached. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import t from 'tap';
 import { parse } from 'valibot';
 import { Batch } from '../../../src/domains/batches/kind.js';
@@ -9,20 +6,11 @@ import { PhaseCommands } from '../../../src/domains/batches/phase-commands.js';
 import { sendCommand } from '../../../src/domains/commands/command.js';
 import { Phase, PhaseSpec } from '../../../src/domains/procedures/kind.js';
 import type { UnitLink, UnitRuntimes } from '../../../src/domains/units/runtimes.js';
-import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import { component } from '../../../src/platform/store/audit-record.js';
-import { type Put, Store } from '../../../src/platform/store/store.js';
-import { TestClock } from '../../support/test-clock.js';
+import type { Put } from '../../../src/platform/store/store.js';
+import { freshStore } from '../../support/fresh-store.js';
 
-const dir = mkdtempSync(path.join(tmpdir(), 'lineside-protect-'));
-const ledger = await openLedger(dir);
-t.teardown(async () => {
-  await ledger.close();
-  rmSync(dir, { recursive: true, force: true });
-});
-const clock = new TestClock();
-const store = new Store(ledger, clock);
-await store.open(0);
+const { ledger, clock, store } = await freshStore(t);
 const sent: string[] = [];
 const linkOf = (unit: string) =>
   ({

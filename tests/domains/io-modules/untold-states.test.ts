@@ -1,27 +1,15 @@
 /** What a probe tells while nothing can be written: it is in the store as soon as something can be written again. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import t from 'tap';
 import { parse } from 'valibot';
 import { ProcessImage, processImageBytes } from '../../../runtime/vocabulary/process-image.js';
 import { IOModule, IOModuleSpec } from '../../../src/domains/io-modules/kind.js';
 import { IOModuleReconciler } from '../../../src/domains/io-modules/reconciler.js';
 import type { LocalProbes, ModuleState, ResumedOutputs } from '../../../src/domains/placement/local-probes.js';
-import { openLedger } from '../../../src/platform/ledger/ledger.js';
 import type { UnchainedAudit } from '../../../src/platform/ledger/protocol.js';
-import { type Put, Store } from '../../../src/platform/store/store.js';
-import { TestClock } from '../../support/test-clock.js';
+import type { Put } from '../../../src/platform/store/store.js';
+import { freshStore } from '../../support/fresh-store.js';
 
-const dir = mkdtempSync(path.join(tmpdir(), 'lineside-untold-states-'));
-const ledger = await openLedger(dir);
-t.teardown(async () => {
-  await ledger.close();
-  rmSync(dir, { recursive: true, force: true });
-});
-const clock = new TestClock();
-const store = new Store(ledger, clock);
-await store.open(0);
+const { ledger, clock, store } = await freshStore(t);
 const audits: UnchainedAudit[] = [];
 store.watchAudit((record) => audits.push(record));
 const told = new Map<string, ModuleState>();

@@ -1,0 +1,28 @@
+/** A store over a ledger of its own in a folder of its own, which go with the test. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Test } from 'tap';
+import { openLedger } from '../../src/platform/ledger/ledger.js';
+import type { Ledger } from '../../src/platform/ledger/protocol.js';
+import { Store } from '../../src/platform/store/store.js';
+import { TestClock } from './test-clock.js';
+
+export interface FreshStore {
+  readonly ledger: Ledger;
+  readonly clock: TestClock;
+  readonly store: Store;
+}
+
+export async function freshStore(t: Pick<Test, 'teardown'>): Promise<FreshStore> {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-store-'));
+  const ledger = await openLedger(dir);
+  t.teardown(async () => {
+    await ledger.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  const clock = new TestClock();
+  const store = new Store(ledger, clock);
+  await store.open(0);
+  return { ledger, clock, store };
+}
