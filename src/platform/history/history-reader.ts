@@ -4,23 +4,29 @@
  *
  * Aggregates are per bucket of `interval`, aligned to the epoch, over the Good samples in it (OPC UA part 13: Average,
  * Minimum, Maximum, Start, End, Count); a bucket without samples is not a row. Whole blocks answer from their columns.
+ *
+ * Samples of a tag come by time, those of one instant in the order they were recorded. Where the clock was set back, blocks of
+ * a tag overlap: `overlap.ts` merges those, and passes all others on as they are.
  */
 import { encodeCursor } from '../base/cursor.js';
 import type Database from '../base/sqlite.js';
 import { decodeBlock, hasValue, type Samples } from './block-codec.js';
 import type { HistoryStore, TagState } from './history-store.js';
 import { mergeOrdered, type Timed } from './merge.js';
-import { type Summary, summarise } from './open-block.js';
+import { BLOCK_MS, type Summary, summarise } from './open-block.js';
+import { apart, firstAtOrAfter, type Placed } from './overlap.js';
 import { timeText } from './time-text.js';
 import type { Aggregate, HistoryFilter, Span, TagFilter, TagValuesFilter } from './words.js';
 
-/** Blocks per statement: few for the newest values, many for a long range. */
-const FIRST_READ_BLOCKS = 2;
+/** Blocks per statement: few for the newest values, many for a long range. Upwards the last one waits for the next statement. */
+const FIRST_READ_BLOCKS = { down: 2, up: 4 } as const;
 const NEXT_READ_BLOCKS = 64;
 /** Tags of a list that are counted in one go: some 100 ms of years of them. */
 const COUNTED_TAGS = 4;
 
 interface BlockRow extends Summary {
+  /** Rises in the order of recording. */
+  readonly number: number;
   readonly t0: number;
   readonly t1: number;
   readonly n: number;
@@ -49,6 +55,8 @@ interface Range {
   /** Inclusive. */
   readonly throughMs: number;
   readonly descending: boolean;
+  /** The first so many samples were on the page before: it was cut between samples of one instant. */
+  readonly served: number;
 }
 
 export class HistoryReader {
@@ -56,6 +64,10 @@ export class HistoryReader {
   readonly #qualityWords: readonly string[];
   readonly #blocksDown: Database.Statement;
   readonly #blocksUp: Database.Statement;
+  readonly #reachBefore: Database.Statement;
+  readonly #blocksCut: Database.Statement;
+  readonly #bounds: Database.Statement;
+  readonly #reachIn: Database.Statement;
   readonly #samplesBegun: Database.Statement;
   readonly #samplesStored: Database.Statement;
   readonly #statements = new Map<string, Database.Statement>();
@@ -63,11 +75,18 @@ export class HistoryReader {
   constructor(store: HistoryStore, qualityWords: readonly string[]) {
     this.#store = store;
     this.#qualityWords = qualityWords;
-    const columns = 't0, t1, n, good, min, max, sum, first, last, data';
-    this.#blocksDown = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 <= ? ORDER BY t0 DESC LIMIT ? OFFSET ?`);
-    this.#samplesBegun = store.database.prepare('SELECT COALESCE(SUM(n), 0) FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ?').pluck();
-    this.#samplesStored = store.database.prepare('SELECT samples FROM tags WHERE id = ?').pluck();
-    this.#blocksUp = store.database.prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 >= ? ORDER BY t0 LIMIT ? OFFSET ?`);
+    const columns = 'rowid AS number, t0, t1, n, good, min, max, sum, first, last, data';
+    const prepare = (text: string): Database.Statement => store.database.prepare(text);
+    this.#blocksDown = prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ? AND t1 >= ? ORDER BY t0 DESC, rowid DESC LIMIT ? OFFSET ?`);
+    this.#blocksUp = prepare(`SELECT ${columns} FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ? AND t1 >= ? ORDER BY t0, rowid LIMIT ? OFFSET ?`);
+    this.#reachBefore = prepare('SELECT MAX(t1) FROM blocks WHERE tag = :tag AND t0 > :t0 - :length AND t0 <= :t0 AND (t0 < :t0 OR rowid < :number)').pluck();
+    this.#blocksCut = prepare('SELECT t0, n, data FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ? AND t1 >= ?');
+    this.#bounds = prepare(
+      `SELECT (SELECT MIN(t0) FROM blocks WHERE tag = :tag AND t0 BETWEEN :from AND :through), (SELECT MAX(t0) FROM blocks WHERE tag = :tag AND t0 BETWEEN :from AND :through)`,
+    ).raw();
+    this.#reachIn = prepare('SELECT MAX(t1) FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ? AND t1 <= ?').pluck();
+    this.#samplesBegun = prepare('SELECT COALESCE(SUM(n), 0) FROM blocks WHERE tag = ? AND t0 BETWEEN ? AND ?').pluck();
+    this.#samplesStored = prepare('SELECT samples FROM tags WHERE id = ?').pluck();
   }
 
   tagValues(filter: TagValuesFilter): string {
@@ -86,7 +105,7 @@ export class HistoryReader {
       filter.limit,
       () => {
         const last = rows[filter.limit - 1];
-        return encodeCursor('tags', last.at, last.rank);
+        return encodeCursor('tags', last.at, last.rank, servedOf(rows, last, filter));
       },
     );
   }
@@ -192,17 +211,17 @@ export class HistoryReader {
     if (first >= fromMs && last < toMs) return { firstTs: first, lastTs: last, samples };
     if (last < fromMs || first >= toMs) return undefined;
     const throughMs = toMs - 1;
-    const block = (found: unknown[]): BlockRow | undefined => found[0] as BlockRow | undefined;
-    const before = block(this.#blocksDown.all(tag.id, fromMs - 1, 1, 0));
-    const begin = block(this.#blocksUp.all(tag.id, fromMs, 1, 0));
-    const end = block(this.#blocksDown.all(tag.id, throughMs, 1, 0));
+    const cutBy = (from: number, through: number, reach: number) => this.#blocksCut.all(tag.id, from, through, reach) as Pick<BlockRow, 't0' | 'n' | 'data'>[];
+    const before = cutBy(fromMs - BLOCK_MS, fromMs - 1, fromMs);
+    const beyond = cutBy(Math.max(fromMs, throughMs - BLOCK_MS), throughMs, toMs);
     const parts: Extent[] = [];
-    const cut: Samples[] = before ? [decodeBlock(before.data, before.t0), state.block] : [state.block];
-    if (begin && end && begin.t0 <= throughMs) {
-      const isCut = end.t1 > throughMs;
-      if (isCut) cut.push(decodeBlock(end.data, end.t0));
-      const whole = this.#samplesBegunIn(tag.id, fromMs, throughMs, first, last) - (isCut ? end.n : 0);
-      if (whole > 0) parts.push({ samples: whole, firstTs: begin.t0, lastTs: isCut ? end.t0 : end.t1 });
+    const cut: Samples[] = [...[...before, ...beyond].map(({ data, t0 }) => decodeBlock(data, t0)), state.block];
+    const [begin, end] = this.#bounds.get({ tag: tag.id, from: fromMs, through: throughMs }) as [number | null, number];
+    if (begin !== null) {
+      const whole = this.#samplesBegunIn(tag.id, fromMs, throughMs, first, last) - beyond.reduce((sum, { n }) => sum + n, 0);
+      // the one that reaches furthest begins within the length of a block of the last one that begins
+      const reach = this.#reachIn.get(tag.id, Math.max(fromMs, end - BLOCK_MS), end, throughMs) as number | null;
+      if (whole > 0) parts.push({ samples: whole, firstTs: begin, lastTs: reach ?? begin });
     }
     for (const each of cut) {
       const from = firstAtOrAfter(each, fromMs);
@@ -230,47 +249,62 @@ export class HistoryReader {
     return [...this.#store.tags.values()].filter(({ tag, samples }) => samples > 0 && isInPlace(filter, tag.site, tag.unit) && (!wanted || wanted.has(tag.address)));
   }
 
-  /** Blocks that may hold samples of the range, in its direction; the open block as itself. */
+  /** What may hold samples of the range, in its direction, each part wholly before the next: blocks, and merged samples of those that overlap. */
   *#blocks(state: TagState, range: Range): Generator<BlockRow | Samples> {
-    const { block } = state;
+    const { block, storedThroughMs, tag } = state;
     const isOpenWanted = block.count > 0 && block.t0 <= range.throughMs && block.t1 >= range.fromMs;
-    if (range.descending && isOpenWanted) yield block;
-    yield* range.descending ? this.#storedDown(state.tag.id, range) : this.#storedUp(state.tag.id, range);
-    if (!range.descending && isOpenWanted) yield block;
+    const isOpenFirst = range.descending && isOpenWanted && block.t0 > storedThroughMs;
+    if (isOpenFirst) yield block;
+    const stored = range.descending ? this.#storedDown(tag.id, range) : this.#storedUp(tag.id, range);
+    yield* apart(stored, isOpenWanted && !isOpenFirst ? block : undefined, range.descending);
   }
 
-  *#storedDown(tag: number, range: Range): Generator<BlockRow> {
-    for (let offset = 0, count = FIRST_READ_BLOCKS; ; offset += count, count = NEXT_READ_BLOCKS) {
-      const rows = this.#blocksDown.all(tag, range.throughMs, count, offset) as BlockRow[];
-      for (const row of rows) {
-        if (row.t1 < range.fromMs) return;
-        yield row;
+  /** By their end they are not ordered: the edge looks back as far as a block may be long. */
+  *#storedDown(tag: number, { fromMs, throughMs }: Range): Generator<Placed<BlockRow>> {
+    for (let offset = 0, count: number = FIRST_READ_BLOCKS.down; ; offset += count, count = NEXT_READ_BLOCKS) {
+      const rows = this.#blocksDown.all(tag, fromMs - BLOCK_MS, throughMs, fromMs, count, offset) as BlockRow[];
+      const last = rows.at(-1);
+      if (!last) return;
+      const reaches = new Float64Array(rows.length).fill(Number.NEGATIVE_INFINITY);
+      for (let index = rows.length - 2; index >= 0; index -= 1) reaches[index] = Math.max(reaches[index + 1], rows[index + 1].t1);
+      let isKnown = rows.length < count;
+      let unread = isKnown ? Number.NEGATIVE_INFINITY : last.t0 + BLOCK_MS - 1;
+      for (let index = 0; index < rows.length; index += 1) {
+        const block = rows[index];
+        if (!isKnown && block.t0 <= unread) {
+          const reach = this.#reachBefore.get({ tag, t0: last.t0, length: BLOCK_MS, number: last.number }) as number | null;
+          unread = reach ?? last.t0 - 1; // what begins earlier ends before it
+          isKnown = true;
+        }
+        yield { block, edge: Math.max(reaches[index], unread) };
       }
       if (rows.length < count) return;
     }
   }
 
-  *#storedUp(tag: number, range: Range): Generator<BlockRow> {
-    // the block before the first that begins in the range may reach into it
-    const [before] = this.#blocksDown.all(tag, range.fromMs - 1, 1, 0) as (BlockRow | undefined)[];
-    if (before && before.t1 >= range.fromMs) yield before;
-    for (let offset = 0, count = FIRST_READ_BLOCKS; ; offset += count, count = NEXT_READ_BLOCKS) {
-      const rows = this.#blocksUp.all(tag, range.fromMs, count, offset) as BlockRow[];
+  *#storedUp(tag: number, { fromMs, throughMs }: Range): Generator<Placed<BlockRow>> {
+    let block: BlockRow | undefined;
+    for (let offset = 0, count: number = FIRST_READ_BLOCKS.up; ; offset += count, count = NEXT_READ_BLOCKS) {
+      const rows = this.#blocksUp.all(tag, fromMs - BLOCK_MS, throughMs, fromMs, count, offset) as BlockRow[];
       for (const row of rows) {
-        if (row.t0 > range.throughMs) return;
-        yield row;
+        if (block) yield { block, edge: row.t0 };
+        block = row;
       }
-      if (rows.length < count) return;
+      if (rows.length < count) break;
     }
+    if (block) yield { block, edge: Number.POSITIVE_INFINITY };
   }
 
   *#rawRows(state: TagState, range: Range): Generator<ValueRow> {
     const prefix = prefixOf(state);
+    let skip = range.served;
     for (const block of this.#blocks(state, range)) {
       const samples = 'data' in block ? decodeBlock(block.data, block.t0) : block;
       const from = firstAtOrAfter(samples, range.fromMs);
       const to = firstAtOrAfter(samples, range.throughMs + 1);
-      for (let step = 0; step < to - from; step += 1) {
+      const begin = Math.min(skip, to - from);
+      skip -= begin;
+      for (let step = begin; step < to - from; step += 1) {
         const index = range.descending ? to - 1 - step : from + step;
         const code = samples.codes[index];
         const value = hasValue(code) ? this.#valueText(state, samples.values[index]) : 'null';
@@ -374,32 +408,31 @@ export class HistoryReader {
   }
 }
 
-/** The range that is left for a tag after the page before; ties at one instant go on with the next tag. */
+/** The range that is left for a tag after the page before; ties at one instant go on with the rest of the tag, then with the next. */
 function rangeOf(filter: TagValuesFilter, tag: number): Range {
   let fromMs = filter.fromMs ?? Number.MIN_SAFE_INTEGER;
   let throughMs = (filter.toMs ?? Number.MAX_SAFE_INTEGER) - 1;
   const descending = filter.order === 'desc';
+  let served = 0;
   if (filter.beyond) {
-    const [at, rank] = filter.beyond;
+    const [at, rank, count] = filter.beyond;
+    const isRaw = filter.aggregate === 'none';
     // in a paged aggregate the bucket itself was served whole, its samples lie behind its beginning
-    const bucketMs = filter.aggregate === 'none' ? 1 : filter.intervalMs;
-    const isServed = tag <= rank;
+    const bucketMs = isRaw ? 1 : filter.intervalMs;
+    const isServed = tag < rank || (tag === rank && !isRaw);
+    if (tag === rank && isRaw) served = count;
     if (descending) throughMs = Math.min(throughMs, isServed ? at - 1 : at + bucketMs - 1);
     else fromMs = Math.max(fromMs, isServed ? at + bucketMs : at);
   }
-  return { fromMs, throughMs, descending };
+  return { fromMs, throughMs, descending, served };
 }
 
-/** Index of the first sample at or after a time; samples of one block are ordered by time. */
-function firstAtOrAfter({ times, count }: Samples, atMs: number): number {
-  let low = 0;
-  let high = count;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (times[middle] < atMs) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** How many rows of the last one's tag and instant were given so far, on this page and those before. */
+function servedOf(rows: readonly ValueRow[], { at, rank }: ValueRow, { limit, beyond }: TagValuesFilter): number {
+  let count = 0;
+  while (count < limit && rows[limit - 1 - count].at === at && rows[limit - 1 - count].rank === rank) count += 1;
+  const isWholePage = count === limit && beyond?.[0] === at && beyond[1] === rank;
+  return isWholePage ? count + beyond[2] : count;
 }
 
 function isInPlace(

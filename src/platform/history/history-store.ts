@@ -34,6 +34,8 @@ export interface TagState {
   scaling: Scaling | undefined;
   firstTs: number | null;
   lastTs: number | null;
+  /** No sample in a block is later. The open block begins before it when the clock was set back. */
+  storedThroughMs: number;
   /** Samples in blocks and in the open block. */
   samples: number;
   /** Journal number of the last sample that is in a block. */
@@ -276,7 +278,8 @@ export class HistoryStore {
   #readTags(): void {
     for (const row of this.#sql.tags.all() as (KnownTag & { firstTs: number | null; lastTs: number | null; samples: number; persisted: number })[]) {
       const { firstTs, lastTs, samples, persisted, ...tag } = row;
-      this.#place({ tag, block: new OpenBlock(), scaling: undefined, firstTs, lastTs, samples, persisted, touchedMonoMs: this.#monoMs });
+      const storedThroughMs = lastTs ?? Number.NEGATIVE_INFINITY;
+      this.#place({ tag, block: new OpenBlock(), scaling: undefined, firstTs, lastTs, storedThroughMs, samples, persisted, touchedMonoMs: this.#monoMs });
     }
     for (const [id, text] of this.#sql.texts.raw().all() as [number, string][]) this.texts.set(id, text);
   }
@@ -325,7 +328,8 @@ export class HistoryStore {
       known.scaling = scaling;
       return;
     }
-    this.#place({ tag, block: new OpenBlock(), scaling, firstTs: null, lastTs: null, samples: 0, persisted: -1, touchedMonoMs: this.#monoMs });
+    const none = { firstTs: null, lastTs: null, storedThroughMs: Number.NEGATIVE_INFINITY, samples: 0, persisted: -1 };
+    this.#place({ tag, block: new OpenBlock(), scaling, ...none, touchedMonoMs: this.#monoMs });
     this.#newTags.push(tag);
   }
 
@@ -381,6 +385,7 @@ export class HistoryStore {
       firstNumber: block.firstNumber,
       lastNumber: block.lastNumber,
     });
+    if (block.t1 > state.storedThroughMs) state.storedThroughMs = block.t1;
     block.clear();
   }
 
@@ -424,10 +429,13 @@ export class HistoryStore {
     }
     for (const tag of touched) {
       const state = this.tags.get(tag) as TagState;
-      const oldest = this.#sql.firstOfTag.get(tag) as number | null;
-      state.firstTs = oldest ?? (state.block.count > 0 ? state.block.t0 : null);
-      if (state.firstTs === null) state.lastTs = null;
-      this.#sql.trimTag.run(state.firstTs, state.lastTs, state.samples - state.block.count, tag);
+      const [oldest, newest] = this.#sql.boundsOfTag.get({ tag, length: BLOCK_MS }) as [number | null, number | null];
+      const { block } = state;
+      const isOpen = block.count > 0;
+      state.storedThroughMs = newest ?? Number.NEGATIVE_INFINITY;
+      state.firstTs = isOpen ? Math.min(block.t0, oldest ?? block.t0) : oldest;
+      state.lastTs = isOpen ? Math.max(block.t1, newest ?? block.t1) : newest;
+      this.#sql.trimTag.run(oldest, newest, state.samples - block.count, tag); // what is open is told by the journal
     }
     return removed.length;
   }
@@ -477,7 +485,13 @@ function prepareAll(database: Database.Database) {
     trimTag: database.prepare('UPDATE tags SET firstTs = ?, lastTs = ?, samples = ? WHERE id = ?'),
     oldestBlock: database.prepare('SELECT MIN(t0) FROM blocks').pluck(),
     newestOfTag: database.prepare('SELECT t1 FROM blocks WHERE tag = ? ORDER BY rowid DESC LIMIT 1').pluck(),
-    firstOfTag: database.prepare('SELECT MIN(t0) FROM blocks WHERE tag = ?').pluck(),
+    // the one that ends last began within the length of a block of the one that began last
+    boundsOfTag: database
+      .prepare(
+        `SELECT (SELECT MIN(t0) FROM blocks WHERE tag = :tag),
+           (SELECT MAX(t1) FROM blocks WHERE tag = :tag AND t0 >= (SELECT MAX(t0) FROM blocks WHERE tag = :tag) - :length)`,
+      )
+      .raw(),
     pruneBlocks: database.prepare('DELETE FROM blocks WHERE rowid IN (SELECT rowid FROM blocks WHERE t0 < ? LIMIT ?) RETURNING tag, n'),
     pruneEvents: database.prepare('DELETE FROM events WHERE at < ?'),
     pruneGaps: database.prepare('DELETE FROM gaps WHERE to_at < ?'),

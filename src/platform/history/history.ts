@@ -215,7 +215,7 @@ export class History {
 
   /** `{configured, items, nextCursor}` as JSON bytes, like all lists here. @throws Refusal `invalid_query` for a foreign cursor. */
   async tagsJson({ aggregate = 'none', intervalMs = 60_000, ...query }: TagValuesQuery): Promise<Uint8Array> {
-    return this.#read('tagValues', { ...filterOf('tags', 2, query), aggregate, intervalMs } satisfies TagValuesFilter);
+    return this.#read('tagValues', { ...filterOf('tags', 3, query), aggregate, intervalMs } satisfies TagValuesFilter);
   }
 
   async distinctJson(query: TagQuery): Promise<Uint8Array> {
