@@ -173,7 +173,7 @@ export class HistoryReader {
     if (!state) return undefined;
     const parts: { block: Samples; from: number; to: number }[] = [];
     let count = 0;
-    for (const block of this.#blocks(state, { fromMs, throughMs: toMs - 1, descending: false })) {
+    for (const block of this.#blocks(state, { fromMs, throughMs: toMs - 1, descending: false, served: 0 })) {
       const samples = 'data' in block ? decodeBlock(block.data, block.t0) : block;
       const from = firstAtOrAfter(samples, fromMs);
       const to = firstAtOrAfter(samples, toMs);
