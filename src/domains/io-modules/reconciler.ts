@@ -207,15 +207,14 @@ export class IOModuleReconciler implements Reconciler {
     const connection = Atomics.load(image.header, IMAGE_HEADER.connection);
     if (state === 'Pending') return { verdict: 'none', summary: 'not connected yet' };
     if (connection === CONNECTION.never || state === 'Disconnected' || state === 'Failed') return { verdict: 'lost', summary: message || 'no connection' };
+    if (connection !== CONNECTION.connected) return { verdict: 'lost', summary: message };
     let newest = 0;
     for (const at of image.sampledAtMs) newest = Math.max(newest, at);
+    if (newest === 0) return { verdict: 'reported', summary: 'the driver reports a connection, no channel has been sampled yet' };
     const ageMs = this.#clock.monoMs() - Math.max(0, ...image.sampledMonoMs);
-    if (connection === CONNECTION.connected) {
-      return ageMs <= Math.max(3 * pollIntervalMs(resource.spec), STALE_MIN_MS)
-        ? { verdict: 'measured', summary: `last sample ${timestamp(newest)}` }
-        : { verdict: 'reported', summary: `the driver reports a connection, the last sample is ${Math.round(ageMs / 1000)} s old` };
-    }
-    return { verdict: 'lost', summary: message };
+    return ageMs <= Math.max(3 * pollIntervalMs(resource.spec), STALE_MIN_MS)
+      ? { verdict: 'measured', summary: `last sample ${timestamp(newest)}` }
+      : { verdict: 'reported', summary: `the driver reports a connection, the last sample is ${Math.round(ageMs / 1000)} s old` };
   }
 
   #probeModule(module: ModuleResource): ProbeModule {

@@ -1,7 +1,7 @@
 /** What a probe tells while nothing can be written: it is in the store as soon as something can be written again. */
 import t from 'tap';
 import { parse } from 'valibot';
-import { ProcessImage, processImageBytes } from '../../../runtime/vocabulary/process-image.js';
+import { CONNECTION, IMAGE_HEADER, ProcessImage, processImageBytes } from '../../../runtime/vocabulary/process-image.js';
 import { IOModule, IOModuleSpec } from '../../../src/domains/io-modules/kind.js';
 import { IOModuleReconciler } from '../../../src/domains/io-modules/reconciler.js';
 import type { LocalProbes, ModuleState, ResumedOutputs } from '../../../src/domains/placement/local-probes.js';
@@ -13,8 +13,9 @@ const { ledger, clock, store } = await freshStore(t);
 const audits: UnchainedAudit[] = [];
 store.watchAudit((record) => audits.push(record));
 const told = new Map<string, ModuleState>();
+const image = new ProcessImage(1, new SharedArrayBuffer(processImageBytes(1)));
 const probes = {
-  image: () => new ProcessImage(1, new SharedArrayBuffer(processImageBytes(1))),
+  image: () => image,
   moduleState: (site: string, module: string) => told.get(`${site}/${module}`),
 } as unknown as LocalProbes;
 const modules = new IOModuleReconciler({ store, probes, clock, contents: { restore: () => [] }, box: { setting: 'live', deviceId: 'd' } });
@@ -68,4 +69,13 @@ t.test('G4 D-IO-01: a module that is lost while nothing can be written is lost i
   modules.catchUp();
   t.match(audits, [{ details: { outputs: [{ value: 3 }], happenedAt: undefined, times: undefined } }], 'once, as ever');
   t.equal(audits.length, 1);
+});
+
+t.test('a module that is connected and was never sampled says so, not how long the machine has been on', async (t) => {
+  const told = () => modules.connectivity('north', 'a', { state: 'Connected', message: '' } as ModuleState);
+  Atomics.store(image.header, IMAGE_HEADER.connection, CONNECTION.connected);
+  t.same(told(), { verdict: 'reported', summary: 'the driver reports a connection, no channel has been sampled yet' });
+  image.sampledAtMs[0] = clock.wallMs();
+  image.sampledMonoMs[0] = clock.monoMs();
+  t.match(told(), { verdict: 'measured' });
 });
