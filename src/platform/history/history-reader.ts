@@ -55,7 +55,7 @@ interface Range {
   /** Inclusive. */
   readonly throughMs: number;
   readonly descending: boolean;
-  /** The first so many samples were on the page before: it was cut between samples of one instant. */
+  /** So many samples of the instant it begins with, in its direction, were on the page before: that was cut between them. */
   readonly served: number;
 }
 
@@ -119,7 +119,7 @@ export class HistoryReader {
       .map((state) => ({ state, key: `${state.tag.site}/${state.tag.unit}/${state.tag.address}` }))
       .sort((a, b) => compare(a.key, b.key));
     const items: string[] = [];
-    let at = filter.beyond?.[0] ?? 0;
+    let at = wholeCount(filter.beyond?.[0] ?? 0);
     let next = at;
     for (; at < candidates.length && items.length <= filter.limit; at += 1) {
       const { state } = candidates[at];
@@ -302,7 +302,7 @@ export class HistoryReader {
       const samples = 'data' in block ? decodeBlock(block.data, block.t0) : block;
       const from = firstAtOrAfter(samples, range.fromMs);
       const to = firstAtOrAfter(samples, range.throughMs + 1);
-      const begin = Math.min(skip, to - from);
+      const begin = skip === 0 ? 0 : Math.min(skip, range.descending ? to - firstAtOrAfter(samples, range.throughMs) : firstAtOrAfter(samples, range.fromMs + 1) - from);
       skip -= begin;
       for (let step = begin; step < to - from; step += 1) {
         const index = range.descending ? to - 1 - step : from + step;
@@ -420,11 +420,16 @@ function rangeOf(filter: TagValuesFilter, tag: number): Range {
     // in a paged aggregate the bucket itself was served whole, its samples lie behind its beginning
     const bucketMs = isRaw ? 1 : filter.intervalMs;
     const isServed = tag < rank || (tag === rank && !isRaw);
-    if (tag === rank && isRaw) served = count;
+    if (tag === rank && isRaw) served = wholeCount(count);
     if (descending) throughMs = Math.min(throughMs, isServed ? at - 1 : at + bucketMs - 1);
     else fromMs = Math.max(fromMs, isServed ? at + bucketMs : at);
   }
   return { fromMs, throughMs, descending, served };
+}
+
+/** Of a number in a cursor, which somebody may have made up. */
+function wholeCount(given: number): number {
+  return Math.max(0, Math.trunc(given));
 }
 
 /** How many rows of the last one's tag and instant were given so far, on this page and those before. */
@@ -432,7 +437,7 @@ function servedOf(rows: readonly ValueRow[], { at, rank }: ValueRow, { limit, be
   let count = 0;
   while (count < limit && rows[limit - 1 - count].at === at && rows[limit - 1 - count].rank === rank) count += 1;
   const isWholePage = count === limit && beyond?.[0] === at && beyond[1] === rank;
-  return isWholePage ? count + beyond[2] : count;
+  return isWholePage ? count + wholeCount(beyond[2]) : count;
 }
 
 function isInPlace(

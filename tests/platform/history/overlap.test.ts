@@ -226,3 +226,32 @@ t.test('8.9: what retention leaves of a history whose clock was set back is told
   await history.maintain(T0 + OPTIONS.retentionMs + 11 * MINUTE);
   t.same(await told(), is(10, T0 - HOUR, T0 - HOUR + 9 * SECOND), 'all blocks went');
 });
+
+t.test('8.9 tags: what retention forgets between two pages is not counted into the next one', async (t) => {
+  const history = await open(t);
+  const recorder = new Recorder(history);
+  recorder.wallMs = T0 - 5 * MINUTE;
+  recorder.record(301); // its last one is of the instant that a later block begins with
+  recorder.wallMs = T0 - 2 * HOUR;
+  recorder.record(1);
+  recorder.wallMs = T0;
+  recorder.record(5);
+  recorder.wallMs = T0 - HOUR;
+  recorder.record(1); // ends the block before it
+  const query = { order: 'asc', fromMs: T0, limit: 2 } as const;
+  const first = await read(history.tagsJson(query));
+  t.same(served(first.items), shown(recorder.ordered('asc').filter(({ atMs }) => atMs === T0)));
+  await history.maintain(T0 + OPTIONS.retentionMs - MINUTE); // the block of 08:55 goes
+  const second = await read(history.tagsJson({ ...query, limit: 10, cursor: first.nextCursor ?? '' }));
+  t.same(served(second.items), shown(recorder.ordered('asc', T0 + 1)));
+});
+
+t.test('8.9: a cursor that somebody made up serves a page or is refused', async (t) => {
+  const history = await open(t);
+  new Recorder(history).record(3);
+  const cursor = (text: string): string => Buffer.from(text, 'utf8').toString('base64url');
+  for (const made of [`tags:${T0}:1:-2`, `tags:${T0}:1:0.5`, `tags:${T0}:1:1e12`])
+    t.ok((await read(history.tagsJson({ order: 'asc', cursor: cursor(made) }))).items.length >= 2, made);
+  for (const made of ['distinct:-1', 'distinct:0.5', 'distinct:7']) t.ok((await read<object>(history.distinctJson({ cursor: cursor(made) }))).items.length <= 1, made);
+  await t.rejects(history.tagsJson({ cursor: cursor(`tags:${T0}:1`) }), { kind: 'invalid', context: { code: 'invalid_query', field: 'cursor' } });
+});
