@@ -253,5 +253,6 @@ t.test('8.9: a cursor that somebody made up serves a page or is refused', async 
   for (const made of [`tags:${T0}:1:-2`, `tags:${T0}:1:0.5`, `tags:${T0}:1:1e12`])
     t.ok((await read(history.tagsJson({ order: 'asc', cursor: cursor(made) }))).items.length >= 2, made);
   for (const made of ['distinct:-1', 'distinct:0.5', 'distinct:7']) t.ok((await read<object>(history.distinctJson({ cursor: cursor(made) }))).items.length <= 1, made);
-  await t.rejects(history.tagsJson({ cursor: cursor(`tags:${T0}:1`) }), { kind: 'invalid', context: { code: 'invalid_query', field: 'cursor' } });
+  const refusal: unknown = await history.tagsJson({ cursor: cursor(`tags:${T0}:1`) }).catch((fault: unknown) => fault);
+  t.match(refusal, { kind: 'invalid', context: { code: 'invalid_query', field: 'cursor' } });
 });
