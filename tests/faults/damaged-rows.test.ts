@@ -4,7 +4,7 @@ import t from 'tap';
 import Database from '../../src/platform/base/sqlite.js';
 import { eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
-import { SITE } from '../support/plant.js';
+import { SITE, unitsReady } from '../support/plant.js';
 
 const ENVIRONMENT = {
   LINESIDE_AUTH__MODE: 'none',
@@ -39,6 +39,7 @@ async function demoBox(test: { teardown(call: () => unknown): void }): Promise<A
     box.remove();
   });
   await box.start();
+  await unitsReady(box.api);
   return box;
 }
 

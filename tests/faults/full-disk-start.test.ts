@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { eventually } from '../support/api-client.js';
 import { applianceProcess } from '../support/appliance-process.js';
 import { canLimitFiles, limitFiles } from '../support/disk-limit.js';
-import { SITE } from '../support/plant.js';
+import { SITE, unitsReady } from '../support/plant.js';
 
 const ENVIRONMENT = {
   LINESIDE_AUTH__MODE: 'none',
@@ -45,6 +45,7 @@ t.test('a batch that ran is shown Held while the storage refuses, and is Held af
     box.remove();
   });
   await box.start();
+  await unitsReady(box.api);
   for (const made of [
     await box.api.post(`${SITE}/units`, { name: 'lone', processCellName: 'resin-train' }),
     await box.api.post(`${SITE}/phasetemplates`, { name: 'endless', spec: ENDLESS }),

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type ApiAnswer, eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
 import { canLimitFiles, limitFiles } from '../support/disk-limit.js';
-import { ANSWERS, answerTo, outputOf, type Prompt, SITE, unmeasured } from '../support/plant.js';
+import { ANSWERS, answerTo, outputOf, type Prompt, SITE, unitsReady } from '../support/plant.js';
 
 const ENVIRONMENT = {
   LINESIDE_AUTH__MODE: 'none',
@@ -22,11 +22,6 @@ function writable(box: ApplianceProcess, is: boolean): void {
 
 const create = (box: ApplianceProcess, batchID: string): Promise<ApiAnswer> => box.api.post(`${SITE}/batches`, { batchID, masterRecipeRef: 'resin-a' });
 const scans = async (box: ApplianceProcess): Promise<number> => (await box.api.get(`${SITE}/units/rx101/runtime/status`)).body.scanCount;
-const unitsReady = (box: ApplianceProcess) =>
-  eventually('the units are ready', async () => {
-    const units = (await box.api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[];
-    return units.every((unit) => unit.runtimeReady) && (await unmeasured((path) => box.api.get(path))).length === 0;
-  });
 
 async function serve(box: ApplianceProcess): Promise<void> {
   for (const prompt of (await box.api.get(`${SITE}/prompts`)).body as Prompt[]) {
@@ -42,7 +37,7 @@ t.test('promise 2: on a full disk writes answer 503, scans and reads go on, and 
     box.remove();
   });
   await box.start();
-  await unitsReady(box);
+  await unitsReady(box.api);
   const batch = (await create(box, 'before')).body.name as string;
   t.equal((await box.api.post(`${SITE}/command`, { kind: 'Batch', name: batch, command: 'Start' })).status, 200);
   const charging = await eventually('a phase charges', async () =>
@@ -125,7 +120,7 @@ t.test('NONCE-12 LIMIT-02 D-CFG: a second instance on the same data directory is
     box.remove();
   });
   await box.start();
-  await unitsReady(box);
+  await unitsReady(box.api);
   const second = await box.attempt();
   t.equal(second.code, 2);
   t.match(second.output, new RegExp(`another lineside process \\(pid ${box.pid}\\) already uses the data directory`));

@@ -7,7 +7,7 @@ import t from 'tap';
 import { ModbusPeer } from '../drivers/modbus-peer.js';
 import { eventually } from '../support/api-client.js';
 import { type ApplianceProcess, applianceProcess } from '../support/appliance-process.js';
-import { SITE, unmeasured } from '../support/plant.js';
+import { SITE, unitsReady } from '../support/plant.js';
 
 const ENVIRONMENT = {
   LINESIDE_AUTH__MODE: 'none',
@@ -55,10 +55,7 @@ t.test('an exception and a rejection that nobody caught: exit code 70, fail-safe
     rmSync(folder, { recursive: true });
   });
   await box.start();
-  await eventually('the units are ready', async () => {
-    const units = (await box.api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[];
-    return units.every((unit) => unit.runtimeReady) && (await unmeasured((at) => box.api.get(at))).length === 0;
-  });
+  await unitsReady(box.api);
   const module = {
     name: 'plc',
     protocol: 'modbus',

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { type ApiClient, eventually } from './api-client.js';
 import type { ApplianceProcess } from './appliance-process.js';
-import { ANSWERS, answerTo, outputOf, type Prompt, SITE, SMALL, unmeasured } from './plant.js';
+import { ANSWERS, answerTo, outputOf, type Prompt, SITE, SMALL, unitsReady } from './plant.js';
 
 export const MES = '/api/v1/mes/sites/demo';
 export const PASSWORD = 'correct horse battery';
@@ -85,10 +85,7 @@ export class Story {
 
   /** Every unit is scanned, and what it reads is measured. */
   unitsReady() {
-    return eventually('the units are ready', async () => {
-      const units = (await this.admin.get(`${SITE}/units`)).body as { runtimeReady: boolean }[];
-      return units.every((unit) => unit.runtimeReady) && (await unmeasured((path) => this.admin.get(path))).length === 0;
-    });
+    return unitsReady(this.admin);
   }
 
   command(name: string, command: string) {

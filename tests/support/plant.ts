@@ -319,6 +319,14 @@ export const asking = (question: string) => ({
   transitions: [{ from: 'ask', to: 'done', conditionST: "said = 'Acknowledged'" }],
 });
 
+/** Every unit of an appliance in its own process is scanned, and what it reads is measured: `/readyz` does not wait for that, and a Start before it is 409. */
+export function unitsReady(api: ApiClient): Promise<boolean> {
+  return eventually('the units are ready', async () => {
+    const units = (await api.get(`${SITE}/units`)).body as { runtimeReady: boolean }[];
+    return units.every((unit) => unit.runtimeReady) && (await unmeasured((path) => api.get(path))).length === 0;
+  });
+}
+
 export function answerTo(prompt: Prompt, answers: Readonly<Record<string, string>>): string {
   if (prompt.type === 'choice') return answers.choice ?? prompt.choices?.[0] ?? '';
   return prompt.type === 'acknowledge' ? '' : (answers[prompt.resultKey ?? 'ph'] ?? '');
