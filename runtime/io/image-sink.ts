@@ -1,4 +1,5 @@
 /** Puts samples of a network module into its process image and remembers why a channel is Bad. */
+import { assert, at } from '../vocabulary/assert.js';
 import type { ProcessImage } from '../vocabulary/process-image.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
 import type { Clock, Point, SampleSink } from './driver.js';
@@ -26,6 +27,7 @@ export class ImageSink {
   readonly #goodMonoMs: Float64Array;
 
   constructor(image: ProcessImage, channels: number, clock: Clock) {
+    assert(channels === image.value.length, 'a sink has the channels of its image');
     this.#image = image;
     this.#clock = clock;
     this.#messages = new Array<string>(channels).fill('');
@@ -47,7 +49,7 @@ export class ImageSink {
   /** Monotonic time of the newest good sample among the points; 0 when there is none. */
   lastGoodMonoMs(points: readonly ImagePoint[]): number {
     let last = 0;
-    for (const point of points) last = Math.max(last, this.#goodMonoMs[point.channel]);
+    for (const point of points) last = Math.max(last, this.#goodMonoMs[point.channel] ?? 0);
     return last;
   }
 
@@ -87,8 +89,11 @@ export class ImageSink {
       this.#image.endInputs();
       for (const tell of heard.splice(0)) tell();
     };
-    const deliver = (position: number, value: number, text: string | undefined): void => {
-      const point = points[position];
+    const pointAt = (position: number): ImagePoint => {
+      assert(open, 'samples come between begin and end');
+      return at(points, position, 'a driver delivers the points it was asked for');
+    };
+    const deliver = (point: ImagePoint, value: number, text: string | undefined): void => {
       this.#store(point, value, QUALITY.Good);
       // The text of an output belongs to its writing unit.
       if (text !== undefined && !point.readback) this.#image.setText(point.channel, encoder.encode(text));
@@ -99,10 +104,13 @@ export class ImageSink {
         open = true;
         this.#image.beginInputs();
       },
-      number: (position, value) => deliver(position, points[position].dataType === 'bool' ? Number(value !== 0) : value, undefined),
-      integer: (position, value) => deliver(position, Number(value), String(value)),
-      text: (position, value) => deliver(position, 0, value),
-      bad: (position, message) => this.#bad(points[position].channel, message),
+      number: (position, value) => {
+        const point = pointAt(position);
+        deliver(point, point.dataType === 'bool' ? Number(value !== 0) : value, undefined);
+      },
+      integer: (position, value) => deliver(pointAt(position), Number(value), String(value)),
+      text: (position, value) => deliver(pointAt(position), 0, value),
+      bad: (position, message) => this.#bad(pointAt(position).channel, message),
       end,
       recover: end,
     };

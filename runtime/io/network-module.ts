@@ -5,6 +5,7 @@
  * than that are checked in between with one small read. Nothing that a driver does ends the probe.
  */
 import type { ChannelSample, ProbeModule } from '../port.js';
+import { at } from '../vocabulary/assert.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
 import { backoffMs } from './backoff.js';
@@ -186,11 +187,12 @@ export class NetworkModule implements ModuleRunner {
       byKey.set(key, [...(byKey.get(key) ?? []), point]);
     }
     this.#groups = [...byKey.values()].map((points) => {
-      const fullEvery = Math.ceil(points[0].pollMs / CHECK_MS_MAX);
+      const { pollMs } = at(points, 0, 'a group is made with its first point');
+      const fullEvery = Math.ceil(pollMs / CHECK_MS_MAX);
       return {
         points,
         check: points.slice(0, 1),
-        stepMs: points[0].pollMs / fullEvery,
+        stepMs: pollMs / fullEvery,
         fullEvery,
         steps: 0,
         silent: false,
@@ -292,7 +294,9 @@ export class NetworkModule implements ModuleRunner {
     if (!this.#groups.every((group) => group.judged || group.silent)) return;
     Atomics.store(this.#image.header, IMAGE_HEADER.connection, CONNECTION.connected);
     const bad = this.#groups.flatMap((group) => group.points.filter((point) => this.#sink.message(point.channel) !== ''));
-    const parts = bad.slice(0, 3).map((point) => `${this.#module.channels[point.channel].name}: ${this.#sink.message(point.channel)}`);
+    const parts = bad
+      .slice(0, 3)
+      .map((point) => `${at(this.#module.channels, point.channel, 'the groups are those of the present channels').name}: ${this.#sink.message(point.channel)}`);
     if (bad.length > 3) parts.push(`${bad.length - 3} more`);
     const failSafe = this.#outputs.failSafeMessage();
     if (failSafe !== '') parts.push(failSafe);

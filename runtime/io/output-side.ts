@@ -247,7 +247,7 @@ export class OutputSide {
     if (failSafe !== undefined) return failSafe;
     const { image, slot, channel } = output;
     if (channel.dataType === 'string') return decoder.decode(image.getText(slot));
-    const value = image.out[slot];
+    const value = image.commanded(slot);
     return channel.dataType === 'bool' ? Number(value !== 0) : value;
   }
 

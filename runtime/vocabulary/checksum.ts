@@ -1,3 +1,5 @@
+import { assert } from './assert.js';
+
 /**
  * A 64-bit checksum over numbers and words, made in place: what a recording notes of a scan, and what its replay must meet.
  *
@@ -27,11 +29,12 @@ export class Checksum {
 
   /** `words` is a view of an array of Float64, low half first. */
   floats(words: Uint32Array): void {
+    assert(words.length % 2 === 0, 'a Float64 has two words');
     let low = this.#low;
     let high = this.#high;
     for (let at = 0; at < words.length; at += 2) {
-      let a = words[at];
-      let b = words[at + 1];
+      let a = words[at] as number;
+      let b = words[at + 1] as number;
       if ((b & 0x7ff00000) === 0x7ff00000 && ((b & 0xfffff) | a) !== 0) {
         a = 0;
         b = 0x7ff80000;
@@ -46,7 +49,7 @@ export class Checksum {
   }
 
   bytes(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; at += 1) this.integer(bytes[at]);
+    for (const byte of bytes) this.integer(byte);
   }
 
   integer(value: number): void {

@@ -1,3 +1,5 @@
+import { assert } from './assert.js';
+
 /**
  * The process image of one I/O module: one SharedArrayBuffer between its probe (device side) and the unit workers
  * (scan side). A channel has one index in every array.
@@ -145,6 +147,13 @@ export class ProcessImage {
     Atomics.add(this.outSeq, channel, 1);
   }
 
+  /** Probe: the value that was written last to an output. */
+  commanded(channel: number): number {
+    const value = this.out[channel];
+    assert(value !== undefined, 'a channel has its slot in the image');
+    return value;
+  }
+
   /** Scan: after its outputs of one scan, wakes a probe that sleeps on the wake word. */
   wakeProbe(): void {
     Atomics.add(this.header, IMAGE_HEADER.wake, 1);
@@ -160,6 +169,8 @@ export class ProcessImage {
 
   getText(channel: number): Uint8Array {
     const at = channel * TEXT_BYTES;
-    return this.text.slice(at + 1, at + 1 + this.text[at]);
+    const length = this.text[at];
+    assert(length !== undefined, 'a channel has its slot in the image');
+    return this.text.slice(at + 1, at + 1 + length);
   }
 }

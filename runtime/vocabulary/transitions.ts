@@ -220,7 +220,7 @@ export function judge(state: State, command: Command, facts: JudgeFacts = {}): V
 export function validCommands(state: State, facts: JudgeFacts = {}): Command[] {
   return COMMANDS.filter((command) => {
     if (command === 'Restart') return judge(state, command, { ...facts, childFailure: false }).accepted;
-    if (command === 'Resume') return judge(state, command, { pausedInside: facts.pausedInside }).accepted;
+    if (command === 'Resume') return judge(state, command, { pausedInside: facts.pausedInside ?? false }).accepted;
     return NEXT.has(`${state} ${command}`);
   });
 }
@@ -234,7 +234,7 @@ export function judgeFailure(
   const row = FAILURE_BY_STATE.get(state);
   if (!row) return null;
   const target = row[failureClass];
-  return { next: target === 'return' ? returnTo : target, alarm: row.alarm, holdIncomplete: row.holdIncomplete ?? false };
+  return { next: target === 'return' ? returnTo : target, ...(row.alarm && { alarm: row.alarm }), holdIncomplete: row.holdIncomplete ?? false };
 }
 
 // ---------------------------------------------------------------- several commands in one scan

@@ -2,6 +2,7 @@
  * Registers to values and back (decisions 7.4). The wire is big-endian within a register; `order` says how bytes and
  * words of a longer value are arranged. No allocation for numbers: bytes pass through one scratch area.
  */
+import { assert } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import { type Parsed, parsed, refused } from '../driver.js';
 import type { ByteOrder, ModbusAddress, NumberType } from './address.js';
@@ -11,12 +12,13 @@ const scratch = Buffer.alloc(SCRATCH_BYTES);
 
 /** Copies `length` bytes from wire order to ABCD or back; every order is its own inverse. */
 function arrange(from: Uint8Array, at: number, length: number, order: ByteOrder, to: Uint8Array, toAt: number): void {
+  assert(at >= 0 && at + length <= from.length && toAt + length <= to.length, 'a value stands whole within the bytes it is read from and written to');
   const swapWords = order === 'le' || order === 'les';
   const swapBytes = order === 'le' || order === 'bes';
   for (let index = 0; index < length; index += 1) {
     const word = index >> 1;
     const source = (swapWords ? length / 2 - 1 - word : word) * 2 + ((index & 1) ^ (swapBytes ? 1 : 0));
-    to[toAt + index] = from[at + source];
+    to[toAt + index] = from[at + source] as number;
   }
 }
 
@@ -43,8 +45,11 @@ const READERS: Readonly<Record<NumberType, (bytes: Buffer) => number | bigint>> 
 
 /** The value of `address` whose first register stands at `at` of `bytes`. */
 export function decodeRegisters(address: ModbusAddress, bytes: Uint8Array, at: number, byteOrder: ByteOrder): number | bigint | string {
-  if (address.type === 'bit') return (((bytes[at] << 8) | bytes[at + 1]) >> address.bit) & 1;
   const length = address.length * 2;
+  if (address.type === 'bit') {
+    arrange(bytes, at, length, 'be', scratch, 0);
+    return (scratch.readUInt16BE(0) >> address.bit) & 1;
+  }
   arrange(bytes, at, length, length === 2 ? 'be' : orderOf(address, byteOrder), scratch, 0);
   if (address.type !== 'string') return READERS[address.type as NumberType](scratch);
   const end = scratch.subarray(0, length).indexOf(0);

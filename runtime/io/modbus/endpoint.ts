@@ -11,15 +11,15 @@ const HOST_TEXT_MAX = 253 + ':65535'.length; // RFC 1035, 2.3.4
 const PARITIES = ['none', 'even', 'odd'] as const;
 
 function parseTcp(text: string): Parsed<ModbusEndpoint> {
-  const found = HOST.exec(text)?.groups;
-  if (!found || text.length > HOST_TEXT_MAX) return refused(`${text.slice(0, 80)} is not a host name or IP address, optionally with :port`);
-  const port = found.port === undefined ? MODBUS_TCP_PORT : Number(found.port);
+  const { v6, host = v6, port: portText } = HOST.exec(text)?.groups ?? {};
+  if (host === undefined || text.length > HOST_TEXT_MAX) return refused(`${text.slice(0, 80)} is not a host name or IP address, optionally with :port`);
+  const port = portText === undefined ? MODBUS_TCP_PORT : Number(portText);
   if (port < 1 || port > 65535) return refused(`port ${port} is outside 1 to 65535`);
-  return parsed({ kind: 'tcp', host: (found.v6 ?? found.host).toLowerCase(), port });
+  return parsed({ kind: 'tcp', host: host.toLowerCase(), port });
 }
 
 function parseRtu(text: string): Parsed<ModbusEndpoint> {
-  const [path, query = ''] = text.split('?', 2);
+  const [path = '', query = ''] = text.split('?', 2);
   if (!/^\/[A-Za-z0-9._/-]+$/.test(path)) return refused(`${path} is not the path of a serial port`);
   const settings = new URLSearchParams(query);
   for (const name of settings.keys()) if (!['baud', 'parity', 'stop'].includes(name)) return refused(`${name} is not known; known are baud, parity, stop`);

@@ -2,6 +2,7 @@
  * A connected Modbus device (decisions 7.2 to 7.4): planned reads that decode straight into the sink, writes one after
  * the other. Repeats an unanswered request `retries` times; an exception reply is an answer and is not repeated.
  */
+import { at } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import type { Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
 import { type ByteOrder, isBitTable, type ModbusAddress, parseModbusChannel } from './address.js';
@@ -64,7 +65,7 @@ export class ModbusLink implements Link {
   async #readUnit(unit: number, blocks: ReadBlock[], sink: SampleSink): Promise<ReadOutcome> {
     let answered = false;
     for (let index = 0; index < blocks.length; index += 1) {
-      const block = blocks[index];
+      const block = at(blocks, index, 'only this loop changes the blocks of its unit');
       const reply = await this.#ask(unit, block.pdu, false);
       if (!reply.ok) {
         badBlocks(blocks.slice(index), reply.message, sink);
@@ -89,12 +90,12 @@ export class ModbusLink implements Link {
     }
     sink.begin();
     for (const { position, address } of block.members) {
-      const at = address.offset - block.start;
+      const place = address.offset - block.start;
       if (isBitTable(block.table)) {
-        sink.number(position, (pdu[2 + (at >> 3)] >> (at & 7)) & 1);
+        sink.number(position, (pdu.readUInt8(2 + (place >> 3)) >> (place & 7)) & 1);
         continue;
       }
-      const value = decodeRegisters(address, pdu, 2 + 2 * at, this.#settings.byteOrder);
+      const value = decodeRegisters(address, pdu, 2 + 2 * place, this.#settings.byteOrder);
       if (typeof value === 'number') {
         if (Number.isFinite(value)) sink.number(position, value);
         else sink.bad(position, 'the device delivers a number that is not finite');
@@ -197,7 +198,7 @@ export class ModbusLink implements Link {
 
 /** Exception code of a reply; 0 when it is none. */
 function exceptionOf(pdu: Buffer): number {
-  return pdu[0] & EXCEPTION_FLAG ? (pdu[1] ?? 4) : 0;
+  return pdu.readUInt8(0) & EXCEPTION_FLAG ? (pdu[1] ?? 4) : 0;
 }
 
 function problemOf(block: ReadBlock, pdu: Buffer): string | undefined {

@@ -153,7 +153,7 @@ export class MbapClient implements Transport {
       return;
     }
     const pdu = frame.subarray(HEADER_BYTES);
-    if (frame[6] !== flight.unit || (pdu[0] & ~EXCEPTION_FLAG) !== flight.pdu[0]) {
+    if (frame[6] !== flight.unit || (pdu.readUInt8(0) & ~EXCEPTION_FLAG) !== flight.pdu[0]) {
       this.#end(`the device answered unit ${frame[6]}, function ${pdu[0]} to a request for unit ${flight.unit}, function ${flight.pdu[0]}`);
       return;
     }

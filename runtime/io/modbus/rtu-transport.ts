@@ -27,7 +27,7 @@ interface SerialClient {
 }
 
 function bits(data: Buffer, count: number): boolean[] {
-  return Array.from({ length: count }, (_, index) => ((data[index >> 3] >> (index & 7)) & 1) === 1);
+  return Array.from({ length: count }, (_, index) => ((data.readUInt8(index >> 3) >> (index & 7)) & 1) === 1);
 }
 
 /** Carries out one PDU with the library's calls and rebuilds the reply PDU from what it returns. */
@@ -36,7 +36,7 @@ async function perform(client: SerialClient, pdu: Buffer): Promise<Buffer> {
   const word = pdu.readUInt16BE(3);
   const read = async (reading: Promise<{ buffer: Buffer }>): Promise<Buffer> => {
     const { buffer } = await reading;
-    return Buffer.concat([Buffer.from([pdu[0], buffer.length]), buffer]);
+    return Buffer.concat([Buffer.from([pdu.readUInt8(0), buffer.length]), buffer]);
   };
   switch (pdu[0]) {
     case FUNCTION.readCoils:
@@ -112,7 +112,7 @@ class Line {
     } catch (error) {
       const { modbusCode, message } = error as { modbusCode?: number; message?: string };
       // An exception code means that the device answered; everything else that the library throws is silence.
-      if (modbusCode) return { ok: true, pdu: Buffer.from([job.pdu[0] | EXCEPTION_FLAG, modbusCode]) };
+      if (modbusCode) return { ok: true, pdu: Buffer.from([job.pdu.readUInt8(0) | EXCEPTION_FLAG, modbusCode]) };
       return { ok: false, reason: 'silent', message: message ?? 'no answer' };
     }
   }

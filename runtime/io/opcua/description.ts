@@ -20,11 +20,11 @@ export const opcuaDescription: DriverDescription = {
     { name: 'password', type: 'text', default: '', secret: true, meaning: 'password; prefer a secret' },
   ],
   parseAddress(text) {
-    const part = ENDPOINT.exec(text.trim())?.groups;
-    if (!part || part.host.length > 253) return refused(`${text.slice(0, 80)} is not of the form opc.tcp://host:4840/path`);
-    const port = Number(part.port ?? OPC_UA_PORT);
+    const { host, port: portText, path = '' } = ENDPOINT.exec(text.trim())?.groups ?? {};
+    if (host === undefined || host.length > 253) return refused(`${text.slice(0, 80)} is not of the form opc.tcp://host:4840/path`);
+    const port = Number(portText ?? OPC_UA_PORT);
     if (port < 1 || port > 65535) return refused(`port ${port} is outside 1 to 65535`);
-    return parsed(`opc.tcp://${part.host.toLowerCase()}:${port}${(part.path ?? '').replace(/\/$/, '')}`);
+    return parsed(`opc.tcp://${host.toLowerCase()}:${port}${path.replace(/\/$/, '')}`);
   },
   parseChannel(text) {
     const identifier = NODE_ID.exec(text)?.groups?.identifier;

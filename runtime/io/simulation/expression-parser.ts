@@ -70,7 +70,7 @@ class ParseError extends Error {}
 
 function nextToken(text: string, from: number): Token {
   let start = from;
-  while (start < text.length && /\s/.test(text[start])) start += 1;
+  while (start < text.length && /\s/.test(text.charAt(start))) start += 1;
   if (start >= text.length) return { kind: 'end', text: '', start, end: start };
   for (const [kind, pattern] of PATTERNS) {
     pattern.lastIndex = start;
@@ -123,11 +123,12 @@ class Parser {
 
   #leftToRight(operators: Readonly<Record<string, BinaryOperator>>, operand: () => Expression): Expression {
     let left = operand();
-    while (this.#token.kind === 'sign' && operators[this.#token.text] !== undefined) {
-      const operator = operators[this.#advance().text];
+    for (;;) {
+      const operator = this.#token.kind === 'sign' ? operators[this.#token.text] : undefined;
+      if (operator === undefined) return left;
+      this.#advance();
       left = { kind: 'binary', operator, left, right: operand() };
     }
-    return left;
   }
 
   #comparison(): Expression {

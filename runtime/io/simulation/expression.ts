@@ -3,6 +3,7 @@
  * channels they read. Total: every operation has a value for every argument; what still overflows is caught by the
  * caller, who keeps the previous value.
  */
+import { assert, at } from '../../vocabulary/assert.js';
 import type { Source } from './params.js';
 import type { BinaryOperator, Expression, FunctionName } from './expression-parser.js';
 import type { RandomStream } from './random.js';
@@ -77,89 +78,67 @@ export function inPulse(t: number, period: number, share: number): boolean {
 
 type Implementation = (args: readonly Node[], site: CallSite) => Node;
 
+const ARITY = 'the parser has counted the arguments of every call';
+const one =
+  (make: (x: Node, site: CallSite) => Node): Implementation =>
+  (args, site) =>
+    make(at(args, 0, ARITY), site);
+const two =
+  (make: (x: Node, y: Node, site: CallSite) => Node): Implementation =>
+  (args, site) =>
+    make(at(args, 0, ARITY), at(args, 1, ARITY), site);
+const three =
+  (make: (x: Node, y: Node, z: Node) => Node): Implementation =>
+  (args) =>
+    make(at(args, 0, ARITY), at(args, 1, ARITY), at(args, 2, ARITY));
+
 const FUNCTIONS: Readonly<Record<FunctionName, Implementation>> = {
-  lag:
-    ([x, tau], site) =>
-    (c) => {
-      const input = x(c);
-      const share = lagShare(c.dt, tau(c));
-      return advance(site, input, (y) => y + (input - y) * share);
-    },
-  ramp:
-    ([x, rate], site) =>
-    (c) => {
-      const input = x(c);
-      const step = rate(c) * c.dt;
-      return advance(site, input, (y) => moveTowards(y, input, step));
-    },
-  integral:
-    ([x, y0], site) =>
-    (c) => {
+  lag: two((x, tau, site) => (c) => {
+    const input = x(c);
+    const share = lagShare(c.dt, tau(c));
+    return advance(site, input, (y) => y + (input - y) * share);
+  }),
+  ramp: two((x, rate, site) => (c) => {
+    const input = x(c);
+    const step = rate(c) * c.dt;
+    return advance(site, input, (y) => moveTowards(y, input, step));
+  }),
+  integral: ([x, y0], site) => {
+    assert(x, ARITY);
+    return (c) => {
       const input = x(c);
       return advance(site, y0 ? y0(c) : 0, (y) => y + input * c.dt);
-    },
-  derivative:
-    ([x], site) =>
-    (c) => {
-      const input = x(c);
-      const slope = site.started && c.dt > 0 ? (input - site.y) / c.dt : 0;
-      advance(site, input, () => input);
-      return slope;
-    },
-  noise:
-    ([amplitude]) =>
-    (c) =>
-      amplitude(c) * c.random.uniform(),
-  clamp:
-    ([x, low, high]) =>
-    (c) =>
-      Math.min(Math.max(x(c), low(c)), high(c)),
-  abs:
-    ([x]) =>
-    (c) =>
-      Math.abs(x(c)),
-  sqrt:
-    ([x]) =>
-    (c) =>
-      Math.sqrt(Math.max(x(c), 0)),
-  exp:
-    ([x]) =>
-    (c) =>
-      Math.exp(x(c)),
-  log:
-    ([x]) =>
-    (c) => {
-      const value = x(c);
-      return value > 0 ? Math.log(value) : -1e30;
-    },
-  sin:
-    ([x]) =>
-    (c) =>
-      Math.sin(x(c)),
-  cos:
-    ([x]) =>
-    (c) =>
-      Math.cos(x(c)),
+    };
+  },
+  derivative: one((x, site) => (c) => {
+    const input = x(c);
+    const slope = site.started && c.dt > 0 ? (input - site.y) / c.dt : 0;
+    advance(site, input, () => input);
+    return slope;
+  }),
+  noise: one((amplitude) => (c) => amplitude(c) * c.random.uniform()),
+  clamp: three((x, low, high) => (c) => Math.min(Math.max(x(c), low(c)), high(c))),
+  abs: one((x) => (c) => Math.abs(x(c))),
+  sqrt: one((x) => (c) => Math.sqrt(Math.max(x(c), 0))),
+  exp: one((x) => (c) => Math.exp(x(c))),
+  log: one((x) => (c) => {
+    const value = x(c);
+    return value > 0 ? Math.log(value) : -1e30;
+  }),
+  sin: one((x) => (c) => Math.sin(x(c))),
+  cos: one((x) => (c) => Math.cos(x(c))),
   min: (args) => (c) => args.reduce((least, arg) => Math.min(least, arg(c)), Number.POSITIVE_INFINITY),
   max: (args) => (c) => args.reduce((most, arg) => Math.max(most, arg(c)), Number.NEGATIVE_INFINITY),
-  pulse:
-    ([period, duty]) =>
-    (c) =>
-      bit(inPulse(c.t, period(c), duty(c))),
-  if:
-    ([condition, yes, no]) =>
-    (c) => {
-      const chosen = truth(condition(c));
-      const a = yes(c);
-      const b = no(c);
-      return chosen ? a : b;
-    },
+  pulse: two((period, duty) => (c) => bit(inPulse(c.t, period(c), duty(c)))),
+  if: three((condition, yes, no) => (c) => {
+    const chosen = truth(condition(c));
+    const a = yes(c);
+    const b = no(c);
+    return chosen ? a : b;
+  }),
   and: (args) => (c) => args.reduce((all, arg) => bit(truth(arg(c)) && truth(all)), 1),
   or: (args) => (c) => args.reduce((any, arg) => bit(truth(arg(c)) || truth(any)), 0),
-  not:
-    ([x]) =>
-    (c) =>
-      bit(!truth(x(c))),
+  not: one((x) => (c) => bit(!truth(x(c)))),
 };
 
 /** Binds a tree to its channels and call sites; `sites` has one entry per stateful call. */

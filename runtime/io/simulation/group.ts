@@ -3,6 +3,7 @@
  * (decisions 6.1, 6.7). Wall period of a tick = tick / time scale; the plant's dt never changes.
  */
 import type { ChannelSample, ProbeModule } from '../../port.js';
+import { assert, at } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../vocabulary/process-image.js';
 import { QUALITY } from '../../vocabulary/quality.js';
@@ -58,6 +59,9 @@ export function simulatedModule(module: ProbeModule): SimulatedModule {
     faults: module.simulation?.faults ?? [],
   };
 }
+
+const READ_BACK = 'a read-back belongs to a channel of the plan it was made under';
+const IMAGE_OF_CHANNELS = 'a module has one slot of its image per channel';
 
 function initialOf(initial: Value, dataType: ChannelType): number | string {
   return convertValue(initial, dataType) ?? (dataType === 'string' ? '' : 0);
@@ -122,6 +126,7 @@ export class SimulationGroup {
       this.#markBad(served);
     }
     if (JSON.stringify(served.module.channels) !== JSON.stringify(module.channels)) served.readbacks = new Map();
+    assert(served.image.size === module.channels.length, IMAGE_OF_CHANNELS);
     served.module = module;
   }
 
@@ -197,13 +202,12 @@ export class SimulationGroup {
   #takeOutputs(served: Served): void {
     const { image, module } = served;
     this.#watchRuntime(served);
-    for (let channel = 0; channel < module.channels.length; channel += 1) {
+    for (const [channel, { address, dataType }] of module.channels.entries()) {
       const sequence = Atomics.load(image.outSeq, channel);
       if (sequence === served.seen[channel]) continue;
       served.seen[channel] = sequence;
-      const { address, dataType } = module.channels[channel];
       const refused = served.problem !== '' || module.failSafe?.posture === 'observed';
-      const value = dataType === 'string' ? decoder.decode(image.getText(channel)) : image.out[channel];
+      const value = dataType === 'string' ? decoder.decode(image.getText(channel)) : image.commanded(channel);
       if (!refused) this.#engine.write(module.module, address, value);
       if (!refused && this.#readbackOf(module, channel)) {
         const before = served.readbacks.get(channel);
@@ -212,14 +216,14 @@ export class SimulationGroup {
         continue;
       }
       image.outStatus[channel] = refused ? WRITE_STATUS.failed : WRITE_STATUS.done;
-      image.readback[channel] = image.out[channel];
+      image.readback[channel] = image.commanded(channel);
       Atomics.store(image.outDone, channel, sequence);
     }
   }
 
   /** What the readback address of an output shows; undefined when it has none, or one that this simulation does not have. */
   #readbackOf(module: ProbeModule, channel: number): SimulatedSample | undefined {
-    const { readbackAddress } = module.channels[channel];
+    const { readbackAddress } = at(module.channels, channel, READ_BACK);
     return readbackAddress === '' ? undefined : this.#engine.sample(module.module, readbackAddress);
   }
 
@@ -227,7 +231,7 @@ export class SimulationGroup {
   #compare(served: Served): void {
     const { module, image } = served;
     for (const [channel, readback] of served.readbacks) {
-      const { dataType, span } = module.channels[channel];
+      const { dataType, span } = at(module.channels, channel, READ_BACK);
       const shown = this.#readbackOf(module, channel);
       if (!shown) continue;
       image.readback[channel] = shown.value;
@@ -238,7 +242,7 @@ export class SimulationGroup {
       image.outStatus[channel] = readback.verdict;
       Atomics.store(image.outDone, channel, readback.sequence);
     }
-    served.mismatched = [...served.readbacks].filter(([, { verdict }]) => verdict === WRITE_STATUS.mismatch).map(([channel]) => module.channels[channel].name);
+    served.mismatched = [...served.readbacks].filter(([, { verdict }]) => verdict === WRITE_STATUS.mismatch).map(([channel]) => at(module.channels, channel, READ_BACK).name);
   }
 
   /** Fail-safe values and heartbeat of a simulated device (decisions 7.6). */
@@ -275,16 +279,15 @@ export class SimulationGroup {
 
   /** The runtime is back: everything it has written counts again. */
   #rewrite(served: Served): void {
-    for (let channel = 0; channel < served.seen.length; channel += 1) {
-      if (Atomics.load(served.image.outSeq, channel) !== 0) served.seen[channel] -= 1;
+    for (const [channel, seen] of served.seen.entries()) {
+      if (Atomics.load(served.image.outSeq, channel) !== 0) served.seen[channel] = seen - 1;
     }
   }
 
   #publish(served: Served): void {
     const { module, image } = served;
     image.beginInputs();
-    for (let channel = 0; channel < module.channels.length; channel += 1) {
-      const { address, direction } = module.channels[channel];
+    for (const [channel, { address, direction }] of module.channels.entries()) {
       const sample = this.#engine.sample(module.module, address);
       if (!sample) continue;
       image.value[channel] = sample.value;

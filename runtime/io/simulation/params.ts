@@ -92,7 +92,7 @@ function problemOf(spec: ParamSpec, value: ParamValue): string | undefined {
   }
 }
 
-const absent = (value: ParamValue | undefined): boolean => value === undefined || value === '';
+const absent = (value: ParamValue | undefined): value is undefined | '' => value === undefined || value === '';
 
 /** Every problem of the params given, each naming its param (decisions 6.5); an unknown param is one. */
 export function paramProblems(specs: readonly ParamSpec[], given: RawParams): ParamProblem[] {
@@ -125,7 +125,8 @@ export class Params {
   }
 
   #raw(name: string): ParamValue {
-    if (this.has(name)) return this.#given[name];
+    const given = this.#given[name];
+    if (!absent(given)) return given;
     return this.#specs.find((spec) => spec.name === name)?.default ?? 0;
   }
 
