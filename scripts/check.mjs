@@ -1,4 +1,4 @@
-// `npm run check`: types, lint, format. The import table and the tidy rules are a tap suite (tests/tidy).
+// `npm run check`: types of every program, lint, format, the rules of the tree (tests/tidy) and the rules of the contract (docs/assurance).
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -8,17 +8,23 @@ import { install } from './build.mjs';
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 await install();
 
+/** Folders that are compiled by themselves: the browser's, and those that keep stricter flags than the whole. */
+const PROGRAMS = ['src/console', 'runtime', 'src/platform'].filter((folder) => existsSync(path.join(root, folder, 'tsconfig.json')));
+const bin = (tool) => path.join(root, 'node_modules/.bin', tool);
+const node = (script, ...args) => [process.execPath, [path.join(root, 'scripts', script), ...args]];
+
 const CHECKS = [
-  ['types', 'tsc', ['-p', '.']],
-  ['console types', 'tsc', ['-p', 'src/console'], () => existsSync(path.join(root, 'src/console/tsconfig.json'))],
-  ['lint', 'eslint', ['src', 'runtime', 'tests', '--max-warnings', '0']],
-  ['format', 'biome', ['format', '.']],
+  ['types', bin('tsc'), ['-p', '.']],
+  ...PROGRAMS.map((folder) => [`types of ${folder}`, bin('tsc'), ['-p', folder]]),
+  ['lint', bin('eslint'), ['src', 'runtime', 'tests', '--max-warnings', '0']],
+  ['format', bin('biome'), ['format', '.']],
+  ['tidy', ...node('test.mjs', 'tests/tidy')],
+  ['assurance', ...node('assurance.mjs', '--check')],
 ];
 
 let failed = 0;
-for (const [name, tool, args, applies] of CHECKS) {
-  if (applies && !applies()) continue;
-  const run = spawnSync(path.join(root, 'node_modules/.bin', tool), args, { cwd: root, stdio: 'inherit' });
+for (const [name, tool, args] of CHECKS) {
+  const run = spawnSync(tool, args, { cwd: root, stdio: 'inherit' });
   console.log(`${run.status === 0 ? 'ok' : 'FAILED'}  ${name}`);
   if (run.status !== 0) failed += 1;
 }

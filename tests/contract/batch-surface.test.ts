@@ -395,7 +395,7 @@ t.test('PROC-03 RECORD-02: nobody but the batch controller adds an element to a 
 });
 
 t.test(
-  'MES-01 MES-05 MES-07 MES-32 MES-41 MES-53 MES-59 MES-69 NONCE-07 NONCE-10 NONCE-17 NONCE-18 BATCH-04: an order from the MES to its record, in two forms that agree',
+  'AUTH-05 AUTH-06 MES-01 MES-05 MES-07 MES-32 MES-41 MES-53 MES-59 MES-69 NONCE-07 NONCE-10 NONCE-17 NONCE-18 BATCH-04: an order from the MES to its record, in two forms that agree',
   async (t) => {
     const spec = {
       steps: [

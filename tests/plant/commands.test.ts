@@ -15,7 +15,7 @@ const REASON = 'asked for by the test';
 const send = (body: Record<string, unknown>) => plant.api.post(`${SITE}/command`, body);
 const mode = (kind: string, name: string, word: string) => plant.api.post(`${SITE}/mode`, { kind, name, mode: word });
 
-t.test('MODE-10: Semi-Automatic stops before each transition of the procedure, Resume fires exactly it', async (t) => {
+t.test('decisions 3.7: Semi-Automatic stops before each transition of the procedure, Resume fires exactly it', async (t) => {
   const batch = await plant.createBatch({ masterRecipeRef: 'clean-train' });
   await plant.command(batch, 'Start');
   const phase = await plant.untilPhase(batch, 'cip', 'Running');

@@ -87,7 +87,7 @@ const RULES: readonly Rule[] = [
     allows: (to, edge) => domainOf(to) === domainOf(edge.from) || !/^src\/domains\/[^/]+\/(reconciler|routes)\.ts$/.test(to),
   },
   {
-    name: 'consoles import only their own files, Preact, uPlot and types of served bodies',
+    name: 'GEN-14: consoles import only their own files, Preact, uPlot and types of served bodies',
     why: 'a console is a client like any other',
     applies: within('src/console/'),
     allows: (to, edge) => within('src/console/')(to) || /^(preact|@preact|vite|uplot|node:)/.test(to) || edge.typeOnly,

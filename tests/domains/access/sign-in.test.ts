@@ -99,7 +99,7 @@ t.test('Q-AUTH-01, Q-AUTH-09: refresh keeps auth_time, reauthenticate renews it,
   t.equal(again.body.user.authTime, new Date(test.clock.wallMs()).toISOString());
 });
 
-t.test('AUTH-26, D-AUTH-05: no, unknown, malformed, expired and foreign credentials answer 401', async (t) => {
+t.test('AUTH-04, AUTH-26, D-AUTH-05: no, unknown, malformed, expired and foreign credentials answer 401', async (t) => {
   const test = await startGatewayTest();
   t.teardown(() => test.stop());
   const other = await startGatewayTest();
@@ -287,7 +287,7 @@ t.test('AUTH-02, Q-AUTH-10, Q-AUTH-08: in mode none every request is an administ
   t.match((await test.request('GET', '/api/v1/system/health')).body.warnings, [/authentication is off/]);
 });
 
-t.test('KEY-01 to KEY-07, Q-KEY-01 to Q-KEY-04: a key is shown once, listed without itself, revoked at once', async (t) => {
+t.test('AUTH-05, KEY-01 to KEY-07, Q-KEY-01 to Q-KEY-04: a key is shown once, listed without itself, revoked at once', async (t) => {
   const test = await startGatewayTest();
   t.teardown(() => test.stop());
   const admin = await test.as('admin');

@@ -30,7 +30,7 @@ t.test('HIER-02, HIER-03, HIER-04, HIER-05, HIER-06, HIER-07: the hierarchy is m
   t.match((await engineer.get(`${SITE}/areas/hall`)).body, { processCells: ['train'], processCellCount: 1, site: 'north', generation: 1 });
 });
 
-t.test('UNIT-01, UNIT-03, UNIT-05, UNIT-07, UNIT-08, UNIT-13: a unit is served with everything the contract names', async (t) => {
+t.test('UNIT-01, UNIT-03, UNIT-04, UNIT-05, UNIT-07, UNIT-08, UNIT-13: a unit is served with everything the contract names', async (t) => {
   const { body } = await reader.get(`${SITE}/units/r1`);
   for (const member of [
     'name',
@@ -57,6 +57,7 @@ t.test('UNIT-01, UNIT-03, UNIT-05, UNIT-07, UNIT-08, UNIT-13: a unit is served w
   t.match(body, {
     mode: 'Automatic',
     progression: 'waiting',
+    runtimeImage: '',
     validCommands: [],
     runtimeBuild: { verdict: 'unread' },
     autoFailover: { suspended: false, triedNodes: [] },

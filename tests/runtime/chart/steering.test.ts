@@ -28,7 +28,7 @@ const steps = (plant: Plant): readonly string[] => plant.view('p').sfc.activeSte
 const counts = (plant: Plant): readonly string[] => COUNTS.map(({ name }) => String(plant.view('p').checkpoint.variables[name]));
 const events = (plant: Plant): readonly string[] => plant.all('event').map((event) => event.text);
 
-t.test('MODE-10: in Manual no transition fires; a person forces one, skips a step, goes back, and Automatic goes on from there', async (t) => {
+t.test('decisions 3.7: in Manual no transition fires; a person forces one, skips a step, goes back, and Automatic goes on from there', async (t) => {
   const plant = inManual();
   plant.scan(5);
   t.strictSame(steps(plant), ['a'], 'a true transition waits for a person');
