@@ -15,6 +15,7 @@ import { statusOfRefusal } from '../../platform/http/status.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import { writtenKeys } from '../../platform/store/envelope.js';
+import { checkReferences } from '../../platform/store/references.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { checkTexts } from '../../platform/store/texts.js';
@@ -224,6 +225,7 @@ function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore,
     kind.kind === 'IOModule' ? arrived({ name, spec: written, before, fromDevice: manifest.fromDevice, deviceId: deps.deviceId } as Arrival) : { spec: written };
   const ignored = manifest.status ? ['status is ignored: apply takes the spec, and what runs makes its own status'] : [];
   const warnings = [...notes, ...(warning === undefined ? [] : [warning]), ...ignored];
+  checkReferences(kind, decoded, site, staged);
   const spec: unknown = kind.admit?.(decoded, { name, site, via: 'apply', before, read: staged }) ?? decoded;
   const labels = changedKeys(manifest.labels, before?.metadata.labels, 'metadata.labels', kind, actor);
   const annotations = changedKeys(manifest.annotations, before?.metadata.annotations, 'metadata.annotations', kind, actor);

@@ -11,6 +11,7 @@ import type { AuditDraft } from '../store/audit-record.js';
 import { companionsOf } from '../store/companions.js';
 import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelope.js';
 import type { Kind, StoreReader } from '../store/kind.js';
+import { checkReferences, refuseDelete } from '../store/references.js';
 import type { Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
 import { checkTexts } from '../store/texts.js';
@@ -205,6 +206,7 @@ class Family<Spec extends object, Status> {
       if (!mayVisit(context.caller, name)) throw siteScope(name);
     } else checkResourceName(name);
     const decoded = this.#decode(written.spec, context.body, undefined);
+    checkReferences(this.#kind, decoded, site, store);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before: undefined, read: store }) ?? decoded;
     if (store.get(this.#kind, site, name)) throw conflict('already_exists', `${this.#kind.kind} ${name} exists already`, { kind: this.#kind.kind, name });
     const event: CrudEvent<Spec, Status> = { verb: 'create', site, name, before: undefined, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
@@ -227,6 +229,7 @@ class Family<Spec extends object, Status> {
       throw invalid('invalid_field', nameField(this.#kind), `${this.#kind.kind} ${name} cannot be renamed: name must be ${name}, as in the path, or left out`);
     }
     const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body, before.spec);
+    checkReferences(this.#kind, decoded, site, store);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
     this.#checkIfMatch(context, before, deps);
     const event: CrudEvent<Spec, Status> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
@@ -332,26 +335,6 @@ class Family<Spec extends object, Status> {
   #barrier(verb: Verb): ((params: object, deps: CrudDeps, caller: Caller) => void) | undefined {
     return this.#options.barrier?.[verb] as ((params: object, deps: CrudDeps, caller: Caller) => void) | undefined;
   }
-}
-
-/**
- * Whether the resource may go (decisions Q-ERR-11).
- * @throws Refusal 409 `has_dependents` with the first 20, or what the kind itself says.
- */
-export function refuseDelete<Spec, Status>(kind: Kind<Spec, Status>, resource: Resource<Spec, Status>, read: StoreReader): void {
-  kind.refuseDelete?.(resource, read);
-  const dependents = kind.dependents?.(resource, read) ?? [];
-  if (dependents.length === 0) return;
-  const first = dependents.slice(0, 20);
-  const named = first.slice(0, 3).map((dependent) => `${dependent.kind} ${dependent.name}`);
-  throw conflict(
-    'has_dependents',
-    `${kind.kind} ${resource.metadata.name} is still used by ${named.join(', ')}${dependents.length > 3 ? ` and ${dependents.length - 3} more` : ''}`,
-    {
-      dependents: first,
-      dependentCount: dependents.length,
-    },
-  );
 }
 
 /** A spec as audit records show it. */

@@ -12,7 +12,31 @@ export interface Dependent {
   readonly name: string;
 }
 
-export interface Kind<Spec = unknown, Status = unknown> {
+/**
+ * That a resource names another one. Everything that asks who needs whom is answered from references: existence at a write, what
+ * holds a delete, the order of apply and export, what dangles, *used by*, and what an edit will touch (references.ts).
+ */
+export interface Reference {
+  /** Member of the spec that says so, for example `roleBindings[2].controlModule`. */
+  readonly path: string;
+  readonly kind: string;
+  /** '' where the target is of the whole appliance. */
+  readonly site: string;
+  readonly name: string;
+  /**
+   * `write`: must exist when it is written (400 `unknown_reference`, D-UNIT-02). `run`: may dangle and is reported, so that a plant
+   * can be engineered in any order (decisions Q-ERR-13).
+   */
+  readonly when: 'write' | 'run';
+  /** What is named stays for as long as this stands: its delete is refused with 409 `has_dependents` (decisions Q-ERR-11). */
+  readonly holds?: true;
+}
+
+/**
+ * Shape of a resource and nothing of its behaviour, so that anybody may import it: a kind.ts imports the platform, the words of the
+ * runtime and kinds below it. What is judged when it is written stands in `KindRules`; the two meet in the domain (`ruled`).
+ */
+export interface Kind<Spec = unknown, Status = unknown> extends KindRules<Spec, Status> {
   readonly kind: string;
   readonly aliases?: readonly string[];
   readonly group: KindGroup;
@@ -26,10 +50,6 @@ export interface Kind<Spec = unknown, Status = unknown> {
    * this schema too (with the exemptions of the kind's `lenient`).
    */
   readonly spec: GenericSchema<unknown, Spec>;
-  /** For apply of kinds that ignore unknown members (control programs): returns the spec and warnings. */
-  readonly lenient?: (input: unknown) => { spec: Spec; warnings: string[] };
-  /** What a spec says that is accepted and has no effect; told by apply, and as `notes` where the resource is read. */
-  warnings?(spec: Spec): readonly string[];
   /**
    * `flat`: the body holds the members named in `restFields`; extension members are served but written by apply only
    * (D-UNIT-01). `spec`: `{name, labels?, spec}` or flat. `document`: `{metadata, spec}`.
@@ -48,6 +68,20 @@ export interface Kind<Spec = unknown, Status = unknown> {
   initialStatus(spec: Spec): Status;
   /** Completes the status that one is made with, whichever way it is made; `lastFact` is the last number of a stream of facts. */
   born?(status: Status, place: { readonly site: string; readonly name: string; lastFact(stream: string): number }): Status;
+  /** What audit records and exports show of a spec: secrets left out. */
+  redact?(spec: Spec): Spec;
+  /** What a spec names. Pure; empty names are left out. */
+  references?(spec: Spec, site: string): readonly Reference[];
+  /** Stands in a site and does not hold it (decisions Q-ERR-11): what the appliance keeps about it. */
+  readonly besideSite?: true;
+}
+
+/** What is judged and done when a resource of the kind is written; in the rules.ts of its domain. */
+export interface KindRules<Spec, Status> {
+  /** For apply of kinds that ignore unknown members (control programs): returns the spec and warnings. */
+  readonly lenient?: (input: unknown) => { spec: Spec; warnings: string[] };
+  /** What a spec says that is accepted and has no effect; told by apply, and as `notes` where the resource is read. */
+  warnings?(spec: Spec): readonly string[];
   /**
    * Semantic admission after decoding: throws a Refusal, or returns the spec to store (for example with structured text
    * compiled to a network). `before` is absent on create. `via` tells REST and apply apart for the stated exemptions.
@@ -58,12 +92,17 @@ export interface Kind<Spec = unknown, Status = unknown> {
    * recipe; `status` replaces the resource's own.
    */
   companions?(written: Written<Spec, Status>): Companions<Status>;
-  /** What audit records and exports show of a spec: secrets left out. */
-  redact?(spec: Spec): Spec;
-  /** What would be left dangling by deleting it (decisions Q-ERR-11). */
+  /** What a delete would leave dangling beyond what references hold: runs, which are found by who owns them (decisions Q-ERR-11). */
   dependents?(resource: Resource<Spec, Status>, read: StoreReader): readonly Dependent[];
   /** A further refusal of a delete (`unit_active`, `referencedBy` ...). */
   refuseDelete?(resource: Resource<Spec, Status>, read: StoreReader): void;
+}
+
+/** A kind with its rules, as routes and generic apply take it. */
+export type Ruled<Spec = unknown, Status = unknown> = Kind<Spec, Status> & KindRules<Spec, Status>;
+
+export function ruled<Spec, Status>(kind: Kind<Spec, Status>, rules: KindRules<Spec, Status>): Ruled<Spec, Status> {
+  return { ...kind, ...rules };
 }
 
 export interface Admission<Spec, Status> {

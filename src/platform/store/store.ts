@@ -89,16 +89,16 @@ export interface Applied {
   readonly durable: Promise<void>;
 }
 
-export interface StoreEvent {
+export interface StoreEvent<Spec = unknown, Status = unknown> {
   readonly type: 'put' | 'remove';
-  readonly resource: Resource;
-  readonly before: Resource | undefined;
+  readonly resource: Resource<Spec, Status>;
+  readonly before: Resource<Spec, Status> | undefined;
   /** Whether spec, labels, annotations (not only status) changed. */
   readonly configuration: boolean;
 }
 
 /** `durable` settles with the change: whoever keeps what he hears elsewhere keeps it when it is on disk. */
-type Watcher = (event: StoreEvent, durable: Promise<void>) => void;
+type Watcher<Spec = unknown, Status = unknown> = (event: StoreEvent<Spec, Status>, durable: Promise<void>) => void;
 
 export class Store implements StoreReader {
   readonly #ledger: Ledger;
@@ -145,6 +145,11 @@ export class Store implements StoreReader {
     this.#witness = witness;
     this.terms = new Terms(clock, witness ? momentOf(clock, witness) : { wallMs: clock.wallMs(), bootID: '', bootMs: 0 }, witness?.().synchronised ?? false);
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
+  }
+
+  /** Every kind there is a row of, lowest domain first. */
+  get kinds(): Iterable<Kind> {
+    return this.#kinds.values();
   }
 
   /** Loads everything; returns the nonces of the window for the anti-replay barrier. */
@@ -224,6 +229,8 @@ export class Store implements StoreReader {
   }
 
   /** Called synchronously after each change of the kind has been applied in memory; what it throws is contained (guarded.ts). */
+  watch<Spec, Status>(kind: Kind<Spec, Status>, watcher: Watcher<Spec, Status>): void;
+  watch(kind: { readonly kind: string }, watcher: Watcher): void;
   watch(kind: { readonly kind: string }, watcher: Watcher): void {
     const watchers = this.#watchers.get(kind.kind) ?? [];
     watchers.push(watcher);

@@ -1,0 +1,229 @@
+/**
+ * Who needs whom, read from the `references` of the kinds and kept up by the events of the store. An index by target: what uses a
+ * resource is found without looking at all others, however large the plant is.
+ *
+ * Invariant: `#byTarget` holds exactly the references of what is in the store, or nothing at all (`#isBuilt` false): after a reload,
+ * and until somebody asks for the first time.
+ */
+import { conflict, invalid } from '../base/refusal.js';
+import type { Dependent, Kind, Reference, Ruled, StoreReader } from './kind.js';
+import { onePerStore } from './one-per-store.js';
+import type { Resource } from './resource.js';
+import type { Store, StoreEvent } from './store.js';
+
+/** A reference seen from its target: the resource that has it. */
+export interface Use {
+  readonly kind: string;
+  readonly site: string;
+  readonly name: string;
+  readonly path: string;
+  readonly when: Reference['when'];
+  readonly holds: boolean;
+}
+
+/** A reference that leads nowhere, with who has it. */
+export interface Dangling extends Use {
+  readonly target: Target;
+}
+
+export interface Target {
+  readonly kind: string;
+  readonly site: string;
+  readonly name: string;
+}
+
+export const referencesOf = onePerStore((store) => new References(store));
+
+export class References {
+  readonly #store: Store;
+  /** In the order of the domains, lowest first: answers come in this order, then by site and name. */
+  readonly #kinds: readonly Kind[];
+  readonly #rank: ReadonlyMap<string, number>;
+  /** Target -> who names it -> where. */
+  readonly #byTarget = new Map<string, Map<string, readonly Use[]>>();
+  #isBuilt = false;
+
+  constructor(store: Store) {
+    this.#store = store;
+    const all = [...store.kinds];
+    this.#rank = new Map(all.map(({ kind }, rank) => [kind, rank]));
+    this.#kinds = all.filter((kind) => kind.references);
+    for (const kind of this.#kinds) store.watch(kind, (event) => this.#follow(kind, event));
+    store.watchReload(() => this.#forget());
+  }
+
+  /** Everything that names the resource, by kind, site and name. */
+  usedBy(target: Target): readonly Use[] {
+    this.#build();
+    const users = this.#byTarget.get(keyOf(target));
+    return users ? [...users.values()].flat().sort((a, b) => this.#compare(a, b)) : [];
+  }
+
+  /** References that lead nowhere; of one site, or of all. */
+  dangling(site?: string): readonly Dangling[] {
+    const found: Dangling[] = [];
+    for (const kind of this.#kinds) {
+      for (const resource of this.#store.list(kind, kind.scope === 'site' ? site : '')) {
+        for (const reference of referencesIn(kind, resource)) {
+          if (!exists(this.#store, reference)) found.push({ ...useOf(resource, reference), target: { kind: reference.kind, site: reference.site, name: reference.name } });
+        }
+      }
+    }
+    return found;
+  }
+
+  /** What an edit of these will touch: whoever names one of them, and whoever names those in turn; each once, without the given ones. */
+  touched(targets: readonly Target[]): readonly Target[] {
+    const seen = new Set(targets.map(keyOf));
+    const touched: Target[] = [];
+    const waiting = [...targets];
+    for (let target = waiting.pop(); target; target = waiting.pop()) {
+      for (const { kind, site, name } of this.usedBy(target)) {
+        const user = { kind, site, name };
+        if (seen.has(keyOf(user))) continue;
+        seen.add(keyOf(user));
+        touched.push(user);
+        waiting.push(user);
+      }
+    }
+    return touched.sort((a, b) => this.#compare(a, b));
+  }
+
+  /** What stands in a site and holds it, by kind and name. */
+  contentsOf(site: string): readonly Dependent[] {
+    return [...this.#store.kinds]
+      .filter((kind) => kind.scope === 'site' && !kind.besideSite)
+      .flatMap((kind) => this.#store.list(kind, site).map(({ metadata }) => ({ kind: kind.kind, name: metadata.name })));
+  }
+
+  #compare(a: Target, b: Target): number {
+    const ranks = (this.#rank.get(a.kind) ?? 0) - (this.#rank.get(b.kind) ?? 0);
+    return ranks || compareText(a.site, b.site) || compareText(a.name, b.name);
+  }
+
+  #build(): void {
+    if (this.#isBuilt) return;
+    this.#isBuilt = true;
+    for (const kind of this.#kinds) for (const resource of this.#store.list(kind)) this.#add(kind, resource);
+  }
+
+  #forget(): void {
+    this.#byTarget.clear();
+    this.#isBuilt = false;
+  }
+
+  #follow(kind: Kind, { type, resource, before, configuration }: StoreEvent): void {
+    if (!this.#isBuilt || !configuration) return;
+    if (before) this.#drop(kind, before);
+    if (type === 'put') this.#add(kind, resource);
+  }
+
+  #add(kind: Kind, resource: Resource): void {
+    const user = keyOf(targetOf(resource));
+    for (const reference of referencesIn(kind, resource)) {
+      const target = keyOf(reference);
+      let users = this.#byTarget.get(target);
+      if (!users) this.#byTarget.set(target, (users = new Map()));
+      users.set(user, [...(users.get(user) ?? []), useOf(resource, reference)]);
+    }
+  }
+
+  #drop(kind: Kind, resource: Resource): void {
+    const user = keyOf(targetOf(resource));
+    for (const reference of referencesIn(kind, resource)) {
+      const target = keyOf(reference);
+      const users = this.#byTarget.get(target);
+      if (users?.delete(user) && users.size === 0) this.#byTarget.delete(target);
+    }
+  }
+}
+
+/**
+ * The resources so that what is named comes before who names it, else in the order given. Only what must exist at a write counts:
+ * everything else may come later (decisions Q-ERR-13). References in a circle keep the order given.
+ */
+export function inOrder<R extends Resource>(resources: readonly R[], kindOf: (resource: R) => Kind): readonly R[] {
+  const byKey = new Map(resources.map((resource) => [keyOf(targetOf(resource)), resource]));
+  const seen = new Set<string>();
+  const ordered: R[] = [];
+  // a stack of our own: a chain of references is as long as a customer likes
+  const waiting: { readonly resource: R; readonly needs: Iterator<Reference> }[] = [];
+  const visit = (key: string): void => {
+    const resource = byKey.get(key);
+    if (!resource || seen.has(key)) return;
+    seen.add(key);
+    waiting.push({ resource, needs: referencesIn(kindOf(resource), resource)[Symbol.iterator]() });
+  };
+  for (const key of byKey.keys()) {
+    visit(key);
+    for (let top = waiting.at(-1); top; top = waiting.at(-1)) {
+      const next = top.needs.next();
+      if (next.done) ordered.push((waiting.pop() as typeof top).resource);
+      else if (next.value.when === 'write') visit(keyOf(next.value));
+    }
+  }
+  return ordered;
+}
+
+/**
+ * Everything that must exist when it is written does.
+ * @throws Refusal 400 `unknown_reference` naming the member (decisions D-ERR-02, D-UNIT-02).
+ */
+export function checkReferences<Spec, Status>(kind: Kind<Spec, Status>, spec: Spec, site: string, read: StoreReader): void {
+  for (const reference of kind.references?.(spec, site) ?? []) {
+    if (reference.when !== 'write' || exists(read, reference)) continue;
+    const field = kind.body === 'document' ? `spec.${reference.path}` : reference.path;
+    throw invalid('unknown_reference', field, `${field} names ${reference.kind} ${reference.name}, which does not exist`, { kind: reference.kind, name: reference.name });
+  }
+}
+
+/** How many dependents a refusal names (decisions Q-ERR-11). */
+const DEPENDENTS_NAMED = 20;
+const DEPENDENTS_SAID = 3;
+
+/**
+ * Whether the resource may go: the kind's own refusal first, then whoever needs it.
+ * @throws Refusal 409 `has_dependents` with the first 20 (decisions Q-ERR-11), or what the kind itself says.
+ */
+export function refuseDelete<Spec, Status>(kind: Ruled<Spec, Status>, resource: Resource<Spec, Status>, store: Store): void {
+  kind.refuseDelete?.(resource, store);
+  const holders = referencesOf(store)
+    .usedBy(targetOf(resource))
+    .filter((use) => use.holds && !(use.kind === resource.kind && use.name === resource.metadata.name));
+  const dependents = [
+    ...new Map<string, Dependent>([...holders, ...(kind.dependents?.(resource, store) ?? [])].map(({ kind, name }) => [`${kind}/${name}`, { kind, name }])).values(),
+  ];
+  if (dependents.length === 0) return;
+  const named = dependents.slice(0, DEPENDENTS_SAID).map((dependent) => `${dependent.kind} ${dependent.name}`);
+  const more = dependents.length > DEPENDENTS_SAID ? ` and ${dependents.length - DEPENDENTS_SAID} more` : '';
+  throw conflict('has_dependents', `${kind.kind} ${resource.metadata.name} is still used by ${named.join(', ')}${more}`, {
+    dependents: dependents.slice(0, DEPENDENTS_NAMED),
+    dependentCount: dependents.length,
+  });
+}
+
+function referencesIn(kind: Kind, { spec, metadata }: Resource): readonly Reference[] {
+  return kind.references?.(spec, metadata.site) ?? [];
+}
+
+function exists(read: StoreReader, { kind, site, name }: Target): boolean {
+  return read.get({ kind } as Kind, site, name) !== undefined;
+}
+
+function useOf(resource: Resource, { path, when, holds }: Reference): Use {
+  return { ...targetOf(resource), path, when, holds: holds === true };
+}
+
+function targetOf({ kind, metadata }: Resource): Target {
+  return { kind, site: metadata.site, name: metadata.name };
+}
+
+/** Names of kinds, sites and resources have no slash. */
+function keyOf({ kind, site, name }: Target): string {
+  return `${kind}/${site}/${name}`;
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,123 @@
+/** References as data: who needs whom, what dangles, what an edit touches, in which order to write (Q-ERR-11, Q-ERR-13, D-UNIT-02). */
+import t from 'tap';
+import * as v from 'valibot';
+import { Refusal } from '../../../src/platform/base/refusal.js';
+import type { Kind, Reference } from '../../../src/platform/store/kind.js';
+import { checkReferences, inOrder, References, refuseDelete } from '../../../src/platform/store/references.js';
+import { freshStore } from '../../support/fresh-store.js';
+
+interface TankSpec {
+  readonly feedsFrom: string;
+  readonly watchedBy: readonly string[];
+}
+
+const TankSpec = v.strictObject({ feedsFrom: v.optional(v.string(), ''), watchedBy: v.optional(v.array(v.string()), []) });
+
+function kindOf(kind: string, references?: (spec: TankSpec, site: string) => readonly Reference[]): Kind<TankSpec, object> {
+  return {
+    kind,
+    group: 'physical',
+    scope: 'site',
+    action: kind.toLowerCase(),
+    spec: TankSpec,
+    body: 'flat',
+    apply: { how: 'yes' },
+    initialStatus: () => ({}),
+    ...(references ? { references } : {}),
+  };
+}
+
+const Gauge = kindOf('Gauge');
+const Tank = kindOf('Tank', ({ feedsFrom, watchedBy }, site) => [
+  ...(feedsFrom === '' ? [] : [{ path: 'feedsFrom', kind: 'Tank', site, name: feedsFrom, when: 'write', holds: true } as const]),
+  ...watchedBy.map((name, index) => ({ path: `watchedBy[${index}]`, kind: 'Gauge', site, name, when: 'run' }) as const),
+]);
+
+const tank = (name: string, feedsFrom = '', watchedBy: readonly string[] = []) => ({ kind: Tank, site: 's', name, spec: { feedsFrom, watchedBy } });
+const gauge = (name: string) => ({ kind: Gauge, site: 's', name, spec: { feedsFrom: '', watchedBy: [] } });
+
+async function plant(t: Parameters<typeof freshStore>[0]) {
+  const { store, ledger } = await freshStore(t, [Gauge, Tank]);
+  await store.write({ puts: [gauge('level'), tank('feed'), tank('mix', 'feed', ['level']), tank('hold', 'mix', ['level', 'none'])] });
+  return { store, ledger, references: new References(store) };
+}
+
+const named = (targets: readonly { readonly kind: string; readonly name: string }[]) => targets.map(({ kind, name }) => `${kind} ${name}`);
+
+/** What a refusal says beside its words. */
+function refused(call: () => void): unknown {
+  try {
+    call();
+  } catch (fault) {
+    if (fault instanceof Refusal) return fault.context;
+    throw fault;
+  }
+  return undefined;
+}
+
+t.test('what uses a resource follows each change of the store', async (t) => {
+  const { store, references } = await plant(t);
+  const level = { kind: 'Gauge', site: 's', name: 'level' };
+  t.match(references.usedBy(level), [
+    { name: 'hold', path: 'watchedBy[0]', when: 'run', holds: false },
+    { name: 'mix', path: 'watchedBy[0]' },
+  ]);
+  t.same(references.usedBy({ ...level, site: 'other' }), [], 'a name is of its site');
+  await store.write({ puts: [tank('mix', 'feed', [])] });
+  await store.write({ puts: [tank('more', '', ['level', 'level'])] });
+  t.same(
+    references.usedBy(level).map(({ name, path }) => `${name} ${path}`),
+    ['hold watchedBy[0]', 'more watchedBy[0]', 'more watchedBy[1]'],
+  );
+  await store.write({ removes: [{ kind: 'Tank', site: 's', name: 'hold' }] });
+  t.same(named(references.usedBy(level)), ['Tank more', 'Tank more']);
+});
+
+t.test('Q-ERR-13: a reference that may dangle does, and is told with who has it', async (t) => {
+  const { references } = await plant(t);
+  t.match(references.dangling(), [{ kind: 'Tank', name: 'hold', path: 'watchedBy[1]', target: { kind: 'Gauge', site: 's', name: 'none' } }]);
+  t.equal(references.dangling().length, 1);
+  t.same(references.dangling('other'), []);
+});
+
+t.test('what an edit touches is found through all who name it in turn, each once', async (t) => {
+  const { store, references } = await plant(t);
+  await store.write({ puts: [tank('feed', 'hold')] }); // a circle
+  t.same(named(references.touched([{ kind: 'Tank', site: 's', name: 'feed' }])), ['Tank hold', 'Tank mix']);
+  t.same(named(references.touched([{ kind: 'Gauge', site: 's', name: 'level' }])), ['Tank feed', 'Tank hold', 'Tank mix']);
+});
+
+t.test('what is named comes first, circles and all others keep their order', async (t) => {
+  const { store } = await plant(t);
+  const order = () => inOrder(store.list(Tank, 's'), () => Tank as Kind).map(({ metadata }) => metadata.name);
+  t.same(order(), ['feed', 'mix', 'hold']);
+  await store.write({ puts: [tank('feed', 'hold'), tank('alone')] });
+  t.same(order().length, 4);
+  t.equal(order()[0], 'alone');
+});
+
+t.test('D-UNIT-02: a write that names what is not there is refused by member', async (t) => {
+  const { store } = await plant(t);
+  t.match(
+    refused(() => checkReferences(Tank, { feedsFrom: 'nowhere', watchedBy: [] }, 's', store)),
+    { code: 'unknown_reference', field: 'feedsFrom', kind: 'Tank', name: 'nowhere' },
+  );
+  t.doesNotThrow(() => checkReferences(Tank, { feedsFrom: 'feed', watchedBy: ['nowhere'] }, 's', store));
+});
+
+t.test('Q-ERR-11: what holds a delete is named, the first 20 and how many', async (t) => {
+  const { store } = await plant(t);
+  const get = (name: string) => store.get(Tank, 's', name) as NonNullable<ReturnType<typeof store.get<TankSpec, object>>>;
+  t.doesNotThrow(() => refuseDelete(Tank, get('hold'), store));
+  t.match(
+    refused(() => refuseDelete(Tank, get('mix'), store)),
+    { code: 'has_dependents', dependents: [{ kind: 'Tank', name: 'hold' }], dependentCount: 1 },
+  );
+  await store.write({ puts: Array.from({ length: 25 }, (_, index) => tank(`t${index}`, 'mix')) });
+  t.match(
+    refused(() => refuseDelete(Tank, get('mix'), store)),
+    { dependentCount: 26 },
+  );
+  await store.write({ puts: [tank('self', 'self')] });
+  t.doesNotThrow(() => refuseDelete(Tank, get('self'), store), 'what names itself does not hold itself');
+});
