@@ -92,6 +92,7 @@ import { lockDataDir } from './platform/ledger/lock.js';
 import { checkStateFile } from './platform/ledger/file-check.js';
 import { openQueries } from './platform/ledger/queries.js';
 import { ReconcileLoop } from './platform/reconcile/loop.js';
+import { Loops } from './platform/reconcile/loops.js';
 import { momentOf, witnessOf } from './platform/store/clock-witness.js';
 import { Store } from './platform/store/store.js';
 import { Hub, type Places } from './platform/stream/hub.js';
@@ -185,6 +186,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const witness = witnessOf(clock);
   const store = new Store(ledger, clock, witness, STORED_KINDS);
   const newestMs = await queries.newestAuditMs().catch(() => null); // a damaged trail is told of elsewhere
+  const loops = new Loops(store);
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
   await migrateOrders(store);
 
@@ -244,10 +246,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
   const journal = new UnitJournal({ store, runtimes, clock, log });
   keepOverrides({ store, runtimes, clock });
-  const troubled = (site: string, source: string): void => wakeSystem(site, controllerKey(source));
-  const unitLoop = new ReconcileLoop(units, clock, log, troubled);
-  const ioLoop = new ReconcileLoop(ioModules, clock, log, troubled);
-  const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store }), clock, log, troubled);
+  const unitLoop = new ReconcileLoop(units, clock, log);
+  const ioLoop = new ReconcileLoop(ioModules, clock, log);
+  const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store }), clock, log);
 
   // ------------------------------------------------------------ batches and records
   const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
@@ -292,14 +293,14 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     requests: phaseRequests(commandDeps),
     wake: (site, scope) => wakeScope(site, scope),
   });
-  const batchLoop = new ReconcileLoop(batches, clock, log, troubled);
-  const adhocLoop = new ReconcileLoop(new AdhocController({ store, runtimes, phases, clock, settings: treeSettings }), clock, log, troubled);
+  const batchLoop = new ReconcileLoop(batches, clock, log);
+  const adhocLoop = new ReconcileLoop(new AdhocController({ store, runtimes, phases, clock, settings: treeSettings }), clock, log);
   const wakeScope = (site: string, scope: string): void => {
     batchLoop.wake(site, scope);
     adhocLoop.wake(site, scope);
   };
   const records = new RecordReconciler({ store, facts: queries });
-  const recordLoop = new ReconcileLoop(records, clock, log, troubled);
+  const recordLoop = new ReconcileLoop(records, clock, log);
   const rehearsals = new Rehearsals({ clock, log, heapMb: settings.runtimeHeapMaxMb });
 
   // ------------------------------------------------------------ alarms
@@ -341,8 +342,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     lostChanged: (site, module) => wakeSystem(site, signalKey(module)),
     toldState: (site, module) => probes.moduleState(site, module)?.state,
   });
-  const definitionLoop = new ReconcileLoop(definitions, clock, log, troubled);
-  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log, troubled);
+  const definitionLoop = new ReconcileLoop(definitions, clock, log);
+  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
   const troubles: Readonly<Record<TroubleTopic, () => Trouble | undefined>> = {
     'stored-data': () => storedDataTrouble(store.faults),
     integrity: () => (evidence.damage === undefined ? undefined : { severity: 'High', message: evidence.damage }),
@@ -373,12 +374,12 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       archiveDamage: () => integrity.damage,
       containedFault: () => (contained.tooMany ? contained.last : null),
       trouble: (topic) => troubles[topic](),
-      lookFault: (site, kind, name) => first(loops(), (loop) => loop.faultOf(site, `${kind}/${name}`)),
+      lookFault: (site, kind, name) => loops.faultOf(site, `${kind}/${name}`),
     },
   });
   const systemLoop = new ReconcileLoop(systemAlarms, clock, log);
-  /** In the order of their start. */
-  const loops = (): readonly ReconcileLoop[] => [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop];
+  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loops.add(loop);
+  loops.watchTrouble((site, source) => wakeSystem(site, controllerKey(source)));
   const wakeSystem = (site: string, name: string): void => systemLoop.wake(site, name);
   wakeSystemAlarms(store, wakeSystem);
   wakeAlarms({ store, wakeDefinition: (site, name) => definitionLoop.wake(site, name), wakeAlarm: (site, name) => alarmLoop.wake(site, name) });
@@ -413,7 +414,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // what wakes whom
   store.watch(Unit, ({ resource, before, configuration }) => {
     if (configuration) unitLoop.wake(resource.metadata.site, resource.metadata.name);
-    for (const scope of batchesOnUnit(store, resource as never, before as never)) wakeScope(resource.metadata.site, scope);
+    for (const scope of batchesOnUnit(store, resource, before)) wakeScope(resource.metadata.site, scope);
   });
   for (const kind of [ControlModule, ControlProgram]) {
     store.watch(kind, (event) => {
@@ -429,7 +430,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   store.watch(AlarmDefinition, ({ resource, before, configuration }) => {
     if (!configuration) return;
     const { site } = resource.metadata;
-    for (const version of [resource, before]) for (const unit of version ? unitsConcerned(version.spec as never, store, site) : []) unitLoop.wake(site, unit);
+    for (const version of [resource, before]) for (const unit of version ? unitsConcerned(version.spec, store, site) : []) unitLoop.wake(site, unit);
   });
   store.watch(ControlModule, (event) => touchesPlan(event) && moduleLoop.wake(event.resource.metadata.site, event.resource.metadata.name));
   store.watch(ControlModuleTemplate, ({ configuration }) => configuration && moduleLoop.wakeAll());
@@ -449,7 +450,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     if (type === 'remove') return;
     const { site, name } = resource.metadata;
     batchLoop.wake(site, name);
-    if (isFinalBatch((resource.status as { phase: never }).phase)) recordLoop.wake(site, name);
+    if (isFinalBatch(resource.status.phase)) recordLoop.wake(site, name);
   });
   for (const kind of Object.values(ROOT_KINDS)) {
     store.watch(kind, ({ type, resource }) => {
@@ -470,12 +471,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     desk.takeKept();
     units.catchUp();
     ioModules.catchUp();
-    lookAgain();
+    loops.wakeAll();
   });
-  const lookAgain = (): void => {
-    for (const loop of loops()) loop.wakeAll();
-  };
-  const contained = new ContainedFaults(clock, log, lookAgain);
+  const contained = new ContainedFaults(clock, log, () => loops.wakeAll());
 
   // ------------------------------------------------------------ streams and history
   const places: Places = {
@@ -630,7 +628,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   }
   await integrity.recall(); // its alarm stands over a restart
   await evidence.recall();
-  for (const loop of loops()) loop.start();
+  loops.start();
   const stopClockWatch = watchClock(
     clock,
     () => batches.lookAtClock(),
@@ -677,7 +675,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       archiver.stop();
       stopChecks();
       stopVerifying();
-      await Promise.all(loops().map((loop) => loop.stop()));
+      await loops.stop();
       journal.stop();
       await contents.stop();
       await runtimes.stop();
@@ -719,14 +717,6 @@ async function within(ms: number, work: () => Promise<void>): Promise<void> {
 
 function textOf(fault: unknown): string {
   return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
-}
-
-function first<Item, Found>(items: readonly Item[], find: (item: Item) => Found | null): Found | null {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== null) return found;
-  }
-  return null;
 }
 
 function makeDataDir(dataDir: string): void {

@@ -8,11 +8,22 @@ import type { Clock } from '../base/clock.js';
 import { guarded, guardedPromise } from '../base/guarded.js';
 import type { Log } from '../base/log.js';
 import { Slice } from '../base/slices.js';
+import type { Store } from '../store/store.js';
+import type { Wake } from './wakes.js';
 
 export interface Key {
   readonly site: string;
   readonly name: string;
 }
+
+/** What a source of changes may do with a loop. */
+export interface Wakeable {
+  wake(site: string, name: string): void;
+  wakeAll(): void;
+}
+
+/** Told of a source (`<kind>/<name>`) that can no longer be looked at, and when it can again. */
+export type TroubleListener = (site: string, source: string) => void;
 
 export type Outcome = 'settled' | { readonly lookAgainMs: number };
 
@@ -34,7 +45,7 @@ const LOOK_MAX_MS = 30_000;
 /** One failure may be a disk; what fails so often in a row is told. */
 const FAILURES_TOLD = 3;
 
-export class ReconcileLoop {
+export class ReconcileLoop implements Wakeable {
   readonly #reconciler: Reconciler;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -45,19 +56,28 @@ export class ReconcileLoop {
   readonly #parked = new Set<string>();
   /** Site and source -> why it cannot be looked at. */
   readonly #troubles = new Map<string, string>();
-  readonly #troubled: (site: string, source: string) => void;
+  readonly #listeners: TroubleListener[] = [];
+  readonly #wokenBy: readonly Wake[];
   #inFlight: Promise<void> | undefined;
   #busy = false;
   #scheduled = false;
   #stopped = false;
   #cancelResync: () => void = () => undefined;
 
-  /** `troubled` is called when a source can no longer be looked at, and when it can again. */
-  constructor(reconciler: Reconciler, clock: Clock, log: Log, troubled: (site: string, source: string) => void = () => undefined) {
-    this.#troubled = troubled;
+  constructor(reconciler: Reconciler, clock: Clock, log: Log, wokenBy: readonly Wake[] = []) {
+    this.#wokenBy = wokenBy;
     this.#reconciler = reconciler;
     this.#clock = clock;
     this.#log = log;
+  }
+
+  /** Once, before it starts: from here on what wakes it does. */
+  connect(store: Store): void {
+    for (const wake of this.#wokenBy) wake(this, store);
+  }
+
+  watchTrouble(listener: TroubleListener): void {
+    this.#listeners.push(listener);
   }
 
   start(): void {
@@ -160,7 +180,7 @@ export class ReconcileLoop {
     const id = `${key.site}|${source}`;
     if (why === null ? !this.#troubles.delete(id) : this.#troubles.get(id) === why) return;
     if (why !== null) this.#troubles.set(id, why);
-    this.#troubled(key.site, source);
+    for (const listener of this.#listeners) listener(key.site, source);
   }
 
   #later(id: string, key: Key, delayMs: number): void {

@@ -90,7 +90,8 @@ t.test('a look that never ends parks its key and holds up nobody; the key is loo
       return name === 'k0' && seen.length === 1 ? new Promise((resolve) => (end = () => resolve('settled'))) : 'settled';
     },
   };
-  const loop: ReconcileLoop = new ReconcileLoop(reconciler, clock, pino({ level: 'silent' }), (_, source) => told.push([source, loop.faultOf('s', source)]));
+  const loop: ReconcileLoop = new ReconcileLoop(reconciler, clock, pino({ level: 'silent' }));
+  loop.watchTrouble((_, source) => told.push([source, loop.faultOf('s', source)]));
   loop.wakeAll();
   await new Promise(setImmediate);
   t.same(seen, ['k0'], 'the first look is in flight');
