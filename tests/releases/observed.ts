@@ -15,7 +15,17 @@ export interface Observed {
   readonly archived: unknown;
   readonly recipes: readonly unknown[];
   readonly exported: unknown;
+  /** Of the two definitions of the maker; absent in the first release. */
+  readonly alarms?: readonly unknown[];
+  /** What the rows are that cannot be used; absent in the first release. */
+  readonly unfit?: unknown;
+  /** Of one tag over the first minute; absent in the first release. */
+  readonly history?: { readonly path: string; readonly items: readonly unknown[] };
 }
+
+/** The row of the maker that fits no kind. */
+export const UNFIT = 'release-unfit';
+const HISTORY_MS = 60_000;
 
 /** BatchML without the times at which it was asked for. */
 export function recorded(xml: string): string {
@@ -33,7 +43,8 @@ function rows<Row>(body: readonly Row[] | { readonly items: readonly Row[] }): r
   return 'items' in body ? body.items : body;
 }
 
-export async function observe(admin: ApiClient): Promise<Observed> {
+/** `then`: what was observed when the data was made, for what has to be asked in the same words. */
+export async function observe(admin: ApiClient, then?: Observed): Promise<Observed> {
   const batches = rows<{ readonly name: string; readonly phase: string }>((await read(admin, `${SITE}/batches`)).body);
   const records: Record<string, { json: unknown; xml: string }> = {};
   for (const { name } of rows<{ readonly name: string }>((await read(admin, `${SITE}/batchrecords?limit=1000`)).body)) {
@@ -59,5 +70,23 @@ export async function observe(admin: ApiClient): Promise<Observed> {
     archived: (await read(admin, '/api/v1/audit/verify-archived')).body,
     recipes: rows<Record<string, unknown>>((await read(admin, `${SITE}/recipes/master`)).body).map(({ name, phase, digest }) => ({ name, phase, digest })),
     exported: (await read(admin, '/api/v1/export')).body,
+    ...(then && !then.history ? {} : await observeSince(admin, then?.history?.path)),
   };
+}
+
+async function observeSince(admin: ApiClient, asked: string | undefined): Promise<Pick<Observed, 'alarms' | 'unfit' | 'history'>> {
+  const alarms = rows<Record<string, unknown>>((await read(admin, `${SITE}/alarms`)).body).filter(({ definitionRef }) => String(definitionRef).startsWith('release-'));
+  const path = asked ?? (await firstMinute(admin));
+  return {
+    alarms: alarms.sort((a, b) => (String(a.name) < String(b.name) ? -1 : 1)),
+    unfit: (await read(admin, '/api/v1/system/health')).body.storage.unfit,
+    history: { path, items: (await read(admin, path)).body.items },
+  };
+}
+
+async function firstMinute(admin: ApiClient): Promise<string> {
+  const tag = '/api/v1/historian/tags?address=li101.pv&order=asc&limit=1000';
+  const [first] = (await read(admin, tag)).body.items as readonly { readonly ts: string }[];
+  if (!first) throw new Error('the historian has nothing of li101.pv');
+  return `${tag}&from=${first.ts}&to=${new Date(Date.parse(first.ts) + HISTORY_MS).toISOString()}`;
 }

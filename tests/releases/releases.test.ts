@@ -10,7 +10,7 @@ import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { applianceProcess } from '../support/appliance-process.js';
 import { ENVIRONMENT, finished, nothingTold, startBatch, Story } from '../support/batch-story.js';
-import { type Observed, observe, recorded } from './observed.js';
+import { type Observed, observe, recorded, UNFIT } from './observed.js';
 
 const RELEASES = path.join(process.cwd(), 'tests/fixtures/releases');
 
@@ -33,7 +33,7 @@ for (const version of readdirSync(RELEASES)) {
     await story.signIn();
     const running = named(then, 'running');
     await story.inState(running, 'Held');
-    const now = await observe(story.admin);
+    const now = await observe(story.admin, then);
 
     t.same({ ...now.batches, [running]: 'Held' }, { ...then.batches, [running]: 'Held' }, 'batches stand where they stood');
     t.equal(now.batches[running], 'Held', 'what was running when it was killed is held');
@@ -49,6 +49,15 @@ for (const version of readdirSync(RELEASES)) {
     t.same(now.users, then.users);
     t.same(now.keys, then.keys);
     t.match(now.recipes, then.recipes, 'recipes are as effective as they were, with the same digest');
+
+    if (then.history) {
+      t.same(now.alarms, then.alarms, 'alarms stand as they stood, and what is settled reads as it read');
+      t.match(now.unfit, [{ kind: 'AlarmDefinition', name: UNFIT, kept: false }], 'the row that cannot be used is named');
+      t.same(now.unfit, then.unfit);
+      t.ok(then.history.items.length > 10);
+      t.same(now.history, then.history, 'the history of that time is what it was');
+    }
+    t.match((await story.admin.post('/api/v1/system/integrity', {})).body, { ok: true }, 'every row and every stream is what was written');
 
     await t.test('a batch that waited is started and one that was held goes on, to their records', async () => {
       await story.makeKey('another');
