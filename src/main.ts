@@ -79,8 +79,8 @@ import { createLog, type Log } from './platform/base/log.js';
 import { LogLines } from './platform/base/log-lines.js';
 import { type Gateway, startGateway } from './platform/http/gateway.js';
 import { STORAGE_LOST, startRescue, waysOn } from './platform/http/rescue.js';
-import type { Route } from './platform/http/route.js';
-import type { RouteSet } from './platform/http/router.js';
+import type { RouteColumns } from './platform/http/route.js';
+import { RouteTable } from './platform/http/route-table.js';
 import { Archiver } from './platform/ledger/archiver.js';
 import { openDeviceKeys } from './platform/ledger/keys.js';
 import { putAside } from './platform/base/put-aside.js';
@@ -110,7 +110,7 @@ const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 export interface Appliance {
   readonly port: number;
-  readonly rows: readonly Route[];
+  readonly rows: readonly RouteColumns[];
   readonly commissioningCode: string;
   /** What is missing, where the appliance is in rescue; else empty. */
   readonly rescue: readonly string[];
@@ -599,8 +599,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     search: { store, index: new SearchIndex(store, KINDS), catalogue: tagDeps.catalogue, rows: system.rows },
     historian: { history, store },
   };
-  const routes = (Object.keys(groups) as (keyof typeof groups)[]).map((group): RouteSet => ({ rows: groups[group], deps: deps[group] }));
-  access.useRoutes(routes.flatMap((set) => set.rows));
+  const table = new RouteTable();
+  for (const group of Object.keys(groups) as (keyof typeof groups)[]) table.add({ rows: groups[group], deps: deps[group] });
+  access.useRoutes(table.rows);
   let ready = false;
   const gateway = await startGateway({
     settings,
@@ -609,7 +610,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     store,
     earlierNonces,
     authenticator: access.authenticator,
-    routes,
+    table,
     siteExists,
     ready: () => ready && store.accepting,
     started: () => ready,

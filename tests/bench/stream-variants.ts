@@ -8,7 +8,8 @@ import { streamRoutes } from '../../src/domains/tags/stream-routes.js';
 import { systemClock } from '../../src/platform/base/clock.js';
 import { Pipeline } from '../../src/platform/http/pipeline.js';
 import { RateLimiter } from '../../src/platform/http/rate-limit.js';
-import { RowTable } from '../../src/platform/http/row-table.js';
+import { routeSet } from '../../src/platform/http/route.js';
+import { RouteTable } from '../../src/platform/http/route-table.js';
 import { startServer } from '../../src/platform/http/server.js';
 import { TrustedProxies } from '../../src/platform/http/source-ip.js';
 import type { Store } from '../../src/platform/store/store.js';
@@ -70,7 +71,7 @@ export async function startHub(name: string, sink: Sink, tags: TagSource, { tran
   const pipeline = new Pipeline(
     {
       clock: systemClock,
-      rows: new RowTable([{ rows: streamRoutes, deps }]),
+      rows: new RouteTable([routeSet(streamRoutes, deps)]),
       rateLimiter: new RateLimiter({ enabled: false, requestsPerSecond: 1, burst: 1 }, systemClock),
       streams: { census: hub, perSourceMax: 1000, tokenInQuery: true },
       allowedOrigins: [],

@@ -3,7 +3,7 @@
  * (release test of D-AUDIT-02). A row that cannot be tried stands in a list here with its reason; the lists only get shorter.
  */
 import t from 'tap';
-import type { Route } from '../../src/platform/http/route.js';
+import type { RouteColumns } from '../../src/platform/http/route.js';
 import { walkFreshToken, walkRoutes } from '../support/walk.js';
 import { ApplianceTest, AT, FOREIGN_SITE, SITE } from './appliance.js';
 import { type Left, Story, tellStory } from './writes.js';
@@ -33,8 +33,8 @@ const QUERY: Readonly<Record<string, string>> = {
 const test = await ApplianceTest.start();
 t.teardown(() => test.stop());
 const rows = test.appliance.rows;
-const keyOf = ({ method, path }: Route): string => `${method} ${path}`;
-const queryOf = (row: Route): string | undefined => QUERY[keyOf(row)];
+const keyOf = ({ method, path }: RouteColumns): string => `${method} ${path}`;
+const queryOf = (row: RouteColumns): string | undefined => QUERY[keyOf(row)];
 const mutating = rows.filter((row) => row.method !== 'GET' && row.path.startsWith('/api/') && row.computes !== true);
 await test.admin.post('/api/v1/sites', { name: FOREIGN_SITE });
 const story = new Story(test);
@@ -70,7 +70,7 @@ t.test('contract 2, Equipment mode: manifests that do not name the mode leave it
 });
 
 /** What exists, by the path segment before its parameter; `{unit}` and `{cm}` by name. */
-function paramsOf(row: Route): Readonly<Record<string, string>> {
+function paramsOf(row: RouteColumns): Readonly<Record<string, string>> {
   const names: Readonly<Record<string, string>> = {
     enterprises: 'acme-resins',
     areas: 'synthesis',
@@ -123,7 +123,7 @@ function paramsOf(row: Route): Readonly<Record<string, string>> {
 
 t.test('Q-ERR-06 NONCE-15 NONCE-16 NONCE-17: every row keeps the order of refusal, and every write needs its nonce', async (t) => {
   const params = paramsOf;
-  const options = { test, rows, site: SITE, foreignSite: FOREIGN_SITE, params, query: queryOf, freeBody: (row: Route) => row.path === '/api/v1/apply' };
+  const options = { test, rows, site: SITE, foreignSite: FOREIGN_SITE, params, query: queryOf, freeBody: (row: RouteColumns) => row.path === '/api/v1/apply' };
   const { broken, tried, unreached } = await walkRoutes(options);
   for (const [rule, count] of tried) t.same(broken.get(rule) ?? [], [], `${rule} (${count} rows)`);
   t.equal(tried.size, 12, 'every rule was tried');

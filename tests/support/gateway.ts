@@ -13,7 +13,7 @@ import { ACCESS_ROUTES } from '../../src/domains/access/routes.js';
 import { SYSTEM_ROUTES, type SystemView } from '../../src/domains/system/routes.js';
 import type { Clock } from '../../src/platform/base/clock.js';
 import { type Gateway, startGateway } from '../../src/platform/http/gateway.js';
-import type { Route } from '../../src/platform/http/route.js';
+import type { RouteColumns } from '../../src/platform/http/route.js';
 import type { RouteSet } from '../../src/platform/http/router.js';
 import type { StreamCensus } from '../../src/platform/http/stream-port.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
@@ -130,7 +130,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
   const sites = new Set(options.sites ?? ['north', 'south']);
   const siteExists = (site: string) => sites.has(site) || store.get(TestSite, '', site) !== undefined;
   const given = typeof options.routes === 'function' ? options.routes({ store, clock, access }) : (options.routes ?? []);
-  let rows: readonly Route[] = [];
+  let rows: readonly RouteColumns[] = [];
   const system = {
     product: { version: '0.0.0-test', commit: 'test' },
     deviceId: keys.deviceId,

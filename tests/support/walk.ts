@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { TIERS, type Tier } from '../../src/platform/http/caller.js';
-import type { Route } from '../../src/platform/http/route.js';
+import type { RouteColumns } from '../../src/platform/http/route.js';
 import type { Answer, Client, GatewayTest, RequestOptions } from './gateway.js';
 
 /** What a walk needs of the gateway it runs on. */
@@ -41,16 +41,16 @@ export function targetOf(test: GatewayTest): WalkTarget {
 
 export interface WalkOptions {
   readonly test: WalkTarget;
-  readonly rows: readonly Route[];
+  readonly rows: readonly RouteColumns[];
   /** A site that exists, and one it is not. */
   readonly site: string;
   readonly foreignSite: string;
   /** Path parameters of resources that exist, so that the walk gets past the existence step; `x` where it has none. */
-  readonly params?: (row: Route) => Readonly<Record<string, string>> | undefined;
+  readonly params?: (row: RouteColumns) => Readonly<Record<string, string>> | undefined;
   /** Query without which the row refuses before it looks at the syntax of the body. */
-  readonly query?: (row: Route) => string | undefined;
+  readonly query?: (row: RouteColumns) => string | undefined;
   /** Rows whose body takes any member (generic apply). */
-  readonly freeBody?: (row: Route) => boolean;
+  readonly freeBody?: (row: RouteColumns) => boolean;
 }
 
 export interface WalkResult {
@@ -71,7 +71,7 @@ const GROUP_OF: Readonly<Record<Tier, string>> = {
   admin: 'admin',
 };
 
-type Rule = (walk: Walk, row: Route) => Promise<string | undefined | 'skip'>;
+type Rule = (walk: Walk, row: RouteColumns) => Promise<string | undefined | 'skip'>;
 
 export async function walkRoutes(options: WalkOptions): Promise<WalkResult> {
   const walk = new Walk(options);
@@ -120,18 +120,18 @@ class Walk {
     await this.admin.post('/api/v1/mes/apikeys', {}, { nonce: this.usedNonce });
   }
 
-  path(row: Route): string {
+  path(row: RouteColumns): string {
     const params: Record<string, string> = { site: this.options.site, namespace: `site-${this.options.site}`, ...this.options.params?.(row) };
     if (row.path.startsWith('/api/v1/sites/{name}')) params.name = this.options.site;
     return row.path.replace(/\{(\w+)(?:\.\.\.)?\}/g, (_: string, name: string) => encodeURIComponent(params[name] ?? 'x'));
   }
 
-  send(row: Route, more: RequestOptions, query?: string): Promise<Answer> {
+  send(row: RouteColumns, more: RequestOptions, query?: string): Promise<Answer> {
     return this.options.test.request(row.method, query === undefined ? this.path(row) : `${this.path(row)}?${query}`, more);
   }
 
   /** A refusal that must be found in the audit trail when the walk is over. */
-  recordRefusal(row: Route, answer: Answer, reason: string): void {
+  recordRefusal(row: RouteColumns, answer: Answer, reason: string): void {
     if (row.method === 'GET' || row.computes) return;
     this.refusals.set(String(answer.headers['x-correlation-id']), { row: `${row.method} ${row.path}`, reason });
   }
@@ -145,12 +145,12 @@ class Walk {
   }
 
   /** As somebody who may do it: an administrator with a fresh token; a key where only a key may. */
-  sendAllowed(row: Route, more: RequestOptions, query?: string): Promise<Answer> {
+  sendAllowed(row: RouteColumns, more: RequestOptions, query?: string): Promise<Answer> {
     return this.send(row, { ...(row.tier === 'none' ? {} : row.apiKey === 'only' ? { key: this.key } : { token: this.admin.token }), ...more }, query);
   }
 
   /** A body rule needs a row that takes a body and a resource that exists. */
-  async tryBody(row: Route, more: RequestOptions): Promise<Answer | undefined> {
+  async tryBody(row: RouteColumns, more: RequestOptions): Promise<Answer | undefined> {
     if (row.method === 'GET' || row.bodyMedia) return undefined;
     const answer = await this.sendAllowed(row, more, this.options.query?.(row));
     if (answer.status !== 404) return answer;
@@ -159,11 +159,11 @@ class Walk {
   }
 }
 
-function isFenced(row: Route): boolean {
+function isFenced(row: RouteColumns): boolean {
   return row.path.startsWith('/api/v1/mes/sites/{site}/');
 }
 
-function namesSite(row: Route): boolean {
+function namesSite(row: RouteColumns): boolean {
   return row.path.includes('{site}') || row.path.includes('{namespace}') || row.path.startsWith('/api/v1/sites/{name}');
 }
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../platform/base/clock.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, TIERS } from '../../platform/http/caller.js';
-import type { AuditEntry, RequestContext, Route } from '../../platform/http/route.js';
+import type { AuditEntry, RequestContext, RouteColumns } from '../../platform/http/route.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import { component } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -58,6 +58,8 @@ export interface AccessOptions {
   readonly firstAdminByCode?: boolean;
   readonly hashCost?: HashCost;
   readonly external?: ExternalTokens;
+  /** Every row that is served, once all parts have joined: the table of actions. */
+  readonly rows?: () => readonly RouteColumns[];
   /** Open streams of a session, for the session list. */
   readonly streamsOf?: (sessionId: string) => number;
 }
@@ -101,7 +103,8 @@ export class Access {
   readonly #code: CommissioningCode;
   readonly #announceCode: (code: string) => void;
   readonly #firstAdminByCode: boolean;
-  #roles: Roles;
+  readonly #rows: (() => readonly RouteColumns[]) | undefined;
+  #roles: Roles | undefined;
   readonly #sites: SiteRules;
 
   /** The store must be open: sessions and keys are read from it. */
@@ -120,9 +123,9 @@ export class Access {
     this.#announceCode = options.announceCode;
     this.#firstAdminByCode = options.firstAdminByCode ?? true;
     this.#sites = { exists: options.siteExists, names: options.siteNames, groupRequired: settings.requireSiteGroup };
-    this.#roles = new Roles(settings.groupPrefix, [], 'merge', [], this.#sites);
+    this.#rows = options.rows;
     const sitesChanged = (): void => {
-      this.#roles.forgetRights();
+      this.#roles?.forgetRights();
       this.authenticator.forgetCallers();
     };
     store.watch({ kind: 'Site' }, ({ type, before }) => (type === 'remove' || !before) && sitesChanged());
@@ -134,7 +137,7 @@ export class Access {
       sessions: this.sessions,
       keys: this.keys,
       tokens: this.#tokens,
-      roles: () => this.#roles,
+      roles: () => this.roles,
       external: options.external,
     });
     for (const { spec } of this.sessions.resources()) this.lockOuts.prove(spec.sourceIP);
@@ -146,16 +149,26 @@ export class Access {
     this.lockOuts.stop();
   }
 
-  get roles(): Roles {
-    return this.#roles;
-  }
-
   /**
-   * The action table is the whole route table: called once it is complete, before the first request.
+   * Made of the whole route table when it is first asked for, which is before the first request: at the start.
    * @throws RoleTableError naming an unknown action or tier of `auth.roles` (exit code 2).
    */
-  useRoutes(rows: readonly Route[]): void {
-    this.#roles = new Roles(this.settings.groupPrefix, this.settings.roles, this.settings.rolesMode, rows, this.#sites);
+  get roles(): Roles {
+    return (this.#roles ??= this.#rolesOf(this.#rows?.() ?? []));
+  }
+
+  /** @throws RoleTableError: a bad role table stops the start. */
+  start(): void {
+    void this.roles;
+  }
+
+  /** @deprecated `rows` of the options. */
+  useRoutes(rows: readonly RouteColumns[]): void {
+    this.#roles = this.#rolesOf(rows);
+  }
+
+  #rolesOf(rows: readonly RouteColumns[]): Roles {
+    return new Roles(this.settings.groupPrefix, this.settings.roles, this.settings.rolesMode, rows, this.#sites);
   }
 
   // -------------------------------------------------------------- signing in
@@ -252,7 +265,7 @@ export class Access {
           password: body.password,
           displayName: body.displayName ?? body.username,
           email: '',
-          groups: [this.#roles.adminGroup],
+          groups: [this.roles.adminGroup],
           enabled: true,
           mustChangePassword: false,
         },
@@ -296,10 +309,10 @@ export class Access {
     },
   ): Promise<AccountResource> {
     const { username, password, displayName, email = '', groups = [], enabled = true, mustChangePassword = true } = body;
-    this.#roles.checkGroups(groups, []);
+    this.roles.checkGroups(groups, []);
     const judgeAgain = (): void => {
       this.#stillMay(context.caller, 'user:create');
-      this.#roles.checkGroups(groups, []); // its site may have gone meanwhile
+      this.roles.checkGroups(groups, []); // its site may have gone meanwhile
     };
     return this.#create(context, { username, password, displayName, email, groups, enabled, mustChangePassword }, { judgeAgain });
   }
@@ -308,7 +321,7 @@ export class Access {
     const before = this.user(username);
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)) as Partial<AccountSpec>;
     const spec: AccountSpec = { ...before.spec, ...given, groups: given.groups ? sorted(given.groups) : before.spec.groups };
-    this.#roles.checkGroups(spec.groups, before.spec.groups);
+    this.roles.checkGroups(spec.groups, before.spec.groups);
     this.#keepLastAdmin(before, spec);
     const audit = context.audit({ target: userTarget(spec), before: shown(before.spec), after: shown(spec) });
     const { name } = before.metadata;
@@ -478,7 +491,7 @@ export class Access {
     const session = caller.sessionId === null ? undefined : this.sessions.get(caller.sessionId);
     const email = session && this.store.get(Account, '', session.account)?.spec.email;
     const everything = this.settings.authMode === 'none' && caller.accountId === 'none:developer';
-    const rights = this.#roles.rightsOf(caller.groups);
+    const rights = this.roles.rightsOf(caller.groups);
     return {
       accountId: caller.accountId,
       username: caller.username,
@@ -486,7 +499,7 @@ export class Access {
       ...(email ? { email } : {}),
       groups: caller.groups,
       tiers: everything ? TIERS : rights.tiers,
-      actions: everything ? this.#roles.actions.map(({ action }) => action) : [...rights.actions].sort(),
+      actions: everything ? this.roles.actions.map(({ action }) => action) : [...rights.actions].sort(),
       sites: caller.sites,
       authMode: this.settings.authMode,
       sessionId: caller.sessionId,

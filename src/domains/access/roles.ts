@@ -5,8 +5,8 @@
 import { invalid } from '../../platform/base/refusal.js';
 import { nearest } from '../../platform/base/nearest.js';
 import { TIERS, type Tier } from '../../platform/http/caller.js';
-import type { Route } from '../../platform/http/route.js';
-import { isFenced } from '../../platform/http/row-table.js';
+import type { RouteColumns } from '../../platform/http/route.js';
+import { isFenced } from '../../platform/http/route-table.js';
 
 export interface RoleEntry {
   readonly group: string;
@@ -70,7 +70,7 @@ export class Roles {
   readonly #sites: SiteRules;
 
   /** @throws RoleTableError naming an unknown action or tier. */
-  constructor(prefix: string, entries: readonly RoleEntry[], mode: 'merge' | 'replace', rows: readonly Route[], sites: SiteRules) {
+  constructor(prefix: string, entries: readonly RoleEntry[], mode: 'merge' | 'replace', rows: readonly RouteColumns[], sites: SiteRules) {
     this.prefix = prefix;
     this.#sites = sites;
     this.actions = actionsOf(rows);
@@ -199,7 +199,7 @@ function matches(pattern: string, action: string): boolean {
   return pattern === '*' || pattern === action || (pattern.endsWith(':*') && action.startsWith(pattern.slice(0, -1)));
 }
 
-function actionsOf(rows: readonly Route[]): Action[] {
+function actionsOf(rows: readonly RouteColumns[]): Action[] {
   const table = new Map<string, { action: string; tier: string; routes: { method: string; path: string }[] }>();
   for (const row of rows) {
     if (row.action === '-') continue;

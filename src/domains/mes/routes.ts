@@ -88,7 +88,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     summary: 'Submit a work order; its batch waits for an operator to start it',
     audit: { action: 'Create', category: 'work-order' },
     exists: inSite,
-    query: requireDispatch,
+    queryRule: requireDispatch,
     handle: async ({ params, body, caller, audit }, { store, clock, production }) => {
       const { site } = params;
       checkTexts(body, undefined);

@@ -3,7 +3,7 @@ import { invalid } from '../../platform/base/refusal.js';
 import { decodeCursor, encodeCursor } from '../../platform/base/cursor.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { readLimit } from '../../platform/http/log-query.js';
-import { type Query, type Route, routesFor } from '../../platform/http/route.js';
+import { type Query, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { Site } from '../plant/kind.js';
@@ -15,7 +15,7 @@ export interface SearchDeps {
   readonly index: SearchIndex;
   readonly catalogue: TagCatalogue;
   /** Every row that is served. */
-  rows(): readonly Route[];
+  rows(): readonly RouteColumns[];
 }
 
 const ITEMS = 50;
@@ -80,7 +80,7 @@ function search(wanted: string, kinds: ReadonlySet<string>, only: string | undef
 }
 
 /** The action of the route that serves one resource of the kind. */
-function readAction({ path, scope }: Kind, rows: readonly Route[]): string {
+function readAction({ path, scope }: Kind, rows: readonly RouteColumns[]): string {
   const prefix = `${scope === 'site' ? '/api/v1/sites/{site}' : '/api/v1'}/${path}/{`;
   const row = rows.find((each) => each.method === 'GET' && each.path.startsWith(prefix) && !each.path.slice(prefix.length).includes('/'));
   if (!row) throw new Error(`no route reads ${prefix}`);

@@ -4,7 +4,7 @@ import { timestamp } from '../../platform/base/clock.js';
 import { type ContainedView, FAULTS_MAX } from '../../platform/base/contained-faults.js';
 import { openApiDocument } from '../../platform/http/openapi.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
-import { rendered, type Route, routesFor } from '../../platform/http/route.js';
+import { rendered, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
 import { Required, Text } from '../../platform/store/fields.js';
 import type { Store } from '../../platform/store/store.js';
 import { discardRow } from './stored-data.js';
@@ -42,7 +42,7 @@ export interface SystemView {
   /** Priority of the scan threads; why not, when the machine refused it. */
   realtime(): { readonly granted: boolean; readonly reason: string };
   /** Every row that is served. */
-  rows(): readonly Route[];
+  rows(): readonly RouteColumns[];
 }
 
 export interface SystemDeps {

@@ -20,7 +20,7 @@ import { AnnotationChange, clearable, LabelChange, merge, withoutDefault } from 
 import { decode } from './json-body.js';
 import { listReply } from './paged-list.js';
 import { checkIfMatch, etagOf, etagOfBody } from './revision.js';
-import { created, done, ok, type Query, type Reply, type RequestContext, type Route, type RouteRow, routesFor } from './route.js';
+import { created, done, ok, type Query, type Reply, type RequestContext, type Route, type RouteColumns, routesFor } from './route.js';
 
 export interface CrudDeps {
   readonly store: Store;
@@ -29,7 +29,7 @@ export interface CrudDeps {
 type Verb = 'list' | 'create' | 'read' | 'update' | 'delete';
 type Context = RequestContext<Readonly<Record<string, string>>, unknown>;
 
-export interface CrudEvent<Spec, Status> {
+export interface CrudEvent<Spec, Status, Deps extends CrudDeps = CrudDeps> {
   readonly verb: 'create' | 'update' | 'delete';
   readonly site: string;
   readonly name: string;
@@ -39,17 +39,17 @@ export interface CrudEvent<Spec, Status> {
   readonly caller: Caller;
   readonly read: StoreReader;
   /** Of the rows, for what lives outside the store. */
-  readonly deps: CrudDeps;
+  readonly deps: Deps;
   readonly correlationID: string;
 }
 
-export interface CrudOptions<Spec, Status> {
+export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
   readonly read: Tier;
   readonly write: Tier;
   /** Served body of one resource; `deps` are those of the rows, for what lives outside the store. */
-  readonly dto: (resource: Resource<Spec, Status>, read: StoreReader, deps: CrudDeps) => unknown;
+  readonly dto: (resource: Resource<Spec, Status>, read: StoreReader, deps: Deps) => unknown;
   /** Item of the list; the body of one resource when absent. */
-  readonly item?: (resource: Resource<Spec, Status>, read: StoreReader, deps: CrudDeps) => unknown;
+  readonly item?: (resource: Resource<Spec, Status>, read: StoreReader, deps: Deps) => unknown;
   /** Path of the family; derived from scope and `kind.path` when absent. */
   readonly path?: string;
   readonly only?: readonly Verb[];
@@ -71,24 +71,24 @@ export interface CrudOptions<Spec, Status> {
     readonly among?: (query: Query, store: Store, site: string) => readonly Resource<Spec, Status>[] | undefined;
   };
   /** Step 10 of the order of evaluation, per verb (`production_mode`). */
-  readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: CrudDeps, caller: Caller) => void>>;
+  readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: Deps, caller: Caller) => void>>;
   /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */
-  readonly refuse?: (event: CrudEvent<Spec, Status>) => void;
+  readonly refuse?: (event: CrudEvent<Spec, Status, Deps>) => void;
   /** Further changes of the same transaction: revisions, cascades, facts that name its audit record; `status` is that of the resource itself. */
-  readonly also?: (event: CrudEvent<Spec, Status>, audit: AuditDraft) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status };
+  readonly also?: (event: CrudEvent<Spec, Status, Deps>, audit: AuditDraft) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status };
   /** Further columns of single rows (`reason`, `freshToken`, `summary`). */
-  readonly rows?: Partial<Record<Verb, Partial<Pick<RouteRow<string, undefined, CrudDeps>, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax'>>>>;
+  readonly rows?: Partial<Record<Verb, Partial<Pick<RouteColumns, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax' | 'errors'>>>>;
   /** Description of the reply for openapi.json. */
   readonly reply?: v.GenericSchema | string;
 }
 
-export function crudRoutes<Spec extends object, Status>(kind: Kind<Spec, Status>, options: CrudOptions<Spec, Status>): Route<CrudDeps>[] {
+/** What the callbacks of the options take as deps is what the rows work on: `dto: (unit, read, deps: UnitDeps) => ...`. */
+export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps = CrudDeps>(kind: Kind<Spec, Status>, options: CrudOptions<Spec, Status, Deps>): Route<Deps>[] {
   const family = new Family(kind, options);
   const wanted = options.only ?? ['list', 'create', 'read', 'update', 'delete'];
   return wanted.map((verb) => ({ ...family[verb](), ...options.rows?.[verb] }));
 }
 
-const route = routesFor<CrudDeps>();
 const Name = v.string();
 
 interface Written {
@@ -98,20 +98,20 @@ interface Written {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-class Family<Spec extends object, Status> {
+class Family<Spec extends object, Status, Deps extends CrudDeps> {
   readonly #kind: Kind<Spec, Status>;
-  readonly #options: CrudOptions<Spec, Status>;
+  readonly #options: CrudOptions<Spec, Status, Deps>;
   readonly #path: string;
 
-  constructor(kind: Kind<Spec, Status>, options: CrudOptions<Spec, Status>) {
+  constructor(kind: Kind<Spec, Status>, options: CrudOptions<Spec, Status, Deps>) {
     this.#kind = kind;
     this.#options = options;
     this.#path = options.path ?? (kind.scope === 'site' ? `/api/v1/sites/{site}/${kind.path}` : `/api/v1/${kind.path}`);
   }
 
-  list(): Route<CrudDeps> {
+  list(): Route<Deps> {
     const render = this.#options.item ?? this.#options.dto;
-    return route({
+    return routesFor<Deps>()({
       method: 'GET',
       path: this.#path,
       action: `${this.#kind.action}:list`,
@@ -135,8 +135,8 @@ class Family<Spec extends object, Status> {
     });
   }
 
-  read(): Route<CrudDeps> {
-    return route({
+  read(): Route<Deps> {
+    return routesFor<Deps>()({
       method: 'GET',
       path: `${this.#path}/{name}`,
       action: `${this.#kind.action}:read`,
@@ -149,8 +149,8 @@ class Family<Spec extends object, Status> {
     });
   }
 
-  create(): Route<CrudDeps> {
-    return route({
+  create(): Route<Deps> {
+    return routesFor<Deps>()({
       method: 'POST',
       path: this.#path,
       action: `${this.#kind.action}:create`,
@@ -164,8 +164,8 @@ class Family<Spec extends object, Status> {
     });
   }
 
-  update(): Route<CrudDeps> {
-    return route({
+  update(): Route<Deps> {
+    return routesFor<Deps>()({
       method: 'PUT',
       path: `${this.#path}/{name}`,
       action: `${this.#kind.action}:update`,
@@ -180,8 +180,8 @@ class Family<Spec extends object, Status> {
     });
   }
 
-  delete(): Route<CrudDeps> {
-    return route({
+  delete(): Route<Deps> {
+    return routesFor<Deps>()({
       method: 'DELETE',
       path: `${this.#path}/{name}`,
       action: `${this.#kind.action}:delete`,
@@ -194,7 +194,7 @@ class Family<Spec extends object, Status> {
     });
   }
 
-  async #create(context: Context, deps: CrudDeps): Promise<Reply> {
+  async #create(context: Context, deps: Deps): Promise<Reply> {
     const { store } = deps;
     const site = this.#siteOf(context.params) ?? '';
     const written = this.#ownKeys(split(this.#kind, context.body));
@@ -209,7 +209,17 @@ class Family<Spec extends object, Status> {
     checkReferences(this.#kind, decoded, site, store);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before: undefined, read: store }) ?? decoded;
     if (store.get(this.#kind, site, name)) throw conflict('already_exists', `${this.#kind.kind} ${name} exists already`, { kind: this.#kind.kind, name });
-    const event: CrudEvent<Spec, Status> = { verb: 'create', site, name, before: undefined, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
+    const event: CrudEvent<Spec, Status, Deps> = {
+      verb: 'create',
+      site,
+      name,
+      before: undefined,
+      spec,
+      caller: context.caller,
+      read: store,
+      deps,
+      correlationID: context.correlationID,
+    };
     this.#options.refuse?.(event);
     const audit = context.audit({ target: { kind: this.#kind.kind, name, site: site || this.#ownSite(name) }, after: shown(this.#kind, spec) });
     const resource = await this.#write(store, event, audit, written);
@@ -220,7 +230,7 @@ class Family<Spec extends object, Status> {
     return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body) });
   }
 
-  async #update(context: Context, before: Resource<Spec, Status>, deps: CrudDeps): Promise<Reply> {
+  async #update(context: Context, before: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
     const { store } = deps;
     const { name, site } = before.metadata;
     const written = this.#ownKeys(split(this.#kind, context.body), before);
@@ -232,17 +242,27 @@ class Family<Spec extends object, Status> {
     checkReferences(this.#kind, decoded, site, store);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
     this.#checkIfMatch(context, before, deps);
-    const event: CrudEvent<Spec, Status> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
+    const event: CrudEvent<Spec, Status, Deps> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
     this.#options.refuse?.(event);
     const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec), after: shown(this.#kind, spec) });
     return this.#served(await this.#write(store, event, audit, written), deps);
   }
 
-  async #delete(context: Context, before: Resource<Spec, Status>, deps: CrudDeps): Promise<Reply> {
+  async #delete(context: Context, before: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
     const { store } = deps;
     const { name, site } = before.metadata;
     this.#checkIfMatch(context, before, deps);
-    const event: CrudEvent<Spec, Status> = { verb: 'delete', site, name, before, spec: undefined, caller: context.caller, read: store, deps, correlationID: context.correlationID };
+    const event: CrudEvent<Spec, Status, Deps> = {
+      verb: 'delete',
+      site,
+      name,
+      before,
+      spec: undefined,
+      caller: context.caller,
+      read: store,
+      deps,
+      correlationID: context.correlationID,
+    };
     this.#options.refuse?.(event);
     refuseDelete(this.#kind, before, store);
     const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec) });
@@ -255,7 +275,7 @@ class Family<Spec extends object, Status> {
     return done();
   }
 
-  async #write(store: Store, event: CrudEvent<Spec, Status>, audit: AuditDraft, written: Written): Promise<Resource<Spec, Status>> {
+  async #write(store: Store, event: CrudEvent<Spec, Status, Deps>, audit: AuditDraft, written: Written): Promise<Resource<Spec, Status>> {
     const { status, ...more } = this.#options.also?.(event, audit) ?? {};
     const { site, name, before } = event;
     const companions = event.spec ? companionsOf(this.#kind, { site, name, spec: event.spec, before, read: store, by: event.caller.displayName }) : {};
@@ -292,12 +312,12 @@ class Family<Spec extends object, Status> {
     return decoded;
   }
 
-  #served(resource: Resource<Spec, Status>, deps: CrudDeps): Reply {
+  #served(resource: Resource<Spec, Status>, deps: Deps): Reply {
     const body = this.#options.dto(resource, deps.store, deps);
     return ok(body, { ETag: this.#etag(resource, body) });
   }
 
-  #checkIfMatch({ header }: Context, before: Resource<Spec, Status>, deps: CrudDeps): void {
+  #checkIfMatch({ header }: Context, before: Resource<Spec, Status>, deps: Deps): void {
     checkIfMatch(header('if-match'), before.metadata.resourceVersion, () => this.#etag(before, this.#options.dto(before, deps.store, deps)));
   }
 
@@ -306,7 +326,7 @@ class Family<Spec extends object, Status> {
     return this.#options.derives && body !== undefined ? etagOfBody(resourceVersion, body) : etagOf(resourceVersion);
   }
 
-  #find(params: Readonly<Record<string, string | undefined>>, { store }: CrudDeps): Resource<Spec, Status> {
+  #find(params: Readonly<Record<string, string | undefined>>, { store }: Deps): Resource<Spec, Status> {
     const name = params.name as string;
     const found = store.get(this.#kind, this.#siteOf(params) ?? '', name);
     if (!found) throw missing(this.#kind.kind, name);
@@ -332,8 +352,8 @@ class Family<Spec extends object, Status> {
     return this.#options.visible?.(resource, caller) ?? true;
   }
 
-  #barrier(verb: Verb): ((params: object, deps: CrudDeps, caller: Caller) => void) | undefined {
-    return this.#options.barrier?.[verb] as ((params: object, deps: CrudDeps, caller: Caller) => void) | undefined;
+  #barrier(verb: Verb): ((params: object, deps: Deps, caller: Caller) => void) | undefined {
+    return this.#options.barrier?.[verb] as ((params: object, deps: Deps, caller: Caller) => void) | undefined;
   }
 }
 

@@ -2,8 +2,7 @@
 import type { AuditDraft } from '../store/audit-record.js';
 import { type Caller, actorOf } from './caller.js';
 import { chooseFormat, type Format } from './negotiate.js';
-import type { AuditEntry, Method, Query, RequestContext } from './route.js';
-import type { BoundRoute, Params } from './router.js';
+import type { AuditEntry, BoundRoute, Method, Params, Query, RequestContext } from './route.js';
 
 export interface HeaderFields {
   /** @param name in lower case. */

@@ -7,9 +7,8 @@ import { type PersistedNonce, Nonces } from './nonces.js';
 import { pageRoutes } from './pages.js';
 import { Pipeline } from './pipeline.js';
 import { RateLimiter } from './rate-limit.js';
-import type { Route } from './route.js';
-import type { RouteSet } from './router.js';
-import { RowTable } from './row-table.js';
+import type { RouteColumns, RouteSet } from './route.js';
+import { type LooseRoutes, RouteTable } from './route-table.js';
 import { type HttpServer, startServer } from './server.js';
 import { TrustedProxies } from './source-ip.js';
 import type { StreamCensus } from './stream-port.js';
@@ -41,8 +40,10 @@ export interface GatewayOptions {
   /** Nonces of the window, as `store.open` returned them. */
   readonly earlierNonces: readonly PersistedNonce[];
   readonly authenticator: Authenticator;
-  /** Rows of the domains with what they work on; probes and pages are added here. */
-  readonly routes: readonly RouteSet[];
+  /** Where the parts have added their rows; probes and pages are added here. */
+  readonly table?: RouteTable;
+  /** @deprecated Further rows: they are added to the table as their part joins. */
+  readonly routes?: readonly (RouteSet | LooseRoutes)[];
   readonly siteExists: (site: string) => boolean;
   /** `/readyz`: everything is up and writes are accepted. */
   readonly ready: () => boolean;
@@ -51,21 +52,23 @@ export interface GatewayOptions {
   /** Folder of the built consoles. */
   readonly consoleFolder: string;
   readonly census?: StreamCensus;
-  /** Called with every row before the first request is taken: the action table of the roles (a bad role table stops the start). */
-  readonly useRoutes?: (rows: readonly Route[]) => void;
+  /** @deprecated Called with every row before the first request is taken; the table is asked instead. */
+  readonly useRoutes?: (rows: readonly RouteColumns[]) => void;
 }
 
 export interface Gateway {
   readonly server: HttpServer;
   /** Every row that is served, pages included. */
-  readonly rows: readonly Route[];
+  readonly rows: readonly RouteColumns[];
   /** For the alarm `system-nonce-store` and `system/health`. */
   readonly nonces: Nonces | undefined;
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { settings, clock, log, census } = options;
-  const table = new RowTable([...options.routes, pageRoutes(options.consoleFolder, options.ready, options.started ?? options.ready, () => options.store.refusedBecause)]);
+  const table = options.table ?? new RouteTable();
+  for (const set of options.routes ?? []) table.add(set);
+  table.add(pageRoutes(options.consoleFolder, options.ready, options.started ?? options.ready, () => options.store.refusedBecause));
   options.useRoutes?.(table.rows);
   const nonces = settings.antiReplayEnabled ? new Nonces(clock, settings.antiReplayWindowMs, settings.antiReplayEntriesMax) : undefined;
   nonces?.load(options.earlierNonces);

@@ -1,7 +1,7 @@
 /** `GET /api/v1/openapi.json` from the route table (decisions Q-VER-01): OpenAPI 3.1, whose schemas are JSON Schema draft 2020-12. */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
-import type { Route } from './route.js';
+import type { RouteColumns } from './route.js';
 
 interface JsonObject {
   readonly [member: string]: unknown;
@@ -12,7 +12,7 @@ export interface OpenApiInfo {
   readonly version: string;
 }
 
-export function openApiDocument(rows: readonly Route[], info: OpenApiInfo): JsonObject {
+export function openApiDocument(rows: readonly RouteColumns[], info: OpenApiInfo): JsonObject {
   const paths: Record<string, Record<string, unknown>> = {};
   const sorted = [...rows].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1));
   for (const row of sorted) {
@@ -50,7 +50,7 @@ export function openApiDocument(rows: readonly Route[], info: OpenApiInfo): Json
   };
 }
 
-function operation(row: Route): JsonObject {
+function operation(row: RouteColumns): JsonObject {
   const mutating = row.method !== 'GET';
   const parameters: unknown[] = [...row.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
   if (mutating) parameters.push({ $ref: '#/components/parameters/Nonce' });
@@ -70,18 +70,18 @@ function operation(row: Route): JsonObject {
   };
 }
 
-function operationId(row: Route): string {
+function operationId(row: RouteColumns): string {
   return `${row.method.toLowerCase()}${row.path.replace(/[^A-Za-z0-9]+(\w)/g, (_: string, letter: string) => letter.toUpperCase()).replace(/[^A-Za-z0-9]/g, '')}`;
 }
 
-function securityOf(row: Route): unknown[] {
+function securityOf(row: RouteColumns): unknown[] {
   if (row.tier === 'none') return [];
   const keyed = row.path.startsWith('/api/v1/mes/sites/');
   if (row.apiKey === 'only') return [{ apiKey: [] }];
   return keyed ? [{ bearer: [] }, { apiKey: [] }] : [{ bearer: [] }];
 }
 
-function successOf(row: Route): JsonObject {
+function successOf(row: RouteColumns): JsonObject {
   if (row.stream === 'websocket') return { '101': { description: 'WebSocket' } };
   if (row.stream === 'sse') return { '200': { description: 'Server-sent events', content: { 'text/event-stream': {} } } };
   if (row.method === 'DELETE') return { '204': { description: 'Done' } };

@@ -8,8 +8,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { missing } from '../base/refusal.js';
 import { Answer } from './answer.js';
-import { Reply, type Route, routesFor } from './route.js';
-import type { RouteSet } from './router.js';
+import { Reply, type Route, type RouteSet, routeSet, routesFor } from './route.js';
 
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -112,7 +111,7 @@ export function pageRoutes(folder: string, ready: () => boolean, started: () => 
     page: (name) => files.get(`${name}/index.html`) ?? files.get(`${name}.html`),
     asset: (name) => assets.get(name),
   };
-  return { rows: PAGE_ROUTES, deps };
+  return routeSet(PAGE_ROUTES, deps);
 }
 
 function readFolder(folder: string, prefix = '', found = new Map<string, StaticFile>()): Map<string, StaticFile> {

@@ -65,8 +65,7 @@ export class Pipeline {
   }
 
   #handled(exchange: Exchange): unknown {
-    const { row, deps } = exchange.row.bound;
-    return row.handle(exchange, deps);
+    return exchange.row.bound.handle(exchange);
   }
 
   #finish(exchange: Exchange, value: unknown): Answer | StreamReply | Promise<Answer> {

@@ -3,7 +3,7 @@
  * Q-ERR-06), so a handler starts where the interesting part starts. The same rows print as the route table, make
  * openapi.json, and are what tests walk.
  */
-import type { GenericSchema, InferOutput } from 'valibot';
+import type { GenericSchema, InferOutput, ObjectEntries, StrictObjectSchema } from 'valibot';
 import type { AuditAction, AuditDraft, AuditTarget } from '../store/audit-record.js';
 import type { Caller, Tier } from './caller.js';
 import type { Format } from './negotiate.js';
@@ -14,15 +14,22 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
 /** `{site}` is one segment, `{address...}` the rest of the path, percent-decoded once. */
 export type PathParams<Path extends string> = { readonly [Name in ParamNames<Path>]: string };
 
-export interface Query {
-  get(name: string): string | undefined;
-  all(name: string): readonly string[];
+export type Params = Readonly<Record<string, string>>;
+
+/** The parameters of a request; `Name` are those that the row declares, so that what is read is what is told (D-C-04). */
+export interface Query<Name extends string = string> {
+  readonly get: (name: Name) => string | undefined;
+  readonly all: (name: Name) => readonly string[];
 }
 
-export interface RequestContext<Params, Body> {
+/** `v.strictObject({...})` of the parameters of a route; most are optional, all come as text. */
+export type QuerySchema = StrictObjectSchema<ObjectEntries, undefined>;
+export type QueryNames<Schema> = Schema extends QuerySchema ? keyof Schema['entries'] & string : string;
+
+export interface RequestContext<Params, Body, Name extends string = string> {
   readonly params: Params;
   readonly body: Body;
-  readonly query: Query;
+  readonly query: Query<Name>;
   /** On public routes (tier `none`) the anonymous caller, who may nothing. */
   readonly caller: Caller;
   readonly correlationID: string;
@@ -105,16 +112,29 @@ export function withRevision(body: unknown, revision: number): Reply {
   return new Reply('ok', body, { ETag: `"${revision}"` });
 }
 
-export interface RouteRow<Path extends string, Schema extends GenericSchema | undefined, Deps> {
+/** The statuses of an answer that is no refusal. */
+export type ReplyStatus = 200 | 201 | 202 | 204;
+/** Schema of the JSON body per status; a sentence where the body is no JSON (`media` names what it is) or none at all. */
+export type Replies = { readonly [Status in ReplyStatus]?: GenericSchema | string };
+export type RefusalStatus = 400 | 401 | 403 | 404 | 406 | 409 | 412 | 413 | 415 | 422 | 429 | 502 | 503;
+
+/** What a row says about itself, whatever it works on: the barriers, the route table and openapi.json read it. */
+export interface RouteColumns {
   readonly method: Method;
-  readonly path: Path;
+  readonly path: string;
   readonly action: string;
   /** `self`: any authenticated human; `none`: no authentication; `custom`: the action alone decides. */
   readonly tier: Tier | 'self' | 'none' | 'custom';
   /** Strict body; absent: no body, or `{}`. */
-  readonly body?: Schema;
-  /** Reply schema or a sentence, for openapi.json. */
-  readonly reply?: GenericSchema | string;
+  readonly body?: GenericSchema | undefined;
+  /** The parameters that it reads, with their types; any other is refused (D-C-04). Absent: none. */
+  readonly query?: QuerySchema | undefined;
+  /** What it answers; a schema alone is that of the status which the method and action stand for. */
+  readonly reply?: Replies | GenericSchema | string;
+  /** Media types of an answer that is not JSON. */
+  readonly media?: readonly string[];
+  /** Codes of the refusals that only this row gives, by status; those of the pipeline go without saying. */
+  readonly errors?: { readonly [Status in RefusalStatus]?: readonly string[] };
   readonly summary?: string;
   /** Signature operations: a token issued within the last 5 minutes. `decide` looks at the body (step 11). */
   readonly freshToken?: true | ((context: { readonly body: unknown; readonly query: Query }) => boolean);
@@ -140,20 +160,69 @@ export interface RouteRow<Path extends string, Schema extends GenericSchema | un
   /** A live stream: the handler returns `webSocket(...)` or `eventStream(...)` of stream-port.ts; the query form `token` is accepted. */
   readonly stream?: 'websocket' | 'sse';
   /** How the pipeline audits a refusal, or a success the handler did not audit itself. */
-  readonly audit?: { readonly action: AuditAction; readonly category: string; readonly target?: (params: Record<string, string>) => AuditTarget };
+  readonly audit?: { readonly action: AuditAction; readonly category: string; readonly target?: (params: Params) => AuditTarget };
+  /** Step 11, after size and media type and before the syntax of the body: throws when the query is not as the route needs it. */
+  readonly queryRule?: (query: Query) => void;
+}
+
+/** A row as it is written: parameters, body and query are typed from its columns. */
+export interface RouteRow<Path extends string, Body extends GenericSchema | undefined, Deps, Parameters extends QuerySchema | undefined = undefined> extends RouteColumns {
+  readonly path: Path;
+  readonly body?: Body;
+  readonly query?: Parameters;
   /** Step 9: throws `missing` when the resource named by the path does not exist; runs before the body is looked at. */
   readonly exists?: (params: PathParams<Path>, deps: Deps) => void;
   /** Step 10: equipment mode, access level and operating-mode barriers; runs before the body is looked at. */
-  readonly barrier?: (params: PathParams<Path>, deps: Deps, caller: Caller, query: Query) => void;
-  /** Step 11, after size and media type and before the syntax of the body: throws when the query is not as the route needs it. */
-  readonly query?: (query: Query) => void;
-  readonly handle: (context: RequestContext<PathParams<Path>, Schema extends GenericSchema ? InferOutput<Schema> : undefined>, deps: Deps) => unknown;
+  readonly barrier?: (params: PathParams<Path>, deps: Deps, caller: Caller, query: Query<QueryNames<Parameters>>) => void;
+  readonly handle: (context: RequestContext<PathParams<Path>, Body extends GenericSchema ? InferOutput<Body> : undefined, QueryNames<Parameters>>, deps: Deps) => unknown;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: a table holds rows of every path and body
-export type Route<Deps = any> = RouteRow<any, any, Deps>;
+/** A row of whatever path and body; `Deps` is what it works on. Without it: a row that is looked at, not served. */
+export interface Route<Deps = never> extends RouteColumns {
+  readonly exists?: (params: Params, deps: Deps) => void;
+  readonly barrier?: (params: Params, deps: Deps, caller: Caller, query: Query) => void;
+  readonly handle: (context: RequestContext<Params, unknown>, deps: Deps) => unknown;
+}
 
-/** `const route = routesFor<{ store: Store }>();` then one `route({...})` per row; parameters and body are typed from the row. */
+/**
+ * `const route = routesFor<{ store: Store }>();` then one `route({...})` per row; parameters and body are typed from the row.
+ * The only place where these types are given up: that the parameters are those of the path is the router's doing, that
+ * the body is that of the schema the body barrier's.
+ */
 export function routesFor<Deps>() {
-  return <const Path extends string, Schema extends GenericSchema | undefined = undefined>(row: RouteRow<Path, Schema, Deps>): Route<Deps> => row;
+  return <const Path extends string, Body extends GenericSchema | undefined = undefined, const Parameters extends QuerySchema | undefined = undefined>(
+    row: RouteRow<Path, Body, Deps, Parameters>,
+  ): Route<Deps> => row as RouteColumns as Route<Deps>;
+}
+
+/** A row with what it works on closed over. */
+export interface BoundRoute {
+  readonly row: RouteColumns;
+  readonly exists: ((params: Params) => void) | undefined;
+  readonly barrier: ((params: Params, caller: Caller, query: Query) => void) | undefined;
+  readonly handle: (context: RequestContext<Params, unknown>) => unknown;
+}
+
+/** Rows that can be served; made by `routeSet`. */
+export interface RouteSet {
+  readonly routes: readonly BoundRoute[];
+}
+
+/** What all rows of a list work on: they are given one object that has it all. */
+type DepsOf<Row> = (Row extends Route<infer Deps> ? (deps: Deps) => void : never) extends (deps: infer All) => void ? All : never;
+
+/** Rows and what they work on, tied by their types: a row whose deps are not there does not compile. */
+export function routeSet<Row extends Route>(rows: readonly Row[], deps: DepsOf<Row>): RouteSet;
+export function routeSet<Deps>(rows: readonly Route<Deps>[], deps: Deps): RouteSet {
+  return { routes: rows.map((row) => bind(row, deps)) };
+}
+
+function bind<Deps>(row: Route<Deps>, deps: Deps): BoundRoute {
+  const { exists, barrier, handle } = row;
+  return {
+    row,
+    exists: exists && ((params) => exists(params, deps)),
+    barrier: barrier && ((params, caller, query) => barrier(params, deps, caller, query)),
+    handle: (context) => handle(context, deps),
+  };
 }

@@ -4,24 +4,15 @@
  * part of its segment.
  */
 import { assert } from '../base/assert.js';
-import type { Method, Route } from './route.js';
+import type { BoundRoute, Method, Params, RouteSet as BoundRoutes } from './route.js';
+import type { LooseRoutes } from './route-table.js';
 
-/** A row with what its domain works on. */
-export interface BoundRoute {
-  readonly row: Route;
-  readonly deps: unknown;
-}
-
-export interface RouteSet {
-  readonly rows: readonly Route[];
-  readonly deps: unknown;
-}
+/** @deprecated Import it from route.js. */
+export type RouteSet = BoundRoutes | LooseRoutes;
 
 export interface Target {
   readonly methods: Map<Method, BoundRoute>;
 }
-
-export type Params = Record<string, string>;
 
 export type Match = { readonly found: 'target'; readonly target: Target; readonly params: Params } | { readonly found: 'nothing' } | { readonly found: 'malformed' };
 
@@ -50,10 +41,6 @@ export class Router {
   readonly #recent = new Map<string, Match>();
   readonly #bound: BoundRoute[] = [];
 
-  constructor(sets: readonly RouteSet[]) {
-    for (const { rows, deps } of sets) for (const row of rows) this.#add({ row, deps });
-  }
-
   get routes(): readonly BoundRoute[] {
     return this.#bound;
   }
@@ -76,12 +63,12 @@ export class Router {
     const leaf = find(this.#root, segments, 1, values);
     if (!leaf) return NOTHING;
     if (leaf.names.length === 0) return { found: 'target', target: leaf, params: NO_PARAMS };
-    const params: Params = {};
-    for (let i = 0; i < leaf.names.length; i += 1) params[leaf.names[i]] = values[i];
+    const params: Record<string, string> = {};
+    for (const [i, name] of leaf.names.entries()) params[name] = values[i] as string; // as many as names: the walk took one for each
     return { found: 'target', target: leaf, params: Object.freeze(params) }; // requests of one path share it
   }
 
-  #add(bound: BoundRoute): void {
+  add(bound: BoundRoute): void {
     const { row } = bound;
     const names: string[] = [];
     let node = this.#root;
@@ -95,7 +82,7 @@ export class Router {
         node = next;
         continue;
       }
-      names.push(parameter[1]);
+      names.push(parameter[1] as string);
       if (parameter[2]) leaf = node.rest ??= { names, methods: new Map() };
       else node = node.parameter ??= new Node();
     }
@@ -110,7 +97,7 @@ export class Router {
 
 function find(node: Node, segments: readonly string[], at: number, values: string[]): Leaf | undefined {
   if (at === segments.length) return node.leaf;
-  const segment = segments[at];
+  const segment = segments[at] as string; // at < length
   const literal = node.literals.get(segment);
   if (literal) {
     const leaf = find(literal, segments, at + 1, values);
@@ -130,10 +117,10 @@ function find(node: Node, segments: readonly string[], at: number, values: strin
 }
 
 function decodeInPlace(segments: string[]): boolean {
-  for (let i = 0; i < segments.length; i += 1) {
-    if (!segments[i].includes('%')) continue;
+  for (const [i, segment] of segments.entries()) {
+    if (!segment.includes('%')) continue;
     try {
-      segments[i] = decodeURIComponent(segments[i]);
+      segments[i] = decodeURIComponent(segment);
     } catch {
       return false;
     }

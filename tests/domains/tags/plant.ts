@@ -31,7 +31,8 @@ import type { Caller } from '../../../src/platform/http/caller.js';
 import { Nonces } from '../../../src/platform/http/nonces.js';
 import { Pipeline } from '../../../src/platform/http/pipeline.js';
 import { RateLimiter } from '../../../src/platform/http/rate-limit.js';
-import { RowTable } from '../../../src/platform/http/row-table.js';
+import { routeSet } from '../../../src/platform/http/route.js';
+import { RouteTable } from '../../../src/platform/http/route-table.js';
 import { startServer } from '../../../src/platform/http/server.js';
 import { TrustedProxies } from '../../../src/platform/http/source-ip.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';
@@ -333,10 +334,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
   const pipeline = new Pipeline(
     {
       clock,
-      rows: new RowTable([
-        { rows: tagRoutes, deps },
-        { rows: streamRoutes, deps: streamDeps },
-      ]),
+      rows: new RouteTable([routeSet(tagRoutes, deps), routeSet(streamRoutes, streamDeps)]),
       rateLimiter: new RateLimiter({ enabled: false, requestsPerSecond: 1, burst: 1 }, clock),
       streams: { census: hub, perSourceMax: options.perSourceMax ?? 10, tokenInQuery: true },
       allowedOrigins: [],

@@ -9,12 +9,12 @@ import type { Exchange } from '../exchange.js';
 import type { Nonces } from '../nonces.js';
 import type { RateLimiter } from '../rate-limit.js';
 import type { StreamCensus } from '../stream-port.js';
-import type { RowTable } from '../row-table.js';
+import type { RouteTable } from '../route-table.js';
 
 /** What the barriers look at besides the exchange. */
 export interface Guard {
   readonly clock: Clock;
-  readonly rows: RowTable;
+  readonly rows: RouteTable;
   readonly rateLimiter: RateLimiter;
   readonly streams: { readonly census: StreamCensus | undefined; readonly perSourceMax: number; readonly tokenInQuery: boolean };
   readonly allowedOrigins: readonly string[];

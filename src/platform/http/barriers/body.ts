@@ -31,12 +31,12 @@ export const body: Barrier = (exchange, guard) => {
   const chunked = headers.get('transfer-encoding') !== undefined;
   if (announced !== undefined && Number(announced) > limitBytes) throw tooLarge();
   if (!chunked && (announced === undefined || Number(announced) === 0)) {
-    row.query?.(exchange.query);
+    row.queryRule?.(exchange.query);
     accept(exchange, guard, new Uint8Array(0));
     return undefined;
   }
   checkMediaType(headers.get('content-type'), row.bodyMedia);
-  row.query?.(exchange.query);
+  row.queryRule?.(exchange.query);
   return exchange.incoming.collect(limitBytes, tooLarge, (bytes) => {
     judgeAgain(exchange, guard);
     accept(exchange, guard, bytes);

@@ -4,6 +4,6 @@ import type { Barrier } from './barrier.js';
 
 export const existence: Barrier = ({ row, params }, { siteExists }) => {
   if (params.site !== undefined && !siteExists(params.site)) throw missing('site', params.site);
-  row.bound.row.exists?.(params, row.bound.deps);
+  row.bound.exists?.(params);
   return undefined;
 };

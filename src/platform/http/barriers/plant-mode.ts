@@ -2,7 +2,7 @@
 import type { Barrier } from './barrier.js';
 
 export const plantMode: Barrier = (exchange) => {
-  const { row, deps } = exchange.row.bound;
-  if (row.barrier) row.barrier(exchange.params, deps, exchange.caller, exchange.query);
+  const { barrier } = exchange.row.bound;
+  if (barrier) barrier(exchange.params, exchange.caller, exchange.query);
   return undefined;
 };

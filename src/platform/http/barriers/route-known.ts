@@ -1,7 +1,6 @@
 /** Step 2: route and method known, before authentication and spending no nonce (decisions Q-ERR-03). */
 import { Refusal } from '../../base/refusal.js';
-import type { Method } from '../route.js';
-import type { BoundRoute } from '../router.js';
+import type { BoundRoute, Method } from '../route.js';
 import { WireRefusal } from '../status.js';
 import type { Barrier } from './barrier.js';
 

@@ -1,0 +1,87 @@
+import t from 'tap';
+import * as v from 'valibot';
+import { crudRoutes } from '../../../src/platform/http/crud.js';
+import { type Route, type RouteSet, routeSet, routesFor } from '../../../src/platform/http/route.js';
+import { RouteTable } from '../../../src/platform/http/route-table.js';
+import type { Kind } from '../../../src/platform/store/kind.js';
+import type { Store } from '../../../src/platform/store/store.js';
+
+interface Tanks {
+  readonly tanks: readonly string[];
+}
+
+interface Pumps {
+  readonly pumps: readonly string[];
+}
+
+const tanks = routesFor<Tanks>()({
+  method: 'GET',
+  path: '/tanks/{name}',
+  action: 'tank:read',
+  tier: 'read',
+  query: v.strictObject({ colour: v.optional(v.string()) }),
+  handle: ({ params, query }, deps) => {
+    // @ts-expect-error a parameter that the row does not declare is not read either
+    void query.get('size');
+    return `${deps.tanks.join()} ${params.name} ${query.get('colour') ?? ''}`;
+  },
+});
+const pumps = routesFor<Pumps>()({ method: 'GET', path: '/pumps', action: 'pump:list', tier: 'read', handle: (_, deps) => deps.pumps.join() });
+const page = routesFor<object>()({ method: 'GET', path: '/page', action: '-', tier: 'none', handle: () => 'a page' });
+
+const request = { query: { get: (name: string) => (name === 'colour' ? 'red' : undefined), all: () => [] } };
+
+function answers(set: RouteSet): unknown[] {
+  return set.routes.map(({ handle }) => handle({ ...request, params: { name: 't-1' } } as unknown as Parameters<typeof handle>[0]));
+}
+
+t.test('rows of several parts are served with what all of them work on', async (t) => {
+  t.same(answers(routeSet([tanks, pumps], { tanks: ['t-1', 't-2'], pumps: ['p-1'] })), ['t-1,t-2 t-1 red', 'p-1']);
+});
+
+t.test('deps that a row needs and that are not there do not compile', async (t) => {
+  // @ts-expect-error the pumps are missing
+  t.equal(routeSet([tanks, pumps], { tanks: [] }).routes.length, 2);
+  // @ts-expect-error of another type
+  t.equal(routeSet([tanks], { tanks: 7 }).routes.length, 1);
+  const forgotten: readonly Route[] = [tanks];
+  // @ts-expect-error rows whose type forgets what they work on are looked at, not served
+  t.equal(routeSet(forgotten, { tanks: [] }).routes.length, 1);
+});
+
+t.test('the rows of a kind work on what the callbacks of their options take', async (t) => {
+  interface Scales {
+    readonly store: Store;
+    readonly scale: number;
+  }
+  const spec = v.strictObject({ area: v.string() });
+  const Tank: Kind<v.InferOutput<typeof spec>, object> = {
+    kind: 'Tank',
+    group: 'physical',
+    scope: 'site',
+    action: 'tank',
+    path: 'tanks',
+    spec,
+    body: 'flat',
+    apply: { how: 'yes' },
+    initialStatus: () => ({}),
+  };
+  const rows = crudRoutes(Tank, { read: 'read', write: 'engineer', dto: ({ spec }, _, { scale }: Scales) => ({ ...spec, scale }) });
+  const store = {} as Store;
+  t.equal(routeSet(rows, { store, scale: 1 }).routes.length, 5);
+  // @ts-expect-error the scale is missing
+  t.equal(routeSet(rows, { store }).routes.length, 5);
+});
+
+t.test('who makes something of all rows has all', async (t) => {
+  const table = new RouteTable([routeSet([tanks], { tanks: [] })]);
+  table.add(routeSet([pumps], { pumps: [] }));
+  t.same(
+    table.rows.map(({ action }) => action),
+    ['tank:read', 'pump:list'],
+  );
+  t.throws(() => table.add(routeSet([{ ...pumps, path: '/more' }], { pumps: [] })), /GET \/more comes after/, 'an action more would be in no role');
+  table.add(routeSet([page], {}));
+  t.equal(table.rows.length, 3, 'pages have no action');
+  t.match(table.match('/tanks/t-1'), { found: 'target', params: { name: 't-1' } });
+});
