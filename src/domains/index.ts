@@ -38,10 +38,11 @@ import { SignatureRecord } from './signatures/kind.js';
 import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
 import { tagRoutes } from './tags/routes.js';
-import { streamRoutes } from './tags/stream-routes.js';
-import { RetainedValues } from './units/kind.js';
+import { streamRoutes } from './tags/live-transports.js';
+import { RetainedValues } from './units/retained-values.js';
 import { recordingRoutes } from './units/recording-routes.js';
-import { unitRoutes } from './units/routes.js';
+import { overviewRoutes } from './units/overview-routes.js';
+import { runtimeRoutes } from './units/runtime-routes.js';
 
 /** What can be applied, and what the gateway makes by itself. */
 export const KINDS = [...APPLIED_KINDS, ControlRecipe, RecipeRevision, BatchRecord] as unknown as readonly Kind[];
@@ -70,7 +71,7 @@ export function routeGroups(secrets: Secrets, production: boolean) {
     tags: tagRoutes,
     streams: streamRoutes,
     commands: commandRoutes,
-    units: unitRoutes,
+    units: [...overviewRoutes, ...runtimeRoutes],
     recordings: recordingRoutes,
     batches: batchRoutes,
     adhoc: adhocRoutes(production),

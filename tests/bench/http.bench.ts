@@ -12,7 +12,7 @@ import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import uWS from 'uWebSockets.js';
 import * as v from 'valibot';
-import { TagCatalogue } from '../../src/domains/tags/catalogue.js';
+import { TagCatalogue } from '../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../src/domains/tags/routes.js';
 import { systemClock } from '../../src/platform/base/clock.js';
 import { routesFor } from '../../src/platform/http/route.js';

@@ -14,7 +14,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import type { ScanThreadOutbound, UnitPlan } from '../../runtime/port.js';
 import { STAT, TagTable } from '../../runtime/vocabulary/tag-table.js';
 import { LocalRuntimes } from '../../src/domains/placement/local-runtimes.js';
-import { TagCatalogue } from '../../src/domains/tags/catalogue.js';
+import { TagCatalogue } from '../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../src/domains/tags/routes.js';
 import { systemClock } from '../../src/platform/base/clock.js';
 import { createLog } from '../../src/platform/base/log.js';

@@ -4,8 +4,8 @@ import { WebSocket } from 'ws';
 import t from 'tap';
 import { canonicalDigest } from '../../src/platform/ledger/canonical-json.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
-import { isSignatureValid, type SignatureRecord } from '../../src/domains/recipes/signature.js';
-import { batchName } from '../../src/domains/batches/creation.js';
+import { isSignatureValid, type SignatureRecord } from '../../src/domains/signatures/signature.js';
+import { batchName } from '../../src/domains/batches/creation/creation.js';
 import { SITE, SMALL, startPlant } from '../support/plant.js';
 
 const plant = await startPlant();

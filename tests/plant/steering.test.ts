@@ -1,7 +1,7 @@
 /** Active steps changed by hand on the running plant, and what a command would do (ADR 0007; decisions 3.7, 3.9). */
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { isSignatureValid, type SignatureRecord } from '../../src/domains/recipes/signature.js';
+import { isSignatureValid, type SignatureRecord } from '../../src/domains/signatures/signature.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { SITE, startPlant } from '../support/plant.js';
 

@@ -12,7 +12,7 @@ import { logicRoutes } from '../../src/domains/logic/routes.js';
 import { plantRoutes } from '../../src/domains/plant/routes.js';
 import { procedureRoutes } from '../../src/domains/procedures/routes.js';
 import { recipeRoutes } from '../../src/domains/recipes/routes.js';
-import type { SigningKeys } from '../../src/domains/recipes/signature.js';
+import type { SigningKeys } from '../../src/domains/signatures/signature.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import type { RouteSet } from '../../src/platform/http/router.js';
 import type { Store } from '../../src/platform/store/store.js';

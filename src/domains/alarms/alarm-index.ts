@@ -5,7 +5,7 @@
 import type { Resource } from '../../platform/store/resource.js';
 import { onePerStore } from '../../platform/store/one-per-store.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmResource } from './alarm-book.js';
+import type { AlarmResource } from './alarm-register.js';
 import { Alarm, type AlarmSpec, type AlarmStatus } from './kind.js';
 
 export class AlarmIndex {

@@ -5,7 +5,7 @@
  * of the alarm waits for the place, for as long as the alarm is active.
  */
 import type { Put, Store } from '../../platform/store/store.js';
-import type { AlarmResource } from './alarm-book.js';
+import type { AlarmResource } from './alarm-register.js';
 import { isActive } from './counts.js';
 import { Alarm, type AlarmStatus, type CommandTarget, type EXCEPTION_ACTIONS } from './kind.js';
 

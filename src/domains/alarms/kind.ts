@@ -1,4 +1,4 @@
-/** Alarm definitions and alarms (contract 2, Alarms; decisions ALARM). Tags are evaluated in the scan, states in definition-watch.ts. */
+/** Alarm definitions and alarms (contract 2, Alarms; decisions ALARM). Tags are evaluated in the scan, states in definition-reconciler.ts. */
 import * as v from 'valibot';
 import { STATES } from '../../../runtime/vocabulary/states.js';
 import { NumberText, Required, Text } from '../../platform/store/fields.js';

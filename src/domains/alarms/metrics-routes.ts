@@ -6,7 +6,7 @@ import { type Query, type Route, routesFor } from '../../platform/http/route.js'
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { Store } from '../../platform/store/store.js';
 import { type AlarmEvent, alarmStream } from './alarm-event.js';
-import type { AlarmResource } from './alarm-book.js';
+import type { AlarmResource } from './alarm-register.js';
 import { AlarmMetrics, type MetricsWindow, STALE_MS } from './metrics.js';
 import { StandingThen } from './standing-then.js';
 import { unstoredAlarms } from './unstored-alarms.js';

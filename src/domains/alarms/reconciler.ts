@@ -7,7 +7,7 @@ import { Deadline } from '../../platform/base/elapsed.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmBook, AlarmResource } from './alarm-book.js';
+import type { AlarmBook, AlarmResource } from './alarm-register.js';
 import { shelfLeftMs, unshelved } from './counts.js';
 import type { ExceptionCommands } from './exception-commands.js';
 import { Alarm, type PendingAcknowledgement } from './kind.js';

@@ -14,7 +14,7 @@ import { done, ok, type Query, rendered, type Route, routesFor } from '../../pla
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditTarget } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmBook, AlarmResource } from './alarm-book.js';
+import type { AlarmBook, AlarmResource } from './alarm-register.js';
 import { alarmStream } from './alarm-event.js';
 import { isShelved, unshelved } from './counts.js';
 import { alarmDto, readAlarmFilter } from './dto.js';

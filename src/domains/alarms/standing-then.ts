@@ -4,7 +4,7 @@
  * any window nor one that is forgotten by now is left out.
  */
 import type { AlarmEvent } from './alarm-event.js';
-import type { AlarmResource } from './alarm-book.js';
+import type { AlarmResource } from './alarm-register.js';
 import { isActive } from './counts.js';
 import type { AlarmState } from './kind.js';
 import { ALARM_TRANSITIONS } from './transitions.js';

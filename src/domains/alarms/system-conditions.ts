@@ -7,18 +7,18 @@
 import { timestamp } from '../../platform/base/clock.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { CommandRejection } from '../batches/command-rejection.js';
+import type { CommandRejection } from '../batches/tree/command-rejection.js';
 import { type Allocation, Batch, isFinalBatch } from '../batches/kind.js';
-import { UNREADABLE_ORDER } from '../batches/pending-command.js';
+import { UNREADABLE_ORDER } from '../batches/tree/pending-command.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { resolvedModuleOf, unitOf } from '../control-modules/rules.js';
 import { IOModule, type IOModuleState } from '../io-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
-import { RESTART_ASKED } from '../units/runtimes.js';
+import { RESTART_ASKED } from '../placement/runtimes.js';
 import { Phase } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
-import type { SystemCondition } from './alarm-book.js';
+import type { SystemCondition } from './alarm-register.js';
 import { unitsConcerned } from './sources.js';
 
 /** What the appliance says of its own storage and threads, in its own words. */
@@ -219,7 +219,7 @@ export const TOPICS: Readonly<Record<SystemTopic, TopicRow>> = {
   storage: {
     sourceKind: 'System',
     ...AT_ONCE,
-    // the refusal of LEDGER is no condition that is read: while it is so, nothing can be written (system-watch.ts)
+    // the refusal of LEDGER is no condition that is read: while it is so, nothing can be written (system-alarm-reconciler.ts)
     condition: (_site, _name, _read, facts) =>
       facts.storageLow() ? { ...OF_APPLIANCE, severity: 'High', message: 'the free space of the data directory is below storage.reserveBytes; batches do not start' } : undefined,
   },

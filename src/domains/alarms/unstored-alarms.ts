@@ -4,7 +4,7 @@
  */
 import { onePerStore } from '../../platform/store/one-per-store.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmResource } from './alarm-book.js';
+import type { AlarmResource } from './alarm-register.js';
 import { Alarm } from './kind.js';
 import { guarded } from '../../platform/base/guarded.js';
 

@@ -8,7 +8,7 @@ import type { ThreadLedger } from '../../platform/ledger/ledger.js';
 import { type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
 import type { Trouble } from '../alarms/system-conditions.js';
-import { type Signatory, sign, type SigningKeys } from '../recipes/signature.js';
+import { type Signatory, sign, type SigningKeys } from '../signatures/signature.js';
 
 export const GAP_KIND = 'AuditGap';
 

@@ -8,10 +8,10 @@ import { created, type RequestContext, routesFor } from '../../platform/http/rou
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Put } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
-import { sign, type SigningKeys } from '../recipes/signature.js';
+import { sign, type SigningKeys } from '../signatures/signature.js';
 import { SignatureRecord } from '../signatures/kind.js';
-import { type Launch, launch, type Launched, type LaunchWorld } from './adhoc.js';
-import { executionEvent } from './execution-log.js';
+import { type Launch, launch, type Launched, type LaunchWorld } from './start/adhoc.js';
+import { executionEvent } from './facts/execution-log.js';
 
 export interface AdhocDeps extends LaunchWorld {
   readonly clock: Clock;

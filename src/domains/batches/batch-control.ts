@@ -6,10 +6,10 @@ import type { Clock } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import type { Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
-import type { UnitRuntimes } from '../units/runtimes.js';
-import { BatchController, type ControllerSettings } from './controller.js';
-import { PhaseCommands } from './phase-commands.js';
-import { PhaseDesk, type PhaseRequests } from './phase-desk.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
+import { BatchController, type ControllerSettings } from './reconciler.js';
+import { PhaseCommands } from './phases/phase-commands.js';
+import { PhaseDesk, type PhaseRequests } from './phases/phase-reports.js';
 
 export interface BatchControl {
   readonly controller: BatchController;

@@ -17,17 +17,17 @@ import { checkTexts } from '../../platform/store/texts.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { requireSite } from '../plant/kind.js';
 import { elementsOf, refuseAtWork, removalOf, unitOf } from '../procedures/removal.js';
-import type { UnitRuntimes } from '../units/runtimes.js';
-import { begunAnew } from './coordination.js';
-import { batchName, checkBatch, checkWorkOrderID, refuseUnchosen, withNormalTime, withRecipeDefaults } from './creation.js';
-import { batchDto, batchItem } from './dto.js';
-import { type ExecutionEvent, PROMPT_CANCELLED, type StateEntry, streamOf } from './execution-log.js';
-import { boundOf, type FactReader, factsOf } from './facts.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
+import { begunAnew } from './tree/coordination.js';
+import { batchName, checkBatch, checkWorkOrderID, refuseUnchosen, withNormalTime, withRecipeDefaults } from './creation/creation.js';
+import { batchDto, batchItem } from './reading/dto.js';
+import { type ExecutionEvent, PROMPT_CANCELLED, type StateEntry, streamOf } from './facts/execution-log.js';
+import { boundOf, type FactReader, factsOf } from './facts/facts.js';
 import { Batch, BatchSpec, type BatchStatus, isFinalBatch } from './kind.js';
-import { batchListing, LIST_QUERY } from './list.js';
-import { preflight } from './preflight.js';
-import { restartCheck } from './restart-check.js';
-import { asShown } from './unrecovered.js';
+import { batchListing, LIST_QUERY } from './reading/list.js';
+import { preflight } from './start/preflight.js';
+import { restartCheck } from './start/restart-check.js';
+import { asShown } from './recovery/unrecovered.js';
 
 export interface BatchRouteDeps {
   readonly store: Store;

@@ -2,7 +2,7 @@
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { UnitSpec, UnitStatus } from '../plant/kind.js';
-import { openBatches } from './open-batches.js';
+import { openBatches } from './reading/open-batches.js';
 
 type UnitResource = Resource<UnitSpec, UnitStatus>;
 

@@ -13,13 +13,13 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { elementIndex } from '../batches/element-index.js';
-import { executionEvent, operatorAction } from '../batches/execution-log.js';
-import { runClocks } from '../batches/run-clocks.js';
-import { NO_PROGRESS, steered, type StepElement } from '../batches/rules.js';
+import { elementIndex } from '../batches/tree/element-index.js';
+import { executionEvent, operatorAction } from '../batches/facts/execution-log.js';
+import { runClocks } from '../batches/tree/run-clocks.js';
+import { NO_PROGRESS, steered, type StepElement } from '../batches/tree/chart-moves.js';
 import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpec, Procedure, type ProcedureSpec, UnitProcedure } from '../procedures/kind.js';
 import { scopeOf } from '../procedures/roots.js';
-import { sign, type SigningKeys } from '../recipes/signature.js';
+import { sign, type SigningKeys } from '../signatures/signature.js';
 import type { CommandDeps } from './command.js';
 
 export const ACTIVE_STEP_MEANING = 'active-step-change';

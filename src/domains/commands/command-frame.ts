@@ -5,7 +5,7 @@ import { actorOf, type Caller, mayVisit } from '../../platform/http/caller.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { CommandFrame, FrameResult } from '../../platform/stream/websocket.js';
 import { Site } from '../plant/kind.js';
-import type { DryRunFacts } from '../batches/dry-run.js';
+import type { DryRunFacts } from '../batches/reading/dry-run.js';
 import { type CommandDeps, dryRunCommand, sendCommand } from './command.js';
 
 export async function commandFrame(deps: CommandDeps & DryRunFacts, frame: CommandFrame, caller: Caller, sourceIP: string): Promise<FrameResult> {

@@ -14,11 +14,11 @@ import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
-import { CONTROLLER } from '../batches/element-pass.js';
-import { ordered, orderOn, type PendingCommand } from '../batches/pending-command.js';
-import { hasActiveFailure } from '../batches/holds.js';
-import type { Protected } from '../batches/phase-commands.js';
-import { dryRun, type DryRunFacts, type DryRunVerdict } from '../batches/dry-run.js';
+import { CONTROLLER } from '../batches/tree/element-reconciliation.js';
+import { ordered, orderOn, type PendingCommand } from '../batches/tree/pending-command.js';
+import { hasActiveFailure } from '../batches/tree/holds.js';
+import type { Protected } from '../batches/phases/phase-commands.js';
+import { dryRun, type DryRunFacts, type DryRunVerdict } from '../batches/reading/dry-run.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { isAdhoc, rootOf } from '../procedures/roots.js';
@@ -27,7 +27,7 @@ import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import { MasterRecipe } from '../recipes/kind.js';
 import { releasedView } from '../recipes/released.js';
 import { siteUnits } from '../recipes/site-units.js';
-import type { UnitRuntimes } from '../units/runtimes.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
 
 /** What brings the plant to rest is carried out while nothing can be written, and recorded afterwards (D-C-09). */
 const PROTECTIVE: readonly Command[] = ['Hold', 'Stop', 'Abort'];

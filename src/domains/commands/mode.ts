@@ -7,14 +7,14 @@ import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import type { PendingFact } from '../batches/execution-log.js';
-import { equipmentFacts, type Intervention, modeFacts } from '../batches/interventions.js';
+import type { PendingFact } from '../batches/facts/execution-log.js';
+import { equipmentFacts, type Intervention, modeFacts } from '../batches/facts/interventions.js';
 import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
 import { modeOf, unitOf } from '../control-modules/rules.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { isAbove, scopeOf } from '../procedures/roots.js';
-import type { UnitRuntimes } from '../units/runtimes.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
 
 export const ModeBody = v.strictObject({ kind: v.string(), name: v.string(), mode: v.string() });
 export type ModeBody = v.InferOutput<typeof ModeBody>;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { Refusal } from '../../platform/base/refusal.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
-import type { PhaseRequests, RequestAnswer } from '../batches/phase-desk.js';
+import type { PhaseRequests, RequestAnswer } from '../batches/phases/phase-reports.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { ioModuleOf } from '../control-modules/merge.js';

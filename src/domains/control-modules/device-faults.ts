@@ -8,7 +8,7 @@ import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { compositesOf } from '../logic/composites.js';
-import type { UnitLink } from '../units/runtimes.js';
+import type { UnitLink } from '../placement/runtimes.js';
 import type { ControlModuleSpec } from './kind.js';
 import { resolvedModuleOf } from './rules.js';
 

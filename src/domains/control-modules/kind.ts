@@ -1,6 +1,6 @@
 /**
  * Control modules and their templates (contract 3, Control module and Control-module template; decisions 1.5, 1.6). An
- * instance stores only what differs from its template; the merged view is computed in rules.ts.
+ * instance stores only what differs from its template; the merged view is computed in merge.ts.
  */
 import * as v from 'valibot';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';

@@ -1,6 +1,6 @@
 /** Where and when a batch ran: what `historian/batch/{batchID}/...` is restricted to (decisions 8.9). */
 import type { StoreReader } from '../../platform/store/kind.js';
-import { wallSpan } from '../batches/clock-span.js';
+import { wallSpan } from '../batches/reading/clock-span.js';
 import { Batch, type ClockSpan } from '../batches/kind.js';
 import { BatchRecord } from '../records/kind.js';
 

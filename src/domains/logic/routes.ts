@@ -12,7 +12,7 @@ import { type Route, routesFor, withRevision } from '../../platform/http/route.j
 import { checkDocument, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import { armingFacts, editFacts } from '../batches/logic-edits.js';
+import { armingFacts, editFacts } from '../batches/facts/logic-edits.js';
 import { Block, BlockConnection, BlockVariableBinding } from '../control-modules/kind.js';
 import { compositesOf } from './composites.js';
 import { blockTypeBody, programBody, type ScanCounts } from './dto.js';

@@ -5,10 +5,10 @@ import type { Store } from '../../platform/store/store.js';
 import { ProcessCell, Unit, type UnitSpec, type UnitStatus } from '../plant/kind.js';
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import type { MasterRecipeSpec, MasterRecipeStatus } from '../recipes/kind.js';
-import { chosenFormula } from '../batches/parameters.js';
+import { chosenFormula } from '../batches/creation/parameters.js';
 import type { RecordResource } from '../records/consolidated.js';
-import type { UnitRuntimes } from '../units/runtimes.js';
-import { asShown } from '../batches/unrecovered.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
+import { asShown } from '../batches/recovery/unrecovered.js';
 import { type Availability, availabilityOf } from './rules.js';
 import { type BatchResource, isLocal, orderIdOf } from './work-orders.js';
 

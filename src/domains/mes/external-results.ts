@@ -9,12 +9,12 @@ import type { Caller } from '../../platform/http/caller.js';
 import type { AuditEntry } from '../../platform/http/route.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { executionEvent, externalResult } from '../batches/execution-log.js';
+import { executionEvent, externalResult } from '../batches/facts/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { canonicalNumber, pendingWait, requirePhase } from '../commands/prompt-response.js';
 import { phasesAtWork } from '../procedures/at-work.js';
 import { Phase } from '../procedures/kind.js';
-import type { UnitRuntimes } from '../units/runtimes.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
 
 export interface PendingResult {
   readonly phaseName: string;

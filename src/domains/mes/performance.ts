@@ -3,7 +3,7 @@ import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch } from '../batches/kind.js';
-import type { MaterialUse } from '../batches/materials.js';
+import type { MaterialUse } from '../batches/phases/materials.js';
 import { auditTrail, integrityOf, recordedHistory, type RecordResource, type RecordSources } from '../records/consolidated.js';
 import type { BatchHistory } from '../records/batch-history.js';
 import { BatchRecord, type BatchRecordSpec } from '../records/kind.js';

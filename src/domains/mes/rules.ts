@@ -1,6 +1,6 @@
 /** Decisions of the MES interface that need nothing but values (contract 1, MES; decisions Q-MES-03 to Q-MES-05, Q-MES-19, Q-MES-20). */
 import type { BatchSpec } from '../batches/kind.js';
-import { identifierKey } from '../batches/parameters.js';
+import { identifierKey } from '../batches/creation/parameters.js';
 import { isNumberText } from '../../platform/store/fields.js';
 
 export type Availability = 'available' | 'inUse' | 'unavailable';

@@ -10,17 +10,8 @@ import type { Log } from '../../platform/base/log.js';
 import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
 import type { Guest, GuestEnd, ScanThread } from './scan-thread.js';
 import { ScanThreads } from './scan-threads.js';
-import {
-  type DeviceResetResult,
-  type Realtime,
-  RESTART_ASKED,
-  type ScanStatistics,
-  type TagReading,
-  type UnitLink,
-  type UnitRuntimes,
-  type WriteResult,
-} from '../units/runtimes.js';
-import { TagView } from '../units/tag-view.js';
+import { type DeviceResetResult, type Realtime, RESTART_ASKED, type ScanStatistics, type TagReading, type UnitLink, type UnitRuntimes, type WriteResult } from './runtimes.js';
+import { TagView } from './tag-view.js';
 
 const RESTARTS_MAX = 3;
 const RESTART_WINDOW_MS = 60_000;

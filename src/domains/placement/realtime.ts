@@ -7,7 +7,7 @@
  */
 import { execFile } from 'node:child_process';
 import type { Log } from '../../platform/base/log.js';
-import type { Realtime } from '../units/runtimes.js';
+import type { Realtime } from './runtimes.js';
 
 /** POSIX priority: above everything ordinary, below the kernel's own threads. */
 const SCAN_PRIORITY = '10';

@@ -8,7 +8,7 @@ import { Waker } from '../../../runtime/vocabulary/scan-thread.js';
 import type { Clock } from '../../platform/base/clock.js';
 import { guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
-import type { Realtime } from '../units/runtimes.js';
+import type { Realtime } from './runtimes.js';
 import { REALTIME_UNASKED } from './realtime.js';
 
 const WORKER = new URL('../../../runtime/worker.js', import.meta.url);

@@ -6,7 +6,7 @@
 import type { Clock } from '../../platform/base/clock.js';
 import { guarded } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
-import type { Realtime } from '../units/runtimes.js';
+import type { Realtime } from './runtimes.js';
 import { ScanThread } from './scan-thread.js';
 
 /** Heap that each unit of a thread can count on: a typical one takes 2 to 5 MB. */

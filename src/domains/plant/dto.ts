@@ -4,9 +4,9 @@ import { progression, validCommands } from '../../../runtime/vocabulary/transiti
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
-import { allocationQueue } from '../batches/allocation-queue.js';
-import { blockedBecause, type BlockedWorld, unitBlockedBy } from '../batches/blocked-by.js';
-import { lookAtShown } from '../batches/unrecovered.js';
+import { allocationQueue } from '../batches/start/allocation-queue.js';
+import { blockedBecause, type BlockedWorld, unitBlockedBy } from '../batches/reading/blocked-by.js';
+import { lookAtShown } from '../batches/recovery/unrecovered.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
 import { IO_MODULE } from '../io-modules/rules.js';
 import {

@@ -1,7 +1,7 @@
 /** Routes of the physical hierarchy (contract 3, Physical hierarchy request shapes): read for everybody, write for engineers. */
 import { crudRoutes } from '../../platform/http/crud.js';
 import type { Route } from '../../platform/http/route.js';
-import type { BlockedWorld } from '../batches/blocked-by.js';
+import type { BlockedWorld } from '../batches/reading/blocked-by.js';
 import { areaBody, enterpriseBody, processCellBody, siteBody, unitBody } from './dto.js';
 import { Area, Enterprise, ProcessCell, Site, Unit } from './kind.js';
 import { refuseUnitEdit } from './rules.js';

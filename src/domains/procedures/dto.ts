@@ -2,10 +2,10 @@
 import { progression, validCommands } from '../../../runtime/vocabulary/transitions.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../platform/store/resource.js';
-import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/blocked-by.js';
-import { heldBy } from '../batches/holds.js';
-import { elementIndex } from '../batches/element-index.js';
-import { asShown, lookAtShown } from '../batches/unrecovered.js';
+import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/reading/blocked-by.js';
+import { heldBy } from '../batches/tree/holds.js';
+import { elementIndex } from '../batches/tree/element-index.js';
+import { asShown, lookAtShown } from '../batches/recovery/unrecovered.js';
 import { type ElementStatus, Phase, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, templateNotes } from './kind.js';
 
 export function templateBody({ metadata, spec, ...resource }: Resource): unknown {

@@ -23,9 +23,9 @@ import {
 } from './rules.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
 import type { Condition } from '../../platform/store/resource.js';
-import type { Hold } from '../batches/holds.js';
-import type { CommandRejection } from '../batches/command-rejection.js';
-import type { PendingCommand } from '../batches/pending-command.js';
+import type { Hold } from '../batches/tree/holds.js';
+import type { CommandRejection } from '../batches/tree/command-rejection.js';
+import type { PendingCommand } from '../batches/tree/pending-command.js';
 import { templateEdited } from './template-edits.js';
 import { freeMap } from '../../platform/store/free-map.js';
 

@@ -11,7 +11,7 @@ import type { LifecycleEntry, MasterRecipeSpec, MasterRecipeStatus, RecipePhase 
 import { MASTER_RECIPE, heldBy, type LifecycleAction, nextPhase, refuseDuplicate, REVERTIBLE } from './rules.js';
 import { recipeDigest, RECIPE_REVISION, revise, revisionName, signRevision } from './revisions.js';
 import { presentTemplates, type ReleasedTemplate, releasedTemplates, releasedView, templateChanges } from './released.js';
-import { type Signatory, type SigningKeys, sign } from './signature.js';
+import { type Signatory, type SigningKeys, sign } from '../signatures/signature.js';
 import { recipeProblems } from './validity.js';
 
 export interface LifecycleDeps {

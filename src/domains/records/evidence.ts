@@ -10,7 +10,7 @@ import type { EvidenceCheck, IntegrityProblem } from '../audit/integrity.js';
 import { Batch } from '../batches/kind.js';
 import { controlRecipeMismatch, recipeMismatch } from '../recipes/evidence.js';
 import { ControlRecipe, MasterRecipe } from '../recipes/kind.js';
-import type { SigningKeys } from '../recipes/signature.js';
+import type { SigningKeys } from '../signatures/signature.js';
 import { SignatureRecord } from '../signatures/kind.js';
 import { signatureProblems } from '../signatures/verify.js';
 import { BatchRecord } from './kind.js';

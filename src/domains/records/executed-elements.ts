@@ -2,7 +2,7 @@
 import type { Chart, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import type { XmlElement } from '../../platform/http/xml.js';
 import type { Store } from '../../platform/store/store.js';
-import { elementIndex } from '../batches/element-index.js';
+import { elementIndex } from '../batches/tree/element-index.js';
 import type { PhaseHistoryEntry } from './kind.js';
 
 export interface ExecutedElement {

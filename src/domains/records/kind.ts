@@ -2,9 +2,9 @@
 import * as v from 'valibot';
 import type { Kind } from '../../platform/store/kind.js';
 import type { BatchAlarm } from '../alarms/batch-alarms.js';
-import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../batches/execution-log.js';
+import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../batches/facts/execution-log.js';
 import type { ClockSpan } from '../batches/kind.js';
-import type { MaterialUse } from '../batches/materials.js';
+import type { MaterialUse } from '../batches/phases/materials.js';
 import type { Condition } from '../../platform/store/resource.js';
 import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
 

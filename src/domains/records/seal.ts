@@ -5,7 +5,7 @@
 import { conflict } from '../../platform/base/refusal.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
-import { isSignatureValid, sign, type Signatory, type SignatureRecord, type SigningKeys } from '../recipes/signature.js';
+import { isSignatureValid, sign, type Signatory, type SignatureRecord, type SigningKeys } from '../signatures/signature.js';
 import { SETTLED } from './conditions.js';
 import type { RecordResource } from './consolidated.js';
 import type { BatchRecordStatus } from './kind.js';

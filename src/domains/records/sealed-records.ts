@@ -6,7 +6,7 @@
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import type { SigningKeys } from '../recipes/signature.js';
+import type { SigningKeys } from '../signatures/signature.js';
 import { BatchRecord } from './kind.js';
 import { checkSeal } from './seal.js';
 

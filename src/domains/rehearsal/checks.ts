@@ -2,8 +2,8 @@
 import { Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { BatchSpec } from '../batches/kind.js';
-import { elementMisfits } from '../batches/misfits.js';
-import { batchParameters } from '../batches/parameters.js';
+import { elementMisfits } from '../batches/creation/unfit-values.js';
+import { batchParameters } from '../batches/creation/parameters.js';
 import { bindRecipe } from '../recipes/bindings.js';
 import { templatesOf } from '../recipes/expand.js';
 import type { MasterRecipeSpec } from '../recipes/kind.js';

@@ -1,7 +1,7 @@
 /** The unit runtimes as the controller of a rehearsal sees them: links whose messages wait until the plant goes on. */
 import type { AlarmPlan, PhasePlan, RehearsalMessage, RehearsalPlan, TagPlan, UnitInbound, UnitOutbound, UnitPlan } from '../../../runtime/port.js';
-import type { DeviceResetResult, ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../units/runtimes.js';
-import { TagView } from '../units/tag-view.js';
+import type { DeviceResetResult, ScanStatistics, TagReading, UnitLink, UnitRuntimes, WriteResult } from '../placement/runtimes.js';
+import { TagView } from '../placement/tag-view.js';
 
 export class CopiedUnits implements UnitRuntimes {
   readonly #links: ReadonlyMap<string, CopiedUnit>;

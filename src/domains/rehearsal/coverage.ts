@@ -1,7 +1,7 @@
 /** What of the charts of a rehearsed batch was ever reached: steps and transitions of all elements, over all their runs. */
 import { type ChartTransition, transitionKey } from '../../../runtime/vocabulary/chart.js';
 import type { TransitionReport } from '../../../runtime/port.js';
-import type { Blocker } from '../batches/blocked-by.js';
+import type { Blocker } from '../batches/reading/blocked-by.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { ElementStatus, PhaseSpec, ProcedureSpec } from '../procedures/kind.js';
 

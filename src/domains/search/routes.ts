@@ -7,7 +7,7 @@ import { type Query, type Route, type RouteColumns, routesFor } from '../../plat
 import type { Kind } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { Site } from '../plant/kind.js';
-import type { TagCatalogue, TagEntry } from '../tags/catalogue.js';
+import type { TagCatalogue, TagEntry } from '../tags/catalog.js';
 import { type Ranked, rankOfName, type SearchIndex } from './search-index.js';
 
 export interface SearchDeps {

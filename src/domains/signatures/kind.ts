@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import type { Kind } from '../../platform/store/kind.js';
-import type { SignatureRecord as SignedRecord } from '../recipes/signature.js';
+import type { SignatureRecord as SignedRecord } from './signature.js';
 
 export interface SignatureRecordSpec {
   /** The signed record as decisions 8.6 describe it. */

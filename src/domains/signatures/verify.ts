@@ -1,6 +1,6 @@
 /** Whether a stored signature still is what was signed (D-C-10): judged each time it is read, and by each verification. */
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
-import { isSignatureValid, type SignatureRecord, type SigningKeys } from '../recipes/signature.js';
+import { isSignatureValid, type SignatureRecord, type SigningKeys } from './signature.js';
 import type { SignatureRecordSpec } from './kind.js';
 
 /** One sentence each; none when it is genuine. */

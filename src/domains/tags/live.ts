@@ -9,8 +9,8 @@ import type { Value } from '../../../runtime/vocabulary/data-types.js';
 import { QUALITY_WORDS } from '../../../runtime/vocabulary/quality.js';
 import { timestamp } from '../../platform/base/clock.js';
 import { Refusal } from '../../platform/base/refusal.js';
-import type { UnitLink, UnitRuntimes } from '../units/runtimes.js';
-import type { TagEntry } from './catalogue.js';
+import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
+import type { TagEntry } from './catalog.js';
 import { servedValue } from './values.js';
 
 /** Array of tags of any units; what is not running has no values. Never fails. */

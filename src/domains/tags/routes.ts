@@ -4,7 +4,7 @@ import { missing, Refusal } from '../../platform/base/refusal.js';
 import { rendered, type Reply, type RequestContext, routesFor } from '../../platform/http/route.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { Unit } from '../plant/kind.js';
-import type { TagEntry } from './catalogue.js';
+import type { TagEntry } from './catalog.js';
 import { reachable, tagValue, withValues } from './live.js';
 import { checkTagBarriers, findTag, TAG_WRITE_CATEGORY, type TagDeps, writeTag } from './write.js';
 

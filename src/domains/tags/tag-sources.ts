@@ -11,8 +11,8 @@ import type { Store } from '../../platform/store/store.js';
 import type { TagSource } from '../../platform/stream/channel.js';
 import type { Hub } from '../../platform/stream/hub.js';
 import { Unit } from '../plant/kind.js';
-import type { TagReading, UnitLink, UnitRuntimes } from '../units/runtimes.js';
-import type { TagCatalogue } from './catalogue.js';
+import type { TagReading, UnitLink, UnitRuntimes } from '../placement/runtimes.js';
+import type { TagCatalogue } from './catalog.js';
 import { servedValue } from './values.js';
 
 const NOT_RENDERED = Symbol('not rendered');

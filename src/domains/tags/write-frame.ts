@@ -9,7 +9,7 @@ import type { AuditEntry } from '../../platform/http/route.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { FrameResult, WriteFrame } from '../../platform/stream/websocket.js';
 import { Site } from '../plant/kind.js';
-import type { TagEntry } from './catalogue.js';
+import type { TagEntry } from './catalog.js';
 import { auditable, findTag, TAG_WRITE_CATEGORY, type TagDeps, writeTag } from './write.js';
 
 export async function writeFrame(deps: TagDeps, frame: WriteFrame, caller: Caller, sourceIP: string): Promise<FrameResult> {

@@ -1,7 +1,7 @@
 /** Tells every unit runtime several times within `runtime.orphanTimeout` that the batch controller is there (decisions Q-ST-02). */
 import type { Clock } from '../../platform/base/clock.js';
 import { guarded } from '../../platform/base/guarded.js';
-import type { UnitLink } from './runtimes.js';
+import type { UnitLink } from '../placement/runtimes.js';
 
 const PULSES_PER_TIMEOUT = 5;
 

@@ -13,7 +13,7 @@ import type { Store, StoreEvent } from '../../platform/store/store.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus } from '../control-modules/kind.js';
 import { unitOf } from '../control-modules/rules.js';
 import { Unit } from '../plant/kind.js';
-import type { UnitLink, UnitRuntimes } from './runtimes.js';
+import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
 
 const EVENTS_MAX = 1000;
 /** Late scans are told together: a busy machine would fill the journal with them. */

@@ -8,7 +8,7 @@ import type { Store } from '../../platform/store/store.js';
 import { ControlModule, type ControlModuleStatus } from '../control-modules/kind.js';
 import { modulesOf } from '../control-modules/rules.js';
 import { TAG_WRITE_CATEGORY } from '../tags/write.js';
-import type { UnitLink, UnitRuntimes } from './runtimes.js';
+import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
 
 type Override = ControlModuleStatus['overrides'][number];
 type InForce = Extract<UnitOutbound, { type: 'overrides' }>['overrides'];

@@ -2,12 +2,12 @@
 import { timestamp } from '../../platform/base/clock.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
-import { unendedBatches } from '../batches/open-batches.js';
-import { asShown } from '../batches/unrecovered.js';
+import { unendedBatches } from '../batches/reading/open-batches.js';
+import { asShown } from '../batches/recovery/unrecovered.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { moduleHealth } from '../control-modules/dto.js';
 import { Unit } from '../plant/kind.js';
-import type { UnitRuntimes } from './runtimes.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
 
 /** Alarm counts of a unit or site, given by the alarm domain. */
 export interface AlarmCounts {

@@ -14,10 +14,10 @@ import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus } fr
 import { Unit } from '../plant/kind.js';
 import { NO_CELL } from '../plant/rules.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
-import { type RetainedSpec, RetainedValues } from './kind.js';
+import { type RetainedSpec, RetainedValues } from './retained-values.js';
 import { type ImageSource, type PlanContent, planContent, withTable } from './plan.js';
 import { unitConditions } from './unit-conditions.js';
-import type { UnitLink } from './runtimes.js';
+import type { UnitLink } from '../placement/runtimes.js';
 
 export interface UnitReconcilerParts {
   readonly store: Store;

@@ -6,7 +6,7 @@ import type { Store } from '../../platform/store/store.js';
 import { Unit } from '../plant/kind.js';
 import { reachable } from '../tags/live.js';
 import type { Recordings } from './recordings.js';
-import type { UnitRuntimes } from './runtimes.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
 
 export interface RecordingRouteDeps {
   readonly store: Store;

@@ -12,7 +12,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Log } from '../../platform/base/log.js';
 import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
 import { RecordingFile } from './recording-file.js';
-import type { UnitLink } from './runtimes.js';
+import type { UnitLink } from '../placement/runtimes.js';
 
 export interface RecordingEntry {
   readonly id: string;

@@ -13,9 +13,9 @@ import { type Query, rendered, type RequestContext, type Route, routesFor } from
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, ownerOfProgram } from '../logic/kind.js';
-import { elementIndex, type ElementResource } from '../batches/element-index.js';
+import { elementIndex, type ElementResource } from '../batches/tree/element-index.js';
 import { Batch } from '../batches/kind.js';
-import { asShown } from '../batches/unrecovered.js';
+import { asShown } from '../batches/recovery/unrecovered.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
 import { Unit, UNIT_SCAN_INTERVAL_DEFAULT } from '../plant/kind.js';
 import { NO_CELL } from '../plant/rules.js';
@@ -26,7 +26,7 @@ import { reachable, unreachable, withValues } from '../tags/live.js';
 import { servedValue } from '../tags/values.js';
 import { TAG_WRITE_CATEGORY, type TagDeps, writeAddress } from '../tags/write.js';
 import type { UnitJournal } from './journal.js';
-import type { UnitLink } from './runtimes.js';
+import type { UnitLink } from '../placement/runtimes.js';
 
 export interface RuntimeRouteDeps {
   readonly store: Store;

@@ -3,7 +3,7 @@
  * shown the present one, does it run the build it should, do its programs run whole. Other conditions are left alone.
  */
 import type { NetworkReport } from '../../../runtime/port.js';
-import type { UnitLink } from './runtimes.js';
+import type { UnitLink } from '../placement/runtimes.js';
 import type { Condition } from '../../platform/store/resource.js';
 
 export interface RuntimeFacts {

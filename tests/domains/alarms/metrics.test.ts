@@ -3,7 +3,7 @@ import t from 'tap';
 import { systemClock } from '../../../src/platform/base/clock.js';
 import { Terms } from '../../../src/platform/base/term.js';
 import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
-import type { AlarmResource } from '../../../src/domains/alarms/alarm-book.js';
+import type { AlarmResource } from '../../../src/domains/alarms/alarm-register.js';
 import type { AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { AlarmMetrics } from '../../../src/domains/alarms/metrics.js';
 import { StandingThen } from '../../../src/domains/alarms/standing-then.js';

@@ -1,16 +1,16 @@
 /** Alarms of the product itself: each condition that exists raises one alarm with a stable name, and ends it. */
 import t from 'tap';
-import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
+import { AlarmBook } from '../../../src/domains/alarms/alarm-register.js';
 import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
 import { alarmView } from '../../../src/domains/alarms/counts.js';
 import { Alarm } from '../../../src/domains/alarms/kind.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { IOModule } from '../../../src/domains/io-modules/kind.js';
 import { ControlProgram } from '../../../src/domains/logic/kind.js';
-import { SystemWatch } from '../../../src/domains/alarms/system-watch.js';
+import { SystemWatch } from '../../../src/domains/alarms/system-alarm-reconciler.js';
 import { unstoredAlarms } from '../../../src/domains/alarms/unstored-alarms.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
-import { RESTART_ASKED } from '../../../src/domains/units/runtimes.js';
+import { RESTART_ASKED } from '../../../src/domains/placement/runtimes.js';
 import { elementItem } from '../../../src/domains/procedures/dto.js';
 import { Phase, type PhaseSpec } from '../../../src/domains/procedures/kind.js';
 import type { Kind } from '../../../src/platform/store/kind.js';

@@ -1,7 +1,7 @@
 /** The exception action of an alarm on a state while nothing can be written (D-C-09): it is given all the same, once for each match. */
 import t from 'tap';
-import { AlarmBook } from '../../../src/domains/alarms/alarm-book.js';
-import { DefinitionWatch } from '../../../src/domains/alarms/definition-watch.js';
+import { AlarmBook } from '../../../src/domains/alarms/alarm-register.js';
+import { DefinitionWatch } from '../../../src/domains/alarms/definition-reconciler.js';
 import { ExceptionCommands } from '../../../src/domains/alarms/exception-commands.js';
 import { Alarm, AlarmDefinition } from '../../../src/domains/alarms/kind.js';
 import { IOModule } from '../../../src/domains/io-modules/kind.js';

@@ -1,7 +1,7 @@
 /** Who waits for a unit, and since when (decisions 3.3, Allocation). */
 import t from 'tap';
 import { parse } from 'valibot';
-import { allocationQueue, withRequests } from '../../../src/domains/batches/allocation-queue.js';
+import { allocationQueue, withRequests } from '../../../src/domains/batches/start/allocation-queue.js';
 import { type Allocation, Batch, BatchSpec, type BatchStatus } from '../../../src/domains/batches/kind.js';
 import { Procedure, UnitProcedure } from '../../../src/domains/procedures/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';

@@ -1,7 +1,7 @@
 /** The time that a signal or barrier has been Active is counted for as long as its batch goes on, and forgotten with it. */
 import t from 'tap';
-import type { BatchPass } from '../../../src/domains/batches/batch-pass.js';
-import { coordinationLeftMs } from '../../../src/domains/batches/coordination.js';
+import type { BatchPass } from '../../../src/domains/batches/tree/batch-reconciliation.js';
+import { coordinationLeftMs } from '../../../src/domains/batches/tree/coordination.js';
 import { CoordinationBlock } from '../../../src/domains/coordination/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { freshStore } from '../../support/fresh-store.js';

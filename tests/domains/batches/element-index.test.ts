@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { ElementIndex } from '../../../src/domains/batches/element-index.js';
+import { ElementIndex } from '../../../src/domains/batches/tree/element-index.js';
 import { CoordinationBlock } from '../../../src/domains/coordination/kind.js';
 import { Operation, Phase, UnitProcedure } from '../../../src/domains/procedures/kind.js';
 import { systemClock } from '../../../src/platform/base/clock.js';

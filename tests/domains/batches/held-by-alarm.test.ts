@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { HeldByAlarm } from '../../../src/domains/batches/held-by-alarm.js';
+import { HeldByAlarm } from '../../../src/domains/batches/tree/held-by-alarm.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { Phase } from '../../../src/domains/procedures/kind.js';
 import { openLedger } from '../../../src/platform/ledger/ledger.js';

@@ -1,6 +1,6 @@
 /** The list of batches as a panel asks for it. */
 import t from 'tap';
-import { batchListing } from '../../../src/domains/batches/list.js';
+import { batchListing } from '../../../src/domains/batches/reading/list.js';
 
 type Listing = typeof batchListing;
 type Batch = Parameters<Listing>[0][number];

@@ -2,13 +2,13 @@
 import t from 'tap';
 import { parse } from 'valibot';
 import { Batch, BatchSpec } from '../../../src/domains/batches/kind.js';
-import { preflight, PREFLIGHT_CHECKS } from '../../../src/domains/batches/preflight.js';
+import { preflight, PREFLIGHT_CHECKS } from '../../../src/domains/batches/start/preflight.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
-import { refuseUnchosen } from '../../../src/domains/batches/creation.js';
-import { batchParameters } from '../../../src/domains/batches/parameters.js';
-import { checkStart, type StartFacts } from '../../../src/domains/batches/start.js';
+import { refuseUnchosen } from '../../../src/domains/batches/creation/creation.js';
+import { batchParameters } from '../../../src/domains/batches/creation/parameters.js';
+import { checkStart, type StartFacts } from '../../../src/domains/batches/start/start.js';
 import { MasterRecipe, MasterRecipeSpec } from '../../../src/domains/recipes/kind.js';
-import type { UnitLink } from '../../../src/domains/units/runtimes.js';
+import type { UnitLink } from '../../../src/domains/placement/runtimes.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 

@@ -4,8 +4,8 @@ import type { ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import type { Command, State } from '../../../runtime/vocabulary/states.js';
 import type { ChartChange } from '../../../runtime/vocabulary/steering.js';
 import { isActive, judge } from '../../../runtime/vocabulary/transitions.js';
-import { type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from '../../../src/domains/batches/procedure-tree.js';
-import { NO_PROGRESS, steered } from '../../../src/domains/batches/rules.js';
+import { type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from '../../../src/domains/batches/tree/procedure-tree.js';
+import { NO_PROGRESS, steered } from '../../../src/domains/batches/tree/chart-moves.js';
 import type { ElementFailure } from '../../../src/domains/procedures/kind.js';
 
 /** Phases that follow their commands at once, as a unit worker would within a scan or two; or, while `late`, when asked to. */

@@ -2,10 +2,10 @@
 import t from 'tap';
 import { parse } from 'valibot';
 import { Batch } from '../../../src/domains/batches/kind.js';
-import { PhaseCommands } from '../../../src/domains/batches/phase-commands.js';
+import { PhaseCommands } from '../../../src/domains/batches/phases/phase-commands.js';
 import { sendCommand } from '../../../src/domains/commands/command.js';
 import { Phase, PhaseSpec } from '../../../src/domains/procedures/kind.js';
-import type { UnitLink, UnitRuntimes } from '../../../src/domains/units/runtimes.js';
+import type { UnitLink, UnitRuntimes } from '../../../src/domains/placement/runtimes.js';
 import { component } from '../../../src/platform/store/audit-record.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { freshStore } from '../../support/fresh-store.js';

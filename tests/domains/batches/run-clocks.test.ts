@@ -1,6 +1,6 @@
 /** How long elements above the phase have run: monotonic, in plant time, without Held and Paused (D-C-07, D-SFC-02). */
 import t from 'tap';
-import { RunClocks } from '../../../src/domains/batches/run-clocks.js';
+import { RunClocks } from '../../../src/domains/batches/tree/run-clocks.js';
 import { TestClock } from '../../support/test-clock.js';
 
 const KEPT = { ranMs: 7000, spentMs: 3000 };

@@ -10,7 +10,7 @@ import { demoRoutes } from '../../../src/domains/demo/routes.js';
 import { mesRoutes } from '../../../src/domains/mes/routes.js';
 import { recordRoutes } from '../../../src/domains/records/routes.js';
 import { recipeRoutes } from '../../../src/domains/recipes/routes.js';
-import type { UnitLink, UnitRuntimes } from '../../../src/domains/units/runtimes.js';
+import type { UnitLink, UnitRuntimes } from '../../../src/domains/placement/runtimes.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';
 import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { type Answer, type Client, type GatewayTest, type RequestOptions, startGatewayTest } from '../../support/gateway.js';

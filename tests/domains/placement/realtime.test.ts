@@ -8,7 +8,7 @@ import type { ProbeInbound, ProbeOutbound, ProbeThread } from '../../../runtime/
 import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
 import { RealtimePriority } from '../../../src/domains/placement/realtime.js';
 import { SYSTEM_ROUTES } from '../../../src/domains/system/routes.js';
-import type { Realtime } from '../../../src/domains/units/runtimes.js';
+import type { Realtime } from '../../../src/domains/placement/runtimes.js';
 import { systemClock } from '../../../src/platform/base/clock.js';
 import type { Log } from '../../../src/platform/base/log.js';
 import { unitPlan } from '../../runtime/network/plans.js';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { Phase } from '../../../src/domains/procedures/kind.js';
-import { isSignatureValid, type SignatureRecord } from '../../../src/domains/recipes/signature.js';
+import { isSignatureValid, type SignatureRecord } from '../../../src/domains/signatures/signature.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { APPLIED_KINDS } from '../../../src/domains/apply/kinds.js';
 import { SEARCH_ROUTES, type SearchDeps } from '../../../src/domains/search/routes.js';
 import { type Found, SearchIndex } from '../../../src/domains/search/search-index.js';
-import { TagCatalogue } from '../../../src/domains/tags/catalogue.js';
+import { TagCatalogue } from '../../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../../src/domains/tags/routes.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';

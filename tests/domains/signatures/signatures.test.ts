@@ -1,7 +1,7 @@
 /** Signatures over the content of resources (decisions Q-AUTH-04, 8.6). */
 import t from 'tap';
-import type { SigningKeys } from '../../../src/domains/recipes/signature.js';
-import { isSignatureValid } from '../../../src/domains/recipes/signature.js';
+import type { SigningKeys } from '../../../src/domains/signatures/signature.js';
+import { isSignatureValid } from '../../../src/domains/signatures/signature.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { SignatureRecord } from '../../../src/domains/signatures/kind.js';
 import { type SignatureDeps, signatureRoutes } from '../../../src/domains/signatures/routes.js';

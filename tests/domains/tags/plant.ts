@@ -17,13 +17,13 @@ import { ControlModule, ControlModuleTemplate } from '../../../src/domains/contr
 import { ControlProgram } from '../../../src/domains/logic/kind.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
-import { TagCatalogue } from '../../../src/domains/tags/catalogue.js';
-import { ModuleHealths } from '../../../src/domains/tags/module-health.js';
+import { TagCatalogue } from '../../../src/domains/tags/catalog.js';
+import { ModuleHealths } from '../../../src/domains/control-modules/health-channel.js';
 import { tagRoutes } from '../../../src/domains/tags/routes.js';
-import { streamRoutes } from '../../../src/domains/tags/stream-routes.js';
+import { streamRoutes } from '../../../src/domains/tags/live-transports.js';
 import { publishTags } from '../../../src/domains/tags/tag-sources.js';
 import { writeFrame } from '../../../src/domains/tags/write-frame.js';
-import type { UnitLink, UnitRuntimes, WriteResult } from '../../../src/domains/units/runtimes.js';
+import type { UnitLink, UnitRuntimes, WriteResult } from '../../../src/domains/placement/runtimes.js';
 import { type Clock, systemClock } from '../../../src/platform/base/clock.js';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import type { Authenticator } from '../../../src/platform/http/authenticator.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { streamRoutes } from '../../../src/domains/tags/stream-routes.js';
+import { streamRoutes } from '../../../src/domains/tags/live-transports.js';
 import { routesFor } from '../../../src/platform/http/route.js';
 import type { StreamCensus } from '../../../src/platform/http/stream-port.js';
 import { CHANNEL_ACTION } from '../../../src/platform/stream/channel.js';

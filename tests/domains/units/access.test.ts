@@ -8,11 +8,12 @@ import { controlModuleRoutes } from '../../../src/domains/control-modules/routes
 import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { plantRoutes } from '../../../src/domains/plant/routes.js';
-import { TagCatalogue } from '../../../src/domains/tags/catalogue.js';
+import { TagCatalogue } from '../../../src/domains/tags/catalog.js';
 import { UnitJournal, unitOfLogLine } from '../../../src/domains/units/journal.js';
 import { UnitReconciler } from '../../../src/domains/units/reconciler.js';
-import { unitRoutes } from '../../../src/domains/units/routes.js';
-import type { UnitLink } from '../../../src/domains/units/runtimes.js';
+import { overviewRoutes } from '../../../src/domains/units/overview-routes.js';
+import { runtimeRoutes } from '../../../src/domains/units/runtime-routes.js';
+import type { UnitLink } from '../../../src/domains/placement/runtimes.js';
 import { createLog } from '../../../src/platform/base/log.js';
 import { LogLines } from '../../../src/platform/base/log-lines.js';
 import { SETTINGS } from '../../runtime/network/plans.js';
@@ -47,7 +48,7 @@ const plant = await startGatewayTest({
       nodeName: 'box',
       image: IMAGE,
     };
-    return [{ rows: [...plantRoutes, ...controlModuleRoutes, ...applyRoutes, ...unitRoutes], deps }];
+    return [{ rows: [...plantRoutes, ...controlModuleRoutes, ...applyRoutes, ...overviewRoutes, ...runtimeRoutes], deps }];
   },
 });
 t.teardown(() => plant.stop());
@@ -68,7 +69,7 @@ const pin = (runtimeImage: string) =>
   });
 
 t.test('RUNTIME-01, RUNTIME-02, RUNTIME-03, RUNTIME-04, RUNTIME-05: paths and tiers', async (t) => {
-  const table = unitRoutes.map(({ method, path, tier }) => `${method} ${path.replace('/api/v1/sites/{site}/units/{name}/runtime/', '')} ${tier}`);
+  const table = [...overviewRoutes, ...runtimeRoutes].map(({ method, path, tier }) => `${method} ${path.replace('/api/v1/sites/{site}/units/{name}/runtime/', '')} ${tier}`);
   const wanted = ['GET status read', 'GET tags read', 'GET fbnetwork/{network} read', 'GET diagnostics engineer', 'GET programs engineer', 'GET events engineer'];
   for (const row of [...wanted, 'GET logs engineer', 'POST read operate', 'POST write operate', 'POST restart engineer']) t.ok(table.includes(row), row);
   const [viewer, operator] = [await plant.as('viewer'), await plant.as('operator')];

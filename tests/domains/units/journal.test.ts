@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import t from 'tap';
 import type { UnitOutbound } from '../../../runtime/port.js';
 import { UnitJournal, unitOfLogLine } from '../../../src/domains/units/journal.js';
-import type { ScanStatistics, UnitLink, UnitRuntimes } from '../../../src/domains/units/runtimes.js';
+import type { ScanStatistics, UnitLink, UnitRuntimes } from '../../../src/domains/placement/runtimes.js';
 import { TestClock } from '../../support/test-clock.js';
 
 function journal() {

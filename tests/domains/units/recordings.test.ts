@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import t from 'tap';
 import type { RecordingPart, UnitInbound } from '../../../runtime/port.js';
 import { Recordings } from '../../../src/domains/units/recordings.js';
-import type { UnitLink } from '../../../src/domains/units/runtimes.js';
+import type { UnitLink } from '../../../src/domains/placement/runtimes.js';
 import { TestClock } from '../../support/test-clock.js';
 
 t.test('ADR 0005: a recording is under way until its end is on disk; who stops it or starts the next one waits for that', async (t) => {

@@ -1,0 +1,286 @@
+/**
+ * Writes alarms: every change of an alarm and the event that tells of it are one transaction, so that the history never
+ * lags behind the state. Batches whose units are concerned get the event into their own history (decisions 8.3).
+ */
+import { createHash } from 'node:crypto';
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import { guardedPromise } from '../../platform/base/guarded.js';
+import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Applied, Put, Store } from '../../platform/store/store.js';
+import { executionEvent, type PendingFact } from '../batches/facts/execution-log.js';
+import { Batch } from '../batches/kind.js';
+import { Unit } from '../plant/kind.js';
+import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alarm-event.js';
+import { type BatchAlarmFact, batchAlarmStream } from './batch-alarms.js';
+import { alarmIndex, systemName } from './alarm-index.js';
+import { isShelved, shelfOf, unshelved } from './counts.js';
+import { Alarm, AlarmCounter, AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmSpec, type AlarmStatus, SOURCE_KINDS } from './kind.js';
+import { unitsConcerned } from './sources.js';
+import type { AlarmEventWord } from './transitions.js';
+
+export type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
+export type DefinitionResource = Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>;
+
+export interface AlarmBookParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The historian's copy of the events; absent without a historian. */
+  readonly record?: ((event: AlarmEvent) => void) | undefined;
+}
+
+export interface AlarmChange {
+  readonly site: string;
+  readonly name: string;
+  readonly spec: AlarmSpec;
+  readonly status: AlarmStatus;
+  /** Absent for a change that the history does not tell, such as an acknowledgement that waits for its verdict. */
+  readonly event?: AlarmEventWord;
+  readonly at?: string;
+  readonly by?: Pick<Actor, 'accountId' | 'displayName'>;
+}
+
+/** Why the product raises an alarm by itself. */
+export interface SystemCondition {
+  /** `<Kind>/<name>`. */
+  readonly source: string;
+  readonly type: 'Equipment' | 'Batch' | 'System';
+  readonly severity: AlarmSpec['severity'];
+  readonly message: string;
+  /** `DeviceHealth` or empty (contract 2, Alarm). */
+  readonly conditionType: 'DeviceHealth' | '';
+  readonly value: string;
+  /** Units concerned. */
+  readonly units: readonly string[];
+  /** How long it has to hold before it is an alarm, where that is longer than its topic says. */
+  readonly holdsForMs?: number;
+}
+
+export interface Beside {
+  readonly puts?: readonly Put[];
+  readonly audits?: readonly AuditDraft[];
+  /** The alarm itself goes. */
+  readonly remove?: boolean;
+}
+
+const NAME_LENGTH_MAX = 63; // RFC 1123 label; decisions Q-ALARM-02
+const HASH_LENGTH = 8;
+const COUNTER = 'system'; // name of the one counter of a site
+
+export class AlarmBook {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #record: AlarmBookParts['record'];
+
+  constructor({ store, clock, record }: AlarmBookParts) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#record = record;
+  }
+
+  now(): string {
+    return timestamp(this.#clock.wallMs());
+  }
+
+  /** @throws Refusal while the ledger refuses commits. */
+  write(change: AlarmChange, { puts = [], audits = [], remove = false }: Beside = {}): Applied {
+    const { site, name, spec, status, event } = change;
+    const fact = event && { ...change, event, at: change.at ?? this.now(), shelved: isShelved(status, this.#store.terms) };
+    const own = fact ? [{ stream: alarmStream(site), body: (sequence: number) => alarmEvent(fact, sequence) }] : [];
+    const applied = this.#store.apply({
+      puts: remove ? puts : [{ kind: Alarm, site, name, spec, status } as Put, ...puts],
+      ...(remove ? { removes: [{ kind: Alarm.kind, site, name }] } : {}),
+      audits,
+      facts: fact ? [...own, ...this.#batchFacts(fact)] : [],
+    });
+    if (fact) this.#keep(applied, alarmEvent(fact, applied.factSequences[0]));
+    return applied;
+  }
+
+  /** A transition that the disk refused is none: the store has taken it back. */
+  #keep({ durable }: Applied, event: AlarmEvent): void {
+    guardedPromise('record of an alarm', () =>
+      durable.then(
+        () => this.#record?.(event),
+        () => undefined,
+      ),
+    );
+  }
+
+  /** A new alarm of a definition. It takes over the shelf that its resolved predecessor still has (decisions Q-ALARM-02). */
+  raise(definition: DefinitionResource, value: Value, atMs: number, due: Pick<AlarmStatus, 'exceptionDue'> = {}): string {
+    const { site } = definition.metadata;
+    const { spec } = definition;
+    const { name, count } = this.#nextName(definition);
+    const shelf = this.#standingShelf(site, definition.metadata.name);
+    const units = unitsConcerned(spec, this.#store, site);
+    const at = timestamp(atMs);
+    const alarm = raisedSpec(definition, value);
+    const status: AlarmStatus = {
+      ...Alarm.initialStatus(alarm),
+      unit: units.length === 1 ? units[0] : '',
+      priority: spec.priority,
+      activatedAt: at,
+      tagName: spec.tagName,
+      ...shelfOf(shelf?.status),
+      exceptionAction: spec.exceptionAction,
+      ...due,
+      origin: 'definition',
+    };
+    const puts: Put[] = [{ kind: AlarmDefinition, site, name: definition.metadata.name, status: { ...definition.status, raised: count, activeAlarmRef: name } } as Put];
+    if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: unshelved(shelf.status) } as Put);
+    this.write({ site, name, spec: alarm, status, event: 'Activated', at }, { puts });
+    return name;
+  }
+
+  /** An alarm of the product itself, which no definition created. Takes over a shelf as one of a definition does. */
+  raiseSystem(site: string, topic: string, condition: SystemCondition, atMs: number): string {
+    const { name, count, counter } = this.#nextSystemName(site, topic);
+    const shelf = alarmIndex(this.#store)
+      .ofSource(site, topic, condition.source)
+      .find(({ status }) => status.state === 'ClearedAcknowledged' && isShelved(status, this.#store.terms));
+    const at = timestamp(atMs);
+    const spec = systemSpec(condition);
+    const status: AlarmStatus = { ...systemStatus(spec, condition, at), ...shelfOf(shelf?.status) };
+    const puts: Put[] = [{ kind: AlarmCounter, site, name: COUNTER, spec: { raised: { ...counter, [topic]: count } } } as Put];
+    if (shelf) puts.push({ kind: Alarm, site, name: shelf.metadata.name, status: unshelved(shelf.status) } as Put);
+    this.write({ site, name, spec, status, event: 'Activated', at }, { puts });
+    return name;
+  }
+
+  /** The alarm that `raiseSystem` would write, for the time in which nothing can be written. */
+  unstoredSystem(site: string, topic: string, condition: SystemCondition, atMs: number): AlarmResource {
+    const at = timestamp(atMs);
+    const spec = systemSpec(condition);
+    const metadata = {
+      name: this.#nextSystemName(site, topic).name,
+      site,
+      uid: '',
+      labels: {},
+      annotations: {},
+      ownerReferences: [],
+      generation: 1,
+      resourceVersion: 0,
+      createdAt: at,
+      updatedAt: at,
+    };
+    return { kind: Alarm.kind, metadata, spec, status: systemStatus(spec, condition, at) };
+  }
+
+  #nextSystemName(site: string, topic: string): { readonly name: string; readonly count: number; readonly counter: Readonly<Record<string, number>> } {
+    const counter = this.#store.get(AlarmCounter, site, COUNTER)?.spec.raised ?? {};
+    for (let count = (counter[topic] ?? 0) + 1; ; count += 1) {
+      const name = alarmName(systemName(topic), count);
+      if (!this.#store.get(Alarm, site, name)) return { name, count, counter };
+    }
+  }
+
+  #standingShelf(site: string, definition: string): AlarmResource | undefined {
+    return alarmIndex(this.#store)
+      .ofDefinition(site, definition)
+      .find(({ status }) => status.state === 'ClearedAcknowledged' && isShelved(status, this.#store.terms));
+  }
+
+  /** `<definition>-<n>`, never used before. */
+  #nextName({ metadata, status }: DefinitionResource): { readonly name: string; readonly count: number } {
+    for (let count = (status.raised ?? 0) + 1; ; count += 1) {
+      const name = alarmName(metadata.name, count);
+      if (!this.#store.get(Alarm, metadata.site, name)) return { name, count };
+    }
+  }
+
+  /** For the history and the record of every batch that holds a unit the alarm is about. */
+  #batchFacts(fact: AlarmFact): PendingFact[] {
+    const { site, name, spec, status, event, at, by } = fact;
+    const concerned = status.unit === '' ? this.#unitsOf(site, spec) : [status.unit];
+    const holders = new Map(concerned.map((unit) => [this.#store.get(Unit, site, unit)?.status.allocatedTo ?? '', unit]));
+    return [...holders].flatMap(([batch, unit]) => {
+      if (batch === '' || !this.#store.get(Batch, site, batch)) return [];
+      return [
+        { stream: batchAlarmStream(site, batch), body: (id) => ({ ...alarmEvent(fact, id), exceptionAction: status.exceptionAction ?? '' }) satisfies BatchAlarmFact },
+        executionEvent(site, batch, at, {
+          eventType: 'Alarm',
+          eventSubType: 'Process',
+          unit,
+          equipment: spec.source.slice(spec.source.indexOf('/') + 1),
+          value: status.state,
+          message: `${event}: alarm ${name}${spec.message ? `, ${spec.message}` : ''}`,
+          ...(by ? { person: { accountId: by.accountId, displayName: by.displayName } } : {}),
+        }),
+      ];
+    });
+  }
+
+  #unitsOf(site: string, spec: AlarmSpec): readonly string[] {
+    const definition = this.#store.get(AlarmDefinition, site, spec.definitionRef);
+    if (definition) return unitsConcerned(definition.spec, this.#store, site);
+    const [kind, ...name] = spec.source.split('/');
+    const sourceKind = SOURCE_KINDS.find((each) => each === kind);
+    return sourceKind ? unitsConcerned({ sourceKind, sourceName: name.join('/') }, this.#store, site) : [];
+  }
+}
+
+function systemSpec({ source, type, severity, message, conditionType, value }: SystemCondition): AlarmSpec {
+  return { source, type, severity, message, definitionRef: '', conditionType, setpoint: '', value };
+}
+
+function systemStatus(spec: AlarmSpec, { units }: SystemCondition, at: string): AlarmStatus {
+  return { ...Alarm.initialStatus(spec), unit: units.length === 1 ? units[0] : '', activatedAt: at, origin: 'system' };
+}
+
+/** Cut to the length of a resource name; the hash keeps what was cut apart. */
+export function alarmName(definition: string, count: number): string {
+  const name = `${definition}-${count}`;
+  if (name.length <= NAME_LENGTH_MAX) return name;
+  const end = `-${createHash('sha256').update(definition).digest('hex').slice(0, HASH_LENGTH)}-${count}`;
+  return definition.slice(0, NAME_LENGTH_MAX - end.length) + end;
+}
+
+/** What an alarm says that the definition raises now, whether it is new or comes back. */
+export function raisedSpec({ metadata, spec }: DefinitionResource, value: Value): AlarmSpec {
+  return {
+    source: sourceOf(spec),
+    type: spec.type,
+    severity: spec.severity,
+    message: spec.message,
+    definitionRef: metadata.name,
+    conditionType: spec.conditionType,
+    setpoint: matchedOn(spec),
+    value: valueText(value),
+  };
+}
+
+/**
+ * Whether the alarm stands for what the definition watches now. A limit may be moved under a standing alarm; another source,
+ * condition, tag or state is another alarm, which nobody has seen yet.
+ */
+export function isAlarmOf({ spec, status }: AlarmResource, definition: AlarmDefinitionSpec): boolean {
+  if (spec.source !== sourceOf(definition) || spec.conditionType !== definition.conditionType) return false;
+  return definition.conditionType === 'StateEquals' ? spec.setpoint === definition.stateValue : (status.tagName ?? definition.tagName) === definition.tagName;
+}
+
+/** `<Kind>/<name>` (contract 2, Alarm). */
+function sourceOf({ sourceKind, sourceName }: AlarmDefinitionSpec): string {
+  return `${sourceKind}/${sourceName}`;
+}
+
+/** What the condition matches on (contract 2, Alarm). */
+function matchedOn(spec: AlarmDefinitionSpec): string {
+  switch (spec.conditionType) {
+    case 'StateEquals':
+      return spec.stateValue;
+    case 'TagDeviation':
+      return spec.setpoint;
+    case 'TagTrue':
+      return 'true';
+    case 'TagFalse':
+      return 'false';
+    default:
+      return spec.threshold;
+  }
+}
+
+export function valueText(value: Value): string {
+  return value === null ? '' : String(value);
+}

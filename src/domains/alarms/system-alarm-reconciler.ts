@@ -1,0 +1,254 @@
+/**
+ * Alarms of the product itself at work: each source of each topic is compared with its alarm, so a restart, a missed
+ * message and a full disk mend themselves. They go through the same table as the alarms of definitions.
+ */
+import type { UnitOutbound } from '../../../runtime/port.js';
+import { type Clock, timestamp } from '../../platform/base/clock.js';
+import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
+import type { CommandRejection } from '../batches/tree/command-rejection.js';
+import { Batch } from '../batches/kind.js';
+import { UNREADABLE_ORDER } from '../batches/tree/pending-command.js';
+import { IOModule } from '../io-modules/kind.js';
+import { ControlProgram } from '../logic/kind.js';
+import { Site, Unit } from '../plant/kind.js';
+import { phasesAtWork } from '../procedures/at-work.js';
+import { type ElementStatus, Phase } from '../procedures/kind.js';
+import { ROOT_KINDS } from '../procedures/roots.js';
+import type { UnitLink } from '../placement/runtimes.js';
+import type { AlarmBook, AlarmResource, SystemCondition } from './alarm-register.js';
+import { alarmIndex, systemName } from './alarm-index.js';
+import { isActive } from './counts.js';
+import { Alarm } from './kind.js';
+import { APPLIANCE, APPLIANCE_TOPICS, LEDGER, phaseStillTroubled, refusalOf, SYSTEM_TOPICS, type SystemFacts, type SystemTopic, TOPICS } from './system-conditions.js';
+import { alarmTransition, moved } from './transitions.js';
+import { type UnstoredAlarms, unstoredAlarms } from './unstored-alarms.js';
+
+export interface SystemWatchParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly book: AlarmBook;
+  readonly facts: SystemFacts;
+}
+
+type PhaseAlarm = Extract<UnitOutbound, { readonly type: 'alarm' }>;
+
+/** What no event tells of: free space, the memory of nonces, the end of a batch. */
+const LOOK_MS = 5000;
+
+export class SystemWatch implements Reconciler {
+  readonly name = 'system-alarm';
+  readonly #parts: SystemWatchParts;
+  /** What phases have told, until it is written. */
+  readonly #told = new Map<string, PhaseAlarm>();
+  /** Since when a condition is the other way than its alarm, in monotonic ms. */
+  readonly #sinceMs = new Map<string, number>();
+  /** By site: since when the ledger refuses changes, or has refused them, and the alarm that says so until it is stored. */
+  readonly #refused = new Map<string, { readonly fromMs: number; readonly alarm: AlarmResource }>();
+  readonly #unstored: UnstoredAlarms;
+
+  constructor(parts: SystemWatchParts) {
+    this.#parts = parts;
+    const { store } = parts;
+    this.#unstored = unstoredAlarms(store);
+    store.watchReload(() => {
+      if (!store.accepting) for (const { metadata } of store.list(Site)) this.#refusing(metadata.name);
+    });
+  }
+
+  *keys(): Iterable<Key> {
+    const { store } = this.#parts;
+    for (const { metadata } of store.list(Site)) yield keyOf(metadata.name, 'storage', LEDGER);
+    for (const { metadata } of store.list(Site)) for (const topic of APPLIANCE_TOPICS) yield keyOf(metadata.name, topic, APPLIANCE);
+    for (const { metadata } of store.list(IOModule)) for (const topic of ['device', 'second-master'] as const) yield keyOf(metadata.site, topic, metadata.name);
+    for (const { metadata } of store.list(ControlProgram)) yield keyOf(metadata.site, 'program', metadata.name);
+    for (const { metadata } of store.list(Unit)) yield keyOf(metadata.site, 'runtime', metadata.name);
+    // one that is Held is at work; the alarm of one that is not any more brings its key itself
+    for (const { metadata, status } of phasesAtWork(store).all()) if (status.checkpoint?.holdIncomplete) yield keyOf(metadata.site, 'phase', metadata.name);
+    for (const { metadata, spec, status } of store.list(Alarm)) {
+      const topic = status.origin === 'system' ? SYSTEM_TOPICS.find((each) => metadata.name.startsWith(`${systemName(each)}-`)) : undefined;
+      if (topic) yield keyOf(metadata.site, topic, TOPICS[topic].sourceKind === '' ? spec.source : spec.source.slice(spec.source.indexOf('/') + 1));
+    }
+  }
+
+  /** A phase tells of itself; the alarm is raised by the look that follows. */
+  take({ site }: Pick<UnitLink, 'site'>, message: UnitOutbound, wake: (site: string, name: string) => void): void {
+    if (message.type !== 'alarm') return;
+    const key = keyOf(site, 'phase', message.phase);
+    this.#told.set(`${key.site}/${key.name}`, message);
+    wake(key.site, key.name);
+  }
+
+  reconcile(key: Key): Outcome {
+    const { store, clock, facts } = this.#parts;
+    const { topic, name } = topicOf(key);
+    if (!store.accepting) return { lookAgainMs: LOOK_MS };
+    if (topic === 'storage' && name === LEDGER) return this.#refusedUntilNow(key.site);
+    const row = TOPICS[topic];
+    const source = sourceOf(topic, name);
+    const alarm = this.#unresolved(key.site, topic, source).at(-1);
+    const standing = alarm && isActive(alarm.status.state) ? alarm : undefined;
+    const condition = row.condition(key.site, name, store, facts) ?? (topic === 'phase' ? this.#ofPhase(key, name, standing) : undefined);
+    const waitMs = this.#waitMs(key, condition !== undefined, standing !== undefined, condition ? (condition.holdsForMs ?? row.raiseAfterMs) : row.clearAfterMs);
+    if (waitMs > 0) return { lookAgainMs: waitMs };
+    if (condition && standing) this.#show(standing, condition);
+    else if (condition) this.#raise(key.site, topic, condition, alarm, this.#told.get(idOf(key))?.atMs ?? clock.wallMs());
+    else if (standing) this.#move(standing, 'false');
+    this.#told.delete(idOf(key));
+    return row.sourceKind === 'System' || condition !== undefined ? { lookAgainMs: LOOK_MS } : 'settled';
+  }
+
+  /** How long the condition has to go on before the alarm follows it. */
+  #waitMs(key: Key, holds: boolean, stands: boolean, delayMs: number): number {
+    const id = idOf(key);
+    if (holds === stands) {
+      this.#sinceMs.delete(id);
+      return 0;
+    }
+    const nowMs = this.#parts.clock.monoMs();
+    const sinceMs = this.#sinceMs.get(id) ?? nowMs;
+    this.#sinceMs.set(id, sinceMs);
+    const leftMs = delayMs - (nowMs - sinceMs);
+    if (leftMs <= 0) this.#sinceMs.delete(id);
+    return leftMs;
+  }
+
+  #ofPhase(key: Key, name: string, standing: AlarmResource | undefined): SystemCondition | undefined {
+    const { store } = this.#parts;
+    const told = this.#told.get(idOf(key));
+    const before = standing && { severity: standing.spec.severity, message: standing.spec.message };
+    const last = told ?? before;
+    // what is told counts once, whatever has become of the phase since; then it stands as long as the trouble
+    if (!last || (!told && !phaseStillTroubled(key.site, name, last.severity, store))) return undefined;
+    const phase = store.get(Phase, key.site, name);
+    return {
+      source: sourceOf('phase', name),
+      type: 'Batch',
+      severity: last.severity,
+      message: last.message,
+      conditionType: '',
+      value: phase?.status.state ?? '',
+      units: phase ? [phase.spec.unitRef] : [],
+    };
+  }
+
+  /** Nothing can be written: the alarm stands in memory from the first refusal on, so that it is listed and announced at once. */
+  #refusing(site: string): void {
+    if (this.#refused.has(site)) return;
+    const { book, clock } = this.#parts;
+    const fromMs = clock.wallMs();
+    const condition = refusalOf(fromMs);
+    const [waiting] = this.#unresolved(site, 'storage', condition.source);
+    const transition = waiting && alarmTransition(waiting.status.state, 'true');
+    const alarm = waiting
+      ? { ...waiting, spec: { ...waiting.spec, ...told(condition) }, status: transition ? moved(waiting.status, transition, timestamp(fromMs)) : waiting.status }
+      : book.unstoredSystem(site, 'storage', condition, fromMs);
+    this.#refused.set(site, { fromMs, alarm });
+    this.#unstored.present(alarm);
+  }
+
+  /** It accepts changes again: what stood in memory is stored and ends, and waits for somebody to acknowledge it. */
+  #refusedUntilNow(site: string): Outcome {
+    const { book, clock } = this.#parts;
+    const refused = this.#refused.get(site);
+    const source = sourceOf('storage', LEDGER);
+    const unresolved = (): AlarmResource | undefined => this.#unresolved(site, 'storage', source).at(-1);
+    if (refused) {
+      const condition = refusalOf(refused.fromMs, clock.wallMs());
+      const waiting = unresolved();
+      if (waiting) this.#move(waiting, 'true', condition, timestamp(refused.fromMs));
+      else book.raiseSystem(site, 'storage', condition, refused.fromMs);
+      this.#refused.delete(site);
+      this.#unstored.withdraw(refused.alarm);
+    }
+    const standing = unresolved();
+    if (standing) this.#move(standing, 'false');
+    return 'settled';
+  }
+
+  #unresolved(site: string, topic: SystemTopic, source: string): AlarmResource[] {
+    return alarmIndex(this.#parts.store)
+      .ofSource(site, topic, source)
+      .filter(({ status }) => status.state !== 'ClearedAcknowledged');
+  }
+
+  #raise(site: string, topic: SystemTopic, condition: SystemCondition, waiting: AlarmResource | undefined, atMs: number): void {
+    if (waiting) this.#move(waiting, 'true', condition);
+    else this.#parts.book.raiseSystem(site, topic, condition, atMs);
+  }
+
+  #move({ metadata, spec, status }: AlarmResource, trigger: 'true' | 'false', condition?: SystemCondition, at = this.#parts.book.now()): void {
+    const { book } = this.#parts;
+    const transition = alarmTransition(status.state, trigger);
+    if (!transition) return;
+    const next = moved(status, transition, at);
+    const seen = condition ? { spec: { ...spec, ...told(condition) }, status: { ...next, value: condition.value } } : { spec, status: next };
+    book.write({ site: metadata.site, name: metadata.name, ...seen, event: transition.event, at });
+  }
+
+  /** What an alarm says follows its condition; the history tells of its transitions only. */
+  #show({ metadata, spec, status }: AlarmResource, condition: SystemCondition): void {
+    if (spec.message === condition.message && spec.severity === condition.severity && status.value === condition.value) return;
+    this.#parts.book.write({ site: metadata.site, name: metadata.name, spec: { ...spec, ...told(condition) }, status: { ...status, value: condition.value } });
+  }
+}
+
+/** Wakes the source of a topic when what its condition reads has changed. */
+export function wakeSystemAlarms(store: Store, wake: (site: string, name: string) => void): void {
+  const follow = (kind: { readonly kind: string }, topic: SystemTopic, read: (status: never) => unknown): void =>
+    store.watch(kind, ({ resource, before, type }) => {
+      const seen = JSON.stringify(read(resource.status as never));
+      if (type === 'put' && before && JSON.stringify(read(before.status as never)) === seen) return;
+      const { site, name } = keyOf(resource.metadata.site, topic, resource.metadata.name);
+      wake(site, name);
+    });
+  follow(IOModule, 'device', ({ state, message }: { state: string; message: string }) => [state, message]);
+  follow(IOModule, 'second-master', ({ outputs }: { outputs?: unknown }) => outputs);
+  follow(ControlProgram, 'program', ({ state, message, faultedBlocks }: { state: string; message: string; faultedBlocks: unknown }) => [state, message, faultedBlocks]);
+  follow(Unit, 'runtime', ({ runtime }: { runtime: { ready: boolean; message: string } }) => [runtime.ready, runtime.message]);
+  follow(Phase, 'phase', ({ state, checkpoint }: ElementStatus) => [state, checkpoint?.holdIncomplete]);
+  for (const kind of [Batch, ...Object.values(ROOT_KINDS)] as readonly { readonly kind: string }[]) {
+    store.watch(kind, ({ resource, before }) => {
+      const rule = ({ status }: Pick<Resource, 'status'>): string | undefined => (status as { readonly commandRejection?: CommandRejection }).commandRejection?.rule;
+      if (rule(resource) !== UNREADABLE_ORDER && (!before || rule(before) !== UNREADABLE_ORDER)) return;
+      const { site, name } = resource.metadata;
+      wake(site, keyOf(site, 'controller', `${resource.kind}/${name}`).name);
+    });
+  }
+  store.watch(Site, ({ type, resource }) => {
+    if (type === 'put') for (const topic of APPLIANCE_TOPICS) wake(resource.metadata.name, keyOf('', topic, APPLIANCE).name);
+  });
+}
+
+/** Under which name it is looked at whether a resource, `<kind>/<name>`, is controlled. */
+export function controllerKey(source: string): string {
+  return keyOf('', 'controller', source).name;
+}
+
+/** Under which name the signals of a control module are looked at. */
+export function signalKey(module: string): string {
+  return keyOf('', 'signal', module).name;
+}
+
+function told({ severity, message, value }: SystemCondition): Pick<SystemCondition, 'severity' | 'message' | 'value'> {
+  return { severity, message, value };
+}
+
+function keyOf(site: string, topic: SystemTopic, name: string): Key {
+  return { site, name: `${topic}/${name}` };
+}
+
+function idOf({ site, name }: Key): string {
+  return `${site}/${name}`;
+}
+
+function topicOf({ name }: Key): { readonly topic: SystemTopic; readonly name: string } {
+  const slash = name.indexOf('/');
+  return { topic: name.slice(0, slash) as SystemTopic, name: name.slice(slash + 1) };
+}
+
+function sourceOf(topic: SystemTopic, name: string): string {
+  const { sourceKind } = TOPICS[topic];
+  return sourceKind === '' ? name : `${sourceKind}/${name}`;
+}

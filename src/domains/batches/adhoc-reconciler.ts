@@ -1,0 +1,171 @@
+/**
+ * Keeps ad-hoc runs going: starts a run that was launched, judges the commands recorded on its root, and gives the unit back
+ * when the root is final (contract 3, Ad-hoc rules; decisions Q-CMD-05, Q-RECIPE-24, Q-RECIPE-26).
+ */
+import type { Command, State } from '../../../runtime/vocabulary/states.js';
+import { isFinal, RECOVERIES } from '../../../runtime/vocabulary/transitions.js';
+import type { Clock } from '../../platform/base/clock.js';
+import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import type { Store } from '../../platform/store/store.js';
+import { Unit } from '../plant/kind.js';
+import { isAvailable, unavailableText } from '../plant/unit-owner.js';
+import { Phase } from '../procedures/kind.js';
+import { adhocRoot, isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
+import { AdhocPass, type AdhocRoot } from './tree/adhoc-reconciliation.js';
+import type { CommandRefusal } from './tree/element-reconciliation.js';
+import { giverOf } from './tree/holds.js';
+import { lookAgain } from './tree/look-again.js';
+import { awaitsVerdict, orderOn, type PendingCommand } from './tree/pending-command.js';
+import type { PhaseCommands } from './phases/phase-commands.js';
+import type { HoldPropagation } from './tree/procedure-tree.js';
+import { permissiveOf, type StartFacts } from './start/start.js';
+import { HELD_FROM, unrecovered } from './recovery/unrecovered.js';
+
+export interface AdhocSettings {
+  readonly holdPropagation: HoldPropagation;
+  readonly resumeCancelsPause: boolean;
+  storageLow(): boolean;
+  readonly timeScale?: () => number;
+}
+
+type CommandFacts = Pick<StartFacts, 'store' | 'runtimes' | 'storageLow'>;
+
+/** Why the root of a run may not be started again or reset now; every other command needs no unit that it does not have. */
+export function adhocBarred(pass: AdhocPass, command: Command, facts: CommandFacts): CommandRefusal | undefined {
+  if (command === 'Start') return startRefusal(pass, facts);
+  return command === 'Reset' ? resetRefusal(pass, facts) : undefined;
+}
+
+/** A reset drives the unit: it takes it once more, or is refused while somebody else has it. */
+function resetRefusal({ root, site, scope }: AdhocPass, { store, runtimes }: CommandFacts): CommandRefusal | undefined {
+  const unit = store.get(Unit, site, root.unit)?.status;
+  if (unit && unit.allocatedTo !== scope && !isAvailable(unit))
+    return { rule: 'allocation-unavailable', message: `${unavailableText(root.unit, unit)}; reset ${root.kind} ${root.name} when it is free` };
+  return runtimes.link(site, root.unit)?.ready ? undefined : { rule: 'runtime-not-ready', message: `the runtime of ${root.unit} is not ready` };
+}
+
+/** In the order of decisions 3.2. */
+function startRefusal(pass: AdhocPass, facts: CommandFacts): CommandRefusal | undefined {
+  const { root, site, scope } = pass;
+  if (pass.unit(root.unit)?.allocatedTo !== scope) return { rule: 'unit-not-allocated', message: `unit ${root.unit} is not allocated to ${scope} any more; launch it anew` };
+  if (!facts.runtimes.link(site, root.unit)?.ready) return { rule: 'runtime-not-ready', message: `the runtime of ${root.unit} is not ready` };
+  const missing = permissiveOf(facts, site, root.unit);
+  if (missing) return missing;
+  if (root.mode === 'Manual') return { rule: 'mode-manual', message: `${root.kind} ${root.name} is in Manual` };
+  return facts.storageLow() ? { rule: 'storage-low', message: 'the storage of the appliance is nearly full' } : undefined;
+}
+
+export class AdhocController implements Reconciler {
+  readonly name = 'adhoc-controller';
+  readonly #store: Store;
+  readonly #runtimes: UnitRuntimes;
+  readonly #phases: PhaseCommands;
+  readonly #clock: Clock;
+  readonly #settings: AdhocSettings;
+  /** Roots found at work at start: their own level is held, their phases hold themselves (decisions 3.8). */
+  readonly #interrupted = new Set<string>();
+
+  constructor(parts: {
+    readonly store: Store;
+    readonly runtimes: UnitRuntimes;
+    readonly phases: PhaseCommands;
+    readonly clock: Clock;
+    readonly settings: AdhocSettings;
+  }) {
+    this.#store = parts.store;
+    this.#runtimes = parts.runtimes;
+    this.#phases = parts.phases;
+    this.#clock = parts.clock;
+    this.#settings = parts.settings;
+    for (const { metadata, status } of this.#roots()) {
+      if (RECOVERIES[status.state] !== 'Holding') continue;
+      this.#interrupted.add(`${metadata.site}/${metadata.name}`);
+      unrecovered(this.#store).found(metadata.site, metadata.name);
+    }
+  }
+
+  keys(): Iterable<Key> {
+    return this.#roots()
+      .filter((root) => !isFinal(root.status.state) || awaitsVerdict(root) || this.#hasUnit(root))
+      .map(({ metadata }) => ({ site: metadata.site, name: metadata.name }));
+  }
+
+  #hasUnit({ metadata: { site, name }, spec }: AdhocRoot): boolean {
+    return this.#store.get(Unit, site, spec.unitRef)?.status.allocatedTo === name;
+  }
+
+  #roots(): AdhocRoot[] {
+    return Object.values(ROOT_KINDS).flatMap((kind) => (this.#store.list(kind) as readonly unknown[] as readonly AdhocRoot[]).filter(isAdhoc));
+  }
+
+  sourceOf({ site, name }: Key): string {
+    return `${adhocRoot(this.#store, site, name)?.kind ?? Phase.kind}/${name}`;
+  }
+
+  async reconcile({ site, name }: Key): Promise<Outcome> {
+    const resource = adhocRoot(this.#store, site, name);
+    if (!resource || resource.spec.parentRef !== null) return 'settled';
+    const pass = new AdhocPass(resource, this.#store, {
+      nowMs: this.#clock.wallMs(),
+      clock: this.#clock,
+      timeScale: this.#settings.timeScale?.() ?? 1,
+      holdPropagation: this.#settings.holdPropagation,
+      onPhaseFailure: 'Hold',
+      resumeCancelsPause: this.#settings.resumeCancelsPause,
+      settleDeadlineMs: 0,
+      commandPhase: (phase, command) => this.#phases.command(phase, command),
+      awaitsAnswer: (unit, phase) => this.#phases.awaitsAnswer(site, unit, phase),
+      isReady: (unit) => this.#runtimes.link(site, unit)?.ready === true,
+      isRefused: (phase) => this.#phases.isRefused(phase),
+    });
+    this.#launch(pass);
+    this.#judge(pass);
+    if (this.#interrupted.has(`${site}/${name}`)) pass.tree?.command('Hold', 'runtime-restart');
+    pass.settle();
+    const change = pass.change();
+    if (change) await this.#store.write(change);
+    // forgotten when it is on disk: where the disk refuses, the next look holds it again
+    this.#interrupted.delete(`${site}/${name}`);
+    // a run of one phase is held by the runtime of its unit, which tells of it afterwards
+    if (!HELD_FROM.includes(adhocRoot(this.#store, site, name)?.status.state ?? 'Aborted')) unrecovered(this.#store).passed(site, name);
+    if (pass.root.state === 'Idle' && pass.root.runCount > 0 && pass.unit(pass.root.unit)?.allocatedTo !== name) this.#phases.forget(site, pass.root);
+    return lookAgain(pass.budgetsLeftMs());
+  }
+
+  /** The one Start that nobody has to give. A runtime that refuses it gives the unit back. */
+  #launch(pass: AdhocPass): void {
+    const { root } = pass;
+    if (root.state !== 'Idle' || root.runCount > 0 || pass.unit(root.unit)?.allocatedTo !== pass.scope) return;
+    const phase = root.kind === 'Phase' ? this.#store.get(Phase, pass.site, root.name) : undefined;
+    if (phase && this.#phases.isRefused(phase)) pass.giveUp();
+    else pass.tree?.command('Start');
+  }
+
+  #judge(pass: AdhocPass): void {
+    const order = orderOn(pass.resource);
+    if (!order) return;
+    pass.takesOrder = true;
+    const { kind, state } = pass.root;
+    if (order.unreadable !== undefined) return pass.reject(pass.unreadable({ kind, state }, order.unreadable));
+    const { pending } = order;
+    const facts = { store: this.#store, runtimes: this.#runtimes, storageLow: () => this.#settings.storageLow() };
+    const refusal = pass.order(pending, adhocBarred(pass, pending.command, facts));
+    if (refusal) return this.#rejected(pass, pending, state, refusal);
+    pass.verdict(pending, { kind, state }, 'Success');
+  }
+
+  #rejected(pass: AdhocPass, pending: PendingCommand, state: State, { rule, message }: CommandRefusal): void {
+    pass.reject({
+      command: pending.command,
+      state,
+      rule,
+      message,
+      at: pass.at,
+      correlationID: pending.correlationID,
+      by: giverOf(pending.by),
+      ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }),
+    });
+    pass.verdict(pending, { kind: pass.root.kind, state }, 'Rejected', rule, message);
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * The parameter cascade (contract 3, Procedural resources; decisions 1.7, 2.2): recipe formula, then unit procedure,
+ * operation and phase, each value with where it came from. Pure.
+ */
+import { parseDecimal, parseValueText } from '../../../../runtime/language/value-text.js';
+import type { ParameterBinding } from '../../../../runtime/vocabulary/chart.js';
+import { invalid } from '../../../platform/base/refusal.js';
+import { isNumberText } from '../../../platform/store/fields.js';
+import type { ParameterSpec, ParameterValue } from '../../procedures/kind.js';
+import type { Formula, MasterRecipeSpec } from '../../recipes/kind.js';
+import type { BatchSpec } from '../kind.js';
+
+/** What a REAL holds of a decimal number whatever its value. */
+const DIGITS_MAX = 15;
+
+export function chosenFormula(recipe: MasterRecipeSpec, formulaName: string): Formula | undefined {
+  if (formulaName !== '') return recipe.formulas.find((formula) => formula.name === formulaName);
+  return recipe.formulas.find((formula) => formula.default) ?? recipe.formulas[0];
+}
+
+/**
+ * Batch-level values: formula values, scaled with quantity / nominal batch size where declared, replaced by the batch's
+ * own. In the order of the formula.
+ *
+ * @throws Refusal `unknown_reference` for a parameter the formula does not declare, `out_of_range` outside its limits.
+ */
+export function batchParameters(recipe: MasterRecipeSpec, batch: Pick<BatchSpec, 'formulaName' | 'quantity' | 'parameters'>, field = 'parameters'): ParameterValue[] {
+  const formula = chosenFormula(recipe, batch.formulaName);
+  if (batch.formulaName !== '' && !formula) throw invalid('unknown_reference', 'formulaName', `the recipe has no formula ${batch.formulaName}`);
+  const declared = formula?.parameters ?? [];
+  batch.parameters.forEach(({ name }, at) => {
+    if (!declared.some((parameter) => sameIdentifier(parameter.name, name))) throw invalid('unknown_reference', `${field}[${at}].name`, `the recipe declares no parameter ${name}`);
+    if (batch.parameters.findIndex((other) => sameIdentifier(other.name, name)) < at) throw invalid('invalid_field', `${field}[${at}].name`, `parameter ${name} is given twice`);
+  });
+  const quantity = scalingQuantity(recipe, batch.quantity);
+  return declared.map((parameter) => {
+    const at = batch.parameters.findIndex((override) => sameIdentifier(override.name, parameter.name));
+    const override = at < 0 ? undefined : batch.parameters[at].value;
+    const scaled = parameter.scaled && override === undefined && quantity !== undefined;
+    const value = override ?? (scaled ? scaledText(parameter.value, quantity, recipe.batchSize.nominal) : parameter.value);
+    checkLimits(parameter.name, value, parameter.lowValueLimit, parameter.highValueLimit, at < 0 ? parameter.name : `${field}[${at}].value`);
+    return {
+      name: parameter.name,
+      value,
+      unit: parameter.engineeringUnit,
+      source: override !== undefined ? 'override' : parameter.scaled ? 'formula-scaled' : 'default',
+      sourceRef: override !== undefined ? 'batch' : `formula/${formula?.name ?? ''}`,
+    };
+  });
+}
+
+/** Undefined when there is nothing to scale by. */
+function scalingQuantity(recipe: MasterRecipeSpec, quantity: string): string | undefined {
+  const { nominal } = recipe.batchSize;
+  return quantity === '' || !(Number(nominal) > 0) || Number(quantity) === Number(nominal) ? undefined : quantity;
+}
+
+/** The product before the quotient, and 15 digits (decisions 1.7, 8.6): 20 * 35.7 / 28 is 25.5, a factor of 1.275 makes it 25.500000000000004. */
+function scaledText(value: string, quantity: string, nominal: string): string {
+  return String(Number(((Number(value) * Number(quantity)) / Number(nominal)).toPrecision(DIGITS_MAX)));
+}
+
+function checkLimits(name: string, value: string, low: string, high: string, field: string): void {
+  if (low === '' && high === '') return;
+  if (!isNumberText(value)) throw invalid('invalid_field', field, `parameter ${name} must be a number`);
+  if ((low !== '' && Number(value) < Number(low)) || (high !== '' && Number(value) > Number(high))) {
+    throw invalid('out_of_range', field, `${name} ${value} is outside ${low || 'any'} to ${high || 'any'}`, { min: low, max: high });
+  }
+}
+
+/** @throws Refusal `out_of_range` for a quantity outside the batch size limits of the recipe. */
+export function checkQuantity(recipe: MasterRecipeSpec, quantity: string): void {
+  if (quantity === '') return;
+  if (!isNumberText(quantity) || !(Number(quantity) > 0)) throw invalid('invalid_field', 'quantity', 'quantity must be a decimal number greater than 0');
+  const { min, max } = recipe.batchSize;
+  if ((min !== '' && Number(quantity) < Number(min)) || (max !== '' && Number(quantity) > Number(max))) {
+    throw invalid('out_of_range', 'quantity', `quantity ${quantity} is outside ${min || 'any'} to ${max || 'any'} ${recipe.batchSize.engineeringUnit}`.trim(), { min, max });
+  }
+}
+
+/**
+ * Quantities are scaled as they are: 28 of another unit would be another batch.
+ * @throws Refusal `invalid_field` for a unit that is not that of the recipe.
+ */
+export function checkUnitOfQuantity({ batchSize }: MasterRecipeSpec, engineeringUnit: string): void {
+  if (engineeringUnit === '' || batchSize.engineeringUnit === '' || engineeringUnit === batchSize.engineeringUnit) return;
+  throw invalid('invalid_field', 'engineeringUnit', `the batch size of the recipe is in ${batchSize.engineeringUnit}; a quantity in ${engineeringUnit} cannot be scaled`, {
+    expected: batchSize.engineeringUnit,
+  });
+}
+
+/** What is bound needs of a formal parameter. */
+type Formal = Pick<ParameterSpec, 'name' | 'unit' | 'defaultValue'>;
+
+/**
+ * Values of an element's formal parameters: its binding, else the parameter of the same name of the enclosing element,
+ * else its default. What is bound to `<step>.<output>` has its default until the element starts (`outputParameters`).
+ */
+export function bindParameters(formals: readonly Formal[], bindings: readonly ParameterBinding[], enclosing: readonly ParameterValue[]): ParameterValue[] {
+  return formals.map((formal) => {
+    const bound = bindings.find((binding) => sameIdentifier(binding.name, formal.name));
+    const from = bound?.from ?? '';
+    if (outputOf(from)) return { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: from };
+    if (bound?.value !== undefined) return { name: formal.name, value: bound.value, unit: formal.unit, source: 'override', sourceRef: 'binding' };
+    const outer = enclosing.find((value) => sameIdentifier(value.name, from || formal.name));
+    if (outer) return { name: formal.name, value: outer.value, unit: formal.unit || outer.unit, source: outer.source, sourceRef: outer.sourceRef };
+    return { name: formal.name, value: formal.defaultValue, unit: formal.unit, source: 'default', sourceRef: 'template' };
+  });
+}
+
+/** An element without template has the parameters of the element around it, and those that its step binds (decisions 2.2). */
+export function passedOn(bindings: readonly ParameterBinding[], enclosing: readonly ParameterValue[]): ParameterValue[] {
+  const own = bindings.filter(({ name }) => !enclosing.some((value) => sameIdentifier(value.name, name)));
+  const formals = [...enclosing, ...own].map(({ name }): Formal => ({ name, unit: '', defaultValue: '' }));
+  return bindParameters(formals, bindings, enclosing);
+}
+
+/**
+ * The values with which an element starts: what is bound to an output of another step is known now (decisions 2.2), for the
+ * element itself and for what it hands down. An output without value leaves what was there. The same array when all stay.
+ */
+export function outputParameters(
+  values: readonly ParameterValue[],
+  bindings: readonly ParameterBinding[],
+  enclosing: readonly ParameterValue[],
+  valueOf: (step: string, output: string) => string | undefined,
+): readonly ParameterValue[] {
+  const taken = values.map((own): ParameterValue => {
+    const bound = bindings.find((binding) => sameIdentifier(binding.name, own.name));
+    const output = outputOf(bound?.from ?? '');
+    if (output) {
+      const value = valueOf(...output);
+      return value === undefined || value === own.value ? own : { ...own, value, source: 'override', sourceRef: `${output[0]}.${output[1]}` };
+    }
+    const outer = bound?.value === undefined ? enclosing.find((value) => sameIdentifier(value.name, bound?.from || own.name)) : undefined;
+    return outer && isFromOutput(outer) && outer.value !== own.value ? { ...own, value: outer.value, source: outer.source, sourceRef: outer.sourceRef } : own;
+  });
+  return taken.every((value, at) => value === values[at]) ? values : taken;
+}
+
+/** Its value comes from the output of a step, which is known when the element starts. */
+export function isFromOutput({ sourceRef }: ParameterValue): boolean {
+  return outputOf(sourceRef) !== undefined;
+}
+
+/** Step and output of `<step>.<output>`; a formula may have a point in its name. */
+function outputOf(from: string): readonly [string, string] | undefined {
+  const dot = from.indexOf('.');
+  return dot > 0 && !from.includes('/') ? [from.slice(0, dot), from.slice(dot + 1)] : undefined;
+}
+
+/** @throws Refusal `invalid_field` or `out_of_range` for a value that its declaration does not allow. */
+export function checkValue({ name, type, min, max, choices, unit }: ParameterSpec, value: string, field: string): void {
+  if (parseValueText(type, value) === null) throw invalid('invalid_field', field, `${value} is no ${type} value for ${name}`);
+  const number = parseDecimal(value);
+  const low = min !== '' && number !== null && number < Number(min);
+  const high = max !== '' && number !== null && number > Number(max);
+  if (low || high) throw invalid('out_of_range', field, `${name} ${value} is outside ${min || 'any'} to ${max || 'any'} ${unit}`.trim(), { min, max });
+  if (choices.length > 0 && !choices.includes(value)) throw invalid('out_of_range', field, `${name} must be one of ${choices.join(', ')}`, { choices });
+}
+
+/** Identifiers are compared without regard to case (decisions, conventions). */
+export function sameIdentifier(a: string, b: string): boolean {
+  return identifierKey(a) === identifierKey(b);
+}
+
+/** What names are looked up and counted by. */
+export function identifierKey(name: string): string {
+  return name.toLowerCase();
+}

@@ -1,0 +1,37 @@
+/**
+ * An edit of running logic that went through an armed override belongs to the record of the batch whose unit runs it: what was
+ * changed, from what to what, by whom, under whose override and for which reason (D-C-13; 21 CFR 11.10(e)).
+ */
+import { differences } from '../../../platform/base/differences.js';
+import type { AuditDraft } from '../../../platform/store/audit-record.js';
+import type { Store } from '../../../platform/store/store.js';
+import type { OverriddenEdit } from '../../logic/active-work.js';
+import type { PendingFact } from './execution-log.js';
+import { equipmentFacts } from './interventions.js';
+
+/** Places told one by one of one edit on one unit; the audit record holds the documents whole. */
+const PLACES_MAX = 50;
+
+interface Edited {
+  readonly audit: AuditDraft;
+  readonly at: string;
+  /** Place of `audit` among the records of its change. */
+  readonly auditOffset?: number;
+}
+
+export function editFacts(store: Store, edits: readonly OverriddenEdit[] | undefined, edited: Edited): PendingFact[] {
+  return (edits ?? []).flatMap(({ site, unit, subject, users, before, after, reasons }) => {
+    const all = differences(before, after);
+    const ofUsers = users.length === 1 && subject.endsWith(` ${users[0]}`) ? '' : ` of ${users.join(', ')}`;
+    const done = { ...edited, action: 'Edit', reason: edited.audit.operatorReason || reasons.join('; ') };
+    const told = all.slice(0, PLACES_MAX).map(({ place, from, to }) => ({ ...done, value: to, previousValue: from, message: `edit of ${subject}${ofUsers}: ${place}` }));
+    const left = all.length - told.length;
+    const rest = left > 0 ? [{ ...done, value: '', previousValue: '', message: `edit of ${subject}${ofUsers}: ${left} more places, see the audit record` }] : [];
+    return [...told, ...rest].flatMap((each) => equipmentFacts(store, site, unit, users.length === 1 ? users[0] : '', each));
+  });
+}
+
+/** An override that is armed while the unit works, whether an edit follows or not. */
+export function armingFacts(store: Store, { site, unit, name }: { readonly site: string; readonly unit: string; readonly name: string }, edited: Edited): PendingFact[] {
+  return equipmentFacts(store, site, unit, name, { ...edited, action: 'OverrideHotSwap', value: 'armed', previousValue: '', message: `override-hot-swap of ${name}` });
+}

@@ -1,0 +1,32 @@
+/** What a phase has consumed and produced, by the quantities that it ended with (decisions 8.4). Pure. */
+import type { PhaseSpec } from '../../procedures/kind.js';
+
+export interface MaterialUse {
+  readonly material: string;
+  readonly lotID: string;
+  readonly quantity: string;
+  readonly unit: string;
+  readonly element: string;
+  readonly unitName: string;
+  readonly at: string;
+  readonly auditRecordRef: string;
+}
+
+interface DirectedUse extends MaterialUse {
+  readonly direction: 'input' | 'output';
+}
+
+/** Quantities of 0 or never assigned are nothing. */
+export function materialUses(spec: PhaseSpec, outputs: readonly { readonly name: string; readonly value: string }[], batchLot: string, at: string): DirectedUse[] {
+  const parameter = (name: string): string => valueOf(spec.parameterValues, name);
+  return spec.materials.flatMap(({ direction, material, lot, quantity: output, unit }) => {
+    const quantity = valueOf(outputs, output);
+    if (quantity === '' || Number(quantity) === 0) return [];
+    const lotID = (lot === '' ? '' : parameter(lot)) || (direction === 'output' ? batchLot : 'unknown');
+    return [{ direction, material: parameter(material), lotID, quantity, unit, element: spec.stepPath, unitName: spec.unitRef, at, auditRecordRef: '' }];
+  });
+}
+
+function valueOf(values: readonly { readonly name: string; readonly value: string }[], name: string): string {
+  return values.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase())?.value ?? '';
+}

@@ -1,0 +1,416 @@
+/**
+ * Why work does not go on, of batches, elements and units (decisions 3.9): first as data, so that a console can offer the
+ * way on, then as the one sentence `blockedBecause`, which is made of the same parts.
+ *
+ * Everything is computed on read. What a chart has last told of its conditions is judged anew with the present values of
+ * the tags it reads, because a chart that waits tells nothing.
+ */
+import { type ConditionPart, evaluateCondition, explainCondition, type EvaluationScope } from '../../../../runtime/language/evaluate.js';
+import { parseDecimal, parseValueText } from '../../../../runtime/language/value-text.js';
+import { type Any, anyOf } from '../../../../runtime/language/values.js';
+import type { SfcStatus, TransitionReport } from '../../../../runtime/port.js';
+import { transitionKey } from '../../../../runtime/vocabulary/chart.js';
+import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
+import type { Command } from '../../../../runtime/vocabulary/states.js';
+import { groupBy } from '../../../platform/base/group-by.js';
+import type { Clock } from '../../../platform/base/clock.js';
+import type { Resource } from '../../../platform/store/resource.js';
+import type { Store } from '../../../platform/store/store.js';
+import { type ElementStatus, Phase, type PhaseSpec, type ElementFailure } from '../../procedures/kind.js';
+import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
+import { ControlModule } from '../../control-modules/kind.js';
+import { adhocRoot, scopeOf } from '../../procedures/roots.js';
+import { conditionOf, judgeCondition } from '../../units/conditions.js';
+import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
+import { AdhocPass } from '../tree/adhoc-reconciliation.js';
+import { allocationQueue } from '../start/allocation-queue.js';
+import { BatchPass } from '../tree/batch-reconciliation.js';
+import { chartStatus } from './chart-status.js';
+import type { ElementPass, PassWorld } from '../tree/element-reconciliation.js';
+import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
+import { boundRoles } from '../phases/phase-plan.js';
+import { stepIsComplete, type TreeNode, walk } from '../tree/procedure-tree.js';
+import { enabledTransitions } from '../tree/chart-moves.js';
+import { startWaitText } from '../start/start-wait.js';
+import { Unit } from '../../plant/kind.js';
+import { isAvailable } from '../../plant/unit-owner.js';
+import { permissiveOf } from '../start/start.js';
+
+/** A transition that is looked at, with the parts of its condition. */
+export interface WaitingTransition {
+  /** `<from>-><to>#<index>` */
+  readonly transition: string;
+  readonly conditions: readonly ConditionPart[];
+}
+
+export interface Blocker {
+  readonly reason:
+    | 'start'
+    | 'command-rejected'
+    | 'failure'
+    | 'child-failure'
+    | 'held'
+    | 'paused'
+    /** Semi-Automatic stopped before `transition`; Resume fires it (decisions 3.7). */
+    | 'semi-automatic'
+    /** Manual: `transition` is true and fires by hand only. */
+    | 'manual'
+    | 'prompt'
+    | 'external-result'
+    | 'condition'
+    | 'action'
+    /** A device of the phase is in latched fault while the phase waits (ADR 0029). */
+    | 'device-fault'
+    | 'no-unit'
+    | 'allocation'
+    | 'permissive'
+    | 'signal'
+    | 'barrier';
+  readonly element: { readonly kind: string; readonly name: string; readonly path: string; readonly unit: string };
+  /** This part of `blockedBecause`. */
+  readonly text: string;
+  readonly step?: string;
+  readonly transition?: string;
+  readonly conditions?: readonly ConditionPart[];
+  /** Other ways on from the same step. */
+  readonly alternatives?: readonly WaitingTransition[];
+  /** The missing unit; `holder` is the batch or ad-hoc root that has it. */
+  readonly unit?: { readonly name: string; readonly holder: string };
+  /** Place in the queue for the unit; 1 is next. */
+  readonly queuePosition?: number;
+  readonly permissive?: { readonly rule: string; readonly message: string };
+  readonly signal?: string;
+  readonly barrier?: string;
+  /** The control module in fault; its reset is one request. */
+  readonly controlModule?: string;
+  readonly prompt?: { readonly id: string; readonly text: string; readonly type: string; readonly resultKey: string };
+  /** Who may answer or command: tiers, or `apiKey` for an external system. */
+  readonly by?: readonly string[];
+  readonly failure?: { readonly rule: string; readonly message: string; readonly active: boolean };
+  /** Command to the batch or ad-hoc root that goes on. */
+  readonly command?: Command;
+}
+
+export interface BlockedWorld {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly runtimes: UnitRuntimes;
+}
+
+type PhaseResource = Resource<PhaseSpec, ElementStatus>;
+type BatchResource = Resource<BatchSpec, BatchStatus>;
+
+/** One sentence; empty when nothing blocks (decisions 3.9). */
+export function blockedBecause(blockers: readonly Blocker[]): string {
+  return blockers.map(({ text }) => text).join('; ');
+}
+
+// ---------------------------------------------------------------- batch, element, unit
+
+export function batchBlockedBy(world: BlockedWorld, batch: BatchResource): Blocker[] {
+  const { status } = batch;
+  const element = { kind: 'Batch', name: batch.metadata.name, path: '', unit: '' };
+  if (status.phase === 'Pending') return [pendingBlocker(element, status)];
+  if (isFinalBatch(status.phase)) return [];
+  if (status.failure && status.phase !== 'Running' && status.phase !== 'Restarting')
+    return [status.failure, ...(status.furtherFailures ?? [])].map((failure) => ({ ...failureBlocker(element, failure), text: `${failure.rule}: ${failure.message}` }));
+  if (status.phase === 'Held') return [{ reason: 'held', element, text: 'held; Restart goes on', command: 'Restart', by: ['operate'] }];
+  if (status.phase !== 'Running' && status.phase !== 'Paused' && status.phase !== 'Restarting') return [];
+  const pass = new BatchPass(batch, world.store, lookOnly(world));
+  const below = pass.tree ? blockersBelow(world, pass, pass.tree.root) : [];
+  if (status.phase !== 'Paused') return below;
+  const stopped = below.filter(({ reason }) => reason === 'semi-automatic');
+  return stopped.length > 0 ? stopped : [{ reason: 'paused', element, text: 'paused; Resume goes on', command: 'Resume', by: ['operate'] }];
+}
+
+function pendingBlocker(element: Blocker['element'], { commandRejection: rejection }: BatchStatus): Blocker {
+  const way = { command: 'Start', by: ['operate'] } as const;
+  // another command than Start that a pending batch was given keeps nothing from starting
+  if (rejection?.command !== 'Start') return { reason: 'start', element, text: 'waits for an operator to start it', ...way };
+  const { rule, message } = rejection;
+  return { reason: 'command-rejected', element, text: `Start was rejected: ${message}`, failure: { rule, message, active: true }, ...way };
+}
+
+/** What is seen of an element: what blocks it and all below it, and of an element above the phase where its chart stands. */
+export interface ElementLook {
+  readonly blockedBy: readonly Blocker[];
+  readonly sfcStatus?: SfcStatus;
+}
+
+export function lookAtElement(world: BlockedWorld, element: Resource<object, ElementStatus>): ElementLook {
+  const pass = passOf(world, element);
+  const node = pass?.tree && [...walk(pass.tree.root)].find(({ kind, name }) => kind === element.kind && name === element.metadata.name);
+  if (!pass || !node) return { blockedBy: element.kind === 'Phase' ? phaseBlockedBy(element as PhaseResource, world) : [] };
+  const sfcStatus = chartStatus(pass, node);
+  return { blockedBy: blockersBelow(world, pass, node), ...(sfcStatus ? { sfcStatus } : {}) };
+}
+
+/** Of an element and all below it; of a phase that belongs to nobody itself. */
+export function elementBlockedBy(world: BlockedWorld, element: Resource<object, ElementStatus>): readonly Blocker[] {
+  return lookAtElement(world, element).blockedBy;
+}
+
+function passOf(world: BlockedWorld, element: Resource<object, ElementStatus>): ElementPass | undefined {
+  const { site } = element.metadata;
+  const scope = scopeOf(world.store, element as never);
+  const batch = world.store.get(Batch, site, scope);
+  if (batch) return new BatchPass(batch, world.store, lookOnly(world));
+  const root = adhocRoot(world.store, site, scope);
+  return root && new AdhocPass(root, world.store, lookOnly(world));
+}
+
+/** What keeps the work on a unit; a free unit waits for nothing. */
+export function unitBlockedBy(world: BlockedWorld, site: string, unit: string, holder: string): readonly Blocker[] {
+  if (holder === '') return [];
+  const batch = world.store.get(Batch, site, holder);
+  const { resetFailed = '', promisedTo = '' } = world.store.get(Unit, site, unit)?.status ?? {};
+  const root = batch ? undefined : adhocRoot(world.store, site, holder);
+  if (resetFailed !== '') return [resetBlocker({ kind: batch ? Batch.kind : (root?.kind ?? ''), name: holder, path: '', unit }, resetFailed, promisedTo)];
+  if (batch) return batchBlockedBy(world, batch).filter((blocker) => blocker.element.unit === unit || blocker.element.kind === 'Batch');
+  return root ? elementBlockedBy(world, root) : [];
+}
+
+/** A pass that only reads. */
+function lookOnly({ clock }: BlockedWorld): PassWorld {
+  return {
+    readOnly: true,
+    nowMs: clock.wallMs(),
+    clock,
+    timeScale: 1,
+    holdPropagation: 'batch',
+    onPhaseFailure: 'Hold',
+    resumeCancelsPause: false,
+    settleDeadlineMs: 0,
+    commandPhase: () => undefined,
+    awaitsAnswer: () => false,
+    isReady: () => true,
+    isRefused: () => false,
+  };
+}
+
+// ---------------------------------------------------------------- a tree of elements
+
+function blockersBelow(world: BlockedWorld, pass: ElementPass, top: TreeNode): Blocker[] {
+  // what a parent is in is told once, at the top
+  return [...walk(top)].flatMap((node) => nodeBlockers(world, pass, node, node !== top && node.parent?.state === node.state));
+}
+
+function nodeBlockers(world: BlockedWorld, pass: ElementPass, node: TreeNode, follows: boolean): Blocker[] {
+  if (node.state === 'Idle') return startBlockers(world, pass, node);
+  if (node.kind === 'Phase') {
+    const own = phaseBlockedBy(pass.element(node) as PhaseResource, world, node.parent?.state === 'Restarting');
+    return follows ? own.filter(({ reason }) => reason !== 'held' && reason !== 'paused') : own;
+  }
+  const element = elementOf(node);
+  if (node.state === 'Held' && !follows) return node.failure ? [failureBlocker(element, node.failure)] : hasFailureBelow(node) ? [] : [heldBlocker(element)];
+  if (node.state === 'Paused' && node.pausedAt !== '') return [semiAutomaticBlocker(element, node.pausedAt)];
+  if (node.state === 'Paused' && !follows) return [pausedBlocker(element)];
+  return node.state === 'Running' ? transitionBlockers(pass, node) : [];
+}
+
+function hasFailureBelow(node: TreeNode): boolean {
+  return node.children.some((child) => child.failure !== undefined || hasFailureBelow(child));
+}
+
+function startBlockers(world: BlockedWorld, pass: ElementPass, node: TreeNode): Blocker[] {
+  const free = node.kind === 'UnitProcedure' && isAvailable(pass.unit(node.unit));
+  const withheld = free ? permissiveOf(world, pass.site, node.unit) : undefined;
+  if (withheld) pass.withheld.set(node.unit, withheld);
+  const wait = pass.startWait(node);
+  if (!wait) return [];
+  const common = { element: elementOf(node), text: `${node.path} waits: ${startWaitText(wait)}` };
+  if (wait.reason === 'signal' || wait.reason === 'barrier') return [{ ...common, ...wait }];
+  const { unit: name } = wait;
+  const queue = allocationQueue(world.store, pass.site, name);
+  const position = 1 + queue.findIndex((entry) => entry.batch === pass.scope);
+  return [
+    {
+      ...common,
+      reason: wait.reason === 'resetting' ? 'allocation' : wait.reason,
+      unit: { name, holder: wait.reason === 'allocation' || wait.reason === 'resetting' ? wait.holder : '' },
+      ...(position > 0 ? { queuePosition: position } : {}),
+      ...(wait.reason === 'permissive' ? { permissive: wait.permissive } : {}),
+    },
+  ];
+}
+
+/** Steps that are done and whose transitions do not fire (decisions 2.2): the condition is not met, or the mode forbids it. */
+function transitionBlockers(pass: ElementPass, node: TreeNode): Blocker[] {
+  const scope = pass.conditionScope(node);
+  const waiting = [...enabledTransitions(node.chart ?? {}, node.progress, (step) => stepIsComplete(node, step))];
+  return [...groupBy(waiting, ({ from }) => from.join(', '))].flatMap(([step, transitions]) => {
+    const looked = transitions.map(({ key, source: { conditionST = '' } }) => {
+      const { result, parts } = judgeCondition(conditionST, scope);
+      return { transition: key, met: result === 'TRUE', conditions: parts };
+    });
+    return stepBlockers(elementOf(node), step, looked, node.mode === 'Manual');
+  });
+}
+
+interface LookedAt extends WaitingTransition {
+  readonly met: boolean;
+  readonly unfinished?: string;
+}
+
+/** Nothing while a transition is about to fire by itself. */
+function stepBlockers(element: Blocker['element'], step: string, transitions: readonly LookedAt[], isManual: boolean): Blocker[] {
+  const ready = transitions.find(({ met }) => met);
+  if (ready && !isManual) return [];
+  if (ready)
+    return [
+      {
+        reason: 'manual',
+        element,
+        step,
+        transition: ready.transition,
+        text: `${element.path} is in Manual before ${ready.transition}; it fires by hand only`,
+        by: ['operate-lead'],
+      },
+    ];
+  const [first, ...others] = transitions.map(({ transition, conditions }) => ({ transition, conditions }));
+  if (!first) return [];
+  const { unfinished } = transitions[0];
+  const common = { element, step, ...first, ...(others.length > 0 ? { alternatives: others } : {}) };
+  if (unfinished) return [{ ...common, reason: 'action', text: `${element.path}, step ${step}: ${unfinished}` }];
+  const part = first.conditions.find(({ met }) => !met);
+  return [{ ...common, reason: 'condition', text: `${element.path}, step ${step}: ${part?.expression ?? first.transition}${part?.now ? `, now ${part.now}` : ''}` }];
+}
+
+// ---------------------------------------------------------------- one phase
+
+/** `restarting`: its parent waits for it to run again (decisions 3.4). Without `world` the values are those of the last report. */
+export function phaseBlockedBy(phase: PhaseResource, world?: BlockedWorld, restarting = false): Blocker[] {
+  const { spec, status, metadata } = phase;
+  const element = { kind: 'Phase', name: metadata.name, path: spec.stepPath || metadata.name, unit: spec.unitRef };
+  const { failure, pendingPrompt } = status;
+  if (failure && (status.state === 'Held' || status.state === 'Holding')) {
+    const blocker = failureBlocker(element, failure);
+    return [restarting ? { ...blocker, reason: 'child-failure', text: `child-failure: ${blocker.text}` } : blocker];
+  }
+  if (status.state === 'Held') return [heldBlocker(element)];
+  if (status.state === 'Paused') return [status.pausedAt ? semiAutomaticBlocker(element, status.pausedAt) : pausedBlocker(element)];
+  if (status.state !== 'Running') return [];
+  if (pendingPrompt && !status.answer) return [promptBlocker(element, pendingPrompt)];
+  return chartBlockers(phase, element, world);
+}
+
+function promptBlocker(element: Blocker['element'], { id, text, type, stepName, resultKey = '' }: NonNullable<ElementStatus['pendingPrompt']>): Blocker {
+  const prompt = { id, text, type, resultKey };
+  if (resultKey === '') return { reason: 'prompt', element, step: stepName, prompt, by: ['operate-lead'], text: `${element.path} waits for an answer: ${text}` };
+  // the laboratory answers with its key; a lead operator may enter the result by hand (decisions Q-MES-26)
+  return { reason: 'external-result', element, step: stepName, prompt, by: ['apiKey', 'operate-lead'], text: `${element.path} waits for the external result ${resultKey}` };
+}
+
+function chartBlockers(phase: PhaseResource, element: Blocker['element'], world: BlockedWorld | undefined): Blocker[] {
+  const reports = phase.status.sfcStatus?.transitionStates ?? [];
+  const scope = world && phaseScope(phase, world);
+  const looked = reports.map((report) => ({ step: report.fromStep, ...lookAgain(report, scope) }));
+  const waits = [...groupBy(looked, ({ step }) => step)].flatMap(([step, transitions]) => stepBlockers(element, step, transitions, phase.status.mode === 'Manual'));
+  // only beside what waits: a phase that needs nothing of the device goes on
+  return world && waits.length > 0 ? [...waits, ...deviceBlockers(phase, element, world)] : waits;
+}
+
+/** Devices of the phase that are in fault: no condition names them, and they may be what it waits for. */
+function deviceBlockers({ spec, metadata }: PhaseResource, element: Blocker['element'], { store, runtimes }: BlockedWorld): Blocker[] {
+  const { site } = metadata;
+  const link = runtimes.link(site, spec.unitRef);
+  if (!link) return [];
+  return [...new Set(Object.values(boundRoles(store, site, spec)))].flatMap((name) => {
+    const module = store.get(ControlModule, site, name);
+    return module && isInFault(link, name, faultTagsOf(store, module))
+      ? [{ reason: 'device-fault' as const, element, controlModule: name, text: `${element.path}: ${name} is in Fault; reset it`, by: ['operate'] }]
+      : [];
+  });
+}
+
+/** A report with the values of now, as far as the gateway can see them. */
+function lookAgain(report: TransitionReport, scope: EvaluationScope | undefined): LookedAt {
+  const { index, fromStep: from, toStep: to, conditionST, reason, subConditions, evaluated, met } = report;
+  const conditions = scope ? subConditions.map((part) => partNow(part, scope)) : subConditions;
+  const unfinished = conditionST.trim() === '' && !met ? { unfinished: reason ?? '' } : {};
+  const whole = scope && evaluated ? conditionOf(conditionST) : null;
+  const result = whole && scope ? evaluateCondition(whole, scope).result : 'INVALID';
+  return { transition: transitionKey({ from, to }, index), conditions, met: result === 'INVALID' || result === 'ERROR' ? met : result === 'TRUE', ...unfinished };
+}
+
+/** What the gateway cannot evaluate (a step time, a variable without value) stays as the chart has told it. */
+function partNow(part: ConditionPart, scope: EvaluationScope): ConditionPart {
+  const expression = conditionOf(part.expression);
+  const { result } = expression ? evaluateCondition(expression, scope) : { result: 'INVALID' };
+  if (!expression || result === 'INVALID' || result === 'ERROR') return part;
+  const [now] = explainCondition(expression, scope);
+  return { ...now, expression: part.expression };
+}
+
+/** Names of a phase chart as the gateway sees them: parameters, variables as last told, tags as they are now. */
+function phaseScope({ spec, status, metadata }: PhaseResource, { store, runtimes }: BlockedWorld): EvaluationScope {
+  const link = runtimes.link(metadata.site, spec.unitRef);
+  link?.refresh();
+  const roles = boundRoles(store, metadata.site, spec);
+  const snapshot = lowerCased(status.sfcStatus?.variableSnapshot ?? {});
+  const types = new Map([...spec.parameters, ...spec.variables, ...spec.outputs].map(({ name, type }) => [name.toLowerCase(), type]));
+  const parameters = lowerCased(
+    Object.fromEntries(
+      spec.parameters.map(({ name, defaultValue }) => [name, spec.parameterValues.find((value) => value.name.toLowerCase() === name.toLowerCase())?.value || defaultValue]),
+    ),
+  );
+  return {
+    name(name) {
+      const key = name.toLowerCase();
+      const text = parameters.get(key) ?? snapshot.get(key);
+      if (text === undefined || text === '') return undefined;
+      const type = types.get(key) ?? (parseDecimal(text) === null ? 'STRING' : 'REAL');
+      return anyOf(type, parseValueText(type, text));
+    },
+    member: () => undefined,
+    read: (address) => link && tagNow(link, address, roles),
+  };
+}
+
+function lowerCased(entries: Readonly<Record<string, string>>): Map<string, string> {
+  return new Map(Object.entries(entries).map(([name, text]) => [name.toLowerCase(), text]));
+}
+
+/** `<role>.<tag>`, else the address itself (decisions 2.3). */
+function tagNow(link: UnitLink, address: string, roles: Readonly<Record<string, string>>): Any | undefined {
+  const [head, ...rest] = address.split('.');
+  const role = Object.keys(roles).find((name) => name.toLowerCase() === head.toLowerCase());
+  const index = link.tagIndex(role ? [roles[role], ...rest].join('.') : address);
+  if (index < 0) return undefined;
+  const { value, quality, atMs } = link.reading(index);
+  return atMs === 0 || quality === QUALITY.Bad ? undefined : anyOf(link.tags[index].type, value);
+}
+
+// ---------------------------------------------------------------- parts
+
+function elementOf({ kind, name, path, unit }: TreeNode): Blocker['element'] {
+  return { kind, name, path: path || name, unit };
+}
+
+function failureBlocker(element: Blocker['element'], { rule, message, active, step }: ElementFailure): Blocker {
+  const way = active ? {} : ({ command: 'Restart', by: ['operate'] } as const);
+  return { reason: 'failure', element, ...(step ? { step } : {}), failure: { rule, message, active }, ...way, text: `${element.path}: ${rule}: ${message}` };
+}
+
+/** The unit is promised, and what was left on it could not be reset (ADR 0014). */
+function resetBlocker(element: Blocker['element'], message: string, promisedTo: string): Blocker {
+  const failure = { rule: 'exception-chart-timeout', message, active: false };
+  return { reason: 'failure', element, failure, command: 'Reset', by: ['operate'], text: `could not be reset for ${promisedTo}: ${message}; Reset of ${element.name} tries again` };
+}
+
+function heldBlocker(element: Blocker['element']): Blocker {
+  return { reason: 'held', element, command: 'Restart', by: ['operate'], text: `${element.path} is held; Restart goes on` };
+}
+
+function pausedBlocker(element: Blocker['element']): Blocker {
+  return { reason: 'paused', element, command: 'Resume', by: ['operate'], text: `${element.path} is paused; Resume goes on` };
+}
+
+function semiAutomaticBlocker(element: Blocker['element'], transition: string): Blocker {
+  return { reason: 'semi-automatic', element, transition, command: 'Resume', by: ['operate'], text: `${element.path} waits before ${transition}; Resume fires it` };
+}
+
+/** For lists: no pass over the tree, and what a phase waits for as it was last told. */
+export function itemBlockedBecause(element: Resource<object, ElementStatus>): string {
+  return (element.kind === Phase.kind ? blockedBecause(phaseBlockedBy(element as PhaseResource)) : '') || element.status.blockedBecause;
+}

@@ -1,0 +1,109 @@
+/** What is served of a batch (decisions 1.7, 3.9). */
+import { batchCommands } from '../../../../runtime/vocabulary/transitions.js';
+import { Refusal } from '../../../platform/base/refusal.js';
+import type { Resource } from '../../../platform/store/resource.js';
+import type { StoreReader } from '../../../platform/store/kind.js';
+import { type ParameterValue, Procedure } from '../../procedures/kind.js';
+import { ControlRecipe, MasterRecipe, type MasterRecipeSpec } from '../../recipes/kind.js';
+import { batchBlockedBy, blockedBecause, type BlockedWorld, type Blocker } from './blocked-by.js';
+import { batchOutputs } from './batch-outputs.js';
+import { commandedIn } from '../recovery/left-commanded.js';
+import { hasActiveFailure, heldBy } from '../tree/holds.js';
+import { elementIndex } from '../tree/element-index.js';
+import { type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
+import { batchParameters } from '../creation/parameters.js';
+import { recoveryBody } from '../recovery/recovery.js';
+import { asShown, lookAtShown } from '../recovery/unrecovered.js';
+
+type BatchResource = Resource<BatchSpec, BatchStatus>;
+
+export function batchDto(stored: BatchResource, read: StoreReader, world: BlockedWorld): Record<string, unknown> {
+  const { shown: batch, blockedBy: standing } = lookAtShown(world.store, stored);
+  const { spec, status, metadata } = batch;
+  const { site, name } = metadata;
+  const recipe = read.get(MasterRecipe, site, spec.masterRecipeRef);
+  const control = read.get(ControlRecipe, site, status.controlRecipe)?.spec;
+  const blockedBy = standing ?? batchBlockedBy(world, batch);
+  const elements = elementIndex(world.store);
+  const procedure = read.get(Procedure, site, status.procedure);
+  return {
+    ...itemOf(batch, blockedBy),
+    blockedBy,
+    recipe: {
+      name: spec.masterRecipeRef,
+      version: control?.version ?? recipe?.spec.version ?? '',
+      productID: control?.productID ?? recipe?.spec.productID ?? '',
+      controlRecipe: status.controlRecipe,
+    },
+    allocations: status.allocations,
+    parameterValues: status.phase === 'Pending' && recipe ? valuesAhead(recipe.spec, spec) : status.parameterValues,
+    outputs: status.outputs ?? batchOutputs(world.store, site, name),
+    procedure: { name: status.procedure, state: procedure ? asShown(world.store, procedure).status.state : '' },
+    validCommands: batchCommands(status.phase, { heldInside: status.heldInside, pausedInside: status.pausedInside === true, failureActive: hasActiveFailure(status) }),
+    ...(status.failure ? { failure: status.failure } : {}),
+    ...(status.furtherFailures ? { furtherFailures: status.furtherFailures } : {}),
+    holds: status.holds ?? [],
+    ...(status.commandRejection ? { commandRejection: status.commandRejection } : {}),
+    coordination: [...elements.blocksOf(site, name), ...elements.barriersOf(site, name)].map((block) => ({
+      kind: block.kind,
+      name: block.metadata.name,
+      phase: block.status.phase,
+    })),
+    conditions: status.conditions,
+    ...(status.recovery ? { recovery: recoveryShown(world, batch) } : {}),
+    spec,
+  };
+}
+
+/** While it waits for an operator, with what stands commanded in its units. */
+function recoveryShown(world: BlockedWorld, { metadata: { site }, status }: BatchResource): unknown {
+  const body = recoveryBody(status);
+  if (status.phase !== 'Held' || status.recovery?.leftAt !== '') return body;
+  const units = status.allocations.filter(({ state }) => state === 'Granted').map(({ unit }) => unit);
+  return { ...body, commanded: commandedIn(world, site, units) };
+}
+
+/** What a pending batch would start with (decisions 1.7): its own values, those of the formula, scaled; none while they do not fit. */
+function valuesAhead(recipe: MasterRecipeSpec, spec: BatchSpec): readonly ParameterValue[] {
+  try {
+    return batchParameters(recipe, spec);
+  } catch (fault) {
+    if (!(fault instanceof Refusal)) throw fault;
+    return [];
+  }
+}
+
+export function batchItem(batch: BatchResource, _read: StoreReader, world: BlockedWorld): Record<string, unknown> {
+  const { shown, blockedBy } = lookAtShown(world.store, batch);
+  return itemOf(shown, blockedBy ?? batchBlockedBy(world, shown));
+}
+
+function itemOf({ spec, status, metadata }: BatchResource, blockedBy: readonly Blocker[]): Record<string, unknown> {
+  return {
+    name: metadata.name,
+    batchID: spec.batchID,
+    phase: status.phase,
+    mode: spec.mode || 'Automatic',
+    masterRecipeRef: spec.masterRecipeRef,
+    quantity: spec.quantity,
+    engineeringUnit: spec.engineeringUnit,
+    priority: spec.priority,
+    description: spec.description,
+    workOrderID: spec.workOrderID,
+    lotID: spec.lotID,
+    units: status.allocations.map((allocation) => allocation.unit),
+    heldInside: status.heldInside,
+    ...heldBy(status.holds),
+    blockedBecause: blockedBecause(blockedBy),
+    recordRef: status.recordRef,
+    // it has ended, and its record, which is made of what is on disk, comes in a moment
+    recordPending: isFinalBatch(status.phase) && status.recordRef === '',
+    startedAt: status.startedAt,
+    endedAt: status.endedAt,
+    labels: metadata.labels,
+    createdAt: metadata.createdAt,
+    updatedAt: metadata.updatedAt,
+    generation: metadata.generation,
+    site: metadata.site,
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * Launching a phase, operation or unit procedure on a unit without a batch (contract 3, Ad-hoc rules; decisions Q-RECIPE-24 to
+ * Q-RECIPE-26): everything that could stop it is found out before anything is written.
+ */
+import { randomUUID } from 'node:crypto';
+import { conflict, invalid, missing } from '../../../platform/base/refusal.js';
+import type { Put, Store } from '../../../platform/store/store.js';
+import { Unit, unitMode, type UnitStatus } from '../../plant/kind.js';
+import { isIdle, taken, unavailableText } from '../../plant/unit-owner.js';
+import {
+  ADHOC_LABEL,
+  elementStatus,
+  OperationTemplate,
+  type ParameterSpec,
+  type ParameterValue,
+  PhaseTemplate,
+  SOURCE_TEMPLATE_LABEL,
+  UnitProcedureTemplate,
+} from '../../procedures/kind.js';
+import { resolveRoles } from '../../recipes/bindings.js';
+import { siteUnits } from '../../recipes/site-units.js';
+import type { UnitRuntimes } from '../../placement/runtimes.js';
+import { type ElementDraft, elementName, instantiateRoot } from './instantiation.js';
+import { elementMisfits } from '../creation/unfit-values.js';
+import { checkValue, sameIdentifier } from '../creation/parameters.js';
+import { permissiveOf } from './start.js';
+import { storedTemplates } from './stored-templates.js';
+
+export interface LaunchWorld {
+  readonly store: Store;
+  readonly runtimes: UnitRuntimes;
+  storageLow(): boolean;
+}
+
+export interface Launch {
+  readonly kind: 'Phase' | 'Operation' | 'UnitProcedure';
+  readonly templateRef: string;
+  /** Body member that names the template, for refusals. */
+  readonly templateField: string;
+  readonly unit: string;
+  readonly parameterValues: readonly { readonly name: string; readonly value: string }[];
+  readonly timeoutSeconds: number;
+}
+
+export interface Launched {
+  readonly root: ElementDraft;
+  readonly puts: readonly Put[];
+}
+
+/** @throws Refusal 404 for the unit, 400 for template and parameters, 409 for whatever else keeps the run from starting. */
+export function launch(world: LaunchWorld, site: string, order: Launch): Launched {
+  const unit = world.store.get(Unit, site, order.unit);
+  if (!unit) throw missing('Unit', order.unit);
+  const template = templateOf(world.store, site, order);
+  const parameters = launchParameters(template.parameters, order.parameterValues);
+  refuseBusy(world, site, order.unit, unit.status);
+  if (unitMode(unit.spec) === 'Manual') throw conflict('mode_manual', `unit ${order.unit} is in Manual; set Automatic or Semi-Automatic before the launch`, { unit: order.unit });
+  const root = elementName('adhoc', [order.templateRef, order.unit, randomUUID().slice(0, 8)]);
+  const elements = instantiateRoot({ ...order, root, parameters, templates: storedTemplates(world.store, site) });
+  const [misfit] = elements.flatMap(({ spec }) => elementMisfits(spec));
+  if (misfit) throw invalid('out_of_range', 'parameterValues', `${misfit.at}: ${misfit.message}`);
+  refuseUnbound(world.store, site, order.unit, elements);
+  const [top] = elements;
+  return { root: top, puts: [...elementPuts(site, elements, order.templateRef), unitPut(site, order.unit, unit.status, root)] };
+}
+
+function templateOf(store: Store, site: string, { kind, templateRef, templateField }: Launch): { readonly parameters: readonly ParameterSpec[] } {
+  const kinds = { Phase: PhaseTemplate, Operation: OperationTemplate, UnitProcedure: UnitProcedureTemplate } as const;
+  const template = store.get(kinds[kind] as typeof OperationTemplate, site, templateRef);
+  if (!template) throw invalid('unknown_reference', templateField, `${kinds[kind].kind} ${templateRef} does not exist`);
+  if (kind !== 'Phase' && template.spec.category !== 'equipment') {
+    throw invalid('template_category', templateField, `${kinds[kind].kind} ${templateRef} is of category ${template.spec.category}; only equipment templates are run ad hoc`);
+  }
+  return template.spec;
+}
+
+/** Values that the template does not declare are dropped without a word (contract 3, Ad-hoc rules). */
+function launchParameters(formals: readonly ParameterSpec[], given: Launch['parameterValues']): ParameterValue[] {
+  given.forEach(({ name }, at) => {
+    if (given.findIndex((other) => sameIdentifier(other.name, name)) < at) throw invalid('invalid_field', `parameterValues[${at}].name`, `parameter ${name} is given twice`);
+  });
+  for (const formal of formals) {
+    const at = given.findIndex(({ name }) => sameIdentifier(name, formal.name));
+    if (at >= 0) checkValue(formal, given[at].value, `parameterValues[${at}].value`);
+    else if (formal.required && formal.defaultValue === '')
+      throw invalid('missing_parameter', 'parameterValues', `parameter ${formal.name} needs a value`, { parameter: formal.name });
+  }
+  return given.map(({ name, value }) => ({ name, value, unit: '', source: 'override', sourceRef: 'launch' }));
+}
+
+function refuseBusy(world: LaunchWorld, site: string, name: string, status: UnitStatus): void {
+  if (!isIdle(status)) {
+    const { state, allocatedTo: holder } = status;
+    throw conflict('unit_not_idle', `${unavailableText(name, status)}; an ad-hoc run needs an Idle unit`, { unit: name, state, holder });
+  }
+  if (!world.runtimes.link(site, name)?.ready) throw conflict('runtime_not_ready', `the runtime of ${name} is not ready`, { units: [name] });
+  const withheld = permissiveOf(world, site, name);
+  if (withheld) throw conflict('permissive', withheld.message, { rule: withheld.rule });
+  if (world.storageLow()) throw conflict('storage_low', 'the storage of the appliance is nearly full');
+}
+
+function refuseUnbound(store: Store, site: string, name: string, elements: readonly ElementDraft[]): void {
+  const unit = store.get(Unit, site, name);
+  const modules = siteUnits(store, site).modules(name);
+  for (const element of elements) {
+    if (!('roles' in element.spec) || !unit) continue;
+    const violation = resolveRoles(unit.spec, element.spec, element.spec.roleMap, modules).find(({ issue }) => issue !== undefined);
+    if (violation) throw conflict('binding_violation', `${element.spec.stepPath}, role ${violation.role}: ${violation.message}`, { role: violation.role, issue: violation.issue });
+  }
+}
+
+/** All of the run carries the marker of an ad-hoc run and the name of the template it was made from (contract 3, Ad-hoc rules). */
+function elementPuts(site: string, elements: readonly ElementDraft[], templateRef: string): Put[] {
+  const [root] = elements;
+  return elements.map((element): Put => {
+    const labels = { [ADHOC_LABEL]: 'true', [SOURCE_TEMPLATE_LABEL]: element === root ? templateRef : element.spec.templateRef, 'lineside.io/managed-by': 'batch-controller' };
+    const status = { ...elementStatus(element.spec), adhoc: true };
+    return { kind: element.kind as unknown as Put['kind'], site, name: element.name, spec: element.spec, status, labels };
+  });
+}
+
+function unitPut(site: string, name: string, status: UnitStatus, root: string): Put {
+  return { kind: Unit, site, name, status: taken(status, root) } as Put;
+}

@@ -1,0 +1,129 @@
+/**
+ * What stops a held batch again when it is restarted, and who can lift it: the preflight of Restart (contract 3, Recipes and
+ * records). Restart is judged by the state machine alone, so a batch that it is given may be held again by the first write of a
+ * phase to a module that people have taken (`write-mode-manual`, decisions 3.5). Nothing is changed.
+ */
+import { successorsOf, writtenAddresses } from '../../../../runtime/language/chart-writes.js';
+import type { State } from '../../../../runtime/vocabulary/states.js';
+import { batchCommands } from '../../../../runtime/vocabulary/transitions.js';
+import type { Resource } from '../../../platform/store/resource.js';
+import type { Store } from '../../../platform/store/store.js';
+import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
+import { ControlModule } from '../../control-modules/kind.js';
+import { modeOf } from '../../control-modules/rules.js';
+import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
+import type { UnitRuntimes } from '../../placement/runtimes.js';
+import { elementIndex } from '../tree/element-index.js';
+import { activeFailures, hasActiveFailure } from '../tree/holds.js';
+import { type BatchSpec, type BatchStatus } from '../kind.js';
+import { boundRoles } from '../phases/phase-plan.js';
+import { type Blocker, type Preflight, type PreflightCheck, rows } from './preflight.js';
+
+interface World {
+  readonly store: Store;
+  readonly runtimes: UnitRuntimes;
+}
+
+type PhaseResource = Resource<PhaseSpec, ElementStatus>;
+
+/** States of phases that Restart takes up again. */
+const HELD: readonly State[] = ['Holding', 'Held'];
+
+export function restartCheck(world: World, batch: Resource<BatchSpec, BatchStatus>): Preflight {
+  const { site, name } = batch.metadata;
+  const phases = elementIndex(world.store)
+    .phasesOf(site, name)
+    .filter(({ status }) => HELD.includes(status.state));
+  const checks: PreflightCheck[] = [
+    ...rows('command', refused(batch)),
+    ...rows(
+      'modes',
+      phases.flatMap((phase) => modesInTheWay(world, phase)),
+    ),
+    ...rows(
+      'devices',
+      phases.flatMap((phase) => devicesInFault(world, phase)),
+    ),
+    ...rows(
+      'runtime-ready',
+      [...new Set(phases.map(({ spec }) => spec.unitRef))].sort().flatMap((unit) => runtimeDown(world, site, unit)),
+    ),
+  ];
+  return { ok: checks.every(({ ok, severity }) => ok || severity === 'warning'), checks, parameters: [], allocations: [], bindings: { violations: 0 } };
+}
+
+/** What `validCommands` of the batch say, with the reason. */
+function refused({ status, metadata }: Resource<BatchSpec, BatchStatus>): Blocker[] {
+  const { phase, heldInside, pausedInside = false } = status;
+  if (batchCommands(phase, { heldInside, pausedInside, failureActive: hasActiveFailure(status) }).includes('Restart')) return [];
+  const failures = activeFailures(status);
+  if (failures.length === 0)
+    return [{ message: `batch ${metadata.name} is ${phase}`, element: metadata.name, liftedBy: { tier: 'operate', action: 'Restart is for a batch that is Held' } }];
+  return failures.map(({ rule, message }) => ({
+    message: `${rule}: ${message}`,
+    element: metadata.name,
+    liftedBy: { tier: 'operate' as const, action: 'put that right; Restart is possible then' },
+  }));
+}
+
+/**
+ * Writes to modules in Manual. An action that is run again at once holds the phase at once; those of the steps behind do so when the
+ * chart comes to them. What is computed when it runs (an address made of text, a branch) is not foreseen.
+ */
+function modesInTheWay({ store }: World, { spec, status, metadata }: PhaseResource): Blocker[] {
+  const { site } = metadata;
+  const roles = new Map(Object.entries(boundRoles(store, site, spec)).map(([role, module]) => [role.toLowerCase(), module]));
+  const told = new Set<string>();
+  const manual = (address: string): string | undefined => {
+    const word = address.slice(0, Math.max(0, address.indexOf('.'))).toLowerCase();
+    const module = store.get(ControlModule, site, roles.get(word) ?? word);
+    return module && modeOf(module) === 'Manual' && !told.has(module.metadata.name) ? module.metadata.name : undefined;
+  };
+  const { atOnce, later } = stepsAhead(spec, status);
+  const found = ({ step, addresses }: StepWrites, isAtOnce: boolean): Blocker[] =>
+    addresses.flatMap((address) => {
+      const module = manual(address);
+      if (module === undefined) return [];
+      told.add(module);
+      const when = isAtOnce ? `is held again at once by step ${step}` : `is held again when it comes to step ${step}`;
+      const message = `${module} is in Manual, and phase ${spec.stepPath} writes ${address}: it ${when} (write-mode-manual)`;
+      return [
+        { message, element: module, liftedBy: { tier: 'operate', action: `set ${module} to Automatic or Semi-Automatic` }, ...(isAtOnce ? {} : { severity: 'warning' as const }) },
+      ];
+    });
+  return [...atOnce.flatMap((step) => found(step, true)), ...later.flatMap((step) => found(step, false))];
+}
+
+interface StepWrites {
+  readonly step: string;
+  readonly addresses: readonly string[];
+}
+
+/** The restarting chart; then `restartStep`, or what the active steps do again (decisions 2.4); then what follows from there. */
+function stepsAhead(spec: PhaseSpec, { sfcStatus, failure }: ElementStatus): { readonly atOnce: readonly StepWrites[]; readonly later: readonly StepWrites[] } {
+  const writes = (step: { readonly name: string; readonly actionST?: string }): StepWrites => ({ step: step.name, addresses: writtenAddresses(step) });
+  const restarts = spec.steps.filter(({ name }) => name.toLowerCase() === spec.restartStep.toLowerCase());
+  const active = restarts.length > 0 ? restarts : spec.steps.filter(({ name }) => sfcStatus?.activeSteps.includes(name));
+  const again = active.filter(({ name, rerunOnRestart, actionMode }) => restarts.length > 0 || rerunOnRestart || actionMode === 'cyclic' || failure?.step === name);
+  const behind = successorsOf(
+    spec,
+    active.map(({ name }) => name),
+  );
+  return {
+    atOnce: [...(spec.charts.restarting?.steps ?? []), ...again].map(writes),
+    later: spec.steps.filter(({ name }) => behind.has(name)).map(writes),
+  };
+}
+
+function devicesInFault({ store, runtimes }: World, { spec, metadata: { site } }: PhaseResource): Blocker[] {
+  return [...new Set(Object.values(boundRoles(store, site, spec)))].sort().flatMap((name): Blocker[] => {
+    const module = store.get(ControlModule, site, name);
+    if (!module || !isInFault(runtimes.link(site, spec.unitRef), name, faultTagsOf(store, module))) return [];
+    return [{ message: `${name} is in Fault`, element: name, liftedBy: { tier: 'operate', action: `reset the fault of ${name}` }, severity: 'warning' }];
+  });
+}
+
+function runtimeDown({ runtimes }: World, site: string, unit: string): Blocker[] {
+  if (runtimes.link(site, unit)?.ready) return [];
+  return [{ message: `the runtime of ${unit} is not ready`, element: unit, liftedBy: { tier: 'engineer', action: `restart the runtime of unit ${unit}` } }];
+}

@@ -1,0 +1,44 @@
+/**
+ * The failure `alarm-exception` (decisions 3.5): an alarm whose definition has an exceptionAction commands the root of the
+ * work, and that root cannot be restarted while the alarm is active. The failure is kept with the root; whether it is
+ * active is read from the alarms whenever the root is looked at, so nothing has to be told that an alarm has cleared.
+ */
+import type { StoreReader } from '../../../platform/store/kind.js';
+import { isActive } from '../../alarms/counts.js';
+import { Alarm } from '../../alarms/kind.js';
+import type { ElementFailure } from '../../procedures/kind.js';
+
+export const ALARM_EXCEPTION = 'alarm-exception';
+/** The command does nothing there, but the failure counts: column HF of decisions 3.1 stays. */
+const HELD_ALREADY: readonly string[] = ['already-holding', 'already-held'];
+
+/** Whether an alarm whose command was judged so leaves a failure. */
+export function leavesFailure(rule: string | undefined): boolean {
+  return rule === undefined || HELD_ALREADY.includes(rule);
+}
+
+/** The failure of a root that one more alarm has commanded; one that the root cannot go on from stays. */
+export function commandedByAlarm(before: ElementFailure | undefined, alarm: string, at: string, read: StoreReader, site: string): ElementFailure {
+  if (before?.class === 'fail') return before;
+  const alarms = [...new Set([...(before?.alarms ?? []), alarm])];
+  const since = before?.alarms ? before.since : at;
+  return seenNow({ class: 'hold', rule: ALARM_EXCEPTION, message: '', step: '', since, active: false, auditRecordRef: '', alarms }, read, site);
+}
+
+/** The same failure, active while one of its alarms is. It names those that stand, or what has held when none does. */
+export function seenNow<Failure extends ElementFailure | undefined>(failure: Failure, read: StoreReader, site: string): Failure {
+  if (!failure?.alarms) return failure;
+  const standing = failure.alarms.filter((alarm) => {
+    const found = read.get(Alarm, site, alarm);
+    return found !== undefined && isActive(found.status.state);
+  });
+  const active = standing.length > 0;
+  const told = active ? standing : failure.message === '' ? failure.alarms : [];
+  const message = told.length > 0 ? told.map((alarm) => textOf(alarm, read, site)).join('; ') : failure.message;
+  return active === failure.active && message === failure.message ? failure : { ...failure, active, message };
+}
+
+function textOf(alarm: string, read: StoreReader, site: string): string {
+  const message = read.get(Alarm, site, alarm)?.spec.message ?? '';
+  return `alarm ${alarm}${message === '' ? '' : `: ${message}`}`;
+}

@@ -1,0 +1,259 @@
+/** One look at one batch: its elements as a tree, and the batch that follows its root (decisions 3.3). */
+import type { BatchState, State } from '../../../../runtime/vocabulary/states.js';
+import { isActive, isFinal, judgeBatch } from '../../../../runtime/vocabulary/transitions.js';
+import { timestamp } from '../../../platform/base/clock.js';
+import { lifeSign } from '../../../platform/store/life-sign.js';
+import type { Resource } from '../../../platform/store/resource.js';
+import type { Change, Put, Store } from '../../../platform/store/store.js';
+import type { UnitStatus } from '../../plant/kind.js';
+import { isAvailable, shownReset } from '../../plant/unit-owner.js';
+import { withRequests } from '../start/allocation-queue.js';
+import { batchOutputs } from '../reading/batch-outputs.js';
+import { type GivenHold, hasActiveFailure, holdCause, inOrder, type LocatedFailure, presentHold, withHold } from './holds.js';
+import { elementIndex } from './element-index.js';
+import { type CommandRefusal, ElementPass, type PassWorld, refusalOf } from './element-reconciliation.js';
+import { stateEntry } from '../facts/execution-log.js';
+import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
+import type { PendingCommand } from './pending-command.js';
+import { runClocks } from './run-clocks.js';
+import { hasInside, type TreeNode, walk } from './procedure-tree.js';
+
+export class BatchPass extends ElementPass {
+  readonly batch: Resource<BatchSpec, BatchStatus>;
+  status: BatchStatus;
+  /** Set when the pending command has been dealt with: its copy goes. */
+  annotations: Readonly<Record<string, string>> | undefined;
+  /** The Hold that was obeyed in this pass. */
+  #given: GivenHold | undefined;
+  #overdue = false;
+
+  constructor(batch: Resource<BatchSpec, BatchStatus>, store: Store, world: PassWorld) {
+    const { site, name } = batch.metadata;
+    super(site, name, store, world, elementIndex(store).elementsOf(site, name));
+    this.batch = batch;
+    this.status = batch.status;
+    if (!isFinalBatch(batch.status.phase)) this.status = withAlarmFailure(batch.status, this.tree?.root.failure);
+  }
+
+  /** Judges a command other than Start and gives it to the procedure; undefined when it was accepted. */
+  order(pending: Pick<PendingCommand, 'command' | 'alarm'> & Partial<PendingCommand>): CommandRefusal | undefined {
+    const { command } = pending;
+    const { phase, heldInside, pausedInside = false, failure, furtherFailures = [] } = this.status;
+    const facts = { heldInside, pausedInside, failureActive: hasActiveFailure(this.status), resumeCancelsPause: this.world.resumeCancelsPause };
+    const verdict = judgeBatch(phase, command, facts);
+    if (verdict.accepted && command === 'Reset') return this.#resetUnits();
+    const refusal = verdict.accepted ? undefined : refusalOf(verdict.rule, command, `the batch is ${phase}`, [failure, ...furtherFailures].find((each) => each?.active) ?? failure);
+    const refused = this.tree && !isFinalBatch(phase) ? this.give(this.tree.root, pending, refusal) : refusal;
+    if (command === 'Hold' && !refused && pending.by)
+      this.#given = { by: pending.by, reason: pending.reason ?? '', ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }) };
+    return refused;
+  }
+
+  /**
+   * Units whose last work belonged to the final batch and that nobody has taken since are taken once more and reset (decisions
+   * 3.3), and so are those that could not be handed on.
+   */
+  #resetUnits(): CommandRefusal | undefined {
+    const own = [...this.#nodesByUnit()].filter(([name, nodes]) => {
+      if (this.isStuck(name, nodes)) return true;
+      const unit = this.unit(name);
+      return isAvailable(unit) && isFinal(unit.state as State) && nodes.some((node) => node.name === unit.lastWork?.name);
+    });
+    const away = own.find(([name, nodes]) => nodes.some((node) => this.mustReset(node)) && !this.world.isReady(name));
+    if (away !== undefined) return { rule: 'runtime-not-ready', message: `the runtime of ${away[0]} is not ready` };
+    for (const [name, nodes] of own) {
+      this.#keepOutputs();
+      if (nodes.some((node) => this.mustReset(node))) this.takeBack(name);
+      else this.setUnit(name, shownReset(this.unit(name) as UnitStatus));
+      for (const node of nodes) this.tree?.reset(node);
+    }
+    return undefined;
+  }
+
+  /** The record is made and will not be changed any more: what it tells of may be reset. */
+  get isRecorded(): boolean {
+    return this.status.recordRef !== '' && this.status.recordSettled !== false;
+  }
+
+  /** Elements that are reset forget their outputs; those of the batch stay. */
+  #keepOutputs(): void {
+    if (!this.status.outputs) this.status = { ...this.status, outputs: batchOutputs(this.store, this.site, this.scope) };
+  }
+
+  /** Nothing of it moves, is to move, or is being reset. */
+  get isQuiet(): boolean {
+    const hasUnit = [...this.#nodesByUnit().keys()].some((name) => this.unit(name)?.allocatedTo === this.scope);
+    return !hasUnit && this.tree !== undefined && [...walk(this.tree.root)].every(({ state }) => !isActive(state));
+  }
+
+  /**
+   * What goes on after the final state: elements that were still moving at the settle deadline come to rest, and what is to
+   * be reset is reset. The units are the batch's own until then; the batch stays as it is.
+   */
+  settleEnded(): void {
+    const root = this.tree?.root;
+    if (!root) return;
+    for (const [name, nodes] of this.#nodesByUnit()) {
+      const left = this.isRecorded ? this.toHandOver(name, nodes) : [];
+      if (left.length > 0) this.#keepOutputs();
+      for (const node of left) this.tree?.reset(node);
+    }
+    if (isFinal(root.state) && root.children.some(({ state }) => state === 'Resetting') && root.children.every(({ state }) => state === 'Resetting' || state === 'Idle'))
+      this.tree?.reset(root);
+    this.tree?.settle();
+    this.#mirrorUnits();
+  }
+
+  /** Lets the tree settle and carries its root's state over to the batch. */
+  settle(): void {
+    if (!this.tree) return;
+    this.tree.settle();
+    this.#mirrorRoot(this.tree.root);
+    this.#noteHold(this.tree.root);
+    this.#mirrorUnits();
+  }
+
+  setPhase(phase: BatchState, cause: string): void {
+    const from = this.status.phase;
+    if (from === phase) return;
+    this.status = { ...this.status, phase, stateAt: this.at };
+    if (phase === 'Stopping' || phase === 'Aborting') this.status = { ...this.status, settleBy: timestamp(this.world.nowMs + this.world.settleDeadlineMs) };
+    if (isFinalBatch(phase)) this.#finish();
+    const element = { kind: 'Batch', name: this.scope, path: '' };
+    this.event({ eventType: 'Procedural Execution', eventSubType: 'State Change', element, value: phase, previousValue: from, message: cause });
+    this.facts.push(
+      stateEntry(this.site, this.scope, {
+        ts: this.at,
+        ...element,
+        unit: '',
+        templateRef: this.batch.spec.masterRecipeRef,
+        run: 1,
+        state: phase,
+        previousState: from,
+        cause,
+      }),
+    );
+  }
+
+  /** Everything this pass wants to write; undefined when nothing changed. */
+  change(): Change | undefined {
+    const puts = this.puts();
+    if (this.status !== this.batch.status || this.annotations) {
+      const status = { ...this.status, savedAt: lifeSign(this.store) };
+      puts.push({ kind: Batch, site: this.site, name: this.scope, status, ...(this.annotations ? { annotations: this.annotations } : {}) } as Put);
+    }
+    if (puts.length === 0 && this.facts.length === 0 && this.audits.length === 0) return undefined;
+    return { puts, facts: this.facts, audits: this.audits };
+  }
+
+  #mirrorRoot(root: TreeNode): void {
+    if (isFinalBatch(this.status.phase) || this.status.phase === 'Pending') return;
+    const heldInside = hasInside(root, 'Held');
+    const pausedInside = this.isPausedInside(root);
+    if (heldInside !== this.status.heldInside || pausedInside !== (this.status.pausedInside ?? false)) this.status = { ...this.status, heldInside, pausedInside };
+    this.#mirrorFailures(root);
+    if (root.state === 'Idle' || root.state === 'Resetting') return;
+    const failed = root.state === 'Aborted' && root.failure?.class === 'fail';
+    this.setPhase(failed ? 'Failed' : root.state, 'procedure');
+    if (this.settleLeftMs === 0) this.#overdue = true;
+    if (this.#overdue) this.setPhase(this.status.phase === 'Stopping' ? 'Stopped' : root.failure?.class === 'fail' ? 'Failed' : 'Aborted', 'settle-deadline');
+  }
+
+  /** In how many ms a Stop or Abort has to have settled; undefined while none is under way. */
+  get settleLeftMs(): number | undefined {
+    const { settleBy, phase } = this.status;
+    if (settleBy === '' || (phase !== 'Stopping' && phase !== 'Aborting')) return undefined;
+    return runClocks(this.store).settling(`${this.site}/${this.scope}`, settleBy, this.world.settleDeadlineMs, this.world.clock).remainingMs;
+  }
+
+  #mirrorFailures(root: TreeNode): void {
+    const located = failuresOf(root);
+    const [failure, ...further] = inOrder(
+      located.map((found) => found.failure),
+      this.status.failure,
+    );
+    const { furtherFailures: known = [] } = this.status;
+    if (failure === this.status.failure && further.length === known.length && further.every((each, at) => each === known[at])) return;
+    const { furtherFailures: _gone, ...status } = this.status;
+    this.status = { ...status, failure, ...(further.length > 0 ? { furtherFailures: further } : {}) };
+  }
+
+  /** The first cause of a hold is noted when it begins, and stays when it is over. */
+  #noteHold(root: TreeNode): void {
+    const { phase, heldInside, failure } = this.status;
+    const isHeld = phase === 'Holding' || phase === 'Held' || (phase === 'Running' && heldInside);
+    const holds = withHold(this.status.holds, isHeld, this.at, () => {
+      const first = failuresOf(root).find((found) => found.failure === failure);
+      return holdCause(this.at, this.#given, first, this.rootCause);
+    });
+    if (holds === this.status.holds) return;
+    this.status = { ...this.status, holds };
+    const begun = presentHold(holds);
+    if (!begun) return;
+    const { rule, message, reason, by, alarm, element } = begun;
+    this.event({
+      eventType: 'General',
+      eventSubType: 'System',
+      value: 'HoldCause',
+      previousValue: rule,
+      message: [message, reason, alarm === '' ? '' : `alarm ${alarm}`].filter((text) => text !== '').join(': '),
+      ...(element ? { element } : {}),
+      ...(by.kind === 'person' ? { person: { accountId: by.accountId, displayName: by.displayName } } : {}),
+    });
+  }
+
+  /** A unit is released after the last unit procedure on it. */
+  #mirrorUnits(): void {
+    for (const [unit, nodes] of this.#nodesByUnit()) this.mirrorUnit(unit, nodes, this.scope, isFinalBatch(this.status.phase));
+  }
+
+  #nodesByUnit(): Map<string, TreeNode[]> {
+    const byUnit = new Map<string, TreeNode[]>();
+    for (const node of this.tree?.root.children ?? []) byUnit.set(node.unit, [...(byUnit.get(node.unit) ?? []), node]);
+    return byUnit;
+  }
+
+  /** Notes which units are asked for now. */
+  request(wanted: ReadonlySet<string>): void {
+    const allocations = withRequests(this.status.allocations, wanted, this.at);
+    if (allocations !== this.status.allocations) this.status = { ...this.status, allocations };
+  }
+
+  granted(unit: string): void {
+    const allocations = this.status.allocations.map((allocation): Allocation => (allocation.unit === unit ? { ...allocation, state: 'Granted', since: this.at } : allocation));
+    this.status = { ...this.status, allocations };
+  }
+
+  protected override released(unit: string): void {
+    this.status = {
+      ...this.status,
+      allocations: this.status.allocations.map(
+        (allocation): Allocation => (allocation.unit === unit && allocation.state === 'Granted' ? { ...allocation, state: 'Released', since: this.at } : allocation),
+      ),
+    };
+  }
+
+  #finish(): void {
+    runClocks(this.store).settled(`${this.site}/${this.scope}`);
+    this.status = { ...this.status, endedAt: this.at, heldInside: false, pausedInside: false, settleExceeded: this.#overdue };
+  }
+}
+
+const SHOWS_FAILURE: readonly State[] = ['Held', 'Holding', 'Aborting'];
+
+/** Of the root, and of what is held or aborts below it. */
+function failuresOf(root: TreeNode): LocatedFailure[] {
+  const located = ({ kind, name, path, failure }: TreeNode): LocatedFailure[] => (failure ? [{ failure, element: { kind, name, path } }] : []);
+  const below = (node: TreeNode): LocatedFailure[] => node.children.flatMap((child) => [...(SHOWS_FAILURE.includes(child.state) ? located(child) : []), ...below(child)]);
+  return [...located(root), ...below(root)];
+}
+
+/** What is read of its alarms now takes the place of what was read then. */
+function withAlarmFailure(status: BatchStatus, now: TreeNode['failure']): BatchStatus {
+  if (!now?.alarms) return status;
+  const { failure, furtherFailures = [] } = status;
+  if (!failure || failure.alarms) return failure?.active === now.active ? status : { ...status, failure: now };
+  const at = furtherFailures.findIndex(({ alarms }) => alarms);
+  if (furtherFailures[at]?.active === now.active) return status;
+  return { ...status, furtherFailures: at < 0 ? [...furtherFailures, now] : furtherFailures.with(at, now) };
+}

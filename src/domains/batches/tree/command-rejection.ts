@@ -1,0 +1,33 @@
+/** How a batch or an ad-hoc root shows that it was given a command it does not obey (contract 3, Command rules). */
+import type { CommandGiver } from './holds.js';
+import type { Condition } from '../../../platform/store/resource.js';
+
+/** The last command that was refused; gone with the next one that is accepted. */
+export interface CommandRejection {
+  readonly command: string;
+  readonly state: string;
+  readonly rule: string;
+  readonly message: string;
+  readonly at: string;
+  readonly correlationID: string;
+  /** Who gave it; missing in what a release before this one has kept. */
+  readonly by?: CommandGiver;
+  /** The alarm whose exceptionAction it was. */
+  readonly alarm?: string;
+}
+
+const REJECTED = 'CommandRejected';
+
+interface Judged {
+  readonly commandRejection?: CommandRejection;
+  readonly conditions: readonly Condition[];
+}
+
+/** The next verdict replaces the last one: with `rejection` the command was refused, without it was accepted. */
+export function withVerdict<Status extends Judged>(before: Status, rejection?: CommandRejection): Status {
+  const { commandRejection: _gone, ...status } = before;
+  const conditions = before.conditions.filter(({ type }) => type !== REJECTED);
+  if (!rejection) return { ...status, conditions } as unknown as Status;
+  const condition: Condition = { type: REJECTED, status: 'True', reason: rejection.rule, message: rejection.message };
+  return { ...status, commandRejection: rejection, conditions: [...conditions, condition] } as unknown as Status;
+}

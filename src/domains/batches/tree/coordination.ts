@@ -1,0 +1,127 @@
+/** Signals and barriers of a running batch: what its elements are doing moves them on, and who waits in vain is held (decisions 2.7). */
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../../platform/base/clock.js';
+import type { Put, Store } from '../../../platform/store/store.js';
+import { CoordinationBlock, type CoordinationPhase, type SignalEndpoint, SyncBarrier } from '../../coordination/kind.js';
+import { advanceBarrier, advanceBlock, barrierWord, type CoordinationFailure, type CoordinationWorld, type Progress, timeoutLeftMs } from '../../coordination/progress.js';
+import type { BatchPass } from './batch-reconciliation.js';
+import { elementIndex } from './element-index.js';
+import { isFinalBatch } from '../kind.js';
+import { runClocks } from './run-clocks.js';
+import { type TreeNode, walk } from './procedure-tree.js';
+
+/** A crash takes this much of a time-out with it. */
+const KEPT_EVERY_MS = 10_000;
+
+type World = Omit<CoordinationWorld, 'activeMs'>;
+
+interface Coordinated {
+  readonly kind: typeof CoordinationBlock | typeof SyncBarrier;
+  readonly name: string;
+  readonly before: object;
+  readonly progress: Progress<object>;
+}
+
+/** What has changed, to be written with the pass. A failure holds its elements in the same pass. */
+export function coordinate(pass: BatchPass, store: Store, clock: Clock): Put[] {
+  const nodes = nodesOf(pass);
+  const world: World = { nowMs: Date.parse(pass.at), facts: (endpoint) => factsOf(pass, nodes.get(keyOf(endpoint))) };
+  const changed = coordinated(pass, store, world, clock).filter(({ before, progress }) => JSON.stringify(before) !== JSON.stringify(progress.status));
+  const failures = changed.flatMap(({ progress }) => progress.failure ?? []);
+  for (const failure of failures) hold(pass, nodes, failure);
+  if (failures.length > 0) pass.settle();
+  return changed.map(({ kind, name, progress }) => ({ kind, site: pass.site, name, status: progress.status }) as Put);
+}
+
+/**
+ * Blocks and barriers that were written for a batch of this name, as if nobody had come to them yet. They are nobody's copy and
+ * stay when the batch goes (ADR 0009), but what has happened to them belongs to the batch that is gone.
+ */
+export function begunAnew(store: Store, site: string, batch: string): Put[] {
+  const index = elementIndex(store);
+  const written = [
+    ...index.blocksOf(site, batch).map((block) => ({ block, kind: CoordinationBlock, fresh: CoordinationBlock.initialStatus?.(block.spec) })),
+    ...index.barriersOf(site, batch).map((block) => ({ block, kind: SyncBarrier, fresh: SyncBarrier.initialStatus?.(block.spec) })),
+  ];
+  return written
+    .filter(({ block, fresh }) => block.metadata.ownerReferences.length === 0 && !isDeepStrictEqual(block.status, fresh))
+    .map(({ block, kind, fresh }) => ({ kind, site, name: block.metadata.name, status: fresh }) as Put);
+}
+
+/** In how many ms their time-outs are over, or what has passed of them is to be kept. */
+export function coordinationLeftMs(pass: BatchPass, store: Store, clock: Clock): number[] {
+  if (!pass.tree) return [];
+  const index = elementIndex(store);
+  if (isFinalBatch(pass.status.phase)) {
+    // what was still Active at the end of its batch is looked at by nobody any more
+    for (const { kind, metadata } of [...index.blocksOf(pass.site, pass.scope), ...index.barriersOf(pass.site, pass.scope)])
+      runClocks(store).inactive(activeKey(kind, pass.site, metadata.name));
+    return [];
+  }
+  const own = [
+    ...index
+      .blocksOf(pass.site, pass.scope)
+      .map(({ metadata, spec, status }) => timeoutLeftMs(spec, status, activeMsOf(pass.site, store, clock, CoordinationBlock, metadata.name, status))),
+    ...index
+      .barriersOf(pass.site, pass.scope)
+      .map(({ metadata, spec, status }) => timeoutLeftMs(spec, status, activeMsOf(pass.site, store, clock, SyncBarrier, metadata.name, status))),
+  ];
+  return own.flatMap((leftMs) => (leftMs === undefined ? [] : [Math.min(leftMs, KEPT_EVERY_MS)]));
+}
+
+function activeKey(kind: string, site: string, name: string): string {
+  return `${kind}/${site}/${name}`;
+}
+
+interface Active {
+  readonly phase: CoordinationPhase;
+  readonly activeAt: string;
+  readonly activeForMs?: number;
+}
+
+/** Elapsed time: a wall clock that is set times nobody out, and a restart goes on from what was kept. */
+function activeMsOf(site: string, store: Store, clock: Clock, { kind }: Coordinated['kind'], name: string, { phase, activeAt, activeForMs = 0 }: Active): number {
+  return runClocks(store).activeMs(activeKey(kind, site, name), phase === 'Active' ? activeAt : '', activeForMs, clock);
+}
+
+function withKept<Status extends Active>(spec: { readonly timeoutSeconds: number }, { status, ...rest }: Progress<Status>, activeMs: number): Progress<Status> {
+  if (timeoutLeftMs(spec, status, activeMs) === undefined) return { status, ...rest };
+  const activeForMs = Math.floor(activeMs / KEPT_EVERY_MS) * KEPT_EVERY_MS;
+  return { status: activeForMs === 0 ? status : { ...status, activeForMs }, ...rest };
+}
+
+function coordinated(pass: BatchPass, store: Store, world: World, clock: Clock): Coordinated[] {
+  const index = elementIndex(store);
+  return [
+    ...index.blocksOf(pass.site, pass.scope).map(({ metadata: { name }, spec, status }) => {
+      const activeMs = activeMsOf(pass.site, store, clock, CoordinationBlock, name, status);
+      return { kind: CoordinationBlock, name, before: status, progress: withKept(spec, advanceBlock(spec, status, { ...world, activeMs }), activeMs) };
+    }),
+    ...index.barriersOf(pass.site, pass.scope).map((barrier) => {
+      const { spec, status, metadata } = barrier;
+      const activeMs = activeMsOf(pass.site, store, clock, SyncBarrier, metadata.name, status);
+      const progress = withKept(spec, advanceBarrier(barrierWord(barrier), spec, status, { ...world, activeMs }), activeMs);
+      return { kind: SyncBarrier, name: metadata.name, before: status, progress };
+    }),
+  ];
+}
+
+function hold(pass: BatchPass, nodes: ReadonlyMap<string, TreeNode>, { rule, message, waiting }: CoordinationFailure): void {
+  pass.event({ eventType: 'General', eventSubType: 'System', value: rule, message });
+  for (const endpoint of waiting) {
+    const node = nodes.get(keyOf(endpoint));
+    if (node) pass.tree?.fail(node, rule, message);
+  }
+}
+
+function nodesOf(pass: BatchPass): Map<string, TreeNode> {
+  return new Map(pass.tree ? [...walk(pass.tree.root)].map((node) => [keyOf(node), node]) : []);
+}
+
+function factsOf(pass: BatchPass, node: TreeNode | undefined) {
+  return node && { state: node.state, waitsToStart: pass.waitsForCoordination(node) };
+}
+
+function keyOf({ kind, name }: Pick<SignalEndpoint, 'kind' | 'name'> | TreeNode): string {
+  return `${kind}/${name}`;
+}
