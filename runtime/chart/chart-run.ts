@@ -476,6 +476,8 @@ export class ChartRun {
     step.activation = saved.activation;
     step.elapsedMs = saved.elapsedMs;
     step.actionState = saved.actionState;
+    // An action that has not begun runs before a transition leaves its step, as at the activation (decisions 2.4).
+    if (saved.actionState === 'pending') step.activatedScan = this.#scanCount + 1;
     step.label = saved.resumePoint?.label ?? 0;
     const types = this.chart.steps[index].action?.temporaryTypes ?? [];
     step.temporaries = types.map((type, at) => decodeSlot(type, saved.resumePoint?.temporaries[at] ?? undefined));
@@ -483,7 +485,8 @@ export class ChartRun {
     let keptLost = false;
     for (const entry of saved.kept ?? []) {
       const wait = restoreWait(entry);
-      if (wait?.inFlight && !wait.isPolled) keptLost = true;
+      // Nobody answers a request of before: one that only reads is asked again by the condition, any other has had an unknown outcome.
+      if (wait?.inFlight) keptLost ||= !wait.isPolled;
       else if (wait) step.kept.set(entry.site, { wait });
       else if (entry.value !== undefined) step.kept.set(entry.site, { value: decodeSlot('ANY', entry.value) as Any });
     }

@@ -69,12 +69,26 @@ export class PhaseFrame implements Frame {
     this.rebind();
   }
 
-  /** Slots of the present plan; called when the phase is loaded and when the unit gets a new plan. */
+  /** Slots of the present plan; called when the phase is loaded and when the unit gets a new plan. What was good goes on under its new slot. */
   rebind(): void {
+    const good = new Map(this.#bound.flatMap((bound) => (bound.kind === 'tag' && this.#lastGood.has(bound.slot) ? [[bound.address, this.#lastGood.get(bound.slot)]] : [])));
     this.#texts.clear();
     this.#lastGood.clear();
     this.#bound = this.#owner.compiled.addresses.map((address) => this.#resolve(address));
+    for (const bound of this.#bound) if (bound.kind === 'tag') this.#keepGood(bound, good.get(bound.address));
     this.refreshSignals();
+  }
+
+  /** A tag that has another type now has no good value yet. */
+  #keepGood({ slot }: Extract<Bound, { kind: 'tag' }>, value: Raw | undefined): void {
+    const kept = value === undefined ? null : fromValue(this.#owner.host.type(slot), toValue(value));
+    if (kept !== null) this.#lastGood.set(slot, kept);
+  }
+
+  /** Slot of an address in the present plan; -1 when it names no tag. */
+  slotOf(address: string): number {
+    const bound = this.#resolve(address);
+    return bound.kind === 'tag' ? bound.slot : -1;
   }
 
   refreshSignals(): void {

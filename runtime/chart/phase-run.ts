@@ -181,8 +181,15 @@ export class PhaseRun implements ChartOwner, FrameOwner {
     this.#frame.refreshSignals();
   }
 
+  /** The unit has a new plan; a read-back that is outstanding is judged under the slot that its tag has now. */
   rebind(): void {
     this.#frame.rebind();
+    const outstanding = [...this.#writes.values()];
+    this.#writes.clear();
+    for (const write of outstanding) {
+      const slot = this.#frame.slotOf(write.address);
+      if (slot >= 0) this.#writes.set(slot, write);
+    }
   }
 
   /** The controller has not been heard for `runtime.orphanTimeout` (decisions Q-ST-02). */

@@ -6,7 +6,7 @@
  *
  * Invariant: `latch`, `scan`, `drive` and `publish` allocate nothing while no block changes between healthy and faulted.
  */
-import type { NetworkReport, RetainedNetwork, UnitPlan } from '../port.js';
+import type { ImagePlan, NetworkReport, RetainedNetwork, UnitPlan } from '../port.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { Checksum } from '../vocabulary/checksum.js';
@@ -477,6 +477,7 @@ export class NetworkSet {
   /** Keeps the state of unchanged blocks, all written values, the overrides and the bypasses (Q-PROG-03). */
   #takeOver(old: NetworkSet): void {
     this.io.takeOver(old.io);
+    this.#monoMs = old.#monoMs;
     const number = (value: number | string): number => (typeof value === 'string' ? this.#texts.intern(value) : value);
     for (const instance of this.#instances) {
       const before = old.#instances.find((entry) => entry.plan.name === instance.plan.name);
@@ -486,8 +487,19 @@ export class NetworkSet {
       const before = old.#tags[old.slot(tag.plan.address)];
       if (before?.type === tag.type) this.#takeOverTag(tag, old.#memory, before);
     }
+    for (const [slot, sinceMonoMs] of old.#settling.snapshot()) this.#takeOverWrite(old, slot, sinceMonoMs);
     for (const { module, block } of old.#bypasses.active) this.setBypass(module, true, [block]);
     this.#resets.forget(this.#instances);
+  }
+
+  /** What waits for the answer of a device goes on waiting, though its tag lies elsewhere now. */
+  #takeOverWrite(old: NetworkSet, before: number, sinceMonoMs: number): void {
+    const was = old.#place(before);
+    if (!was) return;
+    const image = old.plan.images[was.image];
+    const slot = this.slot(old.#tags[before]?.plan.address ?? `${image.module}:${image.channels[was.channel].name}`);
+    const is = this.#place(slot);
+    if (is) this.#settling.takeOver(slot, sinceMonoMs, is.channel === was.channel && isSameImage(this.plan.images[is.image], image));
   }
 
   #takeOverTag(tag: TagSlot, memory: Memory, before: TagSlot): void {
@@ -571,6 +583,11 @@ export class NetworkSet {
 
 function report(instance: Instance): NetworkReport {
   return { network: instance.plan.name, state: instance.state, message: instance.message, faultedBlocks: instance.faulted };
+}
+
+/** A module keeps its process image as long as it has the same channels; told by them, because a replay has memory of its own. */
+function isSameImage(a: ImagePlan, b: ImagePlan): boolean {
+  return a.module === b.module && a.channels.length === b.channels.length && a.channels.every(({ address }, n) => address === b.channels[n].address);
 }
 
 /** Networks that an earlier plan had under another hash: their kept values must be saved under the new one. */

@@ -10,6 +10,8 @@ export interface Settlement {
 
 const SETTLED: Settlement = { settled: true };
 const OUTSTANDING: Settlement = { settled: false };
+/** Written as if in the next scan that looks: the process image it went to was replaced, and the new one has seen nothing of it. */
+const IN_NEXT_SCAN = Number.POSITIVE_INFINITY;
 
 export class SettlingWrites {
   readonly #plan: UnitPlan;
@@ -26,6 +28,11 @@ export class SettlingWrites {
     this.#since.set(slot, monoMs);
   }
 
+  /** A write of the plan before, which lies elsewhere now. */
+  takeOver(slot: number, sinceMonoMs: number, isSameImage: boolean): void {
+    this.#since.set(slot, isSameImage ? sinceMonoMs : IN_NEXT_SCAN);
+  }
+
   snapshot(): readonly (readonly [number, number])[] {
     return [...this.#since];
   }
@@ -39,6 +46,7 @@ export class SettlingWrites {
   look(slot: number, image: number, channel: number, monoMs: number): Settlement {
     const sinceMonoMs = this.#since.get(slot);
     if (sinceMonoMs === undefined) return SETTLED;
+    if (sinceMonoMs === IN_NEXT_SCAN) this.#since.set(slot, monoMs);
     if (monoMs <= sinceMonoMs) return OUTSTANDING;
     const at = this.#io.first[image] + channel;
     const answered = this.#io.answered[at] === 1;

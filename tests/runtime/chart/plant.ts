@@ -117,6 +117,19 @@ export class Plant implements ChartHost {
   }
 
   // ---- what a test does
+  /** A new plan of the unit: the tags lie in this order; those it has anew are Good and false. */
+  download(addresses: readonly string[]): void {
+    const before = new Map(this.#tags.map((tag) => [tag.address, tag]));
+    this.#tags.length = 0;
+    this.#byAddress.clear();
+    for (const address of addresses) {
+      const known = before.get(address);
+      if (known) this.#byAddress.set(address, this.#tags.push(known) - 1);
+      else this.tag(address, 'BOOL', false);
+    }
+    this.phases.rebind();
+  }
+
   scan(count = 1): void {
     for (let done = 0; done < count; done += 1) {
       this.timeMs += SCAN_MS;

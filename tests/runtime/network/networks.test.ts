@@ -287,6 +287,40 @@ t.test('Decisions 7.7: the end of a write behind a channel', async (t) => {
   t.match(unit.set.writeSettled(slot), { settled: true, rule: 'write-failed' }, 'no answer within the read-back time');
 });
 
+t.test('Decisions 7.7, Q-PROG-03: a write whose answer is outstanding over a download is judged after it, under the slot its tag has then', async (t) => {
+  const raw = (channel: number): TagPlan => ({
+    address: 'm.v',
+    network: 'm',
+    name: 'v',
+    type: 'REAL',
+    writable: true,
+    cyclic: true,
+    binding: { kind: 'channel', image: 0, channel },
+  });
+  const other: TagPlan = { ...raw(0), address: 'm.other', name: 'other' };
+  const plan = unitPlan({ images: [image('io', 'v output', 'w output')], tags: [raw(0)], networks: [] });
+  const ended = (next: UnitPlan): unknown => {
+    const unit = new Unit(plan);
+    connect(plan);
+    connect(next);
+    unit.scan();
+    unit.write('m.v', 5);
+    unit.scan();
+    unit.swap(next);
+    unit.scan();
+    const slot = unit.set.slot('m.v');
+    t.match(unit.set.writeSettled(slot), { settled: false }, 'the device has not answered');
+    const io = new ProcessImage(2, next.images[0].buffer);
+    io.outDone[0] = io.outSeq[0];
+    io.outStatus[0] = 3;
+    unit.scan();
+    return unit.set.writeSettled(slot);
+  };
+  t.match(ended({ ...plan, tags: [other, raw(0)] }), { settled: true, rule: 'readback-mismatch' }, 'the tag has another slot');
+  const replaced = { ...plan, images: [image('io', 'v output', 'x output')] };
+  t.match(ended(replaced), { settled: true, rule: 'write-failed' }, 'nobody can say what became of an order to an image that was replaced');
+});
+
 t.test('TAG-27: what would not reach the device is refused, by the reach that the scan has latched, and never carried out later', async (t) => {
   const channelTag: TagPlan = { address: 'm.coil', network: 'm', name: 'coil', type: 'REAL', writable: true, cyclic: true, binding: { kind: 'channel', image: 0, channel: 1 } };
   const plan = unitPlan({
