@@ -6,11 +6,29 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import * as v from 'valibot';
 import { parse } from 'yaml';
 import { DataFileFault, isThere, readDataFile } from './platform/base/data-file.js';
-import { parseDuration } from './platform/base/duration-text.js';
-import { isResourceName } from './platform/base/resource-name.js';
-import { isCidr } from './platform/http/source-ip.js';
+import {
+  addressRanges,
+  bytes,
+  decimal,
+  duration,
+  durationOrNever,
+  expectsOf,
+  flag,
+  integer,
+  label,
+  maybeText,
+  oneOf,
+  origins,
+  powerNodes,
+  roles,
+  type SettingSchema,
+  shown,
+  siteNames,
+  text,
+} from './setting-values.js';
 
 /** Exit code of the command is 2 (D-CFG). */
 export class SettingsError extends Error {
@@ -23,18 +41,9 @@ export class SettingsError extends Error {
   }
 }
 
-interface Type<T> {
-  /** What a bad value is told, for example `must be a duration such as 90s`. */
-  readonly expects: string;
-  /** From YAML, or from text of flag or environment; undefined when it does not read. */
-  read(input: unknown): T | undefined;
-  /** The form shown by `check-config` and `qualify/iq/snapshot`. */
-  show(value: T): unknown;
-}
-
-interface Row<T> {
-  readonly key: string;
-  readonly type: Type<T>;
+interface Row<Key extends string, T> {
+  readonly key: Key;
+  readonly schema: SettingSchema<T>;
   readonly default: T | ((context: Defaults) => T);
   readonly meaning: string;
   readonly flag?: string;
@@ -54,148 +63,16 @@ interface Defaults {
   readonly operatingMode: string;
 }
 
-// ---------------------------------------------------------------- types of values
-
-function asIs<T>(expects: string, read: (input: unknown) => T | undefined): Type<T> {
-  return { expects, read, show: (value) => value };
-}
-
-const text = asIs('must be text', (input) => (typeof input === 'string' || typeof input === 'number' ? String(input) : undefined));
-const maybeText = asIs<string | null>('must be text', (input) => (input === null || input === '' ? null : text.read(input)));
-const flag = asIs('must be true or false', (input) => (input === true || input === 'true' ? true : input === false || input === 'false' ? false : undefined));
-
-function integer(min: number, max: number): Type<number> {
-  return asIs(`must be a whole number from ${min} to ${max}`, (input) => {
-    const value = typeof input === 'string' && /^\d+$/.test(input) ? Number(input) : input;
-    return typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value : undefined;
-  });
-}
-
-function decimal(min: number, max: number): Type<number> {
-  return asIs(`must be a number from ${min} to ${max}`, (input) => {
-    const value = typeof input === 'string' && input.trim() !== '' ? Number(input) : input;
-    return typeof value === 'number' && value >= min && value <= max ? value : undefined;
-  });
-}
-
-/** Milliseconds, written `90s`. */
-function duration(minMs: number, maxMs = Number.MAX_SAFE_INTEGER): Type<number> {
-  return {
-    expects: `must be a duration such as 90s, at least ${showDuration(minMs)}${maxMs === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${showDuration(maxMs)}`}`,
-    read(input) {
-      const ms = typeof input === 'string' ? parseDuration(input) : null;
-      return ms !== null && ms >= minMs && ms <= maxMs ? ms : undefined;
-    },
-    show: showDuration,
-  };
-}
-
-function durationOrNever(minMs: number): Type<number> {
-  const some = duration(minMs);
-  return {
-    expects: `${some.expects}, or 0 for never`,
-    read: (input) => (input === 0 || input === '0' || (typeof input === 'string' && parseDuration(input) === 0) ? 0 : some.read(input)),
-    show: (ms) => (ms === 0 ? 0 : showDuration(ms)),
-  };
-}
-
-/** Bytes, written as a number or `512 MiB`. */
-const bytes: Type<number> = {
-  expects: 'must be a size such as 512 MiB',
-  read(input) {
-    if (typeof input === 'number') return Number.isInteger(input) && input >= 0 ? input : undefined;
-    const parts = typeof input === 'string' ? /^(\d+)\s*(B|KiB|MiB|GiB)?$/.exec(input.trim()) : null;
-    if (!parts) return undefined;
-    return Number(parts[1]) * { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 }[(parts[2] ?? 'B') as 'B' | 'KiB' | 'MiB' | 'GiB'];
-  },
-  show: (value) => value,
-};
-
-function oneOf<const Word extends string>(...words: Word[]): Type<Word> {
-  return asIs(`must be ${words.join(' or ')}`, (input) => words.find((word) => word === input));
-}
-
-function textList(expects: string, accept: (entry: string) => boolean = () => true): Type<readonly string[]> {
-  return asIs(expects, (input) => {
-    const list =
-      typeof input === 'string'
-        ? input
-            .split(',')
-            .map((entry) => entry.trim())
-            .filter((entry) => entry !== '')
-        : input;
-    return Array.isArray(list) && list.every((entry): entry is string => typeof entry === 'string' && accept(entry)) ? list : undefined;
-  });
-}
-
-export interface RoleSetting {
-  readonly group: string;
-  readonly tier?: string;
-  readonly grant: readonly string[];
-  readonly deny: readonly string[];
-}
-
-const roles = asIs<readonly RoleSetting[]>('must be a list of {group, tier, grant, deny}', (input) => {
-  const list = typeof input === 'string' ? readJson(input) : input;
-  if (!Array.isArray(list)) return undefined;
-  const read: RoleSetting[] = [];
-  for (const entry of list as unknown[]) {
-    if (typeof entry !== 'object' || entry === null) return undefined;
-    const { group, tier, grant = [], deny = [], ...rest } = entry as Record<string, unknown>;
-    if (typeof group !== 'string' || (tier !== undefined && typeof tier !== 'string') || Object.keys(rest).length > 0) return undefined;
-    if (!isTextList(grant) || !isTextList(deny)) return undefined;
-    read.push({ group, grant, deny, ...(tier === undefined ? {} : { tier }) });
-  }
-  return read;
-});
-
-/** Power settings per node (D-NODE-01). */
-const powerNodes = asIs<Readonly<Record<string, { readonly address: string; readonly secret: string }>>>('must be {node: {address, secret}}', (input) => {
-  const map = typeof input === 'string' ? readJson(input) : input;
-  if (typeof map !== 'object' || map === null || Array.isArray(map)) return undefined;
-  const read: Record<string, { address: string; secret: string }> = {};
-  for (const [node, entry] of Object.entries(map as Record<string, unknown>)) {
-    const { address, secret = '', ...rest } = (entry ?? {}) as Record<string, unknown>;
-    if (typeof address !== 'string' || typeof secret !== 'string' || Object.keys(rest).length > 0) return undefined;
-    read[node] = { address, secret };
-  }
-  return read;
-});
-
-function isTextList(input: unknown): input is string[] {
-  return Array.isArray(input) && input.every((entry) => typeof entry === 'string');
-}
-
-function readJson(input: string): unknown {
-  try {
-    return JSON.parse(input);
-  } catch {
-    return undefined;
-  }
-}
-
-export function showDuration(ms: number): string {
-  for (const [unit, size] of [
-    ['d', 86_400_000],
-    ['h', 3_600_000],
-    ['m', 60_000],
-    ['s', 1000],
-  ] as const) {
-    if (ms >= size && ms % size === 0) return `${ms / size}${unit}`;
-  }
-  return `${ms}ms`;
-}
-
 // ---------------------------------------------------------------- the rows
 
-function row<T>(
-  key: string,
-  type: Type<T>,
-  value: T | ((context: Defaults) => T),
+function row<const Key extends string, T>(
+  key: Key,
+  schema: SettingSchema<T>,
+  value: NoInfer<T> | ((context: Defaults) => NoInfer<T>),
   meaning: string,
-  more: Pick<Row<T>, 'flag' | 'environment' | 'secret' | 'defaultText' | 'withoutEffect'> = {},
-): Row<T> {
-  return { key, type, default: value, meaning, ...more };
+  more: Pick<Row<Key, T>, 'flag' | 'environment' | 'secret' | 'defaultText' | 'withoutEffect'> = {},
+): Row<Key, T> {
+  return { key, schema, default: value, meaning, ...more };
 }
 
 const SECOND = 1000;
@@ -214,7 +91,7 @@ export const SETTINGS = {
   operatingMode: row('gateway.operatingMode', oneOf('production', 'development'), 'production', 'development allows what a running plant must not'),
   tlsCertFile: row('gateway.tls.certFile', maybeText, null, 'PEM certificate; with keyFile the gateway speaks TLS'),
   tlsKeyFile: row('gateway.tls.keyFile', maybeText, null, 'PEM key of the certificate'),
-  trustedProxies: row('gateway.trustedProxies', textList('must be a list of addresses or CIDR ranges', isCidr), [], 'peers whose X-Forwarded-For is believed'),
+  trustedProxies: row('gateway.trustedProxies', addressRanges, [], 'peers whose X-Forwarded-For is believed'),
   bodyBytesMax: row('gateway.maxBodyBytes', integer(1024, 1024 ** 3), 1024 ** 2, 'largest request body'),
   reasonLengthMin: row('gateway.policy.reasonMinLength', integer(1, 1024), 10, 'shortest operator reason, in characters', {
     flag: 'reason-min-length',
@@ -228,20 +105,10 @@ export const SETTINGS = {
   rateLimitBurst: row('gateway.rateLimit.burst', integer(1, 10_000_000), 2000, 'requests at once per source address'),
   streamsPerSourceMax: row('gateway.streams.maxPerSourceIP', integer(1, 100_000), 10, 'live streams per source address'),
   tokenInQuery: row('gateway.streams.tokenInQuery', flag, true, 'streams take a token in the query; off: header and authenticate frame only'),
-  allowedOrigins: row(
-    'gateway.cors.allowedOrigins',
-    textList('must be a list of origins such as https://panel.example', (entry) => /^https?:\/\/[^/]+$/.test(entry)),
-    [],
-    'other origins whose pages may call the API',
-  ),
+  allowedOrigins: row('gateway.cors.allowedOrigins', origins, [], 'other origins whose pages may call the API'),
   modeCheckDeviceTags: row('gateway.tagWrite.modeCheckDeviceTags', flag, false, 'a device tag write also obeys the mode of its module'),
   authMode: row('auth.mode', oneOf('local', 'oidc', 'none'), 'local', 'who may sign in', { flag: 'auth-mode' }),
-  groupPrefix: row(
-    'auth.groupPrefix',
-    asIs('must be a lower-case label', (input) => (typeof input === 'string' && isResourceName(input) ? input : undefined)),
-    'lineside',
-    'prefix of the role and site groups',
-  ),
+  groupPrefix: row('auth.groupPrefix', label, 'lineside', 'prefix of the role and site groups'),
   roles: row('auth.roles', roles, [], 'role table entries: {group, tier, grant, deny}'),
   rolesMode: row('auth.rolesMode', oneOf('merge', 'replace'), 'merge', 'replace drops the shipped role table'),
   accessTokenLifetimeMs: row('auth.session.accessTokenLifetime', duration(MINUTE, HOUR), 15 * MINUTE, 'life of an access token'),
@@ -327,7 +194,7 @@ export const SETTINGS = {
   mqttPasswordFile: row('mqtt.passwordFile', maybeText, null, 'file with the password at the broker'),
   mqttCaFile: row('mqtt.caFile', maybeText, null, 'certificate authority of the broker'),
   mqttTopicPrefix: row('mqtt.topicPrefix', text, 'lineside', 'first topic level'),
-  mqttSites: row('mqtt.sites', textList('must be a list of site names'), [], 'sites published; all when empty'),
+  mqttSites: row('mqtt.sites', siteNames, [], 'sites published; all when empty'),
   mqttTagIntervalMs: row('mqtt.tagInterval', duration(100), SECOND, 'closest messages of one tag'),
   mqttTagRefreshMs: row('mqtt.tagRefresh', duration(SECOND), MINUTE, 'a tag that does not change is sent again after it'),
   sparkplugEnabled: row('mqtt.sparkplug.enabled', flag, false, 'Sparkplug B instead of JSON'),
@@ -335,11 +202,18 @@ export const SETTINGS = {
   sparkplugEdgeNodeId: row('mqtt.sparkplug.edgeNodeId', maybeText, null, 'edge node; the device id when unset'),
   demoEnabled: row('demo.enabled', flag, false, 'the demonstration plant may be set up'),
   demoDir: row('demo.dir', maybeText, null, 'manifests of the demonstration plant; the shipped ones when unset'),
-} as const satisfies Record<string, Row<never> | Row<unknown>>;
+} as const satisfies Record<string, Row<string, unknown>>;
 
-type ValueOf<R> = R extends Row<infer T> ? T : never;
+type Rows = typeof SETTINGS;
+type ValueOf<R> = R extends Row<string, infer T> ? T : never;
 
-export type SettingValues = { readonly [Name in keyof typeof SETTINGS]: ValueOf<(typeof SETTINGS)[Name]> };
+export type SettingValues = { readonly [Name in keyof Rows]: ValueOf<Rows[Name]> };
+
+/**
+ * The settings under a part of the keys, for example `SettingsOf<'alarms'>` or `SettingsOf<'gateway.streams'>`. Who needs
+ * them takes this type and is handed all settings, so that a new row reaches its user without a third file.
+ */
+export type SettingsOf<Part extends string> = Pick<SettingValues, { [Name in keyof Rows]: Rows[Name]['key'] extends `${Part}.${string}` ? Name : never }[keyof Rows]>;
 
 export interface Settings extends SettingValues {
   readonly dataDir: string;
@@ -363,8 +237,8 @@ const OTHER_VARIABLES = new Set(['LINESIDE_LOG_LEVEL', 'LINESIDE_DIST', 'LINESID
 const SWITCHES = ['insecure-allow-remote', 'accept-loss', 'accept-faults', 'new-admin-code', 'no-rescue'] as const;
 const PLAIN_FLAGS = ['config', 'data-dir', ...SWITCHES] as const;
 
-type AnyRow = Row<unknown>;
-const ROWS = Object.entries(SETTINGS) as unknown as readonly (readonly [string, AnyRow])[];
+type AnyRow = Row<string, unknown>;
+const ROWS: readonly (readonly [string, AnyRow])[] = Object.entries(SETTINGS);
 
 export function environmentName(key: string): string {
   return ENVIRONMENT_PREFIX + key.toUpperCase().replaceAll('.', '__');
@@ -399,17 +273,17 @@ export function readSettings(argv: readonly string[], env: Readonly<Record<strin
     noRescue: flags.has('no-rescue'),
   };
   const withoutEffect = ROWS.flatMap(([name, setting]) => (chosen.has(setting.key) ? notesOn(setting, values[name]) : []));
-  const settings = { ...(values as unknown as SettingValues), dataDir: folder, configFile, insecureAllowRemote, ...switches, withoutEffect };
+  const settings = { ...(values as SettingValues), dataDir: folder, configFile, insecureAllowRemote, ...switches, withoutEffect };
   checkTogether(settings);
   return settings;
 }
 
 /** Whoever sets what is so anyway expects nothing of it. */
 function notesOn(setting: AnyRow, value: unknown): string[] {
-  const { key, type, withoutEffect } = setting;
+  const { key, schema, withoutEffect } = setting;
   const isDefault = JSON.stringify(value) === JSON.stringify(setting.default);
   if (withoutEffect === undefined || isDefault) return [];
-  return [`${key}${setting.secret ? '' : ` ${defaultWords(type.show(value))}`} has no effect: ${withoutEffect}`];
+  return [`${key}${setting.secret ? '' : ` ${defaultWords(shown(schema, value))}`} has no effect: ${withoutEffect}`];
 }
 
 /** The rows in words, for the reference page. */
@@ -427,8 +301,8 @@ export function describeSettings(): SettingWords[] {
     key: setting.key,
     flag: setting.flag === undefined ? '' : `--${setting.flag}`,
     environment: [environmentName(setting.key), ...(setting.environment === undefined ? [] : [setting.environment])],
-    default: setting.defaultText ?? (setting.default === null ? '' : defaultWords(setting.type.show(setting.default))),
-    accepts: setting.type.expects.replace(/^must be /, ''),
+    default: setting.defaultText ?? (setting.default === null ? '' : defaultWords(shown(setting.schema, setting.default))),
+    accepts: expectsOf(setting.schema).replace(/^must be /, ''),
     meaning: setting.withoutEffect === undefined ? setting.meaning : `${setting.meaning}; without effect: ${setting.withoutEffect}`,
   }));
 }
@@ -439,9 +313,9 @@ function defaultWords(shown: unknown): string {
 
 /** `{key: shown value}` with secrets replaced, for reports. */
 export function showSettings(settings: Settings): Record<string, unknown> {
-  const shown: Record<string, unknown> = {};
-  for (const [name, setting] of ROWS) shown[setting.key] = setting.secret ? '***' : setting.type.show(settings[name as keyof SettingValues]);
-  return shown;
+  const report: Record<string, unknown> = {};
+  for (const [name, setting] of ROWS) report[setting.key] = setting.secret ? '***' : shown(setting.schema, settings[name as keyof SettingValues]);
+  return report;
 }
 
 function readFlags(argv: readonly string[]): Map<string, string> {
@@ -530,10 +404,10 @@ function choose(
 
 function resolve(setting: AnyRow, found: { readonly value: unknown; readonly from: string } | undefined, context: Defaults): unknown {
   if (!found) return typeof setting.default === 'function' ? (setting.default as (context: Defaults) => unknown)(context) : setting.default;
-  const value = setting.type.read(found.value);
-  if (value !== undefined) return value;
+  const read = v.safeParse(setting.schema, found.value);
+  if (read.success) return read.output;
   const where = found.from === setting.key ? setting.key : `${found.from} (${setting.key})`;
-  throw new SettingsError(setting.key, `${where} ${setting.type.expects}, not ${setting.secret ? '***' : JSON.stringify(found.value)}`);
+  throw new SettingsError(setting.key, `${where} ${expectsOf(setting.schema)}, not ${setting.secret ? '***' : JSON.stringify(found.value)}`);
 }
 
 const LOOPBACK = /^(127\.|::1$|localhost$)/;

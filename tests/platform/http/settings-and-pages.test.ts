@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { describeSettings, environmentName, readSettings, SETTINGS, SettingsError, showSettings } from '../../../src/settings.js';
+import { describeSettings, environmentName, readSettings, SETTINGS, SettingsError, type SettingsOf, showSettings } from '../../../src/settings.js';
 import { startGatewayTest } from '../../support/gateway.js';
 
 function folder(t: { teardown(call: () => unknown): void }, config?: string): string {
@@ -11,6 +11,13 @@ function folder(t: { teardown(call: () => unknown): void }, config?: string): st
   if (config !== undefined) writeFileSync(path.join(dir, 'config.yaml'), config);
   return dir;
 }
+
+t.test('who needs the settings of a part takes its type and is handed all of them', async (t) => {
+  const streams: SettingsOf<'gateway.streams'> = readSettings([], {}, folder(t));
+  t.equal(streams.streamsPerSourceMax, 10);
+  // @ts-expect-error one of another part: a row under the wrong key does not compile where it is used
+  t.equal(streams.httpPort, 8090);
+});
 
 t.test('GEN-07, AUTH-03, REASON-02, NONCE-04, NONCE-14, LIMIT-16: the defaults', async (t) => {
   const settings = readSettings([], {}, folder(t));
