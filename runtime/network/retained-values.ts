@@ -1,4 +1,5 @@
 /** Values that survive a restart: blocks marked so, and what was written through tags (decisions 3.8, 5.1 rule 8). */
+import { inside } from '../vocabulary/assert.js';
 import type { RetainedNetwork } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { readWritten, showNumber } from './constants.js';
@@ -6,6 +7,21 @@ import { sameName } from './expand.js';
 import type { Instance, Memory, RetainedSlot } from './instance.js';
 import type { TagSlot } from './tag-slots.js';
 import type { TextTable } from './texts.js';
+
+const PLACED = 'a loaded network has a slot for each block, port and variable, within the memory of its plan';
+
+/** The member of a record that has it itself: `constructor` and its like are names too. */
+function own<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return record && Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+function made<T>(map: Map<string, T>, name: string, make: () => T): T {
+  const known = map.get(name);
+  if (known !== undefined) return known;
+  const fresh = make();
+  map.set(name, fresh);
+  return fresh;
+}
 
 export class RetainedValues {
   readonly #memory: Memory;
@@ -25,10 +41,10 @@ export class RetainedValues {
   /** Takes back what an earlier epoch saved under the same hash. */
   restore(networks: Readonly<Record<string, RetainedNetwork>>): void {
     for (const entry of this.#slots) {
-      const network = networks[entry.network];
+      const network = own(networks, entry.network);
       const hash = this.#hashes.get(entry.network);
       if (!network || (hash !== undefined && network.hash !== hash)) continue;
-      const value = network.blocks[entry.block]?.[entry.name];
+      const value = own(own(network.blocks, entry.block), entry.name);
       const number = value === undefined ? undefined : readWritten(entry.type, value, this.#texts);
       if (number === undefined) continue;
       this.#memory.S[entry.slot] = number;
@@ -38,31 +54,42 @@ export class RetainedValues {
 
   /** Counts the present values as saved, except those of `renewed` networks, whose hash nobody has values for yet. */
   settle(renewed: ReadonlySet<string>): void {
-    this.#saved = Float64Array.from(this.#slots, (entry) => (renewed.has(entry.network) ? Number.NaN : this.#memory.S[entry.slot]));
+    this.#saved = Float64Array.from(this.#slots, (entry) => (renewed.has(entry.network) ? Number.NaN : inside(this.#memory.S, entry.slot, PLACED)));
   }
 
   /** Networks with a value that changed since the last call, each with all its values; undefined when there is none. */
   save(): Readonly<Record<string, RetainedNetwork>> | undefined {
     let changed: Set<string> | undefined;
-    for (let n = 0; n < this.#slots.length; n += 1) {
-      const value = this.#memory.S[this.#slots[n].slot];
-      if (value === this.#saved[n]) continue;
-      this.#saved[n] = value;
-      changed ??= new Set();
-      changed.add(this.#slots[n].network);
+    let n = 0;
+    for (const { slot, network } of this.#slots) {
+      const value = inside(this.#memory.S, slot, PLACED);
+      if (value !== this.#saved[n]) {
+        this.#saved[n] = value;
+        changed ??= new Set();
+        changed.add(network);
+      }
+      n += 1;
     }
     return changed && this.#collect(changed);
   }
 
   #collect(networks: ReadonlySet<string>): Readonly<Record<string, RetainedNetwork>> {
-    const saved: Record<string, { hash: string; blocks: Record<string, Record<string, Value>> }> = {};
+    // maps until all is told: a name may be one that every object answers to
+    const saved = new Map<string, Map<string, Map<string, Value>>>();
     for (const { network, block, name, slot, type, onlyWritten } of this.#slots) {
       if (!networks.has(network) || (onlyWritten && this.#memory.written[slot] === 0)) continue;
-      saved[network] ??= { hash: this.#hashes.get(network) ?? '', blocks: {} };
-      saved[network].blocks[block] ??= {};
-      saved[network].blocks[block][name] = showNumber(type, this.#memory.S[slot], (id) => this.#texts.text(id));
+      const blocks = made(saved, network, () => new Map());
+      made(blocks, block, () => new Map()).set(
+        name,
+        showNumber(type, inside(this.#memory.S, slot, PLACED), (id) => this.#texts.text(id)),
+      );
     }
-    return saved;
+    return Object.fromEntries(
+      [...saved].map(([network, blocks]) => [
+        network,
+        { hash: this.#hashes.get(network) ?? '', blocks: Object.fromEntries([...blocks].map(([block, values]) => [block, Object.fromEntries(values)])) },
+      ]),
+    );
   }
 }
 
@@ -71,10 +98,10 @@ function networkSlots({ loaded, plan }: Instance): RetainedSlot[] {
   const { linked, layout, sb } = loaded;
   const network = plan.name;
   const blocks = linked.blocks.flatMap((block, index) => {
-    const at = layout.blocks[index];
+    const at = inside(layout.blocks, index, PLACED);
     const { retained } = block.type;
     const inputs = block.inputs.flatMap(({ feed, port, type }, n) =>
-      feed.kind === 'own' ? [{ network, block: block.name, name: port.name, slot: sb + at.inputs[n], type, onlyWritten: !retained.includes(port.name) }] : [],
+      feed.kind === 'own' ? [{ network, block: block.name, name: port.name, slot: sb + inside(at.inputs, n, PLACED), type, onlyWritten: !retained.includes(port.name) }] : [],
     );
     const state = retained.flatMap((name) => {
       const slot = at.state.get(name);
@@ -84,8 +111,9 @@ function networkSlots({ loaded, plan }: Instance): RetainedSlot[] {
   });
   const variables = linked.variables.flatMap((variable, index) => {
     const source = plan.inputs.find((entry) => sameName(entry.variable, variable.name))?.tag;
-    if (variable.direction !== 'input' || source !== undefined || layout.variables[index] < 0) return [];
-    return [{ network, block: '', name: variable.name, slot: sb + layout.variables[index], type: variable.type, onlyWritten: true }];
+    const slot = inside(layout.variables, index, PLACED);
+    if (variable.direction !== 'input' || source !== undefined || slot < 0) return [];
+    return [{ network, block: '', name: variable.name, slot: sb + slot, type: variable.type, onlyWritten: true }];
   });
   return [...blocks, ...variables];
 }
