@@ -159,7 +159,7 @@ function readEntries(text: string): Entry[] {
     .flatMap((part) => {
       const match = ENTRY.exec(part);
       if (!match) throw new Error(`"${part}" is not in the notation of a catalogue row`);
-      const [, stem, first, , last, type, required, optional, fallback] = match;
+      const [, stem = '', first = '', , last, type = '', required, optional, fallback] = match;
       const entry = { type, required: required === '!', optional: optional === '?', fallback };
       if (last === undefined) return [{ name: stem + first, ...entry }];
       const names: string[] = [];
@@ -230,9 +230,9 @@ export function plainDefault(type: DataType): ParamValue {
 /** Most scans a delay line or window may hold (decisions 5.2). */
 export const DELAY_SCANS_MAX = 10_000;
 
-/** Scans in a duration, to the nearest. */
+/** Scans in a duration, to the nearest; an empty time is none, as an empty limit is (NaN). */
 export function scansOf(durationMs: number, scanIntervalMs: number): number {
-  return Math.round(durationMs / scanIntervalMs);
+  return Number.isNaN(durationMs) ? 0 : Math.round(durationMs / scanIntervalMs);
 }
 
 /** Nearest INT, halves to even; adding zero turns -0 into 0. */

@@ -1,4 +1,5 @@
 /** Loading: plans to compiled networks, their order and place, and the start values of their arrays (decisions 2.4, 5.1). */
+import { assert, inside } from '../vocabulary/assert.js';
 import type { NetworkPlan, TagPlan, UnitPlan } from '../port.js';
 import { QUALITY } from '../vocabulary/quality.js';
 import type { Region, Room } from './arena.js';
@@ -23,7 +24,7 @@ export function* loadNetwork(plan: NetworkPlan, unit: UnitPlan): Steps<Instance>
   for (const { binding, writable } of tags) {
     if (!writable || binding.kind !== 'port' || network.flat.inputs(binding.block, binding.port).length > 0) continue;
     const end = network.flat.output(binding.block, binding.port);
-    if (end) overridable[end.block].add(end.port);
+    if (end) inside(overridable, end.block, PLACED).add(end.port);
   }
   const layout = layOut(network, overridable);
   const shape = yield* compileShape(network, layout);
@@ -77,8 +78,13 @@ function newRun(loaded: LoadedNetwork, every: number, scanIntervalMs: number, de
 
 /** Networks whose tags a network reads by its input bindings. One that comes later in the plan has no depth yet. */
 function sourceNetworks(plan: NetworkPlan, tags: readonly TagPlan[]): string[] {
-  return plan.inputs.flatMap((input) => (input.tag === undefined || !tags[input.tag] ? [] : [tags[input.tag].network]));
+  return plan.inputs.flatMap(({ tag }) => {
+    const source = tag === undefined ? undefined : tags[tag];
+    return source ? [source.network] : [];
+  });
 }
+
+const PLACED = 'a loaded network has a slot for each block, port and variable that it has linked, within the memory of its plan';
 
 /** Gives every network its place, run by run; behind the networks lie the stored tags. */
 export function place(runs: readonly Run[], unit: UnitPlan, channels: number): { readonly room: Room; readonly stored: number } {
@@ -118,22 +124,30 @@ function fillNetwork(memory: Memory, instance: Instance, texts: Interner, auxFro
   let aux = auxFrom;
   linked.variables.forEach((variable, index) => {
     const value = plan.inputs.find((entry) => sameName(entry.variable, variable.name))?.value;
-    if (layout.variables[index] >= 0 && value !== undefined) memory.S[sb + layout.variables[index]] = readWritten(variable.type, value, texts) ?? 0;
+    const slot = inside(layout.variables, index, PLACED);
+    if (slot >= 0 && value !== undefined) memory.S[sb + slot] = readWritten(variable.type, value, texts) ?? 0;
   });
   linked.blocks.forEach((block, index) => {
-    const at = layout.blocks[index];
+    const at = inside(layout.blocks, index, PLACED);
     block.inputs.forEach(({ feed }, n) => {
-      if (feed.kind === 'own') memory.S[sb + at.inputs[n]] = number(feed.value);
-      else if (feed.kind === 'constant' && at.constants[n] >= 0) memory.P[pb + at.constants[n]] = number(feed.value);
+      const constant = inside(at.constants, n, PLACED);
+      if (feed.kind === 'own') memory.S[sb + inside(at.inputs, n, PLACED)] = number(feed.value);
+      else if (feed.kind === 'constant' && constant >= 0) memory.P[pb + constant] = number(feed.value);
     });
-    for (const [name, slot] of at.state) memory.S[sb + slot] = block.type.state[name];
+    for (const [name, slot] of at.state) {
+      const initial = block.type.state[name];
+      assert(initial !== undefined, 'a state word is one of its row, which says where it starts');
+      memory.S[sb + slot] = initial;
+    }
     block.params.forEach((value, n) => {
-      if (at.params[n] >= 0) memory.P[pb + at.params[n]] = number(value);
+      const constant = inside(at.params, n, PLACED);
+      if (constant >= 0) memory.P[pb + constant] = number(value);
     });
     if (!block.type.aux) return;
+    assert(aux + block.auxLength <= memory.X.length, 'the room of a plan holds the delay lines and tables of all its blocks');
     memory.P[pb + at.aux] = memory.auxFrom + aux;
     memory.P[pb + at.aux + 1] = block.auxLength;
-    const table = block.type.aux.fill?.(Object.fromEntries(block.type.params.map((param, n) => [param.name, block.params[n]])));
+    const table = block.type.aux.fill?.(Object.fromEntries(block.type.params.map((param, n) => [param.name, inside(block.params, n, PLACED)])));
     if (table) memory.X.set(table, aux);
     aux += block.auxLength;
   });
@@ -150,16 +164,19 @@ export function wireRuns(runs: readonly Run[], region: Region, tags: readonly Ta
     for (const { loaded, plan } of run.instances) {
       if (!loaded) continue;
       loaded.linked.variables.forEach((variable, index) => {
-        const slot = loaded.layout.variables[index];
+        const slot = inside(loaded.layout.variables, index, PLACED);
         const input = plan.inputs.find((entry) => sameName(entry.variable, variable.name));
         const source = input?.tag === undefined ? undefined : tags[input.tag];
         if (slot < 0 || !source) return;
-        if (source.plan.binding.kind === 'channel' && source.image >= 0) channels.push(loaded.sb + slot, io.first[source.image] + source.channel);
+        if (source.plan.binding.kind === 'channel' && source.image >= 0) channels.push(loaded.sb + slot, io.number(source.image, source.channel));
         else if (source.slot >= 0) wires.push(loaded.sb + slot, source.slot);
         else memory.Q[loaded.sb + slot] = QUALITY.Bad;
       });
       for (const channel of plan.channels) wireChannel(run, loaded, channel, region, io);
     }
+    for (const slot of wires) assert(slot >= 0 && slot < memory.S.length, 'an input binding copies from a slot of the plan to a slot of the plan');
+    for (const [n, number] of channels.entries())
+      assert(number >= 0 && number < (n % 2 === 0 ? memory.S.length : io.none), 'an input binding copies from a channel of the plan to a slot of the plan');
     run.wires = Int32Array.from(wires);
     run.channels = Int32Array.from(channels);
   }
@@ -169,8 +186,8 @@ function wireChannel(run: Run, loaded: LoadedNetwork, channel: NetworkPlan['chan
   const index = loaded.linked.blocks.findIndex((block) => sameName(block.name, channel.block));
   const type = loaded.linked.blocks[index]?.type;
   if (!type?.channel || channel.image >= io.images.length) return;
-  const at = loaded.layout.blocks[index];
-  memory.W[loaded.wb + at.channel] = from.channels + io.first[channel.image] + channel.channel;
+  const at = inside(loaded.layout.blocks, index, PLACED);
+  memory.W[loaded.wb + at.channel] = from.channels + io.number(channel.image, channel.channel);
   const { raw } = type.channel;
   if (raw === undefined) return;
   const output = type.outputs.findIndex((port) => port.name === raw);
