@@ -2,6 +2,7 @@
  * What the runtime can execute, as metadata: block types with their ports and parameters, and the judgement whether a
  * network can be loaded. Safe to import from `src`: nothing here runs a scan or opens a device.
  */
+import { inside } from './vocabulary/assert.js';
 import type { BlockType, Family, Param, Port, PortType } from './blocks/block.js';
 import { BLOCK_TYPES, builtinBlock } from './blocks/index.js';
 import { printTime } from './language/time-text.js';
@@ -192,6 +193,8 @@ export interface PortInfo {
   readonly fed: boolean;
 }
 
+const FOUND = 'an end names a block and a port of its network';
+
 /** Looks up ports of a network, composites included; undefined for a port that does not exist. */
 export function portLookup(
   network: {
@@ -208,12 +211,13 @@ export function portLookup(
   );
   return (block, port) => {
     const [end] = linked.flat.inputs(block, port);
-    const input = end && linked.blocks[end.block].inputs.find((entry) => entry.port.name === end.port);
+    const input = end && inside(linked.blocks, end.block, FOUND).inputs.find((entry) => entry.port.name === end.port);
     if (input) return { direction: 'input', type: input.type, fed: input.feed.kind === 'block' || input.feed.kind === 'variable' };
     const source = linked.flat.output(block, port);
     if (!source) return undefined;
-    const at = linked.blocks[source.block].type.outputs.findIndex((entry) => entry.name === source.port);
-    return { direction: 'output', type: linked.blocks[source.block].outputs[at], fed: false };
+    const { type, outputs } = inside(linked.blocks, source.block, FOUND);
+    const output = type.outputs.findIndex((entry) => entry.name === source.port);
+    return { direction: 'output', type: inside(outputs, output, FOUND), fed: false };
   };
 }
 

@@ -1,5 +1,5 @@
 /** Puts samples of a network module into its process image and remembers why a channel is Bad. */
-import { assert, at } from '../vocabulary/assert.js';
+import { assert, inside } from '../vocabulary/assert.js';
 import type { ProcessImage } from '../vocabulary/process-image.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
 import type { Clock, Point, SampleSink } from './driver.js';
@@ -91,7 +91,7 @@ export class ImageSink {
     };
     const pointAt = (position: number): ImagePoint => {
       assert(open, 'samples come between begin and end');
-      return at(points, position, 'a driver delivers the points it was asked for');
+      return inside(points, position, 'a driver delivers the points it was asked for');
     };
     const deliver = (point: ImagePoint, value: number, text: string | undefined): void => {
       this.#store(point, value, QUALITY.Good);

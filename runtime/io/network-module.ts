@@ -5,7 +5,7 @@
  * than that are checked in between with one small read. Nothing that a driver does ends the probe.
  */
 import type { ChannelSample, ProbeModule } from '../port.js';
-import { at } from '../vocabulary/assert.js';
+import { inside } from '../vocabulary/assert.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage } from '../vocabulary/process-image.js';
 import { backoffMs } from './backoff.js';
@@ -187,7 +187,7 @@ export class NetworkModule implements ModuleRunner {
       byKey.set(key, [...(byKey.get(key) ?? []), point]);
     }
     this.#groups = [...byKey.values()].map((points) => {
-      const { pollMs } = at(points, 0, 'a group is made with its first point');
+      const { pollMs } = inside(points, 0, 'a group is made with its first point');
       const fullEvery = Math.ceil(pollMs / CHECK_MS_MAX);
       return {
         points,
@@ -296,7 +296,7 @@ export class NetworkModule implements ModuleRunner {
     const bad = this.#groups.flatMap((group) => group.points.filter((point) => this.#sink.message(point.channel) !== ''));
     const parts = bad
       .slice(0, 3)
-      .map((point) => `${at(this.#module.channels, point.channel, 'the groups are those of the present channels').name}: ${this.#sink.message(point.channel)}`);
+      .map((point) => `${inside(this.#module.channels, point.channel, 'the groups are those of the present channels').name}: ${this.#sink.message(point.channel)}`);
     if (bad.length > 3) parts.push(`${bad.length - 3} more`);
     const failSafe = this.#outputs.failSafeMessage();
     if (failSafe !== '') parts.push(failSafe);

@@ -1,6 +1,6 @@
 /** Reads on request (`iomodules/{name}/read`, decisions Q-IO-02): straight from the device, Bad with a message when it is silent. */
 import type { ChannelSample, ProbeChannel, ProbeModule } from '../port.js';
-import { at } from '../vocabulary/assert.js';
+import { inside } from '../vocabulary/assert.js';
 import type { Clock, Link, Point, SampleSink } from './driver.js';
 import { badSample } from './module-runner.js';
 import { messageValue } from './values.js';
@@ -22,7 +22,7 @@ export async function collectSamples(module: ProbeModule, names: readonly string
     const channel = module.channels.find((row) => row.name === name || row.address === name);
     return channel ? [wantedOf(channel, place)] : [];
   });
-  const wantedAt = (position: number): Wanted => at(wanted, position, 'a driver delivers the points it was asked for');
+  const wantedAt = (position: number): Wanted => inside(wanted, position, 'a driver delivers the points it was asked for');
   const put = (position: number, sample: Pick<ChannelSample, 'value' | 'quality' | 'message'>): void => {
     const { place, channel } = wantedAt(position);
     samples[place] = { channel: channel.name, address: channel.address, atMs: clock.wallMs(), ...sample };

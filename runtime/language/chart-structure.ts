@@ -95,13 +95,15 @@ function entryDiverges({ transitions, divergences }: ChartShape): readonly Chart
   return divergences.filter(({ name, type }) => type === 'SimultaneousDiverge' && !entered.has(name));
 }
 
+const stepOf = (step: { readonly name: string } | undefined): { readonly step?: string } => (step ? { step: step.name } : {});
+
 function checkInitial(shape: ChartShape): ChartDiagnostic[] {
   const marked = shape.steps.filter(({ initial }) => initial);
   const starts = marked.length + entryDiverges(shape).length;
   if (starts > 1)
     return [
       chartFault('several-initial', 'the chart has more than one beginning: exactly one initial step, or one SimultaneousDiverge without a transition into it', {
-        step: (marked[1] ?? marked[0])?.name,
+        ...stepOf(marked[1] ?? marked[0]),
       }),
     ];
   if (starts === 0 && shape.transitions.length > 0) return [chartFault('no-initial', 'the chart has transitions but no initial step')];
@@ -132,23 +134,23 @@ function ways({ transitions, divergences }: ChartShape): Way[] {
 /** Everything that `start` leads to; a way is open when its `from` side is reached completely. */
 function reach(start: readonly string[], open: readonly Way[]): Set<string> {
   const reached = new Set<string>();
-  const missing = open.map(({ from }) => new Set(from).size);
-  const waysFrom = new Map<string, number[]>();
-  open.forEach(({ from }, way) => {
-    for (const step of new Set(from)) {
+  const counted = open.map((way) => ({ way, missing: new Set(way.from).size }));
+  const waysFrom = new Map<string, typeof counted>();
+  counted.forEach((way) => {
+    for (const step of new Set(way.way.from)) {
       const list = waysFrom.get(step);
       if (list) list.push(way);
       else waysFrom.set(step, [way]);
     }
   });
-  const queue = [...start, ...open.flatMap(({ to }, way) => (missing[way] === 0 ? to : []))];
+  const queue = [...start, ...counted.flatMap(({ way, missing }) => (missing === 0 ? way.to : []))];
   // the queue grows while it is walked
   for (const step of queue) {
     if (reached.has(step)) continue;
     reached.add(step);
     for (const way of waysFrom.get(step) ?? []) {
-      missing[way] -= 1;
-      if (missing[way] === 0) for (const next of open[way].to) queue.push(next);
+      way.missing -= 1;
+      if (way.missing === 0) for (const next of way.way.to) queue.push(next);
     }
   }
   return reached;

@@ -23,9 +23,10 @@ function writesIn(statement: Statement): Write[] {
   return ownExpressions(statement)
     .flatMap((expression) => [...callsIn(expression)])
     .flatMap(({ callee, args }) => {
-      if (callee.toUpperCase() !== 'WRITE' || args.length < 2) return [];
-      const address = textOf(args[0].value);
-      return address === undefined ? [] : [{ address, value: textOf(args[1].value) }];
+      const [target, written] = args;
+      if (callee.toUpperCase() !== 'WRITE' || !target || !written) return [];
+      const address = textOf(target.value);
+      return address === undefined ? [] : [{ address, value: textOf(written.value) }];
     });
 }
 

@@ -2,6 +2,7 @@
  * All charts of a phase at once (decisions 2.8): structure, texts, names over all charts, and the rules that join an
  * action to the transitions behind it. Every message of one pass; the caller refuses when one is an error.
  */
+import { inside } from '../vocabulary/assert.js';
 import { type Chart, type ChartName, type ChartStep, EXCEPTION_CHARTS, type ExceptionChartName } from '../vocabulary/chart.js';
 import type { DataType } from '../vocabulary/data-types.js';
 import type { Diagnostic, Expression, Statement } from './ast.js';
@@ -193,9 +194,11 @@ function checkStep({ step, statements, diagnostics }: ReadStep, scope: TextScope
   return [...found, ...checkAction(statements, { ...scope, cyclic: actionMode === 'cyclic', timeout: hasTimeout(step) })];
 }
 
+const PER_TRANSITION = 'a chart has one condition per transition, in their order';
+
 function checkTransition({ expression, diagnostics }: ReadCondition, chart: ReadChart, index: number, scope: TextScope): Diagnostic[] {
   if (expression === null) return [...diagnostics];
-  const { from } = chart.shape.transitions[index];
+  const { from } = inside(chart.shape.transitions, index, PER_TRANSITION);
   const step = chart.steps.find((read) => read.step.name === from)?.step;
   return [...diagnostics, ...checkCondition(expression, { ...scope, timeout: hasTimeout(step) })];
 }
@@ -205,7 +208,7 @@ function checkPromptTested(chart: ReadChart, { step, statements }: ReadStep): Ch
   const captured = capturedAnswers(statements);
   if (captured.length === 0) return [];
   return exitsOf(chart.shape, step.name).flatMap(({ index }) => {
-    const { expression, diagnostics } = chart.conditions[index];
+    const { expression, diagnostics } = inside(chart.conditions, index, PER_TRANSITION);
     if (expression === null && diagnostics.length > 0) return [];
     return captured
       .filter((name) => expression === null || isTrueLiteral(expression) || !namesVariable(expression, name))

@@ -2,6 +2,7 @@
  * Static check of one action or one condition (decisions 2.8, 4.2 to 4.5). Everything wrong is reported in one pass; an
  * expression that is wrong counts as ANY afterwards, so that one mistake gives one message.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { BinaryExpression, CallExpression, CaseLabel, Diagnostic, Expression, Position, Statement } from './ast.js';
 import { type Builtin, builtin, type BuiltinParameter, PROCEDURE_COMMANDS } from './builtins.js';
 import { DIAGNOSTICS_MAX } from './lexer.js';
@@ -145,7 +146,8 @@ class Checker {
     const words = new Set<string>();
     const ranges = labels.filter((label) => label.kind === 'int').toSorted((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
     ranges.forEach((label, index) => {
-      if (index > 0 && label.from <= ranges[index - 1].to) this.error('type', label.at, `the label ${label.from} stands twice`);
+      const before = ranges[index - 1];
+      if (before && label.from <= before.to) this.error('type', label.at, `the label ${label.from} stands twice`);
     });
     for (const label of labels) {
       if (label.kind !== 'string') continue;
@@ -270,7 +272,7 @@ class Checker {
     }
     call.args.forEach((argument, index) => {
       if (argument.name !== undefined) this.#namedArgument(row, call, argument.name, argument.value.at);
-      else this.#argument(row, row.parameters[index], types[index], argument.value);
+      else this.#argument(row, row.parameters[index], inside(types, index, 'every argument has a type'), argument.value);
     });
   }
 

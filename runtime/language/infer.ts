@@ -26,7 +26,8 @@ export function inferType(expression: Expression, scope: Names): StType {
     case 'call': {
       const result = builtin(expression.callee)?.result ?? 'ANY';
       if (result !== 'number') return result;
-      return expression.args.length === 1 ? inferType(expression.args[0].value, scope) : 'ANY';
+      const [only, ...more] = expression.args;
+      return only && more.length === 0 ? inferType(only.value, scope) : 'ANY';
     }
   }
 }

@@ -57,7 +57,7 @@ function isIdentifierPart(character: string): boolean {
 
 /** A name that can be written in structured text: right characters, at most 63 of them, no keyword. */
 export function isIdentifier(text: string): boolean {
-  if (text.length === 0 || text.length > IDENTIFIER_MAX || isDigit(text[0])) return false;
+  if (text.length === 0 || text.length > IDENTIFIER_MAX || isDigit(text.charAt(0))) return false;
   return skipWhile(text, 0, isIdentifierPart) === text.length && !KEYWORDS.has(text.toUpperCase());
 }
 
@@ -101,7 +101,7 @@ class Lexer {
   }
 
   #next(): void {
-    const character = this.#source[this.#at];
+    const character = this.#source.charAt(this.#at);
     if (character === '\n') this.#newLine();
     else if (character === ' ' || character === '\t' || character === '\r') this.#at += 1;
     else if (this.#source.startsWith('//', this.#at)) this.#lineComment();
@@ -282,7 +282,7 @@ class Lexer {
   #symbol(): void {
     const at = this.#position();
     const pair = this.#source.slice(this.#at, this.#at + 2);
-    const symbol = PAIRS.has(pair) ? pair : pair[0];
+    const symbol = PAIRS.has(pair) ? pair : pair.charAt(0);
     if (symbol.length === 2 || SINGLES.has(symbol)) {
       this.#at += symbol.length;
       this.#push({ kind: 'symbol', text: symbol, at });
@@ -303,5 +303,5 @@ export function lex(source: string): Lexed {
 
 /** First token is PROGRAM: control-module text; else a step action (decisions Q-ST-03). */
 export function isProgramText(source: string): boolean {
-  return lex(source).tokens[0].text === 'PROGRAM';
+  return lex(source).tokens[0]?.text === 'PROGRAM';
 }

@@ -2,6 +2,7 @@
  * Expressions of control-module programs as blocks (decisions 4.6): operands first, left to right, then the operator.
  * Every method answers null after it has reported what is outside the dataflow subset.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { BinaryExpression, BinaryOperator, CallExpression, Expression, Literal, Position } from './ast.js';
 import { type BlockCatalog, type FoundBlock, findBlock, functionOutput, genericType, type PortMetadata } from './block-catalog.js';
 import { builtin } from './builtins.js';
@@ -201,7 +202,7 @@ export function lowerIo(call: CallExpression, statement: boolean, scope: Express
   let value: Operand | null = null;
   const params: (readonly [string, Literal])[] = [];
   for (const [index, [name, wanted]] of row.entries()) {
-    const given = call.args[index].value;
+    const given = inside(call.args, index, 'a call has as many arguments as its row').value;
     if (name !== 'value') {
       if (given.kind !== 'literal') return scope.fail('dataflow', `${name} of ${type} must be a literal`, given.at);
       if (!isAssignable(wanted, given.literal.type)) return scope.fail('type', `${name} of ${type} is ${wanted}, not ${given.literal.type}`, given.at);
@@ -248,10 +249,11 @@ function lowerFunction(block: FoundBlock, { callee, args, at }: CallExpression, 
     )
   )
     return null;
-  const generic = operands.filter((_, index) => isGeneric(block.inputs[index]));
+  const taken = block.inputs.slice(0, operands.length);
+  const generic = operands.filter((_, index) => isGeneric(inside(taken, index, FITS)));
   const declared = genericType(output.type);
   const open = isGeneric(output);
-  const feeds = operands.map((operand, index) => [block.inputs[index].name, operand] as const);
+  const feeds = operands.map((operand, index) => [inside(taken, index, FITS).name, operand] as const);
   return scope.builder.apply(block.type, feeds, {
     port: output.name,
     type: open ? statedType(generic) : (declared as StType),
@@ -270,19 +272,21 @@ function statedType(operands: readonly Operand[]): StType {
   return types.includes('REAL') ? 'REAL' : (types[0] ?? 'ANY');
 }
 
+const FITS = 'a call has at most as many arguments as its block has inputs';
+
 function fitPorts(block: FoundBlock, operands: readonly Operand[], places: readonly Position[], scope: ExpressionScope): boolean {
   let any: StType = 'ANY';
   return operands.every(({ type }, index) => {
-    const port = block.inputs[index];
+    const port = inside(block.inputs, index, FITS);
     const wanted = genericType(port.type);
     const number = type === 'INT' || type === 'REAL' || type === 'ANY';
     if (wanted === 'NUM' ? !number : !isAssignable(wanted, type)) {
-      scope.fail('type', `${port.name} of ${block.type} is ${wanted === 'NUM' ? 'INT or REAL' : wanted}, not ${type}`, places[index]);
+      scope.fail('type', `${port.name} of ${block.type} is ${wanted === 'NUM' ? 'INT or REAL' : wanted}, not ${type}`, inside(places, index, FITS));
       return false;
     }
     if (wanted !== 'ANY') return true;
     if (any !== 'ANY' && !isAssignable(any, type) && !isAssignable(type, any)) {
-      scope.fail('type', `the inputs of ${block.type} have one type; ${port.name} is ${type} beside ${any}`, places[index]);
+      scope.fail('type', `the inputs of ${block.type} have one type; ${port.name} is ${type} beside ${any}`, inside(places, index, FITS));
       return false;
     }
     if (type !== 'ANY') any = any === 'REAL' ? any : type;

@@ -3,6 +3,7 @@
  * the dataflow subset gives diagnostics and an empty network. Names of blocks and their order follow the creation order of
  * decisions 4.6: statements in order, operands before operators; the same text always gives the same network.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { BlockSpec, Connection, NetworkVariable, VariableBinding } from '../vocabulary/network.js';
 import type { Argument, CallExpression, Diagnostic, Expression, Literal, Position, Program, Statement, VariableDeclaration } from './ast.js';
 import { type BlockCatalog, findBlock, genericType, isPreset, named, type PortMetadata } from './block-catalog.js';
@@ -336,7 +337,7 @@ class Lowering implements ExpressionScope {
     if (selected && !['INT', 'STRING', 'ANY'].includes(selected.type)) this.fail('type', `the selector of CASE is INT or STRING, not ${selected.type}`, selector.at);
     const lowered = cases.map(({ labels, body }): Branch => {
       const tests = labels.map((label) => selected && this.#labelTest(selected, label));
-      const condition = tests.reduce((all, test, index) => all && test && combine('OR', all, test, labels[index].at, this));
+      const condition = tests.reduce((all, test, index) => all && test && combine('OR', all, test, inside(labels, index, 'one test per label').at, this));
       return { condition, definitions: this.#branch(body) };
     });
     this.#merge(lowered, this.#branch(otherwise ?? []));

@@ -103,7 +103,7 @@ function words(text: string): string {
 
 function programName(name: string): string {
   const plain = words(name);
-  const safe = plain !== '' && !(plain[0] >= '0' && plain[0] <= '9') ? plain : `p_${plain}`;
+  const safe = plain !== '' && !/^[0-9]/.test(plain) ? plain : `p_${plain}`;
   const cut = safe.slice(0, IDENTIFIER_MAX);
   return isIdentifier(cut) ? cut : `p_${cut}`.slice(0, IDENTIFIER_MAX);
 }

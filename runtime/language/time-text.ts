@@ -21,7 +21,7 @@ export function isLetter(character: string): boolean {
 /** Index behind the run of characters that begins at `from` and satisfies `test`. */
 export function skipWhile(text: string, from: number, test: (character: string) => boolean): number {
   let at = from;
-  while (at < text.length && test(text[at])) at += 1;
+  while (at < text.length && test(text.charAt(at))) at += 1;
   return at;
 }
 
@@ -40,10 +40,11 @@ function parseParts(text: string): number | null {
     }
     const unitEnd = skipWhile(text, end, isLetter);
     const unit = text.slice(end, unitEnd).toLowerCase();
-    const index = UNITS.findIndex((row, rank) => rank >= next && row[0] === unit);
-    if (index < 0) return null;
-    total += Number(text.slice(at, end)) * UNITS[index][1];
-    next = index + 1;
+    const rank = UNITS.findIndex((row, place) => place >= next && row[0] === unit);
+    const row = UNITS[rank];
+    if (!row) return null;
+    total += Number(text.slice(at, end)) * row[1];
+    next = rank + 1;
     at = unitEnd;
   }
   return next === 0 ? null : total;

@@ -2,6 +2,7 @@
  * What the parser reads from: tokens with one place of look-ahead, the list of diagnostics, and the depth guard that turns
  * hostile nesting into a diagnostic instead of a stack overflow.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { Diagnostic, Position } from './ast.js';
 import { DIAGNOSTICS_MAX, lex, type Comment, type Token } from './lexer.js';
 
@@ -9,6 +10,8 @@ import { DIAGNOSTICS_MAX, lex, type Comment, type Token } from './lexer.js';
 export const NESTING_MAX = 200;
 /** Operators of one expression; a chain of them leans to the left as deep as it is long. */
 export const OPERATORS_MAX = 1000;
+
+const ENDED = 'the end is a token too, and nothing goes on behind it';
 
 /** Thrown to leave a statement that cannot be read; caught where the next statement begins. Its diagnostic is recorded. */
 export class SyntaxFault extends Error {}
@@ -32,11 +35,11 @@ export class TokenStream {
   }
 
   get token(): Token {
-    return this.#tokens[this.#index];
+    return inside(this.#tokens, this.#index, ENDED);
   }
 
   get following(): Token {
-    return this.#tokens[Math.min(this.#index + 1, this.#tokens.length - 1)];
+    return inside(this.#tokens, Math.min(this.#index + 1, this.#tokens.length - 1), ENDED);
   }
 
   get index(): number {

@@ -1,4 +1,5 @@
 /** Interlock bypasses in force, and the trips they let pass (D-PROG-03): the condition is still evaluated and counted. */
+import { inside } from '../vocabulary/assert.js';
 import { sameName } from './expand.js';
 import type { Instance, Memory } from './instance.js';
 
@@ -14,6 +15,8 @@ interface Bypass extends ShadowTrip {
 }
 
 const NO_TRIPS: readonly ShadowTrip[] = [];
+
+const PLACED = 'a loaded network has a layout of each block, within the memory of its plan';
 
 export class Bypasses {
   readonly #memory: Memory;
@@ -32,13 +35,13 @@ export class Bypasses {
   set(instance: Instance, active: boolean, blocks?: readonly string[]): void {
     const { loaded, plan } = instance;
     loaded?.linked.blocks.forEach((block, index) => {
-      const { state } = loaded.layout.blocks[index];
+      const { state } = inside(loaded.layout.blocks, index, PLACED);
       const flag = state.get('bypass');
       const counter = state.get('shadowTrips');
       if (flag === undefined || counter === undefined || (blocks && !blocks.some((name) => sameName(name, block.name)))) return;
       this.#memory.S[loaded.sb + flag] = active ? 1 : 0;
       this.#active = this.#active.filter((entry) => entry.module !== plan.name || entry.block !== block.name);
-      if (active) this.#active.push({ module: plan.name, block: block.name, counter: loaded.sb + counter, seen: this.#memory.S[loaded.sb + counter] });
+      if (active) this.#active.push({ module: plan.name, block: block.name, counter: loaded.sb + counter, seen: inside(this.#memory.S, loaded.sb + counter, PLACED) });
     });
   }
 
@@ -55,7 +58,7 @@ export class Bypasses {
   /** Looks for new shadow trips; once per scan. */
   watch(): void {
     for (const entry of this.#active) {
-      const count = this.#memory.S[entry.counter];
+      const count = inside(this.#memory.S, entry.counter, PLACED);
       if (count === entry.seen) continue;
       entry.seen = count;
       this.#trips.push({ module: entry.module, block: entry.block });

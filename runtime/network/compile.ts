@@ -10,6 +10,7 @@
  * Invariant: generated source consists of the fragments of the block library and of integers made here. Names and texts of
  * users never enter it.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { DataType } from '../vocabulary/data-types.js';
 import { INT_LIMIT } from './constants.js';
 import { type Fragment, fragmentOf, type NamePiece, type Piece, type PutPiece } from './fragment.js';
@@ -80,6 +81,8 @@ export interface CompiledShape {
   readonly channels: number;
 }
 
+const LAID_OUT = 'a layout has an entry for each block, port, parameter and variable of its network';
+
 /** `overridable[block]` names the outputs of a block that a tag may write. */
 export function layOut(network: LinkedNetwork, overridable: readonly ReadonlySet<string>[]): Layout {
   let slots = INSTANCE_SLOTS;
@@ -92,8 +95,8 @@ export function layOut(network: LinkedNetwork, overridable: readonly ReadonlySet
   const variables = network.variables.map((variable) => (variable.drain ? -1 : take(1)));
   const outputs = network.blocks.map((block) => block.outputs.map(() => take(1)));
   const inputSlot = (input: LinkedInput): number => {
-    if (input.feed.kind === 'block') return outputs[input.feed.block][input.feed.output];
-    if (input.feed.kind === 'variable') return variables[input.feed.variable];
+    if (input.feed.kind === 'block') return inside(inside(outputs, input.feed.block, LAID_OUT), input.feed.output, LAID_OUT);
+    if (input.feed.kind === 'variable') return inside(variables, input.feed.variable, LAID_OUT);
     return input.feed.kind === 'own' ? take(1) : -1;
   };
   const takeConstant = (isLiteral: boolean): number => {
@@ -105,9 +108,9 @@ export function layOut(network: LinkedNetwork, overridable: readonly ReadonlySet
     const inputs = block.inputs.map(inputSlot);
     return {
       inputs,
-      constants: block.inputs.map((input, n) => takeConstant(inputs[n] >= 0 || inputLiteral(input) !== undefined)),
-      outputs: outputs[index],
-      overrides: block.type.outputs.map((port) => (overridable[index].has(port.name) ? take(2) : -1)),
+      constants: block.inputs.map((input, n) => takeConstant(inside(inputs, n, LAID_OUT) >= 0 || inputLiteral(input) !== undefined)),
+      outputs: inside(outputs, index, LAID_OUT),
+      overrides: block.type.outputs.map((port) => (overridable[index]?.has(port.name) ? take(2) : -1)),
       state: new Map(block.state.map((name) => [name, take(1)])),
       channel: block.type.channel ? channels++ : -1,
       params: block.params.map((_, n) => takeConstant(paramLiteral(block, n) !== undefined)),
@@ -132,7 +135,8 @@ function inputLiteral(input: LinkedInput): string | undefined {
 }
 
 function paramLiteral(block: LinkedBlock, param: number): string | undefined {
-  return literalOf(block.type.params[param].type, block.params[param], block.type.params[param].words !== undefined);
+  const { type, words } = inside(block.type.params, param, LAID_OUT);
+  return literalOf(type, inside(block.params, param, LAID_OUT), words !== undefined);
 }
 
 const CACHE_MAX = 2000;
@@ -159,11 +163,11 @@ export function* compileShape(network: LinkedNetwork, layout: Layout): Steps<Com
 function shapeKey({ blocks, order }: LinkedNetwork, layout: Layout): string {
   const parts: (string | number)[] = [layout.slots, layout.constants, layout.channels];
   for (const index of order) {
-    const block = blocks[index];
-    const { inputs, outputs, overrides } = layout.blocks[index];
+    const block = inside(blocks, index, LAID_OUT);
+    const { inputs, outputs, overrides } = inside(layout.blocks, index, LAID_OUT);
     parts.push(index, fragmentOf(block.type, block.code).id, block.outputs.join(), outputs.join(), overrides.join());
     block.inputs.forEach((input, n) => {
-      parts.push(inputs[n], input.feed.kind, input.type, inputLiteral(input) ?? '');
+      parts.push(inside(inputs, n, LAID_OUT), input.feed.kind, input.type, inputLiteral(input) ?? '');
     });
     block.params.forEach((_, n) => {
       parts.push(paramLiteral(block, n) ?? '');
@@ -207,17 +211,17 @@ class ChunkWriter {
     this.#layout = layout;
     const done = new Set<number>();
     for (const block of order) {
-      for (const input of network.blocks[block].inputs) {
+      for (const input of inside(network.blocks, block, LAID_OUT).inputs) {
         const { feed } = input;
-        if (feed.kind === 'block' && done.has(feed.block)) this.#exported.add(layout.blocks[feed.block].outputs[feed.output]);
+        if (feed.kind === 'block' && done.has(feed.block)) this.#exported.add(inside(inside(layout.blocks, feed.block, LAID_OUT).outputs, feed.output, LAID_OUT));
       }
       done.add(block);
     }
   }
 
   write(index: number): string {
-    const block = this.#network.blocks[index];
-    const layout = this.#layout.blocks[index];
+    const block = inside(this.#network.blocks, index, LAID_OUT);
+    const layout = inside(this.#layout.blocks, index, LAID_OUT);
     const writer = new BlockWriter(block, layout, index, this.#exported, this.#atHand);
     const text = writer.write();
     for (const slot of layout.outputs) if (this.#exported.has(slot)) this.#atHand.set(slot, writer.passedQuality ?? `w${slot}`);
@@ -287,11 +291,11 @@ class BlockWriter {
 
   #put({ put, value }: PutPiece): string {
     if (!this.#isFree(put.input)) return ';';
-    return `{ ${this.#name(put)} = ${this.#fill(value)}; S[sb + ${this.#layout.inputs[put.input]}] = ${this.#name(put)}; }`;
+    return `{ ${this.#name(put)} = ${this.#fill(value)}; S[sb + ${inside(this.#layout.inputs, put.input, LAID_OUT)}] = ${this.#name(put)}; }`;
   }
 
   #isFree(input: number): boolean {
-    const { kind } = this.#block.inputs[input].feed;
+    const { kind } = inside(this.#block.inputs, input, LAID_OUT).feed;
     return kind === 'own' || kind === 'constant';
   }
 
@@ -306,7 +310,7 @@ class BlockWriter {
     if (output >= 0) return quality ? `oq_${name}` : `o_${name}`;
     const slot = state.get(name);
     if (slot !== undefined) return this.#load(`s_${name}`, `S[sb + ${slot}]`, true);
-    if (param >= 0) return paramLiteral(this.#block, param) ?? this.#load(`p_${name}`, `P[pb + ${params[param]}]`);
+    if (param >= 0) return paramLiteral(this.#block, param) ?? this.#load(`p_${name}`, `P[pb + ${inside(params, param, LAID_OUT)}]`);
     throw new Error(`the fragment of ${this.#block.type.name} speaks of $${name}, which its row does not have`);
   }
 
@@ -325,9 +329,10 @@ class BlockWriter {
   }
 
   #inputValue(input: number): string {
-    const { name } = this.#block.type.inputs[input];
-    const slot = this.#layout.inputs[input];
-    if (slot < 0) return inputLiteral(this.#block.inputs[input]) ?? this.#load(`i_${name}`, `P[pb + ${this.#layout.constants[input]}]`);
+    const linked = inside(this.#block.inputs, input, LAID_OUT);
+    const { name } = linked.port;
+    const slot = inside(this.#layout.inputs, input, LAID_OUT);
+    if (slot < 0) return inputLiteral(linked) ?? this.#load(`i_${name}`, `P[pb + ${inside(this.#layout.constants, input, LAID_OUT)}]`);
     if (this.#isSelfWritten(name)) return this.#load(`i_${name}`, this.#signal(slot), true);
     return this.#atHand.has(slot) ? `v${slot}` : this.#load(`i_${name}`, this.#signal(slot));
   }
@@ -341,9 +346,9 @@ class BlockWriter {
   }
 
   #inputQuality(input: number): string {
-    const { feed, port } = this.#block.inputs[input];
+    const { feed, port } = inside(this.#block.inputs, input, LAID_OUT);
     if (feed.kind === 'own' || feed.kind === 'constant') return '0';
-    const slot = this.#layout.inputs[input];
+    const slot = inside(this.#layout.inputs, input, LAID_OUT);
     return this.#atHand.get(slot) ?? this.#load(`iq_${port.name}`, `Q[sb + ${slot}]`);
   }
 
@@ -374,12 +379,12 @@ class BlockWriter {
 
   #hasQualityLocal(name: string, output: number): boolean {
     const { qualitiesSet, qualitiesAfter } = this.#fragment;
-    return qualitiesSet.has(name) || qualitiesAfter.has(name) || this.#layout.overrides[output] >= 0;
+    return qualitiesSet.has(name) || qualitiesAfter.has(name) || inside(this.#layout.overrides, output, LAID_OUT) >= 0;
   }
 
   #override(): string[] {
     return this.#block.type.outputs.flatMap((port, n) => {
-      const slot = this.#layout.overrides[n];
+      const slot = inside(this.#layout.overrides, n, LAID_OUT);
       const settle = this.#hasQualityLocal(port.name, n) && !this.#fragment.qualitiesSet.has(port.name) ? [`oq_${port.name} = q;`] : [];
       return slot < 0 ? settle : [...settle, `if (S[sb + ${slot}] !== 0) { o_${port.name} = S[sb + ${slot + 1}]; oq_${port.name} = 0; }`];
     });
@@ -389,7 +394,7 @@ class BlockWriter {
     const { type } = this.#block;
     const lines: string[] = [];
     type.outputs.forEach((port, n) => {
-      const slot = this.#layout.outputs[n];
+      const slot = inside(this.#layout.outputs, n, LAID_OUT);
       const quality = this.#hasQualityLocal(port.name, n) ? `oq_${port.name}` : 'q';
       lines.push(`S[sb + ${slot}] = o_${port.name};`, `Q[sb + ${slot}] = ${quality};`);
       if (!this.#exported.has(slot)) return;

@@ -2,6 +2,7 @@
  * The reset of latched device faults by one touch (ADR 0030). The block itself judges, in its next scan, with its own
  * feedback: whether the device is at rest, and whether it would move at once because a command stands.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { DeviceReset } from '../port.js';
 import type { Instance, Memory } from './instance.js';
 
@@ -31,6 +32,8 @@ interface Asked extends Question {
   readonly blocks: readonly { readonly name: string; readonly slot: number }[];
   left: number;
 }
+
+const PLACED = 'what is asked are slots of this plan: a hot swap forgets them';
 
 const NO_ANSWERS: readonly ResetAnswer[] = [];
 
@@ -73,7 +76,7 @@ export class DeviceResets {
 
   #answer({ id, blocks }: Asked): void {
     const { S } = this.#memory;
-    this.#answers.push({ id, isLoaded: true, blocks: blocks.map(({ name, slot }) => ({ block: name, outcome: OUTCOMES.get(S[slot]) ?? 'no-answer' })) });
+    this.#answers.push({ id, isLoaded: true, blocks: blocks.map(({ name, slot }) => ({ block: name, outcome: OUTCOMES.get(inside(S, slot, PLACED)) ?? 'no-answer' })) });
     for (const { slot } of blocks) S[slot] = 0;
   }
 
@@ -91,7 +94,7 @@ export class DeviceResets {
     const { S } = this.#memory;
     this.#asked = this.#asked.filter((asked) => {
       asked.left -= 1;
-      if (asked.left > 0 && asked.blocks.some(({ slot }) => S[slot] > 0)) return true;
+      if (asked.left > 0 && asked.blocks.some(({ slot }) => inside(S, slot, PLACED) > 0)) return true;
       this.#answer(asked);
       return false;
     });
@@ -110,7 +113,7 @@ export class DeviceResets {
 
 function deviceSlots({ loaded }: Instance): { readonly name: string; readonly slot: number; readonly fault: number }[] {
   return (loaded?.linked.blocks ?? []).flatMap(({ name }, index) => {
-    const state = loaded?.layout.blocks[index].state;
+    const state = loaded?.layout.blocks[index]?.state;
     const asked = state?.get('asked');
     const fault = state?.get('fault');
     return loaded && asked !== undefined && fault !== undefined ? [{ name, slot: loaded.sb + asked, fault: loaded.sb + fault }] : [];

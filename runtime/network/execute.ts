@@ -6,20 +6,25 @@ import type { TextTable } from './texts.js';
 
 /** Input variables of a run: from the signals of earlier runs, and from channels. */
 export function copyInputs({ wires, channels }: Run, { S, Q }: Memory, { value, quality }: IoLink): void {
+  // wireRuns has asserted of every pair that its places lie inside these arrays
   for (let n = 0; n < wires.length; n += 2) {
-    S[wires[n]] = S[wires[n + 1]];
-    Q[wires[n]] = Q[wires[n + 1]];
+    const to = wires[n] as number;
+    const from = wires[n + 1] as number;
+    S[to] = S[from] as number;
+    Q[to] = Q[from] as number;
   }
   for (let n = 0; n < channels.length; n += 2) {
-    S[channels[n]] = value[channels[n + 1]];
-    Q[channels[n]] = quality[channels[n + 1]];
+    const to = channels[n] as number;
+    const from = channels[n + 1] as number;
+    S[to] = value[from] as number;
+    Q[to] = quality[from] as number;
   }
 }
 
 /** Function number `part` over the first `count` instances of a run; `from` is where their region begins. The failed blocks. */
 export function callPart(run: Run, part: number, from: Room, texts: TextTable, count: number, dtMs: number, mark: number): number {
-  const first = run.instances[0].loaded;
-  if (!first) return 0;
+  const first = run.instances[0]?.loaded;
   const scan = run.compiled.functions[part];
+  if (!first || !scan) return 0;
   return scan(texts, from.slots + first.sb, from.constants + first.pb, from.faults + first.fb, from.numbers + first.wb, count, dtMs, run.periodMs, mark);
 }

@@ -65,7 +65,7 @@ export function fragmentOf(type: BlockType, code: string): Fragment {
 
 function readFragment(type: BlockType, code: string): Fragment {
   const all = `${code}\n${type.after}`;
-  const names = (text: string, pattern: RegExp): Set<string> => new Set([...text.matchAll(pattern)].map(([, name]) => name));
+  const names = (text: string, pattern: RegExp): Set<string> => new Set([...text.matchAll(pattern)].map(([, name = '']) => name));
   // what is left of it when every name but the worst quality is out of the way
   const plain = code.replace(/\$\w+\.q\b/g, '0').replace(/\$q\b/g, 'q');
   const usesTexts = /\bT\./.test(plain);
@@ -92,11 +92,12 @@ function piecesOf(type: BlockType, text: string): Piece[] {
     if (match.index > from) pieces.push(text.slice(from, match.index));
     from = match.index + match[0].length;
     const [, put, value, free, word, fail, name, quality] = match;
-    if (put !== undefined) pieces.push({ put: namePiece(type, put, false), value: piecesOf(type, value) });
+    if (put !== undefined && value !== undefined) pieces.push({ put: namePiece(type, put, false), value: piecesOf(type, value) });
     else if (free !== undefined) pieces.push({ free: inputOf(type, free) });
     else if (word !== undefined) pieces.push(String(fixedText(word)));
     else if (fail !== undefined) pieces.push('err = 1');
-    else pieces.push(namePiece(type, name, quality !== undefined));
+    else if (name !== undefined) pieces.push(namePiece(type, name, quality !== undefined));
+    else throw new Error(`the fragment of ${type.name} has ${match[0]}, which is no token`);
   }
   if (from < text.length) pieces.push(text.slice(from));
   return pieces;

@@ -4,6 +4,7 @@
  *
  * Invariant: inside a scan nothing is allocated, except for a text channel whose text changed.
  */
+import { assert } from '../vocabulary/assert.js';
 import type { ImagePlan } from '../port.js';
 import { CONNECTION, IMAGE_HEADER, type LatchedInputs, OUTPUTS, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
@@ -123,6 +124,14 @@ export class IoLink {
     this.aliveMonoMs = new Float64Array(plans.length).fill(Number.NaN);
     this.#samples = new Int32Array(plans.length).fill(-1);
     this.#samplesMonoMs = new Float64Array(plans.length);
+  }
+
+  /** Number of a channel: its place in all the arrays. */
+  number(image: number, channel: number): number {
+    const from = this.first[image];
+    const to = this.first[image + 1];
+    assert(from !== undefined && to !== undefined && channel >= 0 && from + channel < to, 'a channel is one of its own image, and none of the next');
+    return from + channel;
   }
 
   /** The channel of an on-change tag: its samples are not judged by their age. */

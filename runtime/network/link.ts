@@ -2,6 +2,7 @@
  * A network with everything settled that does not depend on values: what feeds each input, the type of every port, the
  * encoded constants, and what is wrong with it (decisions 5.1 rules 1, 2 and 11).
  */
+import { assert, inside } from '../vocabulary/assert.js';
 import type { BlockForm, BlockType, Param, Port } from '../blocks/block.js';
 import { type DataType, iecType } from '../vocabulary/data-types.js';
 import type { BlockSpec, CompositeType, Connection, NetworkVariable, ParamValue, VariableBinding } from '../vocabulary/network.js';
@@ -96,6 +97,8 @@ const BLOCKS_PER_STEP = 200;
 
 const key = (block: number, port: string): string => `${block}.${port}`;
 
+const FLAT = 'an end and a feed name a block and a port of the flat network';
+
 class Linker {
   readonly #source: NetworkSource;
   readonly #flat: FlatNetwork;
@@ -169,14 +172,14 @@ class Linker {
   #connect(): void {
     for (const { source, dest, path } of this.#flat.connections) {
       const at = key(dest.block, dest.port);
-      const block = this.#flat.blocks[dest.block];
+      const block = inside(this.#flat.blocks, dest.block, FLAT);
       if (this.#fed.has(at)) this.#problems.push({ path, message: `input ${block.name}.${dest.port} is connected twice` });
       this.#fed.set(at, this.#fromOutput(source));
     }
   }
 
   #fromOutput(end: Endpoint): Feed {
-    return { kind: 'block', block: end.block, output: this.#flat.blocks[end.block].type.outputs.findIndex((port) => port.name === end.port) };
+    return { kind: 'block', block: end.block, output: inside(this.#flat.blocks, end.block, FLAT).type.outputs.findIndex((port) => port.name === end.port) };
   }
 
   #bindVariables(): void {
@@ -213,13 +216,13 @@ class Linker {
   // ---- types
 
   #outputType(block: number, output: number): DataType | undefined {
-    const declared = this.#flat.blocks[block].type.outputs[output].type;
+    const declared = inside(inside(this.#flat.blocks, block, FLAT).type.outputs, output, FLAT).type;
     return declared === 'NUM' || declared === 'ANY' ? this.#generic[block] : declared;
   }
 
   #feedType(feed: Feed | undefined): DataType | undefined {
     if (feed?.kind === 'block') return this.#outputType(feed.block, feed.output);
-    return feed?.kind === 'variable' ? this.#variables[feed.variable].type : undefined;
+    return feed?.kind === 'variable' ? inside(this.#variables, feed.variable, FLAT).type : undefined;
   }
 
   /** NUM and ANY ports take the type of what feeds them; a change goes on to the readers until nothing changes. */
@@ -229,11 +232,12 @@ class Linker {
     const changes = new Uint8Array(blocks.length);
     const queue = blocks.map((_, index) => index);
     for (const index of queue) {
-      const type = this.#settle(blocks[index], index, false);
-      if (type === this.#generic[index] || changes[index] >= TYPE_CHANGES_MAX) continue;
+      const type = this.#settle(inside(blocks, index, FLAT), index, false);
+      const changed = inside(changes, index, FLAT);
+      if (type === this.#generic[index] || changed >= TYPE_CHANGES_MAX) continue;
       this.#generic[index] = type;
-      changes[index] += 1;
-      for (const reader of readers[index]) queue.push(reader);
+      changes[index] = changed + 1;
+      for (const reader of inside(readers, index, FLAT)) queue.push(reader);
     }
     blocks.forEach((block, index) => {
       this.#generic[index] ??= this.#settle(block, index, true);
@@ -243,7 +247,7 @@ class Linker {
   /** Blocks that read an output of each block. */
   #readers(): number[][] {
     const readers: number[][] = this.#flat.blocks.map(() => []);
-    for (const [at, feed] of this.#fed) if (feed.kind === 'block') readers[feed.block].push(Number(at.slice(0, at.indexOf('.'))));
+    for (const [at, feed] of this.#fed) if (feed.kind === 'block') inside(readers, feed.block, FLAT).push(Number(at.slice(0, at.indexOf('.'))));
     return readers;
   }
 
@@ -279,9 +283,10 @@ class Linker {
     const inputs = block.type.inputs.map((port) => this.#linkInput(block, index, port));
     const outputs = block.type.outputs.map((_, output) => this.#outputType(index, output) ?? 'REAL');
     const params = block.type.params.map((param) => this.#readParam(block, param));
-    const named = Object.fromEntries(block.type.params.map((param, n) => [param.name, params[n]]));
+    const named = Object.fromEntries(block.type.params.map((param, n) => [param.name, inside(params, n, FLAT)]));
     const length = block.type.aux?.length(named, this.#source.scanIntervalMs) ?? 0;
     if (typeof length === 'string') this.#problems.push({ path: `${block.path}.params`, message: `block ${block.name}: ${length}` });
+    assert(typeof length === 'string' || (Number.isInteger(length) && length >= 0), 'the memory of a block has a number of words: the places of all others lie behind it');
     const generic = this.#generic[index];
     if (generic && block.type.refuses.includes(generic)) this.#problems.push({ path: block.path, message: `block ${block.name}: ${block.type.name} does not take ${generic}` });
     const code = block.type.code(blockForm(block.type, inputs, outputs, params));
@@ -330,7 +335,8 @@ class Linker {
   #checkConnections(): void {
     for (const [at, feed] of this.#fed) {
       const block = Number(at.slice(0, at.indexOf('.')));
-      const port = this.#flat.blocks[block].type.inputs.find((entry) => entry.name === at.slice(at.indexOf('.') + 1));
+      const reader = inside(this.#flat.blocks, block, FLAT);
+      const port = reader.type.inputs.find((entry) => entry.name === at.slice(at.indexOf('.') + 1));
       const from = this.#feedType(feed);
       if (!port || !from) continue;
       const to = this.#inputType(block, port);
@@ -339,7 +345,7 @@ class Linker {
       }
       this.#problems.push({
         path: this.#pathOf(block, port.name, feed),
-        message: `${this.#nameOf(feed)} is ${from}, but ${this.#flat.blocks[block].name}.${port.name} takes ${port.type === 'NUM' ? 'INT or REAL' : to}`,
+        message: `${this.#nameOf(feed)} is ${from}, but ${reader.name}.${port.name} takes ${port.type === 'NUM' ? 'INT or REAL' : to}`,
       });
     }
   }
@@ -353,10 +359,10 @@ class Linker {
   }
 
   #nameOf(feed: Feed): string {
-    if (feed.kind === 'variable') return `variable ${this.#variables[feed.variable].name}`;
+    if (feed.kind === 'variable') return `variable ${inside(this.#variables, feed.variable, FLAT).name}`;
     if (feed.kind !== 'block') return 'the constant';
-    const block = this.#flat.blocks[feed.block];
-    return `${block.name}.${block.type.outputs[feed.output].name}`;
+    const block = inside(this.#flat.blocks, feed.block, FLAT);
+    return `${block.name}.${inside(block.type.outputs, feed.output, FLAT).name}`;
   }
 }
 
@@ -371,7 +377,15 @@ function blockForm(type: BlockType, inputs: readonly LinkedInput[], outputs: rea
     return params[type.params.findIndex((param) => param.name === name)];
   };
   return {
-    type: (port) => inputs.find((input) => input.port.name === port)?.type ?? outputs[type.outputs.findIndex((output) => output.name === port)],
+    type(port) {
+      const input = inputs.find((entry) => entry.port.name === port);
+      if (input) return input.type;
+      return inside(
+        outputs,
+        type.outputs.findIndex((output) => output.name === port),
+        'a fragment asks for ports of its own row',
+      );
+    },
     used: (prefix = '') => inputs.filter((input) => input.used && input.port.name.startsWith(prefix)).map((input) => input.port.name),
     off: (name) => {
       const value = constantOf(name);

@@ -5,6 +5,7 @@
  * Invariant: what the plan alone determines (parameters, places, channel numbers) is not here; the same plan loaded by the
  * same version of the product gives it again, and `restoreMemory` refuses anything else.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { ShadowTrip } from './bypass.js';
 import type { Instance, Memory, Run } from './instance.js';
@@ -55,17 +56,18 @@ export function restoreMemory(saved: MemoryState, memory: Memory, runs: readonly
     saved.X.length === memory.X.length &&
     saved.runs.length === runs.length &&
     saved.instances.length === instances.length &&
-    saved.instances.every(({ name, place }, n) => name === instances[n].plan.name && place === placeOf(instances[n]));
+    instances.every((instance, n) => saved.instances[n]?.name === instance.plan.name && saved.instances[n].place === placeOf(instance));
   if (!fits) throw new Error('the networks are laid out in another way: the state comes from another version of the product');
   memory.S.set(saved.S);
   memory.Q.set(saved.Q);
   memory.F.set(saved.F);
   memory.X.set(saved.X);
   memory.written.set(saved.written);
-  saved.runs.forEach((run, n) => {
-    Object.assign(runs[n], run);
+  runs.forEach((run, n) => {
+    Object.assign(run, saved.runs[n]);
   });
-  saved.instances.forEach(({ state, message, faulted, faultHash }, n) => {
-    Object.assign(instances[n], { state, message, faulted, faultHash });
+  instances.forEach((instance, n) => {
+    const { state, message, faulted, faultHash } = inside(saved.instances, n, 'the state has an entry per network, as was asked above');
+    Object.assign(instance, { state, message, faulted, faultHash });
   });
 }

@@ -1,54 +1,63 @@
+import { inside } from '../vocabulary/assert.js';
+
 /**
  * Execution order of a network (decisions 5.1 rule 3): repeatedly the first block in array order whose source blocks have
  * all run in this scan; when none is left like that, the first remaining block.
  */
 
+const OF_BLOCKS = 'a source is a block of the network, and so is a reader';
+
+interface Waiting {
+  readonly block: number;
+  readonly readers: Waiting[];
+  /** Sources that have not run yet. */
+  missing: number;
+  isDone: boolean;
+}
+
 /** `sources[n]` are the blocks that feed block n; the answer lists every block once. */
 export function executionOrder(sources: readonly (readonly number[])[]): number[] {
-  const count = sources.length;
-  const missing = sources.map((list) => new Set(list).size);
-  const readers: number[][] = sources.map(() => []);
-  sources.forEach((list, block) => {
-    for (const source of new Set(list)) readers[source].push(block);
-  });
+  const blocks = sources.map((list, block): Waiting => ({ block, readers: [], missing: new Set(list).size, isDone: false }));
+  for (const reader of blocks) {
+    for (const source of new Set(sources[reader.block])) inside(blocks, source, OF_BLOCKS).readers.push(reader);
+  }
   const ready = new MinHeap();
-  missing.forEach((left, block) => {
-    if (left === 0) ready.push(block);
-  });
-  const done = new Uint8Array(count);
+  for (const { block, missing } of blocks) if (missing === 0) ready.push(block);
   const order: number[] = [];
   let firstRemaining = 0;
-  while (order.length < count) {
-    let block = ready.pop();
-    if (block === undefined) {
-      while (done[firstRemaining] === 1) firstRemaining += 1;
-      block = firstRemaining;
+  while (order.length < blocks.length) {
+    let next = ready.pop();
+    if (next === undefined) {
+      while (blocks[firstRemaining]?.isDone) firstRemaining += 1;
+      next = firstRemaining;
     }
-    if (done[block] === 1) continue;
-    done[block] = 1;
-    order.push(block);
-    for (const reader of readers[block]) {
-      missing[reader] -= 1;
-      if (missing[reader] === 0 && done[reader] === 0) ready.push(reader);
+    const block = inside(blocks, next, OF_BLOCKS);
+    if (block.isDone) continue;
+    block.isDone = true;
+    order.push(block.block);
+    for (const reader of block.readers) {
+      reader.missing -= 1;
+      if (reader.missing === 0 && !reader.isDone) ready.push(reader.block);
     }
   }
   return order;
 }
 
-/** Smallest number first. */
+/** Smallest number first. Invariant: no item is smaller than its parent, which stands at half its place. */
 class MinHeap {
   readonly #items: number[] = [];
 
   push(item: number): void {
     const items = this.#items;
-    items.push(item);
-    let at = items.length - 1;
+    let at = items.length;
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (items[parent] <= items[at]) break;
-      [items[parent], items[at]] = [items[at], items[parent]];
+      const above = inside(items, parent, HEAP);
+      if (above <= item) break;
+      items[at] = above;
       at = parent;
     }
+    items[at] = item;
   }
 
   pop(): number | undefined {
@@ -56,16 +65,20 @@ class MinHeap {
     const top = items[0];
     const last = items.pop();
     if (last === undefined || items.length === 0) return top;
-    items[0] = last;
     let at = 0;
     for (;;) {
       const left = 2 * at + 1;
-      let least = at;
-      if (left < items.length && items[left] < items[least]) least = left;
-      if (left + 1 < items.length && items[left + 1] < items[least]) least = left + 1;
-      if (least === at) return top;
-      [items[least], items[at]] = [items[at], items[least]];
-      at = least;
+      if (left >= items.length) break;
+      const right = items[left + 1];
+      const below = inside(items, left, HEAP);
+      const [least, place] = right !== undefined && right < below ? [right, left + 1] : [below, left];
+      if (least >= last) break;
+      items[at] = least;
+      at = place;
     }
+    items[at] = last;
+    return top;
   }
 }
+
+const HEAP = 'a place of the heap is below its length';

@@ -1,4 +1,5 @@
 /** Where the value of each tag of a unit stands, and where a write to it goes (decisions 1.6, 5.1 rules 2 and 7). */
+import { inside } from '../vocabulary/assert.js';
 import type { TagPlan } from '../port.js';
 import type { DataType } from '../vocabulary/data-types.js';
 import { sameName } from './expand.js';
@@ -21,6 +22,8 @@ export interface TagSlot {
   readonly type: DataType;
 }
 
+const PLACED = 'a loaded network has a slot for each block, port and variable that it has linked';
+
 /** `stored` is the slot of the tag if it is a stored value. */
 export function bindTag(plan: TagPlan, instance: Instance | undefined, stored: number, images: number): TagSlot {
   const none: TagSlot = { plan, network: instance, slot: -1, writes: [], override: -1, image: -1, channel: -1, raw: false, type: plan.type };
@@ -33,11 +36,11 @@ export function bindTag(plan: TagPlan, instance: Instance | undefined, stored: n
 
 function bindVariable(none: TagSlot, instance: Instance, name: string): TagSlot {
   const { loaded, plan } = instance;
-  const index = loaded?.linked.variables.findIndex((variable) => sameName(variable.name, name)) ?? -1;
-  if (!loaded || index < 0) return none;
-  const variable = loaded.linked.variables[index];
+  const index = loaded?.linked.variables.findIndex((entry) => sameName(entry.name, name)) ?? -1;
+  const variable = loaded?.linked.variables[index];
+  if (!loaded || !variable) return none;
   if (variable.drain) return bindOutput(none, instance, variable.drain);
-  const slot = loaded.sb + loaded.layout.variables[index];
+  const slot = loaded.sb + inside(loaded.layout.variables, index, PLACED);
   const source = plan.inputs.find((entry) => sameName(entry.variable, name))?.tag;
   return { ...none, slot, writes: variable.direction === 'input' && source === undefined ? [slot] : [], type: variable.type };
 }
@@ -49,33 +52,34 @@ function bindPort(none: TagSlot, instance: Instance, block: string, port: string
     return wire ? { ...none, image: wire.image, channel: wire.channel, raw: true } : none;
   }
   const { linked, layout, sb } = loaded;
-  const ends = linked.flat.inputs(block, port);
-  if (ends.length === 0) {
+  const inputs = linked.flat.inputs(block, port).map((end) => {
+    const { inputs: ports } = inside(linked.blocks, end.block, PLACED);
+    const at = ports.findIndex((input) => input.port.name === end.port);
+    return { slot: sb + inside(inside(layout.blocks, end.block, PLACED).inputs, at, PLACED), input: inside(ports, at, PLACED) };
+  });
+  const [first] = inputs;
+  if (!first) {
     const end = linked.flat.output(block, port);
     return end ? bindOutput(none, instance, end) : none;
   }
-  const inputs = ends.map((end) => {
-    const at = linked.blocks[end.block].inputs.findIndex((input) => input.port.name === end.port);
-    return { slot: sb + layout.blocks[end.block].inputs[at], input: linked.blocks[end.block].inputs[at] };
-  });
   const own = inputs.every(({ input }) => input.feed.kind === 'own');
-  return { ...none, slot: inputs[0].slot, writes: own ? inputs.map(({ slot }) => slot) : [], type: inputs[0].input.type };
+  return { ...none, slot: first.slot, writes: own ? inputs.map(({ slot }) => slot) : [], type: first.input.type };
 }
 
 function bindOutput(none: TagSlot, instance: Instance, end: { readonly block: number; readonly port: string }): TagSlot {
   const { loaded, plan } = instance;
   if (!loaded) return none;
-  const { name, type, outputs } = loaded.linked.blocks[end.block];
+  const { name, type, outputs } = inside(loaded.linked.blocks, end.block, PLACED);
   const output = type.outputs.findIndex((entry) => entry.name === end.port);
-  const at = loaded.layout.blocks[end.block];
-  const override = at.overrides[output];
+  const at = inside(loaded.layout.blocks, end.block, PLACED);
+  const override = inside(at.overrides, output, PLACED);
   const wire = type.channel ? plan.channels.find((entry) => sameName(entry.block, name)) : undefined;
   return {
     ...none,
-    slot: loaded.sb + at.outputs[output],
+    slot: loaded.sb + inside(at.outputs, output, PLACED),
     override: override < 0 ? -1 : loaded.sb + override,
     image: wire?.image ?? -1,
     channel: wire?.channel ?? -1,
-    type: outputs[output],
+    type: inside(outputs, output, PLACED),
   };
 }

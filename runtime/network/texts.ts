@@ -92,7 +92,7 @@ export class TextTable {
     this.#since = 0;
     const used = new Set<number>();
     for (const array of arrays) {
-      for (let at = 0; at < array.length; at += 1) if (array[at] >= FIXED_COUNT && array[at] < this.#next) used.add(array[at]);
+      for (const id of array) if (id >= FIXED_COUNT && id < this.#next) used.add(id);
     }
     const released: number[] = [];
     for (const [id, text] of this.#texts) {

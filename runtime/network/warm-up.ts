@@ -6,6 +6,7 @@
  *
  * Invariant: after `warmUp` memory and channels have the content they had before.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { ChannelArrays, Region } from './arena.js';
 import { callPart, copyInputs } from './execute.js';
 import type { Run } from './instance.js';
@@ -89,11 +90,15 @@ function* heat(run: Run, { region, io, texts }: WarmUp, budget: Budget): Steps<v
   compiled.hot = true;
 }
 
+const IN_TURNS = 'the turn of a list is below its length';
+
 function imagine({ value, quality, ack, readback }: ChannelArrays, scan: number): void {
   for (let channel = 0; channel < value.length; channel += 1) {
-    value[channel] = VALUES[(scan + channel) % VALUES.length];
-    quality[channel] = QUALITIES[(scan + channel) % QUALITIES.length];
-    ack[channel] = (scan + channel) % 3;
-    readback[channel] = value[channel];
+    const turn = scan + channel;
+    const imagined = inside(VALUES, turn % VALUES.length, IN_TURNS);
+    value[channel] = imagined;
+    quality[channel] = inside(QUALITIES, turn % QUALITIES.length, IN_TURNS);
+    ack[channel] = turn % 3;
+    readback[channel] = imagined;
   }
 }

@@ -1,4 +1,5 @@
 /** Watches the outputs of the alarm blocks of one unit: an alarm comes when one becomes TRUE. */
+import { inside } from '../vocabulary/assert.js';
 import type { Instance } from '../network/instance.js';
 import type { NetworkSet } from '../network/network-set.js';
 import type { RehearsalAlarm } from '../port.js';
@@ -35,13 +36,15 @@ export class AlarmBlocks {
   }
 }
 
+const LAID_OUT = 'a loaded network has a layout of each block, and it a slot of each output';
+
 function watchedOf({ plan, loaded }: Instance): Watched[] {
   if (!loaded) return [];
   const { linked, layout, sb } = loaded;
   return linked.blocks.flatMap(({ name, type, outputs }, index) => {
     if (type.family !== 'alarms') return [];
     return type.outputs.flatMap((port, n) => {
-      const slot = layout.blocks[index].outputs[n];
+      const slot = inside(inside(layout.blocks, index, LAID_OUT).outputs, n, LAID_OUT);
       if (outputs[n] !== 'BOOL' || port.name === SUMMARY || slot < 0) return [];
       return [{ source: `${plan.name}.${name}`, output: port.name, slot: sb + slot, active: false }];
     });

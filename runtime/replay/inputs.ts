@@ -5,6 +5,7 @@
  * bits are those of the number written last; then 8 bytes of a number, or 1 byte of a code. Zero ends the list. The numbers
  * begin with the monotonic time of the scan, because live signs bear it; samples mostly bear the time of their module.
  */
+import { assert } from '../vocabulary/assert.js';
 import type { IoLink } from '../network/io-link.js';
 
 /** Worst case of one cell: a varint of 5 bytes and a number. */
@@ -40,8 +41,7 @@ export class ByteWriter {
 
   number(value: number): void {
     this.#number[0] = value;
-    this.word(this.#halves[0]);
-    this.word(this.#halves[1]);
+    for (const half of this.#halves) this.word(half);
   }
 }
 
@@ -60,9 +60,10 @@ export class ByteReader {
   }
 
   byte(): number {
-    if (this.done) throw new Error('the recorded inputs end within a scan');
+    const next = this.bytes[this.at];
+    if (next === undefined) throw new Error('the recorded inputs end within a scan');
     this.at += 1;
-    return this.bytes[this.at - 1];
+    return next;
   }
 
   varint(): number {
@@ -81,7 +82,7 @@ export class ByteReader {
   number(): number {
     this.#halves[0] = this.word();
     this.#halves[1] = this.word();
-    return this.#number[0];
+    return this.#number[0] as number; // has one
   }
 }
 
@@ -110,18 +111,19 @@ export class InputCells {
     const { none, images } = io;
     this.#numbers = [words(io.aliveMonoMs, images.length), words(io.sampledAtMs, none), words(io.value, none), words(io.readback, none), words(io.ack, none)];
     this.#codes = [codes(io.quality, none), codes(io.answered, none), codes(io.stale, none), codes(io.reach, images.length)];
+    for (const { now, before } of [...this.#numbers, ...this.#codes]) assert(now.length === before.length, 'each cell has its value of the scan before');
     this.bytesMax = 1 + CELL_BYTES_MAX * (images.length + 4 * none) + 6 * (3 * none + images.length);
   }
 
   write(out: ByteWriter, monoMs: number): void {
     this.#number[0] = monoMs;
-    let low = this.#halves[0];
-    let high = this.#halves[1];
+    let low = this.#halves[0] as number; // has two
+    let high = this.#halves[1] as number;
     let skipped = 0;
     for (const { now, before } of this.#numbers) {
       for (let at = 0; at < now.length; at += 2) {
-        const a = now[at];
-        const b = now[at + 1];
+        const a = now[at] as number;
+        const b = now[at + 1] as number;
         if (a === before[at] && b === before[at + 1]) {
           skipped += 1;
           continue;
@@ -140,13 +142,14 @@ export class InputCells {
     }
     for (const { now, before } of this.#codes) {
       for (let at = 0; at < now.length; at += 1) {
-        if (now[at] === before[at]) {
+        const code = now[at] as number;
+        if (code === before[at]) {
           skipped += 1;
           continue;
         }
-        before[at] = now[at];
+        before[at] = code;
         out.varint((skipped + 1) << 1);
-        out.byte(now[at]);
+        out.byte(code);
         skipped = 0;
       }
     }
@@ -177,8 +180,7 @@ export class InputCells {
         this.#halves[0] = from.word();
         this.#halves[1] = from.word();
       }
-      before[2 * at] = this.#halves[0];
-      before[2 * at + 1] = this.#halves[1];
+      before.set(this.#halves, 2 * at);
       return;
     }
     for (const { before } of this.#codes) {

@@ -1,11 +1,12 @@
 /** Ports of the networks of a unit by name, `<network>.<block>.<port>`, for reading their values in a replay. */
+import { inside } from '../vocabulary/assert.js';
 import { showNumber } from '../network/constants.js';
 import type { Instance, LoadedNetwork } from '../network/instance.js';
 import type { NetworkSet } from '../network/network-set.js';
 import type { TextTable } from '../network/texts.js';
 import type { ReplayPort } from '../port.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
-import { QUALITY_WORDS } from '../vocabulary/quality.js';
+import { QUALITY, qualityWord } from '../vocabulary/quality.js';
 
 export interface PortReading {
   readonly value: Value;
@@ -17,6 +18,8 @@ interface Place extends ReplayPort {
   readonly slot: number;
   readonly constant?: number | string;
 }
+
+const PLACED = 'a loaded network has a place for each port of its blocks';
 
 /** Ports of one plan; made anew after a hot swap. */
 export class Ports {
@@ -43,14 +46,14 @@ export class Ports {
     const place = this.#places.get(name.toLowerCase());
     if (place) return this.#readPlace(place);
     const tag = this.#networks.slot(name);
-    return tag < 0 ? undefined : { value: this.#networks.read(tag), quality: QUALITY_WORDS[this.#networks.quality(tag)] };
+    return tag < 0 ? undefined : { value: this.#networks.read(tag), quality: qualityWord(this.#networks.quality(tag)) };
   }
 
   #readPlace({ slot, type, constant }: Place): PortReading {
     const { S, Q } = this.#networks.memory;
-    if (slot >= 0) return { value: showNumber(type, S[slot], (id) => this.#texts.text(id)), quality: QUALITY_WORDS[Q[slot]] };
+    if (slot >= 0) return { value: showNumber(type, inside(S, slot, PLACED), (id) => this.#texts.text(id)), quality: qualityWord(inside(Q, slot, PLACED)) };
     const value = typeof constant === 'number' ? showNumber(type, constant, (id) => this.#texts.text(id)) : (constant ?? null);
-    return { value, quality: QUALITY_WORDS[0] };
+    return { value, quality: qualityWord(QUALITY.Good) };
   }
 }
 
@@ -60,15 +63,15 @@ function placesOf({ plan, loaded }: Instance): Place[] {
 }
 
 function placesOfBlock(network: string, { linked, layout, sb }: LoadedNetwork, index: number): Place[] {
-  const block = linked.blocks[index];
-  const at = layout.blocks[index];
+  const block = inside(linked.blocks, index, PLACED);
+  const places = inside(layout.blocks, index, PLACED);
   const name = (port: string): string => `${network}.${block.name}.${port}`;
   const place = (port: string, type: DataType, slot: number): Place => ({ name: name(port), type, slot: slot < 0 ? -1 : sb + slot });
   const inputs = block.inputs.flatMap((input, n) => {
     if (input.port.optional && !input.used) return [];
     const { feed, type, port } = input;
-    return [{ ...place(port.name, type, at.inputs[n]), ...(feed.kind === 'constant' && { constant: feed.value }) }];
+    return [{ ...place(port.name, type, inside(places.inputs, n, PLACED)), ...(feed.kind === 'constant' && { constant: feed.value }) }];
   });
-  const outputs = block.type.outputs.map((port, n) => place(port.name, block.outputs[n], at.outputs[n]));
+  const outputs = block.type.outputs.map((port, n) => place(port.name, inside(block.outputs, n, PLACED), inside(places.outputs, n, PLACED)));
   return [...inputs, ...outputs];
 }

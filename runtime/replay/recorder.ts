@@ -4,6 +4,7 @@
  *
  * Invariant: the parts leave in the order of what happened, so inputs gathered so far go before a message.
  */
+import { assert, inside } from '../vocabulary/assert.js';
 import type { RecordedMessage, RecordingEnding, RecordingPart, RecordingStart, UnitInbound } from '../port.js';
 import type { IoLink } from '../network/io-link.js';
 import type { NetworkSet } from '../network/network-set.js';
@@ -116,10 +117,9 @@ export class Recorder {
     out.byte(MARK.glance);
     out.number(now.wallMs);
     out.number(now.monoMs);
-    for (let n = 0; n < tags.length; n += 1) {
-      const tag = tags[n];
-      out.number(values[tag]);
-      out.byte(quality[tag] | (glance.stale(tag) ? GLANCE_STALE_BIT : 0));
+    for (const tag of tags) {
+      out.number(inside(values, tag, GLANCED));
+      out.byte(inside(quality, tag, GLANCED) | (glance.stale(tag) ? GLANCE_STALE_BIT : 0));
     }
     if (this.#isFull()) this.#giveAway(now.monoMs);
   }
@@ -162,11 +162,13 @@ export class Recorder {
 
   #giveAway(monoMs: number): void {
     this.#givenMonoMs = monoMs;
-    const { bytes, at } = this.#out;
-    if (at === 0) return;
-    this.#bytes += at;
+    const { bytes, at: length } = this.#out;
+    if (length === 0) return;
+    // a byte behind the end would be lost without a word, and the replay would go astray
+    assert(length <= bytes.length, 'the buffer has room for the longest scan');
+    this.#bytes += length;
     // with passes after the last scan alone it bears the number of that scan
-    this.#parts.post({ kind: 'scans', first: Math.min(this.#firstScan, this.#scan), last: this.#scan, bytes: bytes.subarray(0, at) }, [bytes.buffer]);
+    this.#parts.post({ kind: 'scans', first: Math.min(this.#firstScan, this.#scan), last: this.#scan, bytes: bytes.subarray(0, length) }, [bytes.buffer]);
     this.#firstScan = this.#scan + 1;
     this.#takeBuffer();
   }
@@ -176,6 +178,8 @@ export class Recorder {
     this.#out.at = 0;
   }
 }
+
+const GLANCED = 'a glance has a reading of every tag it names';
 
 function bytesOf(glance: AlarmGlance | undefined): number {
   return glance ? GLANCE_HEAD_BYTES + GLANCE_TAG_BYTES * glance.tags.length : 0;

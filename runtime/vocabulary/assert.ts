@@ -7,7 +7,7 @@ export function assert(condition: unknown, invariant: string): asserts condition
 }
 
 /** The element of a list at a place that `invariant` keeps inside it. A loop of the scan asserts once at its head instead. */
-export function at<T>(list: ArrayLike<T>, place: number, invariant: string): T {
+export function inside<T>(list: ArrayLike<T>, place: number, invariant: string): T {
   const found = list[place];
   if (found === undefined) throw new Error(`assertion failed: ${invariant} (${place} of ${list.length})`);
   return found;

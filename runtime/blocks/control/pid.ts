@@ -1,3 +1,4 @@
+import { assert } from '../../vocabulary/assert.js';
 import { block, type LastScan } from '../block.js';
 
 /**
@@ -91,18 +92,37 @@ export const PID = block({
     $MODE.q = 0;`,
 });
 
+interface Gains {
+  readonly kp: number;
+  readonly td: number;
+  readonly deadband: number;
+  readonly action: number;
+  readonly outMin: number;
+  readonly outMax: number;
+}
+
+function gainsOf({ kp, td, deadband, action, outMin, outMax }: LastScan['before']): Gains {
+  assert(
+    kp !== undefined && td !== undefined && deadband !== undefined && action !== undefined && outMin !== undefined && outMax !== undefined,
+    'a block has a value for every parameter of its row',
+  );
+  return { kp, td, deadband, action, outMin, outMax };
+}
+
 /**
  * The integral takes over what the other gains make of the last error, as far as OUT would jump: a controller that stays at its
  * limit keeps its integral, and one that a wider limit would let go begins at the limit it was at. The derivative goes with
  * kp and td, to which it is proportional. In TRK and MAN the integral is made from OUT in each scan, also for a return that comes
  * in the first scan with the other gains; after BAD it is made in the return.
  */
-function goOn({ before, after, state, port }: LastScan): Readonly<Record<string, number>> {
+function goOn({ before: was, after: now, state, port }: LastScan): Readonly<Record<string, number>> {
+  const before = gainsOf(was);
+  const after = gainsOf(now);
   const mode = state('mode');
   if (mode === 0 || mode === 2) return {};
   const error = port('ERR');
   const proportional = Math.abs(error) <= after.deadband ? 0 : after.kp * (after.action === 0 ? error : -error);
-  const slope = (params: LastScan['before']): number => (params.action === 0 ? 1 : -1) * params.kp * params.td;
+  const slope = (params: Gains): number => (params.action === 0 ? 1 : -1) * params.kp * params.td;
   const derivative = slope(before) === 0 ? 0 : (state('derivative') * slope(after)) / slope(before);
   const rest = proportional + derivative + port('FF');
   const within = (u: number): number => Math.min(Math.max(u, after.outMin), after.outMax);

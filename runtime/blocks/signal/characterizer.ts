@@ -3,7 +3,8 @@ import { block } from '../block.js';
 const POINTS_MIN = 2;
 const POINTS_MAX = 64; // decisions 5.2
 
-function numbers(text: number | string): number[] {
+/** A list that is not given has one number, which is none. */
+function numbers(text: number | string = ''): number[] {
   return String(text)
     .split(',')
     .map((part) => (part.trim() === '' ? Number.NaN : Number(part)));
@@ -24,7 +25,7 @@ export const CHARACTERIZER = block({
       if (x.length < POINTS_MIN || x.length > POINTS_MAX) return `x needs ${POINTS_MIN} to ${POINTS_MAX} numbers`;
       if (y.length !== x.length) return 'x and y need the same number of numbers';
       if (![...x, ...y].every(Number.isFinite)) return 'x and y are comma lists of numbers';
-      return x.every((value, n) => n === 0 || value > x[n - 1]) ? 2 * x.length : 'x must rise strictly';
+      return x.every((value, n) => value > (x[n - 1] ?? Number.NEGATIVE_INFINITY)) ? 2 * x.length : 'x must rise strictly';
     },
     fill: (params) => [...numbers(params.x), ...numbers(params.y)],
   },

@@ -2,7 +2,7 @@
  * A connected Modbus device (decisions 7.2 to 7.4): planned reads that decode straight into the sink, writes one after
  * the other. Repeats an unanswered request `retries` times; an exception reply is an answer and is not repeated.
  */
-import { at } from '../../vocabulary/assert.js';
+import { inside } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import type { Link, Point, ReadOutcome, SampleSink, WriteOutcome } from '../driver.js';
 import { type ByteOrder, isBitTable, type ModbusAddress, parseModbusChannel } from './address.js';
@@ -65,7 +65,7 @@ export class ModbusLink implements Link {
   async #readUnit(unit: number, blocks: ReadBlock[], sink: SampleSink): Promise<ReadOutcome> {
     let answered = false;
     for (let index = 0; index < blocks.length; index += 1) {
-      const block = at(blocks, index, 'only this loop changes the blocks of its unit');
+      const block = inside(blocks, index, 'only this loop changes the blocks of its unit');
       const reply = await this.#ask(unit, block.pdu, false);
       if (!reply.ok) {
         badBlocks(blocks.slice(index), reply.message, sink);

@@ -1,5 +1,5 @@
 /** The requests that read a set of points: one list of blocks per unit, coalesced by table (decisions 7.3). */
-import { at } from '../../vocabulary/assert.js';
+import { inside } from '../../vocabulary/assert.js';
 import type { Point } from '../driver.js';
 import { coalesce } from '../request-plan.js';
 import { isBitTable, MODBUS_TABLES, type ModbusAddress, type ModbusTable, parseModbusAddress } from './address.js';
@@ -50,7 +50,7 @@ function blocksOf(table: ModbusTable, members: readonly Member[], limits: PlanLi
     table,
     start,
     length,
-    members: within.map((span) => at(members, span.position, 'a block has spans of the members it was made from')),
+    members: within.map((span) => inside(members, span.position, 'a block has spans of the members it was made from')),
     pdu: readPdu(table, start, length),
   }));
 }

@@ -3,7 +3,7 @@
  * `start` makes the state, `bind` reads the params once and returns the step. An edit binds again to the same state.
  * Invariant: a state is plain data, so that it can outlive the configuration that made it.
  */
-import { at } from '../../vocabulary/assert.js';
+import { inside } from '../../vocabulary/assert.js';
 import type { StepContext } from './expression.js';
 import type { Params, ParamSpec, Source } from './params.js';
 
@@ -35,7 +35,7 @@ export function delayed(line: DelayLine, input: number, delay: number, dt: numbe
   line.held.push(input);
   const length = Math.min(Math.round(delay / dt), DELAY_TICKS_MAX) + 1;
   while (line.held.length > length) line.held.shift();
-  return at(line.held, 0, 'a delay is not negative, so the newest value stays in the line');
+  return inside(line.held, 0, 'a delay is not negative, so the newest value stays in the line');
 }
 
 const DELAY_TICKS_MAX = 100_000; // about 2.8 h at 100 ms; bounds the memory of one delay line

@@ -3,7 +3,7 @@
  * channels they read. Total: every operation has a value for every argument; what still overflows is caught by the
  * caller, who keeps the previous value.
  */
-import { assert, at } from '../../vocabulary/assert.js';
+import { assert, inside } from '../../vocabulary/assert.js';
 import type { Source } from './params.js';
 import type { BinaryOperator, Expression, FunctionName } from './expression-parser.js';
 import type { RandomStream } from './random.js';
@@ -82,15 +82,15 @@ const ARITY = 'the parser has counted the arguments of every call';
 const one =
   (make: (x: Node, site: CallSite) => Node): Implementation =>
   (args, site) =>
-    make(at(args, 0, ARITY), site);
+    make(inside(args, 0, ARITY), site);
 const two =
   (make: (x: Node, y: Node, site: CallSite) => Node): Implementation =>
   (args, site) =>
-    make(at(args, 0, ARITY), at(args, 1, ARITY), site);
+    make(inside(args, 0, ARITY), inside(args, 1, ARITY), site);
 const three =
   (make: (x: Node, y: Node, z: Node) => Node): Implementation =>
   (args) =>
-    make(at(args, 0, ARITY), at(args, 1, ARITY), at(args, 2, ARITY));
+    make(inside(args, 0, ARITY), inside(args, 1, ARITY), inside(args, 2, ARITY));
 
 const FUNCTIONS: Readonly<Record<FunctionName, Implementation>> = {
   lag: two((x, tau, site) => (c) => {

@@ -3,7 +3,7 @@
  * (decisions 6.1, 6.7). Wall period of a tick = tick / time scale; the plant's dt never changes.
  */
 import type { ChannelSample, ProbeModule } from '../../port.js';
-import { assert, at } from '../../vocabulary/assert.js';
+import { assert, inside } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../vocabulary/process-image.js';
 import { QUALITY } from '../../vocabulary/quality.js';
@@ -223,7 +223,7 @@ export class SimulationGroup {
 
   /** What the readback address of an output shows; undefined when it has none, or one that this simulation does not have. */
   #readbackOf(module: ProbeModule, channel: number): SimulatedSample | undefined {
-    const { readbackAddress } = at(module.channels, channel, READ_BACK);
+    const { readbackAddress } = inside(module.channels, channel, READ_BACK);
     return readbackAddress === '' ? undefined : this.#engine.sample(module.module, readbackAddress);
   }
 
@@ -231,7 +231,7 @@ export class SimulationGroup {
   #compare(served: Served): void {
     const { module, image } = served;
     for (const [channel, readback] of served.readbacks) {
-      const { dataType, span } = at(module.channels, channel, READ_BACK);
+      const { dataType, span } = inside(module.channels, channel, READ_BACK);
       const shown = this.#readbackOf(module, channel);
       if (!shown) continue;
       image.readback[channel] = shown.value;
@@ -242,7 +242,7 @@ export class SimulationGroup {
       image.outStatus[channel] = readback.verdict;
       Atomics.store(image.outDone, channel, readback.sequence);
     }
-    served.mismatched = [...served.readbacks].filter(([, { verdict }]) => verdict === WRITE_STATUS.mismatch).map(([channel]) => at(module.channels, channel, READ_BACK).name);
+    served.mismatched = [...served.readbacks].filter(([, { verdict }]) => verdict === WRITE_STATUS.mismatch).map(([channel]) => inside(module.channels, channel, READ_BACK).name);
   }
 
   /** Fail-safe values and heartbeat of a simulated device (decisions 7.6). */
