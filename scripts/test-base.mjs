@@ -1,0 +1,143 @@
+// `npm test`: installs (the peers of the tests too), builds and runs the tap suites on the built output, then says `N passed, N failed`.
+// Arguments are name filters: `npm test -- language chart` runs the suites whose path contains one of the words.
+// Each suite is a process of Node by itself: the loaders of tap's own runner cost each of them a second of the processor.
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, DIST, install } from './build.mjs';
+import { installPeers, needs, sayAbsent } from './peers.mjs';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+await install();
+await build();
+
+function suites(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const name = path.join(folder, entry.name);
+    if (entry.isDirectory()) return suites(name);
+    return entry.name.endsWith('.test.js') ? [path.relative(root, name)] : [];
+  });
+}
+
+const words = process.argv.slice(2);
+const named = suites(path.join(root, DIST, 'tests')).filter((name) => words.length === 0 || words.some((word) => name.includes(word)));
+// a suite without its peer is skipped by name; where the whole gate runs (CI) that is a failure
+const absent = installPeers({ suites: named.map((name) => path.join(root, name)) });
+const chosen = named.filter((name) => !absent.some((peer) => needs(peer, path.join(root, name))));
+const left = named.length - chosen.length;
+sayAbsent(absent, (peer) => named.filter((name) => needs(peer, path.join(root, name))).join(', '));
+
+/** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so two of them run beside one that computes. */
+const WHOLE_APPLIANCE = /tests\/(contract\/|releases\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|runtime\/replay\/recordings)/;
+/** Suites that get the machine to themselves: a browser beside its appliance keeps it busy, the others judge how long something takes. */
+const ALONE = /tests\/(console\/|faults\/process|domains\/units\/runtime)/;
+/** What one suite may take: one that is slowed down on purpose (tests/console/browser.ts) takes longer. The test library in it gives up first and tells which of its tests was running. */
+const SUITE_MAX_S = 300 * Math.max(1, Number(process.env.CONSOLE_SLOWDOWN ?? 1));
+
+const started = performance.now();
+const totals = { pass: 0, fail: process.env.CI ? left : 0, skip: process.env.CI ? 0 : left, todo: 0 };
+const took = [];
+/** The shell says on file 3 what its children took of the processor, with those that they waited for. */
+const TIMED = '"$@"; ended=$?; times >&3; exit $ended';
+/** Suites that run: each leads a process group of its own, which ends with it and with us. */
+const running = new Set();
+process.on('exit', () => [...running].forEach(endGroup));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(130));
+const alone = chosen.filter((name) => ALONE.test(name));
+const beside = chosen.filter((name) => !ALONE.test(name));
+const appliances = beside.filter((name) => WHOLE_APPLIANCE.test(name));
+const others = beside.filter((name) => !WHOLE_APPLIANCE.test(name));
+await Promise.all([lane(appliances, others), lane(appliances, others), lane(others, appliances)]);
+await lane(alone);
+sayTimes();
+console.log(`${totals.pass} passed, ${totals.fail} failed, ${totals.skip + totals.todo} skipped`);
+process.exit(totals.fail > 0 || totals.pass === 0 ? 1 : 0);
+
+/** Runs one suite after the other, from the first queue that has any left. */
+async function lane(...queues) {
+  for (;;) {
+    const name = queues.find((queue) => queue.length > 0)?.shift();
+    if (name === undefined) return;
+    const begun = performance.now();
+    const ended = await run(name);
+    count(name, ended);
+    took.push({ name: name.slice(`${DIST}/tests/`.length, -'.test.js'.length), wallS: (performance.now() - begun) / 1000, cpuS: ended.cpuS });
+  }
+}
+
+/** @returns how the suite ended, what it printed and the processor seconds of its processes. */
+function run(name) {
+  return new Promise((resolve) => {
+    const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(SUITE_MAX_S) };
+    const child = spawn('sh', ['-c', TIMED, 'sh', process.execPath, '--enable-source-maps', name], {
+      cwd: root,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'inherit', 'pipe'],
+    });
+    running.add(child.pid);
+    const overdue = setTimeout(() => endGroup(child.pid), (SUITE_MAX_S + 20) * 1000);
+    const text = collected(child.stdio[1]);
+    const times = collected(child.stdio[3]);
+    child.on('close', (code, signal) => {
+      clearTimeout(overdue);
+      running.delete(child.pid);
+      resolve({ ended: code ?? signal, text: text(), cpuS: childSeconds(times()) });
+    });
+  });
+}
+
+function collected(stream) {
+  const chunks = [];
+  stream.on('data', (chunk) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString();
+}
+
+/** Seconds in user and system mode of the children: the second line of `times`; 0 where the shell was killed. */
+function childSeconds(times) {
+  const minutes = [...(times.split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/g)];
+  return minutes.reduce((sum, [, min, s]) => sum + Number(min) * 60 + Number(s), 0);
+}
+
+function endGroup(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it has ended
+  }
+}
+
+/** All suites with their times into artifacts/, those that took most of the processor onto the terminal. */
+function sayTimes() {
+  took.sort((a, b) => b.cpuS - a.cpuS);
+  const rows = took.map(({ name, wallS, cpuS }) => `${cpuS.toFixed(2).padStart(8)} ${wallS.toFixed(2).padStart(8)}  ${name}`);
+  mkdirSync(path.join(root, 'artifacts'), { recursive: true });
+  writeFileSync(path.join(root, 'artifacts', 'test-times-base.txt'), [`${'cpu s'.padStart(8)} ${'wall s'.padStart(8)}  suite`, ...rows, ''].join('\n'));
+  console.log('most processor time:');
+  for (const row of rows.slice(0, 8)) console.log(row);
+  const cpuS = took.reduce((sum, suite) => sum + suite.cpuS, 0);
+  console.log(`${took.length} suites in ${((performance.now() - started) / 1000).toFixed(0)} s, ${cpuS.toFixed(0)} s of the processor; all of them in artifacts/test-times.txt`);
+}
+
+function count(name, { ended, text }) {
+  const counts = [...text.matchAll(/^# \{ (total: .*?) \}$/gm)].at(-1)?.[1] ?? '';
+  const found = Object.fromEntries(counts.split(', ').map((part) => part.split(': ')));
+  for (const key of Object.keys(totals)) totals[key] += Number(found[key] ?? 0);
+  if (ended === 0 && Number(found.total ?? 0) > 0 && !found.fail) return;
+  console.log(`# ${name} ended with ${ended}`);
+  if (found.fail) return printFailures(text);
+  totals.fail += 1;
+  console.log(text.split('\n').slice(-40).join('\n'));
+}
+
+/** The failed tests with all that stands under them. */
+function printFailures(text) {
+  let depth = -1;
+  for (const line of text.split('\n')) {
+    const failing = line.match(/^(\s*)not ok /);
+    if (failing) depth = failing[1].length;
+    else if (depth >= 0 && /^\s*(ok |1\.\.|# )/.test(line) && line.search(/\S/) <= depth) depth = -1;
+    if (depth >= 0) console.log(line);
+  }
+}
