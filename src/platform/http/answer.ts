@@ -17,15 +17,23 @@ export class Answer {
     this.mediaType = mediaType;
     this.closeConnection = closeConnection;
   }
+
+  with(headers: Readonly<Record<string, string>>): Answer {
+    return new Answer(this.status, this.body, { ...this.headers, ...headers }, this.mediaType, this.closeConnection);
+  }
 }
 
 /** The body comes in chunks while it is sent. */
 export class StreamedAnswer extends Answer {
   readonly chunks: AsyncIterable<Uint8Array>;
 
-  constructor({ chunks, headers, mediaType = JSON_MEDIA_TYPE }: StreamedReply) {
+  constructor(chunks: AsyncIterable<Uint8Array>, headers: Readonly<Record<string, string>>, mediaType = JSON_MEDIA_TYPE) {
     super(200, undefined, headers, mediaType);
     this.chunks = chunks;
+  }
+
+  override with(headers: Readonly<Record<string, string>>): StreamedAnswer {
+    return new StreamedAnswer(this.chunks, { ...this.headers, ...headers }, this.mediaType);
   }
 }
 
@@ -33,7 +41,7 @@ const STATUS_OF_OUTCOME = { ok: 200, created: 201, none: 204, redirect: 302, 'no
 
 export function answerOf(value: unknown): Answer {
   if (value instanceof Answer) return value;
-  if (value instanceof StreamedReply) return new StreamedAnswer(value);
+  if (value instanceof StreamedReply) return new StreamedAnswer(value.chunks, value.headers, value.mediaType);
   if (!(value instanceof Reply)) return value === undefined ? new Answer(204, undefined) : new Answer(200, JSON.stringify(value));
   const status = STATUS_OF_OUTCOME[value.outcome];
   if (value.outcome === 'none' || value.outcome === 'redirect' || value.outcome === 'not-modified') return new Answer(status, undefined, value.headers);

@@ -19,8 +19,9 @@ import { type Caller, mayVisit, type Tier } from './caller.js';
 import { AnnotationChange, clearable, LabelChange, merge, withoutDefault } from './clearing.js';
 import { decode } from './json-body.js';
 import { listReply } from './paged-list.js';
+import { LIST, parameters, text } from './parameters.js';
 import { checkIfMatch, etagOf, etagOfBody } from './revision.js';
-import { created, done, ok, type Query, type Reply, type RequestContext, type Route, type RouteColumns, routesFor } from './route.js';
+import { created, done, ok, type Query, type QuerySchema, type Reply, type RequestContext, type Route, type RouteColumns, routesFor } from './route.js';
 
 export interface CrudDeps {
   readonly store: Store;
@@ -62,11 +63,13 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
   /** Which resources the caller may see in the list; sites are filtered by their own name already. */
   readonly visible?: (resource: Resource<Spec, Status>, caller: Caller) => boolean;
   /**
-   * Filters of the list by its query; `names` are kept in the link to the next page. `among`: those that an index has found
-   * for the question, sorted by name, where there is one; the filter is asked of them as well.
+   * Filters of the list by its query, whose parameters are kept in the link to the next page. `among`: those that an index
+   * has found for the question, sorted by name, where there is one; the filter is asked of them as well.
    */
   readonly filter?: {
-    readonly names: readonly string[];
+    readonly query?: v.ObjectEntries;
+    /** @deprecated The parameters say their types in `query`. */
+    readonly names?: readonly string[];
     readonly reads: (query: Query) => (resource: Resource<Spec, Status>) => boolean;
     readonly among?: (query: Query, store: Store, site: string) => readonly Resource<Spec, Status>[] | undefined;
   };
@@ -111,23 +114,26 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
 
   list(): Route<Deps> {
     const render = this.#options.item ?? this.#options.dto;
+    const { filter } = this.#options;
+    const filters: v.ObjectEntries = filter?.query ?? Object.fromEntries((filter?.names ?? []).map((name) => [name, text()]));
+    const query: QuerySchema = parameters({ ...LIST, ...filters });
     return routesFor<Deps>()({
       method: 'GET',
       path: this.#path,
       action: `${this.#kind.action}:list`,
       tier: this.#options.read,
+      query,
       reply: 'array, sorted by name',
       summary: `List ${this.#kind.kind} resources; query limit, cursor`,
       barrier: this.#barrier('list'),
       handle: (context, deps) => {
-        const { filter } = this.#options;
         const passes = filter?.reads(context.query);
         const site = this.#siteOf(context.params);
         const resources = filter?.among?.(context.query, deps.store, site ?? '') ?? deps.store.list(this.#kind, site);
         return listReply(context, {
           list: this.#kind.path ?? this.#kind.action,
           items: resources.filter((resource) => this.#visible(resource, context.caller) && (passes?.(resource) ?? true)),
-          kept: filter?.names,
+          kept: Object.keys(filters),
           keyOf: ({ metadata }) => [metadata.name],
           render: (resource) => render(resource, deps.store, deps),
         });

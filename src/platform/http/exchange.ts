@@ -39,10 +39,18 @@ export interface RowFacts {
   readonly fenced: boolean;
   readonly public: boolean;
   readonly api: boolean;
+  /** Names of the query parameters it takes. */
+  readonly parameters: readonly string[];
+  /** What becomes of a request with others: refused, answered with a warning, or theirs to give (D-C-04). */
+  readonly strayParameters: 'refused' | 'ignored' | 'any';
   draft(params: Params, site: string): Pick<AuditDraft, 'action' | 'category' | 'target'>;
 }
 
-const NO_QUERY: Query = { get: () => undefined, all: () => [] };
+interface ParsedQuery extends Query {
+  readonly names: readonly string[];
+}
+
+const NO_QUERY: ParsedQuery = { get: () => undefined, all: () => [], names: [] };
 
 export class Exchange implements RequestContext<Params, unknown> {
   readonly incoming: Incoming;
@@ -57,7 +65,11 @@ export class Exchange implements RequestContext<Params, unknown> {
   judgedAt: number | undefined;
   /** A WebSocket client that says in its first frame who it is. */
   awaitsToken = false;
-  #query: Query | undefined;
+  /** Set by the barrier that judges the form of a body. */
+  hasBody = false;
+  /** What the caller is told in a header beside the answer. */
+  warning: string | undefined;
+  #query: ParsedQuery | undefined;
   #format: Format | undefined;
   #lastResult: AuditDraft['result'] | undefined;
 
@@ -83,8 +95,15 @@ export class Exchange implements RequestContext<Params, unknown> {
   }
 
   get query(): Query {
-    this.#query ??= this.incoming.rawQuery === '' ? NO_QUERY : parseQuery(this.incoming.rawQuery);
-    return this.#query;
+    return this.#parsedQuery;
+  }
+
+  get parameterNames(): readonly string[] {
+    return this.#parsedQuery.names;
+  }
+
+  get #parsedQuery(): ParsedQuery {
+    return (this.#query ??= this.incoming.rawQuery === '' ? NO_QUERY : parseQuery(this.incoming.rawQuery));
   }
 
   get format(): Format {
@@ -134,7 +153,7 @@ export class Exchange implements RequestContext<Params, unknown> {
   }
 }
 
-export function parseQuery(raw: string): Query {
+export function parseQuery(raw: string): ParsedQuery {
   const fields = new URLSearchParams(raw);
-  return { get: (name) => fields.get(name) ?? undefined, all: (name) => fields.getAll(name) };
+  return { get: (name) => fields.get(name) ?? undefined, all: (name) => fields.getAll(name), names: [...fields.keys()] };
 }

@@ -6,6 +6,8 @@ import type { Query } from './route.js';
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1000;
 
+type LogParameter = 'from' | 'to' | 'order' | 'limit' | 'cursor';
+
 export interface LogQuery {
   /** Inclusive. */
   readonly fromMs?: number;
@@ -17,7 +19,7 @@ export interface LogQuery {
 }
 
 /** @throws Refusal `invalid_query` naming the parameter. */
-export function readLogQuery(query: Query, limitMax = LIMIT_MAX): LogQuery {
+export function readLogQuery(query: Query<LogParameter>, limitMax = LIMIT_MAX): LogQuery {
   const fromMs = readTime(query, 'from');
   const toMs = readTime(query, 'to');
   const cursor = query.get('cursor');
@@ -31,7 +33,7 @@ export function readLogQuery(query: Query, limitMax = LIMIT_MAX): LogQuery {
 }
 
 /** Wall ms of a timestamp parameter with any offset (decisions Q-ALARM-15); undefined when it is absent. */
-export function readTime(query: Query, name: string): number | undefined {
+export function readTime<Name extends string>(query: Query<Name>, name: Name): number | undefined {
   const text = query.get(name);
   if (text === undefined || text === '') return undefined;
   const atMs = parseInstant(text);
@@ -40,12 +42,12 @@ export function readTime(query: Query, name: string): number | undefined {
 }
 
 /** One of the words; the first when the parameter is absent. */
-export function readChoice<const Word extends string>(query: Query, name: string, words: readonly Word[]): Word {
+export function readChoice<const Word extends string, Name extends string>(query: Query<Name>, name: Name, words: readonly Word[]): Word {
   return readWord(query, name, words) ?? words[0];
 }
 
 /** One of the words; undefined when the parameter is absent or empty. */
-export function readWord<const Word extends string>(query: Query, name: string, words: readonly Word[]): Word | undefined {
+export function readWord<const Word extends string, Name extends string>(query: Query<Name>, name: Name, words: readonly Word[]): Word | undefined {
   const text = query.get(name);
   if (text === undefined || text === '') return undefined;
   const word = words.find((each) => each === text);
@@ -54,13 +56,13 @@ export function readWord<const Word extends string>(query: Query, name: string, 
 }
 
 /** The words of a comma list, which a client may also send one by one; undefined when the parameter is absent. */
-export function wordsOf(query: Query, name: string): string | undefined {
+export function wordsOf<Name extends string>(query: Query<Name>, name: Name): string | undefined {
   const given = query.all(name);
   return given.length === 0 ? undefined : given.join(',');
 }
 
 /** The words of a comma list; undefined when the parameter is absent or empty. */
-export function readChoices<const Word extends string>(query: Query, name: string, words: readonly Word[]): readonly Word[] | undefined {
+export function readChoices<const Word extends string, Name extends string>(query: Query<Name>, name: Name, words: readonly Word[]): readonly Word[] | undefined {
   const text = wordsOf(query, name);
   if (text === undefined || text === '') return undefined;
   const given = text.split(',');
@@ -70,14 +72,14 @@ export function readChoices<const Word extends string>(query: Query, name: strin
   return known;
 }
 
-export function readFlag(query: Query, name: string): boolean | undefined {
+export function readFlag<Name extends string>(query: Query<Name>, name: Name): boolean | undefined {
   const word = query.get(name) ?? '';
   if (word === '') return undefined;
   if (word !== 'true' && word !== 'false') throw invalid('invalid_query', name, `${name} must be true or false`, { allowed: ['true', 'false'] });
   return word === 'true';
 }
 
-export function readLimit(query: Query, limitMax: number, standard = LIMIT_DEFAULT): number {
+export function readLimit(query: Query<'limit'>, limitMax: number, standard = LIMIT_DEFAULT): number {
   const text = query.get('limit');
   if (text === undefined || text === '') return standard;
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;

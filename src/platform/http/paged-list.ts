@@ -18,12 +18,12 @@ const SLICE_MS = 4;
 /** What a list is sorted by: compared member by member, lower first. */
 export type SortKey = readonly (string | number)[];
 
-export interface ListContext {
+export interface ListContext<Name extends string> {
   readonly path: string;
-  readonly query: Query;
+  readonly query: Query<Name | 'limit' | 'cursor'>;
 }
 
-export interface Listed<Item> {
+export interface Listed<Item, Name extends string = string> {
   /** Names the list in its cursors: that of another is refused. */
   readonly list: string;
   /** In the order of `keyOf`. */
@@ -31,7 +31,7 @@ export interface Listed<Item> {
   readonly keyOf: (item: Item) => SortKey;
   readonly render: (item: Item) => unknown;
   /** Query parameters that belong to the question; the way on keeps them. */
-  readonly kept?: readonly string[];
+  readonly kept?: readonly Name[] | undefined;
 }
 
 interface Paging {
@@ -40,7 +40,7 @@ interface Paging {
 }
 
 /** @throws Refusal `invalid_query` for a limit out of range or a cursor that this list did not hand out. */
-export function listReply<Item>({ path, query }: ListContext, { list, items, keyOf, render, kept = [] }: Listed<Item>): Promise<Reply> {
+export function listReply<Item, Name extends string = never>({ path, query }: ListContext<Name>, { list, items, keyOf, render, kept = [] }: Listed<Item, Name>): Promise<Reply> {
   const paging = readPaging(list, query);
   if (!paging) return rendered(items, render, NO_HEADERS);
   const { limit, after } = paging;
@@ -61,7 +61,7 @@ export function compareKeys(a: SortKey, b: SortKey): number {
   return 0;
 }
 
-function readPaging(list: string, query: Query): Paging | undefined {
+function readPaging(list: string, query: Query<'limit' | 'cursor'>): Paging | undefined {
   const cursor = query.get('cursor') ?? '';
   if ((query.get('limit') ?? '') === '' && cursor === '') return undefined;
   return { limit: readLimit(query, LIMIT_MAX), after: cursor === '' ? undefined : decode(list, cursor) };

@@ -81,7 +81,8 @@ export class Pipeline {
     if (!(fault instanceof Refusal)) {
       this.#log.error({ err: fault, correlationID: exchange.correlationID, method: exchange.incoming.method, path: exchange.incoming.path }, 'a request met a fault of ours');
     }
-    const answer = fault instanceof Refusal ? answerRefusal(fault) : answerFault();
+    const refusal = fault instanceof Refusal ? answerRefusal(fault) : answerFault();
+    const answer = exchange.warning === undefined ? refusal : refusal.with({ 'X-Lineside-Warning': exchange.warning });
     if (!isAuditedRefusal(exchange, fault)) return answer;
     const result = fault instanceof Refusal ? 'Rejected' : 'Failed';
     const reason = auditReason(fault instanceof Refusal ? (fault.context.code ?? fault.kind.replaceAll('-', '_')) : 'internal');
@@ -127,7 +128,8 @@ function expectAnswer(value: Answer | StreamReply): Answer {
 
 /** `If-None-Match` on a GET of one resource gives 304 (decisions Q-ERR-14). */
 function unchanged(exchange: Exchange, answer: Answer): Answer {
-  if (exchange.row.bound.row.formats) answer = new Answer(answer.status, answer.body, { ...answer.headers, Vary: 'Accept' }, answer.mediaType);
+  if (exchange.row.bound.row.formats) answer = answer.with({ Vary: 'Accept' });
+  if (exchange.warning !== undefined) answer = answer.with({ 'X-Lineside-Warning': exchange.warning });
   if (answer.headers === NO_HEADERS) return answer;
   const etag = answer.headers.ETag;
   if (etag === undefined || answer.status !== 200) return answer;

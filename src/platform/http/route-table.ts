@@ -7,6 +7,7 @@ import { assert } from '../base/assert.js';
 import { auditReason } from '../base/refusal.js';
 import type { AuditAction } from '../store/audit-record.js';
 import type { RowFacts } from './exchange.js';
+import { parametersOf } from './parameters.js';
 import { type BoundRoute, type Params, type Route, type RouteColumns, type RouteSet, routeSet } from './route.js';
 import { type Match, Router } from './router.js';
 
@@ -76,8 +77,17 @@ function deriveFacts(bound: BoundRoute): RowFacts {
     fenced: isFenced(row),
     public: row.tier === 'none',
     api: row.path.startsWith('/api/'),
+    parameters: Object.keys(parametersOf(row).entries),
+    strayParameters: strayParameters(row),
     draft: (params, site) => ({ action, category, target: row.audit?.target?.(params) ?? { kind, name: nameOf(params), site } }),
   };
+}
+
+/** Pages, assets and probes are asked for with what a browser or a monitor adds; the sign-in of another issuer comes back with its own. */
+function strayParameters({ method, path, query }: RouteColumns): RowFacts['strayParameters'] {
+  if (!path.startsWith('/api/v1/') || path === '/api/v1/auth/oidc/callback') return 'any';
+  if (!query) return 'any'; // until every row declares its own
+  return method === 'GET' && path.startsWith('/api/v1/mes/') ? 'ignored' : 'refused';
 }
 
 /** Which parameter names a site: `{site}`, the name of a site itself, or a namespace `site-{name}`. */

@@ -496,7 +496,7 @@ class Exchange implements Incoming {
     this.#res.writeHeader('Vary', 'Origin');
     if (this.allowedOrigin === undefined) return;
     this.#res.writeHeader('Access-Control-Allow-Origin', this.allowedOrigin);
-    this.#res.writeHeader('Access-Control-Expose-Headers', 'ETag, Link, Location, Retry-After, X-Correlation-ID, X-Total-Count');
+    this.#res.writeHeader('Access-Control-Expose-Headers', 'ETag, Link, Location, Retry-After, X-Correlation-ID, X-Lineside-Warning, X-Total-Count');
   }
 
   /**

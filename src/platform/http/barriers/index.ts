@@ -3,10 +3,12 @@ import { antiReplay } from './anti-replay.js';
 import { authentication } from './authentication.js';
 import type { Barrier } from './barrier.js';
 import { body } from './body.js';
+import { bodyForm } from './body-form.js';
 import { existence } from './existence.js';
 import { fence } from './fence.js';
 import { freshToken } from './fresh-token.js';
 import { origin } from './origin.js';
+import { parameters } from './parameters.js';
 import { permission } from './permission.js';
 import { plantMode } from './plant-mode.js';
 import { rateLimit } from './rate-limit.js';
@@ -27,5 +29,7 @@ export const BARRIERS: readonly Barrier[] = [
   freshToken, // 401
   existence, // 404
   plantMode, // 403
-  body, // 413, 415, 400
+  bodyForm, // 413, 415
+  parameters, // 400, 406
+  body, // 413, 400
 ];
