@@ -2,9 +2,12 @@
  * Composition root: the only file that knows all parts. Read top to bottom it is the start of the appliance, and from the
  * bottom up its end.
  */
-import { chmodSync, mkdirSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Appliance, failInOrder } from './appliance/appliance.js';
+import { freeBytes, takeDataDir } from './appliance/data-dir.js';
+import { startInRescue } from './appliance/rescue.js';
+import { isStorage, openStorage } from './appliance/storage.js';
 import type { Command } from '../runtime/vocabulary/states.js';
 import { Access } from './domains/access/access.js';
 import { AdhocController } from './domains/batches/adhoc-reconciler.js';
@@ -40,7 +43,7 @@ import { Site, Unit } from './domains/plant/kind.js';
 import { verifyEvidence } from './domains/records/evidence.js';
 import { RecordReconciler } from './domains/records/reconciler.js';
 import { Rehearsals } from './domains/rehearsal/rehearsals.js';
-import { KINDS, routeGroups, STORED_KINDS } from './domains/index.js';
+import { KINDS, routeGroups } from './domains/index.js';
 import { SearchIndex } from './domains/search/search-index.js';
 import type { SystemView } from './domains/system/routes.js';
 import { storedDataTrouble } from './domains/system/stored-data.js';
@@ -71,57 +74,22 @@ import { startControllerPulse } from './domains/units/controller-pulse.js';
 import { UnitReconciler } from './domains/units/reconciler.js';
 import { Recordings } from './domains/units/recordings.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
-import { DataFileFault, obstacleOf } from './platform/base/data-file.js';
-import { openFatalFaults, waysOnFromFaults } from './platform/base/fatal-faults.js';
 import { ContainedFaults } from './platform/base/contained-faults.js';
-import { contain, guarded } from './platform/base/guarded.js';
-import { createLog, type Log } from './platform/base/log.js';
+import { createLog } from './platform/base/log.js';
 import { LogLines } from './platform/base/log-lines.js';
 import { type Gateway, startGateway } from './platform/http/gateway.js';
-import { STORAGE_LOST, startRescue, waysOn } from './platform/http/rescue.js';
-import type { RouteColumns } from './platform/http/route.js';
 import { RouteTable } from './platform/http/route-table.js';
 import { Archiver } from './platform/ledger/archiver.js';
-import { openDeviceKeys } from './platform/ledger/keys.js';
-import { putAside } from './platform/base/put-aside.js';
-import { ThreadEnds } from './platform/base/thread-ends.js';
-import type { Finding } from './platform/ledger/gaps.js';
-import { inspectDataDir, lostWhole } from './platform/ledger/inspect.js';
-import { LedgerFault, openLedger, type ThreadLedger } from './platform/ledger/ledger.js';
-import { lockDataDir } from './platform/ledger/lock.js';
 import { checkStateFile } from './platform/ledger/file-check.js';
-import { openQueries } from './platform/ledger/queries.js';
 import { ReconcileLoop } from './platform/reconcile/loop.js';
 import { Loops } from './platform/reconcile/loops.js';
-import { momentOf, witnessOf } from './platform/store/clock-witness.js';
-import { Store } from './platform/store/store.js';
+import { momentOf } from './platform/store/clock-witness.js';
 import { Hub, type Places } from './platform/stream/hub.js';
 import type { Settings } from './settings.js';
 
 /** From here on writing is so slow that whoever looks after the machine should know. */
 const SLOW_COMMIT_MS = 250;
-/** A second for the devices, and what a slow disk needs for the last commits. */
-const FAIL_SAFE_MS = 1000;
-const LAST_COMMITS_MS = 2000;
-const FAILED_AGAIN = 'this program has ended by a fault of its own more than three times within ten minutes';
-/** Of SQLite: what is in the file is not what it has to be. */
-const UNFIT_CODES: readonly string[] = ['SQLITE_ERROR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_SCHEMA', 'SQLITE_MISMATCH', 'SQLITE_CONSTRAINT'];
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
-
-export interface Appliance {
-  readonly port: number;
-  readonly rows: readonly RouteColumns[];
-  readonly commissioningCode: string;
-  /** What is missing, where the appliance is in rescue; else empty. */
-  readonly rescue: readonly string[];
-  readonly waysOn: readonly string[];
-  stop(): Promise<void>;
-  /** After a fault that nobody caught; the process ends when it resolves, which takes FAIL_MS at most. */
-  fail(fault: unknown): Promise<void>;
-}
-
-/** The appliance would start in rescue, and was told not to (`--no-rescue`): exit code 3. */
-export class RescueNeeded extends Error {}
 
 export async function startAppliance(settings: Settings, product: SystemView['product'], clock: Clock = systemClock): Promise<Appliance> {
   const logLines = new LogLines(unitOfLogLine);
@@ -129,65 +97,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const build = `lineside ${product.version}`;
   const startedAtMs = clock.wallMs();
   const production = settings.operatingMode === 'production';
-  process.umask(0o077); // what is made from here on is for the owner only
-  makeDataDir(settings.dataDir);
-  const lock = lockDataDir(settings.dataDir);
-
-  tighten(settings.dataDir, log);
-
-  // ------------------------------------------------------------ storage
-  const inspection = inspectDataDir(settings.dataDir);
-  if (inspection.losses.length > 0 && (!settings.acceptLoss || inspection.isOutOfReach))
-    return rescue(settings, { why: STORAGE_LOST, losses: inspection.losses, waysOn: waysOn(settings.dataDir, !inspection.isOutOfReach) }, log, () => lock.release());
-  const faults = openFatalFaults(settings.dataDir, `${build} ${product.commit}`, clock);
-  if (settings.acceptFaults) faults.forget();
-  if (faults.repeated.length > 0) return rescue(settings, { why: FAILED_AGAIN, losses: faults.repeated, waysOn: waysOnFromFaults(settings.dataDir) }, log, () => lock.release());
-  for (const name of inspection.inTheWay) {
-    const aside = putAside(settings.dataDir, name, new Date(startedAtMs).toISOString());
-    log.error({ aside }, `${name} is in the way of a file of this appliance; it is kept under another name`);
-  }
-  if (!inspection.usable) {
-    const aside = putAside(settings.dataDir, 'state.db', new Date(startedAtMs).toISOString());
-    log.error({ aside }, 'state.db cannot be worked with; it is kept under another name and a new one is made');
-  }
-  for (const { text } of inspection.findings) log.error(text);
-  const keys = openDeviceKeys(settings.dataDir);
-  const tryToOpen = async (findings: readonly Finding[]): Promise<ThreadLedger | LedgerFault> =>
-    openLedger(settings.dataDir, findings).catch((fault: unknown) => {
-      if (fault instanceof LedgerFault) return fault;
-      throw fault;
-    });
-  let opened = await tryToOpen(inspection.findings);
-  if (opened instanceof LedgerFault) {
-    const text = `${path.join(settings.dataDir, 'state.db')} cannot be opened: ${opened.message}`;
-    const { code } = opened;
-    // never for a full disk, a lock or a newer version: what is in the file is whole then
-    const canGoOnWithout = UNFIT_CODES.some((unfit) => code === unfit || code?.startsWith(`${unfit}_`));
-    if (settings.acceptLoss && canGoOnWithout) {
-      const aside = putAside(settings.dataDir, 'state.db', new Date(startedAtMs).toISOString());
-      log.error({ aside }, `${text}; it is kept under another name and a new one is made`);
-      opened = await tryToOpen([...inspection.findings, lostWhole(text, settings.dataDir)]);
-    }
-    if (opened instanceof LedgerFault) return rescue(settings, { why: STORAGE_LOST, losses: [text], waysOn: waysOn(settings.dataDir, canGoOnWithout) }, log, () => lock.release());
-  }
-  const ledger = opened;
-  const ends = new ThreadEnds(clock);
-  const died = (name: string, fault: string): void => {
-    log.error({ fault }, `the ${name} thread ended by itself; it is started again when it is needed`);
-    ends.note(name, fault);
-  };
-  ledger.died = died;
-  const queries = openQueries(
-    settings.dataDir,
-    () => store.recorded,
-    died,
-    (fault) => evidence.damagedFile(fault),
-  );
-  const witness = witnessOf(clock);
-  const store = new Store(ledger, clock, witness, STORED_KINDS);
-  const newestMs = await queries.newestAuditMs().catch(() => null); // a damaged trail is told of elsewhere
+  const lock = takeDataDir(settings.dataDir, log);
+  const opened = await openStorage({ settings, clock, log, build: `${build} ${product.commit}` });
+  if (!isStorage(opened)) return startInRescue(settings, opened, log, () => lock.release());
+  const { ledger, store, queries, keys, witness, earlierNonces, newestAuditMs, faults, ends, died } = opened;
   const loops = new Loops(store);
-  const earlierNonces = await store.open(settings.antiReplayWindowMs);
   await migrateOrders(store);
 
   const signingKeys = { ...keys, algorithm: settings.signingAlgorithm, authMode: settings.authMode };
@@ -257,7 +171,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     ledger,
     clock,
     log,
-    newestMs,
+    newestMs: newestAuditMs,
     limits: { recordsMax: settings.auditRecordsMax, ageMaxMs: settings.auditAgeMaxMs },
     storageLow,
     archived: (note) => noteArchived(store, note),
@@ -270,6 +184,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     evidence: () => verifyEvidence({ store, queries, keys: signingKeys }),
     file: () => checkStateFile(settings.dataDir),
   });
+  opened.watchDamage((fault) => evidence.damagedFile(fault));
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
   const treeSettings = { holdPropagation, resumeCancelsPause, storageLow, timeScale };
   const commandDeps = {
@@ -685,90 +600,21 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       stopRecording();
       await store.recorded.catch(() => undefined); // the historian is told of what is on disk
       await history?.close();
-      await queries.close();
-      await ledger.close();
+      await opened.stop();
       lock.release();
       contained.stop();
     },
-    async fail(fault) {
-      ready = false;
-      guarded('log of a fault that nobody caught', () => {
-        const units = runtimes.links().map(({ site, unit, ready: scans, message, epoch }) => ({ site, unit, scans, message, epoch }));
-        log.fatal(
-          { fault: textOf(fault), units, probes: probes.threads(), commitsWaiting: ledger.waiting, contained: contained.view().seams },
-          'nobody caught a fault of ours: outputs take their fail-safe values, and the process ends',
-        );
-      });
-      // no other part is asked: what it would do now is not known
-      await Promise.all([within(FAIL_SAFE_MS, () => probes.takeFailSafe()), within(LAST_COMMITS_MS, () => ledger.close())]);
-    },
-  };
-}
-
-/** Resolves when the work is done, has failed, or time is up. */
-async function within(ms: number, work: () => Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  const done = guarded('last work of the process', work)?.catch((fault: unknown) => contain('last work of the process', fault));
-  await Promise.race([timeUp, done]);
-  clearTimeout(timer);
-}
-
-function textOf(fault: unknown): string {
-  return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
-}
-
-function makeDataDir(dataDir: string): void {
-  const obstacle = obstacleOf(dataDir, { as: 'folder', to: 'write' });
-  if (obstacle) throw new DataFileFault(obstacle, 'it is to be the data directory: put it right, or name another one with --data-dir');
-  mkdirSync(dataDir, { recursive: true, mode: 0o750 });
-}
-
-/** Password hashes are in there: a directory that somebody made beforehand, and files of an earlier version, are for the owner only. */
-function tighten(dataDir: string, log: Log): void {
-  try {
-    const { mode } = statSync(dataDir);
-    if (mode & 0o027) {
-      chmodSync(dataDir, mode & 0o750);
-      log.warn({ dataDir }, 'the data directory could be read by everybody on this machine; it is for its owner and group now');
-    }
-    for (const entry of readdirSync(dataDir, { withFileTypes: true })) if (entry.isFile() && entry.name !== 'config.yaml') chmodSync(path.join(dataDir, entry.name), 0o600);
-  } catch (fault) {
-    log.warn({ dataDir, fault: (fault as Error).message }, 'the data directory cannot be kept from other users of this machine');
-  }
-}
-
-/** No thread is started and nothing is opened: what is there stays as it is until somebody decides. */
-async function rescue(
-  settings: Settings,
-  reason: { readonly why: string; readonly losses: readonly string[]; readonly waysOn: readonly string[] },
-  log: Log,
-  release: () => void,
-): Promise<Appliance> {
-  const { losses } = reason;
-  if (settings.noRescue) {
-    release();
-    throw new RescueNeeded(`${losses.join('; ')}. Ways on: ${reason.waysOn.join('; ')}`);
-  }
-  const { tlsCertFile, tlsKeyFile, listen, httpPort } = settings;
-  const tls = tlsCertFile && tlsKeyFile ? { certFile: tlsCertFile, keyFile: tlsKeyFile } : undefined;
-  const server = await startRescue({ host: listen, port: httpPort, ...(tls ? { tls } : {}), ...reason });
-  log.error({ missing: losses, why: reason.why }, 'lineside is in rescue: no unit is driven');
-  return {
-    port: server.port,
-    rows: [],
-    commissioningCode: '',
-    rescue: losses,
-    waysOn: reason.waysOn,
-    async stop() {
-      await server.stop();
-      release();
-    },
-    async fail(fault) {
-      log.fatal({ fault: textOf(fault) }, 'nobody caught a fault of ours: the process ends');
-    },
+    fail: (fault) =>
+      failInOrder(fault, {
+        log,
+        state() {
+          ready = false;
+          const units = runtimes.links().map(({ site, unit, ready: scans, message, epoch }) => ({ site, unit, scans, message, epoch }));
+          return { units, probes: probes.threads(), commitsWaiting: ledger.waiting, contained: contained.view().seams };
+        },
+        takeFailSafe: () => probes.takeFailSafe(),
+        closeLedger: () => ledger.close(),
+      }),
   };
 }
 
@@ -785,14 +631,4 @@ function telemetrySettings(settings: Settings, url: string): TelemetrySettings {
     tagIntervalMs: mqttTagIntervalMs,
     tagRefreshMs: mqttTagRefreshMs,
   };
-}
-
-/** A folder that cannot be looked at (taken away, a volume that does not answer) has another alarm: its storage refuses changes. */
-function freeBytes(folder: string): number {
-  try {
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize;
-  } catch {
-    return Number.POSITIVE_INFINITY;
-  }
 }

@@ -3,7 +3,7 @@ import { readFileSync, writeSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { systemClock } from '../platform/base/clock.js';
 import { openFatalFaults } from '../platform/base/fatal-faults.js';
-import type { Appliance } from '../main.js';
+import type { Appliance } from '../appliance/appliance.js';
 import type { ReplayOptions } from './replay.js';
 import { describeSettings, SettingsError, readSettings, showSettings, type Settings } from '../settings.js';
 
@@ -34,7 +34,8 @@ function tellWithoutEffect({ withoutEffect }: Settings): void {
 async function start(flags: readonly string[]): Promise<void> {
   const settings = settingsOrExit(flags);
   tellWithoutEffect(settings);
-  const { RescueNeeded, startAppliance } = await import('../main.js');
+  const { startAppliance } = await import('../main.js');
+  const { RescueNeeded } = await import('../appliance/rescue.js');
   const running: { appliance?: Appliance } = {};
   endOnUncaught(settings.dataDir, running);
   const appliance = await startAppliance(settings, PRODUCT).catch((fault: unknown) => {

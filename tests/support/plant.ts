@@ -6,7 +6,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type Appliance, startAppliance } from '../../src/main.js';
+import type { Appliance } from '../../src/appliance/appliance.js';
+import { startAppliance } from '../../src/main.js';
 import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
 import { type ApiAnswer, ApiClient, eventually } from './api-client.js';

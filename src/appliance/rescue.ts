@@ -1,0 +1,43 @@
+/** The appliance in rescue (D-C-09): no thread is started and nothing is opened, so what is there stays as it is until somebody decides. */
+import type { Log } from '../platform/base/log.js';
+import { startRescue } from '../platform/http/rescue.js';
+import type { Settings } from '../settings.js';
+import { type Appliance, textOf } from './appliance.js';
+
+/** Why nothing may be driven. */
+export interface Loss {
+  readonly why: string;
+  /** What is missing or has failed, in sentences. */
+  readonly losses: readonly string[];
+  readonly waysOn: readonly string[];
+}
+
+/** The appliance would start in rescue, and was told not to (`--no-rescue`): exit code 3. */
+export class RescueNeeded extends Error {}
+
+/** @throws RescueNeeded where nobody is there to look at it. */
+export async function startInRescue(settings: Settings, loss: Loss, log: Log, release: () => void): Promise<Appliance> {
+  const { losses, why } = loss;
+  if (settings.noRescue) {
+    release();
+    throw new RescueNeeded(`${losses.join('; ')}. Ways on: ${loss.waysOn.join('; ')}`);
+  }
+  const { tlsCertFile, tlsKeyFile, listen, httpPort } = settings;
+  const tls = tlsCertFile && tlsKeyFile ? { certFile: tlsCertFile, keyFile: tlsKeyFile } : undefined;
+  const server = await startRescue({ host: listen, port: httpPort, ...(tls ? { tls } : {}), ...loss });
+  log.error({ missing: losses, why }, 'lineside is in rescue: no unit is driven');
+  return {
+    port: server.port,
+    rows: [],
+    commissioningCode: '',
+    rescue: losses,
+    waysOn: loss.waysOn,
+    async stop() {
+      await server.stop();
+      release();
+    },
+    async fail(fault) {
+      log.fatal({ fault: textOf(fault) }, 'nobody caught a fault of ours: the process ends');
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * What this appliance has stored, opened and judged before anything is driven (D-C-09): it opens whole, somebody has accepted the
+ * loss, or there is a loss to tell and nothing is opened.
+ */
+import path from 'node:path';
+import { STORED_KINDS } from '../domains/index.js';
+import { type Clock, timestamp } from '../platform/base/clock.js';
+import { type FatalFaults, openFatalFaults, waysOnFromFaults } from '../platform/base/fatal-faults.js';
+import type { Log } from '../platform/base/log.js';
+import type { Part } from '../platform/base/parts.js';
+import { putAside } from '../platform/base/put-aside.js';
+import { ThreadEnds } from '../platform/base/thread-ends.js';
+import { STORAGE_LOST, waysOn } from '../platform/http/rescue.js';
+import type { Finding } from '../platform/ledger/gaps.js';
+import { inspectDataDir, lostWhole } from '../platform/ledger/inspect.js';
+import { type DeviceKeys, openDeviceKeys } from '../platform/ledger/keys.js';
+import { LedgerFault, openLedger, type ThreadLedger } from '../platform/ledger/ledger.js';
+import { type LedgerQueries, openQueries } from '../platform/ledger/queries.js';
+import { type ClockWitness, witnessOf } from '../platform/store/clock-witness.js';
+import { Store } from '../platform/store/store.js';
+import type { Settings } from '../settings.js';
+import type { Loss } from './rescue.js';
+
+const FAILED_AGAIN = 'this program has ended by a fault of its own more than three times within ten minutes';
+/** Of SQLite: what is in the file is not what it has to be. */
+const UNFIT_CODES: readonly string[] = ['SQLITE_ERROR', 'SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_SCHEMA', 'SQLITE_MISMATCH', 'SQLITE_CONSTRAINT'];
+
+export interface Storage extends Part {
+  stop(): Promise<void>;
+  readonly keys: DeviceKeys;
+  readonly ledger: ThreadLedger;
+  readonly queries: LedgerQueries;
+  readonly store: Store;
+  readonly witness: () => ClockWitness;
+  /** Of the window of the anti-replay barrier. */
+  readonly earlierNonces: readonly { readonly hash: string; readonly atMs: number }[];
+  /** Wall time of the newest audit record; null where it cannot be read. */
+  readonly newestAuditMs: number | null;
+  readonly faults: FatalFaults;
+  /** Threads that ended by themselves. */
+  readonly ends: ThreadEnds;
+  readonly died: (thread: string, fault: string) => void;
+  /** Called when a query meets damage in a file. */
+  watchDamage(listener: (fault: string) => void): void;
+}
+
+export interface Surroundings {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Version and commit, as a repeated fault is told of. */
+  readonly build: string;
+}
+
+/** Whether it is the storage, and not why there is none. */
+export function isStorage(opened: Storage | Loss): opened is Storage {
+  return 'store' in opened;
+}
+
+export async function openStorage({ settings, clock, log, build }: Surroundings): Promise<Storage | Loss> {
+  const { dataDir, acceptLoss } = settings;
+  const startedAt = timestamp(clock.wallMs());
+  const inspection = inspectDataDir(dataDir);
+  if (inspection.losses.length > 0 && (!acceptLoss || inspection.isOutOfReach))
+    return { why: STORAGE_LOST, losses: inspection.losses, waysOn: waysOn(dataDir, !inspection.isOutOfReach) };
+  const faults = openFatalFaults(dataDir, build, clock);
+  if (settings.acceptFaults) faults.forget();
+  if (faults.repeated.length > 0) return { why: FAILED_AGAIN, losses: faults.repeated, waysOn: waysOnFromFaults(dataDir) };
+  for (const name of inspection.inTheWay) {
+    const aside = putAside(dataDir, name, startedAt);
+    log.error({ aside }, `${name} is in the way of a file of this appliance; it is kept under another name`);
+  }
+  if (!inspection.usable) {
+    const aside = putAside(dataDir, 'state.db', startedAt);
+    log.error({ aside }, 'state.db cannot be worked with; it is kept under another name and a new one is made');
+  }
+  for (const { text } of inspection.findings) log.error(text);
+  const keys = openDeviceKeys(dataDir);
+  const ledger = await openOrGoOnWithout(inspection.findings, { settings, log, startedAt });
+  if ('losses' in ledger) return ledger;
+
+  const ends = new ThreadEnds(clock);
+  const died = (name: string, fault: string): void => {
+    log.error({ fault }, `the ${name} thread ended by itself; it is started again when it is needed`);
+    ends.note(name, fault);
+  };
+  ledger.died = died;
+  const witness = witnessOf(clock);
+  const store = new Store(ledger, clock, witness, STORED_KINDS);
+  const listeners: ((fault: string) => void)[] = [];
+  const queries = openQueries(
+    dataDir,
+    () => store.recorded,
+    died,
+    (fault) => {
+      for (const listener of listeners) listener(fault);
+    },
+  );
+  const newestAuditMs = await queries.newestAuditMs().catch(() => null); // a damaged trail is told of elsewhere
+  const earlierNonces = await store.open(settings.antiReplayWindowMs);
+  return {
+    keys,
+    ledger,
+    queries,
+    store,
+    witness,
+    earlierNonces,
+    newestAuditMs,
+    faults,
+    ends,
+    died,
+    watchDamage: (listener) => void listeners.push(listener),
+    async stop() {
+      await store.recorded.catch(() => undefined);
+      await queries.close();
+      await ledger.close();
+    },
+  };
+}
+
+/** Never without it for a full disk, a lock or a newer version: what is in the file is whole then. */
+async function openOrGoOnWithout(findings: readonly Finding[], { settings, log, startedAt }: { settings: Settings; log: Log; startedAt: string }): Promise<ThreadLedger | Loss> {
+  const { dataDir, acceptLoss } = settings;
+  const opened = await tryToOpen(dataDir, findings);
+  if (!(opened instanceof LedgerFault)) return opened;
+  const text = `${path.join(dataDir, 'state.db')} cannot be opened: ${opened.message}`;
+  const { code } = opened;
+  const canGoOnWithout = UNFIT_CODES.some((unfit) => code === unfit || code?.startsWith(`${unfit}_`));
+  const loss = { why: STORAGE_LOST, losses: [text], waysOn: waysOn(dataDir, canGoOnWithout) };
+  if (!acceptLoss || !canGoOnWithout) return loss;
+  const aside = putAside(dataDir, 'state.db', startedAt);
+  log.error({ aside }, `${text}; it is kept under another name and a new one is made`);
+  const anew = await tryToOpen(dataDir, [...findings, lostWhole(text, dataDir)]);
+  return anew instanceof LedgerFault ? loss : anew;
+}
+
+async function tryToOpen(dataDir: string, findings: readonly Finding[]): Promise<ThreadLedger | LedgerFault> {
+  return openLedger(dataDir, findings).catch((fault: unknown) => {
+    if (fault instanceof LedgerFault) return fault;
+    throw fault;
+  });
+}
