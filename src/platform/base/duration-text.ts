@@ -10,7 +10,7 @@ export function parseDuration(text: string): number | null {
   while (rest !== '') {
     const part = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)/.exec(rest);
     if (!part) return null;
-    total += Number(part[1]) * UNITS_MS[part[2]];
+    total += Number(part[1]) * (UNITS_MS[part[2] as string] as number);
     rest = rest.slice(part[0].length);
   }
   return total;

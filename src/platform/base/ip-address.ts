@@ -3,8 +3,8 @@ import { isIPv4 } from 'node:net';
 
 /** Eight groups without leading zeros, or what was there when it is no address. A zone (`%eth0`) is left out. */
 export function expandIPv6(ip: string): string[] {
-  const [head, tail] = hexTail(ip.split('%')[0]).split('::');
-  const left = head === '' ? [] : head.split(':');
+  const [head, tail] = hexTail(ip.split('%')[0] as string).split('::');
+  const left = head ? head.split(':') : [];
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const fill = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
   return [...left, ...Array<string>(fill).fill('0'), ...right].map((group) => group.replace(/^0+(?=.)/, '').toLowerCase());
@@ -15,7 +15,7 @@ function hexTail(ip: string): string {
   const at = ip.lastIndexOf(':') + 1;
   const last = ip.slice(at);
   if (!isIPv4(last)) return ip;
-  const [a, b, c, d] = last.split('.').map(Number);
+  const [a, b, c, d] = last.split('.').map(Number) as [number, number, number, number]; // an IPv4 address has four
   return `${ip.slice(0, at)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
 }
 
@@ -25,7 +25,7 @@ export function canonicalIP(ip: string): string {
   const groups = expandIPv6(ip);
   if (groups.length !== 8) return ip;
   if (groups.slice(0, 5).every((group) => group === '0') && groups[5] === 'ffff') {
-    const [high, low] = groups.slice(6).map((group) => Number.parseInt(group, 16));
+    const [high, low] = groups.slice(6).map((group) => Number.parseInt(group, 16)) as [number, number];
     return [high >> 8, high & 255, low >> 8, low & 255].join('.');
   }
   const text = groups.join(':');

@@ -21,7 +21,7 @@ export function createLog(kept?: DestinationStream): Log {
   if (!kept) return pino({ ...options, level });
   const shown = level === 'silent' ? [] : [{ level: level as 'info', stream: destination(1) }];
   const { values } = pino.levels;
-  const lowest = level !== 'silent' && values[level] < values[KEPT_LEVEL] ? level : KEPT_LEVEL;
+  const lowest = level !== 'silent' && (values[level] as number) < (values[KEPT_LEVEL] as number) ? level : KEPT_LEVEL;
   return pino({ ...options, level: lowest }, multistream([...shown, { level: KEPT_LEVEL, stream: kept }]));
 }
 

@@ -2,6 +2,7 @@
  * Calls to a worker thread by name: one message there, one answer back. A worker that dies refuses what was waiting and
  * is started again by the next call.
  */
+import { assert } from './assert.js';
 import { guardedPromise } from './guarded.js';
 import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
 import { guarded } from './guarded.js';
@@ -161,7 +162,9 @@ export function serveCalls(port: MessagePort, table: CallTable, onMessage: (mess
 
 async function answerCall(port: MessagePort, table: CallTable, { call, name, args }: CallMessage): Promise<void> {
   try {
-    const given = table[name](args);
+    const serve = table[name];
+    assert(serve, `the thread knows the call ${name}`);
+    const given = serve(args);
     const value = given instanceof Promise ? await given : given;
     if (value instanceof Transferred) port.postMessage({ call, value: value.bytes }, [value.bytes.buffer as TransferListItem]);
     else port.postMessage({ call, value });

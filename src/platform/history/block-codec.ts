@@ -65,11 +65,12 @@ export function decodeBlock(bytes: Uint8Array, t0: number): Samples {
 // ---------------------------------------------------------------- times
 
 function encodeTimes({ count, times }: Samples): void {
+  assert(count <= times.length, 'a block has a time for each of its samples');
   let runs = 0;
   let escapes = 0;
   let delta = 0;
   for (let index = 1; index < count; index += 1) {
-    const next = times[index] - times[index - 1];
+    const next = (times[index] as number) - (times[index - 1] as number);
     if (index === 1 || next !== delta) runs += 1;
     if (isEscape(next - delta)) escapes += 1;
     delta = next;
@@ -87,9 +88,9 @@ function isEscape(change: number): boolean {
 function encodeTimeRuns(times: Float64Array, count: number): void {
   writer.byte(TIME.runs);
   for (let index = 1; index < count; ) {
-    const delta = times[index] - times[index - 1];
+    const delta = (times[index] as number) - (times[index - 1] as number);
     let end = index + 1;
-    while (end < count && times[end] - times[end - 1] === delta) end += 1;
+    while (end < count && (times[end] as number) - (times[end - 1] as number) === delta) end += 1;
     writer.signed(delta);
     writer.varint(end - index);
     index = end;
@@ -102,7 +103,7 @@ function encodeTimeNibbles(times: Float64Array, count: number): void {
   let high = -1;
   const escaped: number[] = [];
   for (let index = 1; index < count; index += 1) {
-    const next = times[index] - times[index - 1];
+    const next = (times[index] as number) - (times[index - 1] as number);
     const change = next - delta;
     const nibble = isEscape(change) ? NIBBLE_ESCAPE : change + NIBBLE_OFFSET;
     if (nibble === NIBBLE_ESCAPE) escaped.push(change);
@@ -121,7 +122,7 @@ function encodeTimeVarints(times: Float64Array, count: number): void {
   writer.byte(TIME.varints);
   let delta = 0;
   for (let index = 1; index < count; index += 1) {
-    const next = times[index] - times[index - 1];
+    const next = (times[index] as number) - (times[index - 1] as number);
     writer.signed(next - delta);
     delta = next;
   }
@@ -134,7 +135,7 @@ function decodeTimes(reader: ByteReader, count: number, t0: number): Float64Arra
   if (mode === TIME.runs) {
     for (let index = 1; index < count; ) {
       const delta = reader.signed();
-      for (let left = reader.varint(); left > 0; left -= 1, index += 1) times[index] = times[index - 1] + delta;
+      for (let left = reader.varint(); left > 0; left -= 1, index += 1) times[index] = (times[index - 1] as number) + delta;
     }
     return times;
   }
@@ -142,16 +143,17 @@ function decodeTimes(reader: ByteReader, count: number, t0: number): Float64Arra
   if (mode === TIME.varints) {
     for (let index = 1; index < count; index += 1) {
       delta += reader.signed();
-      times[index] = times[index - 1] + delta;
+      times[index] = (times[index - 1] as number) + delta;
     }
     return times;
   }
   const nibbles = reader.rest(Math.ceil((count - 1) / 2));
+  assert(nibbles.length * 2 >= count - 1, 'a block has a nibble for each of its times');
   for (let index = 1; index < count; index += 1) {
-    const pair = nibbles[(index - 1) >> 1];
+    const pair = nibbles[(index - 1) >> 1] as number;
     const nibble = (index - 1) % 2 === 0 ? pair >> 4 : pair & 15;
     delta += nibble === NIBBLE_ESCAPE ? reader.signed() : nibble - NIBBLE_OFFSET;
-    times[index] = times[index - 1] + delta;
+    times[index] = (times[index - 1] as number) + delta;
   }
   return times;
 }
@@ -159,10 +161,11 @@ function decodeTimes(reader: ByteReader, count: number, t0: number): Float64Arra
 // ---------------------------------------------------------------- codes
 
 function encodeCodes({ count, codes }: Samples): void {
+  assert(count <= codes.length, 'a block has a code for each of its samples');
   for (let index = 0; index < count; ) {
     let end = index + 1;
     while (end < count && codes[end] === codes[index]) end += 1;
-    writer.varint(codes[index]);
+    writer.varint(codes[index] as number);
     writer.varint(end - index);
     index = end;
   }
@@ -199,7 +202,7 @@ function encodeValues({ count, values }: Samples, scaling: Scaling | undefined):
 
 function areBits(values: Float64Array, count: number): boolean {
   for (let index = 0; index < count; index += 1) {
-    const value = values[index];
+    const value = values[index] as number;
     if ((value !== 0 && value !== 1) || Object.is(value, -0)) return false;
   }
   return true;
@@ -209,7 +212,7 @@ function encodeBits(values: Float64Array, count: number): void {
   writer.byte(VALUE.bits);
   for (let index = 0; index < count; index += 8) {
     let byte = 0;
-    for (let bit = 0; bit < 8 && index + bit < count; bit += 1) byte |= values[index + bit] << bit;
+    for (let bit = 0; bit < 8 && index + bit < count; bit += 1) byte |= (values[index + bit] as number) << bit;
     writer.byte(byte);
   }
 }
@@ -217,7 +220,7 @@ function encodeBits(values: Float64Array, count: number): void {
 /** Fills `whole` with raw counts; false when a value is not exactly what the scaling makes of one. */
 function wholeByScaling(values: Float64Array, count: number, { offset, slope }: Scaling): boolean {
   for (let index = 0; index < count; index += 1) {
-    const raw = Math.round((values[index] - offset) / slope);
+    const raw = Math.round(((values[index] as number) - offset) / slope);
     if (!Object.is(offset + raw * slope, values[index]) || Math.abs(raw) > WHOLE_MAX) return false;
     whole[index] = raw;
   }
@@ -229,7 +232,7 @@ function wholeByDecimals(values: Float64Array, count: number): number {
   let decimals = 0;
   let factor = 1;
   for (let index = 0; index < count; index += 1) {
-    const value = values[index];
+    const value = values[index] as number;
     while (Math.round(value * factor) / factor !== value) {
       decimals += 1;
       factor *= 10;
@@ -237,7 +240,7 @@ function wholeByDecimals(values: Float64Array, count: number): number {
     }
   }
   for (let index = 0; index < count; index += 1) {
-    const value = values[index];
+    const value = values[index] as number;
     const scaled = Math.round(value * factor);
     // a value that was exact with fewer decimals must be exact with these, and minus zero has no whole number
     if (scaled / factor !== value || Math.abs(scaled) > WHOLE_MAX || Object.is(value, -0)) return -1;
@@ -250,8 +253,8 @@ function wholeByDecimals(values: Float64Array, count: number): number {
 function encodeWhole(count: number): void {
   let previous = 0;
   for (let index = 0; index < count; index += 1) {
-    const change = whole[index] - previous;
-    previous = whole[index];
+    const change = (whole[index] as number) - previous;
+    previous = whole[index] as number;
     writer.signed(change);
     if (change !== 0) continue;
     let end = index + 1;
@@ -278,7 +281,7 @@ function encodeShuffled(values: Float64Array, count: number): void {
   writer.byte(VALUE.shuffled);
   const bytes = new Uint8Array(values.buffer, values.byteOffset, count * 8);
   const planes = new Uint8Array(count * 8);
-  for (let index = 0; index < count; index += 1) for (let plane = 0; plane < 8; plane += 1) planes[plane * count + index] = bytes[index * 8 + plane];
+  for (let index = 0; index < count; index += 1) for (let plane = 0; plane < 8; plane += 1) planes[plane * count + index] = bytes[index * 8 + plane] as number;
   writer.append(deflateRawSync(planes, { level: 1 }));
 }
 
@@ -288,23 +291,25 @@ function decodeValues(reader: ByteReader, count: number): Float64Array {
   if (mode === VALUE.decimals) {
     const factor = 10 ** reader.byte();
     decodeWhole(reader, count, values);
-    if (factor !== 1) for (let index = 0; index < count; index += 1) values[index] /= factor;
+    if (factor !== 1) for (let index = 0; index < count; index += 1) values[index] = (values[index] as number) / factor;
     return values;
   }
   if (mode === VALUE.scaled) {
     const offset = reader.float();
     const slope = reader.float();
     decodeWhole(reader, count, values);
-    for (let index = 0; index < count; index += 1) values[index] = offset + values[index] * slope;
+    for (let index = 0; index < count; index += 1) values[index] = offset + (values[index] as number) * slope;
     return values;
   }
   if (mode === VALUE.bits) {
     const bits = reader.rest();
-    for (let index = 0; index < count; index += 1) values[index] = (bits[index >> 3] >> (index & 7)) & 1;
+    assert(bits.length * 8 >= count, 'a block has a bit for each of its values');
+    for (let index = 0; index < count; index += 1) values[index] = ((bits[index >> 3] as number) >> (index & 7)) & 1;
     return values;
   }
   const planes = inflateRawSync(reader.rest());
+  assert(planes.length >= count * 8, 'a block has eight bytes for each of its values');
   const bytes = new Uint8Array(values.buffer);
-  for (let index = 0; index < count; index += 1) for (let plane = 0; plane < 8; plane += 1) bytes[index * 8 + plane] = planes[plane * count + index];
+  for (let index = 0; index < count; index += 1) for (let plane = 0; plane < 8; plane += 1) bytes[index * 8 + plane] = planes[plane * count + index] as number;
   return values;
 }

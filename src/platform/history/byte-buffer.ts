@@ -70,14 +70,14 @@ export class ByteReader {
   }
 
   byte(): number {
-    return this.#bytes[this.position++];
+    return this.#bytes[this.position++] as number;
   }
 
   varint(): number {
     let value = 0;
     let weight = 1;
     for (;;) {
-      const byte = this.#bytes[this.position++];
+      const byte = this.#bytes[this.position++] as number;
       if (byte < 128) return value + byte * weight;
       value += (byte - 128) * weight;
       weight *= 128;
@@ -85,7 +85,7 @@ export class ByteReader {
   }
 
   signed(): number {
-    const first = this.#bytes[this.position];
+    const first = this.#bytes[this.position] as number;
     if (first < 128) {
       this.position += 1; // most differences of process values
       return (first & 1) === 0 ? first >> 1 : -((first + 1) >> 1);

@@ -104,7 +104,7 @@ export class HistoryReader {
       rows.map((row) => row.text),
       filter.limit,
       () => {
-        const last = rows[filter.limit - 1];
+        const last = rows[filter.limit - 1] as ValueRow;
         return encodeCursor('tags', last.at, last.rank, servedOf(rows, last, filter));
       },
     );
@@ -122,7 +122,7 @@ export class HistoryReader {
     let at = wholeCount(filter.beyond?.[0] ?? 0);
     let next = at;
     for (; at < candidates.length && items.length <= filter.limit; at += 1) {
-      const { state } = candidates[at];
+      const { state } = candidates[at] as (typeof candidates)[number];
       const within = this.#extentOf(state, filter);
       if (within) {
         if (items.length === filter.limit) next = at;
@@ -144,7 +144,10 @@ export class HistoryReader {
     return pageText(
       rows.map((row) => row.body),
       filter.limit,
-      () => encodeCursor(list, rows[filter.limit - 1].at, rows[filter.limit - 1].id),
+      () => {
+        const last = lastOf(rows, filter);
+        return encodeCursor(list, last.at, last.id);
+      },
     );
   }
 
@@ -164,7 +167,10 @@ export class HistoryReader {
       bounds: string;
     }[];
     const items = rows.map(({ site, unit, address, from_at, to_at, cause, bounds }) => JSON.stringify({ site, unit, address, from: iso(from_at), to: iso(to_at), cause, bounds }));
-    return pageText(items, filter.limit, () => encodeCursor('gaps', rows[filter.limit - 1].from_at, rows[filter.limit - 1].id));
+    return pageText(items, filter.limit, () => {
+      const last = lastOf(rows, filter);
+      return encodeCursor('gaps', last.from_at, last.id);
+    });
   }
 
   /** All samples of one tag in a range, oldest first; undefined for a tag that was never recorded. */
@@ -226,7 +232,7 @@ export class HistoryReader {
     for (const each of cut) {
       const from = firstAtOrAfter(each, fromMs);
       const to = firstAtOrAfter(each, toMs);
-      if (to > from) parts.push({ samples: to - from, firstTs: each.times[from], lastTs: each.times[to - 1] });
+      if (to > from) parts.push({ samples: to - from, firstTs: each.times[from] as number, lastTs: each.times[to - 1] as number });
     }
     if (parts.length === 0) return undefined;
     return {
@@ -266,17 +272,17 @@ export class HistoryReader {
       const last = rows.at(-1);
       if (!last) return;
       const reaches = new Float64Array(rows.length).fill(Number.NEGATIVE_INFINITY);
-      for (let index = rows.length - 2; index >= 0; index -= 1) reaches[index] = Math.max(reaches[index + 1], rows[index + 1].t1);
+      for (let index = rows.length - 2; index >= 0; index -= 1) reaches[index] = Math.max(reaches[index + 1] as number, (rows[index + 1] as BlockRow).t1);
       let isKnown = rows.length < count;
       let unread = isKnown ? Number.NEGATIVE_INFINITY : last.t0 + BLOCK_MS - 1;
       for (let index = 0; index < rows.length; index += 1) {
-        const block = rows[index];
+        const block = rows[index] as BlockRow;
         if (!isKnown && block.t0 <= unread) {
           const reach = this.#reachBefore.get({ tag, t0: last.t0, length: BLOCK_MS, number: last.number }) as number | null;
           unread = reach ?? last.t0 - 1; // what begins earlier ends before it
           isKnown = true;
         }
-        yield { block, edge: Math.max(reaches[index], unread) };
+        yield { block, edge: Math.max(reaches[index] as number, unread) };
       }
       if (rows.length < count) return;
     }
@@ -306,9 +312,9 @@ export class HistoryReader {
       skip -= begin;
       for (let step = begin; step < to - from; step += 1) {
         const index = range.descending ? to - 1 - step : from + step;
-        const code = samples.codes[index];
-        const value = hasValue(code) ? this.#valueText(state, samples.values[index]) : 'null';
-        const at = samples.times[index];
+        const code = samples.codes[index] as number;
+        const value = hasValue(code) ? this.#valueText(state, samples.values[index] as number) : 'null';
+        const at = samples.times[index] as number;
         yield { at, rank: state.tag.id, text: `${prefix}"ts":"${new Date(at).toISOString()}","value":${value},"quality":${JSON.stringify(this.#qualityWord(code))}}` };
       }
     }
@@ -320,7 +326,7 @@ export class HistoryReader {
       const samples = pieces.reduce((sum, piece) => sum + piece.samples, 0);
       const good = pieces.reduce((sum, piece) => sum + piece.good, 0);
       const ordered = range.descending ? pieces.toReversed() : pieces;
-      const at = pieces[0].bucket * intervalMs;
+      const at = (pieces[0] as Piece).bucket * intervalMs; // a row is of one piece at least
       const quality = good === 0 ? 'Bad' : good < samples ? 'Uncertain' : this.#qualityWord(0);
       return {
         at,
@@ -331,7 +337,7 @@ export class HistoryReader {
     let current: Piece[] = [];
     for (const block of this.#blocks(state, range)) {
       for (const piece of this.#pieces(block, range, intervalMs)) {
-        if (current.length > 0 && current[0].bucket !== piece.bucket) {
+        if (current[0] && current[0].bucket !== piece.bucket) {
           yield row(current);
           current = [];
         }
@@ -351,7 +357,7 @@ export class HistoryReader {
     const to = firstAtOrAfter(samples, range.throughMs + 1);
     const pieces: Piece[] = [];
     for (let first = from; first < to; ) {
-      const bucket = Math.floor(samples.times[first] / intervalMs);
+      const bucket = Math.floor((samples.times[first] as number) / intervalMs);
       const end = Math.min(to, firstAtOrAfter(samples, (bucket + 1) * intervalMs));
       pieces.push({ ...summarise(samples, first, end), bucket, samples: end - first });
       first = end;
@@ -364,8 +370,8 @@ export class HistoryReader {
     if (aggregate === 'count') return String(good);
     const filled = pieces.filter((piece) => piece.good > 0);
     if (filled.length === 0) return 'null';
-    if (aggregate === 'first') return this.#valueText(state, filled[0].first as number);
-    if (aggregate === 'last') return this.#valueText(state, filled[filled.length - 1].last as number);
+    if (aggregate === 'first') return this.#valueText(state, filled[0]?.first as number);
+    if (aggregate === 'last') return this.#valueText(state, filled.at(-1)?.last as number);
     if (state.tag.dataType === 'String') return 'null'; // a text has no average and no extremes
     if (aggregate === 'avg') return JSON.stringify(filled.reduce((sum, piece) => sum + piece.sum, 0) / good);
     const values = filled.map((piece) => (aggregate === 'min' ? piece.min : piece.max) as number);
@@ -415,7 +421,7 @@ function rangeOf(filter: TagValuesFilter, tag: number): Range {
   const descending = filter.order === 'desc';
   let served = 0;
   if (filter.beyond) {
-    const [at, rank, count] = filter.beyond;
+    const [at, rank, count] = filter.beyond as readonly [number, number, number]; // as many as the list gives its cursors
     const isRaw = filter.aggregate === 'none';
     // in a paged aggregate the bucket itself was served whole, its samples lie behind its beginning
     const bucketMs = isRaw ? 1 : filter.intervalMs;
@@ -427,6 +433,11 @@ function rangeOf(filter: TagValuesFilter, tag: number): Range {
   return { fromMs, throughMs, descending, served };
 }
 
+/** The last row that the page shows; asked for only where there is a further one. */
+function lastOf<Row>(rows: readonly Row[], { limit }: HistoryFilter): Row {
+  return rows[limit - 1] as Row;
+}
+
 /** Of a number in a cursor, which somebody may have made up. */
 function wholeCount(given: number): number {
   return Math.max(0, Math.trunc(given));
@@ -435,9 +446,9 @@ function wholeCount(given: number): number {
 /** How many rows of the last one's tag and instant were given so far, on this page and those before. */
 function servedOf(rows: readonly ValueRow[], { at, rank }: ValueRow, { limit, beyond }: TagValuesFilter): number {
   let count = 0;
-  while (count < limit && rows[limit - 1 - count].at === at && rows[limit - 1 - count].rank === rank) count += 1;
+  while (count < limit && rows[limit - 1 - count]?.at === at && rows[limit - 1 - count]?.rank === rank) count += 1;
   const isWholePage = count === limit && beyond?.[0] === at && beyond[1] === rank;
-  return isWholePage ? count + wholeCount(beyond[2]) : count;
+  return isWholePage ? count + wholeCount(beyond[2] as number) : count;
 }
 
 function isInPlace(

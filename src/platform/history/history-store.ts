@@ -346,8 +346,8 @@ export class HistoryStore {
     const words = new Uint32Array(piece.buffer, piece.byteOffset, slots * 6);
     const floats = new Float64Array(piece.buffer, piece.byteOffset, slots * 3);
     for (let slot = 0; slot < slots; slot += 1) {
-      const state = this.#byId[words[slot * 6]];
-      if (state) this.#add(state, firstNumber + slot, words[slot * 6 + 1], floats[slot * 3 + 1], floats[slot * 3 + 2]);
+      const state = this.#byId[words[slot * 6] as number];
+      if (state) this.#add(state, firstNumber + slot, words[slot * 6 + 1] as number, floats[slot * 3 + 1] as number, floats[slot * 3 + 2] as number);
       else this.#unknownTotal += 1;
     }
     this.#writtenTotal += slots;

@@ -290,9 +290,9 @@ export class History {
       const words = new Uint32Array(piece.buffer, piece.byteOffset, piece.length / 4);
       const floats = new Float64Array(piece.buffer, piece.byteOffset, piece.length / 8);
       for (let slot = 0; slot < piece.length / SLOT_BYTES; slot += 1) {
-        const tag = this.#tags[words[slot * 6]];
+        const tag = this.#tags[words[slot * 6] as number];
         const unit = tag ? `${tag.site}/${tag.unit}` : '';
-        const queue = waiting.get(unit) ?? { depth: 0, oldestMs: floats[slot * 3 + 1] };
+        const queue = waiting.get(unit) ?? { depth: 0, oldestMs: floats[slot * 3 + 1] as number };
         queue.depth += 1;
         waiting.set(unit, queue);
       }

@@ -5,17 +5,24 @@ export interface Timed {
   readonly rank: number;
 }
 
+/** What is left of one sequence, and its first row. */
+interface Sequence<Row> {
+  row: Row;
+  readonly rest: Iterator<Row>;
+}
+
 /** Each sequence is ordered by `at` in the same direction; ties come in the order of rank. */
 export function* mergeOrdered<Row extends Timed>(sequences: readonly Iterator<Row>[], descending: boolean): Generator<Row> {
   const sign = descending ? -1 : 1;
-  const heap: { row: Row; rest: Iterator<Row> }[] = [];
+  const heap: Sequence<Row>[] = [];
   const isBefore = (a: Row, b: Row): boolean => (a.at === b.at ? a.rank < b.rank : sign * (a.at - b.at) < 0);
+  const at = (place: number): Sequence<Row> => heap[place] as Sequence<Row>; // places are bounded by the length of the heap
   const sink = (from: number): void => {
     for (let parent = from; ; ) {
       let first = parent;
-      for (const child of [2 * parent + 1, 2 * parent + 2]) if (child < heap.length && isBefore(heap[child].row, heap[first].row)) first = child;
+      for (const child of [2 * parent + 1, 2 * parent + 2]) if (child < heap.length && isBefore(at(child).row, at(first).row)) first = child;
       if (first === parent) return;
-      [heap[parent], heap[first]] = [heap[first], heap[parent]];
+      [heap[parent], heap[first]] = [at(first), at(parent)];
       parent = first;
     }
   };
@@ -25,7 +32,7 @@ export function* mergeOrdered<Row extends Timed>(sequences: readonly Iterator<Ro
   }
   for (let parent = (heap.length >> 1) - 1; parent >= 0; parent -= 1) sink(parent);
   while (heap.length > 0) {
-    const top = heap[0];
+    const top = at(0);
     yield top.row;
     const next = top.rest.next();
     if (next.done) {

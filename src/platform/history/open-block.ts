@@ -1,4 +1,5 @@
 /** The samples of one tag that are not yet a block in the database. They are in the journal, too. */
+import { assert } from '../base/assert.js';
 import type { Samples } from './block-codec.js';
 
 export const BLOCK_SAMPLES = 600; // measured: longer blocks gain under 5 %
@@ -15,16 +16,16 @@ export class OpenBlock implements Samples {
   lastNumber = 0;
 
   get t0(): number {
-    return this.times[0];
+    return this.times[0] as number;
   }
 
   get t1(): number {
-    return this.times[this.count - 1];
+    return this.times[this.count - 1] as number;
   }
 
   /** Whether a sample at that time belongs to another block: this one is full, too old, or the clock went back. */
   isComplete(atMs: number): boolean {
-    return this.count > 0 && (this.count >= BLOCK_SAMPLES || atMs - this.times[0] >= BLOCK_MS || atMs < this.times[this.count - 1]);
+    return this.count > 0 && (this.count >= BLOCK_SAMPLES || atMs - (this.times[0] as number) >= BLOCK_MS || atMs < (this.times[this.count - 1] as number));
   }
 
   push(number: number, code: number, atMs: number, value: number): void {
@@ -33,7 +34,7 @@ export class OpenBlock implements Samples {
     if (count === 0) this.firstNumber = number;
     this.lastNumber = number;
     this.times[count] = atMs;
-    this.values[count] = code & 1 ? (count > 0 ? this.values[count - 1] : 0) : value; // no value: what compresses best
+    this.values[count] = code & 1 ? (count > 0 ? (this.values[count - 1] as number) : 0) : value; // no value: what compresses best
     this.codes[count] = code;
     this.count = count + 1;
   }
@@ -71,6 +72,7 @@ export interface Summary {
 /** Of the samples from index `from` to before `to`. */
 export function summarise(samples: Samples, from = 0, to = samples.count): Summary {
   const { values, codes } = samples;
+  assert(to <= values.length && to <= codes.length, 'a summary is of samples that are there');
   let good = 0;
   let min = Number.POSITIVE_INFINITY;
   let max = Number.NEGATIVE_INFINITY;
@@ -79,7 +81,7 @@ export function summarise(samples: Samples, from = 0, to = samples.count): Summa
   let last = 0;
   for (let index = from; index < to; index += 1) {
     if (codes[index] !== 0) continue;
-    const value = values[index];
+    const value = values[index] as number;
     good += 1;
     sum += value;
     if (value < min) min = value;

@@ -60,7 +60,7 @@ export function firstAtOrAfter({ times, count }: Samples, atMs: number): number 
   let high = count;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (times[middle] < atMs) low = middle + 1;
+    if ((times[middle] as number) < atMs) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -68,7 +68,7 @@ export function firstAtOrAfter({ times, count }: Samples, atMs: number): number 
 
 /** Upwards no sample that waits is earlier, downwards none is later. */
 function boundOf(held: readonly Held[], descending: boolean): number {
-  return descending ? Math.max(...held.map(({ samples }) => samples.times[samples.count - 1])) : Math.min(...held.map(({ samples }) => samples.times[0]));
+  return descending ? Math.max(...held.map(({ samples }) => samples.times[samples.count - 1] as number)) : Math.min(...held.map(({ samples }) => samples.times[0] as number));
 }
 
 function slice(samples: Samples, from: number, to: number): Samples {
@@ -77,7 +77,8 @@ function slice(samples: Samples, from: number, to: number): Samples {
 }
 
 function merged(parts: readonly Held[]): Samples {
-  if (parts.length === 1) return parts[0].samples;
+  const [only] = parts;
+  if (only && parts.length === 1) return only.samples;
   const recorded = parts.toSorted((a, b) => a.number - b.number);
   const count = recorded.reduce((sum, { samples }) => sum + samples.count, 0);
   const all = { times: new Float64Array(count), values: new Float64Array(count), codes: new Uint16Array(count) };
@@ -88,12 +89,12 @@ function merged(parts: readonly Held[]): Samples {
     all.codes.set(samples.codes.subarray(0, samples.count), at);
     at += samples.count;
   }
-  const order = Uint32Array.from(all.times, (_, index) => index).sort((a, b) => all.times[a] - all.times[b] || a - b);
+  const order = Uint32Array.from(all.times, (_, index) => index).sort((a, b) => (all.times[a] as number) - (all.times[b] as number) || a - b);
   const taken = { count, times: new Float64Array(count), values: new Float64Array(count), codes: new Uint16Array(count) };
   for (const [place, from] of order.entries()) {
-    taken.times[place] = all.times[from];
-    taken.values[place] = all.values[from];
-    taken.codes[place] = all.codes[from];
+    taken.times[place] = all.times[from] as number;
+    taken.values[place] = all.values[from] as number;
+    taken.codes[place] = all.codes[from] as number;
   }
   return taken;
 }

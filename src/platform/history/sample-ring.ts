@@ -44,7 +44,7 @@ export class SampleRing {
 
   /** False when the ring is full: the sample is lost. */
   push(tag: number, code: number, atMs: number, value: number): boolean {
-    const written = this.#header[HEADER.written];
+    const written = this.#header[HEADER.written] as number;
     if ((written - Atomics.load(this.#header, HEADER.read)) >>> 0 >= this.capacity) return false;
     const slot = (written >>> 0) % this.capacity;
     this.#words[slot * 6] = tag;
@@ -58,13 +58,13 @@ export class SampleRing {
   /** Wall time of the oldest sample that waits; null when none does. */
   get oldestMs(): number | null {
     if (this.depth === 0) return null;
-    return this.#floats[((this.#header[HEADER.read] >>> 0) % this.capacity) * 3 + 1];
+    return this.#floats[(((this.#header[HEADER.read] as number) >>> 0) % this.capacity) * 3 + 1] as number;
   }
 
   /** The waiting slots in at most two pieces, as raw bytes in the shared buffer; `advance` gives them back. */
   pieces(): readonly Uint8Array[] {
     const count = this.depth;
-    const first = (this.#header[HEADER.read] >>> 0) % this.capacity;
+    const first = ((this.#header[HEADER.read] as number) >>> 0) % this.capacity;
     const head = Math.min(count, this.capacity - first);
     const piece = (from: number, slots: number): Uint8Array => new Uint8Array(this.buffer, HEADER_BYTES + from * SLOT_BYTES, slots * SLOT_BYTES);
     if (count === 0) return [];
@@ -72,6 +72,6 @@ export class SampleRing {
   }
 
   advance(slots: number): void {
-    Atomics.store(this.#header, HEADER.read, (this.#header[HEADER.read] + slots) | 0);
+    Atomics.store(this.#header, HEADER.read, ((this.#header[HEADER.read] as number) + slots) | 0);
   }
 }

@@ -103,14 +103,14 @@ export class Sampler {
   #look(watched: Watched, index: number, wallMs: number, monoMs: number): void {
     const { quality, value: given, atMs: valueMs } = watched.source.reading(index);
     const value = this.#numeric(given);
-    const sinceMs = monoMs - watched.monoMs[index];
-    const isFirst = watched.qualities[index] < 0;
+    const sinceMs = monoMs - (watched.monoMs[index] as number);
+    const isFirst = (watched.qualities[index] as number) < 0;
     if (!isFirst) {
       if (sinceMs < this.#minIntervalMs) return;
-      if (sinceMs < SAMPLE_AT_LEAST_MS && quality === watched.qualities[index] && !differs(value, watched.values[index], watched.deadbands[index])) return;
+      if (sinceMs < SAMPLE_AT_LEAST_MS && quality === watched.qualities[index] && !differs(value, watched.values[index] as number, watched.deadbands[index] as number)) return;
     }
-    const atMs = sampleTime(valueMs, watched.wallMs[index], wallMs);
-    if (!this.#history.push(watched.ids[index], quality, atMs, Number.isNaN(value) ? null : value)) return;
+    const atMs = sampleTime(valueMs, watched.wallMs[index] as number, wallMs);
+    if (!this.#history.push(watched.ids[index] as number, quality, atMs, Number.isNaN(value) ? null : value)) return;
     watched.values[index] = value;
     watched.qualities[index] = quality;
     watched.monoMs[index] = monoMs;
@@ -155,10 +155,10 @@ function carryOver(before: Watched, after: Watched): void {
   for (const [index, id] of after.ids.entries()) {
     const from = places.get(id);
     if (from === undefined) continue;
-    after.values[index] = before.values[from];
-    after.qualities[index] = before.qualities[from];
-    after.monoMs[index] = before.monoMs[from];
-    after.wallMs[index] = before.wallMs[from];
+    after.values[index] = before.values[from] as number;
+    after.qualities[index] = before.qualities[from] as number;
+    after.monoMs[index] = before.monoMs[from] as number;
+    after.wallMs[index] = before.wallMs[from] as number;
   }
 }
 

@@ -44,7 +44,7 @@ function prepared(database: Database.Database): Database.Database {
   if (done > MIGRATIONS.length) throw new NewerHistory(`historian.db was written by a newer version of lineside (schema ${done}, this one knows ${MIGRATIONS.length})`);
   for (let version = done + 1; version <= MIGRATIONS.length; version += 1) {
     database.transaction(() => {
-      database.exec(MIGRATIONS[version - 1]);
+      database.exec(MIGRATIONS[version - 1] as string);
       database.pragma(`user_version = ${version}`);
     })();
   }

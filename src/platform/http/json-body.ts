@@ -49,7 +49,7 @@ function checkDepth(bytes: Uint8Array): boolean {
     if (inText) {
       if (byte === 0x5c) {
         i += 1;
-        if (bytes[i] === 0x75 && (bytes[i + 1] | 0x20) === 0x64) escapesSurrogates = true;
+        if (bytes[i] === 0x75 && ((bytes[i + 1] ?? 0) | 0x20) === 0x64) escapesSurrogates = true;
       } else if (byte === 0x22) inText = false;
     } else if (byte === 0x22) inText = true;
     else if (byte === 0x7b || byte === 0x5b) {
@@ -115,8 +115,8 @@ function arrayForObject(shape: Shape, input: unknown, path: string): string | un
 }
 
 function first<Item>(items: readonly Item[], find: (item: Item, at: number) => string | undefined): string | undefined {
-  for (let at = 0; at < items.length; at += 1) {
-    const found = find(items[at], at);
+  for (const [at, item] of items.entries()) {
+    const found = find(item, at);
     if (found !== undefined) return found;
   }
   return undefined;
@@ -132,7 +132,7 @@ function rank(issue: Issue): number {
 }
 
 export function refusalOf(issues: readonly Issue[], shape?: Shape): Refusal {
-  let first = issues[0];
+  let first = issues[0] as Issue; // a body without an issue is not refused
   for (const issue of issues) if (rank(issue) < rank(first)) first = issue;
   const field = pathOf(first);
   switch (rank(first)) {

@@ -88,7 +88,14 @@ export function readLine(line: string): ArchivedRow | null {
   const body = `${line.slice(0, seal.index)}}`;
   const record = recordOf(body);
   if (!record || typeof record.sequence !== 'number') return null;
-  return { sequence: record.sequence, record, body, hash: Buffer.from(seal[1], 'hex'), mac: Buffer.from(seal[2], 'base64'), key_id: JSON.parse(seal[3]) as string };
+  return {
+    sequence: record.sequence,
+    record,
+    body,
+    hash: Buffer.from(seal[1] as string, 'hex'),
+    mac: Buffer.from(seal[2] as string, 'base64'),
+    key_id: JSON.parse(seal[3] as string) as string,
+  };
 }
 
 export type ParsedRecord = Readonly<Record<string, unknown>>;

@@ -119,7 +119,7 @@ export class ArchiveWriter {
         const bytes = await pack(text);
         await handle.appendFile(bytes);
         const noted = { textBytes: Buffer.byteLength(text), sha256: createHash('sha256').update(text).digest('hex') };
-        blocks.push({ first: rows[0].sequence, last: (rows.at(-1) as AuditTableRow).sequence, file, start, bytes: bytes.length, ...noted, ...summaryOf(rows) });
+        blocks.push({ first: (rows[0] as AuditTableRow).sequence, last: (rows.at(-1) as AuditTableRow).sequence, file, start, bytes: bytes.length, ...noted, ...summaryOf(rows) });
         start += bytes.length;
         records += rows.length;
         headHash = (rows.at(-1) as AuditTableRow).hash.toString('hex');
@@ -139,7 +139,8 @@ export class ArchiveWriter {
     try {
       let at = 0;
       for await (const rows of this.#rows(note)) {
-        if ((await readPart(handle, blocks[at].start, blocks[at].bytes)) !== textOf(rows)) throw new Error(`${note.file} does not hold what was written into it`);
+        const block = blocks[at];
+        if (!block || (await readPart(handle, block.start, block.bytes)) !== textOf(rows)) throw new Error(`${note.file} does not hold what was written into it`);
         at += 1;
       }
       const end = blocks.reduce((sum, block) => sum + block.bytes, 0);

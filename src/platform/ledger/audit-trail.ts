@@ -166,6 +166,6 @@ function isWithin(at: number, { fromMs = Number.NEGATIVE_INFINITY, toMs = Number
 }
 
 function pageOf(rows: readonly AuditRow[], limit: number, unreadable: readonly string[], reached?: number): TrailPage {
-  if (rows.length > limit) return { rows: rows.slice(0, limit), next: rows[limit - 1].sequence, unreadable };
+  if (rows.length > limit) return { rows: rows.slice(0, limit), next: (rows[limit - 1] as AuditRow).sequence, unreadable };
   return { rows, ...(reached === undefined ? {} : { next: reached }), unreadable };
 }

@@ -89,6 +89,6 @@ function canonicalObject(members: Readonly<Record<string, unknown>>): string {
 
 /** Many objects come with their members in order: looking is cheaper than sorting. */
 function sorted(names: string[]): string[] {
-  for (let at = 1; at < names.length; at += 1) if (names[at - 1] > names[at]) return names.sort();
+  for (let at = 1; at < names.length; at += 1) if ((names[at - 1] as string) > (names[at] as string)) return names.sort();
   return names;
 }

@@ -57,8 +57,8 @@ export class ShortMac {
   constructor(key: Buffer) {
     assert(key.length <= BLOCK_BYTES, 'a longer key would have to be hashed first');
     for (let at = 0; at < key.length; at += 1) {
-      this.#inner[at] ^= key[at];
-      this.#outer[at] ^= key[at];
+      this.#inner[at] = (this.#inner[at] as number) ^ (key[at] as number);
+      this.#outer[at] = (this.#outer[at] as number) ^ (key[at] as number);
     }
   }
 

@@ -24,7 +24,7 @@ export class KeyFilter {
     const bits = this.bytes.length * 8;
     for (let look = 0; look < LOOKS; look += 1) {
       const bit = (from + look * step) % bits;
-      if ((this.bytes[bit >> 3] & (1 << (bit & 7))) === 0) return false;
+      if (((this.bytes[bit >> 3] as number) & (1 << (bit & 7))) === 0) return false;
     }
     return true;
   }
@@ -33,7 +33,7 @@ export class KeyFilter {
     const bits = this.bytes.length * 8;
     for (let look = 0; look < LOOKS; look += 1) {
       const bit = (from + look * step) % bits;
-      this.bytes[bit >> 3] |= 1 << (bit & 7);
+      this.bytes[bit >> 3] = (this.bytes[bit >> 3] as number) | (1 << (bit & 7));
     }
   }
 }

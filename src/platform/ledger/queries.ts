@@ -28,7 +28,7 @@ export interface Paging {
   readonly order?: 'asc' | 'desc';
   readonly limit?: number;
   /** Opaque; from an earlier page of the same list. */
-  readonly cursor?: string;
+  readonly cursor?: string | undefined;
 }
 
 export interface Page<Item> {
@@ -48,7 +48,7 @@ export interface FactQuery extends Paging {
   readonly timeMember?: string;
   readonly equals?: Readonly<Record<string, string>>;
   /** Only what has a larger number. */
-  readonly after?: number;
+  readonly after?: number | undefined;
   /** The page gets a member `recorded`: whether the whole stream is what was recorded. */
   readonly judged?: boolean;
 }

@@ -7,6 +7,7 @@
  * fit any more, and still does not fit after the ledger has written over it.
  */
 import { createHmac, hash as digest, timingSafeEqual } from 'node:crypto';
+import { assert } from '../base/assert.js';
 import type Database from '../base/sqlite.js';
 import { ShortMac } from './chain.js';
 import { countIn, COUNT_MAX } from './counts.js';
@@ -320,7 +321,8 @@ function sealOf({ resources, streams, nonces, rows, heads, resourceVersion, span
 }
 
 export function mix(sum: Buffer, mac: Buffer): void {
-  for (let at = 0; at < MAC_BYTES; at += 1) sum[at] ^= mac[at];
+  assert(sum.length === MAC_BYTES && mac.length === MAC_BYTES, 'MACs of rows are of one length');
+  for (let at = 0; at < MAC_BYTES; at += 1) sum[at] = (sum[at] as number) ^ (mac[at] as number);
 }
 
 function idOf({ kind, site, name }: Omit<ResourceRow, 'version' | 'body'>): string {

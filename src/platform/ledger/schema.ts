@@ -87,7 +87,7 @@ function migrate(database: Database.Database): void {
   if (done > SCHEMA_VERSION) throw new Error(`state.db was written by a newer version of lineside (schema ${done}, this one knows ${SCHEMA_VERSION})`);
   for (let version = done + 1; version <= SCHEMA_VERSION; version += 1) {
     database.transaction(() => {
-      database.exec(MIGRATIONS[version - 1]);
+      database.exec(MIGRATIONS[version - 1] as string);
       database.prepare('INSERT INTO migrations (version, at) VALUES (?, ?)').run(version, new Date().toISOString());
     })();
   }

@@ -25,19 +25,19 @@ export interface AuditPageRequest extends AuditFilter {
   readonly order: 'asc' | 'desc';
   readonly limit: number;
   /** Sequence of the last record of the page before. */
-  readonly beyond?: number;
+  readonly beyond?: number | undefined;
 }
 
 export interface FactPageRequest {
   readonly stream: string;
   readonly order: 'asc' | 'desc';
   readonly limit: number;
-  readonly beyond?: number;
+  readonly beyond?: number | undefined;
   /** Sequence, exclusive. */
-  readonly after?: number;
+  readonly after?: number | undefined;
   /** Bounds on a member of the body that holds a timestamp: from inclusive, to exclusive, RFC 3339 in UTC. */
-  readonly from?: string;
-  readonly to?: string;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
   readonly timeMember: string;
   /** Members of the body that must equal these texts. */
   readonly equals: Readonly<Record<string, string>>;
@@ -54,7 +54,7 @@ export interface TimedFactsRequest {
   readonly equals: Readonly<Record<string, string>>;
   readonly limit: number;
   /** The last fact of the page before. */
-  readonly after?: { readonly at: string; readonly sequence: number };
+  readonly after?: { readonly at: string; readonly sequence: number } | undefined;
 }
 
 export interface TimedFacts {

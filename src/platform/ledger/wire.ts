@@ -186,7 +186,7 @@ class Reader {
   #column(at: number): string {
     const field = this.#fields[this.#at++];
     if (field !== SAME) this.#columns[at] = field as string;
-    return this.#columns[at];
+    return this.#columns[at] as string;
   }
 
   #text(): string {

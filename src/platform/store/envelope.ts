@@ -10,7 +10,7 @@ const PREFIX_MAX = 253;
 
 /** `name`, or `<dns-subdomain>/name`: the prefix is undefined where there is none; null for what is neither. */
 export function readLabelKey(key: string): { readonly prefix: string | undefined; readonly name: string } | null {
-  const [first, second, ...more] = key.split('/');
+  const [first = '', second, ...more] = key.split('/');
   const [prefix, name] = second === undefined ? [undefined, first] : [first, second];
   if (more.length > 0 || !LABEL_NAME.test(name)) return null;
   return prefix === undefined || (prefix.length <= PREFIX_MAX && SUBDOMAIN.test(prefix)) ? { prefix, name } : null;

@@ -353,7 +353,8 @@ export class Store implements StoreReader {
       }
     }
     const same = keeping.key === undefined ? -1 : this.#kept.findIndex(({ as, key }) => as === keeping.as && key === keeping.key);
-    if (same >= 0) this.#kept[same] = { ...this.#kept[same], change, lastAt: happenedAt, times: this.#kept[same].times + 1 };
+    const earlier = this.#kept[same];
+    if (earlier) this.#kept[same] = { ...earlier, change, lastAt: happenedAt, times: earlier.times + 1 };
     else if (this.#kept.filter(({ as }) => as === keeping.as).length < KEPT_PLACES[keeping.as])
       this.#kept.push({ ...keeping, number: (this.#keptCount += 1), change, happenedAt, lastAt: happenedAt, times: 1 });
     else if (keeping.as === 'refusal') this.#uncounted = { times: (this.#uncounted?.times ?? 0) + 1, fromAt: this.#uncounted?.fromAt ?? happenedAt, toAt: happenedAt };
@@ -609,7 +610,7 @@ class SortedList {
     let high = this.#items.length - 1;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (byName(this.#items[middle], resource) < 0) low = middle + 1;
+      if (byName(this.#items[middle] as Resource, resource) < 0) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -2,6 +2,7 @@
  * One streaming connection: who it belongs to, what it subscribed to, and how its frames leave. A WebSocket has up to 64
  * subscriptions with ids of its own; an SSE stream has its channels, fixed at connect.
  */
+import { assert } from '../base/assert.js';
 import { timestamp } from '../base/clock.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import { type Caller, hasExpired } from '../http/caller.js';
@@ -13,7 +14,7 @@ import type { Places } from './hub.js';
 import type { KnownEvent } from './last-known.js';
 import type { SliceArena } from './slice-arena.js';
 import { FRAME_BUFFER_MAX, Subscriber, type Wire } from './subscriber.js';
-import type { TagSelection } from './tag-board.js';
+import { SLICES, type TagSelection } from './tag-board.js';
 
 export const SUBSCRIPTIONS_MAX = 64; // decisions Q-STREAM-05
 /** Not in the contract: some 10 MB of a client that subscribes on and reads nothing, and more than a console asks for at once. */
@@ -208,7 +209,7 @@ export class Connection {
     let next = 0;
     this.#out.snapshot((): Frame | undefined => {
       if (next === items.length) return undefined;
-      const item = items[next];
+      const item = items[next] as EventMembers;
       next += 1;
       const resumeAt = resume && (next === items.length ? resume.covered : resume.since);
       return encoding.event(item, idJson, true, resumeAt);
@@ -231,30 +232,31 @@ export class Connection {
 
   /** The tags of one publishing slice, in one cork. */
   offerSlice(arena: SliceArena, slice: number): void {
+    assert(slice >= 0 && slice < SLICES, 'a selection has its tags in as many slices as the board');
     const subscriptions = this.#tagSubscriptions;
     if (subscriptions.length === 0) return;
     if (this.transport === 'sse') {
       this.cork(() => {
         for (const { tags } of subscriptions) {
           if (!tags) continue;
-          const run = arena.run(tags, tags.slots[slice]);
+          const run = arena.run(tags, tags.slots[slice] as Int32Array);
           this.#out.liveRun(run.bytes, run.seqAts, run.ends, run.count);
         }
       });
       return;
     }
-    if (!subscriptions.some(({ tags }) => tags && tags.slots[slice].length > 0)) return;
+    if (!subscriptions.some(({ tags }) => tags && (tags.slots[slice] as Int32Array).length > 0)) return;
     let at = 0;
     let slot = 0;
     const fillCork = (): void => {
       let room = CORK_BYTES;
       for (; at < subscriptions.length; at += 1, slot = 0) {
-        const { tags, idJson } = subscriptions[at];
+        const { tags, idJson } = subscriptions[at] as Subscription;
         if (!tags) continue;
         const form = arena.form(idJson);
-        const slots = tags.slots[slice];
+        const slots = tags.slots[slice] as Int32Array;
         for (; slot < slots.length; slot += 1) {
-          const bytes = arena.frame(form, slots[slot]);
+          const bytes = arena.frame(form, slots[slot] as number);
           if (bytes.length > room && room < CORK_BYTES) return;
           room -= bytes.length + FRAME_HEADER_BYTES;
           this.#out.live(bytes, WEBSOCKET_SEQ_AT);

@@ -28,7 +28,7 @@ export function parseGlob(pattern: string): Glob {
   const codes = Array.from(pattern, (character) => character.codePointAt(0) as number);
   const tokens: Token[] = [];
   for (let at = 0; at < codes.length; at += 1) {
-    const code = codes[at];
+    const code = codes[at] as number;
     if (code === STAR) {
       if (tokens.at(-1)?.is !== 'run') tokens.push({ is: 'run' });
     } else if (code === QUESTION) {
@@ -63,9 +63,9 @@ function parseClass(codes: readonly number[], openAt: number): { class: Characte
   if (closedAt === at) throw unparsable('has an empty character class');
   const ranges: number[] = [];
   while (at < closedAt) {
-    const low = codes[at];
+    const low = codes[at] as number;
     if (codes[at + 1] === DASH && at + 2 < closedAt) {
-      const high = codes[at + 2];
+      const high = codes[at + 2] as number;
       if (high < low) throw unparsable(`has the backwards range ${String.fromCodePoint(low)}-${String.fromCodePoint(high)}`);
       ranges.push(low, high);
       at += 3;
@@ -99,7 +99,7 @@ class Matcher {
     this.#places = new Int32Array(this.#words);
     let place = 0;
     for (const token of tokens) {
-      if (token.is === 'run') this.#stays[place >> 5] |= 1 << (place & 31);
+      if (token.is === 'run') set(this.#stays, place);
       else place += 1;
     }
   }
@@ -114,7 +114,7 @@ class Matcher {
       if (!this.#advance(code)) return false;
     }
     const last = this.#tokens.length;
-    return (places[last >> 5] & (1 << (last & 31))) !== 0;
+    return ((places[last >> 5] as number) & (1 << (last & 31))) !== 0;
   }
 
   /** False when no place is left. */
@@ -125,29 +125,34 @@ class Matcher {
     let carry = 0;
     let any = 0;
     for (let word = 0; word < this.#words; word += 1) {
-      const now = places[word];
-      const taken = now & takenAt[word];
-      places[word] = (taken << 1) | carry | (now & stays[word]);
+      const now = places[word] as number;
+      const taken = now & (takenAt[word] as number);
+      places[word] = (taken << 1) | carry | (now & (stays[word] as number));
       carry = taken >>> 31;
-      any |= places[word];
+      any |= places[word] as number;
     }
     return any !== 0;
   }
 
   #learn(code: number): Int32Array {
     const takenAt = new Int32Array(this.#words);
-    for (let place = 0; place < this.#tokens.length; place += 1) if (takes(this.#tokens[place], code)) takenAt[place >> 5] |= 1 << (place & 31);
+    for (const [place, token] of this.#tokens.entries()) if (takes(token, code)) set(takenAt, place);
     if (this.#takenAt.size >= CHARACTERS_KEPT_MAX) this.#takenAt.clear();
     this.#takenAt.set(code, takenAt);
     return takenAt;
   }
 }
 
+/** Every place has its bit: there is one word more than whole words of tokens. */
+function set(places: Int32Array, place: number): void {
+  places[place >> 5] = (places[place >> 5] as number) | (1 << (place & 31));
+}
+
 function takes(token: TakingToken, code: number): boolean {
   if (token.is === 'any') return true;
   if (token.is === 'code') return token.code === code;
   for (let at = 0; at < token.ranges.length; at += 2) {
-    if (code >= token.ranges[at] && code <= token.ranges[at + 1]) return !token.negated;
+    if (code >= (token.ranges[at] as number) && code <= (token.ranges[at + 1] as number)) return !token.negated;
   }
   return token.negated;
 }

@@ -65,7 +65,7 @@ export class SliceArena {
 
   /** One frame of a form; the bytes are valid until the next slice. */
   frame(form: WebSocketForm, position: number): Uint8Array {
-    return form.frames[position] ?? form.build(position, this.#tails, this.#starts[position], this.#ends[position]);
+    return form.frames[position] ?? form.build(position, this.#tails, this.#starts[position] as number, this.#ends[position] as number);
   }
 
   /** The events a filter sees, one behind the other. */
@@ -139,7 +139,7 @@ export class EventRun {
 
   build(instance: string, slots: Int32Array, eventIds: Float64Array, tails: Buffer, starts: Int32Array, tailEnds: Int32Array): void {
     let worst = 0;
-    for (const position of slots) worst += SSE_HEAD_BYTES_MAX + tailEnds[position] - starts[position] + SSE_END.length;
+    for (const position of slots) worst += SSE_HEAD_BYTES_MAX + (tailEnds[position] as number) - (starts[position] as number) + SSE_END.length;
     if (worst > this.bytes.length) this.bytes = Buffer.allocUnsafeSlow(worst * 2);
     if (slots.length > this.ends.length) {
       this.seqAts = new Int32Array(slots.length * 2);
@@ -147,11 +147,11 @@ export class EventRun {
     }
     let used = 0;
     for (let frame = 0; frame < slots.length; frame += 1) {
-      const position = slots[frame];
-      const head = sseHead(instance, eventIds[position], 'tag');
+      const position = slots[frame] as number;
+      const head = sseHead(instance, eventIds[position] as number, 'tag');
       this.seqAts[frame] = used + head.length + SSE_JSON_SEQ_AT;
       used += this.bytes.write(head + SSE_JSON_HEAD, used, 'latin1');
-      used += tails.copy(this.bytes, used, starts[position], tailEnds[position]);
+      used += tails.copy(this.bytes, used, starts[position] as number, tailEnds[position] as number);
       used += SSE_END.copy(this.bytes, used);
       this.ends[frame] = used;
     }

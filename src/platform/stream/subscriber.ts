@@ -8,6 +8,7 @@
  *
  * Invariant: frames sent + sum of `dropped` = seq of the last frame sent.
  */
+import { assert } from '../base/assert.js';
 import type { Encoding, Frame } from './frames.js';
 import { stamp } from './frames.js';
 
@@ -107,15 +108,15 @@ export class Subscriber {
   liveRun(bytes: Uint8Array, seqAts: Int32Array, ends: Int32Array, count: number): void {
     if (count === 0) return;
     if (this.direct) {
-      for (let frame = 0; frame < count; frame += 1) stamp(bytes, seqAts[frame], this.#seq + 1 + frame);
+      for (let frame = 0; frame < count; frame += 1) stamp(bytes, seqAts[frame] as number, this.#seq + 1 + frame);
       this.#seq += count;
       this.#wire.send(bytes.subarray(0, ends[count - 1]));
       return;
     }
     let start = 0;
     for (let frame = 0; frame < count; frame += 1) {
-      this.live(bytes.subarray(start, ends[frame]), seqAts[frame] - start);
-      start = ends[frame];
+      this.live(bytes.subarray(start, ends[frame]), (seqAts[frame] as number) - start);
+      start = ends[frame] as number;
     }
   }
 
@@ -178,6 +179,7 @@ export class Subscriber {
         this.#announceShed(); // room appeared and nothing follows yet: say at once what was lost
       }
       const first = this.#waiting[this.#head];
+      assert(first, 'what waits lies between the head and the end');
       if (first.is === 'snapshot') {
         const frame = first.next();
         if (frame) {

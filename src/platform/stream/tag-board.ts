@@ -6,6 +6,7 @@
  * Invariant: the eventId kept for a tag is that of its last change of value or quality, not of its last republication
  * (decisions Q-STREAM-18).
  */
+import { assert } from '../base/assert.js';
 import { timestamp } from '../base/clock.js';
 import type { TagSource } from './channel.js';
 import { type Filter, seesPlace } from './filter.js';
@@ -69,9 +70,9 @@ export class TagBoard {
       entry.lastJson[index] = source.valueJson(index);
       entry.lastQuality[index] = source.qualityWord(index);
       entry.lastAtMs[index] = source.timestampMs(index);
-      const old = known.get(source.addresses[index]);
+      const old = known.get(source.addresses[index] as string);
       const same = before && old !== undefined && before.lastJson[old] === entry.lastJson[index] && before.lastQuality[old] === entry.lastQuality[index];
-      entry.lastChange[index] = same ? before.lastChange[old] : this.#nextEventId();
+      entry.lastChange[index] = same ? (before.lastChange[old] as number) : this.#nextEventId();
     }
     this.#entries.set(key, entry);
     this.#arrange();
@@ -103,13 +104,15 @@ export class TagBoard {
    * `,"eventId":` to its closing brace; without it (nobody listens) nothing is rendered.
    */
   walk(slice: number, visit: ((position: number, eventId: number, tail: string) => void) | undefined): number {
-    const { entries, tags } = this.#layout[slice];
+    const layout = this.#layout[slice];
+    assert(layout && layout.entries.length === layout.tags.length, 'each place of a slice has its unit and its tag');
+    const { entries, tags } = layout;
     let refreshed: Entry | undefined;
     let textAtMs = -1;
     let text = 'null';
     for (let position = 0; position < tags.length; position += 1) {
-      const entry = entries[position];
-      const index = tags[position];
+      const entry = entries[position] as Entry;
+      const index = tags[position] as number;
       const { source } = entry;
       if (entry !== refreshed) {
         source.refresh();
@@ -142,10 +145,10 @@ export class TagBoard {
     let text = 'null';
     for (const [entry, indexes] of seen) {
       for (const index of indexes) {
-        const eventId = entry.lastChange[index];
+        const eventId = entry.lastChange[index] as number;
         if (eventId <= since) continue;
         if (entry.lastAtMs[index] !== textAtMs) {
-          textAtMs = entry.lastAtMs[index];
+          textAtMs = entry.lastAtMs[index] as number;
           text = timeJson(textAtMs);
         }
         const body = `${entry.heads[index]}${entry.lastJson[index]},"quality":"${entry.lastQuality[index]}","ts":${text}`;
@@ -160,7 +163,7 @@ export class TagBoard {
     let ordinal = 0;
     for (const entry of this.#entries.values()) {
       for (let index = 0; index < entry.source.addresses.length; index += 1) {
-        const slice = slices[ordinal % SLICES];
+        const slice = slices[ordinal % SLICES] as (typeof slices)[number];
         slice.entries.push(entry);
         slice.tags.push(index);
         ordinal += 1;
@@ -179,7 +182,7 @@ export class TagBoard {
     for (const entry of this.#entries.values()) {
       const indexes = selection.seen.get(entry) ?? indexesSeen(selection.filter, entry.source);
       seen.set(entry, indexes);
-      for (const index of indexes) positions[(first + index) % SLICES].push(Math.floor((first + index) / SLICES));
+      for (const index of indexes) (positions[(first + index) % SLICES] as number[]).push(Math.floor((first + index) / SLICES));
       first += entry.source.addresses.length;
       count += indexes.length;
     }
@@ -194,7 +197,7 @@ function indexesSeen(filter: Filter, { site, unit, addresses }: TagSource): Int3
   if (!seesPlace(filter, site, unit)) return NONE;
   const { matchesAddress } = filter;
   const indexes: number[] = [];
-  for (let index = 0; index < addresses.length; index += 1) if (!matchesAddress || matchesAddress(addresses[index])) indexes.push(index);
+  for (let index = 0; index < addresses.length; index += 1) if (!matchesAddress || matchesAddress(addresses[index] as string)) indexes.push(index);
   return Int32Array.from(indexes);
 }
 
