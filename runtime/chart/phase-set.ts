@@ -3,6 +3,7 @@
  * name order). Phases of one template share their compiled functions.
  */
 import type { PhasePlan, RuntimeSettings, UnitInbound } from '../port.js';
+import { assert } from '../vocabulary/assert.js';
 import { type CompiledPhase, compilePhase, phaseKey } from './compile.js';
 import { CompileError } from './emit-expression.js';
 import type { RequestBuiltin } from './frame.js';
@@ -178,11 +179,13 @@ export class PhaseSet implements PhaseContext {
 
   // -------------------------------------------------------------- PhaseContext
 
-  request(phase: PhaseRun, wait: Wait, step: string, builtin: RequestBuiltin, args: readonly Raw[]): number {
+  request(name: string, wait: Wait, step: string, builtin: RequestBuiltin, args: readonly Raw[]): number {
+    const phase = this.#phases.get(name);
+    assert(phase, 'a phase that asks is loaded');
     this.#lastRequest += 1;
     const id = this.#lastRequest;
     this.#requests.set(id, { phase, wait });
-    this.host.emit({ type: 'request', id, phase: phase.name, step, builtin, args: args.map(toValue) });
+    this.host.emit({ type: 'request', id, phase: name, step, builtin, args: args.map(toValue) });
     return id;
   }
 

@@ -48,6 +48,18 @@ export interface FrameState {
 /** What one scan judges: a command, or a failure that arose outside the charts. */
 export type Pending = { readonly kind: 'command'; readonly message: Extract<UnitInbound, { readonly type: 'command' }> } | { readonly kind: 'failure'; readonly failure: Failure };
 
+/** A write of a chart whose end is not known yet. */
+export interface Write {
+  readonly address: string;
+  readonly step: string;
+}
+
+/** What the time-out of a step asks for. */
+export interface StepCommand {
+  readonly command: Command;
+  readonly step: string;
+}
+
 export interface PhaseState {
   readonly plan: PhasePlan;
   readonly state: State;
@@ -70,8 +82,8 @@ export interface PhaseState {
   readonly consumed: readonly string[];
   readonly pending: readonly Pending[];
   readonly faults: readonly Failure[];
-  readonly stepCommands: readonly { readonly command: Command; readonly step: string }[];
-  readonly writes: readonly (readonly [number, { readonly address: string; readonly step: string }])[];
+  readonly stepCommands: readonly StepCommand[];
+  readonly writes: readonly (readonly [number, Write])[];
   readonly dirty: boolean;
   readonly enteredInScan: boolean;
 }
