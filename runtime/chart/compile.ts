@@ -3,6 +3,7 @@
  * out of one generated source, built from syntax trees (see emit-expression.ts); user text enters it only as checked
  * numbers, everything else through the constant pool.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { BinaryExpression, Expression, Statement } from '../language/ast.js';
 import { isComparison, operandsOf } from '../language/operands.js';
 import { parseAction, parseCondition } from '../language/parser.js';
@@ -97,6 +98,14 @@ export function phaseKey(text: PhaseText, settings: Pick<RuntimeSettings, 'loopL
 
 type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
+/** The action of one step, and the variables that it leaves unset until a call has answered. */
+interface ReadAction {
+  readonly statements: readonly Statement[];
+  readonly unsets: readonly number[];
+}
+
+const OF_CHART = 'an index of a transition is one of its chart';
+
 class PhaseCompiler {
   readonly #text: PhaseText;
   readonly #loopLimit: number;
@@ -118,9 +127,14 @@ class PhaseCompiler {
     for (const entry of variables) this.#layout.declare(entry.name, entry.type, 'variable');
     const parsed = this.#charts().map(([name, chart]) => ({ name, chart, actions: parseActions(name, chart) }));
     for (const { actions } of parsed) for (const statements of actions) this.#layout.declareImplicit(statements);
-    const unsets = parsed.map(({ actions }) => actions.map((statements) => this.#layout.receivers(statements)));
+    // all charts first: what they receive is declared before any of them is compiled
+    const received = parsed.map(({ name, chart, actions }) => ({
+      name,
+      chart,
+      actions: actions.map((statements) => ({ statements, unsets: this.#layout.receivers(statements) })),
+    }));
     const charts = new Map<ChartName, CompiledChart>();
-    for (const [at, { name, chart, actions }] of parsed.entries()) charts.set(name, this.#chart(name, chart, actions, unsets[at]));
+    for (const { name, chart, actions } of received) charts.set(name, this.#chart(name, chart, actions));
     const running = stepIndexes(this.#text.running);
     const conditions = signals.map((signal) => (signal.condition.trim() === '' ? null : this.#signal(signal.name, signal.condition, running)));
     this.#link();
@@ -135,13 +149,14 @@ class PhaseCompiler {
     return [['running', this.#text.running], ...exceptions];
   }
 
-  #chart(name: ChartName, chart: Chart, actions: readonly (readonly Statement[])[], unsets: readonly (readonly number[])[]): CompiledChart {
+  #chart(name: ChartName, chart: Chart, actions: readonly ReadAction[]): CompiledChart {
     const shape = new ChartShape(name, chart);
     const scope: Scope = { layout: this.#layout, pool: this.#pool, steps: stepIndexes(chart) };
     const transitions = (chart.transitions ?? []).map((_, index) => this.#transition(shape, scope, index));
     const steps = (chart.steps ?? []).map((step, index) => {
       const exits = transitions.some((transition) => transition.sources.includes(index));
-      return this.#step(name, step, scope, actions[index], { unsets: unsets[index], hasExit: exits, endGroup: exits ? null : shape.endGroup(index) });
+      const { statements, unsets } = inside(actions, index, 'a chart has one action per step, in their order');
+      return this.#step(name, step, scope, statements, { unsets, hasExit: exits, endGroup: exits ? null : shape.endGroup(step.name) });
     });
     return { name, hash: hashText(JSON.stringify([chart, this.#text.variables.map((entry) => [entry.name, entry.type])])), steps, transitions, initial: shape.initial() };
   }
@@ -181,7 +196,7 @@ class PhaseCompiler {
   }
 
   #transition(shape: ChartShape, scope: Scope, index: number): CompiledTransition {
-    const row = shape.transitions[index];
+    const row = inside(shape.transitions, index, OF_CHART);
     const text = row.conditionST?.trim() ?? '';
     const sites: Site[] = [];
     const where = `${shape.name}, transition ${index}`;
@@ -316,7 +331,7 @@ class ChartShape {
   }
 
   ends(index: number): Pick<CompiledTransition, 'sources' | 'targets' | 'converge'> {
-    const { from, to } = this.transitions[index];
+    const { from, to } = inside(this.transitions, index, OF_CHART);
     const converge = this.#divergence(from)?.type === 'SimultaneousConverge';
     return { sources: this.#expand(from, index), targets: this.#expand(to, index), converge };
   }
@@ -333,8 +348,7 @@ class ChartShape {
     throw new CompileError(`${this.name}: no-initial`);
   }
 
-  endGroup(step: number): readonly number[] | null {
-    const name = (this.#chart.steps ?? [])[step].name;
+  endGroup(name: string): readonly number[] | null {
     const group = (this.#chart.divergences ?? []).find(
       (row) => row.type === 'SimultaneousConverge' && row.branches?.includes(name) && !this.transitions.some((transition) => transition.from === row.name),
     );

@@ -3,6 +3,7 @@
  * becomes the cases of a `switch`: every suspending call ends one case and begins the next, so (label, temporaries) says
  * exactly where to go on and no statement is executed twice (decisions 2.6). Loops that do not suspend stay native.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { BinaryOperator, CallExpression, CaseLabel, Expression, Statement } from '../language/ast.js';
 import { type Code, CompileError, ExpressionEmitter, type IntPlace, type Scope, type Site } from './emit-expression.js';
 import { WideEmitter } from './emit-wide.js';
@@ -54,14 +55,14 @@ export class ActionEmitter {
     const stores = [...[...this.#assigned].sort((a, b) => a - b).map((slot) => this.#expressions.save(slot)), ...temporaries.map((index) => `T[${index}]=t${index};`)];
     const body =
       this.#blocks.length === 1
-        ? this.#blocks[0].join('\n')
+        ? (this.#blocks[0] ?? []).join('\n')
         : `d:for(;;)switch(L){\n${this.#blocks.map((block, label) => `case ${label}:\n${block.join('\n')}`).join('\n')}\ndefault:return -1;\n}`;
     const guarded = stores.length > 0 ? `try{\n${body}\n}finally{${stores.join('')}}` : body;
     return `function(F,V,T,L,B){\nlet ${locals.join(',')};\n${guarded}\n}`;
   }
 
   #emit(line: string): void {
-    this.#blocks[this.#current].push(line);
+    inside(this.#blocks, this.#current, 'what is emitted goes into a case that was opened').push(line);
   }
 
   #label(): number {
@@ -91,11 +92,10 @@ export class ActionEmitter {
   #list(statements: readonly Statement[]): void {
     const leaves = (statement: Statement) => statementSuspends(statement) || someStatement(statement, (inner) => CONTROL.includes(inner.kind));
     let at = 0;
-    while (at < statements.length) {
-      let end = at;
-      while (end < statements.length && !leaves(statements[end])) end += 1;
-      const run = statements.slice(at, Math.max(end, at + 1));
-      this.#emit(`if((b-=${run.length})<0)budgetSpent(${run[0].at.line});`);
+    for (let first = statements[0]; first; first = statements[at]) {
+      const way = statements.slice(at).findIndex(leaves);
+      const run = statements.slice(at, way < 0 ? undefined : at + Math.max(way, 1));
+      this.#emit(`if((b-=${run.length})<0)budgetSpent(${first.at.line});`);
       for (const statement of run) this.#statement(statement);
       at += run.length;
     }
@@ -274,13 +274,13 @@ export class ActionEmitter {
 
   #loweredCase(statement: Of<'case'>, tests: readonly string[]): void {
     const end = this.#label();
-    const labels = statement.cases.map(() => this.#label());
-    for (const [index, label] of labels.entries()) this.#emit(`if(${tests[index]})${this.#goto(label)}`);
+    const labelled = statement.cases.map(({ body }, index) => ({ body, label: this.#label(), test: inside(tests, index, 'one test per case') }));
+    for (const { test, label } of labelled) this.#emit(`if(${test})${this.#goto(label)}`);
     if (statement.otherwise) this.#list(statement.otherwise);
     this.#emit(this.#goto(end));
-    for (const [index, row] of statement.cases.entries()) {
-      this.#current = labels[index];
-      this.#list(row.body);
+    for (const { label, body } of labelled) {
+      this.#current = label;
+      this.#list(body);
       this.#emit(this.#goto(end));
     }
     this.#current = end;

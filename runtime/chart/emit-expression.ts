@@ -3,6 +3,7 @@
  * helper of value.ts beside them for everything else. Source is emitted from the syntax tree only: names become slot
  * numbers, texts become entries of the constant pool, and numbers are printed from checked values.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { DataType } from '../vocabulary/data-types.js';
 import type { BinaryExpression, BinaryOperator, CallExpression, Expression, Literal } from '../language/ast.js';
 import { Any, COMPARISONS, CONNECTIVES, normalInt, type Raw } from './value.js';
@@ -55,6 +56,7 @@ interface Held {
   readonly test: string;
 }
 
+const CHECKED = 'checkCall has counted the arguments';
 const SAFE = '9007199254740991';
 const INT32_MAX = 2_147_483_647;
 const INT_HELPERS: Readonly<Partial<Record<BinaryOperator, string>>> = { '+': 'add', '-': 'sub', '*': 'mul' };
@@ -422,13 +424,13 @@ export class ExpressionEmitter {
     const { line } = call.at;
     this.checkCall(call);
     const flat = { simple: false, finite: true, pure: false } as const;
-    if (builtin === 'ABS') return this.#abs(args[0], line);
+    if (builtin === 'ABS') return this.#abs(inside(args, 0, CHECKED), line);
     if (builtin === 'READ') return { code: this.#address('read', call, args, '', line), type: 'ANY', ...flat };
     if (this.#condition) {
       const type = SUSPENDING.get(builtin) ?? 'BOOL';
       return { code: `F.kept(${this.site(call)},()=>[${this.arguments(call, args).join(',')}],${line})`, type, ...flat };
     }
-    if (builtin === 'WRITE') return { code: this.#address('write', call, args, `,${this.boxed(args[1], line)}`, line), type: 'BOOL', ...flat };
+    if (builtin === 'WRITE') return { code: this.#address('write', call, args, `,${this.boxed(inside(args, 1, CHECKED), line)}`, line), type: 'BOOL', ...flat };
     return { code: `F.message(${this.arguments(call, args).join(',')}${args.length === 1 ? ',undefined' : ''},${line})`, type: 'BOOL', ...flat };
   }
 
@@ -462,9 +464,9 @@ export class ExpressionEmitter {
   }
 
   #address(verb: 'read' | 'write', call: CallExpression, args: readonly Code[], rest: string, line: number): string {
-    const first = call.args[0].value;
+    const first = inside(call.args, 0, CHECKED).value;
     if (first.kind === 'literal' && first.literal.type === 'STRING') return `F.${verb}(${this.scope.pool.address(first.literal.value)}${rest},${line})`;
-    return `F.${verb}Text(${this.coerce(args[0], 'STRING', line)}${rest},${line})`;
+    return `F.${verb}Text(${this.coerce(inside(args, 0, CHECKED), 'STRING', line)}${rest},${line})`;
   }
 
   #abs(value: Code, line: number): Code {

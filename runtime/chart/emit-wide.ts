@@ -4,6 +4,7 @@
  * nothing is allocated. Slots, temporaries, builtins and records know nothing of it: a pair is made when a slot is loaded
  * and becomes number or bigint again where it leaves the function.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { BinaryOperator, Literal } from '../language/ast.js';
 import { type Code, ExpressionEmitter, type IntPlace, numberCode, type Pair } from './emit-expression.js';
 import type { Variable } from './layout.js';
@@ -87,7 +88,7 @@ export class WideEmitter extends ExpressionEmitter {
 
   /** An unsettable variable stays as it is: it may be without a value. */
   #paired(slot: number): boolean {
-    const { type, unsettable } = this.scope.layout.variables[slot];
+    const { type, unsettable } = inside(this.scope.layout.variables, slot, 'a slot is that of a variable of the phase');
     return type === 'INT' && !unsettable;
   }
 

@@ -125,7 +125,8 @@ export class Layout {
 
   #callType(call: CallExpression): StType {
     const callee = call.callee.toUpperCase();
-    if (callee === 'ABS') return call.args.length > 0 ? this.typeOf(call.args[0].value) : 'ANY';
+    const [first] = call.args;
+    if (callee === 'ABS') return first ? this.typeOf(first.value) : 'ANY';
     if (callee === 'WRITE' || callee === 'MESSAGE') return 'BOOL';
     return SUSPENDING.get(callee) ?? 'ANY';
   }

@@ -6,6 +6,7 @@
  *
  * Invariant: `latch`, `scan`, `drive` and `publish` allocate nothing while no block changes between healthy and faulted.
  */
+import { assert, inside } from '../vocabulary/assert.js';
 import type { ImagePlan, NetworkReport, RetainedNetwork, UnitPlan } from '../port.js';
 import type { DataType, Value } from '../vocabulary/data-types.js';
 import type { Mode } from '../vocabulary/modes.js';
@@ -34,6 +35,10 @@ import type { TextTable } from './texts.js';
 const ELAPSED_PERIODS_MAX = 10;
 
 const CHANNEL_TYPES = { bool: 'BOOL', int: 'INT', float: 'REAL', string: 'STRING' } as const;
+
+const SLOTTED = 'the slots of a tag lie inside the memory of its plan';
+const NUMBERED = 'a channel and its image are of this plan';
+const OF_PLAN = 'a tag is one of this plan';
 
 export interface WriteRefusal {
   readonly code: 'unknown_tag' | 'read_only_tag' | 'out_of_range' | 'invalid_value' | 'write_failed' | 'device_unreachable' | 'outputs_withheld';
@@ -116,11 +121,12 @@ export class NetworkSet {
     this.#tags = prepared.tags;
     this.#slots = nameSlots(plan, this.io);
     this.#tagSource = Int32Array.from(this.#tags, (tag) => tag.slot);
-    this.#tagChannel = Int32Array.from(this.#tags, (tag) => ((tag.plan.binding.kind === 'channel' || tag.raw) && tag.image >= 0 ? this.io.first[tag.image] + tag.channel : -1));
+    this.#tagChannel = Int32Array.from(this.#tags, (tag) => ((tag.plan.binding.kind === 'channel' || tag.raw) && tag.image >= 0 ? this.io.number(tag.image, tag.channel) : -1));
     this.#tagInput = Int32Array.from(this.#tags, ({ slot, image, channel }) => {
-      const at = slot >= 0 && image >= 0 ? this.io.first[image] + channel : -1;
+      const at = slot >= 0 && image >= 0 ? this.io.number(image, channel) : -1;
       return at >= 0 && this.io.isInput[at] === 1 ? at : -1;
     });
+    for (const { slot, override } of this.#tags) assert(slot < memory.S.length && override + 1 < memory.S.length, SLOTTED);
     this.#tagBest = Uint8Array.from(this.#tags, (tag) => (tag.raw ? QUALITY.Raw : QUALITY.Good));
     this.#tagCyclic = Uint8Array.from(this.#tags, (tag) => (tag.plan.cyclic ? 1 : 0));
     this.#bypasses = new Bypasses(memory);
@@ -148,8 +154,7 @@ export class NetworkSet {
   /** Runs every network whose period is over. `elapsed` is the number of unit scan periods since the last call. */
   scan(elapsed: number): void {
     this.#mark = (this.#mark + 1) & 0x3fffffff;
-    for (let n = 0; n < this.#runs.length; n += 1) {
-      const run = this.#runs[n];
+    for (const run of this.#runs) {
       run.since = run.since < 0 ? run.every : run.since + elapsed;
       if (run.since < run.every) continue;
       const periods = Math.floor(run.since / run.every);
@@ -176,8 +181,7 @@ export class NetworkSet {
 
   /** Writes the outputs of the networks to the process images and wakes the probes. */
   drive(monoMs: number): void {
-    for (let n = 0; n < this.#runs.length; n += 1) {
-      const { outputs, scanCount } = this.#runs[n];
+    for (const { outputs, scanCount } of this.#runs) {
       if (scanCount === 0) continue;
       this.io.write(outputs, this.#memory.S, monoMs);
     }
@@ -192,19 +196,23 @@ export class NetworkSet {
   /** Fills the arrays of the tag table, one entry per tag of the plan. An on-change tag keeps the time of its last change. */
   publish(values: Float64Array, timestamps: Float64Array, quality: Uint8Array, nowMs: number): void {
     const { S, Q } = this.#memory;
+    assert(values.length === this.#tagSource.length && timestamps.length === values.length && quality.length === values.length, 'the tag table has an entry per tag of the plan');
+    // that every slot and channel of a tag lies inside the arrays of its plan was asserted when the tags were bound
     for (let n = 0; n < this.#tagSource.length; n += 1) {
-      const slot = this.#tagSource[n];
-      const channel = this.#tagChannel[n];
+      const slot = this.#tagSource[n] as number;
+      const channel = this.#tagChannel[n] as number;
       if (slot >= 0) {
-        if (this.#tagCyclic[n] === 1 || values[n] !== S[slot] || timestamps[n] === 0) timestamps[n] = nowMs;
-        const input = this.#tagInput[n];
-        quality[n] = Q[slot];
+        const value = S[slot] as number;
+        if (this.#tagCyclic[n] === 1 || values[n] !== value || timestamps[n] === 0) timestamps[n] = nowMs;
+        const input = this.#tagInput[n] as number;
+        quality[n] = Q[slot] as number;
         // nobody has ever measured it: a Bad 0 would be a level of 0 in every trend (Q-TAG-01)
-        values[n] = input >= 0 && Q[slot] === QUALITY.Bad && this.io.sampledAtMs[input] === 0 ? Number.NaN : S[slot];
+        values[n] = input >= 0 && Q[slot] === QUALITY.Bad && this.io.sampledAtMs[input] === 0 ? Number.NaN : value;
       } else if (channel >= 0) {
-        values[n] = this.io.isInput[channel] === 1 && this.io.sampledAtMs[channel] === 0 ? Number.NaN : this.io.value[channel];
-        quality[n] = this.qualityThrough(n, this.io.quality[channel]);
-        timestamps[n] = this.io.sampledAtMs[channel] > 0 ? this.io.sampledAtMs[channel] : nowMs;
+        const sampledAtMs = this.io.sampledAtMs[channel] as number;
+        values[n] = this.io.isInput[channel] === 1 && sampledAtMs === 0 ? Number.NaN : (this.io.value[channel] as number);
+        quality[n] = this.qualityThrough(n, this.io.quality[channel] as number);
+        timestamps[n] = sampledAtMs > 0 ? sampledAtMs : nowMs;
       } else {
         values[n] = Number.NaN;
         quality[n] = QUALITY.Bad;
@@ -215,15 +223,14 @@ export class NetworkSet {
 
   /** How often each network was scanned, in the order of the plan. */
   countScans(counts: Float64Array): void {
-    for (let n = 0; n < counts.length; n += 1) counts[n] = this.#instances[n].loaded?.run?.scanCount ?? 0;
+    for (let n = 0; n < counts.length; n += 1) counts[n] = this.#instances[n]?.loaded?.run?.scanCount ?? 0;
   }
 
   // ---------------------------------------------------------------- faults
 
   #reportFaults(run: Run, faulty: boolean): void {
     run.hadFaults = faulty;
-    for (let n = 0; n < run.instances.length; n += 1) {
-      const instance = run.instances[n];
+    for (const instance of run.instances) {
       const from = instance.loaded?.fb ?? 0;
       let hash = 0;
       for (let block = 0; block < run.shape.faults; block += 1) {
@@ -269,13 +276,13 @@ export class NetworkSet {
     const tag = this.#tags[slot];
     if (tag) return tag.type;
     const at = this.#place(slot);
-    return at ? CHANNEL_TYPES[this.plan.images[at.image].channels[at.channel].dataType] : 'REAL';
+    return at ? CHANNEL_TYPES[channelOf(this.plan, at).dataType] : 'REAL';
   }
 
   read(slot: number): Value {
     const source = this.#tagSource[slot] ?? -1;
     const channel = source < 0 ? this.#channel(slot) : -1;
-    return this.show(slot, source >= 0 ? this.#memory.S[source] : channel >= 0 ? this.io.value[channel] : Number.NaN);
+    return this.show(slot, source >= 0 ? inside(this.#memory.S, source, SLOTTED) : channel >= 0 ? inside(this.io.value, channel, NUMBERED) : Number.NaN);
   }
 
   /** A number as the value of a tag. */
@@ -285,19 +292,19 @@ export class NetworkSet {
 
   /** Channel that a tag shows past all networks; -1 for every other tag. */
   channelOf(tag: number): number {
-    return this.#tagSource[tag] < 0 ? this.#tagChannel[tag] : -1;
+    return inside(this.#tagSource, tag, OF_PLAN) < 0 ? inside(this.#tagChannel, tag, OF_PLAN) : -1;
   }
 
   /** Quality of a tag whose channel has the given one. */
   qualityThrough(tag: number, channel: number): number {
-    return Math.max(channel, this.#tagBest[tag]);
+    return Math.max(channel, inside(this.#tagBest, tag, OF_PLAN));
   }
 
   quality(slot: number): QualityCode {
     const source = this.#tagSource[slot] ?? -1;
     if (source >= 0) return this.#memory.Q[source] as QualityCode;
     const channel = this.#channel(slot);
-    return channel < 0 ? QUALITY.Bad : (Math.max(this.io.quality[channel], this.#tagBest[slot] ?? QUALITY.Good) as QualityCode);
+    return channel < 0 ? QUALITY.Bad : (Math.max(inside(this.io.quality, channel, NUMBERED), this.#tagBest[slot] ?? QUALITY.Good) as QualityCode);
   }
 
   /** A cyclic tag on a channel whose sample is older than its I/O module allows (decisions 7.2). */
@@ -320,8 +327,9 @@ export class NetworkSet {
     const tag = this.#tags[slot];
     if (tag) return tag.image >= 0 ? tag : undefined;
     const at = slot - this.#tags.length;
-    const image = this.io.first.findIndex((first, n) => at >= first && at < this.io.first[n + 1]);
-    return image < 0 ? undefined : { image, channel: at - this.io.first[image] };
+    if (at < 0 || at >= this.io.none) return undefined;
+    const image = this.io.first.findLastIndex((first) => at >= first);
+    return { image, channel: at - inside(this.io.first, image, NUMBERED) };
   }
 
   // ---------------------------------------------------------------- modes
@@ -383,7 +391,7 @@ export class NetworkSet {
 
   /** Why an order to an output would not reach its device: then it is refused, and never carried out later (contract 2, Tag write rules 3). */
   #unreached(image: number): WriteRefusal | null {
-    const { module } = this.plan.images[image];
+    const { module } = inside(this.plan.images, image, NUMBERED);
     switch (this.io.reach[image]) {
       case REACH.live:
         return null;
@@ -398,7 +406,7 @@ export class NetworkSet {
     const { address, network } = tag.plan;
     if (this.modeOf(slot) === 'Automatic')
       return { code: 'write_failed', message: `${address} is an output of its network; it can be overridden only while ${network} is not in Automatic` };
-    const drives = tag.image >= 0 && this.plan.images[tag.image].channels[tag.channel].direction === 'output';
+    const drives = tag.image >= 0 && channelOf(this.plan, tag).direction === 'output';
     const unreached = drives ? this.#unreached(tag.image) : null;
     if (unreached) return unreached;
     this.#memory.S[tag.override] = 1;
@@ -411,8 +419,8 @@ export class NetworkSet {
   #writeChannel(slot: number, value: Value): WriteRefusal | null {
     const at = this.#place(slot);
     if (!at) return { code: 'unknown_tag', message: 'there is no such tag' };
-    const plan = this.plan.images[at.image];
-    const channel = plan.channels[at.channel];
+    const plan = inside(this.plan.images, at.image, NUMBERED);
+    const channel = channelOf(this.plan, at);
     const name = `${plan.module}:${channel.name}`;
     if (channel.direction === 'input') return { code: 'read_only_tag', message: `${name} is an input` };
     const type = CHANNEL_TYPES[channel.dataType];
@@ -435,7 +443,7 @@ export class NetworkSet {
   overrides(): { readonly address: string; readonly value: Value }[] {
     return this.#tags
       .filter((tag) => tag.override >= 0 && this.#memory.S[tag.override] !== 0)
-      .map((tag) => ({ address: tag.plan.address, value: showNumber(tag.type, this.#memory.S[tag.override + 1], this.#text) }));
+      .map((tag) => ({ address: tag.plan.address, value: showNumber(tag.type, inside(this.#memory.S, tag.override + 1, SLOTTED), this.#text) }));
   }
 
   // ---------------------------------------------------------------- bypass, hot swap, retained values, inspection
@@ -496,23 +504,24 @@ export class NetworkSet {
   #takeOverWrite(old: NetworkSet, before: number, sinceMonoMs: number): void {
     const was = old.#place(before);
     if (!was) return;
-    const image = old.plan.images[was.image];
-    const slot = this.slot(old.#tags[before]?.plan.address ?? `${image.module}:${image.channels[was.channel].name}`);
+    const image = inside(old.plan.images, was.image, NUMBERED);
+    const slot = this.slot(old.#tags[before]?.plan.address ?? `${image.module}:${channelOf(old.plan, was).name}`);
     const is = this.#place(slot);
-    if (is) this.#settling.takeOver(slot, sinceMonoMs, is.channel === was.channel && isSameImage(this.plan.images[is.image], image));
+    if (is) this.#settling.takeOver(slot, sinceMonoMs, is.channel === was.channel && isSameImage(inside(this.plan.images, is.image, NUMBERED), image));
   }
 
   #takeOverTag(tag: TagSlot, memory: Memory, before: TagSlot): void {
     const { S, written } = this.#memory;
     if (before.writes.length > 0 && memory.written[before.slot] === 1) {
+      const value = inside(memory.S, before.slot, SLOTTED);
       for (const slot of tag.writes) {
-        S[slot] = memory.S[before.slot];
+        S[slot] = value;
         written[slot] = 1;
       }
     }
     if (before.override < 0 || tag.override < 0 || this.mode(tag.plan.network) === 'Automatic') return;
-    S[tag.override] = memory.S[before.override];
-    S[tag.override + 1] = memory.S[before.override + 1];
+    S[tag.override] = inside(memory.S, before.override, SLOTTED);
+    S[tag.override + 1] = inside(memory.S, before.override + 1, SLOTTED);
   }
 
   /** Networks with a retained value that changed since the last call, each with all its retained values. */
@@ -581,13 +590,17 @@ export class NetworkSet {
   }
 }
 
+function channelOf({ images }: UnitPlan, { image, channel }: ChannelPlace): ImagePlan['channels'][number] {
+  return inside(inside(images, image, NUMBERED).channels, channel, NUMBERED);
+}
+
 function report(instance: Instance): NetworkReport {
   return { network: instance.plan.name, state: instance.state, message: instance.message, faultedBlocks: instance.faulted };
 }
 
 /** A module keeps its process image as long as it has the same channels; told by them, because a replay has memory of its own. */
 function isSameImage(a: ImagePlan, b: ImagePlan): boolean {
-  return a.module === b.module && a.channels.length === b.channels.length && a.channels.every(({ address }, n) => address === b.channels[n].address);
+  return a.module === b.module && a.channels.length === b.channels.length && a.channels.every(({ address }, n) => address === b.channels[n]?.address);
 }
 
 /** Networks that an earlier plan had under another hash: their kept values must be saved under the new one. */
@@ -603,7 +616,7 @@ function nameSlots(plan: UnitPlan, io: IoLink): Map<string, number> {
     image.channels.forEach((channel, number) => {
       for (const name of [channel.address, channel.name]) {
         const address = `${image.module}:${name}`;
-        if (!slots.has(address)) slots.set(address, plan.tags.length + io.first[at] + number);
+        if (!slots.has(address)) slots.set(address, plan.tags.length + io.number(at, number));
       }
     });
   });

@@ -1,4 +1,5 @@
 /** Writes that wait for the answer of a device: read-back and refusal (decisions 7.7, 3.5 `write-failed`). */
+import { inside } from '../vocabulary/assert.js';
 import type { UnitPlan } from '../port.js';
 import { ACK, type IoLink } from './io-link.js';
 
@@ -8,6 +9,7 @@ export interface Settlement {
   readonly message?: string;
 }
 
+const OF_PLAN = 'a write that waits is one to a channel of this plan';
 const SETTLED: Settlement = { settled: true };
 const OUTSTANDING: Settlement = { settled: false };
 /** Written as if in the next scan that looks: the process image it went to was replaced, and the new one has seen nothing of it. */
@@ -48,13 +50,13 @@ export class SettlingWrites {
     if (sinceMonoMs === undefined) return SETTLED;
     if (sinceMonoMs === IN_NEXT_SCAN) this.#since.set(slot, monoMs);
     if (monoMs <= sinceMonoMs) return OUTSTANDING;
-    const at = this.#io.first[image] + channel;
+    const at = this.#io.number(image, channel);
     const answered = this.#io.answered[at] === 1;
     const { readbackTimeoutMs } = this.#plan.settings;
     if (!answered && monoMs - sinceMonoMs < readbackTimeoutMs) return OUTSTANDING;
     this.#since.delete(slot);
-    const plan = this.#plan.images[image];
-    const name = `${plan.module}:${plan.channels[channel].name}`;
+    const plan = inside(this.#plan.images, image, OF_PLAN);
+    const name = `${plan.module}:${inside(plan.channels, channel, OF_PLAN).name}`;
     if (!answered) return { settled: true, rule: 'write-failed', message: `${name}: the device has not answered within ${readbackTimeoutMs} ms` };
     if (this.#io.ack[at] === ACK.done) return SETTLED;
     if (this.#io.ack[at] === ACK.failed) return { settled: true, rule: 'write-failed', message: `${name}: the device refused the write` };
