@@ -25,12 +25,12 @@ function besideDelay(block: { readonly type: string; readonly params: Readonly<R
 }
 
 t.test('Decisions 5.2: an empty time is none: DEADTIME passes its input on, MAVG averages one sample, and the block beside them keeps its memory', async (t) => {
-  for (const block of [
-    { type: 'DEADTIME', params: { delay: '' } },
-    { type: 'MAVG', params: { window: '' } },
-  ]) {
-    const { own, delayed } = besideDelay(block);
-    t.strictSame(own, [1, 2, 3, 4, 5], block.type);
-    t.strictSame(delayed, [1, 1, 1, 2, 3], `beside ${block.type}`);
+  for (const [type, param] of [
+    ['DEADTIME', 'delay'],
+    ['MAVG', 'window'],
+  ] as const) {
+    const { own, delayed } = besideDelay({ type, params: { [param]: '' } });
+    t.strictSame(own, [1, 2, 3, 4, 5], type);
+    t.strictSame(delayed, [1, 1, 1, 2, 3], `beside ${type}`);
   }
 });
