@@ -242,6 +242,7 @@ export {
   mergeBehaviors,
   missingAddresses,
   PROTOCOLS,
+  type Protocol,
   readOptions,
   SIMULATION_BEHAVIORS,
   SIMULATION_FAULTS,

@@ -5,6 +5,7 @@
  * runtime or a probe runs on another node. Values never travel this way on the hot path: they go through the tag table
  * and the process images (SharedArrayBuffers named in the plans).
  */
+import type { Protocol } from './io/protocols.js';
 import type { AlarmCondition, AlarmEdge, AlarmGate, AlarmPlan } from './vocabulary/alarm.js';
 import type { Chart, ChartName, ExceptionChartName } from './vocabulary/chart.js';
 import type { DataType, Value } from './vocabulary/data-types.js';
@@ -574,7 +575,7 @@ export type ScanThreadOutbound =
 export interface ProbeModule {
   readonly site: string;
   readonly module: string;
-  readonly protocol: 'modbus' | 'ethernetip' | 'opcua' | 'simulation';
+  readonly protocol: Protocol;
   readonly address: string;
   readonly options: Readonly<Record<string, string | number | boolean>>;
   readonly channels: readonly ProbeChannel[];

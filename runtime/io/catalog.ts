@@ -2,13 +2,10 @@
  * What exists on the I/O side: protocols, options, address grammars, simulation behaviours and faults. Metadata and
  * pure checks only, no Node API and no device library, so that the gateway may import it through runtime/catalog.ts.
  */
-import type { ChannelType, Direction, DriverDescription } from './driver.js';
-import { ethernetIpDescription } from './ethernet-ip/description.js';
+import type { ChannelType, Direction, DriverDescription } from './description.js';
 import { parseModbusAddress } from './modbus/address.js';
-import { modbusDescription } from './modbus/description.js';
-import { opcuaDescription } from './opcua/description.js';
+import { PROTOCOL_DESCRIPTIONS, type Protocol } from './protocols.js';
 import { optionProblems, type OptionValue, resolveOptions } from './options.js';
-import { simulationDescription } from './simulation/description.js';
 import { BEHAVIOR_TYPES } from './simulation/behavior-types.js';
 import { EXPRESSION_FUNCTIONS, EXPRESSION_VARIABLES } from './simulation/expression-parser.js';
 import { FAULT_TRIGGER_MODES, FAULT_TYPES } from './simulation/faults.js';
@@ -17,17 +14,14 @@ import type { ParamSpec } from './simulation/params.js';
 import { exactValue } from './values.js';
 import type { Value } from '../vocabulary/data-types.js';
 
-export type { ChannelType, Direction, OptionValue, ParamSpec };
+export type { ChannelType, Direction, OptionValue, ParamSpec, Protocol };
 export type { OptionSpec } from './options.js';
 export { parseExpression } from './simulation/expression-parser.js';
 export { checkBehavior, checkFault, type SimulationProblem, simulationProblems } from './simulation/checks.js';
 export { type AddressMap, behaviorReferences, mergeBehaviors, missingAddresses } from './simulation/merge.js';
 export { type ParamProblem, SIMULATED_ADDRESS } from './simulation/params.js';
 
-/** Contract 3, "I/O module": the protocols. A driver is one folder and one line here and in drivers.ts. */
-export const PROTOCOL_DESCRIPTIONS: readonly DriverDescription[] = [modbusDescription, ethernetIpDescription, opcuaDescription, simulationDescription];
-
-export const PROTOCOLS = PROTOCOL_DESCRIPTIONS.map((row) => row.protocol);
+export const PROTOCOLS: readonly Protocol[] = PROTOCOL_DESCRIPTIONS.map(({ protocol }) => protocol);
 
 /** Name and params of every simulation behaviour (decisions 6.2) and fault (6.3). */
 export const SIMULATION_BEHAVIORS: readonly { readonly type: string; readonly params: readonly ParamSpec[] }[] = BEHAVIOR_TYPES.map(({ type, params }) => ({ type, params }));
@@ -36,7 +30,7 @@ export const SIMULATION_EXPRESSIONS = { functions: Object.keys(EXPRESSION_FUNCTI
 export const TRIGGER_MODES = FAULT_TRIGGER_MODES;
 
 export function protocolDescription(protocol: string): DriverDescription | undefined {
-  return PROTOCOL_DESCRIPTIONS.find((row) => row.protocol === protocol);
+  return PROTOCOL_DESCRIPTIONS.find((row: DriverDescription) => row.protocol === protocol);
 }
 
 const unknownProtocol = (protocol: string): string => `protocol ${protocol} is not known; known are ${PROTOCOLS.join(', ')}`;

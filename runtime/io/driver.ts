@@ -7,7 +7,7 @@
  */
 import type { ProbeModule } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
-import type { OptionSpec } from './options.js';
+import type { ChannelType, DriverDescription } from './description.js';
 
 /** Time as the probe is given it; tests own it. */
 export interface Clock {
@@ -17,21 +17,6 @@ export interface Clock {
   monoMs(): number;
   /** Calls back once after `delayMs`; the result cancels. */
   after(delayMs: number, call: () => void): () => void;
-}
-
-export type Protocol = ProbeModule['protocol'];
-export type ChannelType = 'bool' | 'int' | 'float' | 'string';
-export type Direction = 'input' | 'output';
-
-/** A parse that either reads or says why not. */
-export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
-
-export function parsed<T>(value: T): Parsed<T> {
-  return { ok: true, value };
-}
-
-export function refused(message: string): { readonly ok: false; readonly message: string } {
-  return { ok: false, message };
 }
 
 /** One address of a read or write, in the words of its driver. */
@@ -70,16 +55,6 @@ export interface Link {
   /** Resolves once with the reason when the connection is gone, also after `close`. */
   readonly lost: Promise<string>;
   close(): Promise<void>;
-}
-
-/** What the gateway needs to know of a protocol; no Node API and no device library behind it. */
-export interface DriverDescription {
-  readonly protocol: Protocol;
-  readonly options: readonly OptionSpec[];
-  /** The device endpoint; the value is its normalised form, equal for equal devices. */
-  parseAddress(text: string): Parsed<string>;
-  /** A channel address; the data type is undefined when only the device knows it. */
-  parseChannel(text: string, direction: Direction): Parsed<{ readonly dataType: ChannelType | undefined }>;
 }
 
 export interface Driver extends DriverDescription {

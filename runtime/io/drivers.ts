@@ -1,5 +1,6 @@
-/** The drivers of this build, each loaded when its first module connects. A new one is one line here and in catalog.ts. */
-import type { Driver, Protocol } from './driver.js';
+/** The drivers of this build, each loaded when its first module connects. A new one is one line here and in protocols.ts. */
+import type { Driver } from './driver.js';
+import type { Protocol } from './protocols.js';
 
 export type DriverTable = Readonly<Partial<Record<Protocol, () => Promise<Driver>>>>;
 

@@ -6,7 +6,8 @@
  * Invariants: outputs are withheld until a read has shown what this box itself wrote; a mark that is not ours is never
  * overwritten, unless an engineer named it and its counter stands still.
  */
-import { type Link, type Parsed, parsed, type Point, refused, type SampleSink } from './driver.js';
+import { type Parsed, parsed, refused } from './description.js';
+import type { Link, Point, SampleSink } from './driver.js';
 
 export interface OwnershipSettings {
   readonly address: string;

@@ -1,5 +1,5 @@
 /** Comparison of a written value with the one read back (decisions 7.7). */
-import type { ChannelType } from './driver.js';
+import type { ChannelType } from './description.js';
 
 const SPAN_SHARE = 0.001; // 0.1 % of the channel span
 const ABSOLUTE = 0.001; // when no span is known

@@ -1,7 +1,7 @@
 /** Values between messages (`Value`), drivers and process images (numbers and UTF-8 text). */
 import { QUALITY_WORDS, type Quality, type QualityCode } from '../vocabulary/quality.js';
 import type { Value } from '../vocabulary/data-types.js';
-import type { ChannelType } from './driver.js';
+import type { ChannelType } from './description.js';
 
 const DECIMAL_INTEGER = /^[+-]?\d+$/;
 const DECIMAL_NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;

@@ -5,7 +5,8 @@
 import type { Test } from 'tap';
 import type { ProbeModule } from '../../runtime/port.js';
 import type { Value } from '../../runtime/vocabulary/data-types.js';
-import type { ChannelType, Driver, Link, Point, SampleSink } from '../../runtime/io/driver.js';
+import type { ChannelType } from '../../runtime/io/description.js';
+import type { Driver, Link, Point, SampleSink } from '../../runtime/io/driver.js';
 import { systemClock } from '../../runtime/io/system-clock.js';
 
 export interface ConformanceCase {

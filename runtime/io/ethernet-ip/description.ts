@@ -1,5 +1,5 @@
 /** EtherNet/IP addresses and options (decisions 7.3, 7.4). The grammar only; the driver comes with later work. */
-import { type ChannelType, type DriverDescription, parsed, refused } from '../driver.js';
+import { type ChannelType, describe, parsed, refused } from '../description.js';
 import { COMMON_OPTIONS } from '../options.js';
 
 const CIP_TYPES: ReadonlyMap<string, ChannelType> = new Map<string, ChannelType>([
@@ -22,7 +22,7 @@ const TAG = new RegExp(`^(?:Program:${NAME}\\.)?${NAME}(?:\\.${NAME}|\\[\\d+(?:,
 const HOST = /^(?:tcp:\/\/)?(?<host>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::(?<port>\d{1,5}))?$/;
 const ETHERNET_IP_PORT = 44818; // IANA
 
-export const ethernetIpDescription: DriverDescription = {
+export const ethernetIpDescription = describe({
   protocol: 'ethernetip',
   options: [
     ...COMMON_OPTIONS,
@@ -47,4 +47,4 @@ export const ethernetIpDescription: DriverDescription = {
     if (dataType === undefined) return refused(`type ${type} is not known; known are ${[...CIP_TYPES.keys()].join(', ')}`);
     return parsed({ dataType: bit === undefined ? dataType : ('bool' as const) });
   },
-};
+});

@@ -1,5 +1,5 @@
 /** Modbus channel addresses (decisions 7.4): `table ":" offset [ ":" type [ ":" order ] ] [ "@" unit ]`. */
-import { type ChannelType, type Direction, type Parsed, parsed, refused } from '../driver.js';
+import { type ChannelType, type Direction, type Parsed, parsed, refused } from '../description.js';
 
 export const MODBUS_TABLES = ['coil', 'discrete', 'holding', 'input'] as const;
 export type ModbusTable = (typeof MODBUS_TABLES)[number];

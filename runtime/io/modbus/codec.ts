@@ -4,7 +4,7 @@
  */
 import { assert } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
-import { type Parsed, parsed, refused } from '../driver.js';
+import { type Parsed, parsed, refused } from '../description.js';
 import type { ByteOrder, ModbusAddress, NumberType } from './address.js';
 
 const SCRATCH_BYTES = 128; // 64 registers, the longest text

@@ -1,10 +1,10 @@
 /** The modbus protocol as the gateway knows it (decisions 7.3, 7.4). */
-import { type DriverDescription, parsed } from '../driver.js';
+import { describe, parsed } from '../description.js';
 import { COMMON_OPTIONS } from '../options.js';
 import { BYTE_ORDERS, parseModbusChannel } from './address.js';
 import { endpointText, parseEndpoint } from './endpoint.js';
 
-export const modbusDescription: DriverDescription = {
+export const modbusDescription = describe({
   protocol: 'modbus',
   options: [
     ...COMMON_OPTIONS,
@@ -29,4 +29,4 @@ export const modbusDescription: DriverDescription = {
     const address = parseModbusChannel(text, direction);
     return address.ok ? parsed({ dataType: address.value.dataType }) : address;
   },
-};
+});

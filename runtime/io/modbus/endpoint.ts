@@ -1,5 +1,5 @@
 /** Modbus endpoints (decisions 7.3): `host[:502]`, `tcp://host[:port]`, `rtu:///dev/ttyS0?baud=19200&parity=even&stop=1`. */
-import { type Parsed, parsed, refused } from '../driver.js';
+import { type Parsed, parsed, refused } from '../description.js';
 
 export type ModbusEndpoint =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number }

@@ -1,5 +1,5 @@
 /** OPC UA addresses and options (decisions 7.3, 7.4). The grammar only; the driver comes with later work. */
-import { type DriverDescription, parsed, refused } from '../driver.js';
+import { describe, parsed, refused } from '../description.js';
 import { COMMON_OPTIONS } from '../options.js';
 
 const ENDPOINT = /^opc\.tcp:\/\/(?<host>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::(?<port>\d{1,5}))?(?<path>\/\S*)?$/;
@@ -7,7 +7,7 @@ const OPC_UA_PORT = 4840; // OPC 10000-6, IANA
 const IDENTIFIERS: readonly RegExp[] = [/^i=\d{1,10}$/, /^s=.{1,4096}$/s, /^g=[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$/, /^b=[A-Za-z0-9+/]+={0,2}$/];
 const NODE_ID = /^(?:ns=\d{1,5};|nsu=[^;]+;)?(?<identifier>[isgb]=.+?)(?:\|\d{1,9})?$/s;
 
-export const opcuaDescription: DriverDescription = {
+export const opcuaDescription = describe({
   protocol: 'opcua',
   options: [
     ...COMMON_OPTIONS,
@@ -33,4 +33,4 @@ export const opcuaDescription: DriverDescription = {
     }
     return parsed({ dataType: undefined });
   },
-};
+});

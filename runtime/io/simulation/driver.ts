@@ -2,7 +2,7 @@
  * The simulation behind the driver seam: one module in a group of its own. The probe keeps all modules of a controller
  * in one group instead, because they tick together; this form serves tools and the conformance suite.
  */
-import { type Driver, type Link, type Point, type SampleSink, type WriteOutcome } from '../driver.js';
+import type { Driver, Link, Point, SampleSink, WriteOutcome } from '../driver.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import { Signal } from '../signal.js';
 import { convertValue } from '../values.js';

@@ -7,7 +7,7 @@
  */
 import type { Behavior, SimulationFault } from '../../port.js';
 import { QUALITY, type QualityCode } from '../../vocabulary/quality.js';
-import type { ChannelType } from '../driver.js';
+import type { ChannelType } from '../description.js';
 import type { BehaviorStep } from './behavior.js';
 import { behaviorType } from './behavior-types.js';
 import { simulationProblems } from './checks.js';

@@ -7,7 +7,7 @@ import { assert, inside } from '../../vocabulary/assert.js';
 import type { Value } from '../../vocabulary/data-types.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../vocabulary/process-image.js';
 import { QUALITY } from '../../vocabulary/quality.js';
-import type { ChannelType } from '../driver.js';
+import type { ChannelType } from '../description.js';
 import { decideFailSafe, RuntimeWatch } from '../fail-safe.js';
 import { badSample, OUTPUTS_UNKNOWN, type RunnerHost, type WriteReply, writeRefused } from '../module-runner.js';
 import { numberOption, resolveOptions } from '../options.js';
