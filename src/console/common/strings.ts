@@ -1,4 +1,4 @@
-/** All words of the console in one file, in the language of the browser. What the gateway says of itself stays as it said it. */
+/** The words that several files of the console use, in the language of the browser. What the gateway says of itself stays as it said it. */
 
 /** English. German has the same members; the compiler checks it. */
 const en = {
@@ -136,7 +136,6 @@ const en = {
   showAlarms: 'Show alarms',
   acknowledge: 'Acknowledge',
   views: 'Views',
-  places: { overview: 'Overview', alarms: 'Alarms', prompts: 'Prompts', trends: 'Trends', audit: 'Audit' },
   look: 'Colours',
   looks: { auto: 'Automatic', light: 'Light', dark: 'Dark' },
   keys: 'Alt and a digit opens a view.',
@@ -498,7 +497,6 @@ const de: Strings = {
   showAlarms: 'Alarme zeigen',
   acknowledge: 'Quittieren',
   views: 'Ansichten',
-  places: { overview: 'Übersicht', alarms: 'Alarme', prompts: 'Anfragen', trends: 'Kurven', audit: 'Protokoll' },
   look: 'Farben',
   looks: { auto: 'Automatisch', light: 'Hell', dark: 'Dunkel' },
   keys: 'Alt und eine Ziffer öffnet eine Ansicht.',
@@ -825,6 +823,11 @@ export const language: 'en' | 'de' = navigator.language.toLowerCase().startsWith
 export const t: Strings = language === 'de' ? de : en;
 
 document.documentElement.lang = language;
+
+/** Words that one file alone uses stand in it, in both languages. */
+export function words<T>(both: { readonly en: T; readonly de: T }): T {
+  return both[language];
+}
 
 /** A state, mode or command as the operator calls it; the contract's word when we have none. */
 export function word(text: string): string {

@@ -139,8 +139,9 @@ function note(causes: Cause[], cause: Cause): void {
   const at = causes.findIndex(
     (known) => known.command === cause.command && known.who === cause.who && known.text === cause.text && known.refused === cause.refused && cause.command === '',
   );
-  if (at < 0) causes.push(cause);
-  else causes[at] = { ...causes[at], paths: [...new Set([...causes[at].paths, ...cause.paths])] };
+  const known = causes[at];
+  if (known === undefined) causes.push(cause);
+  else causes[at] = { ...known, paths: [...new Set([...known.paths, ...cause.paths])] };
 }
 
 function closed(open: Open, to: string): Spell {

@@ -1,4 +1,12 @@
 /** What the console reads of the bodies and frames of the gateway (contract 2; contract 3; decisions AUTH, Q-TAG-15, Q-STREAM-01, 1.7). */
+import type { Value } from '../../../runtime/vocabulary/data-types.js';
+import type { Mode } from '../../../runtime/vocabulary/modes.js';
+import type { Quality } from '../../../runtime/vocabulary/quality.js';
+import type { Command } from '../../../runtime/vocabulary/states.js';
+
+/** The words of both sides: the compiler keeps the page to those the gateway uses. */
+export type { Command, Mode, Quality };
+export type TagData = Value;
 
 export interface AuthConfig {
   readonly authMode: 'local' | 'oidc' | 'none';
@@ -67,8 +75,6 @@ export interface IoModule {
   readonly outputs?: { readonly state: 'live' | 'withheld' | 'disabled'; readonly reason: string };
 }
 
-export type Mode = 'Automatic' | 'Semi-Automatic' | 'Manual';
-
 export interface ModuleInfo {
   readonly name: string;
   readonly unit: string;
@@ -112,15 +118,10 @@ export function isNumeric(dataType: string): boolean {
   return NUMERIC.includes(dataType);
 }
 
-export type TagData = number | boolean | string | null;
-export type Quality = 'Good' | 'Bad' | 'Raw' | 'Uncertain';
-
 export interface TagValue {
   readonly value: TagData;
   readonly quality: Quality | '';
 }
-
-export type Command = 'Start' | 'Pause' | 'Resume' | 'Hold' | 'Restart' | 'Stop' | 'Abort' | 'Reset';
 
 export interface BatchItem {
   readonly name: string;

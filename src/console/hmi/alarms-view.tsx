@@ -9,7 +9,7 @@ import { addressOf } from '../data/view.js';
 import { Chips } from '../common/chips.js';
 import { Dialog } from '../common/dialog.js';
 import { Fault } from '../common/fault.js';
-import { t, word } from '../common/strings.js';
+import { t, word, words } from '../common/strings.js';
 import { momentText, readingText, recordText, unitText } from '../common/text.js';
 import { useSend } from '../common/use-send.js';
 import { useStill } from '../common/use-still.js';
@@ -17,6 +17,7 @@ import { isOfNumber, isUnacknowledged, newest, SEVERITIES, SeverityMark, sourceN
 import { AlarmHistory } from './alarm-history.js';
 import { AlarmMetricsPanel } from './alarm-metrics.js';
 import { ShelveDialog } from './shelve-dialog.js';
+import type { ViewDefinition } from './view-definition.js';
 
 /** More are one touch away: thousands of rows make a panel slow exactly in a flood. */
 const ROWS_MAX = 50;
@@ -42,7 +43,15 @@ export interface AlarmFilter {
   readonly unit: string;
 }
 
-export function AlarmsView() {
+export const alarmsView: ViewDefinition = {
+  name: 'alarms',
+  action: 'alarm:list',
+  title: () => words({ en: 'Alarms', de: 'Alarme' }),
+  waiting: { count: () => alarms.value.filter((alarm) => !alarm.shelved && isUnacknowledged(alarm)).length, urgent: true },
+  component: AlarmsView,
+};
+
+function AlarmsView() {
   const [tab, setTab] = useState<Tab>('now');
   const [filter, setFilter] = useState<AlarmFilter>({ severity: '', unit: '' });
   const tabs = TABS.filter((each) => each === 'now' || can('alarm:history'));

@@ -4,19 +4,13 @@ import { startBatch } from '../data/batch.js';
 import { startHistory } from '../data/history.js';
 import { ready, readFault, silent, stale, startPlant } from '../data/plant.js';
 import { config, startSession } from '../data/session.js';
-import { type View, view } from '../data/view.js';
+import { view } from '../data/view.js';
 import { Fault, ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { t } from '../common/strings.js';
 import { AlarmBanner } from './alarm-banner.js';
-import { AlarmsView } from './alarms-view.js';
 import { Header } from './header.js';
-import { AuditView } from './audit-view.js';
-import { BatchView } from './batch-view.js';
-import { Overview } from './overview.js';
-import { PromptsView } from './prompts-view.js';
-import { TrendsView } from './trends-view.js';
-import { UnitView } from './unit-view.js';
+import { current } from './views.js';
 
 const RETRY_MS = 3000;
 
@@ -86,31 +80,13 @@ function Screen() {
   );
 }
 
-/** The history of the browser and a reader of the screen tell the views apart by it. */
-function titleOf({ name, id }: View): string {
-  const place = name === 'unit' ? `${t.unit} ${id.toUpperCase()}` : name === 'batch' ? `${t.batch} ${id}` : t.places[name];
-  return `${place} – ${t.product}`;
-}
-
 function CurrentView() {
-  const title = titleOf(view.value);
+  const { id } = view.value;
+  const { title, component: Shown } = current.value;
+  // the history of the browser and a reader of the screen tell the views apart by it
+  const text = `${title(id)} – ${t.product}`;
   useEffect(() => {
-    document.title = title;
-  }, [title]);
-  switch (view.value.name) {
-    case 'alarms':
-      return <AlarmsView />;
-    case 'trends':
-      return <TrendsView />;
-    case 'audit':
-      return <AuditView />;
-    case 'prompts':
-      return <PromptsView />;
-    case 'batch':
-      return <BatchView name={view.value.id} />;
-    case 'unit':
-      return <UnitView key={view.value.id} name={view.value.id} />;
-    default:
-      return <Overview />;
-  }
+    document.title = text;
+  }, [text]);
+  return <Shown id={id} />;
 }

@@ -9,17 +9,25 @@ import { FactList } from '../common/fact-list.js';
 import { ReadFault } from '../common/fault.js';
 import { faultText } from '../common/fault-text.js';
 import { LogFoot } from '../common/log-foot.js';
-import { t, word } from '../common/strings.js';
+import { t, word, words } from '../common/strings.js';
 import { momentText } from '../common/text.js';
 import { useLog } from '../common/use-log.js';
 import { ArchiveIntegrity, UnreadableArchives } from './archive-integrity.js';
+import type { ViewDefinition } from './view-definition.js';
 
 /** Those an operator asks for; the trail has more, and shows them without a filter. */
 const CATEGORIES = ['command', 'mode', 'tag-write', 'alarm', 'prompt', 'batch', 'active-step', 'interlock-bypass', 'signature', 'recipe-lifecycle', 'auth'];
 const RESULTS = ['Success', 'Accepted', 'Rejected', 'Failed'];
 const ALL: AuditFilter = { category: '', result: '', name: '', from: '' };
 
-export function AuditView() {
+export const auditView: ViewDefinition = {
+  name: 'audit',
+  action: 'audit:read',
+  title: () => words({ en: 'Audit', de: 'Protokoll' }),
+  component: AuditView,
+};
+
+function AuditView() {
   const [filter, setFilter] = useState(ALL);
   const [open, setOpen] = useState<AuditRecord | null>(null);
   const log = useLog<AuditRecord>((cursor) => readAudit(filter, cursor), [filter, site.value]);

@@ -18,13 +18,16 @@ import { PromptList } from './prompt-inbox.js';
 import { SignDialog } from './sign-dialog.js';
 import { StateBadge } from './state-badge.js';
 import { Happened } from './what-happened.js';
+import type { ViewDefinition } from './view-definition.js';
 
 const MEANINGS = ['Reviewed', 'Witnessed', 'Approved'];
 
 const TABS = ['messages', 'happened', 'parameters', 'outputs'] as const;
 type Tab = (typeof TABS)[number];
 
-export function BatchView({ name }: { readonly name: string }) {
+export const batchView: ViewDefinition = { name: 'batch', title: (id) => `${t.batch} ${id}`, component: ({ id }) => <BatchView name={id} /> };
+
+function BatchView({ name }: { readonly name: string }) {
   useEffect(() => select(name), [name]);
   useEffect(() => watchProcedure(), []);
   const [signing, setSigning] = useState(false);

@@ -2,10 +2,19 @@
 import { useState } from 'preact/hooks';
 import { prompts } from '../data/plant.js';
 import { Chips } from '../common/chips.js';
-import { t } from '../common/strings.js';
+import { t, words } from '../common/strings.js';
 import { PromptList } from './prompt-inbox.js';
+import type { ViewDefinition } from './view-definition.js';
 
-export function PromptsView() {
+export const promptsView: ViewDefinition = {
+  name: 'prompts',
+  action: 'phase:list-prompts',
+  title: () => words({ en: 'Prompts', de: 'Anfragen' }),
+  waiting: { count: () => prompts.value.length, urgent: false },
+  component: PromptsView,
+};
+
+function PromptsView() {
   const [unit, setUnit] = useState('');
   const waiting = prompts.value;
   const asking = [...new Set(waiting.map((prompt) => prompt.unit))].sort();

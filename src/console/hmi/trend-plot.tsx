@@ -153,12 +153,12 @@ function optionsOf(pens: readonly Pen[], bands: readonly number[], element: HTML
         scale: `y ${pen.engUnits}`,
         stroke: () => penColour(at),
         width: 2,
-        dash: DASHES[at % DASHES.length],
+        dash: DASHES[at % DASHES.length] ?? [],
         points: { show: false },
-        paths: held,
+        ...held,
       })),
       ...bands.flatMap((pen) =>
-        ['min', 'max'].map((end) => ({ label: `${pens[pen]?.label} ${end}`, scale: `y ${pens[pen]?.engUnits}`, width: 0, points: { show: false }, paths: held })),
+        ['min', 'max'].map((end) => ({ label: `${pens[pen]?.label} ${end}`, scale: `y ${pens[pen]?.engUnits}`, width: 0, points: { show: false }, ...held })),
       ),
     ],
     bands: bands.map((pen, at) => {
@@ -181,7 +181,8 @@ function optionsOf(pens: readonly Pen[], bands: readonly number[], element: HTML
 }
 
 /** The historian records changes: a value is what it last was, and no ramp leads to the next. */
-const held = uPlot.paths.stepped?.({ align: 1 });
+const stepped = uPlot.paths.stepped?.({ align: 1 });
+const held = stepped === undefined ? {} : { paths: stepped };
 
 /** A flat line lies in the middle, not at an edge. */
 function rangeOf(_plot: uPlot, min: number | null, max: number | null): [number, number] {

@@ -6,11 +6,12 @@ import { type Curve, csvOf, type Pen, type Span } from '../data/trend.js';
 import type { TagDescriptor } from '../data/types.js';
 import { Chips } from '../common/chips.js';
 import { Dialog } from '../common/dialog.js';
-import { t } from '../common/strings.js';
+import { t, words } from '../common/strings.js';
 import { durationText, localText, momentText, readingText, unitText } from '../common/text.js';
 import { PenLine } from './pen-line.js';
 import { Trend } from './trend.js';
 import type { Reading } from './trend-plot.js';
+import type { ViewDefinition } from './view-definition.js';
 
 const PENS_MAX = 6;
 const MINUTE_MS = 60_000;
@@ -35,7 +36,10 @@ function penOf({ unit, address, engUnits }: TagDescriptor): Pen {
   return { unit, address, label: address, engUnits };
 }
 
-export function TrendsView() {
+const title = (): string => words({ en: 'Trends', de: 'Kurven' });
+export const trendsView: ViewDefinition = { name: 'trends', action: 'historian:tags', title, component: TrendsView };
+
+function TrendsView() {
   const [keys, setKeys] = useState(storedPens);
   const [window, setWindow] = useState<Window>('5m');
   /** How far back the right edge is; 0 follows the present. */
@@ -68,7 +72,7 @@ export function TrendsView() {
   return (
     <section class="panel page trends" aria-labelledby="trends-title" data-testid="trends-view">
       <header class="page-head">
-        <h2 id="trends-title">{t.places.trends}</h2>
+        <h2 id="trends-title">{title()}</h2>
         <button type="button" class="button" onClick={() => setChoosing(true)} data-testid="choose-tags">
           {t.chooseTags}
         </button>

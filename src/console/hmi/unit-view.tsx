@@ -9,11 +9,14 @@ import { tagText } from '../common/tag-text.js';
 import { Faceplate } from './faceplate.js';
 import { StateBadge } from './state-badge.js';
 import { type Look, Symbol, Vessel } from './symbols.js';
+import type { ViewDefinition } from './view-definition.js';
 
 const ACTIVE = /^(open|opened|opening|closing|running|starting|stopping|on)$/i;
 const FAULT = /fault|fail|trip|error/i;
 
-export function UnitView({ name }: { readonly name: string }) {
+export const unitView: ViewDefinition = { name: 'unit', title: (id) => `${t.unit} ${id.toUpperCase()}`, component: ({ id }) => <UnitView key={id} name={id} /> };
+
+function UnitView({ name }: { readonly name: string }) {
   const [chosen, setChosen] = useState('');
   const unit = units.value.find((each) => each.name === name);
   const found = useMemo(

@@ -98,5 +98,5 @@ function IssuerLink({ path, ended }: { readonly path: string; readonly ended: st
 
 function endedText(ended: string): string {
   if (ended === '') return '';
-  return t.endedReasons[ended] ?? t.endedReasons.session;
+  return t.endedReasons[ended] ?? t.endedReasons.session ?? '';
 }
