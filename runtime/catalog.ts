@@ -49,7 +49,7 @@ export interface CatalogBlock {
   readonly remembers: boolean;
 }
 
-/** Entry of the block type catalogue as `GET blocktypes` serves it (decisions 1.6). */
+/** Entry of the block type catalog as `GET blocktypes` serves it (decisions 1.6). */
 export interface BlockTypeEntry {
   readonly name: string;
   readonly kind: 'builtin' | 'composite';
@@ -117,7 +117,7 @@ export function blockType(name: string): CatalogBlock | undefined {
   return BLOCKS.get(name);
 }
 
-/** Names of the built-in types in catalogue order. */
+/** Names of the built-in types in catalog order. */
 export const BLOCK_TYPE_NAMES: readonly string[] = BLOCK_TYPES.map((type) => type.name);
 
 /** A composite type may not have the name of a built-in type, in any case (decisions 1.6) */
@@ -152,7 +152,7 @@ function boolText(value: ParamValue): string {
   return typeof value === 'boolean' ? String(value).toUpperCase() : String(value);
 }
 
-/** The built-in types in catalogue order, then the composite types given, by name. */
+/** The built-in types in catalog order, then the composite types given, by name. */
 export function blockTypeEntries(composites: readonly CompositeType[] = []): BlockTypeEntry[] {
   const own = [...composites].sort((a, b) => (a.name < b.name ? -1 : 1));
   return [...[...BLOCKS.values()].map(builtinEntry), ...own.map(compositeEntry)];

@@ -10,7 +10,7 @@ import { startInRescue } from './appliance/rescue.js';
 import { isStorage, openStorage } from './appliance/storage.js';
 import type { Command } from '../runtime/vocabulary/states.js';
 import { Access } from './domains/access/access.js';
-import { AdhocController } from './domains/batches/adhoc-reconciler.js';
+import { AdhocReconciler } from './domains/batches/adhoc-reconciler.js';
 import { joinBatchControl } from './domains/batches/batch-control.js';
 import { HeldByAlarm } from './domains/batches/tree/held-by-alarm.js';
 import { batchesOnUnit } from './domains/batches/unit-wakes.js';
@@ -47,19 +47,19 @@ import { KINDS, routeGroups } from './domains/index.js';
 import { SearchIndex } from './domains/search/search-index.js';
 import type { SystemView } from './domains/system/routes.js';
 import { storedDataTrouble } from './domains/system/stored-data.js';
-import { AlarmBook } from './domains/alarms/alarm-register.js';
+import { AlarmRegister } from './domains/alarms/alarm-register.js';
 import { alarmView, isActive } from './domains/alarms/counts.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
-import { DefinitionWatch } from './domains/alarms/definition-reconciler.js';
+import { DefinitionReconciler } from './domains/alarms/definition-reconciler.js';
 import { ExceptionCommands } from './domains/alarms/exception-commands.js';
 import { Alarm, AlarmDefinition, type AlarmStatus } from './domains/alarms/kind.js';
 import { AlarmReconciler } from './domains/alarms/reconciler.js';
 import { unitsConcerned } from './domains/alarms/sources.js';
 import { type Trouble, TROUBLE_TOPICS, type TroubleTopic } from './domains/alarms/system-conditions.js';
-import { controllerKey, signalKey, SystemWatch, wakeSystemAlarms } from './domains/alarms/system-alarm-reconciler.js';
+import { controllerKey, signalKey, SystemAlarmReconciler, wakeSystemAlarms } from './domains/alarms/system-alarm-reconciler.js';
 import { wakeAlarms } from './domains/alarms/wakes.js';
 import { alarmCommands, watchSuperseded } from './domains/commands/alarm-commands.js';
-import { TagCatalogue } from './domains/tags/catalog.js';
+import { TagCatalog } from './domains/tags/catalog.js';
 import { ModuleHealths } from './domains/control-modules/health-channel.js';
 import type { StreamDeps } from './domains/tags/live-transports.js';
 import { publishTags } from './domains/tags/tag-sources.js';
@@ -196,9 +196,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     protect: (site: string, scope: string, command: Command) => phases.protect(site, scope, command),
   };
   const {
-    controller: batches,
+    reconciler: batches,
     phases,
-    desk,
+    reports: phaseReports,
   } = joinBatchControl({
     store,
     runtimes,
@@ -209,7 +209,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     wake: (site, scope) => wakeScope(site, scope),
   });
   const batchLoop = new ReconcileLoop(batches, clock, log);
-  const adhocLoop = new ReconcileLoop(new AdhocController({ store, runtimes, phases, clock, settings: treeSettings }), clock, log);
+  const adhocLoop = new ReconcileLoop(new AdhocReconciler({ store, runtimes, phases, clock, settings: treeSettings }), clock, log);
   const wakeScope = (site: string, scope: string): void => {
     batchLoop.wake(site, scope);
     adhocLoop.wake(site, scope);
@@ -244,21 +244,21 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   }
   noHistory = [...(noHistory === '' ? [] : [noHistory]), ...(history?.partsLost ?? [])].join('; ');
   if (noHistory !== '') log.error(noHistory);
-  const alarmBook = new AlarmBook({ store, clock, record: history && alarmRecorder(history) });
+  const alarmRegister = new AlarmRegister({ store, clock, record: history && alarmRecorder(history) });
   const exceptions = new ExceptionCommands(store, alarmCommands({ ...commandDeps, log }));
   watchSuperseded({ store, again: (site, alarm, target) => exceptions.again(site, alarm, target) });
-  const definitions = new DefinitionWatch({
+  const definitions = new DefinitionReconciler({
     store,
     clock,
     runtimes,
-    book: alarmBook,
+    register: alarmRegister,
     timeScale,
     exceptions,
     lostChanged: (site, module) => wakeSystem(site, signalKey(module)),
     toldState: (site, module) => probes.moduleState(site, module)?.state,
   });
   const definitionLoop = new ReconcileLoop(definitions, clock, log);
-  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, book: alarmBook, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
+  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, register: alarmRegister, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
   const troubles: Readonly<Record<TroubleTopic, () => Trouble | undefined>> = {
     'stored-data': () => storedDataTrouble(store.faults),
     integrity: () => (evidence.damage === undefined ? undefined : { severity: 'High', message: evidence.damage }),
@@ -277,10 +277,10 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     historian: () => (noHistory === '' ? undefined : { severity: 'Medium', message: noHistory }),
     'service-thread': () => (ends.words === undefined ? undefined : { severity: 'Medium', message: ends.words }),
   };
-  const systemAlarms = new SystemWatch({
+  const systemAlarms = new SystemAlarmReconciler({
     store,
     clock,
-    book: alarmBook,
+    register: alarmRegister,
     facts: {
       lostTags: (site, module) => definitions.lostTags(site, module),
       nonceStoreNearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false,
@@ -310,7 +310,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
 
   // one listener each: what one of them throws does not keep the message from the next
-  for (const owner of [units, desk, recordings, definitions]) runtimes.onMessage((link, message) => owner.take(link, message));
+  for (const owner of [units, phaseReports, recordings, definitions]) runtimes.onMessage((link, message) => owner.take(link, message));
   runtimes.onMessage((link, message) => systemAlarms.take(link, message, wakeSystem));
   for (const owner of [units, definitions]) runtimes.onChange((link, what) => owner.linkChanged(link, what));
   runtimes.onChange((link, what) => what === 'down' && recordings.linkDown(link));
@@ -383,7 +383,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   store.watchReload(() => {
     if (store.accepting) log.info('the storage accepts changes again');
     else log.error({ reason: store.refusedBecause }, 'the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on');
-    desk.takeKept();
+    phaseReports.takeKept();
     units.catchUp();
     ioModules.catchUp();
     loops.wakeAll();
@@ -397,15 +397,15 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   };
   const hub = new Hub({ clock, sessions: access.authenticator, places, recorded: () => store.recorded });
   hubRef.hub = hub;
-  const catalogue = new TagCatalogue(store);
-  const tagDeps = { store, clock, catalogue, runtimes, modeCheckDeviceTags: settings.modeCheckDeviceTags };
-  publishTags({ hub, runtimes, catalogue, store });
+  const catalog = new TagCatalog(store);
+  const tagDeps = { store, clock, catalog, runtimes, modeCheckDeviceTags: settings.modeCheckDeviceTags };
+  publishTags({ hub, runtimes, catalog, store });
   publishAlarms({ hub, store, clock });
   const broadcast =
     settings.mqttUrl !== null && settings.mqttEnabled ? openTelemetry(telemetrySettings(settings, settings.mqttUrl), { store, clock, log, deviceId: keys.deviceId }) : undefined;
   if (broadcast) {
     const { telemetry } = broadcast;
-    publishTags({ hub: telemetry, runtimes, catalogue, store });
+    publishTags({ hub: telemetry, runtimes, catalog, store });
     publishAlarms({ hub: telemetry, store, clock });
     publishStates({ hub: telemetry, store });
     await broadcast.start();
@@ -477,7 +477,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     },
     alarms: {
       ...common,
-      book: alarmBook,
+      register: alarmRegister,
       facts: queries,
       isEvaluable: (site: string, definition: string) => definitions.isEvaluable(site, definition),
       shelveMaxMs: settings.maxShelveDurationMs,
@@ -511,7 +511,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     mes: { ...common, keys: signingKeys, queries, history },
     audit: { store, queries, integrity, gaps },
     evidence: { evidence },
-    search: { store, index: new SearchIndex(store, KINDS), catalogue: tagDeps.catalogue, rows: system.rows },
+    search: { store, index: new SearchIndex(store, KINDS), catalog: tagDeps.catalog, rows: system.rows },
     historian: { history, store },
   };
   const table = new RouteTable();
@@ -530,7 +530,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     ready: () => ready && store.accepting,
     started: () => ready,
     consoleFolder: fileURLToPath(new URL('../console/', import.meta.url)),
-    census: hub,
+    connections: hub,
   });
   served.gateway = gateway;
 

@@ -1,5 +1,5 @@
 /**
- * What a function block is: one object with the row of the catalogue (decisions 5.2) and a code fragment.
+ * What a function block is: one object with the row of the catalog (decisions 5.2) and a code fragment.
  *
  * A block is never called. `network/compile.ts` pastes the fragments of all blocks of a network, in data-flow order, into
  * one function that loops over every instance of the network, so a fragment is written in the names of the row:

@@ -1,5 +1,5 @@
 /**
- * The catalogue of built-in function blocks (decisions 5.2): one file and one line per block. A name is never removed or
+ * The catalog of built-in function blocks (decisions 5.2): one file and one line per block. A name is never removed or
  * redefined (D-CAT-01).
  */
 import type { BlockType } from './block.js';
@@ -80,7 +80,7 @@ import { ALM_DEV } from './alarms/alm-dev.js';
 import { ALM_RATE } from './alarms/alm-rate.js';
 import { ALM_DIGITAL } from './alarms/alm-digital.js';
 
-/** In the order of the catalogue. */
+/** In the order of the catalog. */
 export const BLOCK_TYPES: readonly BlockType[] = [
   AI,
   AO,

@@ -1,5 +1,5 @@
 /**
- * What lowering and printing ask of the block catalogue. The catalogue itself is handed in, because the language knows no
+ * What lowering and printing ask of the block catalog. The catalog itself is handed in, because the language knows no
  * blocks: built-in types by their name, composite types by their resource name.
  */
 import { iecType } from '../vocabulary/data-types.js';

@@ -1,5 +1,5 @@
 /**
- * The page of the block library, from the catalogue that `GET /api/v1/blocktypes` serves (contract 3, Logic transforms;
+ * The page of the block library, from the catalog that `GET /api/v1/blocktypes` serves (contract 3, Logic transforms;
  * decisions 5.1, 5.2). What the served form leaves out - constants, further inputs, words - comes from the same rows.
  */
 import { type BlockTypeEntry, blockType, blockTypeEntries, type CatalogBlock, type PortEntry } from '../../runtime/catalog.js';

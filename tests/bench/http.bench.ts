@@ -12,7 +12,7 @@ import net from 'node:net';
 import { fileURLToPath } from 'node:url';
 import uWS from 'uWebSockets.js';
 import * as v from 'valibot';
-import { TagCatalogue } from '../../src/domains/tags/catalog.js';
+import { TagCatalog } from '../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../src/domains/tags/routes.js';
 import { systemClock } from '../../src/platform/base/clock.js';
 import { routesFor } from '../../src/platform/http/route.js';
@@ -111,7 +111,7 @@ async function main(): Promise<void> {
     settings: { rateLimitEnabled: true, rateLimitPerSecond: 1e9, rateLimitBurst: 1e9 }, // the bucket is paid for, and never empty
     clock: systemClock as never,
     routes: ({ store }) => [
-      { rows: tagRoutes, deps: { store, clock: systemClock, catalogue: new TagCatalogue(store), runtimes, modeCheckDeviceTags: false } },
+      { rows: tagRoutes, deps: { store, clock: systemClock, catalog: new TagCatalog(store), runtimes, modeCheckDeviceTags: false } },
       { rows: NOTES, deps: { store } },
     ],
   });

@@ -14,7 +14,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import type { ScanThreadOutbound, UnitPlan } from '../../runtime/port.js';
 import { STAT, TagTable } from '../../runtime/vocabulary/tag-table.js';
 import { LocalRuntimes } from '../../src/domains/placement/local-runtimes.js';
-import { TagCatalogue } from '../../src/domains/tags/catalog.js';
+import { TagCatalog } from '../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../src/domains/tags/routes.js';
 import { systemClock } from '../../src/platform/base/clock.js';
 import { createLog } from '../../src/platform/base/log.js';
@@ -190,7 +190,7 @@ async function main(): Promise<void> {
   const gateway = await startGatewayTest({
     settings: { rateLimitEnabled: false } as never,
     clock: systemClock as never,
-    routes: ({ store }) => [{ rows: tagRoutes, deps: { store, catalogue: new TagCatalogue(store), runtimes: board, modeCheckDeviceTags: false } }],
+    routes: ({ store }) => [{ rows: tagRoutes, deps: { store, catalog: new TagCatalog(store), runtimes: board, modeCheckDeviceTags: false } }],
   });
   await gateway.store.write({ puts: PLANT });
   const { token } = await gateway.as('operator');

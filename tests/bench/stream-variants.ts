@@ -73,7 +73,7 @@ export async function startHub(name: string, sink: Sink, tags: TagSource, { tran
       clock: systemClock,
       rows: new RouteTable([routeSet(streamRoutes, deps)]),
       rateLimiter: new RateLimiter({ enabled: false, requestsPerSecond: 1, burst: 1 }, systemClock),
-      streams: { census: hub, perSourceMax: 1000, tokenInQuery: true },
+      streams: { connections: hub, perSourceMax: 1000, tokenInQuery: true },
       allowedOrigins: [],
       authenticator: { authenticate: () => caller, authenticateQuery: () => caller, anonymous: caller, touch: () => undefined, freshTokenRequired: false },
       nonces: undefined,
@@ -85,7 +85,7 @@ export async function startHub(name: string, sink: Sink, tags: TagSource, { tran
     },
     silent,
   );
-  const server = await startServer({ host: '127.0.0.1', port: 0, pipeline, trustedProxies: new TrustedProxies([]), allowedOrigins: [], census: hub, log: silent });
+  const server = await startServer({ host: '127.0.0.1', port: 0, pipeline, trustedProxies: new TrustedProxies([]), allowedOrigins: [], connections: hub, log: silent });
   const path = transport === 'sse' ? '/api/v1/sites/north/events/sse?channel=tags' : '/api/v1/ws';
   const hello = transport === 'sse' ? '' : '{"type":"subscribe","id":"all","channel":"tags"}';
   await sink.open({ group: name, port: server.port, path, hello, transport, count, look });

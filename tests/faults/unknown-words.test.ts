@@ -7,7 +7,7 @@ import t from 'tap';
 import * as v from 'valibot';
 import { STORED_KINDS } from '../../src/domains/index.js';
 import Database from '../../src/platform/base/sqlite.js';
-import { misfit } from '../../src/platform/store/read-row.js';
+import { unfitRow } from '../../src/platform/store/read-row.js';
 import type { Resource } from '../../src/platform/store/resource.js';
 import { eventually } from '../support/api-client.js';
 import { applianceProcess } from '../support/appliance-process.js';
@@ -52,7 +52,7 @@ function withUnknown(body: string, at: readonly Step[]): Resource {
 function isWord(body: string, at: readonly Step[]): boolean {
   const resource = withUnknown(body, at);
   const kind = STORED_KINDS.find((each) => each.kind === resource.kind);
-  if (!kind || !misfit(resource, kind)?.kept) return false;
+  if (!kind || !unfitRow(resource, kind)?.kept) return false;
   return v.safeParse(kind.spec, resource.spec).issues?.some(({ type }) => type === 'picklist' || type === 'literal') === true;
 }
 

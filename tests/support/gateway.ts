@@ -15,7 +15,7 @@ import type { Clock } from '../../src/platform/base/clock.js';
 import { type Gateway, startGateway } from '../../src/platform/http/gateway.js';
 import type { RouteColumns } from '../../src/platform/http/route.js';
 import type { RouteSet } from '../../src/platform/http/router.js';
-import type { StreamCensus } from '../../src/platform/http/stream-port.js';
+import type { StreamConnections } from '../../src/platform/http/stream-port.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
 import type { UnchainedAudit } from '../../src/platform/ledger/protocol.js';
@@ -89,7 +89,7 @@ export interface GatewayTestOptions {
   readonly settings?: Partial<Settings>;
   readonly dataDir?: string;
   readonly clock?: TestClock;
-  readonly census?: StreamCensus;
+  readonly connections?: StreamConnections;
   readonly ready?: () => boolean;
   readonly consoleFolder?: string;
   /** Sites that exist besides stored ones. */
@@ -162,7 +162,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     siteExists,
     ready,
     consoleFolder: options.consoleFolder ?? path.join(dataDir, 'no-console'),
-    ...(options.census ? { census: options.census } : {}),
+    ...(options.connections ? { connections: options.connections } : {}),
     useRoutes(all) {
       rows = all;
       access.useRoutes(all);

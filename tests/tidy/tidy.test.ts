@@ -69,7 +69,7 @@ const RULES: readonly Rule[] = [
     allows: (to) => !isNode(to) && !within('runtime/scan/', 'runtime/worker.ts', 'runtime/probe.ts')(to) && !(to.startsWith('runtime/io/') && !to.startsWith('runtime/io/catalog')),
   },
   {
-    name: 'src meets the runtime through its words, language, port and catalogue',
+    name: 'src meets the runtime through its words, language, port and catalog',
     why: 'everything else of the runtime lives in worker threads',
     applies: within('src/'),
     allows: (to) => !to.startsWith('runtime/') || within('runtime/vocabulary/', 'runtime/language/', 'runtime/port.ts', 'runtime/catalog.ts')(to),

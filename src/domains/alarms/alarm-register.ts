@@ -23,7 +23,7 @@ import type { AlarmEventWord } from './transitions.js';
 export type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
 export type DefinitionResource = Resource<AlarmDefinitionSpec, AlarmDefinitionStatus>;
 
-export interface AlarmBookParts {
+export interface AlarmRegisterParts {
   readonly store: Store;
   readonly clock: Clock;
   /** The historian's copy of the events; absent without a historian. */
@@ -68,12 +68,12 @@ const NAME_LENGTH_MAX = 63; // RFC 1123 label; decisions Q-ALARM-02
 const HASH_LENGTH = 8;
 const COUNTER = 'system'; // name of the one counter of a site
 
-export class AlarmBook {
+export class AlarmRegister {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #record: AlarmBookParts['record'];
+  readonly #record: AlarmRegisterParts['record'];
 
-  constructor({ store, clock, record }: AlarmBookParts) {
+  constructor({ store, clock, record }: AlarmRegisterParts) {
     this.#store = store;
     this.#clock = clock;
     this.#record = record;

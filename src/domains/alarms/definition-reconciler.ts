@@ -13,7 +13,7 @@ import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js'
 import type { Put, Store } from '../../platform/store/store.js';
 import { phaseStates } from '../procedures/phase-states.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
-import { type AlarmBook, type AlarmResource, type DefinitionResource, isAlarmOf, raisedSpec, valueText } from './alarm-register.js';
+import { type AlarmRegister, type AlarmResource, type DefinitionResource, isAlarmOf, raisedSpec, valueText } from './alarm-register.js';
 import { alarmIndex } from './alarm-index.js';
 import { isActive } from './counts.js';
 import type { ExceptionCommands } from './exception-commands.js';
@@ -22,11 +22,11 @@ import { addressOf, alarmPlan, isKnownCondition, isOnTag } from './plan.js';
 import { isArmed, sourceState, suppressionOf, unitsConcerned } from './sources.js';
 import { type AlarmTrigger, alarmTransition, moved } from './transitions.js';
 
-export interface DefinitionWatchParts {
+export interface DefinitionReconcilerParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly runtimes: Pick<UnitRuntimes, 'link' | 'links'>;
-  readonly book: AlarmBook;
+  readonly register: AlarmRegister;
   readonly timeScale: () => number;
   readonly exceptions: ExceptionCommands;
   /** A control module whose tags cannot be judged any more, or can again. */
@@ -43,9 +43,9 @@ interface Edge extends Extract<UnitOutbound, { readonly type: 'alarm-edge' }> {
 
 const MS_PER_S = 1000;
 
-export class DefinitionWatch implements Reconciler {
+export class DefinitionReconciler implements Reconciler {
   readonly name = 'alarm-definition';
-  readonly #parts: DefinitionWatchParts;
+  readonly #parts: DefinitionReconcilerParts;
   /** What the scan of each definition was told last, corrected by its edges. */
   readonly #told = new Map<string, AlarmGate>();
   /** Links whose worker has loaded a plan, and so can be told. */
@@ -58,7 +58,7 @@ export class DefinitionWatch implements Reconciler {
   readonly #unrecorded = new Set<string>();
   readonly #edges: SlicedWork<Edge>;
 
-  constructor(parts: DefinitionWatchParts) {
+  constructor(parts: DefinitionReconcilerParts) {
     this.#parts = parts;
     phaseStates(parts.store); // before whoever wakes this watch at a change of a phase
     this.#edges = new SlicedWork(parts.clock, (edge) => this.#takeEdge(edge));
@@ -246,7 +246,7 @@ export class DefinitionWatch implements Reconciler {
 
   /** Moves what stands; `true` with nothing unresolved raises a new alarm. */
   #apply(definition: DefinitionResource, trigger: AlarmTrigger, value: Value, atMs: number): void {
-    const { book, exceptions, store } = this.#parts;
+    const { register, exceptions, store } = this.#parts;
     const { site } = definition.metadata;
     const standing = this.#standing(definition);
     if (trigger === 'true' && standing.some(({ status }) => isActive(status.state))) return;
@@ -255,7 +255,7 @@ export class DefinitionWatch implements Reconciler {
     const { exceptionAction } = definition.spec;
     const due = trigger === 'true' ? exceptions.due(site, unitsConcerned(definition.spec, store, site), exceptionAction) : {};
     if (trigger === 'true' && moving.length === 0) {
-      exceptions.attempt(site, book.raise(definition, value, atMs, due));
+      exceptions.attempt(site, register.raise(definition, value, atMs, due));
       return;
     }
     this.#move(definition, moving, trigger, value, atMs, due);
@@ -263,7 +263,7 @@ export class DefinitionWatch implements Reconciler {
 
   /** An alarm that comes back says what its definition says now. */
   #move(definition: DefinitionResource, alarms: readonly AlarmResource[], trigger: AlarmTrigger, value: Value, atMs: number, due: Pick<AlarmStatus, 'exceptionDue'>): void {
-    const { book, exceptions } = this.#parts;
+    const { register, exceptions } = this.#parts;
     const { exceptionAction, priority } = definition.spec;
     for (const { metadata, spec, status } of alarms) {
       const transition = alarmTransition(status.state, trigger);
@@ -272,11 +272,11 @@ export class DefinitionWatch implements Reconciler {
       const at = timestamp(atMs);
       const next = moved(status, transition, at);
       if (transition.event !== 'Activated') {
-        book.write({ site, name, spec, status: next, event: transition.event, at });
+        register.write({ site, name, spec, status: next, event: transition.event, at });
         continue;
       }
       const again = { ...next, value: valueText(value), priority, exceptionAction, ...due };
-      book.write({ site, name, spec: raisedSpec(definition, value), status: again, event: transition.event, at });
+      register.write({ site, name, spec: raisedSpec(definition, value), status: again, event: transition.event, at });
       exceptions.attempt(site, name);
     }
   }
@@ -285,7 +285,7 @@ export class DefinitionWatch implements Reconciler {
     for (const { metadata, spec, status } of this.#unresolved(definition)) {
       if (!status.suppressed) continue;
       const { suppressed: _ended, ...rest } = status;
-      this.#parts.book.write({ site: metadata.site, name: metadata.name, spec, status: rest, event: 'Unsuppressed' });
+      this.#parts.register.write({ site: metadata.site, name: metadata.name, spec, status: rest, event: 'Unsuppressed' });
     }
   }
 

@@ -7,7 +7,7 @@ import { Deadline } from '../../platform/base/elapsed.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
 import { type AuditDraft, component } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmBook, AlarmResource } from './alarm-register.js';
+import type { AlarmRegister, AlarmResource } from './alarm-register.js';
 import { shelfLeftMs, unshelved } from './counts.js';
 import type { ExceptionCommands } from './exception-commands.js';
 import { Alarm, type PendingAcknowledgement } from './kind.js';
@@ -20,7 +20,7 @@ const COMMAND_AGAIN_MS = 100;
 export interface AlarmReconcilerParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly book: AlarmBook;
+  readonly register: AlarmRegister;
   readonly exceptions: ExceptionCommands;
   /** Setting `alarms.resolvedRetention`. */
   readonly resolvedRetentionMs: number;
@@ -56,7 +56,7 @@ export class AlarmReconciler implements Reconciler {
 
   /** The verdict record that follows the `Accepted` of the request (decisions Q-ALARM-04). */
   #judge({ metadata, spec, status }: AlarmResource, request: PendingAcknowledgement): void {
-    const { book } = this.#parts;
+    const { register } = this.#parts;
     const { site, name } = metadata;
     const { acknowledging: [, ...waiting] = [], ...rest } = status;
     const left = waiting.length > 0 ? { ...rest, acknowledging: waiting } : rest;
@@ -73,16 +73,16 @@ export class AlarmReconciler implements Reconciler {
       correlationID: request.correlationID,
     };
     if (!transition) {
-      book.write({ site, name, spec, status: left }, { audits: [audit] });
+      register.write({ site, name, spec, status: left }, { audits: [audit] });
       return;
     }
-    const next = { ...moved(left, transition, book.now()), acknowledgedBy: request.displayName };
-    book.write({ site, name, spec, status: next, event: transition.event, by: request }, { audits: [audit] });
+    const next = { ...moved(left, transition, register.now()), acknowledgedBy: request.displayName };
+    register.write({ site, name, spec, status: next, event: transition.event, by: request }, { audits: [audit] });
   }
 
   /** The end of a shelf by time equals unshelve (decisions Q-ALARM-02). */
   #endShelf({ metadata, spec, status }: AlarmResource): Outcome {
-    const { book, store } = this.#parts;
+    const { register, store } = this.#parts;
     if (status.shelvedUntil === '') return 'settled';
     const leftMs = shelfLeftMs(status, store.terms);
     if (leftMs > 0) return { lookAgainMs: leftMs };
@@ -97,7 +97,7 @@ export class AlarmReconciler implements Reconciler {
       details: { shelvedUntil: status.shelvedUntil, shelvedBy: status.shelvedBy },
       correlationID: `shelf-${name}`,
     };
-    book.write({ site, name, spec, status: unshelved(status), event: 'Unshelved' }, { audits: [audit] });
+    register.write({ site, name, spec, status: unshelved(status), event: 'Unshelved' }, { audits: [audit] });
     return { lookAgainMs: 0 };
   }
 

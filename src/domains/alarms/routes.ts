@@ -14,7 +14,7 @@ import { done, ok, type Query, rendered, type Route, routesFor } from '../../pla
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditTarget } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmBook, AlarmResource } from './alarm-register.js';
+import type { AlarmRegister, AlarmResource } from './alarm-register.js';
 import { alarmStream } from './alarm-event.js';
 import { isShelved, unshelved } from './counts.js';
 import { alarmDto, readAlarmFilter } from './dto.js';
@@ -27,7 +27,7 @@ import { type WhatIfDeps, whatIfRoutes } from './what-if.js';
 export interface AlarmRouteDeps extends WhatIfDeps {
   readonly store: Store;
   readonly clock: Clock;
-  readonly book: AlarmBook;
+  readonly register: AlarmRegister;
   readonly facts: Pick<LedgerQueries, 'factPageJson' | 'timedFacts'>;
   /** Whether the alarms of a definition can come and go now. */
   readonly isEvaluable: (site: string, definition: string) => boolean;
@@ -95,7 +95,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
       const { accountId, displayName } = caller;
       const acknowledging = [...(status.acknowledging ?? []), { accountId, displayName, correlationID, comment: body.comment }];
       const draft = audit({ target: target(params), result: 'Accepted', ...(body.comment ? { details: { comment: body.comment } } : {}) });
-      await deps.book.write({ site: metadata.site, name: metadata.name, spec, status: { ...status, acknowledging } }, { audits: [draft] }).durable;
+      await deps.register.write({ site: metadata.site, name: metadata.name, spec, status: { ...status, acknowledging } }, { audits: [draft] }).durable;
       return answer(params, deps, `acknowledgement of alarm ${params.name} recorded`);
     },
   }),
@@ -117,7 +117,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
       const draft = audit({ target: target(params), details: { duration: body.duration, shelvedUntil } });
       const { metadata, spec, status } = alarm;
       const shelf = { ...status, shelvedUntil, shelvedBy: caller.displayName, shelf: term };
-      await deps.book.write({ site: metadata.site, name: metadata.name, spec, status: shelf, event: 'Shelved', by: by(caller) }, { audits: [draft] }).durable;
+      await deps.register.write({ site: metadata.site, name: metadata.name, spec, status: shelf, event: 'Shelved', by: by(caller) }, { audits: [draft] }).durable;
       return answer(params, deps, `alarm ${params.name} is shelved until ${shelvedUntil}`);
     },
   }),
@@ -136,7 +136,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
       const { metadata, spec, status } = alarm;
       const draft = audit({ target: target(params), details: { shelvedUntil: status.shelvedUntil, shelvedBy: status.shelvedBy } });
       const bare = unshelved(status);
-      await deps.book.write({ site: metadata.site, name: metadata.name, spec, status: bare, event: 'Unshelved', by: by(caller) }, { audits: [draft] }).durable;
+      await deps.register.write({ site: metadata.site, name: metadata.name, spec, status: bare, event: 'Unshelved', by: by(caller) }, { audits: [draft] }).durable;
       return answer(params, deps, `alarm ${params.name} is no longer shelved`);
     },
   }),
@@ -155,7 +155,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
       checkIfMatch(header('if-match'), metadata.resourceVersion, () => etagOfBody(metadata.resourceVersion, served(alarm, deps)));
       if (status.state.endsWith('Unacknowledged')) throw conflict('alarm_unacknowledged', `alarm ${name} is ${status.state}; acknowledge it first`, { alarm: name });
       const draft = audit({ target: target(params), before: { ...spec, state: status.state } });
-      await deps.book.write({ site, name, spec, status, event: 'Deleted', by: by(caller) }, { audits: [draft], remove: true }).durable;
+      await deps.register.write({ site, name, spec, status, event: 'Deleted', by: by(caller) }, { audits: [draft], remove: true }).durable;
       return done();
     },
   }),

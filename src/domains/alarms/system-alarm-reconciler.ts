@@ -17,7 +17,7 @@ import { phasesAtWork } from '../procedures/at-work.js';
 import { type ElementStatus, Phase } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitLink } from '../placement/runtimes.js';
-import type { AlarmBook, AlarmResource, SystemCondition } from './alarm-register.js';
+import type { AlarmRegister, AlarmResource, SystemCondition } from './alarm-register.js';
 import { alarmIndex, systemName } from './alarm-index.js';
 import { isActive } from './counts.js';
 import { Alarm } from './kind.js';
@@ -25,10 +25,10 @@ import { APPLIANCE, APPLIANCE_TOPICS, LEDGER, phaseStillTroubled, refusalOf, SYS
 import { alarmTransition, moved } from './transitions.js';
 import { type UnstoredAlarms, unstoredAlarms } from './unstored-alarms.js';
 
-export interface SystemWatchParts {
+export interface SystemAlarmReconcilerParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly book: AlarmBook;
+  readonly register: AlarmRegister;
   readonly facts: SystemFacts;
 }
 
@@ -37,9 +37,9 @@ type PhaseAlarm = Extract<UnitOutbound, { readonly type: 'alarm' }>;
 /** What no event tells of: free space, the memory of nonces, the end of a batch. */
 const LOOK_MS = 5000;
 
-export class SystemWatch implements Reconciler {
+export class SystemAlarmReconciler implements Reconciler {
   readonly name = 'system-alarm';
-  readonly #parts: SystemWatchParts;
+  readonly #parts: SystemAlarmReconcilerParts;
   /** What phases have told, until it is written. */
   readonly #told = new Map<string, PhaseAlarm>();
   /** Since when a condition is the other way than its alarm, in monotonic ms. */
@@ -48,7 +48,7 @@ export class SystemWatch implements Reconciler {
   readonly #refused = new Map<string, { readonly fromMs: number; readonly alarm: AlarmResource }>();
   readonly #unstored: UnstoredAlarms;
 
-  constructor(parts: SystemWatchParts) {
+  constructor(parts: SystemAlarmReconcilerParts) {
     this.#parts = parts;
     const { store } = parts;
     this.#unstored = unstoredAlarms(store);
@@ -136,21 +136,21 @@ export class SystemWatch implements Reconciler {
   /** Nothing can be written: the alarm stands in memory from the first refusal on, so that it is listed and announced at once. */
   #refusing(site: string): void {
     if (this.#refused.has(site)) return;
-    const { book, clock } = this.#parts;
+    const { register, clock } = this.#parts;
     const fromMs = clock.wallMs();
     const condition = refusalOf(fromMs);
     const [waiting] = this.#unresolved(site, 'storage', condition.source);
     const transition = waiting && alarmTransition(waiting.status.state, 'true');
     const alarm = waiting
       ? { ...waiting, spec: { ...waiting.spec, ...told(condition) }, status: transition ? moved(waiting.status, transition, timestamp(fromMs)) : waiting.status }
-      : book.unstoredSystem(site, 'storage', condition, fromMs);
+      : register.unstoredSystem(site, 'storage', condition, fromMs);
     this.#refused.set(site, { fromMs, alarm });
     this.#unstored.present(alarm);
   }
 
   /** It accepts changes again: what stood in memory is stored and ends, and waits for somebody to acknowledge it. */
   #refusedUntilNow(site: string): Outcome {
-    const { book, clock } = this.#parts;
+    const { register, clock } = this.#parts;
     const refused = this.#refused.get(site);
     const source = sourceOf('storage', LEDGER);
     const unresolved = (): AlarmResource | undefined => this.#unresolved(site, 'storage', source).at(-1);
@@ -158,7 +158,7 @@ export class SystemWatch implements Reconciler {
       const condition = refusalOf(refused.fromMs, clock.wallMs());
       const waiting = unresolved();
       if (waiting) this.#move(waiting, 'true', condition, timestamp(refused.fromMs));
-      else book.raiseSystem(site, 'storage', condition, refused.fromMs);
+      else register.raiseSystem(site, 'storage', condition, refused.fromMs);
       this.#refused.delete(site);
       this.#unstored.withdraw(refused.alarm);
     }
@@ -175,22 +175,22 @@ export class SystemWatch implements Reconciler {
 
   #raise(site: string, topic: SystemTopic, condition: SystemCondition, waiting: AlarmResource | undefined, atMs: number): void {
     if (waiting) this.#move(waiting, 'true', condition);
-    else this.#parts.book.raiseSystem(site, topic, condition, atMs);
+    else this.#parts.register.raiseSystem(site, topic, condition, atMs);
   }
 
-  #move({ metadata, spec, status }: AlarmResource, trigger: 'true' | 'false', condition?: SystemCondition, at = this.#parts.book.now()): void {
-    const { book } = this.#parts;
+  #move({ metadata, spec, status }: AlarmResource, trigger: 'true' | 'false', condition?: SystemCondition, at = this.#parts.register.now()): void {
+    const { register } = this.#parts;
     const transition = alarmTransition(status.state, trigger);
     if (!transition) return;
     const next = moved(status, transition, at);
     const seen = condition ? { spec: { ...spec, ...told(condition) }, status: { ...next, value: condition.value } } : { spec, status: next };
-    book.write({ site: metadata.site, name: metadata.name, ...seen, event: transition.event, at });
+    register.write({ site: metadata.site, name: metadata.name, ...seen, event: transition.event, at });
   }
 
   /** What an alarm says follows its condition; the history tells of its transitions only. */
   #show({ metadata, spec, status }: AlarmResource, condition: SystemCondition): void {
     if (spec.message === condition.message && spec.severity === condition.severity && status.value === condition.value) return;
-    this.#parts.book.write({ site: metadata.site, name: metadata.name, spec: { ...spec, ...told(condition) }, status: { ...status, value: condition.value } });
+    this.#parts.register.write({ site: metadata.site, name: metadata.name, spec: { ...spec, ...told(condition) }, status: { ...status, value: condition.value } });
   }
 }
 

@@ -12,7 +12,7 @@ import { isAvailable, unavailableText } from '../plant/unit-owner.js';
 import { Phase } from '../procedures/kind.js';
 import { adhocRoot, isAdhoc, ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
-import { AdhocPass, type AdhocRoot } from './tree/adhoc-reconciliation.js';
+import { AdhocReconciliation, type AdhocRoot } from './tree/adhoc-reconciliation.js';
 import type { CommandRefusal } from './tree/element-reconciliation.js';
 import { giverOf } from './tree/holds.js';
 import { lookAgain } from './tree/look-again.js';
@@ -32,13 +32,13 @@ export interface AdhocSettings {
 type CommandFacts = Pick<StartFacts, 'store' | 'runtimes' | 'storageLow'>;
 
 /** Why the root of a run may not be started again or reset now; every other command needs no unit that it does not have. */
-export function adhocBarred(pass: AdhocPass, command: Command, facts: CommandFacts): CommandRefusal | undefined {
-  if (command === 'Start') return startRefusal(pass, facts);
-  return command === 'Reset' ? resetRefusal(pass, facts) : undefined;
+export function adhocBarred(reconciliation: AdhocReconciliation, command: Command, facts: CommandFacts): CommandRefusal | undefined {
+  if (command === 'Start') return startRefusal(reconciliation, facts);
+  return command === 'Reset' ? resetRefusal(reconciliation, facts) : undefined;
 }
 
 /** A reset drives the unit: it takes it once more, or is refused while somebody else has it. */
-function resetRefusal({ root, site, scope }: AdhocPass, { store, runtimes }: CommandFacts): CommandRefusal | undefined {
+function resetRefusal({ root, site, scope }: AdhocReconciliation, { store, runtimes }: CommandFacts): CommandRefusal | undefined {
   const unit = store.get(Unit, site, root.unit)?.status;
   if (unit && unit.allocatedTo !== scope && !isAvailable(unit))
     return { rule: 'allocation-unavailable', message: `${unavailableText(root.unit, unit)}; reset ${root.kind} ${root.name} when it is free` };
@@ -46,9 +46,10 @@ function resetRefusal({ root, site, scope }: AdhocPass, { store, runtimes }: Com
 }
 
 /** In the order of decisions 3.2. */
-function startRefusal(pass: AdhocPass, facts: CommandFacts): CommandRefusal | undefined {
-  const { root, site, scope } = pass;
-  if (pass.unit(root.unit)?.allocatedTo !== scope) return { rule: 'unit-not-allocated', message: `unit ${root.unit} is not allocated to ${scope} any more; launch it anew` };
+function startRefusal(reconciliation: AdhocReconciliation, facts: CommandFacts): CommandRefusal | undefined {
+  const { root, site, scope } = reconciliation;
+  if (reconciliation.unit(root.unit)?.allocatedTo !== scope)
+    return { rule: 'unit-not-allocated', message: `unit ${root.unit} is not allocated to ${scope} any more; launch it anew` };
   if (!facts.runtimes.link(site, root.unit)?.ready) return { rule: 'runtime-not-ready', message: `the runtime of ${root.unit} is not ready` };
   const missing = permissiveOf(facts, site, root.unit);
   if (missing) return missing;
@@ -56,7 +57,7 @@ function startRefusal(pass: AdhocPass, facts: CommandFacts): CommandRefusal | un
   return facts.storageLow() ? { rule: 'storage-low', message: 'the storage of the appliance is nearly full' } : undefined;
 }
 
-export class AdhocController implements Reconciler {
+export class AdhocReconciler implements Reconciler {
   readonly name = 'adhoc-controller';
   readonly #store: Store;
   readonly #runtimes: UnitRuntimes;
@@ -106,7 +107,7 @@ export class AdhocController implements Reconciler {
   async reconcile({ site, name }: Key): Promise<Outcome> {
     const resource = adhocRoot(this.#store, site, name);
     if (!resource || resource.spec.parentRef !== null) return 'settled';
-    const pass = new AdhocPass(resource, this.#store, {
+    const reconciliation = new AdhocReconciliation(resource, this.#store, {
       nowMs: this.#clock.wallMs(),
       clock: this.#clock,
       timeScale: this.#settings.timeScale?.() ?? 1,
@@ -119,53 +120,54 @@ export class AdhocController implements Reconciler {
       isReady: (unit) => this.#runtimes.link(site, unit)?.ready === true,
       isRefused: (phase) => this.#phases.isRefused(phase),
     });
-    this.#launch(pass);
-    this.#judge(pass);
-    if (this.#interrupted.has(`${site}/${name}`)) pass.tree?.command('Hold', 'runtime-restart');
-    pass.settle();
-    const change = pass.change();
+    this.#launch(reconciliation);
+    this.#judge(reconciliation);
+    if (this.#interrupted.has(`${site}/${name}`)) reconciliation.tree?.command('Hold', 'runtime-restart');
+    reconciliation.settle();
+    const change = reconciliation.change();
     if (change) await this.#store.write(change);
     // forgotten when it is on disk: where the disk refuses, the next look holds it again
     this.#interrupted.delete(`${site}/${name}`);
     // a run of one phase is held by the runtime of its unit, which tells of it afterwards
     if (!HELD_FROM.includes(adhocRoot(this.#store, site, name)?.status.state ?? 'Aborted')) unrecovered(this.#store).passed(site, name);
-    if (pass.root.state === 'Idle' && pass.root.runCount > 0 && pass.unit(pass.root.unit)?.allocatedTo !== name) this.#phases.forget(site, pass.root);
-    return lookAgain(pass.budgetsLeftMs());
+    if (reconciliation.root.state === 'Idle' && reconciliation.root.runCount > 0 && reconciliation.unit(reconciliation.root.unit)?.allocatedTo !== name)
+      this.#phases.forget(site, reconciliation.root);
+    return lookAgain(reconciliation.budgetsLeftMs());
   }
 
   /** The one Start that nobody has to give. A runtime that refuses it gives the unit back. */
-  #launch(pass: AdhocPass): void {
-    const { root } = pass;
-    if (root.state !== 'Idle' || root.runCount > 0 || pass.unit(root.unit)?.allocatedTo !== pass.scope) return;
-    const phase = root.kind === 'Phase' ? this.#store.get(Phase, pass.site, root.name) : undefined;
-    if (phase && this.#phases.isRefused(phase)) pass.giveUp();
-    else pass.tree?.command('Start');
+  #launch(reconciliation: AdhocReconciliation): void {
+    const { root } = reconciliation;
+    if (root.state !== 'Idle' || root.runCount > 0 || reconciliation.unit(root.unit)?.allocatedTo !== reconciliation.scope) return;
+    const phase = root.kind === 'Phase' ? this.#store.get(Phase, reconciliation.site, root.name) : undefined;
+    if (phase && this.#phases.isRefused(phase)) reconciliation.giveUp();
+    else reconciliation.tree?.command('Start');
   }
 
-  #judge(pass: AdhocPass): void {
-    const order = orderOn(pass.resource);
+  #judge(reconciliation: AdhocReconciliation): void {
+    const order = orderOn(reconciliation.resource);
     if (!order) return;
-    pass.takesOrder = true;
-    const { kind, state } = pass.root;
-    if (order.unreadable !== undefined) return pass.reject(pass.unreadable({ kind, state }, order.unreadable));
+    reconciliation.takesOrder = true;
+    const { kind, state } = reconciliation.root;
+    if (order.unreadable !== undefined) return reconciliation.reject(reconciliation.unreadable({ kind, state }, order.unreadable));
     const { pending } = order;
     const facts = { store: this.#store, runtimes: this.#runtimes, storageLow: () => this.#settings.storageLow() };
-    const refusal = pass.order(pending, adhocBarred(pass, pending.command, facts));
-    if (refusal) return this.#rejected(pass, pending, state, refusal);
-    pass.verdict(pending, { kind, state }, 'Success');
+    const refusal = reconciliation.order(pending, adhocBarred(reconciliation, pending.command, facts));
+    if (refusal) return this.#rejected(reconciliation, pending, state, refusal);
+    reconciliation.verdict(pending, { kind, state }, 'Success');
   }
 
-  #rejected(pass: AdhocPass, pending: PendingCommand, state: State, { rule, message }: CommandRefusal): void {
-    pass.reject({
+  #rejected(reconciliation: AdhocReconciliation, pending: PendingCommand, state: State, { rule, message }: CommandRefusal): void {
+    reconciliation.reject({
       command: pending.command,
       state,
       rule,
       message,
-      at: pass.at,
+      at: reconciliation.at,
       correlationID: pending.correlationID,
       by: giverOf(pending.by),
       ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }),
     });
-    pass.verdict(pending, { kind: pass.root.kind, state }, 'Rejected', rule, message);
+    reconciliation.verdict(pending, { kind: reconciliation.root.kind, state }, 'Rejected', rule, message);
   }
 }

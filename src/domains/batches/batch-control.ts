@@ -7,14 +7,14 @@ import type { Log } from '../../platform/base/log.js';
 import type { Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
-import { BatchController, type ControllerSettings } from './reconciler.js';
+import { BatchReconciler, type BatchReconcilerSettings } from './reconciler.js';
 import { PhaseCommands } from './phases/phase-commands.js';
-import { PhaseDesk, type PhaseRequests } from './phases/phase-reports.js';
+import { PhaseReports, type PhaseRequests } from './phases/phase-reports.js';
 
 export interface BatchControl {
-  readonly controller: BatchController;
+  readonly reconciler: BatchReconciler;
   readonly phases: PhaseCommands;
-  readonly desk: PhaseDesk;
+  readonly reports: PhaseReports;
 }
 
 export function joinBatchControl(parts: {
@@ -22,7 +22,7 @@ export function joinBatchControl(parts: {
   readonly runtimes: UnitRuntimes;
   readonly clock: Clock;
   readonly log: Log;
-  readonly settings: ControllerSettings;
+  readonly settings: BatchReconcilerSettings;
   /** What charts ask the gateway for. */
   readonly requests: PhaseRequests;
   /** Lets the batch or the ad-hoc run be looked at soon. */
@@ -31,8 +31,8 @@ export function joinBatchControl(parts: {
   const { store, log, requests } = parts;
   const wake = (site: string, scope: string): void => parts.wake(site, scope);
   const phases = new PhaseCommands(store, parts.runtimes);
-  const controller = new BatchController({ ...parts, phases });
-  const desk = new PhaseDesk({
+  const reconciler = new BatchReconciler({ ...parts, phases });
+  const reports = new PhaseReports({
     store,
     log,
     clock: parts.clock,
@@ -49,5 +49,5 @@ export function joinBatchControl(parts: {
       wake(resource.metadata.site, batchRef);
     });
   }
-  return { controller, phases, desk };
+  return { reconciler, phases, reports };
 }

@@ -17,7 +17,7 @@ import { ControlRecipe } from '../recipes/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { operatorAction } from './facts/execution-log.js';
 import { allocationQueue, byUrgency } from './start/allocation-queue.js';
-import { BatchPass } from './tree/batch-reconciliation.js';
+import { BatchReconciliation } from './tree/batch-reconciliation.js';
 import { withVerdict } from './tree/command-rejection.js';
 import { coordinate, coordinationLeftMs } from './tree/coordination.js';
 import { type Allocation, Batch, isFinalBatch } from './kind.js';
@@ -31,7 +31,7 @@ import type { HoldPropagation } from './tree/procedure-tree.js';
 import { Recovery } from './recovery/recovery.js';
 import { EVIDENCE_RULE, checkStart, permissiveOf, startPuts } from './start/start.js';
 
-export interface ControllerSettings {
+export interface BatchReconcilerSettings {
   readonly production: boolean;
   readonly settleDeadlineMs: number;
   /** `batch.holdPropagation`, where the recipe is silent. */
@@ -41,7 +41,7 @@ export interface ControllerSettings {
   /** Plant time to wall time; 1 where it is not given. */
   readonly timeScale?: () => number;
   /** A rehearsal names values that an element could not run with, and goes on. */
-  readonly runsMisfits?: boolean;
+  readonly runsUnfitValues?: boolean;
   /** Told when what is to run is not what was recorded (D-C-10); a rehearsal tells nobody. */
   mismatch?(target: { readonly kind: string; readonly name: string; readonly site: string }, problem: string): void;
 }
@@ -51,19 +51,25 @@ const INTEGRITY_RULE = 'control-recipe-integrity'; // decisions 3.5
 /** How often the permissives of a free unit are read while somebody waits for it: values of tags wake nobody. */
 const PERMISSIVE_LOOK_MS = 500;
 
-export class BatchController implements Reconciler {
+export class BatchReconciler implements Reconciler {
   readonly name = 'batch-controller';
   readonly #store: Store;
   readonly #runtimes: UnitRuntimes;
   readonly #clock: Clock;
-  readonly #settings: ControllerSettings;
+  readonly #settings: BatchReconcilerSettings;
   readonly #phases: PhaseCommands;
   readonly #recovery: Recovery;
   readonly #clockSteps: ClockSteps;
   /** Batches whose elements were found moving after their end without a unit, as a release before this one left them. */
   readonly #leftMoving: Key[];
 
-  constructor(parts: { readonly store: Store; readonly runtimes: UnitRuntimes; readonly phases: PhaseCommands; readonly clock: Clock; readonly settings: ControllerSettings }) {
+  constructor(parts: {
+    readonly store: Store;
+    readonly runtimes: UnitRuntimes;
+    readonly phases: PhaseCommands;
+    readonly clock: Clock;
+    readonly settings: BatchReconcilerSettings;
+  }) {
     this.#store = parts.store;
     this.#runtimes = parts.runtimes;
     this.#phases = parts.phases;
@@ -100,7 +106,7 @@ export class BatchController implements Reconciler {
     const batch = this.#store.get(Batch, site, name);
     if (!batch) return 'settled';
     const recipe = this.#store.get(ControlRecipe, site, batch.status.controlRecipe)?.spec.recipe;
-    const pass = new BatchPass(batch, this.#store, {
+    const reconciliation = new BatchReconciliation(batch, this.#store, {
       nowMs: this.#clock.wallMs(),
       clock: this.#clock,
       timeScale: this.#settings.timeScale?.() ?? 1,
@@ -115,21 +121,21 @@ export class BatchController implements Reconciler {
     });
     // A batch that says Running has a procedure that runs: started before a command is judged, or one that comes in this
     // very moment would find the procedure Idle and be refused.
-    if (pass.status.phase === 'Running' && pass.tree?.root.state === 'Idle') pass.tree.command('Start');
-    const hasEnded = isFinalBatch(pass.status.phase);
-    const extra = this.#judge(pass);
-    const recovered = this.#recovery.take(pass);
-    const noted = this.#clockSteps.take(pass);
-    if (hasEnded) pass.settleEnded();
-    if (!isFinalBatch(pass.status.phase) && pass.status.phase !== 'Pending' && pass.tree) {
+    if (reconciliation.status.phase === 'Running' && reconciliation.tree?.root.state === 'Idle') reconciliation.tree.command('Start');
+    const hasEnded = isFinalBatch(reconciliation.status.phase);
+    const extra = this.#judge(reconciliation);
+    const recovered = this.#recovery.take(reconciliation);
+    const noted = this.#clockSteps.take(reconciliation);
+    if (hasEnded) reconciliation.settleEnded();
+    if (!isFinalBatch(reconciliation.status.phase) && reconciliation.status.phase !== 'Pending' && reconciliation.tree) {
       const onDemand = recipe?.allocationPolicy === 'OnDemand';
-      if (onDemand) this.#allocateOnDemand(pass);
-      pass.settle();
-      if (onDemand) pass.request(wantedUnits(pass)); // granted at the next look, by the order of the requests
-      this.#recovery.follow(pass);
-      extra.push(...coordinate(pass, this.#store, this.#clock));
+      if (onDemand) this.#allocateOnDemand(reconciliation);
+      reconciliation.settle();
+      if (onDemand) reconciliation.request(wantedUnits(reconciliation)); // granted at the next look, by the order of the requests
+      this.#recovery.follow(reconciliation);
+      extra.push(...coordinate(reconciliation, this.#store, this.#clock));
     }
-    const change = pass.change();
+    const change = reconciliation.change();
     if (change || extra.length > 0) await this.#store.write({ ...change, puts: [...(change?.puts ?? []), ...extra] });
     recovered();
     noted();
@@ -138,97 +144,103 @@ export class BatchController implements Reconciler {
       this.#phases.sendSignals(site, name);
       return { lookAgainMs: LOOK_AGAIN_MIN_MS };
     }
-    if (isFinalBatch(pass.status.phase) && pass.tree && pass.isQuiet) this.#phases.forget(site, pass.tree.root);
-    return this.#again(pass);
+    if (isFinalBatch(reconciliation.status.phase) && reconciliation.tree && reconciliation.isQuiet) this.#phases.forget(site, reconciliation.tree.root);
+    return this.#again(reconciliation);
   }
 
   // ------------------------------------------------------------ commands
 
   /** Judges the recorded command, once; answers with the resources a start makes. */
-  #judge(pass: BatchPass): Put[] {
-    const order = orderOn(pass.batch);
+  #judge(reconciliation: BatchReconciliation): Put[] {
+    const order = orderOn(reconciliation.batch);
     if (!order) return [];
     // what is reset forgets its outputs: it waits until the record has them, which takes a moment
-    if (order.pending?.command === 'Reset' && isFinalBatch(pass.status.phase) && !pass.isRecorded) return [];
-    pass.status = withoutOrder(pass.status);
-    pass.annotations = withoutCopy(pass.batch);
+    if (order.pending?.command === 'Reset' && isFinalBatch(reconciliation.status.phase) && !reconciliation.isRecorded) return [];
+    reconciliation.status = withoutOrder(reconciliation.status);
+    reconciliation.annotations = withoutCopy(reconciliation.batch);
     if (order.unreadable !== undefined) {
-      pass.status = withVerdict(pass.status, pass.unreadable({ kind: 'Batch', state: pass.status.phase }, order.unreadable));
+      reconciliation.status = withVerdict(reconciliation.status, reconciliation.unreadable({ kind: 'Batch', state: reconciliation.status.phase }, order.unreadable));
       return [];
     }
     const { pending } = order;
-    if (pass.status.phase === 'Pending' && pending.command === 'Start') return this.#start(pass, pending);
-    const changed = pending.command === 'Restart' && !isFinalBatch(pass.status.phase) ? this.#changedRecipe(pass) : undefined;
+    if (reconciliation.status.phase === 'Pending' && pending.command === 'Start') return this.#start(reconciliation, pending);
+    const changed = pending.command === 'Restart' && !isFinalBatch(reconciliation.status.phase) ? this.#changedRecipe(reconciliation) : undefined;
     if (changed !== undefined) {
-      this.#rejected(pass, pending, INTEGRITY_RULE, changed);
-      pass.tree?.failWhole(INTEGRITY_RULE, changed);
-      this.#settings.mismatch?.({ kind: 'ControlRecipe', name: pass.status.controlRecipe, site: pass.site }, changed);
+      this.#rejected(reconciliation, pending, INTEGRITY_RULE, changed);
+      reconciliation.tree?.failWhole(INTEGRITY_RULE, changed);
+      this.#settings.mismatch?.({ kind: 'ControlRecipe', name: reconciliation.status.controlRecipe, site: reconciliation.site }, changed);
       return [];
     }
-    const refusal = pass.order(pending);
-    if (refusal) this.#rejected(pass, pending, refusal.rule, refusal.message);
-    else this.#accepted(pass, pending);
+    const refusal = reconciliation.order(pending);
+    if (refusal) this.#rejected(reconciliation, pending, refusal.rule, refusal.message);
+    else this.#accepted(reconciliation, pending);
     return [];
   }
 
   /** What a batch goes on with is what was frozen at its start (decisions 3.3, 3.5). */
-  #changedRecipe(pass: BatchPass): string | undefined {
-    const name = pass.status.controlRecipe;
+  #changedRecipe(reconciliation: BatchReconciliation): string | undefined {
+    const name = reconciliation.status.controlRecipe;
     if (name === '') return undefined;
-    const recipe = this.#store.get(ControlRecipe, pass.site, name);
+    const recipe = this.#store.get(ControlRecipe, reconciliation.site, name);
     return recipe ? controlRecipeMismatch(name, recipe.spec) : `control recipe ${name} does not exist any more`;
   }
 
-  #start(pass: BatchPass, pending: PendingCommand): Put[] {
-    const { production, runsMisfits = false } = this.#settings;
-    const check = checkStart(pass.batch, { store: this.#store, runtimes: this.#runtimes, production, runsMisfits, storageLow: () => this.#settings.storageLow() });
+  #start(reconciliation: BatchReconciliation, pending: PendingCommand): Put[] {
+    const { production, runsUnfitValues = false } = this.#settings;
+    const check = checkStart(reconciliation.batch, { store: this.#store, runtimes: this.#runtimes, production, runsUnfitValues, storageLow: () => this.#settings.storageLow() });
     if ('message' in check) {
-      this.#rejected(pass, pending, check.rule, check.message);
-      if (check.rule === EVIDENCE_RULE) this.#settings.mismatch?.({ kind: 'MasterRecipe', name: pass.batch.spec.masterRecipeRef, site: pass.site }, check.message);
+      this.#rejected(reconciliation, pending, check.rule, check.message);
+      if (check.rule === EVIDENCE_RULE)
+        this.#settings.mismatch?.({ kind: 'MasterRecipe', name: reconciliation.batch.spec.masterRecipeRef, site: reconciliation.site }, check.message);
       return [];
     }
-    const { puts } = startPuts(pass.batch, check.plan, this.#store);
-    const now = pass.at;
+    const { puts } = startPuts(reconciliation.batch, check.plan, this.#store);
+    const now = reconciliation.at;
     const atStart = check.plan.recipe.spec.allocation === 'AtStart';
     const granted = atStart ? ({ state: 'Granted', since: now } as const) : ({ state: 'Requested', since: '' } as const); // not asked for yet
     const allocations = Object.entries(check.plan.allocation).map(([capability, unit]): Allocation => ({ capability, unit, ...granted }));
-    const { commandRejection: _gone, ...status } = pass.status;
-    pass.status = {
+    const { commandRejection: _gone, ...status } = reconciliation.status;
+    reconciliation.status = {
       ...status,
       allocations,
       parameterValues: check.plan.parameters,
-      controlRecipe: pass.batch.metadata.name,
-      procedure: pass.batch.metadata.name,
+      controlRecipe: reconciliation.batch.metadata.name,
+      procedure: reconciliation.batch.metadata.name,
       startedAt: now,
       conditions: [],
     };
-    if (atStart) for (const { unit } of allocations) this.#grant(pass, unit);
-    pass.event({ eventType: 'Control Recipe', eventSubType: 'System', value: pass.batch.metadata.name, message: `control recipe made from ${check.plan.recipe.metadata.name}` });
+    if (atStart) for (const { unit } of allocations) this.#grant(reconciliation, unit);
+    reconciliation.event({
+      eventType: 'Control Recipe',
+      eventSubType: 'System',
+      value: reconciliation.batch.metadata.name,
+      message: `control recipe made from ${check.plan.recipe.metadata.name}`,
+    });
     for (const parameter of check.plan.parameters) {
-      pass.event({ eventType: 'Procedural Execution', eventSubType: 'Parameter Data', value: parameter.value, message: `${parameter.name} (${parameter.source})` });
+      reconciliation.event({ eventType: 'Procedural Execution', eventSubType: 'Parameter Data', value: parameter.value, message: `${parameter.name} (${parameter.source})` });
     }
-    this.#accepted(pass, pending);
-    pass.setPhase('Running', 'Start');
+    this.#accepted(reconciliation, pending);
+    reconciliation.setPhase('Running', 'Start');
     return [...puts];
   }
 
-  #grant(pass: BatchPass, name: string): void {
-    const unit = pass.unit(name);
-    if (!unit || unit.allocatedTo === pass.scope) return;
-    const before = scopeToReset(this.#store, pass.site, name, unit);
-    pass.setUnit(name, before === '' ? taken(unit, pass.scope) : handedOn(unit, before, pass.scope));
-    pass.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name });
+  #grant(reconciliation: BatchReconciliation, name: string): void {
+    const unit = reconciliation.unit(name);
+    if (!unit || unit.allocatedTo === reconciliation.scope) return;
+    const before = scopeToReset(this.#store, reconciliation.site, name, unit);
+    reconciliation.setUnit(name, before === '' ? taken(unit, reconciliation.scope) : handedOn(unit, before, reconciliation.scope));
+    reconciliation.event({ eventType: 'Equipment', eventSubType: 'Allocation', unit: name, equipment: name, value: name });
   }
 
-  #accepted(pass: BatchPass, pending: PendingCommand): void {
-    pass.status = withVerdict(pass.status);
-    const auditRecordRef = pass.verdict(pending, { kind: 'Batch', state: pass.status.phase }, 'Success');
+  #accepted(reconciliation: BatchReconciliation, pending: PendingCommand): void {
+    reconciliation.status = withVerdict(reconciliation.status);
+    const auditRecordRef = reconciliation.verdict(pending, { kind: 'Batch', state: reconciliation.status.phase }, 'Success');
     const { by } = pending;
     if (by.actorType !== 'human') return;
-    const name = pass.batch.metadata.name;
-    pass.facts.push(
-      operatorAction(pass.site, name, {
-        ts: pass.at,
+    const name = reconciliation.batch.metadata.name;
+    reconciliation.facts.push(
+      operatorAction(reconciliation.site, name, {
+        ts: reconciliation.at,
         action: 'Command',
         element: { kind: 'Batch', name, path: '' },
         person: { accountId: by.accountId, displayName: by.displayName },
@@ -243,57 +255,57 @@ export class BatchController implements Reconciler {
     );
   }
 
-  #rejected(pass: BatchPass, pending: PendingCommand, rule: string, message: string): void {
+  #rejected(reconciliation: BatchReconciliation, pending: PendingCommand, rule: string, message: string): void {
     const rejection = {
       command: pending.command,
-      state: pass.status.phase,
+      state: reconciliation.status.phase,
       rule,
       message,
-      at: pass.at,
+      at: reconciliation.at,
       correlationID: pending.correlationID,
       by: giverOf(pending.by),
       ...(pending.alarm === undefined ? {} : { alarm: pending.alarm }),
     };
-    pass.status = withVerdict(pass.status, rejection);
-    pass.verdict(pending, { kind: 'Batch', state: rejection.state }, 'Rejected', rule, message);
+    reconciliation.status = withVerdict(reconciliation.status, rejection);
+    reconciliation.verdict(pending, { kind: 'Batch', state: rejection.state }, 'Rejected', rule, message);
   }
 
   // ------------------------------------------------------------ allocation, recovery, signals
 
   /** OnDemand: a unit is asked for when its unit procedure has its turn and its signals, and granted to the most urgent request. */
-  #allocateOnDemand(pass: BatchPass): void {
-    const wanted = wantedUnits(pass);
-    pass.request(wanted);
+  #allocateOnDemand(reconciliation: BatchReconciliation): void {
+    const wanted = wantedUnits(reconciliation);
+    reconciliation.request(wanted);
     for (const name of wanted) {
-      if (!isAvailable(pass.unit(name)) || !this.#runtimes.link(pass.site, name)?.ready || this.#outranked(pass, name)) continue;
-      const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, pass.site, name);
+      if (!isAvailable(reconciliation.unit(name)) || !this.#runtimes.link(reconciliation.site, name)?.ready || this.#outranked(reconciliation, name)) continue;
+      const missing = permissiveOf({ store: this.#store, runtimes: this.#runtimes }, reconciliation.site, name);
       if (missing) {
-        pass.withheld.set(name, missing);
+        reconciliation.withheld.set(name, missing);
         continue;
       }
-      this.#grant(pass, name);
-      pass.granted(name);
+      this.#grant(reconciliation, name);
+      reconciliation.granted(name);
     }
   }
 
-  #outranked(pass: BatchPass, unit: string): boolean {
-    const since = pass.status.allocations.find((allocation) => allocation.unit === unit)?.since ?? pass.at;
-    const own = { batch: pass.scope, priority: pass.batch.spec.priority, since };
-    return allocationQueue(this.#store, pass.site, unit).some((other) => other.batch !== pass.scope && byUrgency(other, own) < 0);
+  #outranked(reconciliation: BatchReconciliation, unit: string): boolean {
+    const since = reconciliation.status.allocations.find((allocation) => allocation.unit === unit)?.since ?? reconciliation.at;
+    const own = { batch: reconciliation.scope, priority: reconciliation.batch.spec.priority, since };
+    return allocationQueue(this.#store, reconciliation.site, unit).some((other) => other.batch !== reconciliation.scope && byUrgency(other, own) < 0);
   }
 
-  #again(pass: BatchPass): Outcome {
-    const leftMs = pass.settleLeftMs === undefined ? [] : [pass.settleLeftMs];
-    leftMs.push(...pass.budgetsLeftMs());
-    leftMs.push(...coordinationLeftMs(pass, this.#store, this.#clock));
-    if (pass.withheld.size > 0) leftMs.push(PERMISSIVE_LOOK_MS);
+  #again(reconciliation: BatchReconciliation): Outcome {
+    const leftMs = reconciliation.settleLeftMs === undefined ? [] : [reconciliation.settleLeftMs];
+    leftMs.push(...reconciliation.budgetsLeftMs());
+    leftMs.push(...coordinationLeftMs(reconciliation, this.#store, this.#clock));
+    if (reconciliation.withheld.size > 0) leftMs.push(PERMISSIVE_LOOK_MS);
     return lookAgain(leftMs);
   }
 }
 
 /** Units of the unit procedures that need nothing else to start; a batch that is being ended waits for none. */
-function wantedUnits(pass: BatchPass): ReadonlySet<string> {
-  const root = pass.tree?.root;
+function wantedUnits(reconciliation: BatchReconciliation): ReadonlySet<string> {
+  const root = reconciliation.tree?.root;
   if (!root || root.state === 'Stopping' || root.state === 'Aborting') return new Set();
-  return new Set(root.children.filter((node) => pass.wantsUnit(node)).map(({ unit }) => unit));
+  return new Set(root.children.filter((node) => reconciliation.wantsUnit(node)).map(({ unit }) => unit));
 }

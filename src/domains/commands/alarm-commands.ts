@@ -16,7 +16,7 @@ import type { ElementStatus } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import { type CommandDeps, type CommandSource, recordCommand, sendCommand } from './command.js';
 
-const CONTROLLER = component('alarm-controller');
+const ALARM_COMPONENT = component('alarm-controller');
 
 /**
  * A command of a person takes the place of one that an alarm has given before it was judged: that one is rejected
@@ -36,7 +36,7 @@ export function watchSuperseded({ store, again }: { readonly store: Store; reado
         if (!store.accepting) return;
         const verdict: AuditDraft = {
           site,
-          actor: CONTROLLER,
+          actor: ALARM_COMPONENT,
           action: 'Command',
           category: 'command',
           target: { ...target, site },
@@ -62,10 +62,10 @@ function sourceOf(site: string, target: CommandTarget): CommandSource {
     target: { ...target, site },
     result: 'Accepted',
     ...entry,
-    actor: CONTROLLER,
+    actor: ALARM_COMPONENT,
     correlationID,
   });
-  return { actor: CONTROLLER, correlationID, audit };
+  return { actor: ALARM_COMPONENT, correlationID, audit };
 }
 
 export function alarmCommands(deps: CommandDeps & { readonly log: Log }): CommandGiver {

@@ -14,7 +14,7 @@ import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../platform/store/store.js';
 import { Batch, type BatchSpec, type BatchStatus } from '../batches/kind.js';
-import { CONTROLLER } from '../batches/tree/element-reconciliation.js';
+import { BATCH_COMPONENT } from '../batches/tree/element-reconciliation.js';
 import { ordered, orderOn, type PendingCommand } from '../batches/tree/pending-command.js';
 import { hasActiveFailure } from '../batches/tree/holds.js';
 import type { Protected } from '../batches/phases/phase-commands.js';
@@ -180,7 +180,7 @@ function rankOf({ kind, status }: Resource, command: Command): number {
 function superseded({ kind, metadata }: Resource, loser: PendingCommand, winner: PendingCommand): AuditDraft {
   return {
     site: metadata.site,
-    actor: CONTROLLER,
+    actor: BATCH_COMPONENT,
     action: 'Command',
     category: 'command',
     target: { kind, name: metadata.name, site: metadata.site },

@@ -368,7 +368,7 @@ interface Merged {
   readonly types: readonly unknown[];
   readonly resolved: ResolvedModule;
   /** What of the instance no longer fits its template; '' when all does. Found when it is first asked for. */
-  misfit?: string;
+  unfit?: string;
 }
 
 const merged = new WeakMap<ControlModuleSpec, Merged>();
@@ -399,11 +399,11 @@ function mergedOf(read: StoreReader, spec: ControlModuleSpec): Merged | undefine
 export function danglingOf(read: StoreReader, { spec, metadata }: Pick<ModuleResource, 'spec' | 'metadata'>): string {
   const known = mergedOf(read, spec);
   if (!known) return `template ${spec.templateRef} does not exist`;
-  known.misfit ??= misfitOf(spec, known.template, read);
-  return known.misfit || missingChannelOf(known.resolved, metadata.site, read);
+  known.unfit ??= unfitReasonOf(spec, known.template, read);
+  return known.unfit || missingChannelOf(known.resolved, metadata.site, read);
 }
 
-function misfitOf(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, read: StoreReader): string {
+function unfitReasonOf(spec: ControlModuleSpec, template: ControlModuleTemplateSpec, read: StoreReader): string {
   if (spec.tags.length + spec.paramOverrides.length + spec.inputBindings.length === 0) return '';
   try {
     checkInstance(spec, template, read);

@@ -1,4 +1,4 @@
-/** Composite block types as the runtime catalogue takes them, and the checks of a network against both (decisions 5.1 rule 11). */
+/** Composite block types as the runtime catalog takes them, and the checks of a network against both (decisions 5.1 rule 11). */
 import { blockType, portLookup, type Problem, validateNetwork } from '../../../runtime/catalog.js';
 import type { BlockCatalog } from '../../../runtime/language/block-catalog.js';
 import { type LoweredNetwork, lowerProgram } from '../../../runtime/language/lower.js';

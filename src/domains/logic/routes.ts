@@ -138,7 +138,7 @@ const overrideHotSwap = route({
   },
 });
 
-const catalogue: readonly Route[] = [
+const catalog: readonly Route[] = [
   route({
     method: 'GET',
     path: '/api/v1/blocktypes',
@@ -187,6 +187,6 @@ export const logicRoutes: readonly Route[] = [
   replaceProgram,
   overrideHotSwap,
   ...crudRoutes(FunctionBlockType, { ...TIERS, dto: blockTypeBody }),
-  ...catalogue,
+  ...catalog,
   ...transformRoutes,
 ];

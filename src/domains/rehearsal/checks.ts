@@ -2,7 +2,7 @@
 import { Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { BatchSpec } from '../batches/kind.js';
-import { elementMisfits } from '../batches/creation/unfit-values.js';
+import { unfitElementValues } from '../batches/creation/unfit-values.js';
 import { batchParameters } from '../batches/creation/parameters.js';
 import { bindRecipe } from '../recipes/bindings.js';
 import { templatesOf } from '../recipes/expand.js';
@@ -34,7 +34,7 @@ function chosenUnits({ equipment }: BatchSpec): Record<string, string> {
 export function parameterChecks(elements: readonly ElementResource[]): RehearsalCheck[] {
   return verdicts(
     'parameters',
-    elements.flatMap(({ spec }) => elementMisfits(spec).map(({ at, message }) => `${at}: ${message}`)),
+    elements.flatMap(({ spec }) => unfitElementValues(spec).map(({ at, message }) => `${at}: ${message}`)),
   );
 }
 

@@ -128,7 +128,7 @@ class Rehearsal {
       runtimes,
       clock,
       log: createLog(),
-      settings: { ...tree, production: false, storageLow: () => false, runsMisfits: true },
+      settings: { ...tree, production: false, storageLow: () => false, runsUnfitValues: true },
       requests: phaseRequests({ store, runtimes, clock, reasonLengthMin: tree.reasonLengthMin }),
       wake,
     });
@@ -178,7 +178,7 @@ class Rehearsal {
     for (let looks = 0; this.#changed; looks += 1) {
       if (looks === LOOKS_MAX) throw new Error('the batch controller does not come to rest');
       this.#changed = false;
-      const outcome = await this.#control?.controller.reconcile({ site: this.#order.site, name: REHEARSED_BATCH });
+      const outcome = await this.#control?.reconciler.reconcile({ site: this.#order.site, name: REHEARSED_BATCH });
       this.#lookAtMs = typeof outcome === 'object' ? this.#plantMs + outcome.lookAgainMs : Number.POSITIVE_INFINITY;
     }
   }
@@ -228,7 +228,7 @@ class Rehearsal {
     const link = this.#units.link(this.#order.site, unit);
     if (!link) return;
     link.heard(message);
-    this.#control?.desk.take(link, message);
+    this.#control?.reports.take(link, message);
     if (message.type === 'alarm') {
       const element = this.#store.get(Phase, this.#order.site, message.phase)?.spec.stepPath ?? message.phase;
       this.#alarms.add({ element, severity: message.severity, message: message.message, atSeconds: this.#seconds(this.#plantMs) });

@@ -7,13 +7,13 @@ import { type Query, type Route, type RouteColumns, routesFor } from '../../plat
 import type { Kind } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { Site } from '../plant/kind.js';
-import type { TagCatalogue, TagEntry } from '../tags/catalog.js';
+import type { TagCatalog, TagEntry } from '../tags/catalog.js';
 import { type Ranked, rankOfName, type SearchIndex } from './search-index.js';
 
 export interface SearchDeps {
   readonly store: Store;
   readonly index: SearchIndex;
-  readonly catalogue: TagCatalogue;
+  readonly catalog: TagCatalog;
   /** Every row that is served. */
   rows(): readonly RouteColumns[];
 }
@@ -63,7 +63,7 @@ function readKinds(query: Query, known: readonly Kind[]): ReadonlySet<string> {
 }
 
 /** Best first; equally good ones in the order of the kinds, then by name. */
-function search(wanted: string, kinds: ReadonlySet<string>, only: string | undefined, caller: Caller, { store, index, catalogue, rows }: SearchDeps): readonly Ranked[] {
+function search(wanted: string, kinds: ReadonlySet<string>, only: string | undefined, caller: Caller, { store, index, catalog, rows }: SearchDeps): readonly Ranked[] {
   const isVisible = (kind: Kind, site: string, name: string): boolean => {
     const place = kind.kind === Site.kind ? name : site;
     return place === '' ? only === undefined : (only === undefined || place === only) && mayVisit(caller, place);
@@ -72,7 +72,7 @@ function search(wanted: string, kinds: ReadonlySet<string>, only: string | undef
   const found = index.find(wanted, readable, isVisible);
   if (kinds.has(TAG) && caller.may('tag:browse')) {
     const sites = store.list(Site).map(({ metadata }) => metadata.name);
-    for (const site of sites) if ((only === undefined || site === only) && mayVisit(caller, site)) found.push(...catalogue.ofSite(site).flatMap((tag) => tagMatch(tag, wanted)));
+    for (const site of sites) if ((only === undefined || site === only) && mayVisit(caller, site)) found.push(...catalog.ofSite(site).flatMap((tag) => tagMatch(tag, wanted)));
   }
   const order = new Map([...index.kinds.map(({ kind }) => kind), TAG].map((kind, n) => [kind, n]));
   const place = ({ found: { kind } }: Ranked): number => order.get(kind) ?? 0;

@@ -58,7 +58,7 @@ interface SiteTags {
 
 const NONE: readonly TagEntry[] = [];
 
-export class TagCatalogue {
+export class TagCatalog {
   readonly #read: StoreReader;
   readonly #sites = new Map<string, SiteTags>();
 

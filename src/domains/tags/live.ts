@@ -1,7 +1,7 @@
 /**
  * Live values of tags (decisions Q-TAG-02, Q-TAG-03, Q-TAG-05): descriptor plus value, quality and timestamp, as JSON text.
  *
- * The text of a descriptor is made once per catalogue revision and only the three live members are appended. Besides the
+ * The text of a descriptor is made once per catalog revision and only the three live members are appended. Besides the
  * rendering this saves the merged objects: a literal spread over a descriptor made V8 keep a new shape per request, which
  * cost more in collection than everything else in the read together.
  */

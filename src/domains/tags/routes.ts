@@ -44,7 +44,7 @@ export const tagRoutes = [
     },
     handle: ({ params: { site, unit } }, deps) => {
       reachable(deps.runtimes, site, unit);
-      return rendered(withValues(deps.catalogue.ofUnit(site, unit), deps.runtimes));
+      return rendered(withValues(deps.catalog.ofUnit(site, unit), deps.runtimes));
     },
   }),
   route({
@@ -83,7 +83,7 @@ export const tagRoutes = [
     summary: 'Live tags of one control module',
     exists: ({ site, cm }, deps) => requireModule(deps, site, cm),
     handle: ({ params: { site, cm } }, deps) => {
-      const entries = deps.catalogue.ofModule(site, cm);
+      const entries = deps.catalog.ofModule(site, cm);
       if (entries.length > 0) reachable(deps.runtimes, site, entries[0].descriptor.unit);
       return rendered(withValues(entries, deps.runtimes));
     },
@@ -121,10 +121,10 @@ export const tagRoutes = [
   }),
 ];
 
-function filtered({ catalogue }: TagDeps, site: string, query: { get(name: string): string | undefined }): readonly TagEntry[] {
+function filtered({ catalog }: TagDeps, site: string, query: { get(name: string): string | undefined }): readonly TagEntry[] {
   const unit = query.get('unit');
   const moduleType = query.get('moduleType');
-  const entries = unit === undefined || unit === '' ? catalogue.ofSite(site) : catalogue.ofUnit(site, unit);
+  const entries = unit === undefined || unit === '' ? catalog.ofSite(site) : catalog.ofUnit(site, unit);
   return moduleType === undefined || moduleType === '' ? entries : entries.filter(({ descriptor }) => descriptor.moduleType === moduleType);
 }
 
@@ -135,7 +135,7 @@ function requireModule({ store }: TagDeps, site: string, name: string): void {
 /** By name among the module's tags (decisions Q-TAG-10). @throws Refusal `not_found`, `unknown_tag`. */
 function moduleTag(deps: TagDeps, site: string, module: string, name: string): TagEntry {
   requireModule(deps, site, module);
-  const tag = deps.catalogue.ofModule(site, module).find(({ descriptor }) => descriptor.name === name);
+  const tag = deps.catalog.ofModule(site, module).find(({ descriptor }) => descriptor.name === name);
   if (tag) return tag;
   throw new Refusal('missing', `control module ${module} has no tag ${name}`, { code: 'unknown_tag' });
 }

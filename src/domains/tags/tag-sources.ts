@@ -12,7 +12,7 @@ import type { TagSource } from '../../platform/stream/channel.js';
 import type { Hub } from '../../platform/stream/hub.js';
 import { Unit } from '../plant/kind.js';
 import type { TagReading, UnitLink, UnitRuntimes } from '../placement/runtimes.js';
-import type { TagCatalogue } from './catalog.js';
+import type { TagCatalog } from './catalog.js';
 import { servedValue } from './values.js';
 
 const NOT_RENDERED = Symbol('not rendered');
@@ -88,12 +88,12 @@ export class LinkTagSource implements TagSource {
 export function publishTags(deps: {
   readonly hub: Pick<Hub, 'placeTags' | 'removeTags' | 'setBroker'>;
   readonly runtimes: UnitRuntimes;
-  readonly catalogue: TagCatalogue;
+  readonly catalog: TagCatalog;
   readonly store: Store;
 }): void {
-  const { hub, runtimes, catalogue, store } = deps;
+  const { hub, runtimes, catalog, store } = deps;
   const place = (link: UnitLink): void => {
-    hub.placeTags(new LinkTagSource(link, (path) => catalogue.find(link.site, link.unit, path)?.descriptor.address ?? path));
+    hub.placeTags(new LinkTagSource(link, (path) => catalog.find(link.site, link.unit, path)?.descriptor.address ?? path));
   };
   const judgeBroker = (): void => {
     const links = runtimes.links();

@@ -19,7 +19,7 @@ import { Unit } from '../plant/kind.js';
 import type { UnitLink, UnitRuntimes, WriteResult } from '../placement/runtimes.js';
 import { isDeviceCommand } from '../control-modules/device-faults.js';
 import { ControlModule } from '../control-modules/kind.js';
-import { moduleMode, type TagCatalogue, type TagEntry } from './catalog.js';
+import { moduleMode, type TagCatalog, type TagEntry } from './catalog.js';
 import { unreachable } from './live.js';
 import { decodeWrite, servedValue } from './values.js';
 
@@ -28,7 +28,7 @@ const AUDITED_LENGTH_MAX = 4096; // as long as the longest text a tag takes
 
 export interface TagDeps {
   readonly store: Store;
-  readonly catalogue: TagCatalogue;
+  readonly catalog: TagCatalog;
   readonly runtimes: UnitRuntimes;
   readonly clock: Clock;
   /** Setting gateway.tagWrite.modeCheckDeviceTags (decisions Q-TAG-09). */
@@ -58,7 +58,7 @@ export interface WriteOutcome {
 /** @throws Refusal `not_found` or `unknown_tag`. */
 export function findTag(deps: TagDeps, site: string, unit: string, address: string): TagEntry {
   if (!deps.store.get(Unit, site, unit)) throw missing('unit', unit);
-  const tag = deps.catalogue.find(site, unit, address);
+  const tag = deps.catalog.find(site, unit, address);
   if (tag) return tag;
   throw new Refusal('missing', `unit ${unit} has no tag ${address}`, { code: 'unknown_tag' });
 }

@@ -87,7 +87,7 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     exists: here,
     handle: ({ params }, deps) => {
       running(params, deps);
-      return rendered(withValues(deps.tags.catalogue.ofUnit(params.site, params.name), deps.runtimes));
+      return rendered(withValues(deps.tags.catalog.ofUnit(params.site, params.name), deps.runtimes));
     },
   }),
   route({
@@ -306,8 +306,8 @@ function pageOf<Entry extends { readonly atMs: number }>(log: BoundedLog<Entry>,
 
 // ---------------------------------------------------------------- values
 
-function readTag({ site, name }: Named, address: string, link: UnitLink, { catalogue }: TagDeps) {
-  const at = link.tagIndex(catalogue.find(site, name, address)?.path ?? address);
+function readTag({ site, name }: Named, address: string, link: UnitLink, { catalog }: TagDeps) {
+  const at = link.tagIndex(catalog.find(site, name, address)?.path ?? address);
   if (at < 0) return { address, value: null, quality: 'Bad', ts: '', error: `unit ${name} has no tag ${address}` };
   const { value, quality, atMs } = link.reading(at);
   return { address, value: servedValue(value), quality: QUALITY_WORDS[quality], ts: atMs === 0 ? '' : timestamp(atMs), error: '' };

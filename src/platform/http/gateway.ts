@@ -11,7 +11,7 @@ import type { RouteColumns, RouteSet } from './route.js';
 import { type LooseRoutes, RouteTable } from './route-table.js';
 import { type HttpServer, startServer } from './server.js';
 import { TrustedProxies } from './source-ip.js';
-import type { StreamCensus } from './stream-port.js';
+import type { StreamConnections } from './stream-port.js';
 
 export interface GatewaySettings {
   readonly httpPort: number;
@@ -51,7 +51,7 @@ export interface GatewayOptions {
   readonly started?: () => boolean;
   /** Folder of the built consoles. */
   readonly consoleFolder: string;
-  readonly census?: StreamCensus;
+  readonly connections?: StreamConnections;
   /** @deprecated Called with every row before the first request is taken; the table is asked instead. */
   readonly useRoutes?: (rows: readonly RouteColumns[]) => void;
 }
@@ -65,7 +65,7 @@ export interface Gateway {
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { settings, clock, log, census } = options;
+  const { settings, clock, log, connections } = options;
   const table = options.table ?? new RouteTable();
   for (const set of options.routes ?? []) table.add(set);
   table.add(pageRoutes(options.consoleFolder, options.ready, options.started ?? options.ready, () => options.store.refusedBecause));
@@ -77,7 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       clock,
       rows: table,
       rateLimiter: new RateLimiter({ enabled: settings.rateLimitEnabled, requestsPerSecond: settings.rateLimitPerSecond, burst: settings.rateLimitBurst }, clock),
-      streams: { census, perSourceMax: settings.streamsPerSourceMax, tokenInQuery: settings.tokenInQuery },
+      streams: { connections, perSourceMax: settings.streamsPerSourceMax, tokenInQuery: settings.tokenInQuery },
       allowedOrigins: settings.allowedOrigins,
       authenticator: options.authenticator,
       nonces,
@@ -96,7 +96,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     pipeline,
     trustedProxies: new TrustedProxies(settings.trustedProxies),
     allowedOrigins: settings.allowedOrigins,
-    ...(census ? { census } : {}),
+    ...(connections ? { connections } : {}),
     log,
   });
   return { server, rows: table.rows, nonces };

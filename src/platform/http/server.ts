@@ -26,7 +26,7 @@ import type { Pipeline } from './pipeline.js';
 import { JSON_MEDIA_TYPE, NO_HEADERS } from './route.js';
 import { addressText, type TrustedProxies } from './source-ip.js';
 import { statusLine } from './status.js';
-import { AUTHENTICATE_FIRST, type SseSession, type SseWire, type StreamCensus, type StreamReply, type WebSocketSession, type WebSocketWire } from './stream-port.js';
+import { AUTHENTICATE_FIRST, type SseSession, type SseWire, type StreamConnections, type StreamReply, type WebSocketSession, type WebSocketWire } from './stream-port.js';
 
 /** What the library has and its types leave out. */
 const native = uWS as unknown as {
@@ -61,7 +61,7 @@ export interface ServerOptions {
   readonly trustedProxies: TrustedProxies;
   /** `gateway.cors.allowedOrigins`; empty: same origin only (D-ERR-05). */
   readonly allowedOrigins: readonly string[];
-  readonly census?: StreamCensus;
+  readonly connections?: StreamConnections;
   readonly log: Log;
 }
 
@@ -93,7 +93,7 @@ export async function startServer(options: ServerOptions): Promise<HttpServer> {
     stop() {
       stopping ??= (async () => {
         uWS.us_listen_socket_close(socket);
-        await options.census?.endAll();
+        await options.connections?.endAll();
         await gateway.idle(STOP_GRACE_MS);
         app.close();
       })();

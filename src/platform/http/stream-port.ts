@@ -74,7 +74,7 @@ export function eventStream(open: (wire: SseWire) => SseSession): StreamReply {
 }
 
 /** What the server asks of the streams. */
-export interface StreamCensus {
+export interface StreamConnections {
   /** Open streams of a source IP, both transports together (decisions Q-STREAM-10). */
   streamCount(sourceIP: string): number;
   /** Server shutdown: end every stream (WebSocket 1001). Resolves when they are closed. */

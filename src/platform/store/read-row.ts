@@ -60,13 +60,13 @@ export function isRowFault(row: Resource | RowFault): row is RowFault {
 }
 
 /** How a resource does not fit its kind; undefined when it does. */
-export function misfit(resource: Resource, kind: Kind): RowFault | undefined {
+export function unfitRow(resource: Resource, kind: Kind): RowFault | undefined {
   const { metadata, spec, status } = resource;
   const read = v.safeParse(kind.spec, spec);
   const issues = read.success ? [] : read.issues;
   // an unknown member or a value that is not allowed harms nobody who reads; a member of another type does
   const shape = issues.find((issue) => issue.kind === 'schema' && issue.expected !== 'never' && !isWithdrawnWord(issue));
-  const broken = shape ? words(shape, 'spec') : misfitOfStatus(status, kind, spec);
+  const broken = shape ? words(shape, 'spec') : unfitStatus(status, kind, spec);
   const first = broken ?? (issues[0] && words(issues[0], 'spec'));
   if (first === undefined) return undefined;
   return { kind: resource.kind, site: metadata.site, name: metadata.name, fault: first.slice(0, FAULT_LENGTH_MAX), kept: broken === undefined || kind.runs === true };
@@ -78,7 +78,7 @@ function isWithdrawnWord({ type, input }: v.BaseIssue<unknown>): boolean {
 }
 
 /** A status has no schema: its members are of the types with which it began. */
-function misfitOfStatus(status: unknown, kind: Kind, spec: unknown): string | undefined {
+function unfitStatus(status: unknown, kind: Kind, spec: unknown): string | undefined {
   let initial: unknown;
   try {
     initial = kind.initialStatus(spec);

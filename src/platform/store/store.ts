@@ -17,7 +17,7 @@ import { type AuditDraft, auditName, component } from './audit-record.js';
 import { Terms } from '../base/term.js';
 import { type ClockWitness, momentOf } from './clock-witness.js';
 import type { Kind, StoreReader } from './kind.js';
-import { misfit, type RowFault } from './read-row.js';
+import { unfitRow, type RowFault } from './read-row.js';
 import { type Metadata, type OwnerReference, type Ref, type Resource, refOf } from './resource.js';
 
 const PROBE_INTERVAL_MS = 2000;
@@ -548,7 +548,7 @@ export class Store implements StoreReader {
 
   #take(resource: Resource): void {
     const kind = this.#kinds.get(resource.kind);
-    const fault = kind && misfit(resource, kind);
+    const fault = kind && unfitRow(resource, kind);
     if (fault) this.#faults.set(keyOf(fault), fault);
     if (fault?.kept !== false) this.#place(resource);
   }

@@ -432,10 +432,10 @@ t.test('Q-ALARM-02: evaluable tells whether the value can be judged; a worker th
   t.match(await read(), { evaluable: false, state: 'ActiveAcknowledged' });
   await bench.edge(name, 'evaluable');
   t.match(await read(), { evaluable: true });
-  bench.watch.linkChanged(bench.link, 'down');
+  bench.reconciler.linkChanged(bench.link, 'down');
   t.match(await read(), { evaluable: false }, 'without its runtime nothing is judged');
   bench.gates.clear();
-  bench.watch.linkChanged(bench.link, 'plan');
+  bench.reconciler.linkChanged(bench.link, 'plan');
   t.match(await read(), { evaluable: true });
   t.same(bench.gates.get(name), { definition: name, armed: true, active: true, evaluable: true });
   t.same(bench.gates.get('tic101-high'), { definition: 'tic101-high', armed: true, active: false, evaluable: true });
@@ -444,7 +444,7 @@ t.test('Q-ALARM-02: evaluable tells whether the value can be judged; a worker th
 
 t.test('a burst of edges is taken in slices, in order, and all of it before whatever changes the link', async (t) => {
   const names = ['burst-a', 'burst-b', 'burst-c', 'burst-d'];
-  const raise = (definition: string): void => bench.watch.take(bench.link, { type: 'alarm-edge', definition, edge: 'raised', value: 91, atMs: plant.clock.wallMs() });
+  const raise = (definition: string): void => bench.reconciler.take(bench.link, { type: 'alarm-edge', definition, edge: 'raised', value: 91, atMs: plant.clock.wallMs() });
   const shown = () => names.map(bench.shown);
   for (const name of names) await bench.define(name, SPEC);
   let isSlow = true;
@@ -461,7 +461,7 @@ t.test('a burst of edges is taken in slices, in order, and all of it before what
   bench.scanned.set('burst-d', alarmPlan('burst-d', { ...(definition('burst-d').spec as TagDefinition), threshold: '99' }, 0));
   raise('burst-d');
   bench.scanned.clear();
-  bench.watch.linkChanged(bench.link, 'plan');
+  bench.reconciler.linkChanged(bench.link, 'plan');
   t.same(shown(), ['AU', 'AU', 'AU', ''], 'all of it, at once');
   t.match(bench.gates.get('burst-c'), { active: true }, 'and the scan is told what it has raised');
   isSlow = false;
@@ -486,7 +486,7 @@ t.test('ALARM-02 ALARM-05 ALARM-07 ADEF-17: an alarm stays what it was raised fo
   await bench.edge(name, 'raised', 92);
   t.equal(bench.shown(name), 'CU', 'nor does an edge of the old condition raise an alarm of the new one');
   bench.scanned.clear();
-  bench.watch.linkChanged(bench.link, 'plan');
+  bench.reconciler.linkChanged(bench.link, 'plan');
   t.same(bench.gates.get(name), { definition: name, armed: true, active: false, evaluable: true });
   await bench.edge(name, 'raised', 75);
   t.equal(bench.shown(name), 'CU AU');

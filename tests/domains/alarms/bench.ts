@@ -3,15 +3,15 @@ import { pino } from 'pino';
 import type { AlarmGate, AlarmPlan, UnitInbound, UnitOutbound } from '../../../runtime/port.js';
 import { isShelved } from '../../../src/domains/alarms/counts.js';
 import type { Terms } from '../../../src/platform/base/term.js';
-import { AlarmBook } from '../../../src/domains/alarms/alarm-register.js';
+import { AlarmRegister } from '../../../src/domains/alarms/alarm-register.js';
 import type { AlarmEvent } from '../../../src/domains/alarms/alarm-event.js';
-import { DefinitionWatch } from '../../../src/domains/alarms/definition-reconciler.js';
+import { DefinitionReconciler } from '../../../src/domains/alarms/definition-reconciler.js';
 import { ExceptionCommands } from '../../../src/domains/alarms/exception-commands.js';
 import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { alarmPlan, isOnTag } from '../../../src/domains/alarms/plan.js';
 import { AlarmReconciler } from '../../../src/domains/alarms/reconciler.js';
 import { alarmRoutes } from '../../../src/domains/alarms/routes.js';
-import { signalKey, SystemWatch, wakeSystemAlarms } from '../../../src/domains/alarms/system-alarm-reconciler.js';
+import { signalKey, SystemAlarmReconciler, wakeSystemAlarms } from '../../../src/domains/alarms/system-alarm-reconciler.js';
 import { wakeAlarms } from '../../../src/domains/alarms/wakes.js';
 import { openHistorian } from '../../../src/domains/historian/recording.js';
 import type { UnitLink } from '../../../src/domains/placement/runtimes.js';
@@ -37,7 +37,7 @@ export interface AlarmBench {
   /** Definitions that the scan still has as they were: their new plan has not reached it. */
   readonly scanned: Map<string, AlarmPlan>;
   readonly link: UnitLink;
-  readonly watch: DefinitionWatch;
+  readonly reconciler: DefinitionReconciler;
   readonly history: History;
   readonly exceptions: ExceptionCommands;
   /** What the appliance knows of itself. */
@@ -79,7 +79,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
   const runtimes = { link: (_site: string, unit: string) => (unit === 'rx101' ? link : undefined), links: () => [link] };
   const plant = await startPlantGateway({
     more: ({ store, clock }) => {
-      const book = new AlarmBook({ store, clock, record: (event) => recorded.push(event) });
+      const register = new AlarmRegister({ store, clock, record: (event) => recorded.push(event) });
       const exceptions = new ExceptionCommands(store, {
         // the work on a unit is called as its unit
         targets: (_site, units) => units.map((name) => ({ kind: 'Batch', name })),
@@ -91,22 +91,22 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         },
         giveUnrecorded: (site, { name }, action, definition) => commands.push([site, [name], action, definition]),
       });
-      const watch = new DefinitionWatch({
+      const reconciler = new DefinitionReconciler({
         store,
         clock,
         runtimes,
-        book,
+        register,
         timeScale: () => 10,
         exceptions,
         lostChanged: (site, module) => loops[2].wake(site, signalKey(module)),
       });
       const log = pino({ level: process.env.LINESIDE_LOG_LEVEL ?? 'error', base: null });
-      const system = new SystemWatch({
+      const system = new SystemAlarmReconciler({
         store,
         clock,
-        book,
+        register,
         facts: {
-          lostTags: (site, module) => watch.lostTags(site, module),
+          lostTags: (site, module) => reconciler.lostTags(site, module),
           nonceStoreNearlyFull: () => facts.nonceStoreNearlyFull,
           storageLow: () => facts.storageLow,
           archiveFault: () => facts.archiveFault,
@@ -117,13 +117,13 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         },
       });
       const loops = [
-        new ReconcileLoop(watch, clock, log),
-        new ReconcileLoop(new AlarmReconciler({ store, clock, book, exceptions, resolvedRetentionMs: RETENTION_MS }), clock, log),
+        new ReconcileLoop(reconciler, clock, log),
+        new ReconcileLoop(new AlarmReconciler({ store, clock, register, exceptions, resolvedRetentionMs: RETENTION_MS }), clock, log),
         new ReconcileLoop(system, clock, log),
       ];
       wakeSystemAlarms(store, (site, name) => loops[2].wake(site, name));
       wakeAlarms({ store, wakeDefinition: (site, name) => loops[0].wake(site, name), wakeAlarm: (site, name) => loops[1].wake(site, name) });
-      opened.parts = { watch, system, exceptions, loops };
+      opened.parts = { reconciler, system, exceptions, loops };
       const past: Pick<LedgerQueries, 'factPageJson' | 'timedFacts'> = {
         factPageJson: (...page) => (opened.queries as LedgerQueries).factPageJson(...page),
         timedFacts: (...query) => (opened.queries as LedgerQueries).timedFacts(...query),
@@ -132,13 +132,13 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         series: (...query) => (opened.history as History).series(...query),
         eventsJson: (...query) => (opened.history as History).eventsJson(...query),
       };
-      const isEvaluable = (site: string, name: string): boolean => watch.isEvaluable(site, name);
+      const isEvaluable = (site: string, name: string): boolean => reconciler.isEvaluable(site, name);
       return [
-        { rows: alarmRoutes, deps: { store, clock, book, facts: past, isEvaluable, shelveMaxMs: SHELVE_MAX_MS, history: samples, timeScale: () => 10, intervalMinMs: 1000 } },
+        { rows: alarmRoutes, deps: { store, clock, register, facts: past, isEvaluable, shelveMaxMs: SHELVE_MAX_MS, history: samples, timeScale: () => 10, intervalMinMs: 1000 } },
       ];
     },
   });
-  const { watch, system, exceptions, loops } = opened.parts as Parts;
+  const { reconciler, system, exceptions, loops } = opened.parts as Parts;
   const queries = openQueries(plant.dataDir, () => plant.store.recorded);
   opened.queries = queries;
   const history = await openHistorian(plant.dataDir, {
@@ -156,7 +156,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
     while (!loops.every((loop) => loop.idle));
   }
   await settle();
-  watch.linkChanged(link, 'plan');
+  reconciler.linkChanged(link, 'plan');
 
   return {
     plant,
@@ -167,7 +167,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
     gates,
     scanned,
     link,
-    watch,
+    reconciler,
     history,
     facts,
     exceptions,
@@ -181,7 +181,7 @@ export async function startAlarmBench(): Promise<AlarmBench> {
       await settle();
     },
     async edge(definition, edge, value = 1) {
-      watch.take(link, { type: 'alarm-edge', definition, edge, value, atMs: plant.clock.wallMs() } satisfies UnitOutbound);
+      reconciler.take(link, { type: 'alarm-edge', definition, edge, value, atMs: plant.clock.wallMs() } satisfies UnitOutbound);
       await settle();
     },
     async define(name, change) {
@@ -206,8 +206,8 @@ export async function startAlarmBench(): Promise<AlarmBench> {
 }
 
 interface Parts {
-  readonly watch: DefinitionWatch;
-  readonly system: SystemWatch;
+  readonly reconciler: DefinitionReconciler;
+  readonly system: SystemAlarmReconciler;
   readonly exceptions: ExceptionCommands;
   readonly loops: readonly ReconcileLoop[];
 }

@@ -1,13 +1,13 @@
 /** Alarms of the product itself: each condition that exists raises one alarm with a stable name, and ends it. */
 import t from 'tap';
-import { AlarmBook } from '../../../src/domains/alarms/alarm-register.js';
+import { AlarmRegister } from '../../../src/domains/alarms/alarm-register.js';
 import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
 import { alarmView } from '../../../src/domains/alarms/counts.js';
 import { Alarm } from '../../../src/domains/alarms/kind.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { IOModule } from '../../../src/domains/io-modules/kind.js';
 import { ControlProgram } from '../../../src/domains/logic/kind.js';
-import { SystemWatch } from '../../../src/domains/alarms/system-alarm-reconciler.js';
+import { SystemAlarmReconciler } from '../../../src/domains/alarms/system-alarm-reconciler.js';
 import { unstoredAlarms } from '../../../src/domains/alarms/unstored-alarms.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { RESTART_ASKED } from '../../../src/domains/placement/runtimes.js';
@@ -306,11 +306,11 @@ t.test('ALARM-20 Q-ALARM-02: numbers of system alarms are never used again, also
 
 t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memory, and is stored under the same name when it accepts again', async (t) => {
   const { ledger, clock, store } = await freshStore(t);
-  const book = new AlarmBook({ store, clock });
-  const watch = new SystemWatch({
+  const register = new AlarmRegister({ store, clock });
+  const reconciler = new SystemAlarmReconciler({
     store,
     clock,
-    book,
+    register,
     facts: {
       lostTags: () => [],
       nonceStoreNearlyFull: () => false,
@@ -326,9 +326,9 @@ t.test('G4 EVT-02: a storage that refuses changes is an alarm at once, from memo
   publishAlarms({ hub: { publish: ({ frame, unrecorded }) => frames.push({ ...frame, unrecorded }) }, store, clock });
   const site: Put = { kind: Site, site: '', name: 'north', spec: {} } as unknown as Put;
   await store.write({ puts: [site] });
-  const look = () => watch.reconcile({ site: 'north', name: 'storage/ledger' });
+  const look = () => reconciler.reconcile({ site: 'north', name: 'storage/ledger' });
   t.ok(
-    [...watch.keys()].some(({ name }) => name === 'storage/ledger'),
+    [...reconciler.keys()].some(({ name }) => name === 'storage/ledger'),
     'it is looked at after a start too',
   );
   look();

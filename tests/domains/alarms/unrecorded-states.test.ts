@@ -1,7 +1,7 @@
 /** The exception action of an alarm on a state while nothing can be written (D-C-09): it is given all the same, once for each match. */
 import t from 'tap';
-import { AlarmBook } from '../../../src/domains/alarms/alarm-register.js';
-import { DefinitionWatch } from '../../../src/domains/alarms/definition-reconciler.js';
+import { AlarmRegister } from '../../../src/domains/alarms/alarm-register.js';
+import { DefinitionReconciler } from '../../../src/domains/alarms/definition-reconciler.js';
 import { ExceptionCommands } from '../../../src/domains/alarms/exception-commands.js';
 import { Alarm, AlarmDefinition } from '../../../src/domains/alarms/kind.js';
 import { IOModule } from '../../../src/domains/io-modules/kind.js';
@@ -23,7 +23,7 @@ const exceptions = new ExceptionCommands(store, {
 });
 let told: string | undefined;
 const runtimes = { link: () => undefined, links: () => [] };
-const watch = new DefinitionWatch({ store, clock, runtimes, book: new AlarmBook({ store, clock }), timeScale: () => 1, exceptions, toldState: () => told });
+const reconciler = new DefinitionReconciler({ store, clock, runtimes, register: new AlarmRegister({ store, clock }), timeScale: () => 1, exceptions, toldState: () => told });
 
 const onState = (sourceKind: 'Unit' | 'IOModule', sourceName: string, stateValue: string, debounceSeconds: number) => ({
   ...SPEC,
@@ -45,7 +45,7 @@ await store.write({
     put(AlarmDefinition, 'io-lost', { spec: onState('IOModule', 'io', 'Disconnected', 0) }),
   ],
 });
-const look = (name: string) => watch.reconcile({ site: 'north', name });
+const look = (name: string) => reconciler.reconcile({ site: 'north', name });
 const reloaded = (): Promise<void> => new Promise((resolve) => store.watchReload(resolve));
 
 t.test('D-C-09 ADEF-10: an alarm on a state whose time is over while nothing can be written commands, as one on a tag does', async (t) => {

@@ -6,7 +6,7 @@ import t from 'tap';
 import { gateHistory } from '../../../src/domains/alarms/gate-history.js';
 import { AlarmDefinition } from '../../../src/domains/alarms/kind.js';
 import { isArmed } from '../../../src/domains/alarms/sources.js';
-import { SystemWatch } from '../../../src/domains/alarms/system-alarm-reconciler.js';
+import { SystemAlarmReconciler } from '../../../src/domains/alarms/system-alarm-reconciler.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { PhaseCommands } from '../../../src/domains/batches/phases/phase-commands.js';
 import { pendingResults } from '../../../src/domains/mes/external-results.js';
@@ -83,7 +83,7 @@ t.test('what is asked of one batch or one unit does not grow with the batches th
   const definition = { ...AlarmDefinition.initialStatus({} as never), enabled: true, armingGate: { phaseTemplateRef: 'charge', unitRef: 'rx101', states: ['Running'] } } as never;
   const gate = { gate: { phaseTemplateRef: 'charge', unitRef: 'rx102', states: ['Running'] }, site: 'demo', fromMs: 0, nowMs: 1 } as never;
   const phases = new PhaseCommands(store, runtimes);
-  const watch = new SystemWatch({ store, clock, facts: {} } as never);
+  const reconciler = new SystemAlarmReconciler({ store, clock, facts: {} } as never);
   const status = runtimeRoutes.find(({ path, method }) => method === 'GET' && path.endsWith('/runtime/status'));
   const questions: Record<string, () => unknown> = {
     'an arming gate': () => isArmed(definition, store, 'demo'),
@@ -96,7 +96,7 @@ t.test('what is asked of one batch or one unit does not grow with the batches th
     'the overview': () => siteOverview('demo', { store, runtimes, alarms: { ofUnit: () => counts, ofSite: () => counts }, nowMs: () => 0 }),
     'the status of a runtime': () =>
       status?.handle({ params: { site: 'demo', name: 'rx101' } } as never, { store, runtimes, timeScale: () => 1, nodeName: '', image: '' } as never),
-    'the look of the system alarms': () => [...watch.keys()],
+    'the look of the system alarms': () => [...reconciler.keys()],
   };
   const asked = async (): Promise<Record<string, number>> => {
     const found: Record<string, number> = {};

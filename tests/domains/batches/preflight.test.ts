@@ -149,7 +149,7 @@ t.test('Decisions 1.7: of several units that can do it somebody chooses: 400 whe
   t.match(refusal(), { message: /name one of them/, context: { code: 'missing_field', field: 'equipment.premix', candidates: ['mx101', 'mx102'] } });
   t.match(blockers(look(body), 'equipment'), [{ element: 'premix', message: /mx101, mx102 have it/ }]);
   t.equal(refusal({ equipment: { premix: 'mx102' } }), 'taken');
-  const facts = { store, production: false, runsMisfits: true, storageLow: () => false, runtimes: { link: () => ({ ready: true }) } } as unknown as StartFacts;
+  const facts = { store, production: false, runsUnfitValues: true, storageLow: () => false, runtimes: { link: () => ({ ready: true }) } } as unknown as StartFacts;
   const metadata = { site: 'demo', name: 'b-class' };
   t.match(checkStart({ metadata, spec: parse(BatchSpec, body) } as never, facts), {
     rule: 'allocation-unavailable',

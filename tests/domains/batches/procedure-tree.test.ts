@@ -28,7 +28,7 @@ class Bench {
       readonly onPhaseFailure?: 'Hold' | 'Fail';
       readonly resumeCancelsPause?: boolean;
       readonly blocked?: (node: TreeNode) => string;
-      readonly misfit?: (node: TreeNode) => string;
+      readonly unfit?: (node: TreeNode) => string;
     } = {},
   ) {
     this.resumeCancelsPause = options.resumeCancelsPause ?? false;
@@ -39,7 +39,7 @@ class Bench {
       resumeCancelsPause: options.resumeCancelsPause ?? false,
       isTrue: (_, transition) => !this.falseConditions.has(transition.to),
       startBlockedBy: options.blocked ?? (() => ''),
-      takeParameters: options.misfit ?? (() => ''),
+      takeParameters: options.unfit ?? (() => ''),
       commandPhase: (node, command) => (this.late ? this.onTheirWay.set(node, command) : this.#obey(node, command)),
       awaitsAnswer: (node) => this.onTheirWay.has(node),
       stateChanged: (node, from) => this.changes.push(`${node.name} ${from}>${node.state}`),
@@ -484,7 +484,7 @@ t.test('decisions 2.2, 3.2: parameters are taken once, before the Start; those t
   const asked: string[] = [];
   const faults = new Map([['p2', 'amount 9 is outside 0 to 5']]);
   const bench = new Bench(plant(), {
-    misfit: ({ name }) => {
+    unfit: ({ name }) => {
       asked.push(name);
       return faults.get(name) ?? '';
     },

@@ -3,7 +3,7 @@ import t from 'tap';
 import { APPLIED_KINDS } from '../../../src/domains/apply/kinds.js';
 import { SEARCH_ROUTES, type SearchDeps } from '../../../src/domains/search/routes.js';
 import { type Found, SearchIndex } from '../../../src/domains/search/search-index.js';
-import { TagCatalogue } from '../../../src/domains/tags/catalog.js';
+import { TagCatalog } from '../../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../../src/domains/tags/routes.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
@@ -14,11 +14,11 @@ const opened: { plant?: Awaited<ReturnType<typeof startPlantGateway>> } = {};
 const plant = await startPlantGateway({
   more: ({ store }) => {
     const kinds = (APPLIED_KINDS as unknown as readonly Kind[]).filter(({ kind }) => SERVED.includes(kind));
-    const catalogue = new TagCatalogue(store);
-    const deps: SearchDeps = { store, index: new SearchIndex(store, kinds), catalogue, rows: () => opened.plant?.gateway.rows ?? [] };
+    const catalog = new TagCatalog(store);
+    const deps: SearchDeps = { store, index: new SearchIndex(store, kinds), catalog, rows: () => opened.plant?.gateway.rows ?? [] };
     return [
       { rows: SEARCH_ROUTES, deps },
-      { rows: tagRoutes.filter(({ path }) => path === '/api/v1/sites/{site}/tags'), deps: { store, catalogue } },
+      { rows: tagRoutes.filter(({ path }) => path === '/api/v1/sites/{site}/tags'), deps: { store, catalog } },
     ];
   },
 });

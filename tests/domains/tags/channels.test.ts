@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { AlarmBook } from '../../../src/domains/alarms/alarm-register.js';
+import { AlarmRegister } from '../../../src/domains/alarms/alarm-register.js';
 import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
-import { SystemWatch } from '../../../src/domains/alarms/system-alarm-reconciler.js';
+import { SystemAlarmReconciler } from '../../../src/domains/alarms/system-alarm-reconciler.js';
 import { Alarm, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { publishStates } from '../../../src/domains/batches/reading/state-channel.js';
 import { ControlModule } from '../../../src/domains/control-modules/kind.js';
@@ -118,10 +118,10 @@ t.test('EVT-02 EVT-04 HEALTH-02: while the storage refuses changes its alarm and
   t.teardown(() => plant.stop());
   await plant.store.recorded;
   const { store, hub } = plant;
-  const watch = new SystemWatch({
+  const reconciler = new SystemAlarmReconciler({
     store,
     clock,
-    book: new AlarmBook({ store, clock }),
+    register: new AlarmRegister({ store, clock }),
     facts: {
       lostTags: () => [],
       nonceStoreNearlyFull: () => false,
@@ -158,7 +158,7 @@ t.test('EVT-02 EVT-04 HEALTH-02: while the storage refuses changes its alarm and
   const accepts = new Promise<void>((resolve) => store.watchReload(resolve));
   clock.advance(2000);
   await accepts;
-  watch.reconcile({ site: 'north', name: 'storage/ledger' });
+  reconciler.reconcile({ site: 'north', name: 'storage/ledger' });
   const told = [];
   for (let frame = await alarms.client.next(); told.push(frame) && frame.state !== 'ClearedUnacknowledged'; frame = await alarms.client.next());
   t.match(told.at(-1), { name: 'system-storage-1', site: 'north', state: 'ClearedUnacknowledged', message: /^the storage refused changes from/ });
@@ -341,11 +341,11 @@ t.test('what the recorder of states and alarms throws is told, and ends neither 
   const fail = (): never => {
     throw new Error('no place for it');
   };
-  const book = new AlarmBook({ store, clock, record: fail });
+  const register = new AlarmRegister({ store, clock, record: fail });
   publishStates({ hub: { publish: () => undefined }, store, listener: stateRecorder({ recordState: fail }, store, clock.wallMs() + 1) });
   clock.advance(1000);
   await store.write({ puts: [unit('u1', 'Running')] });
-  await book.write({ site: 'north', name: 'hot-2', ...HOT_ALARM, event: 'Activated' }).durable;
+  await register.write({ site: 'north', name: 'hot-2', ...HOT_ALARM, event: 'Activated' }).durable;
   await new Promise((resolve) => setImmediate(resolve));
   t.same(told, ['historian: state of an element: no place for it', 'record of an alarm: no place for it']);
 });
@@ -354,8 +354,8 @@ t.test('8.9 G4: the historian keeps the states and alarm transitions that are on
   const { store, clock, refuse, accept } = await refusable(t);
   const kept: unknown[] = [];
   const keep = ({ body }: Pick<HistoryEvent, 'body'>): unknown => kept.push(['name', 'from', 'to', 'alarm', 'event'].flatMap((member) => body[member] ?? []));
-  const book = new AlarmBook({ store, clock, record: alarmRecorder({ recordAlarm: keep }) });
-  const raise = (name: string): Applied => book.write({ site: 'north', name, ...HOT_ALARM, event: 'Activated' });
+  const register = new AlarmRegister({ store, clock, record: alarmRecorder({ recordAlarm: keep }) });
+  const raise = (name: string): Applied => register.write({ site: 'north', name, ...HOT_ALARM, event: 'Activated' });
   const note = { facts: [{ stream: 'notes', body: () => ({}) }] };
   // heard before the recorder hears of the same change, and changes something of its own: which is refused, and the change is not
   const also = new Map<string, () => Applied>();
@@ -412,10 +412,10 @@ t.test('EVT-17 G4: while the storage refuses changes, what is retained for MQTT 
   publishStates({ hub, store });
   publishAlarms({ hub, store, clock });
   await store.write({ puts: [{ kind: Site, site: '', name: 'north', spec: {} } as unknown as Put] });
-  new SystemWatch({
+  new SystemAlarmReconciler({
     store,
     clock,
-    book: new AlarmBook({ store, clock }),
+    register: new AlarmRegister({ store, clock }),
     facts: {
       lostTags: () => [],
       nonceStoreNearlyFull: () => false,

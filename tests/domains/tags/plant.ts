@@ -17,7 +17,7 @@ import { ControlModule, ControlModuleTemplate } from '../../../src/domains/contr
 import { ControlProgram } from '../../../src/domains/logic/kind.js';
 import { Site, Unit } from '../../../src/domains/plant/kind.js';
 import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
-import { TagCatalogue } from '../../../src/domains/tags/catalog.js';
+import { TagCatalog } from '../../../src/domains/tags/catalog.js';
 import { ModuleHealths } from '../../../src/domains/control-modules/health-channel.js';
 import { tagRoutes } from '../../../src/domains/tags/routes.js';
 import { streamRoutes } from '../../../src/domains/tags/live-transports.js';
@@ -307,8 +307,8 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
   const audits: UnchainedAudit[] = [];
   store.watchAudit((record) => audits.push(record));
   const runtimes = new BoardRuntimes();
-  const catalogue = new TagCatalogue(store);
-  const deps = { store, catalogue, runtimes, clock, modeCheckDeviceTags: options.modeCheckDeviceTags ?? false };
+  const catalog = new TagCatalog(store);
+  const deps = { store, catalog, runtimes, clock, modeCheckDeviceTags: options.modeCheckDeviceTags ?? false };
   const places: Places = {
     hasSite: (site) => store.get(Site, '', site) !== undefined,
     hasUnit: (site, unit) => (site === undefined ? store.list(Unit).some(({ metadata }) => metadata.name === unit) : store.get(Unit, site, unit) !== undefined),
@@ -316,7 +316,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
   const sessions = new ScriptedSessions();
   const hub = new Hub({ clock, sessions, places, recorded: () => store.recorded });
   runtimes.board.set('v101.sp', 20);
-  publishTags({ hub, runtimes, catalogue, store });
+  publishTags({ hub, runtimes, catalog, store });
   publishAlarms({ hub, store, clock });
   const healths = new ModuleHealths({ hub, store, runtimes, clock });
   const frames: ClientFrames = {
@@ -336,7 +336,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
       clock,
       rows: new RouteTable([routeSet(tagRoutes, deps), routeSet(streamRoutes, streamDeps)]),
       rateLimiter: new RateLimiter({ enabled: false, requestsPerSecond: 1, burst: 1 }, clock),
-      streams: { census: hub, perSourceMax: options.perSourceMax ?? 10, tokenInQuery: true },
+      streams: { connections: hub, perSourceMax: options.perSourceMax ?? 10, tokenInQuery: true },
       allowedOrigins: [],
       authenticator: callers,
       nonces: new Nonces(clock, 600_000, 10_000),
@@ -354,7 +354,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
     pipeline,
     trustedProxies: new TrustedProxies([]),
     allowedOrigins: [],
-    census: hub,
+    connections: hub,
     log: pino({ level: 'silent' }),
   });
   const url = `http://127.0.0.1:${server.port}`;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { streamRoutes } from '../../../src/domains/tags/live-transports.js';
 import { routesFor } from '../../../src/platform/http/route.js';
-import type { StreamCensus } from '../../../src/platform/http/stream-port.js';
+import type { StreamConnections } from '../../../src/platform/http/stream-port.js';
 import { CHANNEL_ACTION } from '../../../src/platform/stream/channel.js';
 import { Hub } from '../../../src/platform/stream/hub.js';
 import type { Settings } from '../../../src/settings.js';
@@ -17,9 +17,9 @@ const REST_TWINS = Object.values(CHANNEL_ACTION).map((action, index) =>
 /** Both transports behind the real accounts, sessions and tokens. */
 async function gateway(t: { teardown(call: () => unknown): void }, settings: Partial<Settings> = {}) {
   const made: { hub?: Hub } = {};
-  const census: StreamCensus = { streamCount: (ip) => made.hub?.streamCount(ip) ?? 0, endAll: async () => made.hub?.endAll() };
+  const connections: StreamConnections = { streamCount: (ip) => made.hub?.streamCount(ip) ?? 0, endAll: async () => made.hub?.endAll() };
   const server = await startGatewayTest({
-    census,
+    connections,
     settings,
     routes: ({ clock, access }) => {
       const hub = new Hub({ clock, sessions: access.authenticator, places: everywhere });

@@ -6,7 +6,7 @@ import { publishAlarms } from '../../../src/domains/alarms/alarm-channel.js';
 import { Alarm, type AlarmStatus } from '../../../src/domains/alarms/kind.js';
 import { publishStates } from '../../../src/domains/batches/reading/state-channel.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
-import { TagCatalogue } from '../../../src/domains/tags/catalog.js';
+import { TagCatalog } from '../../../src/domains/tags/catalog.js';
 import { publishTags } from '../../../src/domains/tags/tag-sources.js';
 import { openTelemetry, type TelemetrySettings } from '../../../src/domains/telemetry/open.js';
 import { topicLevel } from '../../../src/domains/telemetry/telemetry.js';
@@ -36,7 +36,7 @@ async function published(t: { readonly name: string; teardown(call: () => unknow
   const settings = { ...SETTINGS, username: ACCOUNT.username, passwordFile, url: `mqtt://127.0.0.1:${await line.open()}`, ...more };
   const open = openTelemetry(settings, { store, clock, log: pino({ level: 'silent' }), deviceId: 'box-1', retryMs: 20 });
   const hub = open.telemetry;
-  publishTags({ hub, runtimes, catalogue: new TagCatalogue(store), store });
+  publishTags({ hub, runtimes, catalog: new TagCatalog(store), store });
   publishAlarms({ hub, store, clock });
   publishStates({ hub, store });
   await open.start();

@@ -8,7 +8,7 @@ import { controlModuleRoutes } from '../../../src/domains/control-modules/routes
 import { LocalRuntimes } from '../../../src/domains/placement/local-runtimes.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { plantRoutes } from '../../../src/domains/plant/routes.js';
-import { TagCatalogue } from '../../../src/domains/tags/catalog.js';
+import { TagCatalog } from '../../../src/domains/tags/catalog.js';
 import { UnitJournal, unitOfLogLine } from '../../../src/domains/units/journal.js';
 import { UnitReconciler } from '../../../src/domains/units/reconciler.js';
 import { overviewRoutes } from '../../../src/domains/units/overview-routes.js';
@@ -33,13 +33,13 @@ const plant = await startGatewayTest({
     const log = createLog(logLines);
     const runtimes = new LocalRuntimes({ clock, log, heapMb: 64 });
     made.units = new UnitReconciler({ store, clock, runtimes, image: () => () => undefined, settings: SETTINGS, timeScale: () => 1, build: IMAGE });
-    const catalogue = new TagCatalogue(store);
+    const catalog = new TagCatalog(store);
     const deps = {
       store,
       clock,
       runtimes,
       production: false,
-      tags: { store, catalogue, runtimes, modeCheckDeviceTags: false },
+      tags: { store, catalog, runtimes, modeCheckDeviceTags: false },
       journal: new UnitJournal({ store, runtimes, clock, log }),
       logLines,
       timeScale: () => 1,

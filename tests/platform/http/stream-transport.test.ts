@@ -68,7 +68,7 @@ const rows = [
 
 async function start(t: { teardown(call: () => unknown): void }): Promise<{ test: GatewayTest; streams: Streams }> {
   const streams = new Streams();
-  const test = await startGatewayTest({ routes: [{ rows, deps: streams }], census: streams });
+  const test = await startGatewayTest({ routes: [{ rows, deps: streams }], connections: streams });
   t.teardown(() => test.stop());
   return { test, streams };
 }

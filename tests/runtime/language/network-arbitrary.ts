@@ -1,4 +1,4 @@
-/** Networks for the tests of the language: the demonstration plant, the catalogue, and random networks of all its types. */
+/** Networks for the tests of the language: the demonstration plant, the catalog, and random networks of all its types. */
 import { readFileSync } from 'node:fs';
 import { BLOCK_TYPE_NAMES, blockType } from '../../../runtime/catalog.js';
 import { type BlockCatalog, genericType } from '../../../runtime/language/block-catalog.js';

@@ -14,7 +14,7 @@ import { siteUnits } from '../../recipes/site-units.js';
 import { kindNamed } from '../../../platform/store/named-kind.js';
 import type { BatchRecord } from '../../records/kind.js';
 import { Batch, type BatchSpec } from '../kind.js';
-import { recipeMisfits } from './unfit-values.js';
+import { unfitRecipeValues } from './unfit-values.js';
 import { resolveEquipment } from '../start/start.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue, sameIdentifier } from './parameters.js';
 
@@ -86,7 +86,7 @@ function checkOverrides(store: StoreReader, site: string, recipe: MasterRecipeSp
   const indexOf = (name: string): number => spec.parameters.findIndex((override) => sameIdentifier(override.name, name));
   const parameters = batchParameters(recipe, spec).map((value) => (value.source === 'override' ? { ...value, sourceRef: `${OVERRIDE}${indexOf(value.name)}` } : value));
   if (spec.parameters.length === 0) return;
-  for (const { formal, value, message } of recipeMisfits(store, site, recipe, parameters)) {
+  for (const { formal, value, message } of unfitRecipeValues(store, site, recipe, parameters)) {
     if (!value.sourceRef.startsWith(OVERRIDE)) continue;
     const field = `parameters[${value.sourceRef.slice(OVERRIDE.length)}].value`;
     if (value.value !== '') checkValue(formal, value.value, field);

@@ -82,9 +82,9 @@ export function checkQuantity(recipe: MasterRecipeSpec, quantity: string): void 
  * Quantities are scaled as they are: 28 of another unit would be another batch.
  * @throws Refusal `invalid_field` for a unit that is not that of the recipe.
  */
-export function checkUnitOfQuantity({ batchSize }: MasterRecipeSpec, engineeringUnit: string): void {
-  if (engineeringUnit === '' || batchSize.engineeringUnit === '' || engineeringUnit === batchSize.engineeringUnit) return;
-  throw invalid('invalid_field', 'engineeringUnit', `the batch size of the recipe is in ${batchSize.engineeringUnit}; a quantity in ${engineeringUnit} cannot be scaled`, {
+export function checkUnitOfQuantity({ batchSize }: MasterRecipeSpec, engUnit: string): void {
+  if (engUnit === '' || batchSize.engineeringUnit === '' || engUnit === batchSize.engineeringUnit) return;
+  throw invalid('invalid_field', 'engineeringUnit', `the batch size of the recipe is in ${batchSize.engineeringUnit}; a quantity in ${engUnit} cannot be scaled`, {
     expected: batchSize.engineeringUnit,
   });
 }

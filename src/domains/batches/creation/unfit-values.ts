@@ -11,7 +11,7 @@ import { instantiate } from '../start/instantiation.js';
 import { checkValue, isFromOutput, sameIdentifier } from './parameters.js';
 import { storedTemplates } from '../start/stored-templates.js';
 
-export interface Misfit {
+export interface UnfitValue {
   /** Step path and name of the parameter, `makeResin/charge/monomer.amount`. */
   readonly at: string;
   readonly message: string;
@@ -26,14 +26,14 @@ interface Declared {
 }
 
 /** Of the whole recipe; empty while a template of it is missing, which is another fault. */
-export function recipeMisfits(read: StoreReader, site: string, recipe: MasterRecipeSpec, parameters: readonly ParameterValue[]): Misfit[] {
+export function unfitRecipeValues(read: StoreReader, site: string, recipe: MasterRecipeSpec, parameters: readonly ParameterValue[]): UnfitValue[] {
   if (expandRecipe(recipe.procedure.chart, templatesOf(read, site)).notes.length > 0) return [];
   const elements = instantiate({ batch: '', mode: 'Automatic', recipe, parameters, allocation: {}, templates: storedTemplates(read, site) });
-  return elements.flatMap(({ spec }) => elementMisfits(spec));
+  return elements.flatMap(({ spec }) => unfitElementValues(spec));
 }
 
 /** What comes from the output of a step is not known yet, and judged when the element starts. */
-export function elementMisfits({ stepPath, parameters, parameterValues }: Declared): Misfit[] {
+export function unfitElementValues({ stepPath, parameters, parameterValues }: Declared): UnfitValue[] {
   return parameters.flatMap((formal) => {
     const bound = parameterValues.find(({ name }) => sameIdentifier(name, formal.name));
     if (bound && isFromOutput(bound)) return [];

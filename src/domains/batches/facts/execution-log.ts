@@ -6,7 +6,7 @@
 
 export type FactStream = 'events' | 'messages' | 'states' | 'actions' | 'results';
 
-/** The alarms of a batch are written by the alarm book (batch-alarms.ts). */
+/** The alarms of a batch are written by the alarm register (batch-alarms.ts). */
 export type BatchStream = FactStream | 'alarms';
 
 /** Stream name of the ledger. */

@@ -69,7 +69,7 @@ export interface RequestAnswer {
   readonly message?: string;
 }
 
-export class PhaseDesk {
+export class PhaseReports {
   readonly #store: Store;
   readonly #log: Log;
   readonly #clock: Clock;

@@ -22,11 +22,11 @@ import { ControlModule } from '../../control-modules/kind.js';
 import { adhocRoot, scopeOf } from '../../procedures/roots.js';
 import { conditionOf, judgeCondition } from '../../units/conditions.js';
 import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
-import { AdhocPass } from '../tree/adhoc-reconciliation.js';
+import { AdhocReconciliation } from '../tree/adhoc-reconciliation.js';
 import { allocationQueue } from '../start/allocation-queue.js';
-import { BatchPass } from '../tree/batch-reconciliation.js';
+import { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import { chartStatus } from './chart-status.js';
-import type { ElementPass, PassWorld } from '../tree/element-reconciliation.js';
+import type { ElementReconciliation, ReconciliationWorld } from '../tree/element-reconciliation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { boundRoles } from '../phases/phase-plan.js';
 import { stepIsComplete, type TreeNode, walk } from '../tree/procedure-tree.js';
@@ -116,8 +116,8 @@ export function batchBlockedBy(world: BlockedWorld, batch: BatchResource): Block
     return [status.failure, ...(status.furtherFailures ?? [])].map((failure) => ({ ...failureBlocker(element, failure), text: `${failure.rule}: ${failure.message}` }));
   if (status.phase === 'Held') return [{ reason: 'held', element, text: 'held; Restart goes on', command: 'Restart', by: ['operate'] }];
   if (status.phase !== 'Running' && status.phase !== 'Paused' && status.phase !== 'Restarting') return [];
-  const pass = new BatchPass(batch, world.store, lookOnly(world));
-  const below = pass.tree ? blockersBelow(world, pass, pass.tree.root) : [];
+  const reconciliation = new BatchReconciliation(batch, world.store, lookOnly(world));
+  const below = reconciliation.tree ? blockersBelow(world, reconciliation, reconciliation.tree.root) : [];
   if (status.phase !== 'Paused') return below;
   const stopped = below.filter(({ reason }) => reason === 'semi-automatic');
   return stopped.length > 0 ? stopped : [{ reason: 'paused', element, text: 'paused; Resume goes on', command: 'Resume', by: ['operate'] }];
@@ -138,11 +138,11 @@ export interface ElementLook {
 }
 
 export function lookAtElement(world: BlockedWorld, element: Resource<object, ElementStatus>): ElementLook {
-  const pass = passOf(world, element);
-  const node = pass?.tree && [...walk(pass.tree.root)].find(({ kind, name }) => kind === element.kind && name === element.metadata.name);
-  if (!pass || !node) return { blockedBy: element.kind === 'Phase' ? phaseBlockedBy(element as PhaseResource, world) : [] };
-  const sfcStatus = chartStatus(pass, node);
-  return { blockedBy: blockersBelow(world, pass, node), ...(sfcStatus ? { sfcStatus } : {}) };
+  const reconciliation = reconciliationOf(world, element);
+  const node = reconciliation?.tree && [...walk(reconciliation.tree.root)].find(({ kind, name }) => kind === element.kind && name === element.metadata.name);
+  if (!reconciliation || !node) return { blockedBy: element.kind === 'Phase' ? phaseBlockedBy(element as PhaseResource, world) : [] };
+  const sfcStatus = chartStatus(reconciliation, node);
+  return { blockedBy: blockersBelow(world, reconciliation, node), ...(sfcStatus ? { sfcStatus } : {}) };
 }
 
 /** Of an element and all below it; of a phase that belongs to nobody itself. */
@@ -150,13 +150,13 @@ export function elementBlockedBy(world: BlockedWorld, element: Resource<object, 
   return lookAtElement(world, element).blockedBy;
 }
 
-function passOf(world: BlockedWorld, element: Resource<object, ElementStatus>): ElementPass | undefined {
+function reconciliationOf(world: BlockedWorld, element: Resource<object, ElementStatus>): ElementReconciliation | undefined {
   const { site } = element.metadata;
   const scope = scopeOf(world.store, element as never);
   const batch = world.store.get(Batch, site, scope);
-  if (batch) return new BatchPass(batch, world.store, lookOnly(world));
+  if (batch) return new BatchReconciliation(batch, world.store, lookOnly(world));
   const root = adhocRoot(world.store, site, scope);
-  return root && new AdhocPass(root, world.store, lookOnly(world));
+  return root && new AdhocReconciliation(root, world.store, lookOnly(world));
 }
 
 /** What keeps the work on a unit; a free unit waits for nothing. */
@@ -170,8 +170,8 @@ export function unitBlockedBy(world: BlockedWorld, site: string, unit: string, h
   return root ? elementBlockedBy(world, root) : [];
 }
 
-/** A pass that only reads. */
-function lookOnly({ clock }: BlockedWorld): PassWorld {
+/** A reconciliation that only reads. */
+function lookOnly({ clock }: BlockedWorld): ReconciliationWorld {
   return {
     readOnly: true,
     nowMs: clock.wallMs(),
@@ -190,39 +190,39 @@ function lookOnly({ clock }: BlockedWorld): PassWorld {
 
 // ---------------------------------------------------------------- a tree of elements
 
-function blockersBelow(world: BlockedWorld, pass: ElementPass, top: TreeNode): Blocker[] {
+function blockersBelow(world: BlockedWorld, reconciliation: ElementReconciliation, top: TreeNode): Blocker[] {
   // what a parent is in is told once, at the top
-  return [...walk(top)].flatMap((node) => nodeBlockers(world, pass, node, node !== top && node.parent?.state === node.state));
+  return [...walk(top)].flatMap((node) => nodeBlockers(world, reconciliation, node, node !== top && node.parent?.state === node.state));
 }
 
-function nodeBlockers(world: BlockedWorld, pass: ElementPass, node: TreeNode, follows: boolean): Blocker[] {
-  if (node.state === 'Idle') return startBlockers(world, pass, node);
+function nodeBlockers(world: BlockedWorld, reconciliation: ElementReconciliation, node: TreeNode, follows: boolean): Blocker[] {
+  if (node.state === 'Idle') return startBlockers(world, reconciliation, node);
   if (node.kind === 'Phase') {
-    const own = phaseBlockedBy(pass.element(node) as PhaseResource, world, node.parent?.state === 'Restarting');
+    const own = phaseBlockedBy(reconciliation.element(node) as PhaseResource, world, node.parent?.state === 'Restarting');
     return follows ? own.filter(({ reason }) => reason !== 'held' && reason !== 'paused') : own;
   }
   const element = elementOf(node);
   if (node.state === 'Held' && !follows) return node.failure ? [failureBlocker(element, node.failure)] : hasFailureBelow(node) ? [] : [heldBlocker(element)];
   if (node.state === 'Paused' && node.pausedAt !== '') return [semiAutomaticBlocker(element, node.pausedAt)];
   if (node.state === 'Paused' && !follows) return [pausedBlocker(element)];
-  return node.state === 'Running' ? transitionBlockers(pass, node) : [];
+  return node.state === 'Running' ? transitionBlockers(reconciliation, node) : [];
 }
 
 function hasFailureBelow(node: TreeNode): boolean {
   return node.children.some((child) => child.failure !== undefined || hasFailureBelow(child));
 }
 
-function startBlockers(world: BlockedWorld, pass: ElementPass, node: TreeNode): Blocker[] {
-  const free = node.kind === 'UnitProcedure' && isAvailable(pass.unit(node.unit));
-  const withheld = free ? permissiveOf(world, pass.site, node.unit) : undefined;
-  if (withheld) pass.withheld.set(node.unit, withheld);
-  const wait = pass.startWait(node);
+function startBlockers(world: BlockedWorld, reconciliation: ElementReconciliation, node: TreeNode): Blocker[] {
+  const free = node.kind === 'UnitProcedure' && isAvailable(reconciliation.unit(node.unit));
+  const withheld = free ? permissiveOf(world, reconciliation.site, node.unit) : undefined;
+  if (withheld) reconciliation.withheld.set(node.unit, withheld);
+  const wait = reconciliation.startWait(node);
   if (!wait) return [];
   const common = { element: elementOf(node), text: `${node.path} waits: ${startWaitText(wait)}` };
   if (wait.reason === 'signal' || wait.reason === 'barrier') return [{ ...common, ...wait }];
   const { unit: name } = wait;
-  const queue = allocationQueue(world.store, pass.site, name);
-  const position = 1 + queue.findIndex((entry) => entry.batch === pass.scope);
+  const queue = allocationQueue(world.store, reconciliation.site, name);
+  const position = 1 + queue.findIndex((entry) => entry.batch === reconciliation.scope);
   return [
     {
       ...common,
@@ -235,8 +235,8 @@ function startBlockers(world: BlockedWorld, pass: ElementPass, node: TreeNode): 
 }
 
 /** Steps that are done and whose transitions do not fire (decisions 2.2): the condition is not met, or the mode forbids it. */
-function transitionBlockers(pass: ElementPass, node: TreeNode): Blocker[] {
-  const scope = pass.conditionScope(node);
+function transitionBlockers(reconciliation: ElementReconciliation, node: TreeNode): Blocker[] {
+  const scope = reconciliation.conditionScope(node);
   const waiting = [...enabledTransitions(node.chart ?? {}, node.progress, (step) => stepIsComplete(node, step))];
   return [...groupBy(waiting, ({ from }) => from.join(', '))].flatMap(([step, transitions]) => {
     const looked = transitions.map(({ key, source: { conditionST = '' } }) => {
@@ -410,7 +410,7 @@ function semiAutomaticBlocker(element: Blocker['element'], transition: string): 
   return { reason: 'semi-automatic', element, transition, command: 'Resume', by: ['operate'], text: `${element.path} waits before ${transition}; Resume fires it` };
 }
 
-/** For lists: no pass over the tree, and what a phase waits for as it was last told. */
+/** For lists: no walk over the tree, and what a phase waits for as it was last told. */
 export function itemBlockedBecause(element: Resource<object, ElementStatus>): string {
   return (element.kind === Phase.kind ? blockedBecause(phaseBlockedBy(element as PhaseResource)) : '') || element.status.blockedBecause;
 }

@@ -9,15 +9,15 @@ import type { SfcStatus, TransitionReport } from '../../../../runtime/port.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../../runtime/vocabulary/transitions.js';
 import { judgeCondition } from '../../units/conditions.js';
-import type { ElementPass } from '../tree/element-reconciliation.js';
+import type { ElementReconciliation } from '../tree/element-reconciliation.js';
 import { stepIsComplete, type TreeNode } from '../tree/procedure-tree.js';
 import { leavingTransitions } from '../tree/chart-moves.js';
 
 const HELD: readonly State[] = ['Holding', 'Held', 'Restarting'];
 
 /** Undefined for phases, whose unit worker tells it, and for elements that no controller has looked at yet. */
-export function chartStatus(pass: ElementPass, node: TreeNode): SfcStatus | undefined {
-  if (node.kind === 'Phase' || pass.element(node).status.progress === undefined) return undefined;
+export function chartStatus(reconciliation: ElementReconciliation, node: TreeNode): SfcStatus | undefined {
+  if (node.kind === 'Phase' || reconciliation.element(node).status.progress === undefined) return undefined;
   const { active, completed, fired } = node.progress;
   const over = isFinal(node.state) || node.state === 'Idle';
   return {
@@ -26,16 +26,16 @@ export function chartStatus(pass: ElementPass, node: TreeNode): SfcStatus | unde
     firedTransitions: fired,
     scanCount: 0, // not scanned
     held: HELD.includes(node.state),
-    transitionStates: over ? [] : leavingTransitions(node.chart ?? {}, node.progress).map((transition) => reportOf(pass, node, transition)),
-    variableSnapshot: over ? {} : outputsSeen(pass, node),
+    transitionStates: over ? [] : leavingTransitions(node.chart ?? {}, node.progress).map((transition) => reportOf(reconciliation, node, transition)),
+    variableSnapshot: over ? {} : outputsSeen(reconciliation, node),
     ...(node.state === 'Running' || node.state === 'Pausing' ? { activeChart: 'running' } : {}),
   };
 }
 
 /** A transition is evaluated once the elements of its steps are Complete (decisions 2.2); its condition is shown before that. */
-function reportOf(pass: ElementPass, node: TreeNode, { source, index, from }: ReturnType<typeof leavingTransitions>[number]): TransitionReport {
+function reportOf(reconciliation: ElementReconciliation, node: TreeNode, { source, index, from }: ReturnType<typeof leavingTransitions>[number]): TransitionReport {
   const { conditionST = '' } = source;
-  const { result, reason, parts } = judgeCondition(conditionST, pass.conditionScope(node));
+  const { result, reason, parts } = judgeCondition(conditionST, reconciliation.conditionScope(node));
   const common = { index, fromStep: source.from, toStep: source.to, conditionST, subConditions: parts };
   const undone = from.find((step) => !node.progress.active.includes(step) || !stepIsComplete(node, step));
   if (undone === undefined) {
@@ -47,6 +47,6 @@ function reportOf(pass: ElementPass, node: TreeNode, { source, index, from }: Re
 }
 
 /** What its conditions may read beside parameters: `<step>.<output>` (decisions 2.2). */
-function outputsSeen(pass: ElementPass, node: TreeNode): Record<string, string> {
-  return Object.fromEntries(node.children.flatMap((child) => pass.outputsOf(child).map(({ name, value }) => [`${child.step}.${name}`, value] as const)));
+function outputsSeen(reconciliation: ElementReconciliation, node: TreeNode): Record<string, string> {
+  return Object.fromEntries(node.children.flatMap((child) => reconciliation.outputsOf(child).map(({ name, value }) => [`${child.step}.${name}`, value] as const)));
 }

@@ -6,7 +6,7 @@
 import { type Clock, timestamp } from '../../../platform/base/clock.js';
 import { guarded } from '../../../platform/base/guarded.js';
 import type { Store } from '../../../platform/store/store.js';
-import type { BatchPass } from '../tree/batch-reconciliation.js';
+import type { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import { Batch, type ClockSpan, isFinalBatch } from '../kind.js';
 
 /** What a time server does to a clock that is right is less; what adds up to it is told as one step. */
@@ -81,11 +81,11 @@ export class ClockSteps {
   }
 
   /** @returns what forgets it, to be called when it is on disk. */
-  take(pass: BatchPass): () => void {
-    const key = `${pass.site}/${pass.scope}`;
+  take(reconciliation: BatchReconciliation): () => void {
+    const key = `${reconciliation.site}/${reconciliation.scope}`;
     const owed = this.#owed.get(key);
     if (!owed) return () => undefined;
-    pass.status = { ...pass.status, clockSpan: widened(pass.status.clockSpan, owed) };
+    reconciliation.status = { ...reconciliation.status, clockSpan: widened(reconciliation.status.clockSpan, owed) };
     return () => {
       if (this.#owed.get(key) === owed) this.#owed.delete(key);
     };

@@ -16,10 +16,10 @@ import { isAvailable } from '../../plant/unit-owner.js';
 import type { ElementStatus } from '../../procedures/kind.js';
 import { ControlRecipe } from '../../recipes/kind.js';
 import { adhocBarred } from '../adhoc-reconciler.js';
-import { AdhocPass, type AdhocRoot } from '../tree/adhoc-reconciliation.js';
-import { BatchPass } from '../tree/batch-reconciliation.js';
+import { AdhocReconciliation, type AdhocRoot } from '../tree/adhoc-reconciliation.js';
+import { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import type { ElementResource } from '../tree/element-index.js';
-import { type CommandRefusal, type ElementPass, type PassWorld, readNode } from '../tree/element-reconciliation.js';
+import { type CommandRefusal, type ElementReconciliation, type ReconciliationWorld, readNode } from '../tree/element-reconciliation.js';
 import type { ElementDraft } from '../start/instantiation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { type ElementKind, type HoldPropagation, ProcedureTree, type TreeNode, walk } from '../tree/procedure-tree.js';
@@ -61,35 +61,39 @@ function dryBatch(facts: DryRunFacts, batch: BatchResource, command: Command): D
   if (command === 'Start' && batch.status.phase === 'Pending') return dryStart(facts, batch);
   const recipe = facts.store.get(ControlRecipe, batch.metadata.site, batch.status.controlRecipe)?.spec.recipe;
   const policy = { holdPropagation: recipe?.holdPropagation ?? facts.holdPropagation, onPhaseFailure: recipe?.onPhaseFailure ?? 'Hold' };
-  const pass = copy(facts, policy, (world) => new BatchPass(batch, facts.store, world));
+  const reconciliation = copy(facts, policy, (world) => new BatchReconciliation(batch, facts.store, world));
   const { name } = batch.metadata;
   const isOver = isFinalBatch(batch.status.phase);
   return outcome(
-    pass,
-    () => pass.order({ command }),
-    () => (isOver ? pass.settleEnded() : pass.settle()),
-    () => [{ kind: Batch.kind, name, path: '', state: pass.status.phase }],
+    reconciliation,
+    () => reconciliation.order({ command }),
+    () => (isOver ? reconciliation.settleEnded() : reconciliation.settle()),
+    () => [{ kind: Batch.kind, name, path: '', state: reconciliation.status.phase }],
   );
 }
 
 function dryAdhoc(facts: DryRunFacts, root: AdhocRoot, command: Command): DryRunVerdict {
   const policy = { holdPropagation: facts.holdPropagation, onPhaseFailure: 'Hold' } as const;
-  const pass = copy(facts, policy, (world) => new AdhocPass(root, facts.store, world));
+  const reconciliation = copy(facts, policy, (world) => new AdhocReconciliation(root, facts.store, world));
   return outcome(
-    pass,
-    () => pass.order({ command }, adhocBarred(pass, command, facts)),
-    () => pass.settle(),
+    reconciliation,
+    () => reconciliation.order({ command }, adhocBarred(reconciliation, command, facts)),
+    () => reconciliation.settle(),
     () => [],
   );
 }
 
 // ---------------------------------------------------------------- a copy that obeys
 
-/** A pass whose phases take an order as their worker would. */
-function copy<Pass extends ElementPass>(facts: DryRunFacts, policy: Pick<PassWorld, 'holdPropagation' | 'onPhaseFailure'>, make: (world: PassWorld) => Pass): Pass {
+/** A reconciliation whose phases take an order as their worker would. */
+function copy<Made extends ElementReconciliation>(
+  facts: DryRunFacts,
+  policy: Pick<ReconciliationWorld, 'holdPropagation' | 'onPhaseFailure'>,
+  make: (world: ReconciliationWorld) => Made,
+): Made {
   const nodes = new Map<string, TreeNode>();
   const { clock, resumeCancelsPause, settleDeadlineMs } = facts;
-  const pass = make({
+  const reconciliation = make({
     ...policy,
     nowMs: clock.wallMs(),
     clock,
@@ -98,11 +102,11 @@ function copy<Pass extends ElementPass>(facts: DryRunFacts, policy: Pick<PassWor
     settleDeadlineMs,
     commandPhase: (phase, command) => takeOrder(nodes.get(phase.metadata.name), command, resumeCancelsPause),
     awaitsAnswer: () => false,
-    isReady: (unit) => facts.runtimes.link(pass?.site ?? '', unit)?.ready === true,
+    isReady: (unit) => facts.runtimes.link(reconciliation?.site ?? '', unit)?.ready === true,
     isRefused: () => false,
   });
-  for (const node of pass.tree ? walk(pass.tree.root) : []) nodes.set(node.name, node);
-  return pass;
+  for (const node of reconciliation.tree ? walk(reconciliation.tree.root) : []) nodes.set(node.name, node);
+  return reconciliation;
 }
 
 function takeOrder(node: TreeNode | undefined, command: Command, resumeCancelsPause: boolean): void {
@@ -121,8 +125,8 @@ interface Seen {
   readonly state: string;
 }
 
-function outcome(pass: ElementPass, order: () => CommandRefusal | undefined, settle: () => void, owner: () => readonly Seen[]): DryRunVerdict {
-  const look = (): Seen[] => [...owner(), ...seenOf(pass)];
+function outcome(reconciliation: ElementReconciliation, order: () => CommandRefusal | undefined, settle: () => void, owner: () => readonly Seen[]): DryRunVerdict {
+  const look = (): Seen[] => [...owner(), ...seenOf(reconciliation)];
   const before = look();
   const refusal = order();
   if (refusal) return { accepted: false, ...refusal, effects: [] };
@@ -130,7 +134,7 @@ function outcome(pass: ElementPass, order: () => CommandRefusal | undefined, set
   const acting = look();
   let after = acting;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    for (const node of pass.tree ? walk(pass.tree.root) : []) if (node.kind === 'Phase') node.state = RESTS_IN[node.state] ?? node.state;
+    for (const node of reconciliation.tree ? walk(reconciliation.tree.root) : []) if (node.kind === 'Phase') node.state = RESTS_IN[node.state] ?? node.state;
     settle();
     const now = look();
     if (now.every(({ state }, index) => state === after[index].state)) break;
@@ -140,12 +144,12 @@ function outcome(pass: ElementPass, order: () => CommandRefusal | undefined, set
 }
 
 /** Elements from the top down, then the units they work on. */
-function seenOf(pass: ElementPass): Seen[] {
-  const nodes = pass.tree ? [...walk(pass.tree.root)].reverse() : [];
+function seenOf(reconciliation: ElementReconciliation): Seen[] {
+  const nodes = reconciliation.tree ? [...walk(reconciliation.tree.root)].reverse() : [];
   const units = [...new Set(nodes.map(({ unit }) => unit))].filter((unit) => unit !== '').sort();
   return [
     ...nodes.map(({ kind, name, path, state }) => ({ kind, name, path, state })),
-    ...units.map((name) => ({ kind: Unit.kind, name, path: '', state: pass.unit(name)?.state ?? '' })),
+    ...units.map((name) => ({ kind: Unit.kind, name, path: '', state: reconciliation.unit(name)?.state ?? '' })),
   ];
 }
 

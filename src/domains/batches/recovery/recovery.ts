@@ -13,11 +13,11 @@ import type { Store } from '../../../platform/store/store.js';
 import { Unit } from '../../plant/kind.js';
 import { RetainedValues } from '../../units/retained-values.js';
 import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
-import type { BatchPass } from '../tree/batch-reconciliation.js';
+import type { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import { widened } from '../reading/clock-span.js';
 import { elementIndex } from '../tree/element-index.js';
 import { activeFailures } from '../tree/holds.js';
-import { CONTROLLER } from '../tree/element-reconciliation.js';
+import { BATCH_COMPONENT } from '../tree/element-reconciliation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch, type RebindCause, type RecoveredElement, type RecoveredUnit, type RecoverySummary } from '../kind.js';
 import { HELD_FROM, unrecovered } from './unrecovered.js';
 
@@ -60,15 +60,15 @@ export class Recovery {
    * Tells the batch what has happened to it since its last look; after a restart of the appliance it is held.
    * @returns what forgets it, to be called when it is on disk: where the disk refuses, the next look tells it again.
    */
-  take(pass: BatchPass): () => void {
-    const key = `${pass.site}/${pass.scope}`;
+  take(reconciliation: BatchReconciliation): () => void {
+    const key = `${reconciliation.site}/${reconciliation.scope}`;
     const interruption = this.#interrupted.get(key);
     const taken = this.#rebound.get(key) ?? [];
-    if (interruption && pass.tree && !isFinalBatch(pass.status.phase)) this.#applianceBack(pass, interruption);
-    for (const rebound of taken) this.#unitBack(pass, rebound);
+    if (interruption && reconciliation.tree && !isFinalBatch(reconciliation.status.phase)) this.#applianceBack(reconciliation, interruption);
+    for (const rebound of taken) this.#unitBack(reconciliation, rebound);
     return () => {
       this.#interrupted.delete(key);
-      unrecovered(this.#store).passed(pass.site, pass.scope);
+      unrecovered(this.#store).passed(reconciliation.site, reconciliation.scope);
       const since = (this.#rebound.get(key) ?? []).filter((rebound) => !taken.includes(rebound));
       if (since.length > 0) this.#rebound.set(key, since);
       else this.#rebound.delete(key);
@@ -76,12 +76,12 @@ export class Recovery {
   }
 
   /** Notes on the summary that the batch has come to rest, and that it has gone on. */
-  follow(pass: BatchPass): void {
-    const { recovery, phase } = pass.status;
+  follow(reconciliation: BatchReconciliation): void {
+    const { recovery, phase } = reconciliation.status;
     if (!recovery || recovery.leftAt !== '') return;
-    if (phase === 'Held' && recovery.heldAt === '') pass.status = { ...pass.status, recovery: { ...recovery, heldAt: pass.at } };
+    if (phase === 'Held' && recovery.heldAt === '') reconciliation.status = { ...reconciliation.status, recovery: { ...recovery, heldAt: reconciliation.at } };
     const ended = isFinalBatch(phase) || (recovery.heldAt !== '' && phase !== 'Held' && phase !== 'Holding');
-    if (ended) pass.status = { ...pass.status, recovery: { ...recovery, leftAt: pass.at } };
+    if (ended) reconciliation.status = { ...reconciliation.status, recovery: { ...recovery, leftAt: reconciliation.at } };
   }
 
   // ------------------------------------------------------------ what has ended
@@ -151,50 +151,53 @@ export class Recovery {
 
   // ------------------------------------------------------------ what is back
 
-  #applianceBack(pass: BatchPass, { cause, from: sign, elements }: Interruption): void {
+  #applianceBack(reconciliation: BatchReconciliation, { cause, from: sign, elements }: Interruption): void {
     const from = textOf(sign);
     const gapMs = this.#gapSince(sign);
-    const message = `the appliance was restarted; ${gapText(from, pass.at, gapMs)}`;
-    const units = pass.status.allocations
+    const message = `the appliance was restarted; ${gapText(from, reconciliation.at, gapMs)}`;
+    const units = reconciliation.status.allocations
       .filter(({ state }) => state === 'Granted')
       .map(({ unit }): RecoveredUnit => {
-        const down = this.#down.get(`${pass.site}/${unit}`) ?? this.#rebound.get(`${pass.site}/${pass.scope}`)?.find((back) => back.unit === unit);
+        const down = this.#down.get(`${reconciliation.site}/${unit}`) ?? this.#rebound.get(`${reconciliation.site}/${reconciliation.scope}`)?.find((back) => back.unit === unit);
         return { unit, lastAliveAt: textOf(down?.from), reboundAt: '', gapMs: null, auditRecordRef: '' };
       });
-    const held = HELD_FROM.includes(pass.status.phase);
-    pass.status = {
-      ...pass.status,
-      ...(from > pass.at ? { clockSpan: widened(pass.status.clockSpan, { from: pass.at, to: from }) } : {}),
-      recovery: { cause, lastAliveAt: from, backAt: pass.at, gapMs, units, elements, heldAt: '', leftAt: '' },
-      conditions: [...pass.status.conditions.filter(({ type }) => type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }],
+    const held = HELD_FROM.includes(reconciliation.status.phase);
+    reconciliation.status = {
+      ...reconciliation.status,
+      ...(from > reconciliation.at ? { clockSpan: widened(reconciliation.status.clockSpan, { from: reconciliation.at, to: from }) } : {}),
+      recovery: { cause, lastAliveAt: from, backAt: reconciliation.at, gapMs, units, elements, heldAt: '', leftAt: '' },
+      conditions: [...reconciliation.status.conditions.filter(({ type }) => type !== 'Recovered'), { type: 'Recovered', status: 'True', reason: 'RuntimeRestart', message }],
     };
-    if (held) pass.tree?.command('Hold', 'runtime-restart');
-    const auditRecordRef = this.#record(pass, { cause, from, to: pass.at, gapMs });
-    pass.event({ eventType: 'General', eventSubType: 'System', value: 'RuntimeRestart', previousValue: from, message, auditRecordRef });
+    if (held) reconciliation.tree?.command('Hold', 'runtime-restart');
+    const auditRecordRef = this.#record(reconciliation, { cause, from, to: reconciliation.at, gapMs });
+    reconciliation.event({ eventType: 'General', eventSubType: 'System', value: 'RuntimeRestart', previousValue: from, message, auditRecordRef });
   }
 
-  #unitBack(pass: BatchPass, { cause, unit, from, toMs, gapMs, elements }: Rebound): void {
+  #unitBack(reconciliation: BatchReconciliation, { cause, unit, from, toMs, gapMs, elements }: Rebound): void {
     const [lastAliveAt, reboundAt] = [textOf(from), timestamp(toMs)];
-    const auditRecordRef = this.#record(pass, { cause, unit, from: lastAliveAt, to: reboundAt, gapMs });
+    const auditRecordRef = this.#record(reconciliation, { cause, unit, from: lastAliveAt, to: reboundAt, gapMs });
     const message = `unit ${unit} is scanned again; ${gapText(lastAliveAt, reboundAt, gapMs)}`;
-    pass.event({ ts: reboundAt, eventType: 'General', eventSubType: 'System', unit, equipment: unit, value: cause, previousValue: lastAliveAt, message, auditRecordRef });
+    reconciliation.event({ ts: reboundAt, eventType: 'General', eventSubType: 'System', unit, equipment: unit, value: cause, previousValue: lastAliveAt, message, auditRecordRef });
     const back: RecoveredUnit = { unit, lastAliveAt, reboundAt, gapMs, auditRecordRef };
-    const { recovery } = pass.status;
+    const { recovery } = reconciliation.status;
     const goesOn = recovery?.cause === cause && recovery.leftAt === '' && (cause === 'ApplianceRestart' || recovery.heldAt === '');
     const isHeld = elements.some(({ action }) => action !== 'stays');
     const summary: RecoverySummary = goesOn
       ? { ...recovery, units: [...recovery.units.filter((known) => known.unit !== unit), back], elements: [...recovery.elements, ...elements] }
       : { cause, lastAliveAt, backAt: reboundAt, gapMs, units: [back], elements, heldAt: '', leftAt: isHeld ? '' : reboundAt };
-    pass.status = { ...pass.status, recovery: summary };
+    reconciliation.status = { ...reconciliation.status, recovery: summary };
   }
 
   /** The audit record that evidences both ends of a gap; answers with its name. */
-  #record(pass: BatchPass, details: { readonly cause: RebindCause; readonly unit?: string; readonly from: string; readonly to: string; readonly gapMs: number | null }): string {
-    const auditRecordRef = this.#store.nextAuditName(pass.audits.length);
-    const { site, scope: name } = pass;
-    pass.audits.push({
+  #record(
+    reconciliation: BatchReconciliation,
+    details: { readonly cause: RebindCause; readonly unit?: string; readonly from: string; readonly to: string; readonly gapMs: number | null },
+  ): string {
+    const auditRecordRef = this.#store.nextAuditName(reconciliation.audits.length);
+    const { site, scope: name } = reconciliation;
+    reconciliation.audits.push({
       site,
-      actor: CONTROLLER,
+      actor: BATCH_COMPONENT,
       action: 'Update',
       category: 'recovery',
       target: { kind: 'Batch', name, site },

@@ -22,7 +22,7 @@ import { changeWords, releasedView, templateChanges } from '../../recipes/releas
 import { LIFECYCLE } from '../../recipes/rules.js';
 import { siteUnits } from '../../recipes/site-units.js';
 import { type BatchSpec } from '../kind.js';
-import { recipeMisfits } from '../creation/unfit-values.js';
+import { unfitRecipeValues } from '../creation/unfit-values.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula, sameIdentifier } from '../creation/parameters.js';
 import { takenBy } from '../creation/creation.js';
 import { noUnitText, permissiveOf, resolveEquipment, type StartFacts } from './start.js';
@@ -205,7 +205,7 @@ class Look {
   }
 
   #elementLimits(): Blocker[] {
-    return recipeMisfits(this.#view, this.#site, this.#recipe.spec, batchParameters(this.#recipe.spec, this.#batch)).map(({ at, message, value: { source } }) => {
+    return unfitRecipeValues(this.#view, this.#site, this.#recipe.spec, batchParameters(this.#recipe.spec, this.#batch)).map(({ at, message, value: { source } }) => {
       const liftedBy: LiftedBy =
         source === 'default' ? { tier: 'engineer', action: 'edit the formula or the bindings of the recipe' } : { tier: 'operate', action: 'give values that the phases allow' };
       return { message, element: at, liftedBy };

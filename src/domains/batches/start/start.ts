@@ -24,7 +24,7 @@ import { missingPermissive } from '../../units/conditions.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { coordinationCopy, type ElementDraft, instantiate, type Templates } from './instantiation.js';
 import type { BatchSpec, BatchStatus } from '../kind.js';
-import { recipeMisfits } from '../creation/unfit-values.js';
+import { unfitRecipeValues } from '../creation/unfit-values.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, chosenFormula } from '../creation/parameters.js';
 import { storedTemplates } from './stored-templates.js';
 
@@ -35,8 +35,8 @@ export interface StartFacts {
   readonly store: Store;
   readonly runtimes: UnitRuntimes;
   readonly production: boolean;
-  /** See `ControllerSettings`. */
-  readonly runsMisfits?: boolean;
+  /** See `BatchReconcilerSettings`. */
+  readonly runsUnfitValues?: boolean;
   /** Less free space than `storage.reserveBytes`. */
   storageLow(): boolean;
 }
@@ -68,7 +68,7 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
   const refuse = (rule: string, message: string, units: readonly string[] = []): StartCheck => ({ rule, message, units });
   const recipe = store.get(MasterRecipe, site, batch.spec.masterRecipeRef);
   if (!recipe) return refuse('recipe-withdrawn', `recipe ${batch.spec.masterRecipeRef} does not exist`);
-  const mismatch = facts.runsMisfits ? undefined : recipeMismatch(store, recipe); // a rehearsal tries what stands there now, signed or not
+  const mismatch = facts.runsUnfitValues ? undefined : recipeMismatch(store, recipe); // a rehearsal tries what stands there now, signed or not
   if (mismatch !== undefined) return refuse(EVIDENCE_RULE, mismatch);
   const view = releasedView(store, recipe);
   const templates = storedTemplates(view, site);
@@ -93,8 +93,8 @@ export function checkStart(batch: BatchResource, facts: StartFacts): StartCheck 
     checkQuantity(recipe.spec, batch.spec.quantity);
     checkUnitOfQuantity(recipe.spec, batch.spec.engineeringUnit);
     const parameters = batchParameters(recipe.spec, batch.spec);
-    const [misfit] = facts.runsMisfits ? [] : recipeMisfits(view, site, recipe.spec, parameters);
-    if (misfit) return refuse('formula-out-of-range', `${misfit.at}: ${misfit.message}`);
+    const [unfit] = facts.runsUnfitValues ? [] : unfitRecipeValues(view, site, recipe.spec, parameters);
+    if (unfit) return refuse('formula-out-of-range', `${unfit.at}: ${unfit.message}`);
     const [note] = expandRecipe(recipe.spec.procedure.chart, templatesOf(view, site)).notes;
     if (note) return refuse('chart-invalid', note);
     const [gone] = missingPatterns(store, site, recipe.spec.coordinationRefs);

@@ -10,24 +10,24 @@ import { withVerdict, type CommandRejection } from './command-rejection.js';
 import type { ElementStatus } from '../../procedures/kind.js';
 import { ROOT_KINDS } from '../../procedures/roots.js';
 import { elementIndex, type ElementResource } from './element-index.js';
-import { type CommandRefusal, ElementPass, type PassWorld, refusalOf } from './element-reconciliation.js';
+import { type CommandRefusal, ElementReconciliation, type ReconciliationWorld, refusalOf } from './element-reconciliation.js';
 import { type GivenHold, type Hold, holdCause, presentHold, withHold } from './holds.js';
 import { type PendingCommand, withoutCopy, withoutOrder } from './pending-command.js';
 import { hasInside, type ProcedureTree, type TreeNode } from './procedure-tree.js';
 
 export type AdhocRoot = Resource<{ readonly unitRef: string }, ElementStatus>;
 
-export class AdhocPass extends ElementPass {
+export class AdhocReconciliation extends ElementReconciliation {
   readonly resource: AdhocRoot;
   /** The pending command has been dealt with. */
   takesOrder = false;
   #rejection: CommandRejection | undefined;
   #accepted = false;
-  /** The Hold that was obeyed in this pass. */
+  /** The Hold that was obeyed in this reconciliation. */
   #given: GivenHold | undefined;
   #holds: readonly Hold[] | undefined;
 
-  constructor(resource: AdhocRoot, store: Store, world: PassWorld) {
+  constructor(resource: AdhocRoot, store: Store, world: ReconciliationWorld) {
     const { site, name } = resource.metadata;
     super(site, name, store, world, [resource as unknown as ElementResource, ...elementIndex(store).below(resource)]);
     this.resource = resource;

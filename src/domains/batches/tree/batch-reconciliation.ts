@@ -11,23 +11,23 @@ import { withRequests } from '../start/allocation-queue.js';
 import { batchOutputs } from '../reading/batch-outputs.js';
 import { type GivenHold, hasActiveFailure, holdCause, inOrder, type LocatedFailure, presentHold, withHold } from './holds.js';
 import { elementIndex } from './element-index.js';
-import { type CommandRefusal, ElementPass, type PassWorld, refusalOf } from './element-reconciliation.js';
+import { type CommandRefusal, ElementReconciliation, type ReconciliationWorld, refusalOf } from './element-reconciliation.js';
 import { stateEntry } from '../facts/execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import type { PendingCommand } from './pending-command.js';
 import { runClocks } from './run-clocks.js';
 import { hasInside, type TreeNode, walk } from './procedure-tree.js';
 
-export class BatchPass extends ElementPass {
+export class BatchReconciliation extends ElementReconciliation {
   readonly batch: Resource<BatchSpec, BatchStatus>;
   status: BatchStatus;
   /** Set when the pending command has been dealt with: its copy goes. */
   annotations: Readonly<Record<string, string>> | undefined;
-  /** The Hold that was obeyed in this pass. */
+  /** The Hold that was obeyed in this reconciliation. */
   #given: GivenHold | undefined;
   #overdue = false;
 
-  constructor(batch: Resource<BatchSpec, BatchStatus>, store: Store, world: PassWorld) {
+  constructor(batch: Resource<BatchSpec, BatchStatus>, store: Store, world: ReconciliationWorld) {
     const { site, name } = batch.metadata;
     super(site, name, store, world, elementIndex(store).elementsOf(site, name));
     this.batch = batch;
@@ -135,7 +135,7 @@ export class BatchPass extends ElementPass {
     );
   }
 
-  /** Everything this pass wants to write; undefined when nothing changed. */
+  /** Everything this reconciliation wants to write; undefined when nothing changed. */
   change(): Change | undefined {
     const puts = this.puts();
     if (this.status !== this.batch.status || this.annotations) {

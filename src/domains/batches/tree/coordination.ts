@@ -4,7 +4,7 @@ import type { Clock } from '../../../platform/base/clock.js';
 import type { Put, Store } from '../../../platform/store/store.js';
 import { CoordinationBlock, type CoordinationPhase, type SignalEndpoint, SyncBarrier } from '../../coordination/kind.js';
 import { advanceBarrier, advanceBlock, barrierWord, type CoordinationFailure, type CoordinationWorld, type Progress, timeoutLeftMs } from '../../coordination/progress.js';
-import type { BatchPass } from './batch-reconciliation.js';
+import type { BatchReconciliation } from './batch-reconciliation.js';
 import { elementIndex } from './element-index.js';
 import { isFinalBatch } from '../kind.js';
 import { runClocks } from './run-clocks.js';
@@ -22,15 +22,15 @@ interface Coordinated {
   readonly progress: Progress<object>;
 }
 
-/** What has changed, to be written with the pass. A failure holds its elements in the same pass. */
-export function coordinate(pass: BatchPass, store: Store, clock: Clock): Put[] {
-  const nodes = nodesOf(pass);
-  const world: World = { nowMs: Date.parse(pass.at), facts: (endpoint) => factsOf(pass, nodes.get(keyOf(endpoint))) };
-  const changed = coordinated(pass, store, world, clock).filter(({ before, progress }) => JSON.stringify(before) !== JSON.stringify(progress.status));
+/** What has changed, to be written with the reconciliation. A failure holds its elements in the same one. */
+export function coordinate(reconciliation: BatchReconciliation, store: Store, clock: Clock): Put[] {
+  const nodes = nodesOf(reconciliation);
+  const world: World = { nowMs: Date.parse(reconciliation.at), facts: (endpoint) => factsOf(reconciliation, nodes.get(keyOf(endpoint))) };
+  const changed = coordinated(reconciliation, store, world, clock).filter(({ before, progress }) => JSON.stringify(before) !== JSON.stringify(progress.status));
   const failures = changed.flatMap(({ progress }) => progress.failure ?? []);
-  for (const failure of failures) hold(pass, nodes, failure);
-  if (failures.length > 0) pass.settle();
-  return changed.map(({ kind, name, progress }) => ({ kind, site: pass.site, name, status: progress.status }) as Put);
+  for (const failure of failures) hold(reconciliation, nodes, failure);
+  if (failures.length > 0) reconciliation.settle();
+  return changed.map(({ kind, name, progress }) => ({ kind, site: reconciliation.site, name, status: progress.status }) as Put);
 }
 
 /**
@@ -49,22 +49,22 @@ export function begunAnew(store: Store, site: string, batch: string): Put[] {
 }
 
 /** In how many ms their time-outs are over, or what has passed of them is to be kept. */
-export function coordinationLeftMs(pass: BatchPass, store: Store, clock: Clock): number[] {
-  if (!pass.tree) return [];
+export function coordinationLeftMs(reconciliation: BatchReconciliation, store: Store, clock: Clock): number[] {
+  if (!reconciliation.tree) return [];
   const index = elementIndex(store);
-  if (isFinalBatch(pass.status.phase)) {
+  if (isFinalBatch(reconciliation.status.phase)) {
     // what was still Active at the end of its batch is looked at by nobody any more
-    for (const { kind, metadata } of [...index.blocksOf(pass.site, pass.scope), ...index.barriersOf(pass.site, pass.scope)])
-      runClocks(store).inactive(activeKey(kind, pass.site, metadata.name));
+    for (const { kind, metadata } of [...index.blocksOf(reconciliation.site, reconciliation.scope), ...index.barriersOf(reconciliation.site, reconciliation.scope)])
+      runClocks(store).inactive(activeKey(kind, reconciliation.site, metadata.name));
     return [];
   }
   const own = [
     ...index
-      .blocksOf(pass.site, pass.scope)
-      .map(({ metadata, spec, status }) => timeoutLeftMs(spec, status, activeMsOf(pass.site, store, clock, CoordinationBlock, metadata.name, status))),
+      .blocksOf(reconciliation.site, reconciliation.scope)
+      .map(({ metadata, spec, status }) => timeoutLeftMs(spec, status, activeMsOf(reconciliation.site, store, clock, CoordinationBlock, metadata.name, status))),
     ...index
-      .barriersOf(pass.site, pass.scope)
-      .map(({ metadata, spec, status }) => timeoutLeftMs(spec, status, activeMsOf(pass.site, store, clock, SyncBarrier, metadata.name, status))),
+      .barriersOf(reconciliation.site, reconciliation.scope)
+      .map(({ metadata, spec, status }) => timeoutLeftMs(spec, status, activeMsOf(reconciliation.site, store, clock, SyncBarrier, metadata.name, status))),
   ];
   return own.flatMap((leftMs) => (leftMs === undefined ? [] : [Math.min(leftMs, KEPT_EVERY_MS)]));
 }
@@ -90,36 +90,36 @@ function withKept<Status extends Active>(spec: { readonly timeoutSeconds: number
   return { status: activeForMs === 0 ? status : { ...status, activeForMs }, ...rest };
 }
 
-function coordinated(pass: BatchPass, store: Store, world: World, clock: Clock): Coordinated[] {
+function coordinated(reconciliation: BatchReconciliation, store: Store, world: World, clock: Clock): Coordinated[] {
   const index = elementIndex(store);
   return [
-    ...index.blocksOf(pass.site, pass.scope).map(({ metadata: { name }, spec, status }) => {
-      const activeMs = activeMsOf(pass.site, store, clock, CoordinationBlock, name, status);
+    ...index.blocksOf(reconciliation.site, reconciliation.scope).map(({ metadata: { name }, spec, status }) => {
+      const activeMs = activeMsOf(reconciliation.site, store, clock, CoordinationBlock, name, status);
       return { kind: CoordinationBlock, name, before: status, progress: withKept(spec, advanceBlock(spec, status, { ...world, activeMs }), activeMs) };
     }),
-    ...index.barriersOf(pass.site, pass.scope).map((barrier) => {
+    ...index.barriersOf(reconciliation.site, reconciliation.scope).map((barrier) => {
       const { spec, status, metadata } = barrier;
-      const activeMs = activeMsOf(pass.site, store, clock, SyncBarrier, metadata.name, status);
+      const activeMs = activeMsOf(reconciliation.site, store, clock, SyncBarrier, metadata.name, status);
       const progress = withKept(spec, advanceBarrier(barrierWord(barrier), spec, status, { ...world, activeMs }), activeMs);
       return { kind: SyncBarrier, name: metadata.name, before: status, progress };
     }),
   ];
 }
 
-function hold(pass: BatchPass, nodes: ReadonlyMap<string, TreeNode>, { rule, message, waiting }: CoordinationFailure): void {
-  pass.event({ eventType: 'General', eventSubType: 'System', value: rule, message });
+function hold(reconciliation: BatchReconciliation, nodes: ReadonlyMap<string, TreeNode>, { rule, message, waiting }: CoordinationFailure): void {
+  reconciliation.event({ eventType: 'General', eventSubType: 'System', value: rule, message });
   for (const endpoint of waiting) {
     const node = nodes.get(keyOf(endpoint));
-    if (node) pass.tree?.fail(node, rule, message);
+    if (node) reconciliation.tree?.fail(node, rule, message);
   }
 }
 
-function nodesOf(pass: BatchPass): Map<string, TreeNode> {
-  return new Map(pass.tree ? [...walk(pass.tree.root)].map((node) => [keyOf(node), node]) : []);
+function nodesOf(reconciliation: BatchReconciliation): Map<string, TreeNode> {
+  return new Map(reconciliation.tree ? [...walk(reconciliation.tree.root)].map((node) => [keyOf(node), node]) : []);
 }
 
-function factsOf(pass: BatchPass, node: TreeNode | undefined) {
-  return node && { state: node.state, waitsToStart: pass.waitsForCoordination(node) };
+function factsOf(reconciliation: BatchReconciliation, node: TreeNode | undefined) {
+  return node && { state: node.state, waitsToStart: reconciliation.waitsForCoordination(node) };
 }
 
 function keyOf({ kind, name }: Pick<SignalEndpoint, 'kind' | 'name'> | TreeNode): string {

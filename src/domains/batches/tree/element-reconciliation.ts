@@ -1,7 +1,7 @@
 /**
  * One look at a tree of procedural elements: reads them, lets the tree settle, and gathers what changed into one change of
  * the store (decisions 3.4). What it belongs to, a batch or an ad-hoc run, is the business of its two kinds. Nothing is written
- * but through `change()`, so a pass either happens whole or not at all.
+ * but through `change()`, so a reconciliation either happens whole or not at all.
  */
 import assert from 'node:assert/strict';
 import { evaluateCondition, type EvaluationScope } from '../../../../runtime/language/evaluate.js';
@@ -44,7 +44,7 @@ import { NO_PROGRESS } from './chart-moves.js';
 import { runClocks } from './run-clocks.js';
 import { type StartWait, startWaitText, type Withheld } from '../start/start-wait.js';
 
-export const CONTROLLER = component('batch-controller');
+export const BATCH_COMPONENT = component('batch-controller');
 const WAITING = 'WaitingForAllocation';
 
 const KINDS: Readonly<Record<ElementKind, Kind<never, ElementStatus>>> = {
@@ -54,9 +54,9 @@ const KINDS: Readonly<Record<ElementKind, Kind<never, ElementStatus>>> = {
   Phase: Phase as unknown as Kind<never, ElementStatus>,
 };
 
-/** What a pass needs from outside the store. */
-export interface PassWorld {
-  /** A pass that is asked and never written keeps no copy to compare with. */
+/** What a reconciliation needs from outside the store. */
+export interface ReconciliationWorld {
+  /** One that is asked and never written keeps no copy to compare with. */
   readonly readOnly?: true;
   readonly nowMs: number;
   readonly clock: Clock;
@@ -80,7 +80,7 @@ export interface CommandRefusal {
   readonly message: string;
 }
 
-export abstract class ElementPass {
+export abstract class ElementReconciliation {
   readonly site: string;
   /** Batch or ad-hoc root: the name that units are allocated to and facts are kept under. */
   readonly scope: string;
@@ -91,8 +91,8 @@ export abstract class ElementPass {
   /** Units that are free but not given out now, with the reason. */
   readonly withheld = new Map<string, Withheld>();
   protected readonly store: Store;
-  protected readonly world: PassWorld;
-  /** Why the root has gone to the state it is in, if it has in this pass: command word or rule. */
+  protected readonly world: ReconciliationWorld;
+  /** Why the root has gone to the state it is in, if it has in this reconciliation: command word or rule. */
   protected rootCause = '';
   readonly #elements = new Map<string, ElementResource>();
   readonly #before = new Map<string, string>();
@@ -103,7 +103,7 @@ export abstract class ElementPass {
   readonly #taken = new Set<string>();
 
   /** Of the elements the one whose parent is not among them is the root. */
-  constructor(site: string, scope: string, store: Store, world: PassWorld, elements: readonly ElementResource[]) {
+  constructor(site: string, scope: string, store: Store, world: ReconciliationWorld, elements: readonly ElementResource[]) {
     this.site = site;
     this.scope = scope;
     this.at = timestamp(world.nowMs);
@@ -136,7 +136,7 @@ export abstract class ElementPass {
     const auditRecordRef = this.store.nextAuditName(this.audits.length);
     this.audits.push({
       site: this.site,
-      actor: CONTROLLER,
+      actor: BATCH_COMPONENT,
       action: 'Command',
       category: 'command',
       target: { kind: target.kind, name: this.scope, site: this.site },
@@ -163,7 +163,7 @@ export abstract class ElementPass {
     const correlationID = `unreadable-${this.scope}-${this.world.nowMs}`;
     this.audits.push({
       site: this.site,
-      actor: CONTROLLER,
+      actor: BATCH_COMPONENT,
       action: 'Command',
       category: 'command',
       target: { kind: target.kind, name: this.scope, site: this.site },
@@ -202,9 +202,9 @@ export abstract class ElementPass {
     ]);
   }
 
-  /** Elements and units that this pass wants to write. */
+  /** Elements and units that this reconciliation wants to write. */
   protected puts(): Put[] {
-    assert(!this.world.readOnly, 'a pass that only reads is never written');
+    assert(!this.world.readOnly, 'a reconciliation that only reads is never written');
     for (const node of this.tree ? walk(this.tree.root) : [])
       if (node.kind !== 'Phase') runClocks(this.store).note(this.#clockKey(node), node, node.state, this.world.timeScale, this.world.clock);
     const puts: Put[] = [];
@@ -419,8 +419,8 @@ export abstract class ElementPass {
     if (!parent) return '';
     const bindings = parent.chart?.steps?.find(({ name }) => name === node.step)?.parameterBindings ?? [];
     const values = outputParameters(parameterValues, bindings, this.element(parent).spec.parameterValues, (step, output) => this.#outputText(parent, step, output));
-    const misfit = values.filter(isFromOutput).flatMap((value) => misfitOf(parameters, value))[0];
-    if (misfit !== undefined || values === parameterValues) return misfit ?? '';
+    const unfit = values.filter(isFromOutput).flatMap((value) => unfitReasonOf(parameters, value))[0];
+    if (unfit !== undefined || values === parameterValues) return unfit ?? '';
     this.#elements.set(node.name, { ...element, spec: { ...element.spec, parameterValues: [...values] } } as ElementResource);
     this.#taken.add(node.name);
     for (const value of values.filter((candidate) => !parameterValues.includes(candidate))) this.#dataEvent(node, value, `${value.name} (${value.sourceRef})`);
@@ -652,7 +652,7 @@ function lookOf(node: TreeNode, pausedInside: boolean): string {
 }
 
 /** Why an element cannot run with a value that another step has left (decisions 3.2, `formula-out-of-range`). */
-function misfitOf(formals: ElementResource['spec']['parameters'], { name, value }: ParameterValue): string[] {
+function unfitReasonOf(formals: ElementResource['spec']['parameters'], { name, value }: ParameterValue): string[] {
   const formal = formals.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
   const fault = formal ? faultOf(formal, value) : '';
   return fault === '' ? [] : [fault];

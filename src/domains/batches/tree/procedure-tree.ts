@@ -315,9 +315,9 @@ export class ProcedureTree {
     if (child.state === 'Idle') {
       if (this.#world.startBlockedBy(child) !== '') return;
       // one whose Start is on its way begins with what it was given then
-      const misfit = this.#world.awaitsAnswer(child) ? '' : this.#world.takeParameters(child);
-      if (misfit === '') this.#order(child, 'Start', 'Start');
-      else this.fail(child, 'formula-out-of-range', misfit);
+      const unfit = this.#world.awaitsAnswer(child) ? '' : this.#world.takeParameters(child);
+      if (unfit === '') this.#order(child, 'Start', 'Start');
+      else this.fail(child, 'formula-out-of-range', unfit);
     } else if (isFinal(child.state) && child.runCount < (node.progress.activations[step] ?? 1)) {
       if (child.resetFailed === '') this.#order(child, 'Reset', 'Reset');
       else this.#failHold(node, child, RESET_FAILED, resetFailureOf(child));
