@@ -4,17 +4,17 @@
  * Invariant: a step is left only by a transition, by the owner's restart rule, or when the run itself is dropped.
  */
 import type { ChartRecord, StepRecord, TransitionReport } from '../port.js';
-import type { Value } from '../vocabulary/data-types.js';
+import { assert, inside } from '../vocabulary/assert.js';
 import { shownComparison } from '../language/operands.js';
 import type { CompiledChart, CompiledStep, CompiledTransition, SubCondition } from './compile.js';
 import type { Checksum } from '../vocabulary/checksum.js';
 import { type ChartChange, judgeChange } from '../vocabulary/steering.js';
-import { decodeSlot, encodeSlot } from './codec.js';
+import { asIs, asList, type Copies, copyIn, copyOut, type Fate, type KeptOf, keptRows } from '../vocabulary/kept.js';
 import { type ChartState, restoreStep, saveStep, sumStep } from './snapshot.js';
+import { readStep, recordOf } from './step-record.js';
 import { idleStep, type StepRun } from './step-run.js';
-import { Any, Invalid, type Raw, StError } from './value.js';
+import { type Any, Invalid, StError } from './value.js';
 import type { Wait } from './wait.js';
-import { restoreWait } from './wait.js';
 import type { Slots } from './functions.js';
 
 /** Fired transitions that a record keeps; a chart may loop for days. */
@@ -52,49 +52,95 @@ export interface ChartOwner {
   poll(wait: Wait, times: ScanTimes): boolean;
 }
 
+/** What a chart carries from scan to scan. */
+interface ChartMemory {
+  /** One for each step of the chart, at its place. */
+  steps: StepRun[];
+  completed: string[];
+  fired: string[];
+  scanCount: number;
+  started: boolean;
+}
+
+const KEPT = {
+  steps: 'kept', // the active ones; what becomes of their fields stands in `step-record.ts`
+  completed: 'kept',
+  fired: 'kept',
+  scanCount: 'kept',
+  started: 'derived', // a chart that was scanned has begun
+} as const satisfies Record<keyof ChartMemory, Fate>;
+
+const COPIES: Copies<ChartMemory, ChartState> = {
+  steps: { save: (steps) => steps.map(saveStep), load: (steps) => steps.map(restoreStep) },
+  completed: asList(),
+  fired: asList(),
+  scanCount: asIs(),
+  started: asIs(),
+};
+
+type RecordDraft = { -readonly [K in keyof ChartRecord]: ChartRecord[K] };
+
+/** `read` tells the steps whose outcome is unknown. */
+interface RecordRow {
+  readonly write: (record: RecordDraft, run: ChartRun) => void;
+  readonly read: (saved: ChartRecord, run: ChartRun) => readonly string[];
+}
+
 export class ChartRun {
   readonly chart: CompiledChart;
-  readonly steps: StepRun[];
   readonly #owner: ChartOwner;
-  #completed: string[] = [];
-  #fired: string[] = [];
-  #scanCount = 0;
-  #started = false;
+  readonly #memory: ChartMemory;
 
   constructor(chart: CompiledChart, owner: ChartOwner) {
     this.chart = chart;
     this.#owner = owner;
-    this.steps = chart.steps.map(() => idleStep());
+    this.#memory = { steps: chart.steps.map(() => idleStep()), completed: [], fired: [], scanCount: 0, started: false };
+  }
+
+  get steps(): readonly StepRun[] {
+    return this.#memory.steps;
   }
 
   get scanCount(): number {
-    return this.#scanCount;
+    return this.#memory.scanCount;
   }
 
   get completed(): readonly string[] {
-    return this.#completed;
+    return this.#memory.completed;
   }
 
   get fired(): readonly string[] {
-    return this.#fired;
+    return this.#memory.fired;
   }
 
   get activeSteps(): string[] {
-    return this.chart.steps.filter((_, index) => this.steps[index].active).map((step) => step.name);
+    return this.chart.steps.filter((_, index) => this.#at(index).active).map((step) => step.name);
+  }
+
+  #at(index: number): StepRun {
+    return inside(this.#memory.steps, index, 'a step of a chart has its run');
+  }
+
+  #compiled(index: number): CompiledStep {
+    return inside(this.chart.steps, index, 'a run of a step has its chart');
+  }
+
+  #transition(index: number): CompiledTransition {
+    return inside(this.chart.transitions, index, 'a transition that fires is one of the chart');
   }
 
   /** Key of the transition that Semi-Automatic mode stopped at in this scan. */
   scan(times: ScanTimes, firing: Firing, forced = -1): string | null {
-    this.#scanCount += 1;
+    this.#memory.scanCount += 1;
     let stopped: string | null = null;
-    if (!this.#started) {
-      this.#started = true;
+    if (!this.#memory.started) {
+      this.#memory.started = true;
       for (const step of this.chart.initial) this.#activate(step);
     } else {
       stopped = this.#transitions(firing, forced);
     }
     for (let index = 0; index < this.steps.length; index += 1) {
-      if (this.steps[index].active) this.#step(index, times);
+      if (this.#at(index).active) this.#step(index, times);
     }
     return stopped;
   }
@@ -102,7 +148,7 @@ export class ChartRun {
   // -------------------------------------------------------------- transitions
 
   #transitions(firing: Firing, forced: number): string | null {
-    if (forced >= 0) this.#fire(this.chart.transitions[forced]);
+    if (forced >= 0) this.#fire(this.#transition(forced));
     if (firing === 'none') return null;
     for (const transition of this.chart.transitions) {
       if (!this.#enabled(transition) || !this.#isTrue(transition)) continue;
@@ -115,8 +161,8 @@ export class ChartRun {
   /** Sources active since an earlier scan; behind a converge, and without condition, all of them finished. */
   #enabled(transition: CompiledTransition): boolean {
     for (const source of transition.sources) {
-      const step = this.steps[source];
-      if (!step.active || step.activatedScan >= this.#scanCount) return false;
+      const step = this.#at(source);
+      if (!step.active || step.activatedScan >= this.#memory.scanCount) return false;
       if ((transition.converge || !transition.condition) && !this.#finished(source)) return false;
     }
     return transition.sources.length > 0;
@@ -135,20 +181,20 @@ export class ChartRun {
   }
 
   #fire(transition: CompiledTransition): void {
-    if (!transition.sources.every((source) => this.steps[source].active)) return;
+    if (!transition.sources.every((source) => this.#at(source).active)) return;
     for (const source of transition.sources) this.#leave(source);
     for (const target of transition.targets) this.#activate(target);
-    this.#fired.push(transition.key);
-    if (this.#fired.length > FIRED_MAX) this.#fired.shift();
+    this.#memory.fired.push(transition.key);
+    if (this.#memory.fired.length > FIRED_MAX) this.#memory.fired.shift();
     this.#owner.changed();
   }
 
   #leave(index: number): void {
-    const step = this.steps[index];
+    const step = this.#at(index);
     step.active = false;
     this.#dropWaits(step);
-    const { name } = this.chart.steps[index];
-    if (!this.#completed.includes(name)) this.#completed.push(name);
+    const { name } = this.#compiled(index);
+    if (!this.#memory.completed.includes(name)) this.#memory.completed.push(name);
   }
 
   #dropWaits(step: StepRun): void {
@@ -159,14 +205,14 @@ export class ChartRun {
   }
 
   #activate(index: number): void {
-    const compiled = this.chart.steps[index];
-    if (this.steps[index].active) this.#dropWaits(this.steps[index]);
+    const compiled = this.#compiled(index);
+    if (this.#at(index).active) this.#dropWaits(this.#at(index));
     const step = idleStep();
     step.active = true;
     step.activation = this.#owner.uuid();
-    step.activatedScan = this.#scanCount;
+    step.activatedScan = this.#memory.scanCount;
     if (!compiled.action) step.actionState = 'finished';
-    this.steps[index] = step;
+    this.#memory.steps[index] = step;
     this.#unset(compiled);
     this.#owner.changed();
   }
@@ -178,13 +224,13 @@ export class ChartRun {
   // -------------------------------------------------------------- actions
 
   #step(index: number, times: ScanTimes): void {
-    const step = this.steps[index];
-    if (step.activatedScan < this.#scanCount) {
+    const step = this.#at(index);
+    if (step.activatedScan < this.#memory.scanCount) {
       step.elapsedMs += times.plantMs;
       this.#timeout(index, times);
     }
     for (const kept of step.kept.values()) if ('wait' in kept) this.#owner.poll(kept.wait, times);
-    const compiled = this.chart.steps[index];
+    const compiled = this.#compiled(index);
     if (!compiled.action) return;
     if (compiled.cyclic) {
       if (step.actionState !== 'failed') this.#run(index);
@@ -196,8 +242,8 @@ export class ChartRun {
   }
 
   #timeout(index: number, times: ScanTimes): void {
-    const step = this.steps[index];
-    const compiled = this.chart.steps[index];
+    const step = this.#at(index);
+    const compiled = this.#compiled(index);
     if (compiled.timeoutMs <= 0 || !this.#owner.timersRun) return;
     step.timerMs += step.actionState === 'suspended' && step.wait?.countsWall ? times.wallMs : times.plantMs;
     if (step.timedOut || step.timerMs < compiled.timeoutMs) return;
@@ -206,8 +252,8 @@ export class ChartRun {
   }
 
   #run(index: number): void {
-    const step = this.steps[index];
-    const { action, cyclic } = this.chart.steps[index];
+    const step = this.#at(index);
+    const { action, cyclic } = this.#compiled(index);
     const before = step.actionState;
     if (action?.hasEffect && !cyclic) {
       step.actionState = 'running';
@@ -227,13 +273,13 @@ export class ChartRun {
     } catch (fault) {
       if (!(fault instanceof StError)) throw fault;
       this.#fail(index);
-      this.#owner.fault(fault, this.chart.steps[index].name, false);
+      this.#owner.fault(fault, this.#compiled(index).name, false);
     }
     if (!cyclic || step.actionState !== before) this.#owner.changed();
   }
 
   #fail(index: number): void {
-    const step = this.steps[index];
+    const step = this.#at(index);
     if (step.wait) this.#owner.cancel(step.wait);
     step.wait = null;
     step.temporaries = [];
@@ -242,7 +288,7 @@ export class ChartRun {
   }
 
   #finished(index: number): boolean {
-    const { actionState } = this.steps[index];
+    const { actionState } = this.#at(index);
     return actionState === 'finished' || (actionState === 'failed' && !this.#owner.failuresHold);
   }
 
@@ -251,12 +297,12 @@ export class ChartRun {
   /** Every active step is finished and nothing leads on from it (decisions 2.4, rule 4). */
   get complete(): boolean {
     if (this.chart.steps.length === 0) return true;
-    if (!this.#started) return false;
+    if (!this.#memory.started) return false;
     return this.steps.every((step, index) => {
       if (!step.active) return true;
-      const { hasExit, endGroup } = this.chart.steps[index];
+      const { hasExit, endGroup } = this.#compiled(index);
       if (hasExit || !this.#finished(index)) return false;
-      return endGroup === null || endGroup.every((other) => this.steps[other].active && this.#finished(other));
+      return endGroup === null || endGroup.every((other) => this.#at(other).active && this.#finished(other));
     });
   }
 
@@ -264,7 +310,7 @@ export class ChartRun {
   get atSafePoint(): boolean {
     return this.steps.every((step, index) => {
       if (!step.active) return true;
-      return this.chart.steps[index].pauseAllowed && step.actionState !== 'pending' && step.actionState !== 'running';
+      return this.#compiled(index).pauseAllowed && step.actionState !== 'pending' && step.actionState !== 'running';
     });
   }
 
@@ -274,7 +320,7 @@ export class ChartRun {
 
   /** On entering Running from Restarting (decisions 2.4, last but one paragraph; 2.5). */
   resumeAfterRestart(restartStep: string): void {
-    const target = restartStep === '' || !this.#started ? -1 : this.chart.steps.findIndex((step) => step.name.toLowerCase() === restartStep.toLowerCase());
+    const target = restartStep === '' || !this.#memory.started ? -1 : this.chart.steps.findIndex((step) => step.name.toLowerCase() === restartStep.toLowerCase());
     if (target >= 0) {
       for (const [index, step] of this.steps.entries()) if (step.active) this.#leave(index);
       this.#activate(target);
@@ -285,13 +331,13 @@ export class ChartRun {
       if (!step.active) continue;
       step.timerMs = 0;
       step.timedOut = false;
-      if (this.chart.steps[index].rerunOnRestart || step.actionState === 'failed') this.#rerun(index);
+      if (this.#compiled(index).rerunOnRestart || step.actionState === 'failed') this.#rerun(index);
     }
   }
 
   #rerun(index: number): void {
-    const step = this.steps[index];
-    const compiled = this.chart.steps[index];
+    const step = this.#at(index);
+    const compiled = this.#compiled(index);
     if (step.wait) this.#owner.cancel(step.wait);
     step.wait = null;
     step.label = 0;
@@ -308,15 +354,15 @@ export class ChartRun {
    * runs before a transition may leave it.
    */
   steer(change: ChartChange): string {
-    if (!this.#started) return 'the chart has not begun';
+    if (!this.#memory.started) return 'the chart has not begun';
     const refusal = judgeChange(change, {
       steps: this.chart.steps.map((step) => step.name),
       active: this.activeSteps,
-      sourcesOf: (key) => this.chart.transitions[this.transitionIndex(key)]?.sources.map((source) => this.chart.steps[source].name),
+      sourcesOf: (key) => this.chart.transitions[this.transitionIndex(key)]?.sources.map((source) => this.#compiled(source).name),
     });
     if (refusal) return refusal.message;
     if (change.change === 'force') {
-      const transition = this.chart.transitions[this.transitionIndex(change.transition)];
+      const transition = this.#transition(this.transitionIndex(change.transition));
       this.#fire(transition);
       for (const target of transition.targets) this.#enterNextScan(target);
       return '';
@@ -331,7 +377,7 @@ export class ChartRun {
   }
 
   #enterNextScan(index: number): void {
-    this.steps[index].activatedScan = this.#scanCount + 1;
+    this.#at(index).activatedScan = this.#memory.scanCount + 1;
   }
 
   cancelWaits(): void {
@@ -348,23 +394,23 @@ export class ChartRun {
   }
 
   stepTime(index: number): number {
-    return this.steps[index].elapsedMs;
+    return this.#at(index).elapsedMs;
   }
 
   stepActive(index: number): boolean {
-    return this.steps[index].active;
+    return this.#at(index).active;
   }
 
   // -------------------------------------------------------------- reports and records
 
   /** Transitions out of active steps with their present results (decisions 2.4, `sfcStatus`). */
   reports(): TransitionReport[] {
-    return this.chart.transitions.filter((row) => row.sources.some((source) => this.steps[source].active)).map((row) => this.#report(row));
+    return this.chart.transitions.filter((row) => row.sources.some((source) => this.#at(source).active)).map((row) => this.#report(row));
   }
 
   #report(transition: CompiledTransition): TransitionReport {
     const { index, from, to, text } = transition;
-    const ready = transition.sources.every((source) => this.steps[source].active && (!transition.converge || this.#finished(source)));
+    const ready = transition.sources.every((source) => this.#at(source).active && (!transition.converge || this.#finished(source)));
     const common = { index, fromStep: from, toStep: to, conditionST: text };
     if (!transition.condition) {
       const met = ready && transition.sources.every((source) => this.#finished(source));
@@ -406,98 +452,86 @@ export class ChartRun {
     }
   }
 
+  // -------------------------------------------------------------- record and replay
+
+  /** In the order in which the record has always been written. */
+  static readonly #RECORD: { readonly [K in KeptOf<typeof KEPT>]: RecordRow } = {
+    steps: {
+      write: (record, run) => {
+        record.steps = run.steps.flatMap((step, index) => (step.active ? [recordOf(step, run.#compiled(index))] : []));
+      },
+      read: (saved, run) => saved.steps.filter((step) => !run.#readStep(step, saved.scanCount)).map(({ step }) => step),
+    },
+    completed: {
+      write: (record, run) => {
+        record.completedSteps = [...run.completed];
+      },
+      read: (saved, run) => {
+        run.#memory.completed = [...saved.completedSteps];
+        return [];
+      },
+    },
+    fired: {
+      write: (record, run) => {
+        record.firedTransitions = [...run.fired];
+      },
+      read: (saved, run) => {
+        run.#memory.fired = [...saved.firedTransitions];
+        return [];
+      },
+    },
+    scanCount: {
+      write: (record, run) => {
+        record.scanCount = run.scanCount;
+      },
+      read: (saved, run) => {
+        run.#memory.scanCount = saved.scanCount;
+        run.#memory.started = saved.scanCount > 0;
+        return [];
+      },
+    },
+  };
+
+  static readonly #ROWS = keptRows(KEPT, ChartRun.#RECORD);
+
   record(): ChartRecord {
-    const steps = this.steps.flatMap((step, index) => (step.active ? [this.#stepRecord(step, index)] : []));
-    return {
-      chart: this.chart.name,
-      hash: this.chart.hash,
-      steps,
-      completedSteps: [...this.#completed],
-      firedTransitions: [...this.#fired],
-      scanCount: this.#scanCount,
-      complete: this.complete,
-    };
+    const record = { chart: this.chart.name, hash: this.chart.hash } as RecordDraft;
+    for (const { write } of ChartRun.#ROWS) write(record, this);
+    record.complete = this.complete;
+    return record;
   }
 
-  #stepRecord(step: StepRun, index: number): StepRecord {
-    const { name, action } = this.chart.steps[index];
-    const types = action?.temporaryTypes ?? [];
-    const kept = [...step.kept].map(([site, call]) => ('wait' in call ? { site, ...call.wait.record() } : { site, value: encodeSlot('ANY', boxed(call.value)) as Value }));
-    return {
-      step: name,
-      activation: step.activation,
-      elapsedMs: step.elapsedMs,
-      actionState: step.actionState,
-      ...(step.actionState === 'suspended' ? { resumePoint: { label: step.label, temporaries: types.map((type, at) => encodeSlot(type, step.temporaries[at]) ?? null) } } : {}),
-      ...(step.wait ? step.wait.record() : {}),
-      ...(kept.length > 0 ? { kept } : {}),
-    };
+  /** Rebuilds the run from its record; names of steps whose outcome is unknown (decisions 2.6) are returned. */
+  restore(record: ChartRecord): readonly string[] {
+    return ChartRun.#ROWS.flatMap(({ read }) => read(record, this));
+  }
+
+  /** False when nobody knows what the step did; a step that the chart does not have is passed over. */
+  #readStep(saved: StepRecord, scanCount: number): boolean {
+    const index = this.chart.steps.findIndex(({ name }) => name === saved.step);
+    if (index < 0) return true;
+    const { step, isCallLost } = readStep(saved, this.#compiled(index));
+    // An action that has not begun runs before a transition leaves its step, as at the activation (decisions 2.4).
+    if (step.actionState === 'pending') step.activatedScan = scanCount + 1;
+    this.#memory.steps[index] = step;
+    const isLost = step.actionState === 'running' || (step.actionState === 'suspended' && (!step.wait || step.wait.inFlight));
+    if (isLost) this.#fail(index);
+    return !isLost && !isCallLost;
   }
 
   /** All of it, for a replay; `record` is for restarts. */
   snapshot(): ChartState {
-    const { chart, steps } = this;
-    return { name: chart.name, steps: steps.map(saveStep), completed: [...this.#completed], fired: [...this.#fired], scanCount: this.#scanCount, started: this.#started };
+    return { name: this.chart.name, ...copyOut(COPIES, this.#memory) };
   }
 
   resume(saved: ChartState): void {
-    saved.steps.forEach((step, index) => {
-      this.steps[index] = restoreStep(step);
-    });
-    this.#completed = [...saved.completed];
-    this.#fired = [...saved.fired];
-    this.#scanCount = saved.scanCount;
-    this.#started = saved.started;
+    assert(saved.steps.length === this.chart.steps.length, 'a run goes on from a snapshot of the same chart');
+    copyIn(COPIES, this.#memory, saved, undefined);
   }
 
   /** Adds where the chart stands. */
   sum(checksum: Checksum): void {
-    checksum.number(this.#scanCount);
+    checksum.number(this.#memory.scanCount);
     for (const step of this.steps) sumStep(step, checksum);
   }
-
-  /** Rebuilds the run from its record; names of steps whose outcome is unknown (decisions 2.6) are returned. */
-  restore(record: ChartRecord): string[] {
-    const unknown: string[] = [];
-    this.#started = record.scanCount > 0;
-    this.#scanCount = record.scanCount;
-    this.#completed = [...record.completedSteps];
-    this.#fired = [...record.firedTransitions];
-    for (const saved of record.steps) {
-      const index = this.chart.steps.findIndex((step) => step.name === saved.step);
-      if (index >= 0 && !this.#restoreStep(index, saved)) unknown.push(saved.step);
-    }
-    return unknown;
-  }
-
-  #restoreStep(index: number, saved: StepRecord): boolean {
-    const step = idleStep();
-    step.active = true;
-    step.activation = saved.activation;
-    step.elapsedMs = saved.elapsedMs;
-    step.actionState = saved.actionState;
-    // An action that has not begun runs before a transition leaves its step, as at the activation (decisions 2.4).
-    if (saved.actionState === 'pending') step.activatedScan = this.#scanCount + 1;
-    step.label = saved.resumePoint?.label ?? 0;
-    const types = this.chart.steps[index].action?.temporaryTypes ?? [];
-    step.temporaries = types.map((type, at) => decodeSlot(type, saved.resumePoint?.temporaries[at] ?? undefined));
-    step.wait = restoreWait(saved);
-    let keptLost = false;
-    for (const entry of saved.kept ?? []) {
-      const wait = restoreWait(entry);
-      // Nobody answers a request of before: one that only reads is asked again by the condition, any other has had an unknown outcome.
-      if (wait?.inFlight) keptLost ||= !wait.isPolled;
-      else if (wait) step.kept.set(entry.site, { wait });
-      else if (entry.value !== undefined) step.kept.set(entry.site, { value: decodeSlot('ANY', entry.value) as Any });
-    }
-    this.steps[index] = step;
-    const lost = saved.actionState === 'running' || (saved.actionState === 'suspended' && (!step.wait || step.wait.inFlight));
-    if (lost) this.#fail(index);
-    return !lost && !keptLost;
-  }
-}
-
-function boxed(value: Raw | Any): Any {
-  if (value instanceof Any) return value;
-  return new Any(typeof value === 'boolean' ? 'BOOL' : typeof value === 'string' ? 'STRING' : 'REAL', value);
 }

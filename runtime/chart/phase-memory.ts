@@ -7,6 +7,7 @@
  */
 import type { Failure, PhasePlan, RuntimeSettings } from '../port.js';
 import type { ChartName } from '../vocabulary/chart.js';
+import { asIs, asList, asWords, type Copies, type Copy, copyIn, copyOut, type Fate, type KeptOf } from '../vocabulary/kept.js';
 import type { Mode } from '../vocabulary/modes.js';
 import type { State } from '../vocabulary/states.js';
 import type { ChartRun } from './chart-run.js';
@@ -59,12 +60,7 @@ export interface PhaseMemory {
   enteredInScan: boolean;
 }
 
-type Field = keyof PhaseMemory;
-
-/**
- * What a restart of the unit makes of a field: `kept` is in the checkpoint; `derived` begins as it follows from what is kept;
- * `lost` has ended with the process, and nothing that a person was told depends on it.
- */
+/** What a restart of the unit makes of each field. */
 export const KEPT = {
   state: 'kept',
   previous: 'derived', // the state
@@ -90,9 +86,9 @@ export const KEPT = {
   writes: 'lost', // what was under way is Held after a restart
   dirty: 'derived', // the recovery reports
   enteredInScan: 'derived', // set at the beginning of each scan
-} as const satisfies Record<Field, 'kept' | 'derived' | 'lost'>;
+} as const satisfies Record<keyof PhaseMemory, Fate>;
 
-export type KeptField = { [K in Field]: (typeof KEPT)[K] extends 'kept' ? K : never }[Field];
+export type KeptField = KeptOf<typeof KEPT>;
 
 /** A phase as its parts see it. */
 export interface Phase {
@@ -117,17 +113,7 @@ export interface Unusable {
 
 // -------------------------------------------------------------- replay
 
-/** A field as plain data and back. */
-interface Copy<Live, Plain> {
-  readonly save: (live: Live) => Plain;
-  readonly load: (plain: Plain, phase: Phase) => Live;
-}
-
-const plain = <T>(): Copy<T, T> => ({ save: (value) => value, load: (value) => value });
-const list = <T>(): Copy<T[], readonly T[]> => ({ save: (values) => [...values], load: (values) => [...values] });
-const words: Copy<Set<string>, readonly string[]> = { save: (values) => [...values], load: (values) => new Set(values) };
-
-const chart: Copy<ChartRun, PhaseState['running']> = {
+const chart: Copy<ChartRun, PhaseState['running'], Phase> = {
   save: (run) => run.snapshot(),
   load: (saved, phase) => {
     // an exception chart that the template does not have is the empty one, which is named as the running chart
@@ -138,10 +124,10 @@ const chart: Copy<ChartRun, PhaseState['running']> = {
 };
 
 /** All of it: a checkpoint is for restarts and holds less. In the order in which a recording has it. */
-const COPIES: { readonly [K in Field]: Copy<PhaseMemory[K], PhaseState[K]> } = {
-  state: plain(),
-  previous: plain(),
-  mode: plain(),
+const COPIES: Copies<PhaseMemory, PhaseState, Phase> = {
+  state: asIs(),
+  previous: asIs(),
+  mode: asIs(),
   variables: { save: saveSlots, load: restoreSlots },
   frame: {
     save: (frame) => frame.snapshot(),
@@ -152,44 +138,31 @@ const COPIES: { readonly [K in Field]: Copy<PhaseMemory[K], PhaseState[K]> } = {
   },
   running: chart,
   exception: { save: (run) => run && chart.save(run), load: (saved, phase) => saved && chart.load(saved, phase) },
-  exceptionMs: plain(),
-  incomplete: plain(),
-  runCount: plain(),
-  runElapsedMs: plain(),
-  failure: plain(),
-  holdIncomplete: plain(),
-  pausedAt: plain(),
-  forced: plain(),
-  returnTo: plain(),
-  raised: words,
-  consumed: words,
-  pending: list(),
-  faults: list(),
-  stepCommands: list(),
+  exceptionMs: asIs(),
+  incomplete: asIs(),
+  runCount: asIs(),
+  runElapsedMs: asIs(),
+  failure: asIs(),
+  holdIncomplete: asIs(),
+  pausedAt: asIs(),
+  forced: asIs(),
+  returnTo: asIs(),
+  raised: asWords,
+  consumed: asWords,
+  pending: asList(),
+  faults: asList(),
+  stepCommands: asList(),
   writes: { save: (writes) => [...writes], load: (writes) => new Map(writes) },
-  dirty: plain(),
-  enteredInScan: plain(),
+  dirty: asIs(),
+  enteredInScan: asIs(),
 };
-
-/** Of a snapshot: one that the memory does not have does not compile below. */
-type SavedField = Exclude<keyof PhaseState, 'plan'>;
-
-const FIELDS = Object.keys(COPIES) as SavedField[];
 
 /** Where a replay goes on from; taken between two scans. */
 export function snapshotOf({ plan: { checkpoint: _, ...plan }, memory }: Phase): PhaseState {
-  const saved: Record<string, unknown> = { plan };
-  const save = <K extends SavedField>(field: K): void => {
-    saved[field] = COPIES[field].save(memory[field]);
-  };
-  for (const field of FIELDS) save(field);
-  return saved as unknown as PhaseState;
+  return { plan, ...copyOut(COPIES, memory) };
 }
 
 /** Goes on from a snapshot of the same plan; says nothing. */
 export function resume(phase: Phase, saved: PhaseState): void {
-  const load = <K extends SavedField>(field: K): void => {
-    phase.memory[field] = COPIES[field].load(saved[field], phase);
-  };
-  for (const field of FIELDS) load(field);
+  copyIn(COPIES, phase.memory, saved, phase);
 }
