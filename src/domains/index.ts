@@ -39,7 +39,7 @@ import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
 import { tagRoutes } from './tags/routes.js';
 import { streamRoutes } from './tags/live-transports.js';
-import { RetainedValues } from './units/retained-values.js';
+import { RetainedValues } from './placement/kind.js';
 import { recordingRoutes } from './units/recording-routes.js';
 import { overviewRoutes } from './units/overview-routes.js';
 import { runtimeRoutes } from './units/runtime-routes.js';

@@ -1,7 +1,7 @@
 /** Orders are what a command route recorded, in the status; what stands in metadata is to be read and acts on nothing (ADR 0020). */
 import t from 'tap';
 import { Batch } from '../../src/domains/batches/kind.js';
-import { COMMAND_ANNOTATION } from '../../src/domains/batches/tree/pending-command.js';
+import { COMMAND_ANNOTATION } from '../../src/domains/runs/pending-command.js';
 import { systemClock } from '../../src/platform/base/clock.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
 import { type Put, Store } from '../../src/platform/store/store.js';

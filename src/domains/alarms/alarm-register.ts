@@ -9,7 +9,7 @@ import { guardedPromise } from '../../platform/base/guarded.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Applied, Put, Store } from '../../platform/store/store.js';
-import { executionEvent, type PendingFact } from '../batches/facts/execution-log.js';
+import { executionEvent, type PendingFact } from '../runs/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { Unit } from '../plant/kind.js';
 import { type AlarmEvent, alarmEvent, type AlarmFact, alarmStream } from './alarm-event.js';

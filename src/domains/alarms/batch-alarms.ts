@@ -3,7 +3,7 @@
  * also a fact of the batch, so that the record needs neither the alarm, which is gone a day after it was resolved, nor a
  * search through the history of the site.
  */
-import { streamOf } from '../batches/facts/execution-log.js';
+import { streamOf } from '../runs/execution-log.js';
 import type { AlarmEvent } from './alarm-event.js';
 
 export interface BatchAlarmFact extends AlarmEvent {

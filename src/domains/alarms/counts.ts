@@ -2,8 +2,7 @@
 import type { Terms } from '../../platform/base/term.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import type { AlarmCounts, AlarmView } from '../units/overview.js';
-import { ALARM_SEVERITIES, type AlarmSpec, type AlarmStatus } from './kind.js';
+import { ALARM_SEVERITIES, isActive, type AlarmSpec, type AlarmStatus } from './kind.js';
 import { unstoredAlarms } from './unstored-alarms.js';
 
 type AlarmResource = Resource<AlarmSpec, AlarmStatus>;
@@ -29,10 +28,6 @@ export function unshelved({ shelf: _shelf, ...status }: AlarmStatus): AlarmStatu
   return { ...status, shelvedUntil: '', shelvedBy: '' };
 }
 
-export function isActive(state: AlarmStatus['state']): boolean {
-  return state === 'ActiveUnacknowledged' || state === 'ActiveAcknowledged';
-}
-
 export function alarmView(store: Store): AlarmView {
   const alarms = unstoredAlarms(store);
   const count = (alarms: readonly AlarmResource[]): AlarmCounts => {
@@ -50,4 +45,17 @@ export function alarmView(store: Store): AlarmView {
     ofUnit: (site, unit) => count(alarms.list(site).filter((alarm) => alarm.status.unit === unit)),
     ofSite: (site) => count(alarms.list(site)),
   };
+}
+/** Alarm counts of a unit or site, given by the alarm domain. */
+
+export interface AlarmCounts {
+  readonly active: number;
+  readonly unacknowledged: number;
+  readonly shelved: number;
+  readonly bySeverity: Readonly<Record<string, number>>;
+  readonly highestSeverity: string;
+}
+export interface AlarmView {
+  ofUnit(site: string, unit: string): AlarmCounts;
+  ofSite(site: string): AlarmCounts;
 }

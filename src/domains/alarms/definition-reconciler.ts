@@ -15,7 +15,7 @@ import { phaseStates } from '../procedures/phase-states.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
 import { type AlarmRegister, type AlarmResource, type DefinitionResource, isAlarmOf, raisedSpec, valueText } from './alarm-register.js';
 import { alarmIndex } from './alarm-index.js';
-import { isActive } from './counts.js';
+import { isActive } from './kind.js';
 import type { ExceptionCommands } from './exception-commands.js';
 import { AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus, type AlarmStatus } from './kind.js';
 import { addressOf, alarmPlan, isKnownCondition, isOnTag } from './plan.js';

@@ -3,7 +3,8 @@ import { readChoices, readFlag, wordsOf } from '../../platform/http/log-query.js
 import type { Terms } from '../../platform/base/term.js';
 import type { Query } from '../../platform/http/route.js';
 import type { AlarmResource } from './alarm-register.js';
-import { isActive, isShelved } from './counts.js';
+import { isShelved } from './counts.js';
+import { isActive } from './kind.js';
 import { ALARM_SEVERITIES, ALARM_STATES, ALARM_TYPES } from './kind.js';
 
 export type AlarmDto = ReturnType<typeof alarmDto>;

@@ -6,7 +6,7 @@
  */
 import type { Put, Store } from '../../platform/store/store.js';
 import type { AlarmResource } from './alarm-register.js';
-import { isActive } from './counts.js';
+import { isActive } from './kind.js';
 import { Alarm, type AlarmStatus, type CommandTarget, type EXCEPTION_ACTIONS } from './kind.js';
 
 export type ExceptionAction = (typeof EXCEPTION_ACTIONS)[number];

@@ -181,3 +181,6 @@ export const AlarmCounter: Kind<AlarmCounterSpec, Readonly<Record<string, never>
   apply: { how: 'no', reason: 'the numbers of system alarms are counted by the alarm controller' },
   initialStatus: () => ({}),
 };
+export function isActive(state: AlarmStatus['state']): boolean {
+  return state === 'ActiveUnacknowledged' || state === 'ActiveAcknowledged';
+}

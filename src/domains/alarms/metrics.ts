@@ -10,7 +10,8 @@ import { timestamp } from '../../platform/base/clock.js';
 import type { Terms } from '../../platform/base/term.js';
 import type { AlarmEvent } from './alarm-event.js';
 import type { AlarmResource } from './alarm-register.js';
-import { isActive, isShelved } from './counts.js';
+import { isShelved } from './counts.js';
+import { isActive } from './kind.js';
 import { ALARM_SEVERITIES } from './kind.js';
 import type { Standing } from './standing-then.js';
 

@@ -5,7 +5,7 @@
  */
 import type { AlarmEvent } from './alarm-event.js';
 import type { AlarmResource } from './alarm-register.js';
-import { isActive } from './counts.js';
+import { isActive } from './kind.js';
 import type { AlarmState } from './kind.js';
 import { ALARM_TRANSITIONS } from './transitions.js';
 

@@ -7,9 +7,9 @@
 import { timestamp } from '../../platform/base/clock.js';
 import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { CommandRejection } from '../batches/tree/command-rejection.js';
+import type { CommandRejection } from '../runs/command-rejection.js';
 import { type Allocation, Batch, isFinalBatch } from '../batches/kind.js';
-import { UNREADABLE_ORDER } from '../batches/tree/pending-command.js';
+import { UNREADABLE_ORDER } from '../runs/pending-command.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { resolvedModuleOf, unitOf } from '../control-modules/rules.js';
 import { IOModule, type IOModuleState } from '../io-modules/kind.js';

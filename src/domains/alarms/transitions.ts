@@ -1,7 +1,8 @@
 /** The state table of alarms (decisions Q-ALARM-02). Shelving is a flag beside the state, so it has no rows here. */
 import type { Terms } from '../../platform/base/term.js';
 import type { AlarmState, AlarmStatus } from './kind.js';
-import { isActive, isShelved } from './counts.js';
+import { isShelved } from './counts.js';
+import { isActive } from './kind.js';
 
 /** `disarmed`: the arming gate closed, or the definition was taken out of service. */
 export type AlarmTrigger = 'true' | 'false' | 'disarmed' | 'acknowledge';

@@ -10,7 +10,7 @@ import { passModuleGate, passTemplateGate, refuseNewModule } from '../control-mo
 import type { ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from '../control-modules/kind.js';
 import { tuningLost } from '../control-modules/parameters.js';
 import { resolvedModuleOf } from '../control-modules/rules.js';
-import type { OverriddenEdit } from '../logic/active-work.js';
+import type { OverriddenEdit } from '../runs/logic-edits.js';
 import { passGate, refuseNewProgram } from '../logic/hot-swap.js';
 import type { ControlProgramSpec, ControlProgramStatus } from '../logic/kind.js';
 import { passChannelGate } from '../io-modules/gate.js';

@@ -11,7 +11,7 @@ import { Unit } from '../plant/kind.js';
 import { sign, type SigningKeys } from '../signatures/signature.js';
 import { SignatureRecord } from '../signatures/kind.js';
 import { type Launch, launch, type Launched, type LaunchWorld } from './start/adhoc.js';
-import { executionEvent } from './facts/execution-log.js';
+import { executionEvent } from '../runs/execution-log.js';
 
 export interface AdhocDeps extends LaunchWorld {
   readonly clock: Clock;

@@ -14,7 +14,7 @@ import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put, Store } from '../../platform/store/store.js';
 import { elementIndex } from '../batches/tree/element-index.js';
-import { executionEvent, operatorAction } from '../batches/facts/execution-log.js';
+import { executionEvent, operatorAction } from '../runs/execution-log.js';
 import { runClocks } from '../batches/tree/run-clocks.js';
 import { NO_PROGRESS, steered, type StepElement } from '../batches/tree/chart-moves.js';
 import { type ElementStatus, Operation, type OperationSpec, Phase, type PhaseSpec, Procedure, type ProcedureSpec, UnitProcedure } from '../procedures/kind.js';

@@ -10,7 +10,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { CommandGiver } from '../alarms/exception-commands.js';
 import type { CommandTarget } from '../alarms/kind.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
-import { awaitsVerdict, orderOn } from '../batches/tree/pending-command.js';
+import { awaitsVerdict, orderOn } from '../runs/pending-command.js';
 import { Unit } from '../plant/kind.js';
 import type { ElementStatus } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';

@@ -5,7 +5,7 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { compareKeys, listReply, type SortKey } from '../../platform/http/paged-list.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Put } from '../../platform/store/store.js';
-import { batchMessage, executionEvent, operatorAction } from '../batches/facts/execution-log.js';
+import { batchMessage, executionEvent, operatorAction } from '../runs/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { scopeOf } from '../procedures/roots.js';
 import { phasesAtWork } from '../procedures/at-work.js';

@@ -7,7 +7,7 @@ import { shown } from '../../platform/base/term.js';
 import { checkReason } from '../../platform/http/reason.js';
 import { done, type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
-import { equipmentFacts, type Intervention } from '../batches/facts/interventions.js';
+import { equipmentFacts, type Intervention } from '../runs/interventions.js';
 import { begin, inForce, NO_BYPASS } from './bypass.js';
 import { ControlModule, type InterlockBypass } from './kind.js';
 import { unitOf } from './rules.js';

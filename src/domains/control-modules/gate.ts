@@ -7,7 +7,8 @@ import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
-import { editsOf, OVERRIDE_WINDOW_MS, type OverriddenEdit, type OverrideUse, refuseWhileActive, unitsAtWork } from '../logic/active-work.js';
+import { editsOf, OVERRIDE_WINDOW_MS, type OverrideUse, refuseWhileActive, unitsAtWork } from '../logic/active-work.js';
+import { type OverriddenEdit } from '../runs/logic-edits.js';
 import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from './kind.js';
 import { CONTROL_MODULE, unitOf } from './rules.js';
 

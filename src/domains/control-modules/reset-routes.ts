@@ -9,7 +9,7 @@ import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
 import { type AuditEntry, type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
-import { asked } from '../batches/facts/asked.js';
+import { asked } from '../runs/asked.js';
 import type { DeviceResetResult, UnitRuntimes } from '../placement/runtimes.js';
 import { devicesOf } from './device-faults.js';
 import { ControlModule } from './kind.js';

@@ -4,7 +4,7 @@ import { timestamp } from '../../platform/base/clock.js';
 import { shown } from '../../platform/base/term.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
-import { armingFacts, editFacts } from '../batches/facts/logic-edits.js';
+import { armingFacts, editFacts } from '../runs/logic-edits.js';
 import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-routes.js';
 import { moduleBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';

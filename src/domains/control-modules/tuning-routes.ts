@@ -5,7 +5,7 @@ import { type Route, routesFor } from '../../platform/http/route.js';
 import { Scalar } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { equipmentFacts } from '../batches/facts/interventions.js';
+import { equipmentFacts } from '../runs/interventions.js';
 import { type BypassDeps, exists, requireModule } from './bypass-routes.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type Tuning } from './kind.js';
 import { parametersBody } from './dto.js';

@@ -14,7 +14,7 @@ import { type AuditEntry, type RequestContext, type Route, routesFor } from '../
 import { Required, Scalar } from '../../platform/store/fields.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import { asked } from '../batches/facts/asked.js';
+import { asked } from '../runs/asked.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { unitOf } from '../control-modules/rules.js';
 import type { LocalProbes } from '../placement/local-probes.js';

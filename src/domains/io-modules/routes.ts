@@ -4,7 +4,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
-import { editFacts } from '../batches/facts/logic-edits.js';
+import { editFacts } from '../runs/logic-edits.js';
 import { channelRoutes } from './channel-routes.js';
 import { ioModuleBody, presetBody, type Secrets } from './dto.js';
 import { passChannelGate } from './gate.js';

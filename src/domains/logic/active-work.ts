@@ -6,23 +6,10 @@ import { conflict, type Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { UNIT } from '../plant/rules.js';
 import { workOn } from '../plant/unit-owner.js';
+import type { OverriddenEdit } from '../runs/logic-edits.js';
 
 /** How long an armed override waits for its edit (decisions Q-PROG-03). */
 export const OVERRIDE_WINDOW_MS = 15 * 60_000;
-
-/** An edit that an armed override let through, for the record of the work that the unit does. */
-export interface OverriddenEdit {
-  readonly site: string;
-  readonly unit: string;
-  /** `control module tic101`. */
-  readonly subject: string;
-  /** Modules and programs that run what was edited on that unit. */
-  readonly users: readonly string[];
-  readonly before: unknown;
-  readonly after: unknown;
-  /** Why the overrides that it has used up were armed. */
-  readonly reasons: readonly string[];
-}
 
 /** One that was let through an override. */
 export interface OverrideUse {

@@ -8,7 +8,8 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 import type { ControlProgramSpec, ControlProgramStatus } from './kind.js';
-import { editsOf, OVERRIDE_WINDOW_MS, type OverriddenEdit, type OverrideUse, refuseWhileActive, unitsAtWork } from './active-work.js';
+import { editsOf, OVERRIDE_WINDOW_MS, type OverrideUse, refuseWhileActive, unitsAtWork } from './active-work.js';
+import { type OverriddenEdit } from '../runs/logic-edits.js';
 import { PROGRAM, refuseManaged } from './rules.js';
 
 type Program = Resource<ControlProgramSpec, ControlProgramStatus>;

@@ -12,13 +12,13 @@ import { type Route, routesFor, withRevision } from '../../platform/http/route.j
 import { checkDocument, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import { armingFacts, editFacts } from '../batches/facts/logic-edits.js';
+import { armingFacts, editFacts } from '../runs/logic-edits.js';
 import { Block, BlockConnection, BlockVariableBinding } from '../control-modules/kind.js';
 import { compositesOf } from './composites.js';
 import { blockTypeBody, programBody, type ScanCounts } from './dto.js';
 import { armOverride, passGate, refuseNewProgram } from './hot-swap.js';
 import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, FunctionBlockType, ProgramVariable } from './kind.js';
-import { transformRoutes } from './transform-routes.js';
+import { transformRoutes } from '../procedures/transform-routes.js';
 import { admitProgram } from './rules.js';
 
 export interface LogicDeps extends ScanCounts {

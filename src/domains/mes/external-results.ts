@@ -9,7 +9,7 @@ import type { Caller } from '../../platform/http/caller.js';
 import type { AuditEntry } from '../../platform/http/route.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import type { Put, Store } from '../../platform/store/store.js';
-import { executionEvent, externalResult } from '../batches/facts/execution-log.js';
+import { executionEvent, externalResult } from '../runs/execution-log.js';
 import { Batch } from '../batches/kind.js';
 import { canonicalNumber, pendingWait, requirePhase } from '../commands/prompt-response.js';
 import { phasesAtWork } from '../procedures/at-work.js';

@@ -12,7 +12,7 @@ import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
 import { AREA, admitUnit, cellsOf, contentsOfSite, ENTERPRISE, mustExist, sitesOf, unitDependents, unitsOfCell } from './rules.js';
 import { workOn } from './unit-owner.js';
-import type { CommandRejection } from '../batches/tree/command-rejection.js';
+import type { CommandRejection } from '../runs/command-rejection.js';
 
 /** Most resources have no status of their own. */
 export type NoStatus = Readonly<Record<string, never>>;

@@ -3,7 +3,7 @@ import { progression, validCommands } from '../../../runtime/vocabulary/transiti
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Condition, Resource } from '../../platform/store/resource.js';
 import { blockedBecause, type BlockedWorld, type Blocker, elementBlockedBy, itemBlockedBecause, lookAtElement } from '../batches/reading/blocked-by.js';
-import { heldBy } from '../batches/tree/holds.js';
+import { heldBy } from '../runs/holds.js';
 import { elementIndex } from '../batches/tree/element-index.js';
 import { asShown, lookAtShown } from '../batches/recovery/unrecovered.js';
 import { type ElementStatus, Phase, type PhaseSpec, PhaseTemplate, type PhaseTemplateSpec, type ProcedureSpec, templateNotes } from './kind.js';

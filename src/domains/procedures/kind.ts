@@ -23,11 +23,12 @@ import {
 } from './rules.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
 import type { Condition } from '../../platform/store/resource.js';
-import type { Hold } from '../batches/tree/holds.js';
-import type { CommandRejection } from '../batches/tree/command-rejection.js';
-import type { PendingCommand } from '../batches/tree/pending-command.js';
+import type { Hold } from '../runs/holds.js';
+import type { CommandRejection } from '../runs/command-rejection.js';
+import type { PendingCommand } from '../runs/pending-command.js';
 import { templateEdited } from './template-edits.js';
 import { freeMap } from '../../platform/store/free-map.js';
+import type { ElementFailure } from '../runs/failures.js';
 
 // ---------------------------------------------------------------- charts
 
@@ -271,18 +272,6 @@ export interface PendingPrompt {
   readonly max?: string;
   readonly unit?: string;
   readonly resultKey?: string;
-}
-
-export interface ElementFailure {
-  readonly class: 'hold' | 'fail';
-  readonly rule: string;
-  readonly message: string;
-  readonly step: string;
-  readonly since: string;
-  readonly active: boolean;
-  readonly auditRecordRef: string;
-  /** Of an `alarm-exception`: the alarms that have commanded the root since it was last started. */
-  readonly alarms?: readonly string[];
 }
 
 /** Where a chart stands; persisted with its element. */

@@ -8,7 +8,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { type BatchAlarmFact, batchAlarms } from '../alarms/batch-alarms.js';
 import { elementIndex } from '../batches/tree/element-index.js';
-import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../batches/facts/execution-log.js';
+import type { ExecutionEvent, ExternalResultFact, OperatorAction, StateEntry } from '../runs/execution-log.js';
 import { type BatchSpec, type BatchStatus, REBIND_CAUSES } from '../batches/kind.js';
 import { type MaterialUse, materialUses } from '../batches/phases/materials.js';
 import type { ElementStatus, PhaseSpec } from '../procedures/kind.js';

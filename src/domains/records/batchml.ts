@@ -6,7 +6,7 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import { element, required, series, text, type XmlElement } from '../../platform/http/xml.js';
 import { isNumberText } from '../../platform/store/fields.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
-import type { ExecutionEvent, ExternalResultFact } from '../batches/facts/execution-log.js';
+import type { ExecutionEvent, ExternalResultFact } from '../runs/execution-log.js';
 import type { MaterialUse } from '../batches/phases/materials.js';
 import type { ControlRecipeSpec } from '../recipes/kind.js';
 import type { RecordedSeries } from './batch-history.js';

@@ -2,11 +2,12 @@
 import * as v from 'valibot';
 import type { Kind } from '../../platform/store/kind.js';
 import type { BatchAlarm } from '../alarms/batch-alarms.js';
-import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../batches/facts/execution-log.js';
+import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
 import type { ClockSpan } from '../batches/kind.js';
 import type { MaterialUse } from '../batches/phases/materials.js';
 import type { Condition } from '../../platform/store/resource.js';
-import type { ElementFailure, ParameterValue } from '../procedures/kind.js';
+import type { ParameterValue } from '../procedures/kind.js';
+import type { ElementFailure } from '../runs/failures.js';
 
 export type RecordPhase = 'Open' | 'Reviewed' | 'Finalized';
 

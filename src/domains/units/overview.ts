@@ -8,20 +8,7 @@ import { ControlModule } from '../control-modules/kind.js';
 import { moduleHealth } from '../control-modules/dto.js';
 import { Unit } from '../plant/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
-
-/** Alarm counts of a unit or site, given by the alarm domain. */
-export interface AlarmCounts {
-  readonly active: number;
-  readonly unacknowledged: number;
-  readonly shelved: number;
-  readonly bySeverity: Readonly<Record<string, number>>;
-  readonly highestSeverity: string;
-}
-
-export interface AlarmView {
-  ofUnit(site: string, unit: string): AlarmCounts;
-  ofSite(site: string): AlarmCounts;
-}
+import type { AlarmView } from '../alarms/counts.js';
 
 export interface OverviewDeps {
   readonly store: Store;

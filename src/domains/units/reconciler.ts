@@ -14,7 +14,7 @@ import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus } fr
 import { Unit } from '../plant/kind.js';
 import { NO_CELL } from '../plant/rules.js';
 import type { LocalRuntimes } from '../placement/local-runtimes.js';
-import { type RetainedSpec, RetainedValues } from './retained-values.js';
+import { type RetainedSpec, RetainedValues } from '../placement/kind.js';
 import { type ImageSource, type PlanContent, planContent, withTable } from './plan.js';
 import { unitConditions } from './unit-conditions.js';
 import type { UnitLink } from '../placement/runtimes.js';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import t from 'tap';
 import { Alarm } from '../../../src/domains/alarms/kind.js';
 import { Batch } from '../../../src/domains/batches/kind.js';
-import { COMMAND_ANNOTATION, type PendingCommand } from '../../../src/domains/batches/tree/pending-command.js';
+import { COMMAND_ANNOTATION, type PendingCommand } from '../../../src/domains/runs/pending-command.js';
 import { alarmCommands, watchSuperseded } from '../../../src/domains/commands/alarm-commands.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';

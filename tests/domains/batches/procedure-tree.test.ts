@@ -6,7 +6,7 @@ import type { ChartChange } from '../../../runtime/vocabulary/steering.js';
 import { isActive, judge } from '../../../runtime/vocabulary/transitions.js';
 import { type HoldPropagation, ProcedureTree, type TreeNode, type TreeWorld, walk } from '../../../src/domains/batches/tree/procedure-tree.js';
 import { NO_PROGRESS, steered } from '../../../src/domains/batches/tree/chart-moves.js';
-import type { ElementFailure } from '../../../src/domains/procedures/kind.js';
+import type { ElementFailure } from '../../../src/domains/runs/failures.js';
 
 /** Phases that follow their commands at once, as a unit worker would within a scan or two; or, while `late`, when asked to. */
 class Bench {

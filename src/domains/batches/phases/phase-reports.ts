@@ -16,14 +16,15 @@ import type { Resource } from '../../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../../platform/store/store.js';
 import { CoordinationBlock, type CoordinationBlockStatus, SyncBarrier } from '../../coordination/kind.js';
 import { arrive, barrierWord, consume } from '../../coordination/progress.js';
-import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec, type ElementFailure } from '../../procedures/kind.js';
+import { type ElementStatus, type PendingPrompt, Phase, type PhaseSpec } from '../../procedures/kind.js';
+import { type ElementFailure } from '../../runs/failures.js';
 import { promptAges } from '../../procedures/prompt-ages.js';
 import { scopeOf } from '../../procedures/roots.js';
 import type { UnitLink } from '../../placement/runtimes.js';
 import { elementIndex } from '../tree/element-index.js';
 import { Batch } from '../kind.js';
 import { materialUses } from './materials.js';
-import { batchMessage, type ElementRef, executionEvent, type PendingFact, PROMPT_CANCELLED, stateEntry } from '../facts/execution-log.js';
+import { batchMessage, type ElementRef, executionEvent, type PendingFact, PROMPT_CANCELLED, stateEntry } from '../../runs/execution-log.js';
 
 type PhaseResource = Resource<PhaseSpec, ElementStatus>;
 

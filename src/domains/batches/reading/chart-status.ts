@@ -8,7 +8,7 @@
 import type { SfcStatus, TransitionReport } from '../../../../runtime/port.js';
 import type { State } from '../../../../runtime/vocabulary/states.js';
 import { isFinal } from '../../../../runtime/vocabulary/transitions.js';
-import { judgeCondition } from '../../units/conditions.js';
+import { judgeCondition } from '../../placement/conditions.js';
 import type { ElementReconciliation } from '../tree/element-reconciliation.js';
 import { stepIsComplete, type TreeNode } from '../tree/procedure-tree.js';
 import { leavingTransitions } from '../tree/chart-moves.js';

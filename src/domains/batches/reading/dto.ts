@@ -8,7 +8,7 @@ import { ControlRecipe, MasterRecipe, type MasterRecipeSpec } from '../../recipe
 import { batchBlockedBy, blockedBecause, type BlockedWorld, type Blocker } from './blocked-by.js';
 import { batchOutputs } from './batch-outputs.js';
 import { commandedIn } from '../recovery/left-commanded.js';
-import { hasActiveFailure, heldBy } from '../tree/holds.js';
+import { hasActiveFailure, heldBy } from '../../runs/holds.js';
 import { elementIndex } from '../tree/element-index.js';
 import { type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
 import { batchParameters } from '../creation/parameters.js';

@@ -14,7 +14,7 @@ import { ADHOC_LABEL, type ElementStatus } from '../../procedures/kind.js';
 import { ROOT_KINDS } from '../../procedures/roots.js';
 import { Batch, type BatchStatus } from '../kind.js';
 import type { Command } from '../../../../runtime/vocabulary/states.js';
-import { awaitsVerdict, COMMAND_ANNOTATION, orderOn, type PendingCommand, withoutCopy, withoutOrder } from '../tree/pending-command.js';
+import { awaitsVerdict, COMMAND_ANNOTATION, orderOn, type PendingCommand, withoutCopy, withoutOrder } from '../../runs/pending-command.js';
 
 const RECOVERY = component('system');
 const SETS_GOING: readonly Command[] = ['Start', 'Restart', 'Resume', 'Reset'];

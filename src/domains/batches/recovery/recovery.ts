@@ -11,12 +11,12 @@ import { type LifeSign, newestSign, readSign, wallSign } from '../../../platform
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { Unit } from '../../plant/kind.js';
-import { RetainedValues } from '../../units/retained-values.js';
+import { RetainedValues } from '../../placement/kind.js';
 import type { UnitLink, UnitRuntimes } from '../../placement/runtimes.js';
 import type { BatchReconciliation } from '../tree/batch-reconciliation.js';
 import { widened } from '../reading/clock-span.js';
 import { elementIndex } from '../tree/element-index.js';
-import { activeFailures } from '../tree/holds.js';
+import { activeFailures } from '../../runs/holds.js';
 import { BATCH_COMPONENT } from '../tree/element-reconciliation.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch, type RebindCause, type RecoveredElement, type RecoveredUnit, type RecoverySummary } from '../kind.js';
 import { HELD_FROM, unrecovered } from './unrecovered.js';

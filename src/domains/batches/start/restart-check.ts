@@ -14,7 +14,7 @@ import { modeOf } from '../../control-modules/rules.js';
 import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { elementIndex } from '../tree/element-index.js';
-import { activeFailures, hasActiveFailure } from '../tree/holds.js';
+import { activeFailures, hasActiveFailure } from '../../runs/holds.js';
 import { type BatchSpec, type BatchStatus } from '../kind.js';
 import { boundRoles } from '../phases/phase-plan.js';
 import { type Blocker, type Preflight, type PreflightCheck, rows } from './preflight.js';

@@ -20,7 +20,7 @@ import { expandRecipe, templatesOf } from '../../recipes/expand.js';
 import { ControlRecipe, type ControlRecipeSpec, RecipeRevision, MasterRecipe, type MasterRecipeSpec, type MasterRecipeStatus } from '../../recipes/kind.js';
 import { currentRevision, lacksTemplates, presentTemplates, releasedView } from '../../recipes/released.js';
 import { siteUnits } from '../../recipes/site-units.js';
-import { missingPermissive } from '../../units/conditions.js';
+import { missingPermissive } from '../../placement/conditions.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { coordinationCopy, type ElementDraft, instantiate, type Templates } from './instantiation.js';
 import type { BatchSpec, BatchStatus } from '../kind.js';

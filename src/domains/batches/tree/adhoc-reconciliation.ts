@@ -6,13 +6,13 @@ import type { Command } from '../../../../runtime/vocabulary/states.js';
 import { judge, type Verdict } from '../../../../runtime/vocabulary/transitions.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Change, Put, Store } from '../../../platform/store/store.js';
-import { withVerdict, type CommandRejection } from './command-rejection.js';
+import { withVerdict, type CommandRejection } from '../../runs/command-rejection.js';
 import type { ElementStatus } from '../../procedures/kind.js';
 import { ROOT_KINDS } from '../../procedures/roots.js';
 import { elementIndex, type ElementResource } from './element-index.js';
 import { type CommandRefusal, ElementReconciliation, type ReconciliationWorld, refusalOf } from './element-reconciliation.js';
-import { type GivenHold, type Hold, holdCause, presentHold, withHold } from './holds.js';
-import { type PendingCommand, withoutCopy, withoutOrder } from './pending-command.js';
+import { type GivenHold, type Hold, holdCause, presentHold, withHold } from '../../runs/holds.js';
+import { type PendingCommand, withoutCopy, withoutOrder } from '../../runs/pending-command.js';
 import { hasInside, type ProcedureTree, type TreeNode } from './procedure-tree.js';
 
 export type AdhocRoot = Resource<{ readonly unitRef: string }, ElementStatus>;

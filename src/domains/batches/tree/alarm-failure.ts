@@ -4,9 +4,9 @@
  * active is read from the alarms whenever the root is looked at, so nothing has to be told that an alarm has cleared.
  */
 import type { StoreReader } from '../../../platform/store/kind.js';
-import { isActive } from '../../alarms/counts.js';
+import { isActive } from '../../alarms/kind.js';
 import { Alarm } from '../../alarms/kind.js';
-import type { ElementFailure } from '../../procedures/kind.js';
+import type { ElementFailure } from '../../runs/failures.js';
 
 export const ALARM_EXCEPTION = 'alarm-exception';
 /** The command does nothing there, but the failure counts: column HF of decisions 3.1 stays. */

@@ -9,12 +9,12 @@ import type { UnitStatus } from '../../plant/kind.js';
 import { isAvailable, shownReset } from '../../plant/unit-owner.js';
 import { withRequests } from '../start/allocation-queue.js';
 import { batchOutputs } from '../reading/batch-outputs.js';
-import { type GivenHold, hasActiveFailure, holdCause, inOrder, type LocatedFailure, presentHold, withHold } from './holds.js';
+import { type GivenHold, hasActiveFailure, holdCause, inOrder, type LocatedFailure, presentHold, withHold } from '../../runs/holds.js';
 import { elementIndex } from './element-index.js';
 import { type CommandRefusal, ElementReconciliation, type ReconciliationWorld, refusalOf } from './element-reconciliation.js';
-import { stateEntry } from '../facts/execution-log.js';
+import { stateEntry } from '../../runs/execution-log.js';
 import { type Allocation, Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
-import type { PendingCommand } from './pending-command.js';
+import type { PendingCommand } from '../../runs/pending-command.js';
 import { runClocks } from './run-clocks.js';
 import { hasInside, type TreeNode, walk } from './procedure-tree.js';
 

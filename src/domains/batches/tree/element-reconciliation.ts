@@ -19,26 +19,17 @@ import type { Put, Store } from '../../../platform/store/store.js';
 import { barrierWord, trueNames } from '../../coordination/progress.js';
 import { Unit, type UnitStatus } from '../../plant/kind.js';
 import { givenBack, takenBack, unpromised } from '../../plant/unit-owner.js';
-import {
-  type ElementOutput,
-  type ElementStatus,
-  Operation,
-  Phase,
-  type PhaseSpec,
-  Procedure,
-  UnitProcedure,
-  type ElementFailure,
-  type ParameterValue,
-} from '../../procedures/kind.js';
-import { conditionOf } from '../../units/conditions.js';
+import { type ElementOutput, type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure, type ParameterValue } from '../../procedures/kind.js';
+import { type ElementFailure } from '../../runs/failures.js';
+import { conditionOf } from '../../placement/conditions.js';
 import { ALARM_EXCEPTION, commandedByAlarm, leavesFailure, seenNow } from './alarm-failure.js';
 import { elementIndex, type ElementResource } from './element-index.js';
-import { executionEvent, type PendingFact, stateEntry } from '../facts/execution-log.js';
+import { executionEvent, type PendingFact, stateEntry } from '../../runs/execution-log.js';
 import { type ElementKind, hasInside, type HoldPropagation, isPausedInside, ProcedureTree, resetFailureOf, type TreeNode, type TreeWorld, walk } from './procedure-tree.js';
-import type { CommandRejection } from './command-rejection.js';
+import type { CommandRejection } from '../../runs/command-rejection.js';
 import { faultOf } from '../creation/unfit-values.js';
 import { isFromOutput, outputParameters } from '../creation/parameters.js';
-import { type PendingCommand, UNREADABLE_ORDER } from './pending-command.js';
+import { type PendingCommand, UNREADABLE_ORDER } from '../../runs/pending-command.js';
 import type { OrderFailure } from '../phases/phase-orders.js';
 import { NO_PROGRESS } from './chart-moves.js';
 import { runClocks } from './run-clocks.js';

@@ -4,7 +4,7 @@
  */
 import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
-import type { ElementFailure } from '../../procedures/kind.js';
+import type { ElementFailure } from '../../runs/failures.js';
 import { isAdhoc, ROOT_KINDS } from '../../procedures/roots.js';
 import { Batch } from '../kind.js';
 

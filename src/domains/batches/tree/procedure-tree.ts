@@ -11,7 +11,8 @@ import type { Command, State } from '../../../../runtime/vocabulary/states.js';
 import { childrenSettled, childTakes, isActive, isFinal, judge, type Verdict } from '../../../../runtime/vocabulary/transitions.js';
 import type { OrderFailure } from '../phases/phase-orders.js';
 import { entrySteps, moved, NO_PROGRESS, nextMove, STEP_ACTIVATIONS_MAX } from './chart-moves.js';
-import type { ElementFailure, ChartProgress } from '../../procedures/kind.js';
+import type { ChartProgress } from '../../procedures/kind.js';
+import type { ElementFailure } from '../../runs/failures.js';
 
 export type ElementKind = 'Procedure' | 'UnitProcedure' | 'Operation' | 'Phase';
 export type HoldPropagation = 'batch' | 'unitProcedure' | 'operation' | 'phase';

@@ -3,9 +3,9 @@
  * 8.3): writes to tags, modes, bypasses. A fact is committed with the audit record of the deed, and names it, so that the
  * consolidated record shows that too.
  */
-import type { AuditDraft } from '../../../platform/store/audit-record.js';
-import type { Store } from '../../../platform/store/store.js';
-import { Unit } from '../../plant/kind.js';
+import type { AuditDraft } from '../../platform/store/audit-record.js';
+import type { Store } from '../../platform/store/store.js';
+import { Unit } from '../plant/kind.js';
 import type { ElementRef, ExecutionEvent, PendingFact } from './execution-log.js';
 import { executionEvent, operatorAction } from './execution-log.js';
 

@@ -2,9 +2,9 @@
  * Why work is held, and was (decisions 3.5): the first cause with who, when and why, noted when the hold begins and kept after
  * it has passed. What comes later while it is held joins its failures and never takes the place of the first. Pure.
  */
-import type { Actor } from '../../../platform/store/audit-record.js';
-import type { ElementFailure } from '../../procedures/kind.js';
-import type { ElementRef } from '../facts/execution-log.js';
+import type { Actor } from '../../platform/store/audit-record.js';
+import type { ElementFailure } from './failures.js';
+import type { ElementRef } from './execution-log.js';
 
 /** Who gave a command, as it is served. */
 export interface CommandGiver {

@@ -8,7 +8,7 @@ import { parseCondition } from '../../../runtime/language/parser.js';
 import { type Any, anyOf } from '../../../runtime/language/values.js';
 import { QUALITY } from '../../../runtime/vocabulary/quality.js';
 import type { UnitSpec } from '../plant/kind.js';
-import type { UnitLink } from '../placement/runtimes.js';
+import type { UnitLink } from './runtimes.js';
 
 const CONDITIONS = new Map<string, Expression | null>();
 const CONDITIONS_MAX = 1000;

@@ -2,10 +2,9 @@
  * An edit of running logic that went through an armed override belongs to the record of the batch whose unit runs it: what was
  * changed, from what to what, by whom, under whose override and for which reason (D-C-13; 21 CFR 11.10(e)).
  */
-import { differences } from '../../../platform/base/differences.js';
-import type { AuditDraft } from '../../../platform/store/audit-record.js';
-import type { Store } from '../../../platform/store/store.js';
-import type { OverriddenEdit } from '../../logic/active-work.js';
+import { differences } from '../../platform/base/differences.js';
+import type { AuditDraft } from '../../platform/store/audit-record.js';
+import type { Store } from '../../platform/store/store.js';
 import type { PendingFact } from './execution-log.js';
 import { equipmentFacts } from './interventions.js';
 
@@ -34,4 +33,18 @@ export function editFacts(store: Store, edits: readonly OverriddenEdit[] | undef
 /** An override that is armed while the unit works, whether an edit follows or not. */
 export function armingFacts(store: Store, { site, unit, name }: { readonly site: string; readonly unit: string; readonly name: string }, edited: Edited): PendingFact[] {
   return equipmentFacts(store, site, unit, name, { ...edited, action: 'OverrideHotSwap', value: 'armed', previousValue: '', message: `override-hot-swap of ${name}` });
+}
+/** An edit that an armed override let through, for the record of the work that the unit does. */
+
+export interface OverriddenEdit {
+  readonly site: string;
+  readonly unit: string;
+  /** `control module tic101`. */
+  readonly subject: string;
+  /** Modules and programs that run what was edited on that unit. */
+  readonly users: readonly string[];
+  readonly before: unknown;
+  readonly after: unknown;
+  /** Why the overrides that it has used up were armed. */
+  readonly reasons: readonly string[];
 }

@@ -1,6 +1,6 @@
 /** How a batch or an ad-hoc root shows that it was given a command it does not obey (contract 3, Command rules). */
 import type { CommandGiver } from './holds.js';
-import type { Condition } from '../../../platform/store/resource.js';
+import type { Condition } from '../../platform/store/resource.js';
 
 /** The last command that was refused; gone with the next one that is accepted. */
 export interface CommandRejection {

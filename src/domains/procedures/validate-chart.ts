@@ -4,8 +4,8 @@ import type { ChartDiagnostic } from '../../../runtime/language/check-chart.js';
 import type { ExceptionChartName, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { decode } from '../../platform/http/json-body.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { checkPhase, checkSequence } from '../procedures/charts.js';
-import { OutputSpec, ParameterSpec, PhaseChart, PhaseTemplateSpec, ProceduralChartField, RoleSpec } from '../procedures/kind.js';
+import { checkPhase, checkSequence } from './charts.js';
+import { OutputSpec, ParameterSpec, PhaseChart, PhaseTemplateSpec, ProceduralChartField, RoleSpec } from './kind.js';
 
 const CHART_KINDS = ['running', 'holding', 'restarting', 'stopping', 'aborting', 'resetting', 'procedural'] as const;
 

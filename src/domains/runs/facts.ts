@@ -1,8 +1,8 @@
 /** Reading the append-only facts of a batch back from the ledger, in the order in which they were written. */
-import type { FactQuery, LedgerQueries } from '../../../platform/ledger/queries.js';
-import type { Resource } from '../../../platform/store/resource.js';
+import type { FactQuery, LedgerQueries } from '../../platform/ledger/queries.js';
+import type { Resource } from '../../platform/store/resource.js';
 import { type BatchStream, streamOf } from './execution-log.js';
-import type { BatchStatus } from '../kind.js';
+import type { BatchStatus } from '../batches/kind.js';
 
 export type FactReader = Pick<LedgerQueries, 'facts' | 'factPageJson'>;
 

@@ -4,8 +4,8 @@
  * place is reserved before the wait, and its record is not made while something is open (records/reconciler.ts). Each wait has a
  * deadline of its own, so none keeps a record back for long.
  */
-import { onePerStore } from '../../../platform/store/one-per-store.js';
-import type { Store } from '../../../platform/store/store.js';
+import { onePerStore } from '../../platform/store/one-per-store.js';
+import type { Store } from '../../platform/store/store.js';
 import type { PendingFact } from './execution-log.js';
 import { factsFor, type Holding, holdingOf, type Intervention } from './interventions.js';
 

@@ -12,8 +12,8 @@ import { type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { Block, BlockConnection, BlockVariableBinding, TemplateInput, TemplateTag } from '../control-modules/kind.js';
 import { tagOfOutput } from '../control-modules/merge.js';
-import { looseScope } from '../procedures/charts.js';
-import { blockCatalog, type CheckedNetwork, checkNetwork, compileText, compositesOf } from './composites.js';
+import { looseScope } from './charts.js';
+import { blockCatalog, type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { ChartRequest, diagnoseChart } from './validate-chart.js';
 
 const route = routesFor<{ readonly store: Store }>();

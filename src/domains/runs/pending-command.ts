@@ -4,8 +4,8 @@
  * ever acts on it (ADR 0020).
  */
 import * as v from 'valibot';
-import { COMMANDS } from '../../../../runtime/vocabulary/states.js';
-import type { Resource } from '../../../platform/store/resource.js';
+import { COMMANDS } from '../../../runtime/vocabulary/states.js';
+import type { Resource } from '../../platform/store/resource.js';
 
 /** The copy to be read (contract 3, Command rules; decisions Q-CMD-05). */
 export const COMMAND_ANNOTATION = 'lineside.io/command';

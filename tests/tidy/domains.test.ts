@@ -1,0 +1,269 @@
+/**
+ * How the domains stand to each other: one above the other, and no circle of files, types included. The lists of exceptions may only
+ * get shorter.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+
+const ROOT = process.cwd();
+
+/**
+ * The order of the domains, lowest first: a domain imports its own files and those of domains below it. What it needs of one above
+ * goes through the store, or is a type of its own that the one above serves.
+ */
+const ORDER = [
+  'access',
+  'signatures',
+  'runs',
+  'plant',
+  'placement',
+  'logic',
+  'control-modules',
+  'io-modules',
+  'edge-controllers',
+  'procedures',
+  'recipes',
+  'coordination',
+  'tags',
+  'batches',
+  'alarms',
+  'units',
+  'commands',
+  'audit',
+  'records',
+  'historian',
+  'mes',
+  'rehearsal',
+  'apply',
+  'search',
+  'demo',
+  'telemetry',
+  'system',
+] as const;
+
+/** Imports that still point upwards; each goes with the next change of its file. */
+const UPWARDS: readonly string[] = [
+  'src/domains/logic/routes.ts imports src/domains/procedures/transform-routes.ts',
+  'src/domains/logic/rules.ts imports src/domains/control-modules/rules.ts',
+  'src/domains/plant/dto.ts imports src/domains/batches/start/allocation-queue.ts',
+  'src/domains/plant/dto.ts imports src/domains/batches/reading/blocked-by.ts',
+  'src/domains/plant/dto.ts imports src/domains/batches/recovery/unrecovered.ts',
+  'src/domains/plant/dto.ts imports src/domains/control-modules/rules.ts',
+  'src/domains/plant/dto.ts imports src/domains/io-modules/rules.ts',
+  'src/domains/plant/routes.ts imports src/domains/batches/reading/blocked-by.ts',
+  'src/domains/procedures/dto.ts imports src/domains/batches/reading/blocked-by.ts',
+  'src/domains/procedures/dto.ts imports src/domains/batches/tree/element-index.ts',
+  'src/domains/procedures/dto.ts imports src/domains/batches/recovery/unrecovered.ts',
+  'src/domains/procedures/routes.ts imports src/domains/batches/reading/blocked-by.ts',
+  'src/domains/procedures/routes.ts imports src/domains/batches/tree/element-index.ts',
+];
+
+/** Kinds that still know what is done with them. */
+const BEHAVIOUR: readonly string[] = [
+  'src/domains/alarms/kind.ts imports src/domains/alarms/rules.ts',
+  'src/domains/batches/kind.ts imports src/domains/batches/reading/batch-outputs.ts',
+  'src/domains/batches/kind.ts imports src/domains/batches/creation/creation.ts',
+  'src/domains/control-modules/kind.ts imports src/domains/control-modules/rules.ts',
+  'src/domains/control-modules/kind.ts imports src/domains/control-modules/unfed.ts',
+  'src/domains/coordination/kind.ts imports src/domains/coordination/rules.ts',
+  'src/domains/edge-controllers/kind.ts imports src/domains/edge-controllers/rules.ts',
+  'src/domains/io-modules/kind.ts imports src/domains/io-modules/outputs.ts',
+  'src/domains/io-modules/kind.ts imports src/domains/io-modules/ownership.ts',
+  'src/domains/io-modules/kind.ts imports src/domains/io-modules/rules.ts',
+  'src/domains/logic/kind.ts imports src/domains/logic/rules.ts',
+  'src/domains/plant/kind.ts imports src/domains/plant/rules.ts',
+  'src/domains/plant/kind.ts imports src/domains/plant/unit-owner.ts',
+  'src/domains/procedures/kind.ts imports src/domains/procedures/rules.ts',
+  'src/domains/procedures/kind.ts imports src/domains/procedures/template-edits.ts',
+  'src/domains/recipes/kind.ts imports src/domains/recipes/revisions.ts',
+  'src/domains/recipes/kind.ts imports src/domains/recipes/released.ts',
+  'src/domains/recipes/kind.ts imports src/domains/recipes/used-templates.ts',
+  'src/domains/recipes/kind.ts imports src/domains/recipes/rules.ts',
+  'src/domains/signatures/kind.ts imports src/domains/signatures/signature.ts',
+];
+
+/** Files that still import each other in a circle. */
+const CIRCLES: readonly (readonly string[])[] = [
+  ['src/platform/ledger/protocol.ts', 'src/platform/store/kind.ts', 'src/platform/store/read-row.ts', 'src/platform/store/store.ts'],
+  ['src/platform/http/route-table.ts', 'src/platform/http/router.ts'],
+  ['src/domains/coordination/kind.ts', 'src/domains/coordination/rules.ts'],
+  [
+    'src/domains/alarms/alarm-event.ts',
+    'src/domains/alarms/alarm-index.ts',
+    'src/domains/alarms/alarm-register.ts',
+    'src/domains/alarms/batch-alarms.ts',
+    'src/domains/alarms/counts.ts',
+    'src/domains/alarms/kind.ts',
+    'src/domains/alarms/rules.ts',
+    'src/domains/alarms/sources.ts',
+    'src/domains/alarms/transitions.ts',
+    'src/domains/alarms/unstored-alarms.ts',
+    'src/domains/batches/creation/creation.ts',
+    'src/domains/batches/creation/parameters.ts',
+    'src/domains/batches/creation/unfit-values.ts',
+    'src/domains/batches/kind.ts',
+    'src/domains/batches/phases/materials.ts',
+    'src/domains/batches/reading/batch-outputs.ts',
+    'src/domains/batches/reading/open-batches.ts',
+    'src/domains/batches/start/allocation-queue.ts',
+    'src/domains/batches/start/instantiation.ts',
+    'src/domains/batches/start/start.ts',
+    'src/domains/batches/start/stored-templates.ts',
+    'src/domains/batches/tree/alarm-failure.ts',
+    'src/domains/batches/tree/batch-reconciliation.ts',
+    'src/domains/batches/tree/chart-moves.ts',
+    'src/domains/batches/tree/coordination.ts',
+    'src/domains/batches/tree/element-index.ts',
+    'src/domains/batches/tree/element-reconciliation.ts',
+    'src/domains/batches/tree/procedure-tree.ts',
+    'src/domains/control-modules/bounds.ts',
+    'src/domains/control-modules/bypass.ts',
+    'src/domains/control-modules/dto.ts',
+    'src/domains/control-modules/kind.ts',
+    'src/domains/control-modules/merge.ts',
+    'src/domains/control-modules/parameters.ts',
+    'src/domains/control-modules/rules.ts',
+    'src/domains/control-modules/unfed.ts',
+    'src/domains/edge-controllers/kind.ts',
+    'src/domains/edge-controllers/rules.ts',
+    'src/domains/io-modules/channels.ts',
+    'src/domains/io-modules/kind.ts',
+    'src/domains/io-modules/outputs.ts',
+    'src/domains/io-modules/rules.ts',
+    'src/domains/logic/active-work.ts',
+    'src/domains/logic/composites.ts',
+    'src/domains/logic/kind.ts',
+    'src/domains/logic/rules.ts',
+    'src/domains/placement/conditions.ts',
+    'src/domains/plant/kind.ts',
+    'src/domains/plant/rules.ts',
+    'src/domains/plant/unit-owner.ts',
+    'src/domains/procedures/charts.ts',
+    'src/domains/procedures/kind.ts',
+    'src/domains/procedures/phase-states.ts',
+    'src/domains/procedures/roots.ts',
+    'src/domains/procedures/rules.ts',
+    'src/domains/procedures/template-edits.ts',
+    'src/domains/recipes/bindings.ts',
+    'src/domains/recipes/evidence.ts',
+    'src/domains/recipes/expand.ts',
+    'src/domains/recipes/kind.ts',
+    'src/domains/recipes/released.ts',
+    'src/domains/recipes/revisions.ts',
+    'src/domains/recipes/rules.ts',
+    'src/domains/recipes/site-units.ts',
+    'src/domains/recipes/used-templates.ts',
+    'src/domains/records/kind.ts',
+    'src/domains/runs/interventions.ts',
+    'src/domains/runs/logic-edits.ts',
+  ],
+  ['src/platform/reconcile/loop.ts', 'src/platform/reconcile/wakes.ts'],
+  ['src/domains/records/consolidated.ts', 'src/domains/records/open-records.ts', 'src/domains/records/seal.ts'],
+  ['src/platform/stream/connection.ts', 'src/platform/stream/hub.ts'],
+  ['src/console/hmi/alarm-history.tsx', 'src/console/hmi/alarms-view.tsx'],
+  ['runtime/network/arena.ts', 'runtime/network/instance.ts'],
+];
+
+function sources(folder: string): string[] {
+  return readdirSync(path.join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const name = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return sources(name);
+    return /\.tsx?$/.test(entry.name) ? [name] : [];
+  });
+}
+
+const FILES = [...sources('src'), ...sources('runtime')];
+
+/** Our own files that a file imports or exports from, as values or as types. */
+function importsOf(file: string): string[] {
+  const text = readFileSync(path.join(ROOT, file), 'utf8');
+  return [...text.matchAll(/^(?:import|export)\s[^;'"]*?from\s+'(\.[^']+)'|^import\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm)].flatMap((match) => {
+    const target = path.posix.join(path.posix.dirname(file), match[1] ?? match[2] ?? match[3] ?? '');
+    const found = [target.replace(/\.js$/, '.ts'), target.replace(/\.js$/, '.tsx'), `${target}.ts`, `${target}.tsx`].find((name) => FILES_SET.has(name));
+    return found === undefined ? [] : [found];
+  });
+}
+
+const FILES_SET = new Set(FILES);
+const IMPORTS = new Map(FILES.map((file) => [file, importsOf(file)]));
+
+const domainOf = (file: string): string => /^src\/domains\/([^/]+)\//.exec(file)?.[1] ?? '';
+/** A kind is a shape, so anybody may know it: it imports kinds and domains below its own, and nothing else of its own. */
+const isKind = (file: string): boolean => /^src\/domains\/[^/]+\/kind\.ts$/.test(file);
+
+t.test('tidy: every domain has its place in the order', async (t) => {
+  const folders = readdirSync(path.join(ROOT, 'src/domains'), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  t.same([...ORDER].sort(), folders.sort());
+});
+
+t.test('tidy: a domain imports domains below it, and the kinds of all', async (t) => {
+  const rank = new Map<string, number>(ORDER.map((domain, at) => [domain, at]));
+  const upwards = [...IMPORTS].flatMap(([from, targets]) =>
+    targets
+      .filter((to) => domainOf(from) !== '' && domainOf(to) !== '' && !isKind(to) && (rank.get(domainOf(to)) ?? 0) > (rank.get(domainOf(from)) ?? 0))
+      .map((to) => `${from} imports ${to}`),
+  );
+  t.same(
+    upwards.filter((edge) => !UPWARDS.includes(edge)),
+    [],
+    'go through the store, or declare what is needed as a type of the lower domain that the one above serves in main.ts',
+  );
+  t.same(
+    UPWARDS.filter((edge) => !upwards.includes(edge)),
+    [],
+    'the list has only what is there',
+  );
+});
+
+t.test('tidy: a kind is a shape', async (t) => {
+  const behaviour = [...IMPORTS].flatMap(([from, targets]) =>
+    isKind(from) ? targets.filter((to) => !/^(src\/platform|runtime)\//.test(to) && !isKind(to) && domainOf(to) === domainOf(from)).map((to) => `${from} imports ${to}`) : [],
+  );
+  t.same(
+    behaviour.filter((edge) => !BEHAVIOUR.includes(edge)),
+    [],
+    'what is judged and done stands in the rules of the domain (KindRules)',
+  );
+  t.same(
+    BEHAVIOUR.filter((edge) => !behaviour.includes(edge)),
+    [],
+    'the list has only what is there',
+  );
+});
+
+/** Strongly connected components of more than one file, after Tarjan (1972), each sorted. */
+function circles(): string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const found: string[][] = [];
+  const visit = (file: string): void => {
+    index.set(file, index.size);
+    low.set(file, index.get(file) as number);
+    stack.push(file);
+    for (const to of IMPORTS.get(file) ?? []) {
+      if (!index.has(to)) visit(to);
+      if (stack.includes(to)) low.set(file, Math.min(low.get(file) as number, low.get(to) as number));
+    }
+    if (low.get(file) !== index.get(file)) return;
+    const circle = stack.splice(stack.indexOf(file));
+    if (circle.length > 1) found.push(circle.sort());
+  };
+  for (const file of FILES) if (!index.has(file)) visit(file);
+  return found;
+}
+
+t.test('tidy: no files import each other in a circle, types included', async (t) => {
+  const found = circles();
+  t.same(
+    found.filter((circle) => !CIRCLES.some((known) => circle.every((file) => known.includes(file)))),
+    [],
+    'put what both need into a file that neither of them is',
+  );
+  t.same(
+    CIRCLES.filter((known) => !found.some((circle) => known.every((file) => circle.includes(file)))),
+    [],
+    'the list has only what is there, file by file',
+  );
+});
