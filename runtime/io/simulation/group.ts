@@ -63,13 +63,17 @@ export function simulatedModule(module: ProbeModule): SimulatedModule {
 const READ_BACK = 'a read-back belongs to a channel of the plan it was made under';
 const IMAGE_OF_CHANNELS = 'a module has one slot of its image per channel';
 
+function faultOf(fault: unknown): string {
+  return `a fault of this program in the simulation: ${fault instanceof Error ? fault.message : String(fault)}`;
+}
+
 function initialOf(initial: Value, dataType: ChannelType): number | string {
   return convertValue(initial, dataType) ?? (dataType === 'string' ? '' : 0);
 }
 
 export class SimulationGroup {
   readonly #host: RunnerHost;
-  readonly #engine = new SimulationEngine();
+  #engine = new SimulationEngine();
   readonly #served = new Map<string, Served>();
   #timeScale = 1;
   #cancel: () => void = () => {};
@@ -86,8 +90,7 @@ export class SimulationGroup {
       this.#markBad(served);
       this.#served.delete(name);
     }
-    for (const module of modules) this.#serve(module);
-    const problems = this.#engine.configure(modules.map(simulatedModule));
+    const problems = this.#configured(modules.filter((module) => this.#isServed(module)));
     for (const [name, served] of this.#served) {
       served.problem = problems.get(name) ?? '';
       if (served.problem === '') continue; // connected is what has delivered values: told with the first ones
@@ -95,6 +98,30 @@ export class SimulationGroup {
       this.#reportState(served);
     }
     this.setTimeScale(timeScale);
+  }
+
+  /** A module that cannot be set up is told as a fault of it, and is none of the plant: those beside it go on. */
+  #isServed(module: ProbeModule): boolean {
+    try {
+      this.#serve(module);
+      return true;
+    } catch (fault) {
+      const served = this.#served.get(module.module);
+      if (served) this.#markBad(served);
+      this.#served.delete(module.module);
+      this.#host.fault(module.module, fault);
+      return false;
+    }
+  }
+
+  /** Problems by module. A fault of ours concerns the whole plant, whose modules read each other: it is a problem of all. */
+  #configured(modules: readonly ProbeModule[]): ReadonlyMap<string, string> {
+    try {
+      return this.#engine.configure(modules.map(simulatedModule));
+    } catch (fault) {
+      this.#engine = new SimulationEngine();
+      return new Map(modules.map(({ module }) => [module, faultOf(fault)]));
+    }
   }
 
   #serve(module: ProbeModule): void {
@@ -183,8 +210,7 @@ export class SimulationGroup {
       for (const served of this.#served.values()) {
         this.#markBad(served);
         served.reported = '';
-        const reason = `a fault of this program in the simulation: ${fault instanceof Error ? fault.message : String(fault)}`;
-        this.#host.report(served.module.module, 'Failed', reason, OUTPUTS_UNKNOWN);
+        this.#host.report(served.module.module, 'Failed', faultOf(fault), OUTPUTS_UNKNOWN);
       }
     }
   }
