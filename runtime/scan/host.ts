@@ -141,7 +141,11 @@ export class ScanHost {
   }
 
   #failed(guest: Guest, fault: unknown): void {
-    guest.loop.failed();
+    try {
+      guest.loop.failed();
+    } catch {
+      // a recording that cannot be ended lacks its end; told is what ended the unit
+    }
     if (this.#guests.length === 1) throw fault;
     this.#end(guest, fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
   }
