@@ -4,7 +4,7 @@
  *
  * Invariant: inside a scan nothing is allocated, except for a text channel whose text changed.
  */
-import { assert } from '../vocabulary/assert.js';
+import { assert, inside } from '../vocabulary/assert.js';
 import type { ImagePlan } from '../port.js';
 import { CONNECTION, IMAGE_HEADER, type LatchedInputs, OUTPUTS, ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import { QUALITY } from '../vocabulary/quality.js';
@@ -25,37 +25,31 @@ export const REACH = { live: 0, away: 1, withheld: 2 } as const;
 /** Bytes of one text channel in the image: a length byte and the text. */
 const TEXT_BYTES = 128;
 
+/** Latched beside the numbers; its text gets an id when its bytes differ from those that were seen last. */
 interface TextChannel {
-  readonly image: number;
+  readonly image: ProcessImage;
+  /** Its place in the image, and in all the arrays. */
   readonly channel: number;
+  readonly at: number;
   readonly seen: Uint8Array;
+  id: number;
 }
 
-/** Channels as a scan has left them. */
-export interface IoState {
-  readonly value: Float64Array;
-  readonly sampledAtMs: Float64Array;
-  readonly quality: Uint8Array;
-  readonly stale: Uint8Array;
-  readonly ack: Float64Array;
-  readonly readback: Float64Array;
-  readonly answered: Uint8Array;
-  readonly reach: Uint8Array;
-  readonly aliveMonoMs: Float64Array;
-  readonly lastOut: Float64Array;
-  readonly writtenMonoMs: Float64Array;
+/** The images and arrays of one module, at hand for a scan. */
+interface Linked {
+  readonly plan: ImagePlan;
+  readonly image: ProcessImage;
+  /** Its channels lie from here up to there. */
+  readonly from: number;
+  readonly to: number;
+  readonly view: LatchedInputs;
 }
 
-export class IoLink {
-  readonly images: readonly ProcessImage[];
-  /** First channel of each image; the last entry is the number of channels. */
-  readonly first: Int32Array;
-  /** A channel that is always Bad: what an I/O block without channel reads. Channels are the numbers below. */
-  readonly none: number;
+/** What is carried from scan to scan: an entry per channel and one for `none`, or an entry per image. */
+interface IoMemory {
   readonly value: Float64Array;
   /** Wall time, to be shown; ages are reckoned with the monotonic one. */
   readonly sampledAtMs: Float64Array;
-  readonly #sampledMonoMs: Float64Array;
   readonly quality: Uint8Array;
   /** 1 where a sample is older than its module allows. */
   readonly stale: Uint8Array;
@@ -67,63 +61,153 @@ export class IoLink {
   readonly reach: Uint8Array;
   /** When each image was last seen connected and fresh, on the monotonic clock. */
   readonly aliveMonoMs: Float64Array;
-  readonly #plans: readonly ImagePlan[];
+  /** What each output was given last, and when: written anew when it changes, or after a while. */
+  readonly lastOut: Float64Array;
+  readonly writtenMonoMs: Float64Array;
+  readonly sampledMonoMs: Float64Array;
+  /** Per image: its count of samples when that changed last, and when. */
+  readonly samples: Int32Array;
+  readonly samplesMonoMs: Float64Array;
+  /** Per image: 1 where the scan has written, so that its probe must be woken. */
+  readonly touched: Uint8Array;
+}
+
+/** `channel`, `image`: what the last scan has seen stands until the first scan of the new plan; `anew`: begins with it. */
+interface Carried {
+  readonly download: 'channel' | 'image' | 'anew';
+  /** Part of the state that a recording begins with; the rest is what `latch` reckons with, and a replay does not latch. */
+  readonly replay: boolean;
+}
+
+/** In the order in which a recording has them. */
+const CARRIED = {
+  value: { download: 'channel', replay: true },
+  sampledAtMs: { download: 'channel', replay: true },
+  quality: { download: 'channel', replay: true },
+  stale: { download: 'channel', replay: true },
+  ack: { download: 'anew', replay: true },
+  readback: { download: 'anew', replay: true },
+  answered: { download: 'anew', replay: true },
+  reach: { download: 'image', replay: true },
+  // how long a module has been silent does not begin anew with a plan: one that is lost stays so however often somebody downloads
+  aliveMonoMs: { download: 'image', replay: true },
+  lastOut: { download: 'anew', replay: true }, // the outputs of a new plan are written with its first scan
+  writtenMonoMs: { download: 'anew', replay: true },
+  sampledMonoMs: { download: 'channel', replay: false },
+  samples: { download: 'image', replay: false },
+  samplesMonoMs: { download: 'image', replay: false },
+  touched: { download: 'anew', replay: false },
+} as const satisfies { readonly [K in keyof IoMemory]: Carried };
+
+type Replayed = { [K in keyof IoMemory]: (typeof CARRIED)[K]['replay'] extends true ? K : never }[keyof IoMemory];
+
+/** Channels as a scan has left them. */
+export type IoState = { readonly [K in Replayed]: IoMemory[K] };
+
+const FIELDS = Object.keys(CARRIED) as (keyof IoMemory)[];
+const PER_CHANNEL = FIELDS.filter((field) => CARRIED[field].download === 'channel');
+const PER_IMAGE = FIELDS.filter((field) => CARRIED[field].download === 'image');
+const REPLAYED = FIELDS.filter((field): field is Replayed => CARRIED[field].replay);
+
+export class IoLink {
+  readonly images: readonly ProcessImage[];
+  /** First channel of each image; the last entry is the number of channels. */
+  readonly first: Int32Array;
+  /** A channel that is always Bad: what an I/O block without channel reads. Channels are the numbers below. */
+  readonly none: number;
+  readonly #memory: IoMemory;
   /** 1 where a channel is measured, not driven. */
   readonly isInput: Uint8Array;
   /** 1 where a device delivers whole numbers, which may have more digits than a port can hold. */
   readonly #isInt: Uint8Array;
   /** 1 where samples arrive on change only, so that their age says nothing (contract 3, Control-module template). */
   readonly #ageless: Uint8Array;
-  readonly #lastOut: Float64Array;
-  readonly #writtenMonoMs: Float64Array;
-  readonly #touched: Uint8Array;
-  readonly #views: readonly LatchedInputs[];
+  readonly #linked: readonly Linked[];
   readonly #texts: readonly TextChannel[];
-  readonly #samples: Int32Array;
-  readonly #samplesMonoMs: Float64Array;
 
   /** The arrays that the blocks read are given: one entry per channel and one for `none`. */
   constructor(plans: readonly ImagePlan[], { value, quality, ack, readback }: ChannelArrays) {
-    this.#plans = plans;
-    this.images = plans.map((plan) => new ProcessImage(plan.channels.length, plan.buffer));
-    this.first = new Int32Array(plans.length + 1);
-    plans.forEach((plan, image) => {
-      this.first[image + 1] = this.first[image] + plan.channels.length;
+    let count = 0;
+    const ranges = plans.map((plan) => {
+      const from = count;
+      count += plan.channels.length;
+      return { plan, from, to: count, image: new ProcessImage(plan.channels.length, plan.buffer) };
     });
-    const count = this.first[plans.length];
+    assert(
+      [value, quality, ack, readback].every(({ length }) => length >= count + 1),
+      'every channel has its entry in the arrays of the blocks, and `none` has one',
+    );
+    this.images = ranges.map(({ image }) => image);
+    this.first = Int32Array.from([...ranges.map(({ from }) => from), count]);
     this.none = count;
-    this.value = value;
-    this.sampledAtMs = new Float64Array(count + 1);
-    this.#sampledMonoMs = new Float64Array(count + 1);
-    this.stale = new Uint8Array(count + 1);
-    this.quality = quality.fill(QUALITY.Bad);
-    this.ack = ack;
-    this.readback = readback;
-    this.answered = new Uint8Array(count + 1).fill(1);
-    this.reach = new Uint8Array(plans.length);
-    for (let image = 0; image < plans.length; image += 1) this.#lookWhetherReached(image); // a write may come before the first scan
+    const sampledAtMs = new Float64Array(count + 1);
+    const sampledMonoMs = new Float64Array(count + 1);
+    this.#memory = {
+      value,
+      sampledAtMs,
+      quality: quality.fill(QUALITY.Bad),
+      stale: new Uint8Array(count + 1),
+      ack,
+      readback,
+      answered: new Uint8Array(count + 1).fill(1),
+      reach: new Uint8Array(plans.length),
+      aliveMonoMs: new Float64Array(plans.length).fill(Number.NaN),
+      lastOut: new Float64Array(count).fill(Number.NaN),
+      writtenMonoMs: new Float64Array(count).fill(Number.NEGATIVE_INFINITY),
+      sampledMonoMs,
+      samples: new Int32Array(plans.length).fill(-1),
+      samplesMonoMs: new Float64Array(plans.length),
+      touched: new Uint8Array(plans.length),
+    };
     this.isInput = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.direction === 'input' ? 1 : 0))));
     this.#isInt = Uint8Array.from(plans.flatMap((plan) => plan.channels.map((channel) => (channel.dataType === 'int' ? 1 : 0))));
     this.#ageless = new Uint8Array(count);
-    this.#lastOut = new Float64Array(count).fill(Number.NaN);
-    this.#writtenMonoMs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
-    this.#touched = new Uint8Array(plans.length);
-    this.#views = plans.map((_, image) => {
-      const from = this.first[image];
-      const to = this.first[image + 1];
-      return {
-        value: this.value.subarray(from, to),
-        sampledAtMs: this.sampledAtMs.subarray(from, to),
-        sampledMonoMs: this.#sampledMonoMs.subarray(from, to),
-        quality: this.quality.subarray(from, to),
-      };
-    });
-    this.#texts = plans.flatMap((plan, image) =>
-      plan.channels.flatMap((entry, channel) => (entry.dataType === 'string' ? [{ image, channel, seen: new Uint8Array(TEXT_BYTES).fill(255) }] : [])),
+    this.#linked = ranges.map(({ from, to, ...range }) => ({
+      ...range,
+      from,
+      to,
+      view: { value: value.subarray(from, to), sampledAtMs: sampledAtMs.subarray(from, to), sampledMonoMs: sampledMonoMs.subarray(from, to), quality: quality.subarray(from, to) },
+    }));
+    this.#texts = ranges.flatMap(({ plan, image, from }) =>
+      plan.channels.flatMap((entry, channel) => (entry.dataType === 'string' ? [{ image, channel, at: from + channel, seen: new Uint8Array(TEXT_BYTES).fill(255), id: 0 }] : [])),
     );
-    this.aliveMonoMs = new Float64Array(plans.length).fill(Number.NaN);
-    this.#samples = new Int32Array(plans.length).fill(-1);
-    this.#samplesMonoMs = new Float64Array(plans.length);
+    this.#linked.forEach((linked, n) => this.#lookWhetherReached(n, linked)); // a write may come before the first scan
+  }
+
+  get value(): Float64Array {
+    return this.#memory.value;
+  }
+
+  get sampledAtMs(): Float64Array {
+    return this.#memory.sampledAtMs;
+  }
+
+  get quality(): Uint8Array {
+    return this.#memory.quality;
+  }
+
+  get stale(): Uint8Array {
+    return this.#memory.stale;
+  }
+
+  get ack(): Float64Array {
+    return this.#memory.ack;
+  }
+
+  get readback(): Float64Array {
+    return this.#memory.readback;
+  }
+
+  get answered(): Uint8Array {
+    return this.#memory.answered;
+  }
+
+  get reach(): Uint8Array {
+    return this.#memory.reach;
+  }
+
+  get aliveMonoMs(): Float64Array {
+    return this.#memory.aliveMonoMs;
   }
 
   /** Number of a channel: its place in all the arrays. */
@@ -136,216 +220,201 @@ export class IoLink {
 
   /** The channel of an on-change tag: its samples are not judged by their age. */
   ignoreAge(image: number, channel: number): void {
-    this.#ageless[this.first[image] + channel] = 1;
+    this.#ageless[this.number(image, channel)] = 1;
   }
+
+  // -------------------------------------------------------------- a scan begins
 
   /** Takes over all inputs; called once at the start of a scan. */
   latch(monoMs: number, texts: TextTable): void {
-    for (let image = 0; image < this.images.length; image += 1) {
-      const view = this.#views[image];
-      this.images[image].latch(view);
-      this.#lookWhetherReached(image);
-      this.#watch(image, monoMs);
-      this.#judge(image, monoMs);
+    for (let n = 0; n < this.#linked.length; n += 1) {
+      const linked = this.#linked[n] as Linked;
+      linked.image.latch(linked.view);
+      this.#lookWhetherReached(n, linked);
+      this.#watch(n, linked, monoMs);
+      this.#judge(linked, monoMs);
     }
     for (const text of this.#texts) this.#latchText(text, texts);
   }
 
   /** Takes over the inputs as they are now, beside the scans that `scans` is latched for; without texts, which no alarm compares. */
   latchBeside(scans: IoLink, monoMs: number): void {
-    for (let image = 0; image < this.images.length; image += 1) {
-      const view = this.#views[image];
-      const scanned = scans.#views[image];
+    assert(scans.#linked.length === this.#linked.length, 'what is latched beside the scans has their images');
+    for (let n = 0; n < this.#linked.length; n += 1) {
+      const linked = this.#linked[n] as Linked;
+      const { view } = linked;
+      const scanned = (scans.#linked[n] as Linked).view;
       // should the probe be inside at every attempt, what the last scan saw is the last copy
       view.value.set(scanned.value);
       view.sampledAtMs.set(scanned.sampledAtMs);
       view.sampledMonoMs.set(scanned.sampledMonoMs);
       view.quality.set(scanned.quality);
-      this.images[image].latch(view);
-      this.#judge(image, monoMs);
+      linked.image.latch(view);
+      this.#judge(linked, monoMs);
     }
   }
 
-  #lookWhetherReached(image: number): void {
-    const { header } = this.images[image];
+  #lookWhetherReached(n: number, { image: { header } }: Linked): void {
     const connected = Atomics.load(header, IMAGE_HEADER.connection) === CONNECTION.connected && Atomics.load(header, IMAGE_HEADER.silent) === 0;
     const isWithheld = Atomics.load(header, IMAGE_HEADER.outputs) !== OUTPUTS.live;
-    this.reach[image] = isWithheld ? REACH.withheld : connected ? REACH.live : REACH.away;
+    this.#memory.reach[n] = isWithheld ? REACH.withheld : connected ? REACH.live : REACH.away;
   }
 
-  /** Until the first scan of a new plan, what the last scan of the old one has seen. */
-  takeOver(old: IoLink): void {
-    this.#plans.forEach(({ module }, image) => {
-      const before = old.#plans.findIndex((plan) => plan.module === module);
-      if (before < 0) return;
-      this.reach[image] = old.reach[before];
-      // how long a module has been silent does not begin anew with a plan: one that is lost stays so however often somebody downloads
-      this.aliveMonoMs[image] = old.aliveMonoMs[before];
-      this.#samples[image] = old.#samples[before];
-      this.#samplesMonoMs[image] = old.#samplesMonoMs[before];
-    });
-  }
-
-  #watch(image: number, monoMs: number): void {
-    const { header } = this.images[image];
+  #watch(n: number, { image: { header }, plan: { staleAfterMs } }: Linked, monoMs: number): void {
+    const memory = this.#memory;
     const samples = Atomics.load(header, IMAGE_HEADER.samples);
-    if (samples !== this.#samples[image]) {
-      this.#samples[image] = samples;
-      this.#samplesMonoMs[image] = monoMs;
+    if (samples !== memory.samples[n]) {
+      memory.samples[n] = samples;
+      memory.samplesMonoMs[n] = monoMs;
     }
-    const { staleAfterMs } = this.#plans[image];
-    const silent = Atomics.load(header, IMAGE_HEADER.silent) === 1 || (staleAfterMs > 0 && monoMs - this.#samplesMonoMs[image] > 2 * staleAfterMs);
+    const silent = Atomics.load(header, IMAGE_HEADER.silent) === 1 || (staleAfterMs > 0 && monoMs - (memory.samplesMonoMs[n] as number) > 2 * staleAfterMs);
     const connected = Atomics.load(header, IMAGE_HEADER.connection) === CONNECTION.connected;
-    if ((connected && !silent) || Number.isNaN(this.aliveMonoMs[image])) this.aliveMonoMs[image] = monoMs;
+    if ((connected && !silent) || Number.isNaN(memory.aliveMonoMs[n])) memory.aliveMonoMs[n] = monoMs;
   }
 
   /**
    * Age of inputs (decisions 7.2): older than `staleAfter` is Uncertain, twice that Bad; of a silent probe nothing is worth
-   * anything, whatever its age says. Outputs show their own state.
+   * anything, whatever its age says. Outputs show their own state. Every place lies within the arrays, see `number`.
    */
-  #judge(image: number, monoMs: number): void {
-    const { staleAfterMs } = this.#plans[image];
-    const { out, readback, outSeq, outDone, outStatus, header } = this.images[image];
-    const isSilent = Atomics.load(header, IMAGE_HEADER.silent) === 1;
-    const from = this.first[image];
-    const to = this.first[image + 1];
+  #judge({ plan: { staleAfterMs }, image, from, to }: Linked, monoMs: number): void {
+    const { value, quality, sampledAtMs, sampledMonoMs, stale, readback, answered, ack } = this.#memory;
+    const isSilent = Atomics.load(image.header, IMAGE_HEADER.silent) === 1;
     for (let at = from; at < to; at += 1) {
       if (this.isInput[at] === 1) {
         // 0: never sampled. Judged here, not by its age, because an on-change channel has none.
-        if (!Number.isFinite(this.value[at]) || this.sampledAtMs[at] === 0 || isSilent) this.quality[at] = QUALITY.Bad;
-        else if (this.#isInt[at] === 1 && Math.abs(this.value[at]) > INT_LIMIT) this.quality[at] = QUALITY.Bad;
-        const ageMs = monoMs - this.#sampledMonoMs[at];
+        if (!Number.isFinite(value[at]) || sampledAtMs[at] === 0 || isSilent) quality[at] = QUALITY.Bad;
+        else if (this.#isInt[at] === 1 && Math.abs(value[at] as number) > INT_LIMIT) quality[at] = QUALITY.Bad;
+        const ageMs = monoMs - (sampledMonoMs[at] as number);
         const isStale = staleAfterMs > 0 && ageMs > staleAfterMs && this.#ageless[at] === 0;
-        this.stale[at] = isStale ? 1 : 0;
+        stale[at] = isStale ? 1 : 0;
         if (isStale) {
           const worst = ageMs > 2 * staleAfterMs ? QUALITY.Bad : QUALITY.Uncertain;
-          if (this.quality[at] < worst) this.quality[at] = worst;
+          if ((quality[at] as number) < worst) quality[at] = worst;
         }
         continue;
       }
       const channel = at - from;
-      this.value[at] = out[channel];
-      this.readback[at] = readback[channel];
-      const sequence = Atomics.load(outSeq, channel);
-      const answered = Atomics.load(outDone, channel) === sequence;
-      this.answered[at] = answered ? 1 : 0;
-      if (sequence === 0) this.quality[at] = QUALITY.Uncertain;
-      else if (answered) {
-        const status = outStatus[channel];
-        this.ack[at] = status === WRITE_STATUS.done ? ACK.done : status === WRITE_STATUS.mismatch ? ACK.mismatch : ACK.failed;
-        this.quality[at] = status === WRITE_STATUS.failed ? QUALITY.Bad : status === WRITE_STATUS.mismatch ? QUALITY.Uncertain : QUALITY.Good;
+      value[at] = image.out[channel] as number;
+      readback[at] = image.readback[channel] as number;
+      const sequence = Atomics.load(image.outSeq, channel);
+      const isAnswered = Atomics.load(image.outDone, channel) === sequence;
+      answered[at] = isAnswered ? 1 : 0;
+      if (sequence === 0) quality[at] = QUALITY.Uncertain;
+      else if (isAnswered) {
+        const status = image.outStatus[channel];
+        ack[at] = status === WRITE_STATUS.done ? ACK.done : status === WRITE_STATUS.mismatch ? ACK.mismatch : ACK.failed;
+        quality[at] = status === WRITE_STATUS.failed ? QUALITY.Bad : status === WRITE_STATUS.mismatch ? QUALITY.Uncertain : QUALITY.Good;
       }
     }
   }
 
   /** Text channels are few and change rarely: the bytes are compared in place and interned when they differ. */
   #latchText(text: TextChannel, texts: TextTable): void {
-    const bytes = this.images[text.image].text;
+    const bytes = text.image.text;
+    const { seen } = text;
     const from = text.channel * TEXT_BYTES;
-    const length = 1 + bytes[from];
-    let same = text.seen[0] === bytes[from];
-    for (let at = 1; same && at < length; at += 1) same = text.seen[at] === bytes[from + at];
-    const channel = this.first[text.image] + text.channel;
+    const length = 1 + (bytes[from] ?? 0);
+    let same = seen[0] === bytes[from];
+    for (let at = 1; same && at < length; at += 1) same = seen[at] === bytes[from + at];
     if (!same) {
-      for (let at = 0; at < length && at < TEXT_BYTES; at += 1) text.seen[at] = bytes[from + at];
-      this.#lastText.set(channel, texts.intern(decodeUtf8(text.seen.subarray(1, length))));
+      seen.set(bytes.subarray(from, from + Math.min(length, TEXT_BYTES)));
+      text.id = texts.intern(decodeUtf8(seen.subarray(1, length)));
     }
-    const id = this.#lastText.get(channel) ?? 0;
-    this.value[channel] = id;
-    if (id === NO_TEXT) this.quality[channel] = QUALITY.Bad;
+    this.#memory.value[text.at] = text.id;
+    if (text.id === NO_TEXT) this.#memory.quality[text.at] = QUALITY.Bad;
   }
 
-  readonly #lastText = new Map<number, number>();
+  // -------------------------------------------------------------- what is driven
 
   /**
    * Writes the outputs that changed, and each at least every second. It reads the slots itself: a fraction given to a
    * function that the compiler did not inline becomes an object.
    */
   write(outputs: readonly OutputWire[], slots: Float64Array, monoMs: number): void {
+    const { lastOut, writtenMonoMs, touched } = this.#memory;
     for (let n = 0; n < outputs.length; n += 1) {
-      const { image, channel, slot } = outputs[n];
-      const at = this.first[image] + channel;
-      const value = slots[slot];
-      if (value === this.#lastOut[at] && monoMs - this.#writtenMonoMs[at] < REWRITE_MS) continue;
-      this.#lastOut[at] = value;
-      this.#writtenMonoMs[at] = monoMs;
-      this.images[image].write(channel, value);
-      this.#touched[image] = 1;
+      const { image, channel, slot } = outputs[n] as OutputWire;
+      const at = (this.first[image] as number) + channel;
+      const value = slots[slot] as number;
+      if (value === lastOut[at] && monoMs - (writtenMonoMs[at] as number) < REWRITE_MS) continue;
+      lastOut[at] = value;
+      writtenMonoMs[at] = monoMs;
+      (this.images[image] as ProcessImage).write(channel, value);
+      touched[image] = 1;
     }
   }
 
   /** A write of a device tag, given once: goes out even when the value is the one the scan knows. */
   force(image: number, channel: number, value: number, text: string | undefined): void {
-    const at = this.first[image] + channel;
-    if (text !== undefined) this.images[image].setText(channel, encodeUtf8(text));
-    this.#lastOut[at] = value;
-    this.#writtenMonoMs[at] = Number.NEGATIVE_INFINITY;
-    this.images[image].order(channel, text === undefined ? value : 0);
-    this.#touched[image] = 1;
+    const at = this.number(image, channel);
+    const target = inside(this.images, image, 'a channel is one of an image of the plan');
+    if (text !== undefined) target.setText(channel, encodeUtf8(text));
+    this.#memory.lastOut[at] = value;
+    this.#memory.writtenMonoMs[at] = Number.NEGATIVE_INFINITY;
+    target.order(channel, text === undefined ? value : 0);
+    this.#memory.touched[image] = 1;
   }
 
   /** Wakes the probes that have something to write. */
   flush(): void {
-    for (let image = 0; image < this.images.length; image += 1) {
-      if (this.#touched[image] === 0) continue;
-      this.#touched[image] = 0;
-      this.images[image].wakeProbe();
+    const { touched } = this.#memory;
+    for (let n = 0; n < this.images.length; n += 1) {
+      if (touched[n] === 0) continue;
+      touched[n] = 0;
+      (this.images[n] as ProcessImage).wakeProbe();
     }
+  }
+
+  // -------------------------------------------------------------- downloads and replays
+
+  /** Until the first scan of a new plan, what the last scan of the old one has seen. */
+  takeOver(old: IoLink): void {
+    this.#linked.forEach((linked, n) => {
+      const before = old.#linked.findIndex(({ plan }) => plan.module === linked.plan.module);
+      const known = old.#linked[before];
+      if (!known) return;
+      for (const field of PER_IMAGE) this.#memory[field][n] = inside(old.#memory[field], before, 'an image has its entry in the arrays');
+      linked.plan.channels.forEach(({ address, direction, dataType }, channel) => {
+        const then = known.plan.channels.findIndex((row) => row.address === address && row.direction === direction && row.dataType === dataType);
+        if (then < 0) return;
+        for (const field of PER_CHANNEL) this.#memory[field][linked.from + channel] = inside(old.#memory[field], known.from + then, 'a channel has its entry in the arrays');
+      });
+    });
   }
 
   /** What has been latched and driven, for a replay that goes on from here. */
   snapshot(): IoState {
-    return {
-      value: this.value.slice(),
-      sampledAtMs: this.sampledAtMs.slice(),
-      quality: this.quality.slice(),
-      stale: this.stale.slice(),
-      ack: this.ack.slice(),
-      readback: this.readback.slice(),
-      answered: this.answered.slice(),
-      reach: this.reach.slice(),
-      aliveMonoMs: this.aliveMonoMs.slice(),
-      lastOut: this.#lastOut.slice(),
-      writtenMonoMs: this.#writtenMonoMs.slice(),
-    };
+    return Object.fromEntries(REPLAYED.map((field) => [field, this.#memory[field].slice()])) as unknown as IoState;
   }
 
   restore(state: IoState): void {
-    this.value.set(state.value);
-    this.sampledAtMs.set(state.sampledAtMs);
-    this.quality.set(state.quality);
-    this.stale.set(state.stale);
-    this.ack.set(state.ack);
-    this.readback.set(state.readback);
-    this.answered.set(state.answered);
-    this.reach.set(state.reach);
-    this.aliveMonoMs.set(state.aliveMonoMs);
-    this.#lastOut.set(state.lastOut);
-    this.#writtenMonoMs.set(state.writtenMonoMs);
+    for (const field of REPLAYED) this.#memory[field].set(state[field]);
   }
+
+  // -------------------------------------------------------------- what is asked
 
   /** How long an I/O module has been without connection or samples; 0 while it is well, -1 for an unknown module. */
   lostForMs(module: string, monoMs: number): number {
-    const image = this.#plans.findIndex((plan) => plan.module === module);
+    const image = this.#linked.findIndex(({ plan }) => plan.module === module);
     if (image < 0) return -1;
-    return Math.max(0, monoMs - this.aliveMonoMs[image]);
+    return Math.max(0, monoMs - inside(this.#memory.aliveMonoMs, image, 'an image has its entry in the arrays'));
   }
 
   isStale(image: number, channel: number): boolean {
-    return this.stale[this.first[image] + channel] === 1;
+    return this.#memory.stale[this.number(image, channel)] === 1;
   }
 
   /** What `inspect diagnostics` shows of the drivers. */
   inspect(monoMs: number): { readonly ioModule: string; readonly lastReadAt: string | null; readonly ageMs: number | null; readonly reads: number; readonly errors: number }[] {
-    return this.#plans.map((plan, image) => {
-      const inputs = [...this.#views[image].sampledAtMs].filter((at) => at > 0);
+    return this.#linked.map(({ plan, view }, image) => {
+      const inputs = [...view.sampledAtMs].filter((at) => at > 0);
       const last = inputs.length > 0 ? Math.max(...inputs) : null;
-      const bad = [...this.#views[image].quality].filter((code) => code === QUALITY.Bad).length;
+      const bad = [...view.quality].filter((code) => code === QUALITY.Bad).length;
       return {
         ioModule: plan.module,
         lastReadAt: last === null ? null : new Date(last).toISOString(),
-        ageMs: last === null ? null : Math.max(0, Math.round(monoMs - Math.max(...this.#views[image].sampledMonoMs))),
-        reads: this.#samples[image],
+        ageMs: last === null ? null : Math.max(0, Math.round(monoMs - Math.max(...view.sampledMonoMs))),
+        reads: inside(this.#memory.samples, image, 'an image has its entry in the arrays'),
         errors: bad,
       };
     });
@@ -356,13 +425,14 @@ export class IoLink {
 export function decodeUtf8(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; ) {
-    const lead = bytes[at];
+    const lead = bytes[at] as number;
     const extra = lead < 0x80 ? 0 : lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : -1;
     let point = extra === 0 ? lead : lead & (0x3f >> extra);
     let sound = extra >= 0 && at + extra < bytes.length;
     for (let n = 1; sound && n <= extra; n += 1) {
-      sound = (bytes[at + n] & 0xc0) === 0x80;
-      point = (point << 6) | (bytes[at + n] & 0x3f);
+      const next = bytes[at + n] as number; // within the bytes, as long as it is sound
+      sound = (next & 0xc0) === 0x80;
+      point = (point << 6) | (next & 0x3f);
     }
     text += sound && point <= 0x10ffff ? String.fromCodePoint(point) : '\ufffd';
     at += sound ? extra + 1 : 1;

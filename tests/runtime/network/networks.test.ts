@@ -321,6 +321,20 @@ t.test('Decisions 7.7, Q-PROG-03: a write whose answer is outstanding over a dow
   t.match(ended(replaced), { settled: true, rule: 'write-failed' }, 'nobody can say what became of an order to an image that was replaced');
 });
 
+t.test('Q-PROG-03: until the first scan after a download a channel reads as the last scan has seen it, wherever it lies in the new plan', async (t) => {
+  const plan = unitPlan({ images: [image('io', 'a input', 'b input')], networks: [] });
+  const unit = new Unit(plan);
+  connect(plan);
+  unit.sample(plan, 0, 4.5);
+  unit.sample(plan, 1, 7.5, 1);
+  unit.scan();
+  unit.swap(unitPlan({ images: [image('other', 'a input'), image('io', 'c input', 'b input', 'a input')], networks: [] }));
+  t.strictSame([unit.get('io:a'), unit.quality('io:a')], [4.5, 'Good']);
+  t.strictSame([unit.get('io:b'), unit.quality('io:b')], [7.5, 'Uncertain']);
+  t.equal(unit.quality('io:c'), 'Bad', 'nobody has measured it');
+  t.equal(unit.quality('other:a'), 'Bad', 'that of another module is not its own');
+});
+
 t.test('TAG-27: what would not reach the device is refused, by the reach that the scan has latched, and never carried out later', async (t) => {
   const channelTag: TagPlan = { address: 'm.coil', network: 'm', name: 'coil', type: 'REAL', writable: true, cyclic: true, binding: { kind: 'channel', image: 0, channel: 1 } };
   const plan = unitPlan({
