@@ -8,6 +8,7 @@
 import { IoLink } from '../network/io-link.js';
 import type { NetworkSet } from '../network/network-set.js';
 import type { UnitPlan } from '../port.js';
+import { assert } from '../vocabulary/assert.js';
 import type { AlarmReadings } from '../vocabulary/alarm-set.js';
 
 export class AlarmGlance implements AlarmReadings {
@@ -24,6 +25,10 @@ export class AlarmGlance implements AlarmReadings {
     this.values = new Float64Array(plan.tags.length).fill(Number.NaN);
     this.quality = new Uint8Array(plan.tags.length);
     this.tags = Int32Array.from(new Set((plan.alarms ?? []).map(({ tag }) => tag)));
+    assert(
+      this.tags.every((tag) => tag >= 0 && tag < plan.tags.length),
+      'an alarm is defined on a tag of the plan',
+    );
     this.#stale = new Uint8Array(plan.tags.length);
     this.#networks = networks;
     this.#io = new IoLink(plan.images, {
@@ -37,16 +42,17 @@ export class AlarmGlance implements AlarmReadings {
 
   /** `values`, `quality`: what the last scan has published. */
   look(values: Float64Array, quality: Uint8Array, monoMs: number): void {
+    assert(values.length === this.values.length && quality.length === this.quality.length, 'what the last scan has published is of the same plan');
     this.#io.latchBeside(this.#networks.io, monoMs);
     for (let n = 0; n < this.tags.length; n += 1) {
-      const tag = this.tags[n];
-      this.values[tag] = values[tag];
-      this.quality[tag] = quality[tag];
+      const tag = this.tags[n] as number;
+      this.values[tag] = values[tag] as number;
+      this.quality[tag] = quality[tag] as number;
       this.#stale[tag] = this.#networks.stale(tag) ? 1 : 0;
       const channel = this.#networks.channelOf(tag);
       if (channel < 0) continue;
-      this.values[tag] = this.#io.value[channel];
-      this.quality[tag] = this.#networks.qualityThrough(tag, this.#io.quality[channel]);
+      this.values[tag] = this.#io.value[channel] as number;
+      this.quality[tag] = this.#networks.qualityThrough(tag, this.#io.quality[channel] as number);
       this.#stale[tag] = 0; // its age is judged with its quality
     }
   }

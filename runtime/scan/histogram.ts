@@ -1,4 +1,6 @@
 /** Durations in microseconds, counted in steps of a fourth of an octave: 1 us to about 65 s within 19 %. No allocation. */
+import { inside } from '../vocabulary/assert.js';
+
 const STEPS_PER_OCTAVE = 4;
 const BUCKETS = 26 * STEPS_PER_OCTAVE;
 
@@ -16,7 +18,8 @@ export class Histogram {
     this.sumUs += us;
     if (us > this.maxUs) this.maxUs = us;
     const bucket = us < 1 ? 0 : Math.ceil(Math.log2(us) * STEPS_PER_OCTAVE);
-    this.#counts[Math.min(bucket, BUCKETS - 1)] += 1;
+    const counted = Math.min(bucket, BUCKETS - 1);
+    this.#counts[counted] = (this.#counts[counted] as number) + 1;
   }
 
   /** Upper bound of the bucket that holds the given share of all values; never above the largest value. */
@@ -24,7 +27,7 @@ export class Histogram {
     let left = Math.ceil(this.count * share);
     if (left === 0) return 0;
     for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
-      left -= this.#counts[bucket];
+      left -= this.#counts[bucket] as number;
       if (left <= 0) return Math.min(this.maxUs, 2 ** (bucket / STEPS_PER_OCTAVE));
     }
     return this.maxUs;
@@ -32,11 +35,12 @@ export class Histogram {
 
   /** Counts by coarse upper bound; empty steps are left out, the last bound is null for "more". */
   coarse(): { readonly leMs: number | null; readonly count: number }[] {
-    const counts = COARSE_MS.map(() => 0);
+    const rows = COARSE_MS.map((bound) => ({ leMs: Number.isFinite(bound) ? bound : null, count: 0 }));
     this.#counts.forEach((count, bucket) => {
       const ms = 2 ** (bucket / STEPS_PER_OCTAVE) / 1000;
-      counts[COARSE_MS.findIndex((bound) => ms <= bound)] += count;
+      const at = COARSE_MS.findIndex((bound) => ms <= bound);
+      inside(rows, at, 'the last bound is that of everything').count += count;
     });
-    return COARSE_MS.map((bound, n) => ({ leMs: Number.isFinite(bound) ? bound : null, count: counts[n] })).filter((row) => row.count > 0);
+    return rows.filter((row) => row.count > 0);
   }
 }

@@ -121,7 +121,7 @@ export class ScanHost {
   #earliest(): Guest | undefined {
     let next: Guest | undefined;
     for (let n = 0; n < this.#guests.length; n += 1) {
-      const guest = this.#guests[n];
+      const guest = this.#guests[n] as Guest;
       if (!next || guest.loop.dueMs < next.loop.dueMs) next = guest;
     }
     return next;
@@ -164,12 +164,13 @@ export class ScanHost {
  * so that they do not queue behind each other in every period. `dueMs` are their deadlines; the moment lies within one period.
  */
 export function freeMoment(periodMs: number, nowMs: number, dueMs: readonly number[]): number {
-  if (dueMs.length === 0) return nowMs + periodMs;
   const places = dueMs.map((due) => (((due - nowMs) % periodMs) + periodMs) % periodMs).sort((a, b) => a - b);
+  const [first] = places;
+  if (first === undefined) return nowMs + periodMs;
   let longestMs = -1;
   let middle = 0;
   places.forEach((place, n) => {
-    const gapMs = n + 1 < places.length ? places[n + 1] - place : places[0] + periodMs - place;
+    const gapMs = (places[n + 1] ?? first + periodMs) - place; // behind the last one comes the first of the next period
     if (gapMs <= longestMs) return;
     longestMs = gapMs;
     middle = place + gapMs / 2;

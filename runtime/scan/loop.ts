@@ -131,7 +131,7 @@ export class UnitLoop {
     const tell = ({ definition, tag }: AlarmPlan, edge: AlarmEdge, value: number): void => {
       parts.post({ type: 'alarm-edge', definition, edge, value: this.#networks?.show(tag, value) ?? null, atMs: this.#now.wallMs });
     };
-    this.#tellEdge = (alarm, edge) => tell(alarm, edge, this.#values[alarm.tag]);
+    this.#tellEdge = (alarm, edge) => tell(alarm, edge, this.#values[alarm.tag] ?? Number.NaN);
     this.#tellGlanced = (alarm, edge) => tell(alarm, edge, this.#glance?.values[alarm.tag] ?? Number.NaN);
   }
 

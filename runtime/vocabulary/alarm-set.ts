@@ -10,6 +10,8 @@
  * Stands among the words, because the gateway replays history through the same lines to say what a change would do.
  */
 import type { AlarmEdge, AlarmGate, AlarmPlan } from './alarm.js';
+import { assert, inside } from './assert.js';
+import { type Copies, copyIn, copyOut, type Fate, type KeptOf } from './kept.js';
 import { QUALITY } from './quality.js';
 
 /** What a scan has published. */
@@ -19,12 +21,27 @@ export interface AlarmReadings {
   stale(tag: number): boolean;
 }
 
+/** An entry for each definition, at its place in the plan. */
 export interface AlarmsState {
   readonly armed: Uint8Array;
   readonly active: Uint8Array;
+  /** 1 while its tag cannot be judged. */
   readonly lost: Uint8Array;
+  /** Plant ms for which the condition has been true without a break; -1 while it is not. */
   readonly trueForMs: Float64Array;
 }
+
+/** Over a download: all of it, where the definition has the same name; the debounce only while the condition is the same. */
+const KEPT = { armed: 'kept', active: 'kept', lost: 'kept', trueForMs: 'kept' } as const satisfies Record<keyof AlarmsState, Fate>;
+const FIELDS = Object.keys(KEPT) as KeptOf<typeof KEPT>[];
+
+const bytes = { save: (live: Uint8Array) => live.slice(), load: (saved: Uint8Array) => saved.slice() };
+const COPIES: Copies<{ -readonly [K in keyof AlarmsState]: AlarmsState[K] }, AlarmsState> = {
+  armed: bytes,
+  active: bytes,
+  lost: bytes,
+  trueForMs: { save: (live) => live.slice(), load: (saved) => saved.slice() },
+};
 
 /** How a value becomes the number that is compared. */
 const MEASURE = { value: 0, negative: 1, distance: 2, isTrue: 3, isFalse: 4 } as const;
@@ -37,19 +54,18 @@ interface Comparison {
   readonly back: number;
 }
 
+const PLACED = 'a definition has its place in the plan';
+
 export class AlarmSet {
   readonly plans: readonly AlarmPlan[];
   readonly #tag: Int32Array;
+  readonly #lastTag: number;
   readonly #measure: Uint8Array;
   readonly #setpoint: Float64Array;
   readonly #from: Float64Array;
   readonly #back: Float64Array;
   readonly #debounceMs: Float64Array;
-  readonly #armed: Uint8Array;
-  readonly #active: Uint8Array;
-  readonly #lost: Uint8Array;
-  /** Plant ms for which the condition has been true without a break; -1 while it is not. */
-  readonly #trueForMs: Float64Array;
+  readonly #memory: { -readonly [K in keyof AlarmsState]: AlarmsState[K] };
   readonly #index: ReadonlyMap<string, number>;
 
   /** `before`: the alarms of the plan that this one replaces; what has the same name goes on. */
@@ -57,61 +73,62 @@ export class AlarmSet {
     const compared = plans.map(comparisonOf);
     this.plans = plans;
     this.#tag = Int32Array.from(plans, ({ tag }) => tag);
+    this.#lastTag = Math.max(-1, ...this.#tag);
     this.#measure = Uint8Array.from(compared, ({ measure }) => measure);
     this.#setpoint = Float64Array.from(compared, ({ setpoint }) => setpoint);
     this.#from = Float64Array.from(compared, ({ from }) => from);
     this.#back = Float64Array.from(compared, ({ back }) => back);
     this.#debounceMs = Float64Array.from(plans, ({ debounceMs }) => debounceMs);
-    this.#armed = new Uint8Array(plans.length);
-    this.#active = new Uint8Array(plans.length);
-    this.#lost = new Uint8Array(plans.length);
-    this.#trueForMs = new Float64Array(plans.length).fill(-1);
+    const count = plans.length;
+    this.#memory = { armed: new Uint8Array(count), active: new Uint8Array(count), lost: new Uint8Array(count), trueForMs: new Float64Array(count).fill(-1) };
     this.#index = new Map(plans.map(({ definition }, n) => [definition, n]));
     if (before) this.#takeOver(before);
   }
 
   #takeOver(before: AlarmSet): void {
-    for (let n = 0; n < this.plans.length; n += 1) {
-      const old = before.#index.get(this.plans[n].definition);
-      if (old === undefined) continue;
-      this.#armed[n] = before.#armed[old];
-      this.#active[n] = before.#active[old];
-      this.#lost[n] = before.#lost[old];
-      if (isSameCondition(this.plans[n], before.plans[old])) this.#trueForMs[n] = before.#trueForMs[old];
-    }
+    this.plans.forEach((plan, n) => {
+      const old = before.#index.get(plan.definition);
+      if (old === undefined) return;
+      const isSame = isSameCondition(plan, inside(before.plans, old, PLACED));
+      for (const field of FIELDS) if (isSame || field !== 'trueForMs') this.#memory[field][n] = inside(before.#memory[field], old, PLACED);
+    });
   }
 
   /** What the gateway holds true; a definition that is disarmed starts anew when it is armed. */
   setGates(gates: readonly AlarmGate[]): void {
+    const memory = this.#memory;
     for (const { definition, armed, active, evaluable } of gates) {
       const n = this.#index.get(definition);
       if (n === undefined) continue;
-      if (!armed || this.#armed[n] === 0) this.#trueForMs[n] = -1;
-      this.#armed[n] = armed ? 1 : 0;
-      this.#active[n] = active ? 1 : 0;
-      this.#lost[n] = evaluable ? 0 : 1;
+      if (!armed || memory.armed[n] === 0) memory.trueForMs[n] = -1;
+      memory.armed[n] = armed ? 1 : 0;
+      memory.active[n] = active ? 1 : 0;
+      memory.lost[n] = evaluable ? 0 : 1;
     }
   }
 
   /** After the tags of a scan are published, or between two scans; `dtMs` of plant time have passed since the last time. */
   scan(dtMs: number, readings: AlarmReadings, tell: (alarm: AlarmPlan, edge: AlarmEdge) => void): void {
+    const { armed, lost } = this.#memory;
+    const { values, quality } = readings;
+    assert(values.length > this.#lastTag && quality.length > this.#lastTag, 'an alarm is defined on a tag of the plan');
     for (let n = 0; n < this.plans.length; n += 1) {
-      if (this.#armed[n] === 0) continue;
-      const tag = this.#tag[n];
-      const value = readings.values[tag];
+      if (armed[n] === 0) continue;
+      const tag = this.#tag[n] as number;
+      const value = values[tag] as number;
       // a value that is not Good freezes the alarm: it neither comes nor goes (decisions Q-ALARM-02)
-      if (readings.quality[tag] !== QUALITY.Good || Number.isNaN(value) || readings.stale(tag)) {
-        if (this.#lost[n] === 0) {
-          this.#lost[n] = 1;
-          tell(this.plans[n], 'lost');
+      if (quality[tag] !== QUALITY.Good || Number.isNaN(value) || readings.stale(tag)) {
+        if (lost[n] === 0) {
+          lost[n] = 1;
+          tell(this.plans[n] as AlarmPlan, 'lost');
         }
         continue;
       }
       let knownMs = dtMs;
-      if (this.#lost[n] !== 0) {
-        this.#lost[n] = 0;
+      if (lost[n] !== 0) {
+        lost[n] = 0;
         knownMs = 0; // since the last time it was frozen, and so was its debounce
-        tell(this.plans[n], 'evaluable');
+        tell(this.plans[n] as AlarmPlan, 'evaluable');
       }
       this.#judge(n, this.#measured(n, value), knownMs, tell);
     }
@@ -119,10 +136,12 @@ export class AlarmSet {
 
   /** Plant ms until the first debounce is over, if its condition holds so long; one that is frozen has no end. */
   restMs(): number {
+    const { armed, active, lost, trueForMs } = this.#memory;
     let restMs = Number.POSITIVE_INFINITY;
     for (let n = 0; n < this.plans.length; n += 1) {
-      if (this.#armed[n] === 0 || this.#active[n] !== 0 || this.#lost[n] !== 0 || this.#trueForMs[n] < 0) continue;
-      restMs = Math.min(restMs, this.#debounceMs[n] - this.#trueForMs[n]);
+      const trueFor = trueForMs[n] as number;
+      if (armed[n] === 0 || active[n] !== 0 || lost[n] !== 0 || trueFor < 0) continue;
+      restMs = Math.min(restMs, (this.#debounceMs[n] as number) - trueFor);
     }
     return restMs;
   }
@@ -132,7 +151,7 @@ export class AlarmSet {
       case MEASURE.negative:
         return -value;
       case MEASURE.distance:
-        return Math.abs(value - this.#setpoint[n]);
+        return Math.abs(value - (this.#setpoint[n] as number));
       case MEASURE.isTrue:
         return value !== 0 ? 1 : 0;
       case MEASURE.isFalse:
@@ -144,29 +163,30 @@ export class AlarmSet {
 
   /** Comes after the debounce, goes at once (contract 2, Alarm definition). */
   #judge(n: number, measured: number, dtMs: number, tell: (alarm: AlarmPlan, edge: AlarmEdge) => void): void {
-    if (measured > (this.#active[n] === 0 ? this.#from[n] : this.#back[n])) {
-      this.#trueForMs[n] = this.#trueForMs[n] < 0 ? 0 : this.#trueForMs[n] + dtMs;
-      if (this.#active[n] !== 0 || this.#trueForMs[n] < this.#debounceMs[n]) return;
-      this.#active[n] = 1;
-      tell(this.plans[n], 'raised');
+    const { active, trueForMs } = this.#memory;
+    if (measured > ((active[n] === 0 ? this.#from[n] : this.#back[n]) as number)) {
+      const before = trueForMs[n] as number;
+      const trueFor = before < 0 ? 0 : before + dtMs;
+      trueForMs[n] = trueFor;
+      if (active[n] !== 0 || trueFor < (this.#debounceMs[n] as number)) return;
+      active[n] = 1;
+      tell(this.plans[n] as AlarmPlan, 'raised');
       return;
     }
-    this.#trueForMs[n] = -1;
-    if (this.#active[n] === 0) return;
-    this.#active[n] = 0;
-    tell(this.plans[n], 'cleared');
+    trueForMs[n] = -1;
+    if (active[n] === 0) return;
+    active[n] = 0;
+    tell(this.plans[n] as AlarmPlan, 'cleared');
   }
 
   snapshot(): AlarmsState {
-    return { armed: this.#armed.slice(), active: this.#active.slice(), lost: this.#lost.slice(), trueForMs: this.#trueForMs.slice() };
+    return copyOut(COPIES, this.#memory);
   }
 
   /** Goes on from a snapshot of the same plan. */
   restore(saved: AlarmsState): void {
-    this.#armed.set(saved.armed);
-    this.#active.set(saved.active);
-    this.#lost.set(saved.lost);
-    this.#trueForMs.set(saved.trueForMs);
+    assert(saved.armed.length === this.plans.length, 'a snapshot is of the same definitions');
+    copyIn(COPIES, this.#memory, saved, undefined);
   }
 }
 
