@@ -20,6 +20,7 @@ const CHECKS = [
   ['format', bin('biome'), ['format', '.']],
   ['tidy', ...node('test.mjs', 'tests/tidy')],
   ['assurance', ...node('assurance.mjs', '--check')],
+  ['table of the benches', ...node('bench-gate.mjs', '--table', '--check')],
 ];
 
 let failed = 0;

@@ -13,7 +13,7 @@ import { NetworkSet } from '../../runtime/network/network-set.js';
 import { TextTable } from '../../runtime/network/texts.js';
 import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
 import { image, unitPlan } from '../runtime/network/plans.js';
-import { least, median, verdict } from './judge.js';
+import { least, median, tell, verdict } from './judge.js';
 import { channelsOf, loop } from './loop-network.js';
 import { arrayOfClosures, objectInterpreter, type Peer } from './loop-peers.js';
 
@@ -162,6 +162,7 @@ function compare(loops: number, measureC: (scans: number) => number): void {
   console.log(`${blocks} blocks, ${scans} scans a round, least of ${ROUNDS} rounds`.padEnd(48).concat('ns/block     x C'));
   variants.forEach(({ name, ns }, n) => {
     const ratio = least(ns) / least(c);
+    if (n === 1) tell(`${blocks} blocks, x C`, ratio);
     row(name, least(ns), ratio, n === 1 ? `goal ${RATIO_MAX}  ${verdict(ratio <= RATIO_MAX)}` : '');
   });
   tierUp(loops, measureC);
@@ -182,6 +183,7 @@ function tierUp(loops: number, measureC: (scans: number) => number): void {
   }
   row(`scans 1 to ${TIER_UP_SCANS} after a download`, least(first), least(first) / least(native));
   const ratio = least(later) / least(native);
+  tell(`${blocks} blocks from the 101st scan after a download, x C`, ratio);
   row(`scans ${TIER_UP_SCANS + 1} to ${TIER_UP_SCANS + STRETCH_SCANS} after a download`, least(later), ratio, `goal ${RATIO_MAX}  ${verdict(ratio <= RATIO_MAX)}`);
 }
 
@@ -190,6 +192,7 @@ function allocation(ours: Download): void {
   const looks = quietRounds(() => {});
   const spent = quietRounds(() => ours.scan(ALLOCATION_SCANS));
   const bytes = (median(spent) - median(looks)) / ALLOCATION_SCANS;
+  tell('allocated per scan, bytes', bytes);
   const rounds = spent.length < ALLOCATION_ROUNDS ? `, only ${spent.length} of ${ALLOCATION_ROUNDS_MAX} rounds without a collection` : '';
   console.log(`allocated per scan over ${ALLOCATION_SCANS} scans: ${bytes.toFixed(4)} bytes${rounds}  goal 0  ${verdict(bytes < 0.01)}`);
 }

@@ -9,6 +9,7 @@ import { HistoryReader } from '../../src/platform/history/history-reader.js';
 import { HistoryStore } from '../../src/platform/history/history-store.js';
 import { SampleRing, SLOT_BYTES } from '../../src/platform/history/sample-ring.js';
 import Database from '../../src/platform/base/sqlite.js';
+import { tell } from './judge.js';
 
 const TAGS = 20;
 const SECONDS = 86_400;
@@ -97,6 +98,9 @@ console.log(`ingest        blocks ${ingestNs.toFixed(0)} ns/sample   raw append 
 console.log(`on disk       blocks ${bytes.toFixed(2)} B/sample    raw append 24   row store ${rowBytes.toFixed(1)}`);
 console.log(`a tag-day     blocks ${dayMs.toFixed(2)} ms   row store ${rowDayMs.toFixed(1)} ms`);
 console.log(`its averages  per minute ${minuteMs.toFixed(2)} ms   per 10 minutes ${tenMs.toFixed(2)} ms`);
+tell('ingest, ns per sample', ingestNs);
+tell('on disk, bytes per sample', bytes);
+tell('a tag-day, ms', dayMs);
 store.close();
 rows.close();
 rmSync(dir, { recursive: true, force: true });

@@ -16,7 +16,7 @@ import type { BlockSpec } from '../../runtime/vocabulary/network.js';
 import { Waker } from '../../runtime/vocabulary/scan-thread.js';
 import { STAT, TagTable } from '../../runtime/vocabulary/tag-table.js';
 import { network, tags, unitPlan, wires } from '../runtime/network/plans.js';
-import { median, verdict } from './judge.js';
+import { median, tell, verdict } from './judge.js';
 
 const BLOCKS = 1000;
 const PERIOD_MS = 100;
@@ -249,6 +249,8 @@ for (const form of FORMS) {
   await unit.worker.terminate();
   const held = downloads.map(({ heldMs }) => heldMs);
   const missed = downloads.reduce((sum, download) => sum + download.missed, 0);
+  tell(`CPU of a download, ${form.title}, median, ms`, median(all));
+  tell(`periods missed, ${form.title}`, missed);
   const good = verdict(median(all) <= DOWNLOAD_MS_MAX && max(held) <= HELD_MS_MAX && missed === 0);
   console.log(
     `${form.title.padEnd(37)}${cell(median(all), 11)}${cell(max(all), 6)}${cell(costs.reduce((sum, { swapMs }) => sum + swapMs, 0) / SWAPS, 20)}${cell(median(held), 20)}${cell(max(held), 6)}${cell(median(downloads.map(({ loadedMs }) => loadedMs)), 18)}${String(missed).padStart(17)}  ${good}${unit.realtime ? '' : ', without real-time priority'}`,

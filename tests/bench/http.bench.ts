@@ -19,7 +19,7 @@ import { routesFor } from '../../src/platform/http/route.js';
 import type { Store } from '../../src/platform/store/store.js';
 import { startGatewayTest } from '../support/gateway.js';
 import { BoardRuntimes, PLANT } from '../domains/tags/plant.js';
-import { least, median, verdict } from './judge.js';
+import { least, median, tell, verdict } from './judge.js';
 
 const CONNECTIONS = 64;
 const ROUNDS = 7;
@@ -161,6 +161,7 @@ function report(figures: ReadonlyMap<string, readonly number[]>): void {
     const middle = base ? median(values.map((ns, round) => ns / base[round])) : Number.NaN;
     const undisturbed = base ? least(values) / least(base) : Number.NaN;
     const bound = LIMITS[name];
+    if (bound) tell(`${name}, x the bare route`, Math.min(middle, undisturbed));
     const goal = bound ? ` (goal ${bound.goal}, limit ${bound.limit})  ${verdict(Math.min(middle, undisturbed) <= bound.limit)}` : '';
     console.log(
       `${name.padEnd(26)} ${(median(values) / 1000).toFixed(1).padStart(6)}  (${(least(values) / 1000).toFixed(1)}..${(Math.max(...values) / 1000).toFixed(1)})  x${middle.toFixed(2)}, least disturbed x${undisturbed.toFixed(2)}${goal}`,

@@ -3,6 +3,9 @@
  * belongs to the product shows in its least disturbed round; the median shows what a round of this machine is like.
  */
 
+import { appendFileSync } from 'node:fs';
+import path from 'node:path';
+
 /** The upper one of the two in the middle of an even number. */
 export function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
@@ -17,4 +20,15 @@ export function least(values: readonly number[]): number {
 export function verdict(met: boolean): 'ok' | 'MISSED' {
   if (!met) process.exitCode = 1;
   return met ? 'ok' : 'MISSED';
+}
+
+/**
+ * Tells a figure to the gate (`npm run bench:gate`), which holds it to its row of docs/benchmarks.json; by itself a bench
+ * tells nobody. `figure` as in that row.
+ */
+export function tell(figure: string, value: number): void {
+  const file = process.env.LINESIDE_BENCH_FIGURES;
+  if (file === undefined) return;
+  const bench = path.basename(process.argv[1] ?? '', '.bench.js');
+  appendFileSync(file, `${JSON.stringify({ bench, figure, value })}\n`);
 }

@@ -10,6 +10,7 @@ import path from 'node:path';
 import Database from '../../src/platform/base/sqlite.js';
 import { openLedger } from '../../src/platform/ledger/ledger.js';
 import { auditDraft, transaction } from '../support/ledger-data.js';
+import { tell } from './judge.js';
 
 const RUN_MS = 700;
 const ROUNDS = 5;
@@ -114,6 +115,9 @@ closeSync(file);
 rmSync(dir, { recursive: true, force: true });
 const [idle, limit, , peer100, ledger1, , ledger100] = medians;
 const loopDelayMs = ledger100.loopP99Ms - idle.loopP99Ms;
+tell('p50 at one caller, x fdatasync', ledger1.p50Us / limit.p50Us);
+tell('commits of 100 callers, x one insert and commit per request', ledger100.perSecond / peer100.perSecond);
+tell('delay of the loop by 100 callers, p99, ms', loopDelayMs);
 console.log(
   `p50 at 1 caller is ${(ledger1.p50Us / limit.p50Us).toFixed(2)} x fdatasync; 100 callers commit ${(ledger100.perSecond / peer100.perSecond).toFixed(1)} x the peer and delay the loop by ${loopDelayMs.toFixed(1)} ms (p99, at most ${LOOP_DELAY_MAX_MS})`,
 );

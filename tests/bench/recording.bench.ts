@@ -10,7 +10,7 @@ import { ScanClock } from '../../runtime/scan/clock.js';
 import { UnitLoop } from '../../runtime/scan/loop.js';
 import { ProcessImage } from '../../runtime/vocabulary/process-image.js';
 import { image, unitPlan } from '../runtime/network/plans.js';
-import { median, verdict } from './judge.js';
+import { median, tell, verdict } from './judge.js';
 import { channelsOf, loop } from './loop-network.js';
 
 const LOOPS = 100;
@@ -126,4 +126,6 @@ console.log(
 );
 console.log(`recorded inputs per scan    ${bytes.toFixed(0).padStart(8)} bytes, ${((bytes * 36_000) / 2 ** 20).toFixed(0)} MiB an hour`);
 console.log(`begin of a recording        ${beginMs.toFixed(2).padStart(8)} ms (at most ${BEGIN_MS_MAX} ms)`);
+tell('added per scan, % of its period', (addedUs / 1000 / PERIOD_MS) * 100);
+tell('begin of a recording, ms', beginMs);
 console.log(verdict(addedUs / 1000 <= PERIOD_MS * SHARE_MAX && beginMs <= BEGIN_MS_MAX && addedBytes <= HEAP_BYTES_MAX));

@@ -31,7 +31,7 @@ import { Hub } from '../../src/platform/stream/hub.js';
 import { FRAME_BUFFER_MAX, type Wire } from '../../src/platform/stream/subscriber.js';
 import { TAG_REPUBLISH_MS } from '../../src/platform/stream/tag-board.js';
 import { everywhere, person, ScriptedClock, ScriptedSessions, type ScriptedTag, tagSource } from '../platform/stream/scripted.js';
-import { least, median, verdict } from './judge.js';
+import { least, median, tell, verdict } from './judge.js';
 import { Sink } from './stream-sink.js';
 import { ChangingTags, startHub, startPublish, startStringify, TAGS, type Variant } from './stream-variants.js';
 
@@ -100,9 +100,12 @@ async function benchCpu(sink: Sink): Promise<void> {
   });
   const text = ({ middle, undisturbed }: { middle: number; undisturbed: number }): string => `x${middle.toFixed(2)}, least disturbed x${undisturbed.toFixed(2)}`;
   const own = ratio(webSocket, publish);
+  tell('WebSocket frame, x the topic publish of uWebSockets.js', Math.min(own.middle, own.undisturbed));
   row('WebSocket frame / uWS app.publish', text(own), `goal <= ${PUBLISH_RATIO_MAX}  ${verdict(Math.min(own.middle, own.undisturbed) <= PUBLISH_RATIO_MAX)}`);
   const usual = ratio(stringify, webSocket);
+  tell('the same frame by ws and JSON.stringify, x ours', Math.max(usual.middle, usual.undisturbed));
   row('ws with JSON.stringify / WebSocket frame', text(usual), `goal >= ${STRINGIFY_RATIO_MIN}  ${verdict(Math.max(usual.middle, usual.undisturbed) >= STRINGIFY_RATIO_MIN)}`);
+  tell('server-sent event, ns', least(sse));
   row('server-sent event', `${least(sse).toFixed(0)} ns in the least disturbed round`, `goal <= ${SSE_NS_MAX}  ${verdict(least(sse) <= SSE_NS_MAX)}`);
 }
 
@@ -158,6 +161,7 @@ function shedIn(burst: boolean): { readonly opening: number; readonly shed: numb
 function benchShedding(): void {
   const sliced = shedIn(false);
   const burst = shedIn(true);
+  tell('frames shed over 64 KiB drained at 1.5 MB/s', sliced.shed);
   row(
     'frames shed over 64 KiB drained at 1.5 MB/s',
     `${sliced.shed} in slices (${sliced.megabytes.toFixed(2)} MB/s sent; ${sliced.opening} beside the opening snapshot), ${burst.shed} in bursts of 900`,
@@ -224,6 +228,7 @@ async function benchAges(sink: Sink): Promise<void> {
   const sorted = [...agesUs].sort((a, b) => a - b);
   const at = (share: number): number => (sorted[Math.floor(sorted.length * share)] ?? Number.NaN) / 1000;
   const beyond = at(0.99) - TAG_REPUBLISH_MS;
+  tell('write of a worker to the frame at the client, p99, ms', at(0.99));
   row(
     'worker write to frame at the client',
     `p50 ${at(0.5).toFixed(1)} ms, p99 ${at(0.99).toFixed(1)} ms, most ${at(0.99999).toFixed(1)} ms of ${sorted.length}`,
@@ -280,6 +285,8 @@ async function benchStopped(sink: Sink): Promise<void> {
   const others = frames.slice(1);
   const lostByOthers = lost.slice(1).reduce((sum, n) => sum + n, 0);
   const alike = Math.max(...others) === Math.min(...others);
+  tell('one stopped reader among 100: frames lost by the others', lostByOthers);
+  tell('one stopped reader among 100: held for it, KiB', held / 1024);
   row(
     `one stopped reader among ${READERS}`,
     `it shed ${shed}; of ${others.reduce((sum, n) => sum + n, 0)} frames to the others ${lostByOthers} lost`,

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { compilePhase } from '../../runtime/chart/compile.js';
 import { parseAction } from '../../runtime/language/parser.js';
 import { TreeWalk, type WalkValue } from '../runtime/chart/tree-walk.js';
-import { median, verdict } from './judge.js';
+import { median, tell, verdict } from './judge.js';
 import type { Frame, Slots } from '../../runtime/chart/functions.js';
 
 const ITERATIONS = 1000;
@@ -179,6 +179,8 @@ function compare(program: Program, folder: string): void {
   const same = [compiled, walk].every((variant) => variant.results().join() === c.results().join());
   const ratio = againstC(compiled, c);
   const gain = median(walk.ns.map((value, round) => value / compiled.ns[round]));
+  tell(`${program.name}, x C`, ratio);
+  tell(`${program.name}, x faster than the walk`, gain);
   const good = same && ratio <= program.ratioMax && gain >= GAIN_MIN;
   const words = `results ${same ? 'equal' : `DIFFERENT: ${Object.values(variants).map((variant) => variant.results().join(' '))}`}`;
   console.log(
