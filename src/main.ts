@@ -580,6 +580,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     get commissioningCode() {
       return commissioningCode;
     },
+    get resourceVersion() {
+      return store.resourceVersion;
+    },
     async stop() {
       ready = false;
       await rehearsals.stop();

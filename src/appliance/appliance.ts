@@ -7,6 +7,8 @@ export interface Appliance {
   readonly port: number;
   readonly rows: readonly RouteColumns[];
   readonly commissioningCode: string;
+  /** Grows with each change of what is stored: who waits for one need not look before. */
+  readonly resourceVersion: number;
   /** What is missing, where the appliance is in rescue; else empty. */
   readonly rescue: readonly string[];
   readonly waysOn: readonly string[];

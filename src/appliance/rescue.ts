@@ -30,6 +30,7 @@ export async function startInRescue(settings: Settings, loss: Loss, log: Log, re
     port: server.port,
     rows: [],
     commissioningCode: '',
+    resourceVersion: 0,
     rescue: losses,
     waysOn: loss.waysOn,
     async stop() {

@@ -23,6 +23,10 @@ export class SetClock implements Clock {
   after = (delayMs: number, call: () => void): (() => void) => systemClock.after(delayMs, call);
 }
 
+/** How soon a change of the store is seen: states that a batch passes through are not missed. */
+const CHANGED_EVERY_MS = 15;
+/** Values and the states of runtimes are not stored; looking for them costs a request each time. */
+const UNSTORED_EVERY_MS = 60;
 const PRODUCT = { version: '0.0.0-test', commit: '' };
 
 export interface PlantOptions {
@@ -189,21 +193,22 @@ export class Plant {
     );
   }
 
-  /** Waits for what the probe calls done; a failure tells what was seen last. */
+  /** Waits for what the probe calls done; a failure tells what was seen last. It looks when something stored has changed, and now and then for what is not stored. */
   async look<T>(what: string, probe: () => Promise<{ readonly done: T | undefined; readonly seen: string }>, timeoutMs = 60_000): Promise<T> {
-    let seen = '';
-    return eventually(
-      what,
-      async () => {
-        const found = await probe();
-        seen = found.seen;
-        return found.done;
-      },
-      timeoutMs,
-      15,
-    ).catch((fault: Error) => {
-      throw new Error(`${fault.message}; ${seen}`);
-    });
+    const end = performance.now() + timeoutMs;
+    for (;;) {
+      const version = this.#resourceVersion;
+      const found = await probe();
+      if (found.done) return found.done;
+      const lookedAt = performance.now();
+      if (lookedAt > end) throw new Error(`gave up after ${timeoutMs} ms waiting until ${what}; ${found.seen}`);
+      do await new Promise((resolve) => setTimeout(resolve, CHANGED_EVERY_MS));
+      while (this.#resourceVersion === version && performance.now() < lookedAt + UNSTORED_EVERY_MS);
+    }
+  }
+
+  get #resourceVersion(): number {
+    return this.#appliance?.resourceVersion ?? 0;
   }
 
   // ------------------------------------------------------------ phases and prompts
