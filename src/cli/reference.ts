@@ -4,13 +4,19 @@
  */
 import { routeGroups } from '../domains/index.js';
 import { PAGE_ROUTES } from '../platform/http/pages.js';
+import type { RouteColumns } from '../platform/http/route.js';
 import { printRoutes } from '../platform/http/route-table.js';
 import { describeSettings, type SettingWords } from '../settings.js';
 import { blocksText } from './block-reference.js';
 
-/** Every row that is served: method, path, action, tier, tab-separated and sorted. */
+/** Every row that is served, without what it works on. */
+export function everyRow(): readonly RouteColumns[] {
+  return [...PAGE_ROUTES, ...Object.values(routeGroups({ exists: () => false }, false)).flat()];
+}
+
+/** Method, path, action, tier of every row, tab-separated and sorted. */
 export function routesText(): string {
-  return printRoutes([...PAGE_ROUTES, ...Object.values(routeGroups({ exists: () => false }, false)).flat()]);
+  return printRoutes(everyRow());
 }
 
 const SETTINGS_HEAD = `# Settings

@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
 import { eventually } from '../support/api-client.js';
 import { UNITS, unmeasured } from '../support/plant.js';
+import { tellInterface } from '../support/answer-check.js';
 import { type Answer, type Client, clientOf, PASSWORD, type RequestOptions, send } from '../support/gateway.js';
 import type { AuditView, WalkTarget } from '../support/walk.js';
 
@@ -69,7 +70,9 @@ export class ApplianceTest implements WalkTarget {
       },
       dataDir,
     );
-    const test = new ApplianceTest(await startAppliance(settings, { version: '0.0.0-test', commit: '' }, clock), clock, dataDir);
+    const appliance = await startAppliance(settings, { version: '0.0.0-test', commit: '' }, clock);
+    tellInterface(appliance.port, appliance.rows);
+    const test = new ApplianceTest(appliance, clock, dataDir);
     await test.#commission();
     return test;
   }

@@ -1,5 +1,6 @@
 /** A caller of the REST interface: sends JSON with a fresh nonce, answers status, headers and decoded body. */
 import { randomUUID } from 'node:crypto';
+import { CHECKS, checkAnswer } from './answer-check.js';
 
 export interface ApiAnswer {
   readonly status: number;
@@ -56,7 +57,9 @@ export class ApiClient {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    const json = /\bjson\b/.test(response.headers.get('content-type') ?? '');
+    const mediaType = response.headers.get('content-type') ?? '';
+    if (CHECKS) checkAnswer(Number(new URL(this.base).port), { method, target: path, status: response.status, mediaType, text });
+    const json = /\bjson\b/.test(mediaType);
     return { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : undefined };
   }
 }

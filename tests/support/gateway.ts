@@ -23,6 +23,7 @@ import { component } from '../../src/platform/store/audit-record.js';
 import type { Kind } from '../../src/platform/store/kind.js';
 import { Store } from '../../src/platform/store/store.js';
 import { readSettings, type Settings } from '../../src/settings.js';
+import { CHECKS, checkAnswer, tellInterface } from './answer-check.js';
 import { TestClock } from './test-clock.js';
 
 export interface GatewayTest {
@@ -174,6 +175,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
     throw fault;
   });
   const { port } = gateway.server;
+  tellInterface(port, gateway.rows);
   const clients = new Map<string, Client>();
   let stopped = false;
 
@@ -295,6 +297,7 @@ export function send(port: number, method: string, target: string, { token, key,
       incoming.on('error', reject);
       incoming.on('end', () => {
         const text = Buffer.concat(chunks).toString('utf8');
+        if (CHECKS) checkAnswer(port, { method, target, status: incoming.statusCode ?? 0, mediaType: incoming.headers['content-type'] ?? '', text });
         resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, body: parse(text) });
       });
     });

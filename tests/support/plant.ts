@@ -10,6 +10,7 @@ import type { Appliance } from '../../src/appliance/appliance.js';
 import { startAppliance } from '../../src/main.js';
 import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
+import { tellInterface } from './answer-check.js';
 import { type ApiAnswer, ApiClient, eventually } from './api-client.js';
 
 export const SITE = '/api/v1/sites/demo';
@@ -102,6 +103,7 @@ export class Plant {
       this.dataDir,
     );
     this.#appliance = await startAppliance(settings, PRODUCT, this.#options.clock);
+    tellInterface(this.#appliance.port, this.#appliance.rows);
     if (production) return;
     await this.runtimesReady();
     await this.#inputsMeasured();

@@ -20,6 +20,7 @@ import { AnnotationChange, clearable, LabelChange, merge, withoutDefault } from 
 import { decode } from './json-body.js';
 import { listReply } from './paged-list.js';
 import { LIST, parameters, text } from './parameters.js';
+import { oneOf } from './alternatives.js';
 import { checkIfMatch, etagOf, etagOfBody } from './revision.js';
 import { created, done, ok, type Query, type QuerySchema, type Reply, type RequestContext, type Route, type RouteColumns, routesFor } from './route.js';
 
@@ -81,8 +82,12 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
   readonly also?: (event: CrudEvent<Spec, Status, Deps>, audit: AuditDraft) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status };
   /** Further columns of single rows (`reason`, `freshToken`, `summary`). */
   readonly rows?: Partial<Record<Verb, Partial<Pick<RouteColumns, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax' | 'errors'>>>>;
-  /** Description of the reply for openapi.json. */
-  readonly reply?: v.GenericSchema | string;
+  /** Schema of the body of one resource. */
+  readonly reply?: v.GenericSchema;
+  /** Of an item of the list; that of one resource when absent. */
+  readonly itemReply?: v.GenericSchema;
+  /** Of the body of a 201; that of one resource when absent. */
+  readonly createdReply?: v.GenericSchema;
 }
 
 /** What the callbacks of the options take as deps is what the rows work on: `dto: (unit, read, deps: UnitDeps) => ...`. */
@@ -116,6 +121,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     const render = this.#options.item ?? this.#options.dto;
     const { filter } = this.#options;
     const filters: v.ObjectEntries = filter?.query ?? Object.fromEntries((filter?.names ?? []).map((name) => [name, text()]));
+    const { itemReply = this.#options.item ? undefined : this.#options.reply } = this.#options;
     const query: QuerySchema = parameters({ ...LIST, ...filters });
     return routesFor<Deps>()({
       method: 'GET',
@@ -123,7 +129,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       action: `${this.#kind.action}:list`,
       tier: this.#options.read,
       query,
-      reply: 'array, sorted by name',
+      ...this.#reply(itemReply && v.array(itemReply)),
       summary: `List ${this.#kind.kind} resources; query limit, cursor`,
       barrier: this.#barrier('list'),
       handle: (context, deps) => {
@@ -147,7 +153,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       path: `${this.#path}/{name}`,
       action: `${this.#kind.action}:read`,
       tier: this.#options.read,
-      reply: this.#options.reply,
+      ...this.#reply(this.#options.reply),
       summary: `Read one ${this.#kind.kind}`,
       exists: (params, deps) => void this.#find(params, deps),
       barrier: this.#barrier('read'),
@@ -162,7 +168,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       action: `${this.#kind.action}:create`,
       tier: this.#options.write,
       body: bodySchema(this.#kind, 'create'),
-      reply: this.#options.reply,
+      ...this.#reply(this.#options.createdBody ? this.#options.createdReply : this.#options.reply),
       summary: `Create a ${this.#kind.kind}`,
       audit: { action: 'Create', category: this.#kind.action },
       barrier: this.#barrier('create'),
@@ -177,7 +183,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       action: `${this.#kind.action}:update`,
       tier: this.#options.write,
       body: bodySchema(this.#kind, this.#options.put === 'replace' ? 'replace' : 'merge'),
-      reply: this.#options.reply,
+      ...this.#reply(this.#options.reply),
       summary: `Change a ${this.#kind.kind}; ${this.#options.put === 'replace' ? 'the body states the whole spec' : 'members left out keep their value'}`,
       audit: { action: 'Update', category: this.#kind.action, target: (params) => this.#target(params) },
       exists: (params, deps) => void this.#find(params, deps),
@@ -198,6 +204,10 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       barrier: this.#barrier('delete'),
       handle: (context, deps) => this.#delete(context as Context, this.#find(context.params, deps), deps),
     });
+  }
+
+  #reply(reply: v.GenericSchema | undefined): Pick<RouteColumns, 'reply'> {
+    return reply ? { reply } : {};
   }
 
   async #create(context: Context, deps: Deps): Promise<Reply> {
@@ -407,7 +417,7 @@ function bodySchema<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | 'mer
       : v.strictObject({ name, labels, spec: v.strictObject(members) });
   if (kind.body === 'document') return nested as unknown as BodySchema;
   const flat = v.strictObject({ name, labels, ...members });
-  return v.lazy((input) => (isNested(input) ? nested : flat) as v.GenericSchema) as unknown as BodySchema;
+  return oneOf<v.GenericSchema>([nested, flat], (input) => (isNested(input) ? nested : flat)) as unknown as BodySchema;
 }
 
 function metadataSchema(name: v.GenericSchema, labels: v.GenericSchema, annotations: v.GenericSchema): v.GenericSchema {

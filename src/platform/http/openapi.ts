@@ -1,7 +1,13 @@
-/** `GET /api/v1/openapi.json` from the route table (decisions Q-VER-01): OpenAPI 3.1, whose schemas are JSON Schema draft 2020-12. */
+/**
+ * `GET /api/v1/openapi.json` from the route table (decisions Q-VER-01): OpenAPI 3.1, whose schemas are JSON Schema draft 2020-12.
+ * Each operation tells its parameters, its answers by status, and the refusals that it gives beyond those of the pipeline.
+ */
 import { toJsonSchema } from '@valibot/to-json-schema';
 import type { GenericSchema } from 'valibot';
-import type { RouteColumns } from './route.js';
+import { alternativesOf } from './alternatives.js';
+import { parametersOf } from './parameters.js';
+import type { RefusalStatus, ReplyStatus, RouteColumns } from './route.js';
+import { domainOf } from './route-table.js';
 
 interface JsonObject {
   readonly [member: string]: unknown;
@@ -12,13 +18,35 @@ export interface OpenApiInfo {
   readonly version: string;
 }
 
+const JSON_MEDIA = 'application/json';
+
+/** What the pipeline refuses by itself, whatever the row (decisions Q-ERR-01). */
+const REFUSALS: Readonly<Record<RefusalStatus | 405 | 500, string>> = {
+  400: 'The request is not as it must be; field names what is wrong',
+  401: 'Nobody is signed in, or the token is not fresh enough',
+  403: 'The caller may not do this',
+  404: 'There is no such resource',
+  405: 'The route has no such method',
+  406: 'The route does not offer this form',
+  409: 'The state of the resource forbids it',
+  412: 'The resource has changed since it was read',
+  413: 'The body is too large',
+  415: 'The body is of another media type',
+  422: 'What is asked for is understood and not possible',
+  429: 'Too many requests',
+  500: 'A fault of the gateway itself',
+  502: 'What the gateway asked did not answer as it must',
+  503: 'Not now: the gateway is starting, or the storage refuses changes',
+};
+
 export function openApiDocument(rows: readonly RouteColumns[], info: OpenApiInfo): JsonObject {
   const paths: Record<string, Record<string, unknown>> = {};
+  const schemas = new Components();
   const sorted = [...rows].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1));
   for (const row of sorted) {
     const path = row.path.replace(/\{(\w+)\.\.\.\}/g, '{$1}');
-    paths[path] ??= {};
-    paths[path][row.method.toLowerCase()] = operation(row);
+    const methods = (paths[path] ??= {});
+    methods[row.method.toLowerCase()] = operation(row, schemas);
   }
   return {
     openapi: '3.1.0',
@@ -30,12 +58,19 @@ export function openApiDocument(rows: readonly RouteColumns[], info: OpenApiInfo
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         apiKey: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'ApiKey <key>, on the MES routes' },
       },
+      responses: Object.fromEntries(
+        [['', 'Refusal'], ...Object.entries(REFUSALS)].map(([status, description]) => [
+          `Refused${status}`,
+          { description, content: { [JSON_MEDIA]: { schema: { $ref: '#/components/schemas/Error' } } } },
+        ]),
+      ),
       schemas: {
         Error: {
           type: 'object',
           required: ['error', 'status'],
           properties: { error: { type: 'string' }, status: { type: 'integer' }, code: { type: 'string' }, field: { type: 'string' } },
         },
+        ...schemas.byName,
       },
       parameters: {
         Nonce: {
@@ -50,28 +85,50 @@ export function openApiDocument(rows: readonly RouteColumns[], info: OpenApiInfo
   };
 }
 
-function operation(row: RouteColumns): JsonObject {
-  const mutating = row.method !== 'GET';
+/** Whether every JSON answer of the row has a schema. */
+export function isDescribed(row: RouteColumns): boolean {
+  if (row.stream !== undefined || row.action === '-' || (row.media !== undefined && row.formats === undefined)) return true;
+  return [...repliesOf(row)].every(([status, reply]) => status === 204 || typeof reply !== 'string');
+}
+
+function operation(row: RouteColumns, schemas: Components): JsonObject {
+  const id = operationId(row);
   const parameters: unknown[] = [...row.path.matchAll(/\{(\w+)(?:\.\.\.)?\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
-  if (mutating) parameters.push({ $ref: '#/components/parameters/Nonce' });
-  if (row.formats) parameters.push({ name: 'format', in: 'query', schema: { enum: ['json', ...row.formats] } });
+  if (row.method !== 'GET') parameters.push({ $ref: '#/components/parameters/Nonce' });
+  parameters.push(...queryParameters(row, schemas, id));
   return {
-    operationId: operationId(row),
+    operationId: id,
     summary: row.summary ?? row.action,
-    tags: [row.action === '-' ? 'pages' : row.action.split(':')[0]],
+    tags: [row.action === '-' ? 'pages' : domainOf(row.action)],
     'x-action': row.action,
     'x-tier': row.tier,
     ...(row.freshToken ? { 'x-fresh-token': row.freshToken === true ? true : 'conditional' } : {}),
+    ...(isDescribed(row) ? {} : { 'x-undescribed': true }),
     security: securityOf(row),
     parameters,
-    ...(row.body ? { requestBody: { content: { 'application/json': { schema: jsonSchema(row.body as GenericSchema) } } } } : {}),
+    ...(row.body ? { requestBody: { content: { [JSON_MEDIA]: { schema: schemas.of(row.body, 'input', `${id}Body`) } } } } : {}),
     ...(row.bodyMedia ? { requestBody: { content: Object.fromEntries(row.bodyMedia.map((type) => [type, {}])) } } : {}),
-    responses: { ...successOf(row), default: { description: 'Refusal', content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } } },
+    responses: { ...successes(row, schemas, id), ...refusals(row) },
   };
 }
 
 function operationId(row: RouteColumns): string {
   return `${row.method.toLowerCase()}${row.path.replace(/[^A-Za-z0-9]+(\w)/g, (_: string, letter: string) => letter.toUpperCase()).replace(/[^A-Za-z0-9]/g, '')}`;
+}
+
+function queryParameters(row: RouteColumns, schemas: Components, id: string): JsonObject[] {
+  return Object.entries(parametersOf(row).entries).map(([name, schema]) => {
+    const { wrapped } = schema as { readonly wrapped?: GenericSchema };
+    const { description, ...value } = schemas.of(wrapped ?? (schema as GenericSchema), 'input', `${id}${name}`);
+    return {
+      name,
+      in: 'query',
+      ...(wrapped ? {} : { required: true }),
+      ...(description ? { description } : {}),
+      schema: value,
+      ...(value.type === 'array' ? { style: 'form', explode: false } : {}), // commas; one by one is understood as well
+    };
+  });
 }
 
 function securityOf(row: RouteColumns): unknown[] {
@@ -81,18 +138,82 @@ function securityOf(row: RouteColumns): unknown[] {
   return keyed ? [{ bearer: [] }, { apiKey: [] }] : [{ bearer: [] }];
 }
 
-function successOf(row: RouteColumns): JsonObject {
-  if (row.stream === 'websocket') return { '101': { description: 'WebSocket' } };
-  if (row.stream === 'sse') return { '200': { description: 'Server-sent events', content: { 'text/event-stream': {} } } };
-  if (row.method === 'DELETE') return { '204': { description: 'Done' } };
-  const description = typeof row.reply === 'string' ? row.reply : 'OK';
-  const schema = row.reply && typeof row.reply !== 'string' ? jsonSchema(row.reply as GenericSchema, 'output') : {};
-  const content: Record<string, unknown> = { 'application/json': { schema } };
-  if (row.formats) content['application/xml'] = {};
-  return { [row.action.endsWith(':create') ? '201' : '200']: { description, content } };
+/** A schema alone, a sentence alone or nothing is told of the status that the method and action stand for. */
+function repliesOf({ reply, method, action }: RouteColumns): Map<ReplyStatus, GenericSchema | string> {
+  if (reply !== undefined && typeof reply !== 'string' && !isSchema(reply)) {
+    return new Map(Object.entries(reply).map(([status, each]) => [Number(status) as ReplyStatus, each as GenericSchema | string]));
+  }
+  if (method === 'DELETE' && reply === undefined) return new Map([[204, 'Done']]);
+  return new Map([[action.endsWith(':create') ? 201 : 200, reply ?? 'OK']]);
 }
 
-function jsonSchema(schema: GenericSchema, typeMode: 'input' | 'output' = 'input'): JsonObject {
-  const { $schema: _, ...rest } = toJsonSchema(schema as never, { errorMode: 'ignore', typeMode, target: 'draft-2020-12' }) as JsonObject;
-  return rest;
+function isSchema(reply: object): reply is GenericSchema {
+  return 'kind' in reply && reply.kind === 'schema';
+}
+
+function successes(row: RouteColumns, schemas: Components, id: string): JsonObject {
+  if (row.stream === 'websocket') return { '101': { description: 'WebSocket' } };
+  if (row.stream === 'sse') return { '200': { description: 'Server-sent events', content: { 'text/event-stream': {} } } };
+  return Object.fromEntries(
+    [...repliesOf(row)].map(([status, reply]) => {
+      if (status === 204) return ['204', { description: typeof reply === 'string' && reply !== '' ? reply : 'Done' }];
+      const content: Record<string, unknown> = {};
+      if (typeof reply !== 'string') content[JSON_MEDIA] = { schema: schemas.of(reply, 'output', `${id}${status}`) };
+      else if (!row.media) content[JSON_MEDIA] = {};
+      for (const type of row.media ?? []) content[type] = {};
+      if (row.formats) content['application/xml'] = {};
+      return [String(status), { description: typeof reply === 'string' ? reply : status === 201 ? 'Created' : 'OK', content }];
+    }),
+  );
+}
+
+function refusals(row: RouteColumns): JsonObject {
+  const mutating = row.method !== 'GET';
+  const always: (keyof typeof REFUSALS)[] = [400, 403, 429, 500, 503];
+  if (row.tier !== 'none') always.push(401);
+  if (row.path.includes('{')) always.push(404);
+  if (row.formats) always.push(406);
+  if (mutating) always.push(409, 413, 415);
+  if (row.method === 'PUT' || row.method === 'DELETE') always.push(412);
+  const told: Record<string, unknown> = Object.fromEntries(always.map((status) => [String(status), { $ref: `#/components/responses/Refused${status}` }]));
+  for (const [status, codes] of Object.entries(row.errors ?? {})) {
+    const description = `${REFUSALS[Number(status) as RefusalStatus]}: ${codes.join(', ')}`;
+    told[status] = { description, content: { [JSON_MEDIA]: { schema: { $ref: '#/components/schemas/Error' } } } };
+  }
+  return row.errors ? told : { ...told, default: { $ref: '#/components/responses/Refused' } }; // others are not told yet
+}
+
+/** The named parts of schemas, which stand in one place of the document: a reference within a schema would lead nowhere. */
+class Components {
+  readonly byName: Record<string, unknown> = {};
+  /** Names already given to the same parts. */
+  readonly #known = new Map<string, string>();
+
+  of(schema: GenericSchema, typeMode: 'input' | 'output', id: string): JsonObject {
+    const forms = alternativesOf(schema);
+    if (forms) return { anyOf: forms.map((form, at) => this.of(form, typeMode, `${id}${at}`)) };
+    const { $schema: _, $defs, ...json } = toJsonSchema(schema, { errorMode: 'ignore', typeMode, target: 'draft-2020-12' });
+    if ($defs === undefined) return json;
+    const key = JSON.stringify($defs);
+    const known = this.#known.get(key);
+    const name = known ?? id;
+    if (known === undefined) {
+      this.#known.set(key, name);
+      for (const [part, value] of Object.entries($defs as JsonObject)) this.byName[`${name}_${part}`] = renamed(value, name);
+    }
+    return renamed(json, name) as JsonObject;
+  }
+}
+
+const LOCAL = '#/$defs/';
+
+function renamed(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => renamed(item, name));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([member, inner]) => {
+      const isLocal = member === '$ref' && typeof inner === 'string' && inner.startsWith(LOCAL);
+      return [member, isLocal ? `#/components/schemas/${name}_${inner.slice(LOCAL.length)}` : renamed(inner, name)];
+    }),
+  );
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Appliance } from '../../../src/appliance/appliance.js';
 import { startAppliance } from '../../../src/main.js';
 import { readSettings } from '../../../src/settings.js';
+import { tellInterface } from '../../support/answer-check.js';
 import { type ApiAnswer, ApiClient, eventually } from '../../support/api-client.js';
 
 export const AT = '/api/v1/sites/north';
@@ -108,7 +109,9 @@ export async function startSmallPlant(): Promise<SmallPlant> {
     },
     dataDir,
   );
-  const plant = new SmallPlant(await startAppliance(settings, { version: '1.2.3', commit: '' }), dataDir);
+  const appliance = await startAppliance(settings, { version: '1.2.3', commit: '' });
+  tellInterface(appliance.port, appliance.rows);
+  const plant = new SmallPlant(appliance, dataDir);
   const { api } = plant;
   await plant.did(api.post('/api/v1/sites', { name: 'north' }));
   await plant.did(api.post(`${AT}/processcells`, { name: 'train' }));

@@ -1,0 +1,117 @@
+/** The interface as openapi.json tells it: whole, valid, and with nothing that leads nowhere. */
+import t from 'tap';
+import * as v from 'valibot';
+import { everyRow } from '../../src/cli/reference.js';
+import { oneOf } from '../../src/platform/http/alternatives.js';
+import { isDescribed, openApiDocument } from '../../src/platform/http/openapi.js';
+import { flag, LIST, parameters, required, text, words } from '../../src/platform/http/parameters.js';
+import { type Route, routesFor } from '../../src/platform/http/route.js';
+import { Interface } from '../support/answer-check.js';
+
+/** Rows with a JSON answer that has no schema yet. The number only falls: a new row has one. */
+const UNDESCRIBED_MAX = 255;
+
+const INFO = { title: 'Lineside', version: 'v1' };
+const route = routesFor<object>();
+
+interface Tree {
+  name: string;
+  below: Tree[];
+}
+const Tree: v.GenericSchema<unknown, Tree> = v.strictObject({ name: v.string(), below: v.array(v.lazy(() => Tree)) }) as v.GenericSchema<unknown, Tree>;
+const Flat = v.strictObject({ name: v.string() });
+const Nested = v.strictObject({ spec: Flat });
+const rows: readonly Route[] = [
+  route({ method: 'GET', path: '/api/v1/trees/{name}', action: 'tree:read', tier: 'read', reply: Tree, handle: () => null }),
+  route({
+    method: 'GET',
+    path: '/api/v1/trees',
+    action: 'tree:list',
+    tier: 'read',
+    query: parameters({ ...LIST, kinds: words(['A', 'B'], 'of these kinds') }),
+    reply: v.array(Tree),
+    handle: () => [],
+  }),
+  route({
+    method: 'POST',
+    path: '/api/v1/trees',
+    action: 'tree:create',
+    tier: 'engineer',
+    query: parameters({ how: required(text()), dry: flag() }),
+    body: oneOf<v.GenericSchema>([Nested, Flat], (input) => (typeof input === 'object' && input !== null && 'spec' in input ? Nested : Flat)),
+    reply: { 201: Tree, 202: v.strictObject({ later: v.boolean() }) },
+    errors: { 409: ['tree_felled'], 422: ['no_ground'] },
+    handle: () => null,
+  }),
+  route({ method: 'DELETE', path: '/api/v1/trees/{name}', action: 'tree:delete', tier: 'engineer', handle: () => undefined }),
+  route({ method: 'POST', path: '/api/v1/trees/{name}/water', action: 'tree:water', tier: 'operate', reply: { 204: 'Watered' }, handle: () => undefined }),
+  route({ method: 'GET', path: '/api/v1/trees.csv', action: 'tree:list', tier: 'read', reply: 'a line per tree', media: ['text/csv'], handle: () => '' }),
+  route({ method: 'GET', path: '/api/v1/mystery', action: 'tree:list', tier: 'read', handle: () => '' }),
+];
+
+function everyMember(value: unknown, name: string, path = ''): [path: string, value: unknown][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([member, inner]) => [...(member === name ? [[path, inner] as [string, unknown]] : []), ...everyMember(inner, name, `${path}/${member}`)]);
+}
+
+function resolves(document: unknown, reference: string): boolean {
+  let at = document;
+  for (const part of reference.slice(2).split('/')) at = (at as Record<string, unknown> | undefined)?.[part];
+  return at !== undefined;
+}
+
+async function problems(document: object): Promise<unknown> {
+  const { Validator } = await import('@seriousme/openapi-schema-validator');
+  const checked = await new Validator().validate(document as Record<string, unknown>);
+  return checked.valid ? [] : checked.errors;
+}
+
+t.test('Q-VER-01: the document of all rows is valid, and every reference in it leads somewhere', async (t) => {
+  const document = openApiDocument(everyRow(), INFO);
+  t.same(await problems(document), []);
+  t.same(
+    everyMember(document, '$ref').filter(([, reference]) => typeof reference !== 'string' || !resolves(document, reference)),
+    [],
+  );
+  t.same(everyMember(document, '$defs'), [], 'parts of schemas stand in the components');
+});
+
+t.test('F9: every row tells the schema of its answers, but for those that are still to come', async (t) => {
+  const left = everyRow().filter((row) => !isDescribed(row));
+  t.ok(
+    left.length <= UNDESCRIBED_MAX,
+    `${left.length} rows have no reply schema, at most ${UNDESCRIBED_MAX} may: ${left.map(({ method, path }) => `${method} ${path}`).join(', ')}`,
+  );
+});
+
+t.test('D-C-04 Q-VER-01: parameters, answers by status and refusals of a row are told', async (t) => {
+  const document = openApiDocument(rows, INFO) as { paths: Record<string, Record<string, { parameters: unknown; responses: Record<string, unknown>; requestBody: unknown }>> };
+  t.same(await problems(document), []);
+  const { get, post } = document.paths['/api/v1/trees'] ?? {};
+  t.same(get?.parameters, [
+    { name: 'limit', in: 'query', description: 'entries of a page', schema: { type: 'integer', minimum: 1, maximum: 1000 } },
+    { name: 'cursor', in: 'query', description: 'of the page before', schema: { type: 'string' } },
+    { name: 'kinds', in: 'query', description: 'of these kinds', schema: { type: 'array', items: { type: 'string', enum: ['A', 'B'] } }, style: 'form', explode: false },
+  ]);
+  t.match(post?.parameters, [{ $ref: '#/components/parameters/Nonce' }, { name: 'how', in: 'query', required: true }, { name: 'dry', in: 'query', schema: { type: 'boolean' } }]);
+  t.same(Object.keys(post?.responses ?? {}), ['201', '202', '400', '401', '403', '409', '413', '415', '422', '429', '500', '503']);
+  t.match(post?.responses['409'], { description: /tree_felled/ });
+  t.match(post?.requestBody, { content: { 'application/json': { schema: { anyOf: [{ required: ['spec'] }, { required: ['name'] }] } } } }, 'each form of the body');
+  t.same(Object.keys(document.paths['/api/v1/trees/{name}']?.delete?.responses ?? {}).slice(0, 1), ['204']);
+  t.match(document.paths['/api/v1/trees.csv']?.get?.responses['200'], { description: 'a line per tree', content: { 'text/csv': {} } });
+  t.match(document.paths['/api/v1/mystery']?.get, { 'x-undescribed': true });
+});
+
+t.test('the client that checks answers finds what does not fit', async (t) => {
+  const told = new Interface(openApiDocument(rows, INFO) as Record<string, unknown>);
+  const misfit = (method: string, target: string, status: number, body?: unknown) =>
+    told.misfit({ method, target, status, mediaType: 'application/json; charset=utf-8', text: body === undefined ? '' : JSON.stringify(body) });
+  t.equal(misfit('GET', '/api/v1/trees/a', 200, { name: 'a', below: [{ name: 'b', below: [] }] }), undefined);
+  t.match(misfit('GET', '/api/v1/trees/a', 200, { name: 'a', below: [{ name: 7, below: [] }] }), /\/below\/0\/name must be string/);
+  t.match(misfit('GET', '/api/v1/trees/a', 200, { name: 'a', below: [], age: 7 }), /"additionalProperty":"age"/, 'a member that is not told of');
+  t.match(misfit('GET', '/api/v1/trees', 201, []), /201 is not told of it/);
+  t.equal(misfit('POST', '/api/v1/trees?how=now', 202, { later: true }), undefined);
+  t.equal(misfit('DELETE', '/api/v1/trees/a', 204), undefined);
+  t.match(misfit('DELETE', '/api/v1/trees/a', 404, { message: 'no' }), /must have required property 'error'/);
+  t.equal(misfit('GET', '/api/v1/mystery', 200, { whatever: 1 }), undefined, 'not told of yet');
+});
