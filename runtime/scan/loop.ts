@@ -14,6 +14,8 @@ import type { AlarmPlan, RecordingEnding, UnitInbound, UnitOutbound, UnitPlan } 
 import { CHECKSUM_EVERY, Recorder, RECORDING_FORM } from '../replay/recorder.js';
 import { withoutMemory } from '../replay/shared-memory.js';
 import type { UnitState } from '../replay/unit-state.js';
+import { assert, inside } from '../vocabulary/assert.js';
+import type { Fate, KeptOf } from '../vocabulary/kept.js';
 import { TagTable } from '../vocabulary/tag-table.js';
 import { AlarmGlance } from './alarm-glance.js';
 import { AlarmPasses } from './alarm-passes.js';
@@ -70,78 +72,141 @@ const WRITE_RULES: Readonly<Record<WriteRefusal['code'], string>> = {
   outputs_withheld: 'write-failed',
 };
 
+/** What a scan has published, by tag. */
+type Published = UnitState['published'];
+
+/** What a unit carries from scan to scan; messages on their way in and out are none of it. */
+interface UnitMemory {
+  readonly texts: TextTable;
+  readonly uuids: Uuids;
+  readonly silence: ControllerSilence;
+  /** Raised signals by scope. */
+  readonly signals: Map<string, ReadonlySet<string>>;
+  timeScale: number;
+  plantMs: number;
+  /** Scans of this unit since its charts ran last; -1: they have not yet. */
+  sinceCharts: number;
+  networks: NetworkSet | undefined;
+  phases: PhaseEngine | undefined;
+  alarms: AlarmSet;
+  readonly alarmPasses: AlarmPasses;
+  published: Published;
+  /** Of a slow unit with alarms. */
+  glance: AlarmGlance | undefined;
+  /** Scans of this unit for one of its charts. */
+  chartsEvery: number;
+  table: TagTable;
+  /** Scans of each network, where the gateway reads them. */
+  scans: Float64Array;
+  /** What has come before the first plan. */
+  readonly early: UnitInbound[];
+  /** Answered when the scan has run, so that an answer shows one scan and nothing of the next (Q-UNIT-07). */
+  readonly inspections: Message<'inspect'>[];
+  isStopped: boolean;
+}
+
+/** What a replay gets of each field (ADR 0005). After a restart of the thread a unit begins with what the gateway sends: plan, retained values, checkpoints. */
+const KEPT = {
+  texts: 'kept',
+  uuids: 'kept',
+  silence: 'kept',
+  signals: 'kept',
+  timeScale: 'kept',
+  plantMs: 'kept',
+  sinceCharts: 'kept',
+  networks: 'kept',
+  phases: 'kept',
+  alarms: 'kept',
+  alarmPasses: 'kept',
+  published: 'kept',
+  glance: 'derived', // of the plan: it sees anew at each pass
+  chartsEvery: 'derived', // of the plan
+  table: 'derived', // of the plan: each scan publishes all of it
+  scans: 'derived', // of the plan: counted by the networks
+  early: 'lost', // empty once there is a plan
+  inspections: 'lost', // nothing in a scan depends on a question
+  isStopped: 'lost', // what has stopped is not recorded
+} as const satisfies Record<keyof UnitMemory, Fate>;
+
+/** One for every kept field, and none for another. */
+type StateRows = {
+  readonly [K in KeptOf<typeof KEPT> | keyof UnitState]: {
+    readonly save: (live: NonNullable<UnitMemory[K]>) => UnitState[K];
+    readonly load: (saved: UnitState[K], loop: UnitLoop, plan: UnitPlan) => void;
+  };
+};
+
+const UNIT_STATE = Object.keys(KEPT).filter((field): field is keyof UnitState => KEPT[field as keyof UnitMemory] === 'kept');
+
 export class UnitLoop {
   readonly #parts: LoopParts;
-  readonly #texts: TextTable;
   readonly #downloads: Downloads;
   readonly #outlet: Outlet;
   readonly #stats = new ScanStats();
   readonly #retained: RetainedSaver;
-  readonly #signals = new Map<string, ReadonlySet<string>>();
-  readonly #early: UnitInbound[] = [];
-  /** Answered when the scan has run, so that an answer shows one scan and nothing of the next (Q-UNIT-07). */
-  readonly #inspections: Message<'inspect'>[] = [];
-  readonly #uuids = new Uuids();
-  readonly #silence = new ControllerSilence();
+  readonly #memory: UnitMemory;
   /** The clocks as one scan or message sees them, however long it takes: read once, so that a replay can say the same. */
   readonly #now = { wallMs: 0, monoMs: 0 };
   #recorder: Recorder | undefined;
   #recording = '';
   readonly #host: ChartHost;
-  #networks: NetworkSet | undefined;
-  #phases: PhaseEngine | undefined;
-  #table = new TagTable(0);
-  #values = new Float64Array(0);
-  #timestamps = new Float64Array(0);
-  #quality = new Uint8Array(0);
-  #alarms = new AlarmSet();
-  readonly #passes = new AlarmPasses();
-  /** Of a slow unit with alarms. */
-  #glance: AlarmGlance | undefined;
   readonly #readings: { values: Float64Array; quality: Uint8Array; readonly stale: (tag: number) => boolean };
   readonly #tellEdge: (alarm: AlarmPlan, edge: AlarmEdge) => void;
   readonly #tellGlanced: (alarm: AlarmPlan, edge: AlarmEdge) => void;
-  /** Scans of each network, where the gateway reads them. */
-  #scans: Float64Array = new Float64Array(0);
-  #timeScale = 1;
-  #plantMs = 0;
-  /** Scans of this unit for one of its charts, and how many have passed since their last one; -1: none yet. */
-  #chartsEvery = 1;
-  #sinceCharts = -1;
-  #stopped = false;
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
-    this.#texts = new TextTable({
-      announce: (id, text) => parts.post({ type: 'text', id, text }),
-      release: (ids) => parts.post({ type: 'texts-released', ids }),
-    });
+    this.#memory = {
+      texts: new TextTable({
+        announce: (id, text) => parts.post({ type: 'text', id, text }),
+        release: (ids) => parts.post({ type: 'texts-released', ids }),
+      }),
+      uuids: new Uuids(),
+      silence: new ControllerSilence(),
+      signals: new Map(),
+      timeScale: 1,
+      plantMs: 0,
+      sinceCharts: -1,
+      networks: undefined,
+      phases: undefined,
+      alarms: new AlarmSet(),
+      alarmPasses: new AlarmPasses(),
+      published: emptyTable(0),
+      glance: undefined,
+      chartsEvery: 1,
+      table: new TagTable(0),
+      scans: new Float64Array(0),
+      early: [],
+      inspections: [],
+      isStopped: false,
+    };
     this.#outlet = new Outlet(parts.post);
     this.#retained = new RetainedSaver(parts.post, this.#stats);
     this.#host = this.#makeHost();
     this.#downloads = new Downloads({
       receive: parts.receive,
       post: parts.post,
-      texts: this.#texts,
+      texts: this.#memory.texts,
       monoMs: parts.monoMs,
-      running: () => this.#networks,
-      mayWait: () => this.#networks !== undefined || (parts.mates?.present() ?? false),
+      running: () => this.#memory.networks,
+      mayWait: () => this.#memory.networks !== undefined || (parts.mates?.present() ?? false),
     });
-    this.#readings = { values: this.#values, quality: this.#quality, stale: (tag) => this.#networks?.stale(tag) ?? true };
+    const { values, quality } = this.#memory.published;
+    this.#readings = { values, quality, stale: (tag) => this.#memory.networks?.stale(tag) ?? true };
     const tell = ({ definition, tag }: AlarmPlan, edge: AlarmEdge, value: number): void => {
-      parts.post({ type: 'alarm-edge', definition, edge, value: this.#networks?.show(tag, value) ?? null, atMs: this.#now.wallMs });
+      parts.post({ type: 'alarm-edge', definition, edge, value: this.#memory.networks?.show(tag, value) ?? null, atMs: this.#now.wallMs });
     };
-    this.#tellEdge = (alarm, edge) => tell(alarm, edge, this.#values[alarm.tag] ?? Number.NaN);
-    this.#tellGlanced = (alarm, edge) => tell(alarm, edge, this.#glance?.values[alarm.tag] ?? Number.NaN);
+    this.#tellEdge = (alarm, edge) => tell(alarm, edge, this.#memory.published.values[alarm.tag] ?? Number.NaN);
+    this.#tellGlanced = (alarm, edge) => tell(alarm, edge, this.#memory.glance?.values[alarm.tag] ?? Number.NaN);
   }
 
   /** What is due now: messages, and one scan if there is a plan; or, between two scans, a look at the alarms. */
   turn(): void {
     const { clock, monoMs } = this.#parts;
-    if (this.#passes.dueMs < clock.dueMs && monoMs() < clock.dueMs) return this.judgeAlarms();
+    if (this.#memory.alarmPasses.dueMs < clock.dueMs && monoMs() < clock.dueMs) return this.judgeAlarms();
     const elapsed = this.#parts.clock.begin();
     this.receiveReady();
-    if (!this.#stopped) this.scan(elapsed);
+    if (!this.#memory.isStopped) this.scan(elapsed);
   }
 
   /** Goes on with a download, if one waits, in the time the thread has until somebody is due. */
@@ -157,7 +222,7 @@ export class UnitLoop {
 
   /** When its next turn is due, on the monotonic clock. */
   get dueMs(): number {
-    return Math.min(this.#parts.clock.dueMs, this.#passes.dueMs);
+    return Math.min(this.#parts.clock.dueMs, this.#memory.alarmPasses.dueMs);
   }
 
   /** When its next scan is due. */
@@ -166,14 +231,14 @@ export class UnitLoop {
   }
 
   get stopped(): boolean {
-    return this.#stopped;
+    return this.#memory.isStopped;
   }
 
   // ---------------------------------------------------------------- messages
 
   /** Takes over everything that has arrived, a plan at once: what replays or rehearses has nobody who waits for a scan. */
   receive(): void {
-    for (let message = this.#parts.receive(); message && !this.#stopped; message = this.#parts.receive()) this.#take(message);
+    for (let message = this.#parts.receive(); message && !this.#memory.isStopped; message = this.#parts.receive()) this.#take(message);
   }
 
   /** Takes over what has arrived, of a plan that may wait when `prepare` is done with it. Much of it leaves room for the mates. */
@@ -182,7 +247,7 @@ export class UnitLoop {
     const shareEndsMs = mates?.present() ? monoMs() + clock.periodMs * MESSAGES_SHARE_MIN : Number.POSITIVE_INFINITY;
     for (let message = this.#downloads.next(); message; message = this.#downloads.next()) {
       this.#take(message);
-      if (this.#stopped || (mates && monoMs() >= shareEndsMs && mates.due())) return;
+      if (this.#memory.isStopped || (mates && monoMs() >= shareEndsMs && mates.due())) return;
     }
   }
 
@@ -200,14 +265,14 @@ export class UnitLoop {
     this.#readClocks();
     this.#recorder?.message(message, this.#now);
     this.#handle(message);
-    if (this.#networks) this.#recorder?.handled({ io: this.#networks.io, glance: this.#glance }, message.type === 'plan', this.#now.monoMs);
+    if (this.#memory.networks) this.#recorder?.handled({ io: this.#memory.networks.io, glance: this.#memory.glance }, message.type === 'plan', this.#now.monoMs);
   }
 
   #handle(message: UnitInbound): void {
     if (message.type === 'plan') this.#load(message.plan);
     else if (message.type === 'stop') this.#stop();
-    else if (!this.#networks || !this.#phases) this.#early.push(message);
-    else this.#dispatch(message, this.#networks, this.#phases);
+    else if (!this.#memory.networks || !this.#memory.phases) this.#memory.early.push(message);
+    else this.#dispatch(message, this.#memory.networks, this.#memory.phases);
   }
 
   #dispatch(message: UnitInbound, networks: NetworkSet, phases: PhaseEngine): void {
@@ -229,12 +294,12 @@ export class UnitLoop {
       case 'request-result':
         return phases.requestResult(message);
       case 'signals':
-        this.#signals.set(message.scope, new Set(message.raised));
+        this.#memory.signals.set(message.scope, new Set(message.raised));
         return phases.signalsChanged();
       case 'module-mode':
         return networks.setModuleMode(message.module, message.mode);
       case 'alarm-gates':
-        return this.#alarms.setGates(message.gates);
+        return this.#memory.alarms.setGates(message.gates);
       case 'bypass':
         return networks.setBypass(message.module, message.active, message.blocks);
       case 'reset-devices':
@@ -242,18 +307,18 @@ export class UnitLoop {
       case 'write':
         return this.#write(message, networks);
       case 'inspect':
-        this.#inspections.push(message);
+        this.#memory.inspections.push(message);
         return;
       case 'time-scale':
-        this.#timeScale = message.timeScale;
-        this.#passes.setPace(networks.plan.scanIntervalMs, this.#timeScale, this.#now.monoMs);
-        return this.#parts.clock.setPeriod(networks.plan.scanIntervalMs, this.#timeScale);
+        this.#memory.timeScale = message.timeScale;
+        this.#memory.alarmPasses.setPace(networks.plan.scanIntervalMs, this.#memory.timeScale, this.#now.monoMs);
+        return this.#parts.clock.setPeriod(networks.plan.scanIntervalMs, this.#memory.timeScale);
       case 'record':
-        return this.#record(message, networks, phases);
+        return this.#record(message, networks);
       case 'record-stop':
         return message.recording === this.#recording ? this.#endRecording('stopped') : undefined;
       case 'alive':
-        return this.#silence.heard(this.#now.monoMs);
+        return this.#memory.silence.heard(this.#now.monoMs);
       case 'withdraw': // a write was taken in time
         return networks.withdrawReset(message.id);
       case 'plan':
@@ -266,7 +331,7 @@ export class UnitLoop {
   #drop(name: string, phases: PhaseEngine): void {
     const scope = phases.scopeOf(name);
     phases.drop(name);
-    if (scope !== undefined && !phases.hasScope(scope)) this.#signals.delete(scope);
+    if (scope !== undefined && !phases.hasScope(scope)) this.#memory.signals.delete(scope);
   }
 
   #write(message: Message<'write'>, networks: NetworkSet): void {
@@ -292,58 +357,71 @@ export class UnitLoop {
   }
 
   #answerInspections(networks: NetworkSet, phases: PhaseEngine): void {
-    for (const message of this.#inspections.splice(0)) {
+    for (const message of this.#memory.inspections.splice(0)) {
       this.#parts.post({ type: 'inspect-result', id: message.id, result: this.#inspect(message, networks, phases) ?? null });
     }
   }
 
   /** Hot swap: the old networks are asked for their retained values, then hand their state to the new ones. */
   #load(plan: UnitPlan): void {
-    const previous = this.#networks;
+    const previous = this.#memory.networks;
     this.#outlet.flush(this.#now.monoMs, this.#now.wallMs);
-    this.#silence.heard(this.#now.monoMs);
+    this.#memory.silence.heard(this.#now.monoMs);
     if (previous) this.#retained.flush(previous);
     const prepared = this.#downloads.takePrepared();
-    const networks = new NetworkSet(plan, { texts: this.#texts, clockMs: this.#parts.monoMs, ...(previous && { previous }), ...(prepared && { prepared }) });
-    this.#networks = networks;
-    this.#alarms = new AlarmSet(plan.alarms, this.#alarms);
+    const networks = new NetworkSet(plan, { texts: this.#memory.texts, clockMs: this.#parts.monoMs, ...(previous && { previous }), ...(prepared && { prepared }) });
+    this.#memory.networks = networks;
+    this.#memory.alarms = new AlarmSet(plan.alarms, this.#memory.alarms);
+    const { published } = this.#memory;
     this.#openTable(plan);
-    this.#timeScale = plan.timeScale;
+    if (previous) this.#keepChanges(plan, previous, published);
+    this.#memory.timeScale = plan.timeScale;
     this.#paceCharts(plan);
-    this.#passes.setPace(plan.scanIntervalMs, plan.timeScale, this.#now.monoMs);
+    this.#memory.alarmPasses.setPace(plan.scanIntervalMs, plan.timeScale, this.#now.monoMs);
     this.#openGlance(networks);
     this.#parts.clock.setPeriod(plan.scanIntervalMs, plan.timeScale);
-    if (this.#phases) this.#phases.rebind();
-    else this.#phases = this.#parts.phases(this.#host, plan.settings);
+    if (this.#memory.phases) this.#memory.phases.rebind();
+    else this.#memory.phases = this.#parts.phases(this.#host, plan.settings);
     this.#parts.post({ type: 'plan-loaded', revision: plan.revision, networks: networks.reports() });
-    for (const message of this.#early.splice(0)) this.#dispatch(message, networks, this.#phases);
+    for (const message of this.#memory.early.splice(0)) this.#dispatch(message, networks, this.#memory.phases);
   }
 
   #paceCharts(plan: UnitPlan): void {
     const every = chartsEvery(plan);
-    if (every !== this.#chartsEvery && this.#sinceCharts >= 0) this.#sinceCharts = Math.floor((this.#sinceCharts * every) / this.#chartsEvery);
-    this.#chartsEvery = every;
+    if (every !== this.#memory.chartsEvery && this.#memory.sinceCharts >= 0) this.#memory.sinceCharts = Math.floor((this.#memory.sinceCharts * every) / this.#memory.chartsEvery);
+    this.#memory.chartsEvery = every;
   }
 
-  #openTable(plan: UnitPlan): void {
-    this.#table = new TagTable(plan.tags.length, plan.table);
-    this.#values = new Float64Array(plan.tags.length);
-    this.#timestamps = new Float64Array(plan.tags.length);
-    this.#quality = new Uint8Array(plan.tags.length);
-    this.#readings.values = this.#values;
-    this.#readings.quality = this.#quality;
-    this.#scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
+  #openTable(plan: UnitPlan): Published {
+    const published = emptyTable(plan.tags.length);
+    this.#memory.table = new TagTable(plan.tags.length, plan.table);
+    this.#memory.published = published;
+    this.#readings.values = published.values;
+    this.#readings.quality = published.quality;
+    this.#memory.scans = plan.scans ? new Float64Array(plan.scans) : new Float64Array(0);
+    return published;
+  }
+
+  /** A download is no change of a tag: one that is published on change keeps its value and the time of it. */
+  #keepChanges({ tags }: UnitPlan, previous: NetworkSet, before: Published): void {
+    const { values, timestamps } = this.#memory.published;
+    tags.forEach(({ address, cyclic }, tag) => {
+      const then = cyclic ? -1 : previous.slot(address);
+      if (then < 0 || then >= before.values.length) return; // behind the tags lie the channels
+      values[tag] = inside(before.values, then, 'a tag has its place in the table');
+      timestamps[tag] = inside(before.timestamps, then, 'a tag has its place in the table');
+    });
   }
 
   #openGlance(networks: NetworkSet): void {
-    this.#glance = this.#passes.areNeeded && this.#alarms.plans.length > 0 ? new AlarmGlance(networks.plan, networks) : undefined;
+    this.#memory.glance = this.#memory.alarmPasses.areNeeded && this.#memory.alarms.plans.length > 0 ? new AlarmGlance(networks.plan, networks) : undefined;
   }
 
   #stop(): void {
-    this.#stopped = true;
+    this.#memory.isStopped = true;
     this.#endRecording('runtime-stopped');
-    if (this.#networks && this.#phases) this.#answerInspections(this.#networks, this.#phases);
-    if (this.#networks) this.#retained.flush(this.#networks);
+    if (this.#memory.networks && this.#memory.phases) this.#answerInspections(this.#memory.networks, this.#memory.phases);
+    if (this.#memory.networks) this.#retained.flush(this.#memory.networks);
     this.#outlet.flush(this.#now.monoMs, this.#now.wallMs);
     this.#parts.post({ type: 'stopped' });
   }
@@ -352,28 +430,28 @@ export class UnitLoop {
 
   /** One scan; `elapsed` periods have passed since the last one. */
   scan(elapsed: number): void {
-    const networks = this.#networks;
-    const phases = this.#phases;
+    const networks = this.#memory.networks;
+    const phases = this.#memory.phases;
     if (!networks || !phases) return;
     const { clock, monoMs, inputs } = this.#parts;
     this.#readClocks();
     const { wallMs: nowMs, monoMs: began } = this.#now;
     const latenessMs = clock.latenessMs;
     const dtMs = networks.plan.scanIntervalMs * Math.min(elapsed, ELAPSED_PERIODS_MAX);
-    this.#plantMs += dtMs;
+    this.#memory.plantMs += dtMs;
     this.#outlet.begin(began);
     networks.latch(began, inputs);
     this.#recorder?.latched(elapsed, this.#now);
-    if (this.#silence.becomesLost(began, networks.plan.settings.orphanTimeoutMs)) phases.controllerLost();
+    if (this.#memory.silence.becomesLost(began, networks.plan.settings.orphanTimeoutMs)) phases.controllerLost();
     this.#scanCharts(phases, networks.plan, elapsed);
     networks.scan(elapsed);
     networks.drive(began);
-    networks.publish(this.#values, this.#timestamps, this.#quality, nowMs);
-    this.#alarms.scan(this.#passes.judged(began, dtMs), this.#readings, this.#tellEdge);
-    if (this.#glance) this.#passes.plan(this.#alarms.restMs());
-    networks.countScans(this.#scans);
-    this.#stats.publish(this.#table, { nowMs, monoMs: began, missed: clock.missed, plantMs: this.#plantMs, timeScale: this.#timeScale, latenessMs });
-    this.#table.publish(this.#values, this.#timestamps, this.#quality);
+    networks.publish(this.#memory.published.values, this.#memory.published.timestamps, this.#memory.published.quality, nowMs);
+    this.#memory.alarms.scan(this.#memory.alarmPasses.judged(began, dtMs), this.#readings, this.#tellEdge);
+    if (this.#memory.glance) this.#memory.alarmPasses.plan(this.#memory.alarms.restMs());
+    networks.countScans(this.#memory.scans);
+    this.#stats.publish(this.#memory.table, { nowMs, monoMs: began, missed: clock.missed, plantMs: this.#memory.plantMs, timeScale: this.#memory.timeScale, latenessMs });
+    this.#memory.table.publish(this.#memory.published.values, this.#memory.published.timestamps, this.#memory.published.quality);
     if (networks.hasReports) for (const report of networks.takeReports()) this.#outlet.tell({ type: 'network', ...report });
     for (const trip of networks.takeShadowTrips()) this.#outlet.tell({ type: 'shadow-trip', ...trip, atMs: nowMs });
     for (const answer of networks.takeResets()) this.#parts.post({ type: 'reset-result', ...answer });
@@ -381,38 +459,38 @@ export class UnitLoop {
     this.#outlet.end(began, nowMs);
     const ended = monoMs();
     this.#retained.run(networks, ended);
-    this.#stats.note(latenessMs, ended - began, networks.plan.scanIntervalMs / this.#timeScale, elapsed, ended);
-    if (this.#texts.isSweepDue) this.#texts.sweep([...networks.texts, this.#values]);
-    if (this.#inspections.length > 0) this.#answerInspections(networks, phases);
+    this.#stats.note(latenessMs, ended - began, networks.plan.scanIntervalMs / this.#memory.timeScale, elapsed, ended);
+    if (this.#memory.texts.isSweepDue) this.#memory.texts.sweep([...networks.texts, this.#memory.published.values]);
+    if (this.#memory.inspections.length > 0) this.#answerInspections(networks, phases);
     const ending = this.#recorder?.scanned(networks, phases, began);
     if (ending) this.#endRecording(ending);
   }
 
   /** Charts keep the interval of the unit where a network made the worker come round more often. */
   #scanCharts(phases: PhaseEngine, plan: UnitPlan, elapsed: number): void {
-    const every = this.#chartsEvery;
-    this.#sinceCharts = this.#sinceCharts < 0 ? Math.max(every, elapsed) : this.#sinceCharts + elapsed;
-    if (this.#sinceCharts < every) return;
-    const periods = Math.floor(this.#sinceCharts / every);
-    this.#sinceCharts -= periods * every;
+    const every = this.#memory.chartsEvery;
+    this.#memory.sinceCharts = this.#memory.sinceCharts < 0 ? Math.max(every, elapsed) : this.#memory.sinceCharts + elapsed;
+    if (this.#memory.sinceCharts < every) return;
+    const periods = Math.floor(this.#memory.sinceCharts / every);
+    this.#memory.sinceCharts -= periods * every;
     phases.scan(plan.scanIntervalMs * every * Math.min(periods, ELAPSED_PERIODS_MAX));
   }
 
   /** Between two scans of a unit that scans seldom: reads and compares, and nothing but the alarms can tell (ADR 0005). */
   judgeAlarms(): void {
-    if (!this.#glance) return;
+    if (!this.#memory.glance) return;
     this.#readClocks();
     const { monoMs } = this.#now;
-    if (this.#parts.glance) this.#parts.glance(this.#glance);
-    else this.#glance.look(this.#values, this.#quality, monoMs);
-    this.#recorder?.glanced(this.#glance, this.#now);
-    this.#alarms.scan(this.#passes.judged(monoMs, 0), this.#glance, this.#tellGlanced);
-    this.#passes.plan(this.#alarms.restMs());
+    if (this.#parts.glance) this.#parts.glance(this.#memory.glance);
+    else this.#memory.glance.look(this.#memory.published.values, this.#memory.published.quality, monoMs);
+    this.#recorder?.glanced(this.#memory.glance, this.#now);
+    this.#memory.alarms.scan(this.#memory.alarmPasses.judged(monoMs, 0), this.#memory.glance, this.#tellGlanced);
+    this.#memory.alarmPasses.plan(this.#memory.alarms.restMs());
   }
 
   // ---------------------------------------------------------------- recording and replay (ADR 0005)
 
-  #record({ recording, durationMaxMs, bytesMax }: Message<'record'>, networks: NetworkSet, phases: PhaseEngine): void {
+  #record({ recording, durationMaxMs, bytesMax }: Message<'record'>, networks: NetworkSet): void {
     const { post } = this.#parts;
     if (this.#recorder) return post({ type: 'recording', recording, part: { kind: 'refused', message: `recording ${this.#recording} is under way` } });
     const { site, unit } = networks.plan;
@@ -424,13 +502,13 @@ export class UnitLoop {
       wallMs: this.#now.wallMs,
       checksumEvery: CHECKSUM_EVERY,
       plan: withoutMemory(networks.plan),
-      state: this.#snapshot(networks, phases),
+      state: this.#snapshot(),
     };
     this.#recording = recording;
     this.#recorder = new Recorder(
-      { post: (part, transfer) => post({ type: 'recording', recording, part }, transfer), texts: this.#texts, durationMaxMs, bytesMax },
+      { post: (part, transfer) => post({ type: 'recording', recording, part }, transfer), texts: this.#memory.texts, durationMaxMs, bytesMax },
       start,
-      { io: networks.io, glance: this.#glance },
+      { io: networks.io, glance: this.#memory.glance },
       this.#now,
     );
   }
@@ -443,69 +521,112 @@ export class UnitLoop {
 
   /** Undefined before the first plan; taken between two scans. */
   snapshot(): UnitState | undefined {
-    return this.#networks && this.#phases && this.#snapshot(this.#networks, this.#phases);
+    return this.#memory.networks && this.#memory.phases && this.#snapshot();
   }
 
-  #snapshot(networks: NetworkSet, phases: PhaseEngine): UnitState {
-    return {
-      texts: this.#texts.snapshot(),
-      uuids: this.#uuids.snapshot(),
-      silence: this.#silence.snapshot(),
-      signals: [...this.#signals].map(([scope, raised]) => [scope, [...raised]]),
-      timeScale: this.#timeScale,
-      plantMs: this.#plantMs,
-      sinceCharts: this.#sinceCharts,
-      networks: networks.snapshot(),
-      phases: phases.snapshot(),
-      alarms: this.#alarms.snapshot(),
-      alarmPasses: this.#passes.snapshot(),
-      published: { values: this.#values.slice(), timestamps: this.#timestamps.slice(), quality: this.#quality.slice() },
+  /** In the order in which a recording has it, which is also that of the way back: phases ask the networks for their slots. */
+  static readonly #STATE: StateRows = {
+    texts: { save: (texts) => texts.snapshot(), load: (saved, loop) => loop.#memory.texts.restore(saved) },
+    uuids: { save: (uuids) => uuids.snapshot(), load: (saved, loop) => loop.#memory.uuids.restore(saved) },
+    silence: { save: (silence) => silence.snapshot(), load: (saved, loop) => loop.#memory.silence.restore(saved) },
+    signals: {
+      save: (signals) => [...signals].map(([scope, raised]) => [scope, [...raised]]),
+      load: (saved, loop) => {
+        for (const [scope, raised] of saved) loop.#memory.signals.set(scope, new Set(raised));
+      },
+    },
+    timeScale: {
+      save: (timeScale) => timeScale,
+      load: (saved, loop) => {
+        loop.#memory.timeScale = saved;
+      },
+    },
+    plantMs: {
+      save: (plantMs) => plantMs,
+      load: (saved, loop) => {
+        loop.#memory.plantMs = saved;
+      },
+    },
+    sinceCharts: {
+      save: (sinceCharts) => sinceCharts,
+      load: (saved, loop) => {
+        loop.#memory.sinceCharts = saved;
+      },
+    },
+    networks: {
+      save: (networks) => networks.snapshot(),
+      load: (saved, loop, plan) => {
+        loop.#memory.networks = new NetworkSet({ ...plan, retained: {} }, { texts: loop.#memory.texts, clockMs: loop.#parts.monoMs });
+        loop.#memory.networks.restore(saved);
+      },
+    },
+    phases: {
+      save: (phases) => phases.snapshot(),
+      load: (saved, loop) => {
+        loop.#memory.phases = loop.#parts.phases(loop.#host, saved.settings);
+        loop.#memory.phases.restore(saved);
+      },
+    },
+    alarms: {
+      save: (alarms) => alarms.snapshot(),
+      load: (saved, loop, plan) => {
+        loop.#memory.alarms = new AlarmSet(plan.alarms);
+        loop.#memory.alarms.restore(saved);
+      },
+    },
+    alarmPasses: {
+      save: (passes) => passes.snapshot(),
+      load: (saved, loop, plan) => loop.#memory.alarmPasses.restore(saved, plan.scanIntervalMs, loop.#memory.timeScale),
+    },
+    published: {
+      save: ({ values, timestamps, quality }) => ({ values: values.slice(), timestamps: timestamps.slice(), quality: quality.slice() }),
+      load: (saved, loop, plan) => {
+        const { values, timestamps, quality } = loop.#openTable(plan);
+        values.set(saved.values);
+        timestamps.set(saved.timestamps);
+        quality.set(saved.quality);
+      },
+    },
+  };
+
+  #snapshot(): UnitState {
+    const state: Partial<Record<keyof UnitState, unknown>> = {};
+    const save = <K extends keyof UnitState>(field: K): void => {
+      const live = this.#memory[field];
+      assert(live !== undefined && live !== null, 'a unit with a plan has its networks and phases');
+      state[field] = UnitLoop.#STATE[field].save(live);
     };
+    for (const field of UNIT_STATE) save(field);
+    return state as UnitState;
   }
 
   /** A loop that has done nothing yet goes on from a snapshot; `plan` is the one that was loaded then. */
   restore(plan: UnitPlan, saved: UnitState): void {
-    this.#texts.restore(saved.texts);
-    this.#uuids.restore(saved.uuids);
-    this.#silence.restore(saved.silence);
-    for (const [scope, raised] of saved.signals) this.#signals.set(scope, new Set(raised));
-    this.#networks = new NetworkSet({ ...plan, retained: {} }, { texts: this.#texts, clockMs: this.#parts.monoMs });
-    this.#networks.restore(saved.networks);
-    this.#alarms = new AlarmSet(plan.alarms);
-    this.#alarms.restore(saved.alarms);
-    this.#openTable(plan);
-    this.#values.set(saved.published.values);
-    this.#timestamps.set(saved.published.timestamps);
-    this.#quality.set(saved.published.quality);
-    this.#timeScale = saved.timeScale;
-    this.#passes.restore(saved.alarmPasses, plan.scanIntervalMs, saved.timeScale);
-    this.#openGlance(this.#networks);
-    this.#plantMs = saved.plantMs;
-    this.#chartsEvery = chartsEvery(plan);
-    this.#sinceCharts = saved.sinceCharts;
-    this.#phases = this.#parts.phases(this.#host, saved.phases.settings);
-    this.#phases.restore(saved.phases);
+    const load = <K extends keyof UnitState>(field: K): void => UnitLoop.#STATE[field].load(saved[field], this, plan);
+    for (const field of UNIT_STATE) load(field);
+    if (this.#memory.networks) this.#openGlance(this.#memory.networks);
+    this.#memory.chartsEvery = chartsEvery(plan);
   }
 
   /** For reading only. */
   get networks(): NetworkSet | undefined {
-    return this.#networks;
+    return this.#memory.networks;
   }
 
   get phases(): PhaseEngine | undefined {
-    return this.#phases;
+    return this.#memory.phases;
   }
 
   get texts(): TextTable {
-    return this.#texts;
+    return this.#memory.texts;
   }
 
   // ---------------------------------------------------------------- what charts may ask
 
   #makeHost(): ChartHost {
     const networks = (): NetworkSet => {
-      if (!this.#networks) throw new Error('charts run only after a plan was loaded');
-      return this.#networks;
+      if (!this.#memory.networks) throw new Error('charts run only after a plan was loaded');
+      return this.#memory.networks;
     };
     return {
       slot: (address) => networks().slot(address),
@@ -520,13 +641,17 @@ export class UnitLoop {
       },
       writeSettled: (slot) => networks().writeSettled(slot),
       ioLost: (module) => networks().io.lostForMs(module, this.#now.monoMs) > networks().plan.settings.ioLostHoldDelayMs,
-      signal: (scope, name) => this.#signals.get(scope)?.has(name) ?? false,
+      signal: (scope, name) => this.#memory.signals.get(scope)?.has(name) ?? false,
       emit: (message) => this.#outlet.tell(message),
       nowMs: () => this.#now.wallMs,
       monoMs: () => this.#now.monoMs,
-      uuid: () => this.#uuids.next(),
+      uuid: () => this.#memory.uuids.next(),
     };
   }
+}
+
+function emptyTable(tags: number): Published {
+  return { values: new Float64Array(tags), timestamps: new Float64Array(tags), quality: new Uint8Array(tags) };
 }
 
 function chartsEvery({ chartIntervalMs, scanIntervalMs }: UnitPlan): number {

@@ -104,6 +104,42 @@ t.test('Decisions 1.5: charts keep the interval of their unit when a network mak
   t.same(charts, [100, 100, 100]);
 });
 
+t.test('Q-PROG-03: a download is no change of a tag: one that is published on change keeps the time of its last change', async (t) => {
+  const onChange = (text: string) => tags(text).map((tag) => ({ ...tag, cyclic: false }));
+  const networks = [network({ name: 'v', blocks: [{ name: 'move', type: 'MOVE' }] })];
+  const plan = unitPlan({ tags: [...onChange('v.in move.IN REAL w'), ...tags('v.cyclic move.IN REAL')], networks });
+  const next = unitPlan({ tags: [...onChange('v.out move.OUT REAL'), ...onChange('v.in move.IN REAL w')], networks });
+  const inbox: UnitInbound[] = [
+    { type: 'plan', plan },
+    { type: 'write', id: 1, address: 'v.in', value: 42 },
+  ];
+  let nowMs = 1000;
+  const loop = new UnitLoop({
+    receive: () => inbox.shift(),
+    post: () => {},
+    clock: new FakeTime().clock,
+    monoMs: () => nowMs,
+    wallMs: () => nowMs,
+    phases: (host, settings) => new PhaseSet(host, settings),
+  });
+  const scan = (): void => {
+    nowMs += 100;
+    loop.receive();
+    loop.scan(1);
+  };
+  scan();
+  scan();
+  const before = new TagTable(2, plan.table);
+  t.strictSame([...before.values, ...before.timestamps], [42, 42, 1100, 1200]);
+  inbox.push({ type: 'plan', plan: next });
+  scan();
+  const after = new TagTable(2, next.table);
+  t.strictSame([...after.values, ...after.timestamps], [42, 42, 1300, 1100], 'a tag that is new has its first value');
+  inbox.push({ type: 'write', id: 2, address: 'v.in', value: 43 });
+  scan();
+  t.strictSame([...after.values, ...after.timestamps], [43, 43, 1400, 1400]);
+});
+
 t.test('Decisions 2.4: a write of a chart is seen by the networks in the same scan; signals and refusals reach the chart', async (t) => {
   const plan = unitPlan({
     tags: [...tags('v.in move.IN REAL w', 'v.out move.OUT REAL')].map((tag) => ({ ...tag, engMax: 100 })),
