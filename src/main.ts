@@ -23,7 +23,7 @@ import { commandFrame } from './domains/commands/command-frame.js';
 import { phaseRequests } from './domains/commands/phase-requests.js';
 import { ControlModule, ControlModuleTemplate } from './domains/control-modules/kind.js';
 import { ControlModuleReconciler } from './domains/control-modules/reconciler.js';
-import { unitOf } from './domains/control-modules/rules.js';
+import { unitOf } from './domains/control-modules/modules.js';
 import { ArchiveIntegrity } from './domains/audit/archive-integrity.js';
 import { AuditGaps } from './domains/audit/gaps.js';
 import { noteArchived } from './domains/audit/archive-record.js';

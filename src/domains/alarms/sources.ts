@@ -3,7 +3,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { moduleHealth } from '../control-modules/dto.js';
 import { ControlModule } from '../control-modules/kind.js';
-import { modulesOf, resolvedModuleOf, unitOf } from '../control-modules/rules.js';
+import { modulesOf, resolvedModuleOf, unitOf } from '../control-modules/modules.js';
 import { IOModule } from '../io-modules/kind.js';
 import { Unit } from '../plant/kind.js';
 import { phaseStates } from '../procedures/phase-states.js';

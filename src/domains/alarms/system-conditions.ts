@@ -11,7 +11,7 @@ import type { CommandRejection } from '../runs/command-rejection.js';
 import { type Allocation, Batch, isFinalBatch } from '../batches/kind.js';
 import { UNREADABLE_ORDER } from '../runs/pending-command.js';
 import { ControlModule } from '../control-modules/kind.js';
-import { resolvedModuleOf, unitOf } from '../control-modules/rules.js';
+import { resolvedModuleOf, unitOf } from '../control-modules/modules.js';
 import { IOModule, type IOModuleState } from '../io-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';

@@ -9,7 +9,7 @@ import { type BatchStatus, isFinalBatch } from '../batches/kind.js';
 import { passModuleGate, passTemplateGate, refuseNewModule } from '../control-modules/gate.js';
 import type { ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from '../control-modules/kind.js';
 import { tuningLost } from '../control-modules/parameters.js';
-import { resolvedModuleOf } from '../control-modules/rules.js';
+import { resolvedModuleOf } from '../control-modules/modules.js';
 import type { OverriddenEdit } from '../runs/logic-edits.js';
 import { passGate, refuseNewProgram } from '../logic/hot-swap.js';
 import type { ControlProgramSpec, ControlProgramStatus } from '../logic/kind.js';

@@ -10,7 +10,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { PendingFact } from '../runs/execution-log.js';
 import { equipmentFacts, type Intervention, modeFacts } from '../runs/interventions.js';
 import { ControlModule, type ControlModuleSpec } from '../control-modules/kind.js';
-import { modeOf, unitOf } from '../control-modules/rules.js';
+import { modeOf, unitOf } from '../control-modules/modules.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, Procedure, UnitProcedure } from '../procedures/kind.js';
 import { isAbove, scopeOf } from '../procedures/roots.js';

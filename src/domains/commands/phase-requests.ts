@@ -7,7 +7,7 @@ import type { PhaseRequests, RequestAnswer } from '../batches/phases/phase-repor
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { ioModuleOf } from '../control-modules/merge.js';
-import { unitOf } from '../control-modules/rules.js';
+import { unitOf } from '../control-modules/modules.js';
 import { IOModule } from '../io-modules/kind.js';
 import { rootOf } from '../procedures/roots.js';
 import { type CommandDeps, sendCommand } from './command.js';

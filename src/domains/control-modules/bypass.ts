@@ -11,7 +11,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { compositesOf } from '../logic/composites.js';
 import type { ControlModuleSpec, ControlModuleStatus, InterlockBypass } from './kind.js';
-import { resolvedModuleOf } from './rules.js';
+import { resolvedModuleOf } from './modules.js';
 
 type Module = Resource<ControlModuleSpec, ControlModuleStatus>;
 

@@ -10,7 +10,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import { compositesOf } from '../logic/composites.js';
 import type { UnitLink } from '../placement/runtimes.js';
 import type { ControlModuleSpec } from './kind.js';
-import { resolvedModuleOf } from './rules.js';
+import { resolvedModuleOf } from './modules.js';
 
 type Module = Pick<Resource<ControlModuleSpec>, 'spec'>;
 

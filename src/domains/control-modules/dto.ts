@@ -10,7 +10,8 @@ import { NO_BYPASS } from './bypass.js';
 import { type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
 import { tuningKept } from './parameters.js';
 import { unfedOf } from './unfed.js';
-import { danglingOf, mergeTags, modeOf, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
+import { danglingOf, mergeTags } from './rules.js';
+import { modeOf, resolvedModuleOf, TEMPLATE, unitOf } from './modules.js';
 
 /** `notes`: what of its logic reads nothing. */
 export function templateBody(resource: Resource<ControlModuleTemplateSpec>): unknown {

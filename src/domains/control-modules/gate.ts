@@ -10,7 +10,7 @@ import type { Put } from '../../platform/store/store.js';
 import { editsOf, OVERRIDE_WINDOW_MS, type OverrideUse, refuseWhileActive, unitsAtWork } from '../logic/active-work.js';
 import { type OverriddenEdit } from '../runs/logic-edits.js';
 import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from './kind.js';
-import { CONTROL_MODULE, unitOf } from './rules.js';
+import { CONTROL_MODULE, unitOf } from './modules.js';
 
 type Module = Resource<ControlModuleSpec, ControlModuleStatus>;
 

@@ -15,7 +15,7 @@ import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus, MAN
 import { UNIT_SCAN_INTERVAL_DEFAULT, Unit } from '../plant/kind.js';
 import { NO_BYPASS } from './bypass.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus } from './kind.js';
-import { resolvedModuleOf, unitOf } from './rules.js';
+import { resolvedModuleOf, unitOf } from './modules.js';
 
 const MANAGED = 'control-module';
 const SELF = component('control-module');

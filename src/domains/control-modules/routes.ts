@@ -10,7 +10,7 @@ import { moduleBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';
 import { ControlModule, ControlModuleTemplate } from './kind.js';
 import { resetRoutes } from './reset-routes.js';
-import { unitOf } from './rules.js';
+import { unitOf } from './modules.js';
 import { tuningRoutes } from './tuning-routes.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;

@@ -1,6 +1,6 @@
 /**
  * Admission of control modules and their templates (contract 3, Control module, Control-module template; decisions
- * Q-PROG-09..14, D-PROG-02). The merged view itself is in merge.ts.
+ * Q-PROG-09..14, D-PROG-02). The merged view itself is in merge.ts, what is stored in modules.ts.
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
@@ -9,10 +9,8 @@ import type { NetworkOutput } from '../../../runtime/language/lower.js';
 import { parseDuration as parseTimeBound } from '../../../runtime/language/time-text.js';
 import { parseValueText } from '../../../runtime/language/value-text.js';
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
-import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import type { CompositeType } from '../../../runtime/vocabulary/network.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
-import { groupBy } from '../../platform/base/group-by.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import { TagName } from '../../platform/store/fields.js';
 import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
@@ -20,23 +18,19 @@ import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { AlarmDefinition } from '../alarms/kind.js';
 import type { IOModule } from '../io-modules/kind.js';
-import type { ControlProgram, FunctionBlockType } from '../logic/kind.js';
+import type { ControlProgram } from '../logic/kind.js';
 import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { workOn } from '../plant/unit-owner.js';
 import { parseBound, references } from './bounds.js';
 import { admitParameters, checkFree, checkParameterValues } from './parameters.js';
-import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplate, ControlModuleTemplateSpec, TemplateParameter, TemplateTag } from './kind.js';
-import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams, type ParamDefaults, type ResolvedModule, resolveModule, tagOfOutput } from './merge.js';
+import type { ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec, TemplateParameter, TemplateTag } from './kind.js';
+import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams, type ResolvedModule, resolveModule, tagOfOutput } from './merge.js';
+import { CONTROL_MODULE, mergedOf, type ModuleResource, NESTING_MAX, paramDefault, resolvedModuleOf, TEMPLATE, unitOf } from './modules.js';
 
 export { type EffectiveTag, effectiveTags, ioModuleOf, type MergedTag, mergeTags, type ResolvedModule, resolveModule } from './merge.js';
 
-const NESTING_MAX = 4; // decisions Q-PROG-10
-
-export const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
-export const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
 const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
-const BLOCK_TYPE = kindNamed<typeof FunctionBlockType>('FunctionBlockType');
 const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
 const ALARM_DEFINITION = kindNamed<typeof AlarmDefinition>('AlarmDefinition');
 
@@ -321,18 +315,6 @@ export function moduleDependents(read: StoreReader, site: string, module: string
   ];
 }
 
-/** The unit a module belongs to through its chain of parents; '' when it has none. */
-export function unitOf(read: StoreReader, site: string, module: ControlModuleSpec): string {
-  let above: ControlModuleSpec | undefined = module;
-  for (let depth = 0; above && depth <= NESTING_MAX; depth += 1) {
-    if (above.parentKind === 'Unit') return above.parentName;
-    above = above.parentName === '' ? undefined : read.get(CONTROL_MODULE, site, above.parentName)?.spec;
-  }
-  return '';
-}
-
-type ModuleResource = Resource<ControlModuleSpec, ControlModuleStatus>;
-
 /**
  * There is no way round it: what the logic of the module holds would be left as it is.
  * @throws Refusal 409 `active_batch` while its unit works.
@@ -342,54 +324,6 @@ export function refuseModuleDelete({ metadata, spec }: ModuleResource, read: Sto
   const found = read.get(UNIT, metadata.site, unit);
   const holder = found ? workOn(found.status) : '';
   if (holder !== '') throw conflict('active_batch', `unit ${unit} works for ${holder}; end that work before the module is deleted`, { batch: holder, unit });
-}
-
-const byUnit = new WeakMap<readonly ModuleResource[], ReadonlyMap<string, readonly ModuleResource[]>>();
-
-/** Modules of a unit, nested ones included, by name. Sorted out once per list: the store makes a new one when a module changes. */
-export function modulesOf(read: StoreReader, site: string, unit: string): readonly ModuleResource[] {
-  const all = read.list(CONTROL_MODULE, site);
-  let known = byUnit.get(all);
-  if (!known) byUnit.set(all, (known = groupBy(all, (module) => unitOf(read, site, module.spec))));
-  return known.get(unit) ?? [];
-}
-
-/** Default of a block parameter, so that a bound may name one that `params` leaves out. */
-export function paramDefault(read: StoreReader): ParamDefaults {
-  return (type, param) => {
-    const builtin = blockType(type);
-    if (builtin) return builtin.params.find((entry) => entry.name === param)?.default;
-    return read.get(BLOCK_TYPE, '', type)?.spec.params.find((entry) => entry.name === param)?.defaultValue;
-  };
-}
-
-interface Merged {
-  readonly template: ControlModuleTemplateSpec;
-  readonly types: readonly unknown[];
-  readonly resolved: ResolvedModule;
-  /** What of the instance no longer fits its template; '' when all does. Found when it is first asked for. */
-  unfit?: string;
-}
-
-const merged = new WeakMap<ControlModuleSpec, Merged>();
-
-/**
- * The merged view of a stored module; undefined while its template is missing. Kept with the spec it was made of for as long
- * as its template and the block types are the same: what a unit and its batch wait for asks for it with every read.
- */
-export function resolvedModuleOf(read: StoreReader, { spec }: Pick<ModuleResource, 'spec'>): ResolvedModule | undefined {
-  return mergedOf(read, spec)?.resolved;
-}
-
-function mergedOf(read: StoreReader, spec: ControlModuleSpec): Merged | undefined {
-  const template = read.get(TEMPLATE, '', spec.templateRef)?.spec;
-  if (!template) return undefined;
-  const types = read.list(BLOCK_TYPE, '');
-  const known = merged.get(spec);
-  if (known?.template === template && known.types === types) return known;
-  const made: Merged = { template, types, resolved: resolveModule(spec, template, paramDefault(read)) };
-  merged.set(spec, made);
-  return made;
 }
 
 /**
@@ -445,9 +379,4 @@ export function channelProblem(read: StoreReader, site: string, { user, type, ch
   if (!at) return `${user} needs channel ${address}, which I/O module ${module} does not have`;
   const direction = { AI: 'input', DI: 'input', AO: 'output', DO: 'output' }[type];
   return direction !== undefined && at.direction !== direction ? `${user} (${type}) needs an ${direction}, and channel ${channel} is an ${at.direction}` : '';
-}
-
-/** An unset mode reads as Automatic; the status value takes precedence over the spec value (contract 2, Equipment mode). */
-export function modeOf({ spec, status }: Resource<ControlModuleSpec, ControlModuleStatus>): Mode {
-  return status.mode || spec.mode || 'Automatic';
 }

@@ -10,7 +10,8 @@ import { type BypassDeps, exists, requireModule } from './bypass-routes.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type Tuning } from './kind.js';
 import { parametersBody } from './dto.js';
 import { tune } from './parameters.js';
-import { checkTuned, resolvedModuleOf, TEMPLATE, unitOf } from './rules.js';
+import { checkTuned } from './rules.js';
+import { resolvedModuleOf, TEMPLATE, unitOf } from './modules.js';
 
 const tuneModule = routesFor<BypassDeps>()({
   method: 'PUT',

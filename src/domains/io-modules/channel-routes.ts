@@ -16,7 +16,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { asked } from '../runs/asked.js';
 import { ControlModule } from '../control-modules/kind.js';
-import { unitOf } from '../control-modules/rules.js';
+import { unitOf } from '../control-modules/modules.js';
 import type { LocalProbes } from '../placement/local-probes.js';
 import { carriesOutput, channelUsers, type ChannelUser, engineeringValue } from './channel-users.js';
 import { channelsOf } from './channels.js';

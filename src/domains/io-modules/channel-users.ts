@@ -3,7 +3,7 @@ import { blockType } from '../../../runtime/catalog.js';
 import type { BlockSpec } from '../../../runtime/vocabulary/network.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { CHANNEL_BLOCKS, type EffectiveTag, ioModuleOf } from '../control-modules/merge.js';
-import { CONTROL_MODULE, modeOf, resolvedModuleOf } from '../control-modules/rules.js';
+import { CONTROL_MODULE, modeOf, resolvedModuleOf } from '../control-modules/modules.js';
 
 export interface ChannelUser {
   readonly controlModule: string;

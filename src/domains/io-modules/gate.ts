@@ -8,7 +8,7 @@ import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { type PassedGate, usedUp } from '../control-modules/gate.js';
 import { CHANNEL_BLOCKS, ioModuleOf } from '../control-modules/merge.js';
-import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/rules.js';
+import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/modules.js';
 import { editsOf } from '../logic/active-work.js';
 import { programUsedUp } from '../logic/hot-swap.js';
 import { ownerOfProgram } from '../logic/kind.js';

@@ -19,7 +19,7 @@ import type { Admission, Dependent, StoreReader } from '../../platform/store/kin
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { CHANNEL_BLOCKS, ioModuleOf } from '../control-modules/merge.js';
-import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/rules.js';
+import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/modules.js';
 import type { Controller } from '../edge-controllers/kind.js';
 import { refuseWhileActive } from '../logic/active-work.js';
 import type { ControlProgram } from '../logic/kind.js';

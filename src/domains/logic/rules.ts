@@ -12,7 +12,7 @@ import type { Admission, Dependent, StoreReader } from '../../platform/store/kin
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
-import { unitOf } from '../control-modules/rules.js';
+import { unitOf } from '../control-modules/modules.js';
 import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { workOn } from '../plant/unit-owner.js';
 import { refuseWhileActive } from './active-work.js';

@@ -7,7 +7,7 @@ import type { Resource, Condition } from '../../platform/store/resource.js';
 import { allocationQueue } from '../batches/start/allocation-queue.js';
 import { blockedBecause, type BlockedWorld, unitBlockedBy } from '../batches/reading/blocked-by.js';
 import { lookAtShown } from '../batches/recovery/unrecovered.js';
-import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
+import { modulesOf, resolvedModuleOf } from '../control-modules/modules.js';
 import { IO_MODULE } from '../io-modules/rules.js';
 import {
   Area,

@@ -1,6 +1,6 @@
 /** The units of a site as binding sees them, read from the store. */
 import type { StoreReader } from '../../platform/store/kind.js';
-import { modulesOf, resolvedModuleOf } from '../control-modules/rules.js';
+import { modulesOf, resolvedModuleOf } from '../control-modules/modules.js';
 import { UNIT } from '../plant/rules.js';
 import type { BoundModule, SiteUnits } from './bindings.js';
 

@@ -17,7 +17,7 @@ import { batchParameters, checkQuantity } from '../batches/creation/parameters.j
 import type { HoldPropagation } from '../batches/tree/procedure-tree.js';
 import { resolveEquipment } from '../batches/start/start.js';
 import { ControlModule, ControlModuleTemplate, type ControlModuleSpec, type ControlModuleStatus } from '../control-modules/kind.js';
-import { modulesOf } from '../control-modules/rules.js';
+import { modulesOf } from '../control-modules/modules.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import { IOModule, type IOModuleSpec, SimulationPreset } from '../io-modules/kind.js';
 import { withoutPassword } from '../io-modules/rules.js';

@@ -13,7 +13,7 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, ControlModuleTemplate, EQUIPMENT_MODULE_LABEL } from '../control-modules/kind.js';
 import { readableTags } from '../control-modules/merge.js';
-import { modeOf, resolvedModuleOf, unitOf } from '../control-modules/rules.js';
+import { modeOf, resolvedModuleOf, unitOf } from '../control-modules/modules.js';
 import { ControlProgram, FunctionBlockType, ownerOfProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
 

@@ -11,7 +11,7 @@ import type { Log } from '../../platform/base/log.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus } from '../control-modules/kind.js';
-import { unitOf } from '../control-modules/rules.js';
+import { unitOf } from '../control-modules/modules.js';
 import { Unit } from '../plant/kind.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
 

@@ -6,7 +6,7 @@ import type { UnitOutbound } from '../../../runtime/port.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Store } from '../../platform/store/store.js';
 import { ControlModule, type ControlModuleStatus } from '../control-modules/kind.js';
-import { modulesOf } from '../control-modules/rules.js';
+import { modulesOf } from '../control-modules/modules.js';
 import { TAG_WRITE_CATEGORY } from '../tags/write.js';
 import type { UnitLink, UnitRuntimes } from '../placement/runtimes.js';
 

@@ -1,7 +1,7 @@
 /** Control modules and templates over the real pipeline. */
 import t from 'tap';
 import { ControlModuleReconciler } from '../../../src/domains/control-modules/reconciler.js';
-import { TEMPLATE } from '../../../src/domains/control-modules/rules.js';
+import { TEMPLATE } from '../../../src/domains/control-modules/modules.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();

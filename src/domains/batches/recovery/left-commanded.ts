@@ -6,7 +6,7 @@
 import { QUALITY } from '../../../../runtime/vocabulary/quality.js';
 import type { Store } from '../../../platform/store/store.js';
 import { ControlModule } from '../../control-modules/kind.js';
-import { resolvedModuleOf, unitOf } from '../../control-modules/rules.js';
+import { resolvedModuleOf, unitOf } from '../../control-modules/modules.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
 
 export interface Commanded {

@@ -10,7 +10,7 @@ import type { Resource } from '../../../platform/store/resource.js';
 import type { Store } from '../../../platform/store/store.js';
 import { faultTagsOf, isInFault } from '../../control-modules/device-faults.js';
 import { ControlModule } from '../../control-modules/kind.js';
-import { modeOf } from '../../control-modules/rules.js';
+import { modeOf } from '../../control-modules/modules.js';
 import type { ElementStatus, PhaseSpec } from '../../procedures/kind.js';
 import type { UnitRuntimes } from '../../placement/runtimes.js';
 import { elementIndex } from '../tree/element-index.js';
