@@ -4,7 +4,8 @@ import { WebSocket } from 'ws';
 import t from 'tap';
 import { canonicalDigest } from '../../src/platform/ledger/canonical-json.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
-import { isSignatureValid, type SignatureRecord } from '../../src/domains/signatures/signature.js';
+import { isSignatureValid } from '../../src/domains/signatures/signature.js';
+import type { SignedRecord } from '../../src/domains/signatures/kind.js';
 import { batchName } from '../../src/domains/batches/creation/creation.js';
 import { SITE, SMALL, startPlant } from '../support/plant.js';
 
@@ -220,7 +221,7 @@ t.test('PHASE-01, PHASE-06 to PHASE-15: prompts are answered once, by type, sign
   t.match(await plant.answer(prompt, '7'), { status: 409, body: { code: 'prompt_not_pending' } }, 'answered already');
   const [record] = await plant.audit(acidic, 1);
   t.match(record, { action: 'PromptAcknowledge', result: 'Success', operatorReason: 'measured at the bench', name: acidic.body.auditRecordRef, details: { response: '5.5' } });
-  const signature = record.signature as SignatureRecord;
+  const signature = record.signature as SignedRecord;
   const keys = { ...openDeviceKeys(plant.dataDir), algorithm: 'HMAC-SHA256', authMode: 'none' } as const;
   t.match(signature, { meaning: 'prompt-response', algorithm: 'HMAC-SHA256', content: { promptID: prompt.id, response: '5.5' }, subject: { kind: 'Phase', name: prompt.phase } });
   t.ok(isSignatureValid(signature, keys), 'PHASE-12: the signature verifies');

@@ -1,7 +1,8 @@
 /** Active steps changed by hand on the running plant, and what a command would do (ADR 0007; decisions 3.7, 3.9). */
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
-import { isSignatureValid, type SignatureRecord } from '../../src/domains/signatures/signature.js';
+import { isSignatureValid } from '../../src/domains/signatures/signature.js';
+import type { SignedRecord } from '../../src/domains/signatures/kind.js';
 import { openDeviceKeys } from '../../src/platform/ledger/keys.js';
 import { SITE, startPlant } from '../support/plant.js';
 
@@ -68,7 +69,7 @@ t.test('a phase: says what it waits for with the values of now, and is led on by
     details: { change: 'activate', step: 'start', activeSteps: ['ramp'] },
     signature: { meaning: 'active-step-change', reason: REASON, content: { step: 'start', leave: ['ramp'], activeSteps: ['ramp'] } },
   });
-  t.ok(isSignatureValid(record.signature as SignatureRecord, { ...openDeviceKeys(plant.dataDir), algorithm: 'Ed25519', authMode: 'none' }), 'the signature verifies');
+  t.ok(isSignatureValid(record.signature as SignedRecord, { ...openDeviceKeys(plant.dataDir), algorithm: 'Ed25519', authMode: 'none' }), 'the signature verifies');
   const manual = await until('phases', name, 'is in start again and waits for a hand', (body) => inStep('start')(body) && body.blockedBy[0]?.reason === 'manual');
   t.match(manual, { state: 'Running', mode: 'Manual', blockedBy: [{ reason: 'manual', step: 'start', transition: 'start->ramp#1' }] });
   t.equal((await steer('phases', name, { change: 'activate', step: 'done', leave: ['start'] })).status, 200);

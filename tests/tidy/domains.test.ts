@@ -61,13 +61,10 @@ const UPWARDS: readonly string[] = [
 
 /** Kinds that still know what is done with them. */
 const BEHAVIOUR: readonly string[] = [
-  'src/domains/alarms/kind.ts imports src/domains/alarms/rules.ts',
   'src/domains/batches/kind.ts imports src/domains/batches/reading/batch-outputs.ts',
   'src/domains/batches/kind.ts imports src/domains/batches/creation/creation.ts',
   'src/domains/control-modules/kind.ts imports src/domains/control-modules/rules.ts',
   'src/domains/control-modules/kind.ts imports src/domains/control-modules/unfed.ts',
-  'src/domains/coordination/kind.ts imports src/domains/coordination/rules.ts',
-  'src/domains/edge-controllers/kind.ts imports src/domains/edge-controllers/rules.ts',
   'src/domains/io-modules/kind.ts imports src/domains/io-modules/outputs.ts',
   'src/domains/io-modules/kind.ts imports src/domains/io-modules/ownership.ts',
   'src/domains/io-modules/kind.ts imports src/domains/io-modules/rules.ts',
@@ -80,22 +77,18 @@ const BEHAVIOUR: readonly string[] = [
   'src/domains/recipes/kind.ts imports src/domains/recipes/released.ts',
   'src/domains/recipes/kind.ts imports src/domains/recipes/used-templates.ts',
   'src/domains/recipes/kind.ts imports src/domains/recipes/rules.ts',
-  'src/domains/signatures/kind.ts imports src/domains/signatures/signature.ts',
 ];
 
 /** Files that still import each other in a circle. */
 const CIRCLES: readonly (readonly string[])[] = [
   ['src/platform/ledger/protocol.ts', 'src/platform/store/kind.ts', 'src/platform/store/read-row.ts', 'src/platform/store/store.ts'],
   ['src/platform/http/route-table.ts', 'src/platform/http/router.ts'],
-  ['src/domains/coordination/kind.ts', 'src/domains/coordination/rules.ts'],
   [
     'src/domains/alarms/alarm-event.ts',
     'src/domains/alarms/alarm-index.ts',
     'src/domains/alarms/alarm-register.ts',
     'src/domains/alarms/batch-alarms.ts',
     'src/domains/alarms/counts.ts',
-    'src/domains/alarms/kind.ts',
-    'src/domains/alarms/rules.ts',
     'src/domains/alarms/sources.ts',
     'src/domains/alarms/transitions.ts',
     'src/domains/alarms/unstored-alarms.ts',
@@ -110,7 +103,6 @@ const CIRCLES: readonly (readonly string[])[] = [
     'src/domains/batches/start/instantiation.ts',
     'src/domains/batches/start/start.ts',
     'src/domains/batches/start/stored-templates.ts',
-    'src/domains/batches/tree/alarm-failure.ts',
     'src/domains/batches/tree/batch-reconciliation.ts',
     'src/domains/batches/tree/chart-moves.ts',
     'src/domains/batches/tree/coordination.ts',
@@ -126,8 +118,6 @@ const CIRCLES: readonly (readonly string[])[] = [
     'src/domains/control-modules/parameters.ts',
     'src/domains/control-modules/rules.ts',
     'src/domains/control-modules/unfed.ts',
-    'src/domains/edge-controllers/kind.ts',
-    'src/domains/edge-controllers/rules.ts',
     'src/domains/io-modules/channels.ts',
     'src/domains/io-modules/kind.ts',
     'src/domains/io-modules/outputs.ts',

@@ -2,12 +2,13 @@
 import { conflict } from '../../platform/base/refusal.js';
 import { type CrudEvent, crudRoutes } from '../../platform/http/crud.js';
 import { readChoices } from '../../platform/http/log-query.js';
-import type { Route } from '../../platform/http/route.js';
+import { text, words } from '../../platform/http/parameters.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { Unit } from '../plant/kind.js';
-import { Alarm, AlarmDefinition, SOURCE_KINDS, type AlarmDefinitionSpec, type AlarmDefinitionStatus } from './kind.js';
+import { Alarm, SOURCE_KINDS, type AlarmDefinitionSpec, type AlarmDefinitionStatus } from './kind.js';
+import { alarmDefinitionRules } from './rules.js';
 import { suppressionOf, unitsConcerned } from './sources.js';
 
 /** The gate is watched; the rest of `armed` is in the definition, so the answer to a change never tells the state before it. */
@@ -48,14 +49,13 @@ function refuseUnacknowledged(definition: string, site: string, read: StoreReade
     throw conflict('alarm_unacknowledged', `alarm ${alarm.metadata.name} of this definition is ${alarm.status.state}; acknowledge it first`, { alarm: alarm.metadata.name });
 }
 
-/** Needs `{ store }`. List filters: `source_kind`, `source_name`. */
-export const alarmDefinitionRoutes: readonly Route[] = crudRoutes(AlarmDefinition, {
+export const alarmDefinitionRoutes = crudRoutes(alarmDefinitionRules, {
   read: 'read',
   write: 'engineer',
   dto: definitionBody,
   refuse: refuseWhileExecuting,
   filter: {
-    names: ['source_kind', 'source_name'],
+    query: { source_kind: words(SOURCE_KINDS), source_name: text('definitions of this source') },
     reads(query) {
       const kinds = readChoices(query, 'source_kind', SOURCE_KINDS);
       const name = query.get('source_name') || undefined;

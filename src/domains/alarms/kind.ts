@@ -4,7 +4,6 @@ import { STATES } from '../../../runtime/vocabulary/states.js';
 import { NumberText, Required, Text } from '../../platform/store/fields.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Term } from '../../platform/base/term.js';
-import { admitDefinition } from './rules.js';
 
 export const ALARM_TYPES = ['Process', 'Equipment', 'Batch', 'System', 'Safety'] as const; // decisions Q-ALARM-01
 export const ALARM_SEVERITIES = ['Low', 'Medium', 'High', 'Critical'] as const;
@@ -85,7 +84,15 @@ export const AlarmDefinition: Kind<AlarmDefinitionSpec, AlarmDefinitionStatus> =
     suppressedBy: spec.enabled ? (spec.armingGate === null ? '' : 'NotArmed') : 'Disabled',
     activeAlarmRef: '',
   }),
-  admit: admitDefinition,
+  references: ({ sourceKind, sourceName, armingGate }, site) => [
+    { path: 'sourceName', kind: sourceKind, site, name: sourceName, when: 'write', ...(sourceKind === 'ControlModule' ? { holds: true as const } : {}) },
+    ...(armingGate === null
+      ? []
+      : ([
+          { path: 'armingGate.phaseTemplateRef', kind: 'PhaseTemplate', site, name: armingGate.phaseTemplateRef, when: 'run' },
+          { path: 'armingGate.unitRef', kind: 'Unit', site, name: armingGate.unitRef, when: 'run' },
+        ] as const)),
+  ],
 };
 
 export const AlarmSpec = v.strictObject({
@@ -178,9 +185,11 @@ export const AlarmCounter: Kind<AlarmCounterSpec, Readonly<Record<string, never>
   action: 'alarm',
   spec: v.looseObject({ raised: v.record(v.string(), v.number()) }),
   body: 'document',
+  besideSite: true,
   apply: { how: 'no', reason: 'the numbers of system alarms are counted by the alarm controller' },
   initialStatus: () => ({}),
 };
+
 export function isActive(state: AlarmStatus['state']): boolean {
   return state === 'ActiveUnacknowledged' || state === 'ActiveAcknowledged';
 }

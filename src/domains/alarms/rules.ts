@@ -1,12 +1,10 @@
-/** Admission of alarm definitions (decisions Q-ALARM-10): what each condition needs, and that its source exists. */
+/** Admission of alarm definitions (decisions Q-ALARM-10): what each condition needs, and that its source has the tag. */
 import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { LABEL_TEXT } from '../../platform/store/fields.js';
-import type { Admission, Kind } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
-import type { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
-import { mustExist } from '../plant/rules.js';
-import type { AlarmDefinitionSpec, AlarmDefinitionStatus } from './kind.js';
+import { type Admission, ruled } from '../../platform/store/kind.js';
+import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
+import { AlarmDefinition, type AlarmDefinitionSpec, type AlarmDefinitionStatus } from './kind.js';
 
 /** Members a condition cannot do without. */
 const NEEDS: Readonly<Record<string, readonly (keyof AlarmDefinitionSpec)[]>> = {
@@ -19,9 +17,6 @@ const NEEDS: Readonly<Record<string, readonly (keyof AlarmDefinitionSpec)[]>> = 
   TagTrue: ['tagName'],
   TagFalse: ['tagName'],
 };
-
-const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
-const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
 
 /** Not in the contract: as long as a reason. The text stands in every frame, message and history row of its alarms. */
 const MESSAGE_LENGTH_MAX = 1024;
@@ -42,15 +37,13 @@ export function admitDefinition(spec: AlarmDefinitionSpec, { read, site, before 
   if (onTag && spec.sourceKind !== 'ControlModule')
     throw invalid('invalid_field', 'sourceKind', `condition ${spec.conditionType} needs sourceKind ControlModule, because only control modules have tags`);
   if (Number(spec.deadband) < 0) throw invalid('invalid_field', 'deadband', 'deadband must be 0 or more');
-  // biome-ignore lint/suspicious/noExplicitAny: one of three kinds
-  mustExist(read, kindNamed<Kind<any, any>>(spec.sourceKind), site, spec.sourceName, 'sourceName');
   if (onTag) mustHaveTag(spec, site, read);
   return spec;
 }
 
 function mustHaveTag(spec: AlarmDefinitionSpec, site: string, read: Admission<AlarmDefinitionSpec, AlarmDefinitionStatus>['read']): void {
-  const module = read.get(CONTROL_MODULE, site, spec.sourceName);
-  const template = module && read.get(TEMPLATE, '', module.spec.templateRef);
+  const module = read.get(ControlModule, site, spec.sourceName);
+  const template = module && read.get(ControlModuleTemplate, '', module.spec.templateRef);
   // the tag of the instance says what it changes of the one of the template
   const tags = [...(module?.spec.tags ?? []), ...(template?.spec.tags ?? [])].filter((tag) => tag.name === spec.tagName);
   const address = `${spec.sourceName}.${spec.tagName}`;
@@ -67,3 +60,5 @@ function mustHaveTag(spec: AlarmDefinitionSpec, site: string, read: Admission<Al
     },
   );
 }
+
+export const alarmDefinitionRules = ruled(AlarmDefinition, { admit: admitDefinition });

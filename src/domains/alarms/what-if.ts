@@ -9,6 +9,7 @@ import { conflict, invalid, missing } from '../../platform/base/refusal.js';
 import type { History } from '../../platform/history/history.js';
 import { parseInstant } from '../../platform/base/instant.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
+import { checkReferences } from '../../platform/store/references.js';
 import type { Store } from '../../platform/store/store.js';
 import { AlarmReplay } from './alarm-replay.js';
 import { type GateHistory, gateHistory, openMs } from './gate-history.js';
@@ -74,11 +75,13 @@ export const whatIfRoutes: readonly Route<WhatIfDeps>[] = [
       const found = store.get(AlarmDefinition, site, name);
       if (!found) throw missing(AlarmDefinition.kind, name);
       const before = onTag(found.spec);
-      const after = onTag(admitDefinition({ ...before, ...changesOf(body) }, { read: store, site, name, via: 'rest', before: found }));
+      const asked = { ...before, ...changesOf(body) };
+      checkReferences(AlarmDefinition, asked, site, store);
+      const after = onTag(admitDefinition(asked, { read: store, site, name, via: 'rest', before: found }));
       const window = readWindow(body, deps.clock.wallMs());
       if (!history) throw conflict('historian_disabled', 'the historian is off, so there is nothing to replay; set historian.enabled');
-      const asked = before.armingGate && { gate: before.armingGate, site, fromMs: window.fromMs - BEFORE_MS, nowMs: deps.clock.wallMs() };
-      const gate = asked ? await gateHistory(asked, store, history) : undefined;
+      const gated = before.armingGate && { gate: before.armingGate, site, fromMs: window.fromMs - BEFORE_MS, nowMs: deps.clock.wallMs() };
+      const gate = gated ? await gateHistory(gated, store, history) : undefined;
       const replays = [before, after].map((spec) => new AlarmReplay(alarmPlan(name, spec, 0), window.fromMs, timeScale(), gate));
       for (let fromMs = window.fromMs - BEFORE_MS; fromMs < window.toMs; fromMs += PIECE_MS) {
         const series = await history.series(site, addressOf(before), fromMs, Math.min(fromMs + PIECE_MS, window.toMs));

@@ -1,10 +1,11 @@
 /** Which kinds generic apply takes (contract 3, Generic apply; decisions Q-CHANGE-05), and the order in which an export lists them. */
 import type { Kind } from '../../platform/store/kind.js';
-import { Alarm, AlarmDefinition } from '../alarms/kind.js';
+import { Alarm } from '../alarms/kind.js';
+import { alarmDefinitionRules } from '../alarms/rules.js';
 import { Batch } from '../batches/kind.js';
 import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
-import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
-import { Controller } from '../edge-controllers/kind.js';
+import { coordinationBlockRules, syncBarrierRules } from '../coordination/rules.js';
+import { controllerRules } from '../edge-controllers/rules.js';
 import { IOModule, SimulationPreset } from '../io-modules/kind.js';
 import { ControlProgram, FunctionBlockType } from '../logic/kind.js';
 import { Area, Enterprise, ProcessCell, Site, Unit } from '../plant/kind.js';
@@ -20,7 +21,7 @@ export const APPLIED_KINDS: readonly AnyKind[] = [
   Site,
   Area,
   ProcessCell,
-  Controller,
+  controllerRules,
   FunctionBlockType,
   ControlModuleTemplate,
   SimulationPreset,
@@ -32,10 +33,10 @@ export const APPLIED_KINDS: readonly AnyKind[] = [
   OperationTemplate,
   UnitProcedureTemplate,
   ProcedureTemplate,
-  CoordinationBlock,
-  SyncBarrier,
+  coordinationBlockRules,
+  syncBarrierRules,
   MasterRecipe,
-  AlarmDefinition,
+  alarmDefinitionRules,
   Alarm,
   Procedure,
   UnitProcedure,

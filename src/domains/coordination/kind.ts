@@ -1,8 +1,7 @@
 /** Coordination between elements of a batch (contract 3, Other kinds; decisions 1.6, 2.7): signals and barriers. */
 import * as v from 'valibot';
 import { Count, Identifier, Required, Text } from '../../platform/store/fields.js';
-import type { Kind } from '../../platform/store/kind.js';
-import { admitBarrier, admitBlock } from './rules.js';
+import type { Kind, Reference } from '../../platform/store/kind.js';
 
 export const ENDPOINT_KINDS = ['Phase', 'Operation', 'UnitProcedure'] as const;
 
@@ -58,7 +57,15 @@ export const CoordinationBlock: Kind<CoordinationBlockSpec, CoordinationBlockSta
   body: 'spec',
   apply: { how: 'yes' },
   initialStatus: () => ({ phase: 'Idle', signalRaised: false, signalRaisedAt: '', consumerStatuses: [], activeAt: '', satisfiedAt: '', message: '' }),
-  admit: admitBlock,
+  references: ({ batchRef, signal }, site) => [
+    ...batchOf(batchRef, site),
+    ...(signal
+      ? [
+          ...endpointAt('signal.producer', signal.producer, batchRef, site),
+          ...signal.consumers.flatMap((consumer, at) => endpointAt(`signal.consumers[${at}]`, consumer, batchRef, site)),
+        ]
+      : []),
+  ],
 };
 
 export const SyncBarrierSpec = v.strictObject({
@@ -90,5 +97,20 @@ export const SyncBarrier: Kind<SyncBarrierSpec, SyncBarrierStatus> = {
   body: 'spec',
   apply: { how: 'yes' },
   initialStatus: () => ({ phase: 'Idle', arrivals: [], activeAt: '', satisfiedAt: '', message: '' }),
-  admit: admitBarrier,
+  references: ({ batchRef, participants }, site) => [
+    ...batchOf(batchRef, site),
+    ...participants.flatMap((participant, at) => endpointAt(`participants[${at}]`, participant, batchRef, site)),
+  ],
 };
+
+function batchOf(batchRef: string, site: string): Reference[] {
+  return batchRef === '' ? [] : [{ path: 'batchRef', kind: 'Batch', site, name: batchRef, when: 'run' }];
+}
+
+/** In a pattern the name of an endpoint is a step path: it names no resource. */
+function endpointAt(path: string, { kind, name, unitRef }: SignalEndpoint, batchRef: string, site: string): Reference[] {
+  return [
+    ...(batchRef === '' ? [] : [{ path: `${path}.name`, kind, site, name, when: 'run' } as const]),
+    ...(unitRef === '' ? [] : [{ path: `${path}.unitRef`, kind: 'Unit', site, name: unitRef, when: 'run' } as const]),
+  ];
+}

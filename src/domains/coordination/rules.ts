@@ -1,11 +1,12 @@
 /** Admission of coordination blocks and barriers (contract 3, Other kinds; decisions 1.6, 2.7). */
 import { invalid } from '../../platform/base/refusal.js';
-import type { CoordinationBlockSpec, SignalEndpoint, SyncBarrierSpec } from './kind.js';
+import { ruled } from '../../platform/store/kind.js';
+import { CoordinationBlock, type CoordinationBlockSpec, type SignalEndpoint, SyncBarrier, type SyncBarrierSpec } from './kind.js';
 
 const STEP_PATH = /^[A-Za-z][A-Za-z0-9_-]*(\/[A-Za-z][A-Za-z0-9_-]*)*$/;
 
 /** @throws Refusal 400 for a Signal-mode block without a signal (contract 3, Errors). */
-export function admitBlock(spec: CoordinationBlockSpec): CoordinationBlockSpec {
+function admitBlock(spec: CoordinationBlockSpec): CoordinationBlockSpec {
   const { signal } = spec;
   if (!signal) throw invalid('missing_field', 'spec.signal', 'a block of mode Signal needs spec.signal');
   checkEndpoint(signal.producer, 'spec.signal.producer', spec.batchRef);
@@ -16,7 +17,7 @@ export function admitBlock(spec: CoordinationBlockSpec): CoordinationBlockSpec {
   return spec;
 }
 
-export function admitBarrier(spec: SyncBarrierSpec): SyncBarrierSpec {
+function admitBarrier(spec: SyncBarrierSpec): SyncBarrierSpec {
   spec.participants.forEach((participant, index) => checkEndpoint(participant, `spec.participants[${index}]`, spec.batchRef));
   if (spec.count > spec.participants.length) throw invalid('invalid_field', 'spec.count', `count ${spec.count} is more than the ${spec.participants.length} participants`);
   return spec;
@@ -26,3 +27,6 @@ export function admitBarrier(spec: SyncBarrierSpec): SyncBarrierSpec {
 function checkEndpoint({ name }: SignalEndpoint, field: string, batchRef: string): void {
   if (batchRef === '' && !STEP_PATH.test(name)) throw invalid('invalid_field', `${field}.name`, `${name} is not a step path such as makeResin/charge/receive`);
 }
+
+export const coordinationBlockRules = ruled(CoordinationBlock, { admit: admitBlock });
+export const syncBarrierRules = ruled(SyncBarrier, { admit: admitBarrier });

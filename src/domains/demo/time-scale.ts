@@ -8,9 +8,8 @@ import { component } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import type { IOModuleSpec } from '../io-modules/kind.js';
+import { IOModule, type IOModuleSpec } from '../io-modules/kind.js';
 import { isEnabled } from '../io-modules/outputs.js';
-import { IO_MODULE } from '../io-modules/rules.js';
 
 export interface TimeScaleParts {
   readonly store: Store;
@@ -22,7 +21,7 @@ export interface TimeScaleParts {
 
 /** The first device that is not simulated; one that is disabled is not there. */
 export function realDevice(read: StoreReader): Resource<IOModuleSpec, unknown> | undefined {
-  return read.list(IO_MODULE).find(({ spec }) => spec.protocol !== 'simulation' && isEnabled(spec));
+  return read.list(IOModule).find(({ spec }) => spec.protocol !== 'simulation' && isEnabled(spec));
 }
 
 export class PlantTimeScale {
@@ -34,7 +33,7 @@ export class PlantTimeScale {
     this.#parts = parts;
     this.#value = parts.production ? 1 : parts.initial;
     this.#fall();
-    parts.store.watch(IO_MODULE, ({ type, configuration }) => {
+    parts.store.watch(IOModule, ({ type, configuration }) => {
       if (type === 'put' && configuration) this.#fall();
     });
   }

@@ -2,14 +2,13 @@
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import type { IOModuleSpec, IOModuleStatus } from '../io-modules/kind.js';
+import { IOModule, type IOModuleSpec, type IOModuleStatus } from '../io-modules/kind.js';
 import type { ControllerSpec, ControllerStatus } from './kind.js';
-import { IO_MODULE } from './rules.js';
 
 /** `displayName` is read from the bound node; until there is one, what was configured. */
 export function controllerBody(resource: Resource<ControllerSpec, ControllerStatus>, read: StoreReader): unknown {
   const { metadata, spec, status } = resource;
-  const probe = probeOf(read.list(IO_MODULE, metadata.site).filter((module) => module.spec.controllerRef === metadata.name));
+  const probe = probeOf(read.list(IOModule, metadata.site).filter((module) => module.spec.controllerRef === metadata.name));
   return {
     name: metadata.name,
     displayName: status.nodeRef === '' ? spec.displayName : status.displayName,

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { Flag } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import type { Kind } from '../../platform/store/kind.js';
-import { admitController, controllerDependents } from './rules.js';
 
 const DISPLAY_NAME_MAX = 63; // contract 3, Limits: characters, not the units a string is stored in
 
@@ -54,6 +53,4 @@ export const Controller: Kind<ControllerSpec, ControllerStatus> = {
     ioProbeReady: false,
     lastAlive: '',
   }),
-  admit: admitController,
-  dependents: ({ metadata }, read) => controllerDependents(read, metadata.site, metadata.name),
 };

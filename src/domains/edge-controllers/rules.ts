@@ -1,17 +1,15 @@
 /** Rules of controllers: label syntax (decisions Q-UNIT-02) and what a delete would leave without a box. */
 import { invalid } from '../../platform/base/refusal.js';
 import { isLabelValue, readLabelKey } from '../../platform/store/envelope.js';
-import type { Dependent, StoreReader } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
-import type { IOModule } from '../io-modules/kind.js';
-import { dependentsIn, UNIT } from '../plant/rules.js';
-import type { ControllerSpec } from './kind.js';
+import { type Dependent, ruled, type StoreReader } from '../../platform/store/kind.js';
+import { IOModule } from '../io-modules/kind.js';
+import { Unit } from '../plant/kind.js';
+import { dependentsIn } from '../plant/rules.js';
+import { Controller, type ControllerSpec } from './kind.js';
 
 const RESERVED = ['kubernetes.io', 'k8s.io', 'k3s.io'];
 
-export const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
-
-export function admitController(spec: ControllerSpec): ControllerSpec {
+function admitController(spec: ControllerSpec): ControllerSpec {
   for (const [key, value] of Object.entries(spec.nodeLabels)) checkNodeLabel(key, value);
   return spec;
 }
@@ -30,9 +28,14 @@ export function checkNodeLabel(key: string, value: string): void {
 }
 
 /** Units that run on it and I/O modules behind it (decisions Q-ERR-11). */
-export function controllerDependents(read: StoreReader, site: string, controller: string): Dependent[] {
+function controllerDependents(read: StoreReader, site: string, controller: string): Dependent[] {
   return [
-    ...dependentsIn(read, UNIT, site, ({ spec }) => spec.controllerRef === controller),
-    ...dependentsIn(read, IO_MODULE, site, ({ spec }) => spec.controllerRef === controller),
+    ...dependentsIn(read, Unit, site, ({ spec }) => spec.controllerRef === controller),
+    ...dependentsIn(read, IOModule, site, ({ spec }) => spec.controllerRef === controller),
   ];
 }
+
+export const controllerRules = ruled(Controller, {
+  admit: admitController,
+  dependents: ({ metadata }, read) => controllerDependents(read, metadata.site, metadata.name),
+});

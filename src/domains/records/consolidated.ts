@@ -11,7 +11,8 @@ import { missing } from '../../platform/base/refusal.js';
 import { wallSpan } from '../batches/reading/clock-span.js';
 import { elementIndex } from '../batches/tree/element-index.js';
 import { Batch } from '../batches/kind.js';
-import type { SignatureRecord, SigningKeys } from '../signatures/signature.js';
+import type { SignedRecord } from '../signatures/kind.js';
+import type { SigningKeys } from '../signatures/signature.js';
 import { assembleRecord } from './assembly.js';
 import { type BatchHistorian, type BatchHistory, type HistorySpan, readHistory } from './batch-history.js';
 import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kind.js';
@@ -34,7 +35,7 @@ type Content = Omit<BatchRecordSpec, 'parameterValues'> & { readonly parameters:
 export interface ConsolidatedRecord extends Content {
   readonly provisional: boolean;
   readonly comments: BatchRecordStatus['comments'];
-  readonly signatures: readonly SignatureRecord[];
+  readonly signatures: readonly SignedRecord[];
   readonly audit: readonly AuditRecord[];
   readonly historian: { readonly configured: boolean; readonly tags: BatchHistory['tags']; readonly gaps: BatchHistory['gaps'] };
   readonly record: { readonly name: string; readonly phase: string; readonly digest: string } | null;
@@ -114,10 +115,10 @@ export function historySpan(site: string, { batch, equipment }: Pick<BatchRecord
   return { site, units: [...new Set(equipment.map(({ unit }) => unit))], ...wallSpan(batch) };
 }
 
-function signaturesIn(audit: readonly AuditRecord[]): SignatureRecord[] {
+function signaturesIn(audit: readonly AuditRecord[]): SignedRecord[] {
   return audit.flatMap(({ signature }) => {
     if (!signature) return [];
-    const { digest: _digest, ...record } = signature as unknown as SignatureRecord & { readonly digest?: string };
+    const { digest: _digest, ...record } = signature as unknown as SignedRecord & { readonly digest?: string };
     return [record];
   });
 }

@@ -108,7 +108,7 @@ export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
   scope: 'site',
   action: 'batchrecord',
   path: 'batchrecords',
-  spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, BatchRecordSpec>,
+  spec: v.custom<BatchRecordSpec>((spec) => typeof spec === 'object' && spec !== null),
   body: 'document',
   apply: { how: 'no', reason: 'a batch record is the evidence of an execution; it is made when its batch ends' },
   initialStatus: () => ({ phase: 'Open', outcome: 'Complete', digest: '', conditions: [], comments: [] }),

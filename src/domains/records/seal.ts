@@ -5,7 +5,8 @@
 import { conflict } from '../../platform/base/refusal.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
-import { isSignatureValid, sign, type Signatory, type SignatureRecord, type SigningKeys } from '../signatures/signature.js';
+import { isSignatureValid, sign, type Signatory, type SigningKeys } from '../signatures/signature.js';
+import type { SignedRecord } from '../signatures/kind.js';
 import { SETTLED } from './conditions.js';
 import type { RecordResource } from './consolidated.js';
 import type { BatchRecordStatus } from './kind.js';
@@ -43,7 +44,7 @@ export function refuseUnsettled({ metadata, status }: RecordResource): void {
 
 export interface Sealed {
   readonly status: BatchRecordStatus;
-  readonly signature: { readonly record: SignatureRecord; readonly digest: string };
+  readonly signature: { readonly record: SignedRecord; readonly digest: string };
 }
 
 /** @throws Refusal 409 `record_sealed`, `record_not_settled`. */
@@ -96,10 +97,10 @@ export function checkSeal({ metadata, spec, status }: RecordResource, trail: rea
   return { ok: problems.length === 0, problems };
 }
 
-type SignedDigest = SignatureRecord & { readonly digest: string };
+type SignedDigest = SignedRecord & { readonly digest: string };
 
 /** What is shown beside the signature is what was signed. Conditions are signed since records carry them in their content. */
-function shownOtherwise({ outcome, conditions, finalized }: BatchRecordStatus, { content, signer, signedAt, reason }: SignatureRecord): string[] {
+function shownOtherwise({ outcome, conditions, finalized }: BatchRecordStatus, { content, signer, signedAt, reason }: SignedRecord): string[] {
   const rows: readonly (readonly [string, boolean])[] = [
     ['outcome', content.outcome === outcome],
     ['signer', finalized?.by === signer.displayName],

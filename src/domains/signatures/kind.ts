@@ -4,10 +4,37 @@
  */
 import * as v from 'valibot';
 import type { Kind } from '../../platform/store/kind.js';
-import type { SignatureRecord as SignedRecord } from './signature.js';
+
+export type SignatureAlgorithm = 'HMAC-SHA256' | 'Ed25519';
+
+export interface SignatureSubject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  /** D(spec of the subject) at the time of signing. */
+  readonly digest: string;
+}
+
+/** The signed record as decisions 8.6 describe it. */
+export interface SignedRecord {
+  readonly id: string;
+  readonly meaning: string;
+  readonly signer: { readonly accountId: string; readonly displayName: string; readonly groups: readonly string[] };
+  readonly authMode: string;
+  readonly signedAt: string;
+  readonly tokenIssuedAt: string;
+  readonly reason: string;
+  readonly subject: SignatureSubject;
+  /** Further signed facts, for example `{action, from, to}` of a lifecycle step. */
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly algorithm: SignatureAlgorithm;
+  readonly keyId: string;
+  readonly value: string;
+}
 
 export interface SignatureRecordSpec {
-  /** The signed record as decisions 8.6 describe it. */
   readonly record: SignedRecord;
   /** D(record without `value`): the `signature` of responses. */
   readonly digest: string;

@@ -12,8 +12,8 @@ import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
-import { sign, type SignatureSubject, type SigningKeys } from './signature.js';
-import { SignatureRecord, type SignatureRecordSpec } from './kind.js';
+import { sign, type SigningKeys } from './signature.js';
+import { SignatureRecord, type SignatureRecordSpec, type SignatureSubject } from './kind.js';
 import { offered, requireMeaning } from './meanings.js';
 import { signatureProblems, signedProblems } from './verify.js';
 

@@ -5,6 +5,7 @@
 import { createHmac, type KeyObject, randomUUID, sign as signWithKey, timingSafeEqual, verify as verifyWithKey } from 'node:crypto';
 import type { Caller } from '../../platform/http/caller.js';
 import { canonicalDigest, canonicalJson } from '../../platform/ledger/canonical-json.js';
+import type { SignatureAlgorithm, SignatureSubject, SignedRecord } from './kind.js';
 
 export const SIGNATURE_MEANINGS = [
   'recipe-approve',
@@ -25,36 +26,8 @@ export const SIGNATURE_MEANINGS = [
 ] as const;
 export type SignatureMeaning = (typeof SIGNATURE_MEANINGS)[number];
 
-export type SignatureAlgorithm = 'HMAC-SHA256' | 'Ed25519';
-
 /** Who signs, as far as a signature records it: a caller, or the identity of a component. */
 export type Signatory = Pick<Caller, 'accountId' | 'displayName' | 'groups' | 'issuedAtMs'>;
-
-export interface SignatureSubject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly revision: number;
-  /** D(spec of the subject) at the time of signing. */
-  readonly digest: string;
-}
-
-export interface SignatureRecord {
-  readonly id: string;
-  readonly meaning: string;
-  readonly signer: { readonly accountId: string; readonly displayName: string; readonly groups: readonly string[] };
-  readonly authMode: string;
-  readonly signedAt: string;
-  readonly tokenIssuedAt: string;
-  readonly reason: string;
-  readonly subject: SignatureSubject;
-  /** Further signed facts, for example `{action, from, to}` of a lifecycle step. */
-  readonly content: Readonly<Record<string, unknown>>;
-  readonly algorithm: SignatureAlgorithm;
-  readonly keyId: string;
-  readonly value: string;
-}
 
 /** The keys of the appliance (platform/ledger/keys.ts) and what the deployment chose. */
 export interface SigningKeys {
@@ -79,7 +52,7 @@ export interface SignatureRequest {
 }
 
 /** The signed record and its digest, the `signature` member of responses. Prompt responses always use the HMAC key. */
-export function sign(request: SignatureRequest, keys: SigningKeys): { readonly record: SignatureRecord; readonly digest: string } {
+export function sign(request: SignatureRequest, keys: SigningKeys): { readonly record: SignedRecord; readonly digest: string } {
   const onlyHmac = request.meaning === 'prompt-response' || request.meaning === 'external-result-manual-entry';
   const algorithm = onlyHmac ? 'HMAC-SHA256' : keys.algorithm;
   const { accountId, displayName, groups, issuedAtMs } = request.signatory;
@@ -102,7 +75,7 @@ export function sign(request: SignatureRequest, keys: SigningKeys): { readonly r
 }
 
 /** Whether a record is unchanged since it was signed with one of these keys. */
-export function isSignatureValid(record: SignatureRecord, keys: SigningKeys): boolean {
+export function isSignatureValid(record: SignedRecord, keys: SigningKeys): boolean {
   const { value, ...base } = record;
   const bytes = Buffer.from(canonicalJson(base), 'utf8');
   const given = Buffer.from(value, 'base64');

@@ -1,10 +1,10 @@
 /** Whether a stored signature still is what was signed (D-C-10): judged each time it is read, and by each verification. */
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
-import { isSignatureValid, type SignatureRecord, type SigningKeys } from './signature.js';
-import type { SignatureRecordSpec } from './kind.js';
+import { isSignatureValid, type SigningKeys } from './signature.js';
+import type { SignatureRecordSpec, SignedRecord } from './kind.js';
 
 /** One sentence each; none when it is genuine. */
-export function signedProblems(record: SignatureRecord, digest: string, keys: SigningKeys): string[] {
+export function signedProblems(record: SignedRecord, digest: string, keys: SigningKeys): string[] {
   try {
     const { value: _value, ...base } = record;
     return [

@@ -19,8 +19,8 @@ import { Operation, type PendingPrompt, Phase, type PhaseTemplateSpec, UnitProce
 import { procedureRoutes } from '../../../src/domains/procedures/routes.js';
 import { ControlRecipe, type MasterRecipeSpec } from '../../../src/domains/recipes/kind.js';
 import { recipeRoutes } from '../../../src/domains/recipes/routes.js';
-import { isSignatureValid, type SignatureRecord as Signature } from '../../../src/domains/signatures/signature.js';
-import { SignatureRecord } from '../../../src/domains/signatures/kind.js';
+import { isSignatureValid } from '../../../src/domains/signatures/signature.js';
+import { type SignedRecord as Signature, SignatureRecord } from '../../../src/domains/signatures/kind.js';
 import type { UnitLink } from '../../../src/domains/placement/runtimes.js';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import { openDeviceKeys } from '../../../src/platform/ledger/keys.js';

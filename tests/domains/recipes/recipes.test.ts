@@ -2,7 +2,8 @@
 import t from 'tap';
 import { Batch } from '../../../src/domains/batches/kind.js';
 import { Phase } from '../../../src/domains/procedures/kind.js';
-import { isSignatureValid, type SignatureRecord } from '../../../src/domains/signatures/signature.js';
+import { isSignatureValid } from '../../../src/domains/signatures/signature.js';
+import type { SignedRecord } from '../../../src/domains/signatures/kind.js';
 import type { Put } from '../../../src/platform/store/store.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
@@ -65,7 +66,7 @@ t.test('GEN-24, RECIPE-14, RECIPE-16, RECIPE-17, RECIPE-18, RECIPE-19: lifecycle
   const approved = await supervisor.post(`${MASTER}/p-1/approve`, REASON);
   t.match(approved, { status: 200, body: { name: 'p-1', phase: 'Approved', actionBy: supervisor.username, reason: 'reviewed', signature: /^[0-9a-f]{64}$/ } });
   const record = plant.audits.findLast((audit) => audit.action === 'Lifecycle' && audit.result === 'Success');
-  const { digest, ...signature } = record?.signature as unknown as SignatureRecord & { digest: string };
+  const { digest, ...signature } = record?.signature as unknown as SignedRecord & { digest: string };
   t.equal(digest, approved.body.signature);
   t.match(signature, {
     meaning: 'recipe-approve',
