@@ -7,6 +7,7 @@
  * what is in flight holds its output and never a position: channels that change in the meantime make new outputs. A value
  * is written when it changes and at least every second; `outDone` reaches a sequence only when its value has been dealt with.
  */
+import { assert } from '../vocabulary/assert.js';
 import type { ProbeChannel, ProbeModule } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
 import { IMAGE_HEADER, OUTPUTS, type ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
@@ -535,6 +536,8 @@ export class OutputSide {
 const REFUSALS = { unreachable: 'device_unreachable', invalid: 'invalid_value', refused: 'device_write_failed', withheld: 'outputs_withheld' } as const;
 
 function dealtWith(image: ProcessImage, slot: number, sequence: number, status: Status): void {
+  // the counters wrap around, so they are compared by their difference
+  assert(((Atomics.load(image.outSeq, slot) - sequence) | 0) >= 0, 'nothing is acknowledged that was not commanded');
   image.outStatus[slot] = status;
   Atomics.store(image.outDone, slot, sequence);
 }

@@ -9,6 +9,7 @@
  * Invariant: a place given to a function counts from the beginning of the arena; everybody else sees a region as arrays of
  * its own, which begin at zero.
  */
+import { assert } from '../vocabulary/assert.js';
 import { ARRAY_NAMES, type CompiledShape, type ScanFunction } from './compile.js';
 import type { Memory } from './instance.js';
 import type { Steps } from './steps.js';
@@ -106,6 +107,7 @@ export class Arena {
 
   /** One half, all zero. */
   region(room: Room, half: 0 | 1): Region {
+    assert(this.fits(room), 'a plan lives in one half, and the plan that still runs in the other');
     const { slots, constants, faults, aux, numbers, channels } = this.#half;
     const from: Room = { slots: half * slots, constants: half * constants, faults: half * faults, aux: half * aux, numbers: half * numbers, channels: half * channels };
     const part = <T extends Float64Array | Uint8Array | Int32Array>(array: T, begin: number, count: number): T => array.subarray(begin, begin + count).fill(0) as T;

@@ -59,6 +59,7 @@ export class ProcessImage {
   readonly text: Uint8Array;
 
   constructor(size: number, buffer: SharedArrayBuffer = new SharedArrayBuffer(processImageBytes(size))) {
+    assert(buffer.byteLength === processImageBytes(size), 'a process image has the memory of its channels: with another number every array would lie elsewhere');
     this.buffer = buffer;
     this.size = size;
     this.header = new Int32Array(buffer, 0, 16);

@@ -1,3 +1,5 @@
+import { assert } from './assert.js';
+
 /**
  * The tag table: every published value of one unit in one SharedArrayBuffer, written once per scan by the unit worker
  * and read by the stream hub, the historian and the REST reads without any message.
@@ -41,6 +43,7 @@ export class TagTable {
   readonly quality: Uint8Array;
 
   constructor(size: number, buffer: SharedArrayBuffer = new SharedArrayBuffer(tagTableBytes(size))) {
+    assert(buffer.byteLength === tagTableBytes(size), 'a tag table has the memory of its tags: with another number every array would lie elsewhere');
     this.buffer = buffer;
     this.size = size;
     this.version = new Int32Array(buffer, 0, 16);

@@ -5,6 +5,7 @@
  * ends the connection (decisions D-IO-02), so that no value is ever taken for another's; every request is answered,
  * by the device, by its time-out or by the end of the connection; the socket is destroyed exactly once.
  */
+import { assert } from '../../vocabulary/assert.js';
 import net from 'node:net';
 import type { Clock } from '../driver.js';
 import { Signal } from '../signal.js';
@@ -101,6 +102,7 @@ export class MbapClient implements Transport {
   }
 
   #nextTransaction(): number {
+    assert(this.#flights.size < 0x10000, 'one request in flight per unit leaves transaction numbers free');
     do this.#transaction = (this.#transaction + 1) & 0xffff;
     while (this.#flights.has(this.#transaction));
     return this.#transaction;
@@ -125,6 +127,7 @@ export class MbapClient implements Transport {
     if (!flight) return;
     this.#flights.delete(id);
     const lane = this.#lane(flight.unit);
+    assert(lane.busy, 'a request in flight keeps its lane busy');
     lane.busy = false;
     flight.settle(reply);
     if (this.#ended.reason === undefined) this.#send(lane);
