@@ -2,8 +2,9 @@
  * The builtins of step actions and conditions (decisions 4.5) for one phase: addresses as slots, waits, messages. One
  * frame serves every chart of its phase; `context` says whose text is running.
  */
+import { inside } from '../vocabulary/assert.js';
 import type { Mode } from '../vocabulary/modes.js';
-import { QUALITY, QUALITY_WORDS } from '../vocabulary/quality.js';
+import { QUALITY, qualityWord } from '../vocabulary/quality.js';
 import type { PhasePlan, PromptWait, UnitOutbound } from '../port.js';
 import type { ChartRun } from './chart-run.js';
 import type { CompiledPhase, CompiledTransition } from './compile.js';
@@ -43,6 +44,9 @@ type Bound =
   | { readonly kind: 'tag'; readonly address: string; readonly slot: number }
   | { readonly kind: 'signal' | 'barrier'; readonly address: string; readonly name: string }
   | { readonly kind: 'none'; readonly error: () => StError };
+
+const COMPILED = 'an action speaks of addresses, variables and calls of the phase it was compiled for';
+const IN_CHART = 'a step that acts is one of its chart';
 
 const SEVERITIES = ['Info', 'Warning', 'Error'] as const;
 const SERVICE_SECONDS = 1000;
@@ -164,7 +168,7 @@ export class PhaseFrame implements Frame {
   }
 
   read(address: number, line: number): Any {
-    return this.#read(this.#bound[address], line);
+    return this.#read(inside(this.#bound, address, COMPILED), line);
   }
 
   readText(address: string, line: number): Any {
@@ -187,7 +191,7 @@ export class PhaseFrame implements Frame {
   #badReason(slot: number): string {
     const { host } = this.#owner;
     const quality = host.quality(slot);
-    if (quality > QUALITY.Uncertain) return QUALITY_WORDS[quality];
+    if (quality > QUALITY.Uncertain) return qualityWord(quality);
     if (host.stale(slot)) return 'stale';
     return host.read(slot) === null ? 'without value' : '';
   }
@@ -222,7 +226,7 @@ export class PhaseFrame implements Frame {
   }
 
   write(address: number, value: Any, line: number): true {
-    return this.#write(this.#bound[address], value, line);
+    return this.#write(inside(this.#bound, address, COMPILED), value, line);
   }
 
   writeText(address: string, value: Any, line: number): true {
@@ -245,7 +249,7 @@ export class PhaseFrame implements Frame {
   // -------------------------------------------------------------- messages and steps
 
   get #stepName(): string {
-    return this.context ? this.context.run.chart.steps[this.context.step].name : '';
+    return this.context ? inside(this.context.run.chart.steps, this.context.step, IN_CHART).name : '';
   }
 
   message(text: string, severity: string | undefined, line: number): true {
@@ -265,7 +269,7 @@ export class PhaseFrame implements Frame {
   }
 
   unset(slot: number, line: number): never {
-    const { name } = this.#owner.compiled.variables[slot];
+    const { name } = inside(this.#owner.compiled.variables, slot, COMPILED);
     if (this.context?.transition) throw invalid(`${name} is unset`);
     throw stError('unset-variable', `${name} has no value yet`, line);
   }
@@ -275,7 +279,7 @@ export class PhaseFrame implements Frame {
   suspend(site: number, args: readonly (Raw | Any)[], line: number): void {
     const { context } = this;
     if (!context) return;
-    context.run.steps[context.step].wait = this.#open(context.sites[site], args, line);
+    inside(context.run.steps, context.step, IN_CHART).wait = this.#open(inside(context.sites, site, COMPILED), args, line);
   }
 
   answer(): Raw | Any {
@@ -290,9 +294,9 @@ export class PhaseFrame implements Frame {
   kept(index: number, args: () => readonly (Raw | Any)[], line: number): Raw | Any {
     const { context } = this;
     if (!context?.transition) throw invalid('not evaluated');
-    const { kept } = context.run.steps[context.step];
+    const { kept } = inside(context.run.steps, context.step, IN_CHART);
     const key = `${context.transition.index}:${index}`;
-    const site = context.sites[index];
+    const site = inside(context.sites, index, COMPILED);
     const found = kept.get(key);
     if (found && 'value' in found) return found.value;
     if (found && found.wait.isPolled) return this.#polled(found.wait, () => kept.set(key, { wait: this.#again(found.wait, site, args, line) }));
@@ -353,7 +357,7 @@ export class PhaseFrame implements Frame {
     return wait;
   }
 
-  #choicePrompt([text, ...choices]: readonly string[], line: number): PromptWait {
+  #choicePrompt([text = '', ...choices]: readonly string[], line: number): PromptWait {
     if (new Set(choices).size !== choices.length) throw stError('argument', 'the options of PROMPT_CHOICE must be distinct', line);
     return this.#prompt('choice', text, { choices });
   }
