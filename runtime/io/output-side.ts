@@ -10,6 +10,7 @@
 import { assert } from '../vocabulary/assert.js';
 import type { ProbeChannel, ProbeModule } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
+import type { Fate, KeptOf } from '../vocabulary/kept.js';
 import { IMAGE_HEADER, OUTPUTS, type ProcessImage, WRITE_STATUS } from '../vocabulary/process-image.js';
 import type { Link, WriteOutcome } from './driver.js';
 import { decideFailSafe, RuntimeWatch } from './fail-safe.js';
@@ -46,16 +47,9 @@ interface Verification {
   readonly settle: (settled: Settled) => void;
 }
 
-/** An output as long as the channels of its module stay as they are. */
-interface Output {
-  readonly channel: ProbeChannel;
-  readonly image: ProcessImage;
-  /** Its place in `image`, and in no other. */
-  readonly slot: number;
-  /** The write of the output that this one has replaced, while it is under way. */
-  readonly after: Promise<void> | undefined;
-  /** Others have taken its place: nothing is started, kept or shown for it any more. */
-  replaced: boolean;
+/** What is known of an output. */
+interface OutputMemory {
+  /** The sequence that was looked at last. */
   seen: number;
   /** When its owner wrote last, and the time between the last two writes. */
   movedMonoMs: number | undefined;
@@ -72,6 +66,53 @@ interface Output {
   /** How the last dealt-with value ended. */
   verdict: Status;
   verification: Verification | undefined;
+}
+
+/** What goes on with an address when the channels of its module are changed. */
+const KEPT = {
+  seen: 'derived', // of its place in the image; what a network has commanded and nobody has dealt with is still to be seen
+  movedMonoMs: 'kept',
+  intervalMs: 'kept',
+  work: 'derived', // the new output waits for it (`after`)
+  busy: 'derived', // with the work
+  due: 'derived', // what is still to be seen is due
+  refresh: 'lost', // the next one comes in its time
+  triedMonoMs: 'kept',
+  written: 'kept', // unless a write was under way, which may or may not have reached the device
+  sinceMonoMs: 'kept',
+  writtenMonoMs: 'kept',
+  verdict: 'kept',
+  verification: 'lost', // settled as replaced
+} as const satisfies Record<keyof OutputMemory, Fate>;
+
+type Carried = Pick<OutputMemory, KeptOf<typeof KEPT>>;
+
+const CARRIED = Object.entries(KEPT).flatMap(([field, fate]) => (fate === 'kept' ? [field as keyof Carried] : []));
+
+function carried(from: Carried): Carried {
+  return Object.fromEntries(CARRIED.map((field) => [field, from[field]])) as unknown as Carried;
+}
+
+const NOTHING_KNOWN: Carried = {
+  movedMonoMs: undefined,
+  intervalMs: 0,
+  triedMonoMs: 0,
+  written: undefined,
+  sinceMonoMs: 0,
+  writtenMonoMs: 0,
+  verdict: WRITE_STATUS.none,
+};
+
+/** An output as long as the channels of its module stay as they are. */
+interface Output extends OutputMemory {
+  readonly channel: ProbeChannel;
+  readonly image: ProcessImage;
+  /** Its place in `image`, and in no other. */
+  readonly slot: number;
+  /** The write of the output that this one has replaced, while it is under way. */
+  readonly after: Promise<void> | undefined;
+  /** Others have taken its place: nothing is started, kept or shown for it any more. */
+  replaced: boolean;
 }
 
 export interface ResumedOutput {
@@ -121,8 +162,9 @@ export class OutputSide {
       if (channel.direction !== 'output') return [];
       const kept = before.find((output) => output.channel.address === channel.address && output.channel.dataType === channel.dataType);
       const sequence = Atomics.load(image.outSeq, slot);
-      const pending = sequence !== Atomics.load(image.outDone, slot);
-      if (pending && image.held[slot] === 0) dealtWith(image, slot, sequence, WRITE_STATUS.failed); // an order of before is not carried out now
+      const done = Atomics.load(image.outDone, slot);
+      const isHeld = image.held[slot] === 1;
+      if (sequence !== done && !isHeld) dealtWith(image, slot, sequence, WRITE_STATUS.failed); // an order of before is not carried out now
       return [
         {
           channel,
@@ -130,18 +172,12 @@ export class OutputSide {
           slot,
           after: kept?.work,
           replaced: false,
-          seen: sequence,
-          movedMonoMs: kept?.movedMonoMs,
-          intervalMs: kept?.intervalMs ?? 0,
+          ...carried(kept ?? NOTHING_KNOWN),
+          seen: kept && isHeld ? done : sequence,
           work: undefined,
           busy: false,
           due: false,
           refresh: false,
-          triedMonoMs: kept?.triedMonoMs ?? 0,
-          written: kept?.written,
-          sinceMonoMs: kept?.sinceMonoMs ?? 0,
-          writtenMonoMs: kept?.writtenMonoMs ?? 0,
-          verdict: kept?.verdict ?? WRITE_STATUS.none,
           verification: undefined,
         },
       ];

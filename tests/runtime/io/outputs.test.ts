@@ -154,6 +154,28 @@ t.test('D-IO-03: a channel removed while a write is in flight ends neither the p
   t.same([device.writesOf('o'), device.writesOf('a')], [[3], [4]], 'both are served on');
 });
 
+t.test('decisions 5.2: what a network has commanded before a channel was edited is written at once, not with the next refresh', async (t) => {
+  const { clock, device, load } = rig();
+  const before = moduleOf([output('a')]);
+  await load(before);
+  await clock.advance(5000);
+  imageOf(before).write(0, 7); // the probe has not looked yet
+  await load({ ...before, channels: [output('a', { span: 50 })] });
+  await clock.advance(50);
+  t.same(device.writesOf('a'), [7], 'it waited for a look');
+  device.isSlow = true;
+  imageOf(before).write(0, 8);
+  await clock.advance(50);
+  imageOf(before).write(0, 9); // waits behind the one in flight
+  await clock.advance(50);
+  await load({ ...before, channels: [output('a', { span: 60 })] });
+  device.isSlow = false;
+  await device.answer();
+  await clock.advance(100);
+  t.same(device.writesOf('a'), [7, 8, 9], 'it waited behind a write in flight');
+  t.equal(Atomics.load(imageOf(before).outDone, 0), Atomics.load(imageOf(before).outSeq, 0), 'and it has been dealt with');
+});
+
 t.test('decisions 5.2, AO and DO: an output that the device dropped by itself is written again within a second', async (t) => {
   const { device, load, scan } = rig();
   const module = moduleOf([output('ao'), output('do', { dataType: 'bool' })]);
