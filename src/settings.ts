@@ -83,6 +83,9 @@ const DAY = 24 * HOUR;
 const NO_CHANGE_REQUESTS = { withoutEffect: 'this version has no change requests' };
 const NO_POWER = { withoutEffect: 'this version switches no power of nodes' };
 
+/** D-AUTH-03: N = 2^15. */
+const PASSWORD_WORK = 15;
+
 export const SETTINGS = {
   httpPort: row('gateway.httpPort', integer(0, 65535), 8090, 'port of the gateway; 0 takes a free one'),
   listen: row('gateway.listen', text, ({ authMode }) => (authMode === 'none' ? '127.0.0.1' : '0.0.0.0'), 'address the gateway listens on', {
@@ -118,6 +121,12 @@ export const SETTINGS = {
   lockoutWindowMs: row('auth.lockout.window', duration(SECOND), 15 * MINUTE, 'within which they are counted'),
   lockoutDurationMs: row('auth.lockout.duration', duration(SECOND), 15 * MINUTE, 'how long it stays locked'),
   passwordLengthMin: row('auth.local.passwordMinLength', integer(8, 128), 12, 'shortest password'),
+  passwordWork: row(
+    'auth.local.passwordWork',
+    integer(1, 20),
+    PASSWORD_WORK,
+    'work of a password hash: scrypt with N = 2 to the power of it; less than the default in development mode only',
+  ),
   requireSiteGroup: row('auth.requireSiteGroup', flag, false, 'a person without a site group sees no site, administrators excepted; off: every site'),
   oidcIssuer: row('auth.oidc.issuer', maybeText, null, 'address of the identity provider'),
   oidcClientId: row('auth.oidc.clientId', maybeText, null, 'client id at the identity provider'),
@@ -422,6 +431,11 @@ function checkTogether(settings: Settings): void {
   if ((settings.tlsCertFile === null) !== (settings.tlsKeyFile === null)) {
     throw new SettingsError('gateway.tls', 'gateway.tls.certFile and gateway.tls.keyFile are given together or not at all');
   }
+  if (settings.passwordWork < PASSWORD_WORK && settings.operatingMode !== 'development')
+    throw new SettingsError(
+      'auth.local.passwordWork',
+      `auth.local.passwordWork ${settings.passwordWork} would keep passwords less well than ${PASSWORD_WORK} does; only gateway.operatingMode development takes less`,
+    );
   if (settings.bypassDefaultMs > settings.bypassMaxMs)
     throw new SettingsError('interlock.bypass.defaultDuration', 'interlock.bypass.defaultDuration must not be longer than interlock.bypass.maxDuration');
   if (settings.ioReconnectMinMs > settings.ioReconnectMaxMs) throw new SettingsError('io.reconnect.min', 'io.reconnect.min must not be longer than io.reconnect.max');

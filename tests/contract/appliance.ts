@@ -10,6 +10,7 @@ import { startAppliance } from '../../src/main.js';
 import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
 import { eventually } from '../support/api-client.js';
+import { CHEAP_PASSWORDS } from '../support/cheap-passwords.js';
 import { UNITS, unmeasured } from '../support/plant.js';
 import { tellInterface } from '../support/answer-check.js';
 import { type Answer, type Client, clientOf, PASSWORD, type RequestOptions, send } from '../support/gateway.js';
@@ -61,6 +62,7 @@ export class ApplianceTest implements WalkTarget {
         LINESIDE_GATEWAY__HTTPPORT: '0',
         LINESIDE_GATEWAY__LISTEN: '127.0.0.1',
         LINESIDE_GATEWAY__OPERATINGMODE: 'development',
+        ...CHEAP_PASSWORDS,
         LINESIDE_IO__OUTPUTS: 'live',
         LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
         LINESIDE_GATEWAY__MAXBODYBYTES: String(BODY_BYTES_MAX),

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ApiClient, eventually } from './api-client.js';
+import { CHEAP_PASSWORDS } from './cheap-passwords.js';
 
 const COMMAND = fileURLToPath(new URL('../../src/cli/lineside.js', import.meta.url));
 
@@ -87,7 +88,8 @@ export class ApplianceProcess {
   /** Starts and waits for nothing. */
   async launch(): Promise<ChildProcess> {
     this.#output = '';
-    const settings = { LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...this.environment };
+    const cheap = this.environment.LINESIDE_GATEWAY__OPERATINGMODE === 'development' ? CHEAP_PASSWORDS : {};
+    const settings = { LINESIDE_GATEWAY__HTTPPORT: String(this.port), LINESIDE_GATEWAY__LISTEN: '127.0.0.1', ...cheap, ...this.environment };
     const command = [process.execPath, ...(this.#preload ? ['--import', this.#preload] : []), COMMAND, 'start', '--data-dir', this.dataDir, ...this.flags];
     const assignments = Object.entries({ PATH: process.env.PATH ?? '', ...settings }).map(([name, value]) => `${name}=${value}`);
     const [program, ...args] = this.#bare ? ['/usr/bin/env', '-i', ...assignments, ...command] : command;

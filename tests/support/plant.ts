@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../src/platform/base/clock.js';
 import { readSettings } from '../../src/settings.js';
 import { tellInterface } from './answer-check.js';
 import { type ApiAnswer, ApiClient, eventually } from './api-client.js';
+import { CHEAP_PASSWORDS } from './cheap-passwords.js';
 
 export const SITE = '/api/v1/sites/demo';
 /** Units of the demonstration plant. */
@@ -95,6 +96,7 @@ export class Plant {
         LINESIDE_GATEWAY__OPERATINGMODE: production ? 'production' : 'development',
         LINESIDE_GATEWAY__RATELIMIT__ENABLED: 'false',
         LINESIDE_AUTH__MODE: authMode,
+        ...(production ? {} : CHEAP_PASSWORDS),
         LINESIDE_DEMO__ENABLED: production ? 'false' : 'true',
         LINESIDE_RUNTIME__TIMESCALE: String(timeScale),
         ...environment,

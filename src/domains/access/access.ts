@@ -17,7 +17,7 @@ import { AccessAuthenticator, type ExternalTokens } from './authenticator.js';
 import { CommissioningCode } from './commissioning-code.js';
 import { Account, type AccountSpec, type AccountStatus } from './kind.js';
 import { type Attempt, LockOuts } from './lockouts.js';
-import { badPassword, checkPassword, type HashCost, PasswordHasher } from './passwords.js';
+import { badPassword, checkPassword, HASH_COST, type HashCost, PasswordHasher } from './passwords.js';
 import { type RoleEntry, Roles, type SiteRules } from './roles.js';
 import { SessionTokens, type TokenKeys } from './session-token.js';
 import { type LiveSession, Sessions, type TimeWitness } from './sessions.js';
@@ -37,6 +37,7 @@ export interface AccessSettings {
   readonly lockoutWindowMs: number;
   readonly lockoutDurationMs: number;
   readonly passwordLengthMin: number;
+  readonly passwordWork: number;
   readonly reasonLengthMin: number;
   readonly antiReplayEnabled: boolean;
   readonly antiReplayWindowMs: number;
@@ -118,7 +119,7 @@ export class Access {
     this.keys = new ApiKeys(store, clock);
     this.streamsOf = options.streamsOf ?? (() => 0);
     this.#tokens = new SessionTokens(options.keys, clock);
-    this.#hasher = new PasswordHasher(options.hashCost);
+    this.#hasher = new PasswordHasher(options.hashCost ?? { ...HASH_COST, ln: settings.passwordWork });
     this.#code = new CommissioningCode(settings.dataDir, clock);
     this.#announceCode = options.announceCode;
     this.#firstAdminByCode = options.firstAdminByCode ?? true;

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { checkPassword, PasswordHasher } from '../../../src/domains/access/passwords.js';
+import { checkPassword, HASH_COST, PasswordHasher } from '../../../src/domains/access/passwords.js';
+import { readSettings } from '../../../src/settings.js';
 import { clientOf, makeAccount, PASSWORD, startGatewayTest } from '../../support/gateway.js';
 
 const MINUTE = 60_000;
@@ -334,4 +335,5 @@ t.test('D-AUTH-03: passwords have 12 to 128 characters and are kept as scrypt PH
   t.equal(await hasher.verify(PASSWORD, undefined), false);
   t.equal(hasher.isOutdated(stored), false);
   t.equal(new PasswordHasher({ ln: 16, r: 8, p: 3 }).isOutdated(stored), true);
+  t.equal(readSettings([], {}, '/nowhere').passwordWork, HASH_COST.ln);
 });

@@ -75,6 +75,9 @@ t.test('D-CFG: an unknown key, a bad value or an unreadable file is refused by n
   t.match(refused(['--config', '/no/such/file'], {}), 'does not exist');
   t.match(refused([], {}, 'gateway.tls.certFile: /c.pem\n'), 'given together');
   t.match(refused(['--auth-mode', 'oidc'], {}, 'auth.oidc.issuer: https://id.example\nauth.oidc.clientId: lineside\n'), 'signs in with its own accounts only');
+  t.match(refused([], { LINESIDE_AUTH__LOCAL__PASSWORDWORK: '14' }), 'auth.local.passwordWork 14 would keep passwords less well than 15 does', 'D-AUTH-03');
+  t.equal(refused([], { LINESIDE_AUTH__LOCAL__PASSWORDWORK: '14', LINESIDE_GATEWAY__OPERATINGMODE: 'development' }), 'accepted');
+  t.equal(refused([], { LINESIDE_AUTH__LOCAL__PASSWORDWORK: '16' }), 'accepted');
   const telemetry = (url: string, more: Record<string, string> = {}): string => refused([], { LINESIDE_MQTT__ENABLED: 'true', LINESIDE_MQTT__URL: url, ...more });
   t.match(refused([], { LINESIDE_MQTT__ENABLED: 'true' }), 'mqtt.url must be mqtt://host:port');
   for (const url of ['http://broker', 'mqtt://', 'mqtt://user:secret@broker', 'broker:1883']) t.match(telemetry(url), 'mqtt.url must be', url);
