@@ -39,6 +39,7 @@ export function rowEdits(database: Database.Database, random: () => number): Row
     ...prefixes.flatMap((prefix) => ofStream(prefix, random)),
     ...['nonce_groups', 'streams', 'facts', 'resources', 'audit_heads', 'audit_spans', 'audit_targets', 'audit_correlations', 'audit_sites'].map(emptied),
     ...OTHERS.map(([what, text]) => statement(what, text, random)),
+    ...(column("SELECT 1 FROM resources WHERE past <> ''").length > 0 ? OF_THE_PAST.map(([what, rows, text]) => onRow(what, rows, [], text, random)) : []),
     ...(column('SELECT file FROM audit_archives').length > 0 ? OF_ARCHIVES.map(([what, text]) => statement(what, text, random)) : []),
   ];
 }
@@ -123,6 +124,7 @@ function ofResource(kind: string, random: () => number): RowEdit[] {
     edit('column site unlike the body', "UPDATE resources SET site = site || 'x' WHERE rowid = @id"),
     edit('column kind unlike the body', "UPDATE resources SET kind = kind || 'x' WHERE rowid = @id"),
     edit('version changed', 'UPDATE resources SET version = version + 1 WHERE rowid = @id'),
+    edit('said to be past', "UPDATE resources SET past = 'Batch/demo/b', past_entry = '{}' WHERE rowid = @id AND past = ''"),
     edit('mac taken away', 'UPDATE resources SET mac = NULL WHERE rowid = @id'),
     edit(
       'a copy under another name',
@@ -138,6 +140,7 @@ function ofResource(kind: string, random: () => number): RowEdit[] {
 function ofStream(prefix: string, random: () => number): RowEdit[] {
   const rows = "SELECT rowid FROM facts WHERE stream = @prefix OR stream LIKE @prefix || '/%'";
   const edit = (what: string, change: string, from = rows): RowEdit => onRow(`facts ${prefix}: ${what}`, from, [{ prefix }], change, random);
+  const present = rows.replace('SELECT rowid FROM facts', "SELECT f.rowid FROM facts f JOIN (SELECT * FROM streams WHERE past = '') USING (stream)");
   const lasts = rows.replace('SELECT rowid FROM facts', 'SELECT f.rowid FROM facts f JOIN streams s USING (stream)').replace('WHERE ', 'WHERE f.sequence = s.last AND (') + ')';
   return [
     edit('body changed', "UPDATE facts SET body = json_set(body, '$.edited', json('true')) WHERE rowid = @id"),
@@ -148,6 +151,7 @@ function ofStream(prefix: string, random: () => number): RowEdit[] {
       lasts,
     ),
     edit('last set back', 'UPDATE streams SET last = last - 1 WHERE stream = (SELECT stream FROM facts WHERE rowid = @id)'),
+    edit('said to be past', "UPDATE streams SET past = 'Batch/demo/b' WHERE past = '' AND stream = (SELECT stream FROM facts WHERE rowid = @id)", present),
     edit('a row added', 'INSERT INTO facts (stream, sequence, body) SELECT stream, sequence + 100000, body FROM facts WHERE rowid = @id'),
     edit('stream renamed', "UPDATE facts SET stream = stream || 'x' WHERE rowid = @id"),
     edit('stream deleted', 'DELETE FROM streams WHERE stream = (SELECT stream FROM facts WHERE rowid = @id)'),
@@ -195,6 +199,25 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
   ['audit_correlations: row deleted', 'DELETE FROM audit_correlations WHERE sequence = (SELECT sequence FROM audit_correlations LIMIT 1)'],
   ['audit_correlations: row added', "INSERT INTO audit_correlations (correlation, sequence) SELECT correlation || 'x', sequence FROM audit_correlations LIMIT 1"],
   ['audit_sites: row deleted', 'DELETE FROM audit_sites WHERE last = (SELECT last FROM audit_sites LIMIT 1)'],
+];
+
+const PAST_ROWS = "SELECT rowid FROM resources WHERE past <> ''";
+const PAST_FACTS = "SELECT f.rowid FROM facts f JOIN streams s USING (stream) WHERE s.past <> ''";
+const OF_FACT = 'WHERE stream = (SELECT stream FROM facts WHERE rowid = @id)';
+
+/** Where runs are past. */
+const OF_THE_PAST: readonly (readonly [what: string, rows: string, text: string])[] = [
+  ['resources: past one said to be present', PAST_ROWS, "UPDATE resources SET past = '' WHERE rowid = @id"],
+  ['resources: past one as if it had never been past', PAST_ROWS, "UPDATE resources SET past = '', past_entry = '' WHERE rowid = @id"],
+  ['resources: past one moved to another run', PAST_ROWS, "UPDATE resources SET past = past || 'x' WHERE rowid = @id"],
+  ['resources: entry of a past one changed', PAST_ROWS, "UPDATE resources SET past_entry = past_entry || ' ' WHERE rowid = @id"],
+  ['resources: body of a past one changed', PAST_ROWS, CHANGED_BODY],
+  ['resources: past one deleted', PAST_ROWS, 'DELETE FROM resources WHERE rowid = @id'],
+  ['streams: past one said to be present', PAST_FACTS, `UPDATE streams SET past = '' ${OF_FACT}`],
+  ['streams: past one moved to another run', PAST_FACTS, `UPDATE streams SET past = past || 'x' ${OF_FACT}`],
+  ['streams: last of a past one set back', PAST_FACTS, `UPDATE streams SET last = last - 1 ${OF_FACT}`],
+  ['facts: body of a past one changed', PAST_FACTS, "UPDATE facts SET body = json_set(body, '$.edited', json('true')) WHERE rowid = @id"],
+  ['facts: past one deleted', PAST_FACTS, 'DELETE FROM facts WHERE rowid = @id'],
 ];
 
 /** Where the audit trail has an archive. */

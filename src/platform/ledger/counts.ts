@@ -25,15 +25,21 @@ export interface StreamCount {
   readonly isSound: boolean;
 }
 
-/** A number that was given is not given again, so more than there are entries stands; what cannot be one does not. */
+/** Of the streams that may still grow. A number that was given is not given again, so more than there are entries stands; what cannot be one does not. */
 export function streamCounts(database: Database.Database): StreamCount[] {
   const rows = database
-    .prepare('SELECT stream, last, (SELECT MAX(sequence) FROM facts f WHERE f.stream = s.stream AND f.sequence <= ?) AS entries FROM streams s')
+    .prepare(`SELECT stream, last, (SELECT MAX(sequence) FROM facts f WHERE f.stream = s.stream AND f.sequence <= ?) AS entries FROM streams s${presentOf(database, 'streams')}`)
     .all(COUNT_MAX) as { stream: string; last: unknown; entries: number | null }[];
   return rows.map(({ stream, last, entries }) => {
     const isSound = isCount(last) && last >= (entries ?? 0);
     return { stream, last, counted: isSound ? last : (entries ?? 0), isSound };
   });
+}
+
+/** The condition for what is not past; none for a table of a version that knew no past. */
+export function presentOf(database: Database.Database, table: 'resources' | 'streams'): string {
+  const columns = database.pragma(`table_info(${table})`) as { readonly name: string }[];
+  return columns.some(({ name }) => name === 'past') ? " WHERE past = ''" : '';
 }
 
 export interface LastRecord {

@@ -7,7 +7,7 @@ import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Needed, type Obstacle, obstacleOf } from '../base/data-file.js';
 import Database from '../base/sqlite.js';
-import { countIn, isNextOf, lastRecords, type StreamCount, streamCounts } from './counts.js';
+import { countIn, isNextOf, lastRecords, presentOf, type StreamCount, streamCounts } from './counts.js';
 import type { Finding } from './gaps.js';
 import { type ChainEnd, headFileOf, isHeadFileUsed, readHeadFile } from './head-file.js';
 import { type DeviceKeys, openDeviceKeys, storedKeysOf } from './keys.js';
@@ -208,7 +208,9 @@ function readStored(file: string, keys: DeviceKeys | null): Stored {
       };
     const number = (table: string, text: string): number => (tables.has(table) ? Number(database.prepare(text).pluck().get() ?? 0) : 0);
     for (const table of ['resources', 'streams', 'nonce_groups', 'migrations']) {
-      if (tables.has(table)) for (const _ of database.prepare(`SELECT * FROM ${table}`).raw().iterate()) void _;
+      if (!tables.has(table)) continue;
+      const condition = table === 'resources' || table === 'streams' ? presentOf(database, table) : ''; // a start does not read the past
+      for (const _ of database.prepare(`SELECT * FROM ${table}${condition}`).raw().iterate()) void _;
     }
     const archived = number('audit_archives', 'SELECT MAX(last) FROM audit_archives');
     const records = lastRecords(database);

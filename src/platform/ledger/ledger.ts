@@ -7,6 +7,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
+import type { PastEntry } from '../store/past-index.js';
 import { isRowFault, type RowFault, readRow } from '../store/read-row.js';
 import type { Resource } from '../store/resource.js';
 import { textOfFault } from '../base/worker-calls.js';
@@ -30,6 +31,7 @@ export class LedgerFault extends Error {
 }
 
 const ROW_COLUMNS = 4; // kind, site, name, body
+const PAST_COLUMNS = 5; // kind, site, name, run, entry
 
 /** One row that cannot be read is one resource that is missing, by name; the others are served. */
 function readRows(columns: readonly unknown[]): Pick<LedgerImage, 'resources' | 'unreadable'> {
@@ -41,6 +43,24 @@ function readRows(columns: readonly unknown[]): Pick<LedgerImage, 'resources' | 
     else resources.push(row);
   }
   return unreadable.length === 0 ? { resources } : { resources, unreadable };
+}
+
+/** An entry that cannot be read is one that nobody finds by it; the row is told of by the verification. */
+function readPast(columns: readonly unknown[]): PastEntry[] {
+  const entries: PastEntry[] = [];
+  for (let at = 0; at < columns.length; at += PAST_COLUMNS) {
+    const [kind, site, name, run, text] = columns.slice(at, at + PAST_COLUMNS).map(String) as [string, string, string, string, string];
+    entries.push({ kind, site, name, run, entry: parsedEntry(text) });
+  }
+  return entries;
+}
+
+function parsedEntry(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
 }
 
 interface Waiting<T> {
@@ -137,7 +157,8 @@ export class ThreadLedger implements Ledger {
   async load(nonceWindowMs: number): Promise<LedgerImage> {
     const image = await this.#request({ type: 'load', nonceWindowMs });
     if (!image) throw new LedgerFault('the ledger answered without an image');
-    return { ...image, ...readRows(image.resources) };
+    const { past, ...rest } = image;
+    return { ...rest, ...readRows(image.resources), ...(past.length === 0 ? {} : { past: readPast(past) }) };
   }
 
   commit(transaction: LedgerTransaction): Promise<void> {

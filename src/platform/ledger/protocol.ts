@@ -3,6 +3,7 @@
  * many transactions; the ledger commits them together (group commit, synchronous=FULL) and answers with one message.
  */
 import type { AuditRecord } from '../store/audit-record.js';
+import type { PastEntry } from '../store/past-index.js';
 import type { RowFault } from '../store/read-row.js';
 import type { Resource } from '../store/resource.js';
 
@@ -25,16 +26,32 @@ export interface LedgerTransaction {
   readonly facts: readonly Fact[];
   /** SHA-256 (hex) and admission time of nonces. */
   readonly nonces: readonly { readonly hash: string; readonly atMs: number }[];
+  /** Runs that have ended. After the puts, which may be of their rows for the last time. */
+  readonly pasts?: readonly PastRun[];
+  /** Runs that are worked with again; in a transaction of their own. */
+  readonly returns?: readonly string[];
+}
+
+/** What leaves the memory with a run that has ended (ADR 0035). */
+export interface PastRun {
+  /** `kind/site/name` of the resource that the run is named by. */
+  readonly run: string;
+  /** `entry`: JSON of what stays in memory; '' for nothing. */
+  readonly rows: readonly { readonly kind: string; readonly site: string; readonly name: string; readonly entry: string }[];
+  readonly streams: readonly string[];
 }
 
 export interface LedgerImage {
+  /** What is present. */
   readonly resources: readonly Resource[];
+  /** Of the past, what its kinds keep in memory; absent when there is none. */
+  readonly past?: readonly PastEntry[];
   /** Rows of the table that are no resources; absent when there are none. */
   readonly unreadable?: readonly RowFault[];
   readonly resourceVersion: number;
   readonly auditSequence: number;
   readonly auditHead: string;
-  /** Last sequence of every fact stream. */
+  /** Last sequence of every fact stream that is present. */
   readonly factSequences: readonly (readonly [string, number])[];
   readonly nonces: readonly { readonly hash: string; readonly atMs: number }[];
 }

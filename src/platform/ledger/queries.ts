@@ -10,7 +10,19 @@ import type { ArchiveDraft } from './archive-format.js';
 import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import type { ExportRange } from './audit-trail.js';
-import { AUDIT_CURSOR, type AuditOfRequest, type AuditPageRequest, FACT_CURSOR, type FactPageRequest, type TimedFacts, type TimedFactsRequest } from './state-reader.js';
+import {
+  AUDIT_CURSOR,
+  type AuditOfRequest,
+  type AuditPageRequest,
+  FACT_CURSOR,
+  type FactPageRequest,
+  type PastKey,
+  type PastPageRequest,
+  type PastRunRows,
+  type StreamDigest,
+  type TimedFacts,
+  type TimedFactsRequest,
+} from './state-reader.js';
 import type { ArchiveCheck, ArchiveVerification, TimeRange } from './verify-archives.js';
 import type { Verification } from './verify-chain.js';
 import type { RowVerification } from './verify-rows.js';
@@ -97,6 +109,14 @@ export interface LedgerQueries {
   facts<Body = unknown>(stream: string, after?: number): Promise<readonly Body[]>;
   /** What lies between two times of a stream that has an index of its times, in the order of the times, in chunks. */
   timedFacts<Body = unknown>(stream: string, query: TimedFactQuery): AsyncIterable<readonly Body[]>;
+  /** Body of a past resource; null when there is none, or it is present. */
+  pastRow(key: PastKey): Promise<string | null>;
+  /** All that left the memory with a run. */
+  pastRun(run: string): Promise<PastRunRows>;
+  /** Name and body of past resources of a kind and site, in the order of names. */
+  pastPage(request: PastPageRequest): Promise<readonly string[]>;
+  /** For whoever keeps elsewhere what a stream held when its run had ended. */
+  streamDigest(stream: string): Promise<StreamDigest>;
   close(): Promise<void>;
 }
 
@@ -211,6 +231,22 @@ class ThreadQueries implements LedgerQueries {
       yield parsed<readonly Body[]>(bytes);
       after = next;
     } while (after);
+  }
+
+  pastRow(key: PastKey): Promise<string | null> {
+    return this.#call('pastRow', key);
+  }
+
+  pastRun(run: string): Promise<PastRunRows> {
+    return this.#call('pastRun', { run });
+  }
+
+  pastPage(request: PastPageRequest): Promise<readonly string[]> {
+    return this.#call('pastPage', request);
+  }
+
+  streamDigest(stream: string): Promise<StreamDigest> {
+    return this.#call('streamDigest', { stream });
   }
 
   close(): Promise<void> {

@@ -6,7 +6,7 @@ import type { ArchiveLimits, ArchiveSpan } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
 import type { ExportRange } from './audit-trail.js';
 import { openDeviceKeys } from './keys.js';
-import { type AuditOfRequest, type AuditPageRequest, type FactPageRequest, StateReader, type TimedFactsRequest } from './state-reader.js';
+import { type AuditOfRequest, type AuditPageRequest, type FactPageRequest, type PastKey, type PastPageRequest, StateReader, type TimedFactsRequest } from './state-reader.js';
 import type { ArchiveCheck, TimeRange } from './verify-archives.js';
 
 const { dataDir } = workerData as { dataDir: string };
@@ -31,6 +31,10 @@ serveCalls(port, {
     const { text, next } = reader.timedFacts(request);
     return { bytes: new TextEncoder().encode(text), next };
   },
+  pastRow: (key: PastKey) => reader.pastRow(key),
+  pastRun: ({ run }: { run: string }) => reader.pastRun(run),
+  pastPage: (request: PastPageRequest) => reader.pastPage(request),
+  streamDigest: ({ stream }: { stream: string }) => reader.streamDigest(stream),
   verify: (range: TimeRange) => reader.verify(range),
   verifyArchives: (check: ArchiveCheck) => reader.verifyArchives(check),
   verifyRows: () => reader.verifyRows(),

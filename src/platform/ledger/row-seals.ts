@@ -22,7 +22,13 @@ export interface ResourceRow {
   readonly name: string;
   readonly version: number;
   readonly body: string;
+  /** The run with which it is past; '' or absent: present. */
+  readonly past?: string;
+  /** What is known of it without reading it; '' for most. */
+  readonly entry?: string;
 }
+
+type RowKey = Pick<ResourceRow, 'kind' | 'site' | 'name'>;
 
 /** What has to be in the tables. Sums are the XOR of keyed MACs, so nobody without the key can make a row that is not missed. */
 export interface Seal {
@@ -51,7 +57,9 @@ export class RowMacs {
     this.#mac = new ShortMac(createHmac('sha256', key).update('row-seals').digest());
   }
 
-  resource({ kind, site, name, version, body }: ResourceRow): Buffer {
+  /** A past row has a form of its own: what was sealed before there was a past stays as it is, and a mark that is set or moved by hand is found. */
+  resource({ kind, site, name, version, body, past = '', entry = '' }: ResourceRow): Buffer {
+    if (past !== '' || entry !== '') return this.#of(`resource-past\n${JSON.stringify([kind, site, name, version, past, entry])}\n${body}`);
     return this.#of(`resource\n${JSON.stringify([kind, site, name, version])}\n${body}`);
   }
 
@@ -62,6 +70,11 @@ export class RowMacs {
 
   fact(before: Buffer, sequence: number, body: string): Buffer {
     return this.#of(`fact\n${before.toString('hex')}\n${sequence}\n${body}`);
+  }
+
+  /** Of a stream that ends with its run; `link` is the last of its chain. */
+  pastStream(stream: string, past: string, link: Buffer): Buffer {
+    return this.#of(`stream-past\n${JSON.stringify([stream, past])}\n${link.toString('hex')}`);
   }
 
   nonces(newest: number, entries: string): Buffer {
@@ -163,7 +176,61 @@ export class RowSeals {
     return mac;
   }
 
-  remove(ref: Omit<ResourceRow, 'version' | 'body'>): void {
+  /** Whether a row belongs to a run that has ended: nobody may write it. */
+  isPast(ref: RowKey): boolean {
+    if (this.#known.has(idOf(ref))) return false;
+    const past = this.#sql.pastOf.get(ref.kind, ref.site, ref.name) as string | undefined;
+    return past !== undefined && past !== '';
+  }
+
+  /**
+   * A row becomes part of the past of a run, or with '' present again. Its body is not written, so what is found there is
+   * compared with what was recorded: a new MAC must not make good what somebody has changed.
+   * @returns its MAC; undefined without a row.
+   */
+  mark(ref: RowKey, past: string, entry: string): Buffer | undefined {
+    const row = this.#sql.resource.get(ref.kind, ref.site, ref.name) as FoundRow | undefined;
+    if (!row) return undefined;
+    const id = idOf(ref);
+    const { kind, site, name } = ref;
+    const found = this.#macs.resource({ kind, site, name, ...row });
+    const known = this.#known.get(id);
+    if (!row.mac?.equals(found) || (known && !known.equals(found)))
+      this.#note(`${titleOf(ref)} was not what was recorded when its run ${past === '' ? 'came back from the past' : 'became past'}`);
+    const mac = this.#macs.resource({ kind, site, name, version: row.version, body: row.body, past, entry });
+    mix(this.#sums.resources, known ?? found);
+    mix(this.#sums.resources, mac);
+    if (past === '') this.#known.set(id, mac);
+    else this.#known.delete(id);
+    this.#changed = true;
+    return mac;
+  }
+
+  /** The same of a stream of facts. @returns what stands for it in the table; undefined without the stream. */
+  markStream(stream: string, past: string): Buffer | undefined {
+    const row = this.#sql.stream.get(stream) as { readonly mac: Buffer | null; readonly past: string } | undefined;
+    if (!row) return undefined;
+    const isBack = past === '' && row.past !== '';
+    const before = isBack ? row.mac : (this.#links.get(stream) ?? row.mac);
+    const link = isBack || !before ? this.#linkOf(stream) : before;
+    if (isBack && !row.mac?.equals(this.#macs.pastStream(stream, row.past, link)))
+      this.#note(`the entries of ${stream} were not what was recorded when its run came back from the past`);
+    const mac = past === '' ? link : this.#macs.pastStream(stream, past, link);
+    if (before) mix(this.#sums.streams, before);
+    mix(this.#sums.streams, mac);
+    if (past === '') this.#links.set(stream, link);
+    else this.#links.delete(stream);
+    this.#changed = true;
+    return mac;
+  }
+
+  #linkOf(stream: string): Buffer {
+    let link = this.#macs.origin(stream);
+    for (const { sequence, body } of this.#sql.factsOf.iterate(stream) as IterableIterator<{ sequence: number; body: string }>) link = this.#macs.fact(link, sequence, body);
+    return link;
+  }
+
+  remove(ref: RowKey): void {
     const id = idOf(ref);
     const before = this.#macOf(ref, id);
     if (!before) return;
@@ -222,13 +289,13 @@ export class RowSeals {
   }
 
   /** What the stored row takes out of the sum; undefined when there is no row. For one that is not ours that is not what it brought in, so the sum stays wrong. */
-  #macOf(ref: Omit<ResourceRow, 'version' | 'body'>, id: string): Buffer | undefined {
+  #macOf(ref: RowKey, id: string): Buffer | undefined {
     const known = this.#known.get(id);
     if (known) return known;
-    const row = this.#sql.resource.get(ref.kind, ref.site, ref.name) as { version: number; body: string; mac: Buffer | null } | undefined;
+    const row = this.#sql.resource.get(ref.kind, ref.site, ref.name) as FoundRow | undefined;
     if (!row) return undefined;
-    const mac = this.#macs.resource({ kind: ref.kind, site: ref.site, name: ref.name, version: row.version, body: row.body });
-    if (!row.mac?.equals(mac)) this.#note(`${ref.kind} ${ref.name}${ref.site === '' ? '' : ` of site ${ref.site}`} was not what was recorded when it was written over`);
+    const mac = this.#macs.resource({ kind: ref.kind, site: ref.site, name: ref.name, ...row });
+    if (!row.mac?.equals(mac)) this.#note(`${titleOf(ref)} was not what was recorded when it was written over`);
     return mac;
   }
 
@@ -274,9 +341,12 @@ export class RowSeals {
       links.set(stream, this.#macs.fact(links.get(stream) ?? this.#macs.origin(stream), sequence, body));
       count += 1;
     }
+    const pasts = new Map((this.#sql.pastStreams.all() as { stream: string; past: string }[]).map(({ stream, past }) => [stream, past]));
     for (const [stream, link] of links) {
-      if (!lost) this.#sql.setLink.run(link, stream);
-      mix(this.#sums.streams, link);
+      const past = pasts.get(stream);
+      const mac = past === undefined ? link : this.#macs.pastStream(stream, past, link);
+      if (!lost) this.#sql.setLink.run(mac, stream);
+      mix(this.#sums.streams, mac);
     }
     return count;
   }
@@ -325,7 +395,14 @@ export function mix(sum: Buffer, mac: Buffer): void {
   for (let at = 0; at < MAC_BYTES; at += 1) sum[at] = (sum[at] as number) ^ (mac[at] as number);
 }
 
-function idOf({ kind, site, name }: Omit<ResourceRow, 'version' | 'body'>): string {
+/** As it lies in the table. */
+type FoundRow = Pick<Required<ResourceRow>, 'version' | 'body' | 'past' | 'entry'> & { readonly mac: Buffer | null };
+
+function titleOf({ kind, site, name }: RowKey): string {
+  return `${kind} ${name}${site === '' ? '' : ` of site ${site}`}`;
+}
+
+function idOf({ kind, site, name }: RowKey): string {
   return `${kind}/${site}/${name}`;
 }
 
@@ -333,13 +410,17 @@ function prepareAll(database: Database.Database) {
   return {
     getMeta: database.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
     setMeta: database.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
-    resource: database.prepare('SELECT version, body, mac FROM resources WHERE kind = ? AND site = ? AND name = ?'),
-    allResources: database.prepare('SELECT rowid AS id, kind, site, name, version, body, mac FROM resources'),
+    resource: database.prepare('SELECT version, body, mac, past, past_entry AS entry FROM resources WHERE kind = ? AND site = ? AND name = ?'),
+    pastOf: database.prepare('SELECT past FROM resources WHERE kind = ? AND site = ? AND name = ?').pluck(),
+    allResources: database.prepare('SELECT rowid AS id, kind, site, name, version, body, mac, past, past_entry AS entry FROM resources'),
     highestVersion: database.prepare('SELECT COALESCE(MAX(version), 0) FROM resources WHERE version <= ?').pluck(),
     setMac: database.prepare('UPDATE resources SET mac = ? WHERE rowid = ?'),
     allFacts: database.prepare('SELECT stream, sequence, body FROM facts ORDER BY stream, sequence'),
     setLink: database.prepare('UPDATE streams SET mac = ? WHERE stream = ?'),
-    streams: database.prepare('SELECT stream, mac FROM streams'),
+    streams: database.prepare("SELECT stream, mac FROM streams WHERE past = ''"),
+    stream: database.prepare('SELECT mac, past FROM streams WHERE stream = ?'),
+    pastStreams: database.prepare("SELECT stream, past FROM streams WHERE past <> ''"),
+    factsOf: database.prepare('SELECT sequence, body FROM facts WHERE stream = ? ORDER BY sequence'),
     allNonces: database.prepare('SELECT newest, entries FROM nonce_groups'),
     heads: database.prepare('SELECT COUNT(*) FROM audit_heads').pluck(),
     spansTo: database.prepare('SELECT COALESCE(MAX(last), 0) FROM audit_spans').pluck(),

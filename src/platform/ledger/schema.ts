@@ -52,6 +52,16 @@ const MIGRATIONS: readonly string[] = [
   // what tells a row that the ledger wrote from another: row-seals.ts, which takes over what was there before
   `ALTER TABLE resources ADD COLUMN mac BLOB;
    ALTER TABLE streams ADD COLUMN mac BLOB;`,
+  // what has ended leaves the memory and stays here (ADR 0035): `past` names the run, `past_entry` is what is still known without
+  // reading. A start reads the present by the first index, and of the past the entries, which their index holds whole.
+  `ALTER TABLE resources ADD COLUMN past TEXT NOT NULL DEFAULT '';
+   ALTER TABLE resources ADD COLUMN past_entry TEXT NOT NULL DEFAULT '';
+   ALTER TABLE streams ADD COLUMN past TEXT NOT NULL DEFAULT '';
+   CREATE INDEX resources_present ON resources (past) WHERE past = '';
+   CREATE INDEX resources_past ON resources (past) WHERE past <> '';
+   CREATE INDEX resources_past_entry ON resources (kind, site, name, past, past_entry) WHERE past_entry <> '';
+   CREATE INDEX streams_present ON streams (past) WHERE past = '';
+   CREATE INDEX streams_past ON streams (past) WHERE past <> '';`,
 ];
 
 /** Streams that are read by time, and the condition that lets a query use their index `facts_timed`. */

@@ -2,12 +2,14 @@
  * Reads of `state.db` on the query thread, over a read-only connection: audit lists and exports, facts. Audit records are
  * served as the bytes that were hashed, so nothing is parsed on the way out.
  */
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { assert } from '../base/assert.js';
 import Database from '../base/sqlite.js';
 import { encodeCursor } from '../base/cursor.js';
 import { auditName } from '../base/audit-name.js';
 import { Refusal } from '../base/refusal.js';
+import type { Ref } from '../store/resource.js';
 import { type ArchiveDraft, archiveFolder } from './archive-format.js';
 import { type ArchiveLimits, type ArchiveSpan, ArchiveWriter } from './archive-writer.js';
 import type { AuditFilter } from './audit-filter.js';
@@ -62,6 +64,28 @@ export interface TimedFacts {
   readonly text: string;
   /** Absent on the last page. */
   readonly next?: TimedFactsRequest['after'];
+}
+
+export type PastKey = Ref;
+
+export interface PastRunRows {
+  readonly rows: readonly string[];
+  readonly streams: readonly (readonly [stream: string, last: number])[];
+}
+
+export interface PastPageRequest {
+  readonly kind: string;
+  readonly site: string;
+  /** Name of the last one of the page before; '' for the first page. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface StreamDigest {
+  readonly stream: string;
+  /** Number of its last entry; 0 when it has none. */
+  readonly last: number;
+  readonly digest: string;
 }
 
 export type { AuditOfRequest } from './audit-search.js';
@@ -174,6 +198,42 @@ export class StateReader {
     ) as { at: string; sequence: number; body: string }[];
     const last = rows.length === limit ? rows.at(-1) : undefined;
     return { text: `[${rows.map((row) => row.body).join(',')}]`, ...(last ? { next: { at: last.at, sequence: last.sequence } } : {}) };
+  }
+
+  /** Body of a past resource; null when there is none, or it is present. */
+  pastRow({ kind, site, name }: PastKey): string | null {
+    const body = this.#prepare("SELECT body FROM resources WHERE kind = ? AND site = ? AND name = ? AND past <> ''").pluck().get(kind, site, name) as string | undefined;
+    return body ?? null;
+  }
+
+  /** What left with a run: kind, site, name and body of one row after the other, and its streams with their last numbers. */
+  pastRun(run: string): PastRunRows {
+    return {
+      rows: (this.#prepare("SELECT kind, site, name, body FROM resources WHERE past = ? AND past <> '' ORDER BY rowid").raw().all(run) as string[][]).flat(),
+      streams: this.#prepare("SELECT stream, last FROM streams WHERE past = ? AND past <> '' ORDER BY stream").raw().all(run) as [string, number][],
+    };
+  }
+
+  /** Past resources of a kind and site in the order of their names: name and body of one row after the other. */
+  pastPage({ kind, site, after, limit }: PastPageRequest): readonly string[] {
+    const rows = this.#prepare("SELECT name, body FROM resources WHERE kind = ? AND site = ? AND name > ? AND past <> '' ORDER BY name LIMIT ?")
+      .raw()
+      .all(kind, site, after, limit);
+    return (rows as string[][]).flat();
+  }
+
+  /** What a stream holds, as one digest: SHA-256 over number and body of each entry in a line. */
+  streamDigest(stream: string): StreamDigest {
+    const sum = createHash('sha256');
+    let last = 0;
+    for (const { sequence, body } of this.#database.prepare('SELECT sequence, body FROM facts WHERE stream = ? ORDER BY sequence').iterate(stream) as IterableIterator<{
+      sequence: number;
+      body: string;
+    }>) {
+      sum.update(`${sequence} ${body}\n`);
+      last = sequence;
+    }
+    return { stream, last, digest: sum.digest('hex') };
   }
 
   verify(range: TimeRange): Promise<Verification> {

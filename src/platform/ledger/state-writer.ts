@@ -23,6 +23,7 @@ import { MARKER_KEY, parseMarker, readMarkerFile, writeMarkerFile } from './mark
 import { RowSeals } from './row-seals.js';
 import { openStateDatabase } from './schema.js';
 import { markSealed, wasSealed } from './sealed-mark.js';
+import type { PastRun } from './protocol.js';
 import type { WireAudit, WireImage, WireTransaction } from './wire.js';
 
 const SEGMENT_RECORDS = 1000; // records between two signed heads
@@ -39,7 +40,10 @@ interface Tail {
   resourceVersion: number;
   auditSequence: number;
   auditHead: string;
+  /** Of what is present. */
   readonly streams: Map<string, number>;
+  /** Streams that leave with their run in this commit. */
+  readonly left: Set<string>;
 }
 
 export class StateWriter {
@@ -146,7 +150,8 @@ export class StateWriter {
     this.#index.reload(this.#seals.spansTo);
     this.#nonceWindowMs = Math.max(this.#nonceWindowMs, nonceWindowMs);
     const image: WireImage = {
-      resources: (this.#sql.allResources.raw().all() as unknown[][]).flat(),
+      resources: (this.#sql.presentResources.raw().all() as unknown[][]).flat(),
+      past: (this.#sql.pastEntries.raw().all() as unknown[][]).flat(),
       resourceVersion: this.#tail.resourceVersion,
       auditSequence: this.#tail.auditSequence,
       auditHead: this.#tail.auditHead,
@@ -163,7 +168,7 @@ export class StateWriter {
    */
   commit(take: () => readonly WireTransaction[]): readonly (string | null)[] {
     if (this.#latched !== null) return take().map(() => this.#latched);
-    const tail: Tail = { ...this.#tail, streams: new Map() };
+    const tail: Tail = { ...this.#tail, streams: new Map(), left: new Set() };
     const answers: (string | null)[] = [];
     const nonces: WireNonce[] = [];
     let refusal: string | null = null;
@@ -279,18 +284,28 @@ export class StateWriter {
     for (const put of puts) {
       if (put.version <= version) return `resource version ${put.version} came after ${version}`;
       version = put.version;
+      if (this.#seals.isPast(put)) return `${put.kind} ${put.name} belongs to a run that has ended`;
     }
     if (facts.length === 0) return null;
     const last = new Map<string, number>();
     for (const fact of facts) {
       const next = (last.get(fact.stream) ?? this.#lastFact(fact.stream, tail)) + 1;
+      if (this.#isPastStream(fact.stream, tail)) return `${fact.stream} belongs to a run that has ended`;
       if (fact.sequence !== next) return `entry ${fact.sequence} of ${fact.stream} came where ${next} was expected`;
       last.set(fact.stream, next);
     }
     return null;
   }
 
+  #isPastStream(stream: string, tail: Tail): boolean {
+    if (tail.left.has(stream)) return true;
+    if (tail.streams.has(stream) || this.#tail.streams.has(stream)) return false;
+    const past = this.#sql.pastOfStream.get(stream) as string | undefined; // asked once for each stream that begins
+    return past !== undefined && past !== '';
+  }
+
   #write(transaction: WireTransaction, tail: Tail, nonces: WireNonce[]): void {
+    for (const run of transaction.returns) this.#return(run, tail);
     for (const put of transaction.puts) {
       this.#sql.putResource.run(put.kind, put.site, put.name, put.version, put.body, this.#seals.put(put));
       tail.resourceVersion = put.version;
@@ -308,6 +323,37 @@ export class StateWriter {
       this.#walBytes += ROW_BYTES + fact.body.length;
     }
     for (const nonce of transaction.nonces) nonces.push(nonce);
+    for (const past of transaction.pasts) this.#leave(past, tail);
+  }
+
+  /** Rows stay where they are and get their mark; nothing of them is written anew. */
+  #leave({ run, rows, streams }: PastRun, tail: Tail): void {
+    for (const { kind, site, name, entry } of rows) {
+      const mac = this.#seals.mark({ kind, site, name }, run, entry);
+      if (mac) this.#sql.markResource.run(run, entry, mac, kind, site, name);
+      this.#walBytes += ROW_BYTES + entry.length;
+    }
+    for (const stream of streams) {
+      const mac = this.#seals.markStream(stream, run);
+      if (!mac) continue;
+      this.#sql.markStream.run(run, mac, stream);
+      tail.left.add(stream);
+      this.#walBytes += ROW_BYTES;
+    }
+  }
+
+  #return(run: string, tail: Tail): void {
+    for (const { kind, site, name } of this.#sql.rowsOfRun.all(run) as { kind: string; site: string; name: string }[]) {
+      const mac = this.#seals.mark({ kind, site, name }, '', '');
+      this.#sql.markResource.run('', '', mac, kind, site, name);
+      this.#walBytes += ROW_BYTES;
+    }
+    for (const { stream, last } of this.#sql.streamsOfRun.all(run) as { stream: string; last: number }[]) {
+      this.#sql.markStream.run('', this.#seals.markStream(stream, ''), stream);
+      tail.left.delete(stream);
+      tail.streams.set(stream, last);
+      this.#walBytes += ROW_BYTES;
+    }
   }
 
   #writeAudit(record: WireAudit, tail: Tail): void {
@@ -362,7 +408,8 @@ export class StateWriter {
     const grown = tail.auditSequence > this.#tail.auditSequence;
     if (tail.auditSequence - this.#signedSequence >= SEGMENT_RECORDS) this.#signedSequence = tail.auditSequence;
     for (const [stream, last] of tail.streams) this.#tail.streams.set(stream, last);
-    this.#tail = { ...tail, streams: this.#tail.streams };
+    for (const stream of tail.left) this.#tail.streams.delete(stream);
+    this.#tail = { ...tail, streams: this.#tail.streams, left: new Set() };
     this.#walBytes += COMMIT_WAL_BYTES;
     if (grown) this.#writeHead();
   }
@@ -391,6 +438,7 @@ export class StateWriter {
       auditSequence: last?.sequence ?? 0,
       auditHead: last?.hash.toString('hex') ?? GENESIS_HASH,
       streams: new Map(streamCounts(this.#database).map(({ stream, counted }) => [stream, counted])),
+      left: new Set(),
     };
   }
 
@@ -488,7 +536,13 @@ function prepareAll(database: Database.Database) {
     commit: database.prepare('COMMIT'),
     getMeta: database.prepare('SELECT value FROM meta WHERE key = ?').pluck(),
     setMeta: database.prepare('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
-    allResources: database.prepare('SELECT kind, site, name, body FROM resources'),
+    presentResources: database.prepare("SELECT kind, site, name, body FROM resources INDEXED BY resources_present WHERE past = ''"),
+    pastEntries: database.prepare("SELECT kind, site, name, past, past_entry FROM resources INDEXED BY resources_past_entry WHERE past_entry <> ''"),
+    pastOfStream: database.prepare('SELECT past FROM streams WHERE stream = ?').pluck(),
+    markResource: database.prepare('UPDATE resources SET past = ?, past_entry = ?, mac = ? WHERE kind = ? AND site = ? AND name = ?'),
+    markStream: database.prepare('UPDATE streams SET past = ?, mac = ? WHERE stream = ?'),
+    rowsOfRun: database.prepare("SELECT kind, site, name FROM resources WHERE past = ? AND past <> ''"),
+    streamsOfRun: database.prepare("SELECT stream, last FROM streams WHERE past = ? AND past <> ''"),
     putResource: database.prepare(
       'INSERT INTO resources (kind, site, name, version, body, mac) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (kind, site, name) DO UPDATE SET version = excluded.version, body = excluded.body, mac = excluded.mac',
     ),

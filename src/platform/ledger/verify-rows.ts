@@ -48,11 +48,11 @@ export async function verifyRows(file: string, keys: DeviceKeys, pause: () => Pr
 export function isStreamRecorded(database: Database.Database, keys: DeviceKeys, stream: string): boolean {
   const macs = new RowMacs(keys.auditHmac);
   return database.transaction(() => {
-    const known = database.prepare('SELECT last, mac FROM streams WHERE stream = ?').get(stream) as { last: number; mac: Buffer | null } | undefined;
+    const known = database.prepare('SELECT last, mac, past FROM streams WHERE stream = ?').get(stream) as { last: number; mac: Buffer | null; past: string } | undefined;
     const rows = database.prepare('SELECT sequence, body FROM facts WHERE stream = ? ORDER BY sequence').all(stream) as { sequence: number; body: string }[];
     if (!known) return rows.length === 0;
     const link = rows.reduce((before, { sequence, body }) => macs.fact(before, sequence, body), macs.origin(stream));
-    return rows.length === known.last && known.mac?.equals(link) === true;
+    return rows.length === known.last && known.mac?.equals(known.past === '' ? link : macs.pastStream(stream, known.past, link)) === true;
   })();
 }
 
@@ -84,7 +84,9 @@ class RowVerifier {
     const sum = Buffer.alloc(MAC_BYTES);
     const before = this.#problems.length;
     let count = 0;
-    const slice = this.#database.prepare('SELECT rowid AS id, kind, site, name, version, body, mac FROM resources WHERE rowid > ? ORDER BY rowid LIMIT ?');
+    const slice = this.#database.prepare(
+      'SELECT rowid AS id, kind, site, name, version, body, mac, past, past_entry AS entry FROM resources WHERE rowid > ? ORDER BY rowid LIMIT ?',
+    );
     for (let after = Number.MIN_SAFE_INTEGER; ; await this.#pause()) {
       const rows = slice.all(after, SLICE_ROWS) as (ResourceRow & { readonly id: number; readonly mac: Buffer | null })[];
       for (const row of rows) {
@@ -105,13 +107,18 @@ class RowVerifier {
   }
 
   async #facts(seal: Seal | null): Promise<number> {
-    const streams = this.#database.prepare('SELECT stream, last, mac FROM streams ORDER BY stream').all() as { stream: string; last: number; mac: Buffer | null }[];
+    const streams = this.#database.prepare('SELECT stream, last, mac, past FROM streams ORDER BY stream').all() as {
+      stream: string;
+      last: number;
+      mac: Buffer | null;
+      past: string;
+    }[];
     const known = new Set(streams.map(({ stream }) => stream));
     const slice = this.#database.prepare('SELECT sequence, body FROM facts WHERE stream = ? AND sequence > ? ORDER BY sequence LIMIT ?');
     const sum = Buffer.alloc(MAC_BYTES);
     const before = this.#problems.length;
     let count = 0;
-    for (const { stream, last, mac } of streams) {
+    for (const { stream, last, mac, past } of streams) {
       let link = this.#macs.origin(stream);
       let length = 0;
       for (let after = Number.MIN_SAFE_INTEGER; ; await this.#pause()) {
@@ -124,7 +131,8 @@ class RowVerifier {
       count += length;
       if (mac) mix(sum, mac);
       if (length !== last) this.#report('facts', `${length} entries are there, and ${last} were written`, { name: stream });
-      else if (!mac?.equals(link)) this.#report('facts', 'its entries are not those that were recorded', { name: stream });
+      else if (!mac?.equals(past === '' ? link : this.#macs.pastStream(stream, past, link)))
+        this.#report('facts', 'its entries are not those that were recorded', { name: stream });
     }
     // from one to the next by the index: DISTINCT would pass over every fact in one go
     const next = this.#database.prepare('SELECT stream FROM facts WHERE stream > ? ORDER BY stream LIMIT 1').pluck();

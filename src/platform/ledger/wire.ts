@@ -7,7 +7,7 @@ import type { ArchiveDraft } from './archive-format.js';
 import type { RecordColumns } from './audit-row.js';
 import { auditText } from './audit-text.js';
 import type { Gap, GapAcknowledgement } from './gaps.js';
-import type { LedgerTransaction, UnchainedAudit } from './protocol.js';
+import type { LedgerTransaction, PastRun, UnchainedAudit } from './protocol.js';
 
 export type WireField = string | number;
 
@@ -24,6 +24,8 @@ export interface WireTransaction {
   readonly audits: readonly WireAudit[];
   readonly facts: readonly { readonly stream: string; readonly sequence: number; readonly body: string }[];
   readonly nonces: LedgerTransaction['nonces'];
+  readonly pasts: readonly PastRun[];
+  readonly returns: readonly string[];
 }
 
 export type ToLedger =
@@ -47,6 +49,8 @@ export type FromLedger =
 export interface WireImage {
   /** Kind, site, name and body of one row after the other. */
   readonly resources: readonly unknown[];
+  /** Kind, site, name, run and entry of one past resource after the other. */
+  readonly past: readonly unknown[];
   readonly resourceVersion: number;
   readonly auditSequence: number;
   readonly auditHead: string;
@@ -61,6 +65,8 @@ const REMOVE = 2;
 const AUDIT = 3;
 const FACT = 4;
 const NONCE = 5;
+const PAST = 6;
+const RETURN = 7;
 
 /** In place of a column of an audit record: what the record before it in the message has there. */
 const SAME = 0;
@@ -85,7 +91,7 @@ export class Message {
     }
   }
 
-  #encode({ puts, removes, audits, facts, nonces }: LedgerTransaction): void {
+  #encode({ puts, removes, audits, facts, nonces, pasts, returns }: LedgerTransaction): void {
     const { fields } = this;
     for (const resource of puts) {
       const { site, name, resourceVersion } = resource.metadata;
@@ -95,6 +101,12 @@ export class Message {
     for (const record of audits) this.#encodeAudit(record);
     for (const { stream, sequence, body } of facts) fields.push(FACT, stream, sequence, JSON.stringify(body) ?? 'null');
     for (const { hash, atMs } of nonces) fields.push(NONCE, hash, atMs);
+    for (const past of pasts ?? []) {
+      fields.push(PAST, past.run, past.rows.length, past.streams.length);
+      for (const { kind, site, name, entry } of past.rows) fields.push(kind, site, name, entry);
+      for (const stream of past.streams) fields.push(stream);
+    }
+    for (const run of returns ?? []) fields.push(RETURN, run);
     fields.push(END);
   }
 
@@ -156,14 +168,27 @@ class Reader {
     const audits: WireAudit[] = [];
     const facts: WireTransaction['facts'][number][] = [];
     const nonces: LedgerTransaction['nonces'][number][] = [];
+    const pasts: PastRun[] = [];
+    const returns: string[] = [];
     for (let what = this.#number(); what !== END; what = this.#number()) {
       if (what === PUT) puts.push({ kind: this.#text(), site: this.#text(), name: this.#text(), version: this.#number(), body: this.#text() });
       else if (what === REMOVE) removes.push({ kind: this.#text(), site: this.#text(), name: this.#text() });
       else if (what === AUDIT) audits.push(this.#audit());
       else if (what === FACT) facts.push({ stream: this.#text(), sequence: this.#number(), body: this.#text() });
+      else if (what === PAST) pasts.push(this.#past());
+      else if (what === RETURN) returns.push(this.#text());
       else nonces.push({ hash: this.#text(), atMs: this.#number() });
     }
-    return { puts, removes, audits, facts, nonces };
+    return { puts, removes, audits, facts, nonces, pasts, returns };
+  }
+
+  #past(): PastRun {
+    const [run, rows, streams] = [this.#text(), this.#number(), this.#number()];
+    return {
+      run,
+      rows: Array.from({ length: rows }, () => ({ kind: this.#text(), site: this.#text(), name: this.#text(), entry: this.#text() })),
+      streams: Array.from({ length: streams }, () => this.#text()),
+    };
   }
 
   #audit(): WireAudit {

@@ -72,6 +72,11 @@ export interface Kind<Spec = unknown, Status = unknown> extends KindRules<Spec, 
   redact?(spec: Spec): Spec;
   /** What a spec names. Pure; empty names are left out. */
   references?(spec: Spec, site: string): readonly Reference[];
+  /**
+   * What stays in memory of one that has ended and whose run is past (ADR 0035): what it is found by, and what a list orders and
+   * shows. Pure, small, and JSON; without it nothing of the kind stays in memory.
+   */
+  pastIndex?(resource: Resource<Spec, Status>): Readonly<Record<string, unknown>>;
   /** Stands in a site and does not hold it (decisions Q-ERR-11): what the appliance keeps about it. */
   readonly besideSite?: true;
 }

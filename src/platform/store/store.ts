@@ -11,13 +11,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.js';
 import { timestamp } from '../base/clock.js';
 import { contain, guarded } from '../base/guarded.js';
-import { Refusal } from '../base/refusal.js';
-import type { Fact, Ledger, LedgerTransaction, UnchainedAudit } from '../ledger/protocol.js';
+import { assert } from '../base/assert.js';
+import { conflict, Refusal } from '../base/refusal.js';
+import type { Fact, Ledger, LedgerTransaction, PastRun, UnchainedAudit } from '../ledger/protocol.js';
 import { type AuditDraft, auditName, component } from './audit-record.js';
 import { Terms } from '../base/term.js';
 import { type ClockWitness, momentOf } from './clock-witness.js';
 import type { Kind, StoreReader } from './kind.js';
-import { unfitRow, type RowFault } from './read-row.js';
+import { type PastEntry, PastIndex } from './past-index.js';
+import { type RowFault, title, unfitRow } from './read-row.js';
 import { type Metadata, type OwnerReference, type Ref, type Resource, refOf } from './resource.js';
 
 const PROBE_INTERVAL_MS = 2000;
@@ -48,6 +50,25 @@ export interface Change {
   readonly audits?: readonly AuditDraft[];
   readonly facts?: readonly { readonly stream: string; readonly body: (sequence: number) => unknown }[];
   readonly nonces?: readonly Nonce[];
+  /** Runs that have ended and leave the memory, after the puts and removes. */
+  readonly pasts?: readonly Past[];
+}
+
+/** A run that has ended, with all that is of it alone (ADR 0035). */
+export interface Past {
+  /** What the run is named by; one of its members. */
+  readonly run: Ref;
+  /** All of them have to be present. */
+  readonly members: readonly Ref[];
+  /** Streams of facts that nobody adds to any more. */
+  readonly streams: readonly string[];
+}
+
+/** A run as it was read, to be worked with again. */
+export interface Returned {
+  readonly run: Ref;
+  readonly rows: readonly Resource[];
+  readonly streams: readonly (readonly [stream: string, last: number])[];
 }
 
 /** What a change is kept as while nothing can be written. */
@@ -95,6 +116,8 @@ export interface StoreEvent<Spec = unknown, Status = unknown> {
   readonly before: Resource<Spec, Status> | undefined;
   /** Whether spec, labels, annotations (not only status) changed. */
   readonly configuration: boolean;
+  /** Nothing of the resource has changed: it left the memory with its run (`remove`), or came back with it (`put`). */
+  readonly past?: true;
 }
 
 /** `durable` settles with the change: whoever keeps what he hears elsewhere keeps it when it is on disk. */
@@ -118,6 +141,8 @@ export class Store implements StoreReader {
   #stampedMs = Number.NaN;
   #stamp = '';
   #factSequences = new Map<string, number>();
+  /** Of what has ended. */
+  readonly #past = new PastIndex();
   readonly #kinds: ReadonlyMap<string, Kind>;
   /** Rows that do not fit, by `kind/site/name`. */
   #faults = new Map<string, RowFault>();
@@ -160,6 +185,7 @@ export class Store implements StoreReader {
     this.#faults.clear();
     for (const fault of image.unreadable ?? []) this.#faults.set(keyOf(fault), fault);
     for (const resource of image.resources) this.#take(resource);
+    this.#past.load(image.past ?? NOTHING);
     this.#resourceVersion = image.resourceVersion;
     this.#auditSequence = image.auditSequence;
     this.#factSequences = new Map(image.factSequences);
@@ -228,6 +254,35 @@ export class Store implements StoreReader {
     return sorted.read() as readonly Resource<Spec, Status>[];
   }
 
+  /** What is kept of one resource whose run is past; undefined for what is present, never was, or whose kind keeps nothing. */
+  pastEntry<Entry>(kind: { readonly kind: string }, site: string, name: string): PastEntry<Entry> | undefined {
+    return this.#past.get(kind.kind, site, name) as PastEntry<Entry> | undefined;
+  }
+
+  /** What is kept of the past of a kind, sorted by name; all sites when `site` is undefined. */
+  pastIndex<Entry>(kind: { readonly kind: string }, site?: string): readonly PastEntry<Entry>[] {
+    return this.#past.list(kind.kind, site) as readonly PastEntry<Entry>[];
+  }
+
+  /**
+   * What was read of a run is present again, as it was: nothing of it gets a new version. Done by PastRows, which reads it.
+   * @throws Refusal `storage_unavailable` while the ledger refuses commits.
+   */
+  takeBack({ run, rows, streams }: Returned): Promise<void> {
+    if (this.#refusing) throw storageUnavailable(this.#reason);
+    if (this.#resources.get(run.kind)?.get(run.site)?.has(run.name)) return this.#lastCommit; // somebody else was faster
+    const events: StoreEvent[] = [];
+    for (const resource of rows) {
+      this.#past.delete(refOf(resource));
+      this.#take(resource);
+      events.push({ type: 'put', resource, before: undefined, configuration: true, past: true });
+    }
+    for (const [stream, last] of streams) this.#factSequences.set(stream, last);
+    const durable = this.#commit({ puts: [], removes: [], audits: [], facts: [], nonces: this.#withAdmitted(), returns: [keyOf(run)] });
+    for (const event of events) this.#tell(event, durable);
+    return durable;
+  }
+
   /** Called synchronously after each change of the kind has been applied in memory; what it throws is contained (guarded.ts). */
   watch<Spec, Status>(kind: Kind<Spec, Status>, watcher: Watcher<Spec, Status>): void;
   watch(kind: { readonly kind: string }, watcher: Watcher): void;
@@ -268,19 +323,23 @@ export class Store implements StoreReader {
     const events: StoreEvent[] = [];
     let audits: UnchainedAudit[];
     let facts: readonly Fact[];
+    let pasts: readonly PastRun[];
     try {
       for (const put of change.puts ?? []) events.push(this.#put(put, at));
       for (const ref of change.removes ?? []) events.push(...this.#remove(ref));
+      for (const past of change.pasts ?? NOTHING) for (const member of past.members) events.push(this.#leave(member));
       audits = (change.audits ?? []).map((draft) => this.#number(draft, at));
       facts = this.#facts(change.facts ?? NOTHING);
+      pasts = (change.pasts ?? NOTHING).map((past) => this.#pastOf(past, events));
     } catch (fault) {
       undo(events);
       throw fault;
     }
     const puts = events.length === 0 ? NOTHING : events.flatMap((event) => (event.type === 'put' ? [event.resource] : []));
-    const removes = events.length === 0 ? [] : events.flatMap((event) => (event.type === 'remove' ? [refOf(event.resource)] : []));
+    const removes = events.length === 0 ? [] : events.flatMap((event) => (event.type === 'remove' && !event.past ? [refOf(event.resource)] : []));
     if (this.#faults.size > 0) removes.push(...this.#mended(change));
-    const durable = this.#commit({ puts, removes, audits, facts, nonces: this.#withAdmitted(change.nonces) });
+    for (const past of pasts) this.#forgetRun(past);
+    const durable = this.#commit({ puts, removes, audits, facts, nonces: this.#withAdmitted(change.nonces), ...(pasts.length === 0 ? {} : { pasts }) });
     for (const event of events) this.#tell(event, durable);
     for (const record of audits) this.#tellAudit(record);
     return { resources: puts, auditNames: audits.map(nameOf), factSequences: facts.length === 0 ? NOTHING : facts.map((fact) => fact.sequence), durable };
@@ -400,6 +459,7 @@ export class Store implements StoreReader {
 
   #put(put: Put, at: string): StoreEvent {
     const before = this.#resources.get(put.kind.kind)?.get(put.site)?.get(put.name);
+    if (!before && this.#past.get(put.kind.kind, put.site, put.name)) throw runEnded({ kind: put.kind.kind, site: put.site, name: put.name });
     const spec = put.spec === undefined ? before?.spec : put.spec;
     const labels = put.labels ?? before?.metadata.labels ?? {};
     const annotations = put.annotations ?? before?.metadata.annotations ?? {};
@@ -433,6 +493,31 @@ export class Store implements StoreReader {
     if (!before) return [];
     this.#displace(before);
     return [{ type: 'remove', resource: before, before, configuration: true }];
+  }
+
+  #leave(ref: Ref): StoreEvent {
+    const before = this.#resources.get(ref.kind)?.get(ref.site)?.get(ref.name);
+    assert(before, `${title(ref)} is present when its run becomes past`);
+    this.#displace(before);
+    return { type: 'remove', resource: before, before, configuration: false, past: true };
+  }
+
+  /** As the ledger marks it; nothing is changed here, so that a change that throws has nothing to take back. */
+  #pastOf({ run, members, streams }: Past, events: readonly StoreEvent[]): PastRun {
+    const left = new Map(events.flatMap(({ past, resource }) => (past ? [[keyOf(refOf(resource)), resource]] : [])));
+    const rows = members.map((member) => {
+      const entry = this.#kinds.get(member.kind)?.pastIndex?.(left.get(keyOf(member)) as Resource);
+      return { ...refIn(member), entry: entry === undefined ? '' : JSON.stringify(entry) };
+    });
+    return { run: keyOf(run), rows, streams };
+  }
+
+  #forgetRun({ run, rows, streams }: PastRun): void {
+    for (const { kind, site, name, entry } of rows) {
+      if (entry !== '') this.#past.add({ kind, site, name, run, entry: JSON.parse(entry) });
+      this.#faults.delete(keyOf({ kind, site, name })); // read again, it is judged again
+    }
+    for (const stream of streams) this.#factSequences.delete(stream);
   }
 
   /** A change that throws half-way must not leave numbers spent: the ledger would refuse whatever came next. */
@@ -470,12 +555,20 @@ export class Store implements StoreReader {
     if (drafts.length === 0) return NOTHING;
     const last = new Map<string, number>();
     const facts = drafts.map(({ stream, body }) => {
-      const sequence = (last.get(stream) ?? this.#factSequences.get(stream) ?? 0) + 1;
+      const sequence = (last.get(stream) ?? this.#factSequences.get(stream) ?? this.#begun(stream)) + 1;
       last.set(stream, sequence);
       return { stream, sequence, body: body(sequence) };
     });
     for (const [stream, sequence] of last) this.#factSequences.set(stream, sequence);
     return facts;
+  }
+
+  /** A stream that has no entry yet, and is not one whose run has ended: the last parts of its name are those of the run. */
+  #begun(stream: string): 0 {
+    const [name, site] = stream.split('/').reverse();
+    const past = name === undefined || site === undefined ? undefined : this.#past.find(site, name);
+    if (past) throw runEnded(past);
+    return 0;
   }
 
   #withAdmitted(nonces: readonly Nonce[] = []): readonly Nonce[] {
@@ -574,6 +667,15 @@ export class Store implements StoreReader {
     this.#sorted.delete(`${kind}|*`);
     this.#sorted.delete(`${kind}|${site}`);
   }
+}
+
+function refIn({ kind, site, name }: Ref): Ref {
+  return { kind, site, name };
+}
+
+/** What has ended is as it was recorded; only who brings it back may go on with it. */
+function runEnded(ref: Ref): Refusal {
+  return conflict('run_ended', `${title(ref)} has ended and belongs to the past: nothing of it is written any more`, { kind: ref.kind, name: ref.name });
 }
 
 function keyOf({ kind, site, name }: Ref): string {

@@ -34,6 +34,8 @@ const KINDS = [
   'SignatureRecord',
 ];
 const STREAMS = ['events/north/b1', 'states/north/b1', 'actions/north/b1', 'messages/north/b1', 'results/north/b1', 'alarms/north', 'archive-integrity'];
+const PAST_STREAMS = ['events/north/b0', 'states/north/b0'];
+const PAST_KINDS = ['Batch', 'ControlRecipe'];
 const RECORDS = 1300;
 
 function commit(writer: StateWriter, ...transactions: readonly LedgerTransaction[]): void {
@@ -56,7 +58,16 @@ function filled(): string {
     writer.load(0);
     const resources = KINDS.flatMap((kind, at) => [0, 1, 2].map((each) => resource(kind, 'north', `${kind.toLowerCase()}-${each}`, at * 3 + each + 1)));
     commit(writer, ...resources.map((put) => transaction({ puts: [put] })));
-    for (let sequence = 1; sequence <= 5; sequence += 1) commit(writer, transaction({ facts: STREAMS.map((stream) => ({ stream, sequence, body: timed(sequence) })) }));
+    for (let sequence = 1; sequence <= 5; sequence += 1)
+      commit(
+        writer,
+        transaction({ facts: [...STREAMS, ...PAST_STREAMS].map((stream) => ({ stream, sequence, body: timed(STREAMS.includes(stream) ? sequence : sequence + 100) })) }),
+      );
+    commit(writer, transaction({ puts: PAST_KINDS.map((kind, at) => resource(kind, 'north', 'b0', 100 + at)) }));
+    commit(
+      writer,
+      transaction({ pasts: [{ run: 'Batch/north/b0', rows: PAST_KINDS.map((kind) => ({ kind, site: 'north', name: 'b0', entry: '{"batchID":"b0"}' })), streams: PAST_STREAMS }] }),
+    );
     for (let group = 0; group < 3; group += 1)
       commit(writer, transaction({ nonces: [0, 1].map((each) => ({ hash: `a${group}${each}`.padEnd(64, '0'), atMs: 1_000_000 + group })) }));
   });
@@ -191,14 +202,17 @@ t.test('rows of a version without seals are taken over once, and told as made be
   const dir = copyOf(t, clean);
   const database = new Database(stateOf(dir));
   database.exec(
-    "ALTER TABLE resources DROP COLUMN mac; ALTER TABLE streams DROP COLUMN mac; DELETE FROM meta WHERE key = 'seal'; DELETE FROM migrations WHERE version = (SELECT MAX(version) FROM migrations)",
+    `${['resources_present', 'resources_past', 'resources_past_entry', 'streams_present', 'streams_past'].map((index) => `DROP INDEX ${index};`).join(' ')}
+     ${['resources DROP COLUMN past', 'resources DROP COLUMN past_entry', 'streams DROP COLUMN past', 'resources DROP COLUMN mac', 'streams DROP COLUMN mac'].map((change) => `ALTER TABLE ${change};`).join(' ')}
+     DELETE FROM meta WHERE key = 'seal'; DELETE FROM migrations WHERE version >= 6`,
   );
   database.close();
   rmSync(path.join(dir, 'keys', 'rows-sealed'));
   headOfBefore(dir);
   withWriter(dir, (writer) => void writer.load(0));
   const rows = await asked(dir, (queries) => queries.verifyRows());
-  t.match(rows, { ok: true, problems: [], resources: KINDS.length * 3, facts: STREAMS.length * 5, madeBefore: KINDS.length * 3 + STREAMS.length * 5, adoptedAt: /Z$/ });
+  const [resources, facts] = [KINDS.length * 3 + PAST_KINDS.length, (STREAMS.length + PAST_STREAMS.length) * 5];
+  t.match(rows, { ok: true, problems: [], resources, facts, madeBefore: resources + facts, adoptedAt: /Z$/ });
   const edited = new Database(stateOf(dir));
   edited.exec(
     "UPDATE resources SET body = replace(body, '2026', '2027') WHERE kind = 'Unit' AND name = 'unit-0'; UPDATE facts SET body = replace(body, '09', '10') WHERE stream = 'alarms/north'",

@@ -1,0 +1,95 @@
+/**
+ * What stays in memory of resources whose runs are past (ADR 0035): one entry for each whose kind gives one. Sorted lists are made when
+ * somebody asks, and kept in order by insertion: the past grows by one run at a time, at any size.
+ */
+import type { Ref } from './resource.js';
+
+/** What stays in memory of one past resource. */
+export interface PastEntry<Entry = unknown> {
+  readonly kind: string;
+  readonly site: string;
+  readonly name: string;
+  readonly run: string;
+  readonly entry: Entry;
+}
+
+export class PastIndex {
+  /** kind -> site -> name -> entry. */
+  readonly #entries = new Map<string, Map<string, Map<string, PastEntry>>>();
+  /** By `kind|site`, and `kind|*` for all sites. */
+  readonly #sorted = new Map<string, PastEntry[]>();
+
+  /** In place of what was there. */
+  load(entries: readonly PastEntry[]): void {
+    this.#entries.clear();
+    this.#sorted.clear();
+    for (const entry of entries) this.#namesOf(entry).set(entry.name, entry);
+  }
+
+  get(kind: string, site: string, name: string): PastEntry | undefined {
+    return this.#entries.get(kind)?.get(site)?.get(name);
+  }
+
+  /** Of whatever kind; there are few. */
+  find(site: string, name: string): PastEntry | undefined {
+    for (const sites of this.#entries.values()) {
+      const found = sites.get(site)?.get(name);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  add(entry: PastEntry): void {
+    this.delete(entry);
+    this.#namesOf(entry).set(entry.name, entry);
+    for (const list of this.#listsOf(entry)) list.splice(placeOf(list, entry), 0, entry);
+  }
+
+  delete(ref: Ref): void {
+    const names = this.#entries.get(ref.kind)?.get(ref.site);
+    const entry = names?.get(ref.name);
+    if (!names || !entry) return;
+    names.delete(ref.name);
+    for (const list of this.#listsOf(entry)) list.splice(placeOf(list, entry), 1);
+  }
+
+  /** Sorted by name; of all sites when `site` is undefined. It changes with the past: whoever keeps it copies it. */
+  list(kind: string, site?: string): readonly PastEntry[] {
+    const key = `${kind}|${site ?? '*'}`;
+    let list = this.#sorted.get(key);
+    if (!list) {
+      const sites = this.#entries.get(kind);
+      list = (site === undefined ? [...(sites?.values() ?? [])].flatMap((names) => [...names.values()]) : [...(sites?.get(site)?.values() ?? [])]).sort(byName);
+      this.#sorted.set(key, list);
+    }
+    return list;
+  }
+
+  #listsOf({ kind, site }: PastEntry): PastEntry[][] {
+    return [this.#sorted.get(`${kind}|*`), this.#sorted.get(`${kind}|${site}`)].filter((list) => list !== undefined);
+  }
+
+  #namesOf({ kind, site }: PastEntry): Map<string, PastEntry> {
+    let sites = this.#entries.get(kind);
+    if (!sites) this.#entries.set(kind, (sites = new Map()));
+    let names = sites.get(site);
+    if (!names) sites.set(site, (names = new Map()));
+    return names;
+  }
+}
+
+/** Of the first that does not come before it. */
+function placeOf(list: readonly PastEntry[], entry: PastEntry): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (byName(list[middle] as PastEntry, entry) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function byName(a: PastEntry, b: PastEntry): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : a.site < b.site ? -1 : a.site > b.site ? 1 : 0;
+}

@@ -1,0 +1,239 @@
+/** What has ended leaves the memory and reads as before; what is written of it is refused; it comes back whole (ADR 0035). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import * as v from 'valibot';
+import { systemClock } from '../../../src/platform/base/clock.js';
+import { openLedger, type ThreadLedger } from '../../../src/platform/ledger/ledger.js';
+import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
+import type { Kind } from '../../../src/platform/store/kind.js';
+import { PastRows } from '../../../src/platform/store/past-rows.js';
+import { type Past, Store, type StoreEvent } from '../../../src/platform/store/store.js';
+import { takeAuditNumber } from '../../support/ledger-child.js';
+
+const base = { group: 'system', scope: 'site', action: 'run', body: 'flat', apply: { how: 'yes' } } as const;
+
+interface RunEntry {
+  readonly order: string;
+}
+const Run: Kind<{ order: string }, { state: string }> = {
+  ...base,
+  kind: 'Run',
+  spec: v.object({ order: v.string() }),
+  initialStatus: () => ({ state: 'Idle' }),
+  pastIndex: ({ spec }) => ({ order: spec.order }),
+};
+const Step: Kind<{ of: string }, { state: string }> = { ...base, kind: 'Step', spec: v.object({ of: v.string() }), initialStatus: () => ({ state: 'Idle' }) };
+
+interface Plant {
+  readonly dir: string;
+  readonly ledger: ThreadLedger;
+  readonly store: Store;
+  readonly queries: LedgerQueries;
+  readonly past: PastRows;
+  close(): Promise<void>;
+}
+
+async function opened(dir: string): Promise<Plant> {
+  const ledger = await openLedger(dir);
+  const store = new Store(ledger, systemClock, undefined, [Run, Step]);
+  const queries = openQueries(dir, () => store.recorded);
+  await store.open(0);
+  return {
+    dir,
+    ledger,
+    store,
+    queries,
+    past: new PastRows(store, queries),
+    async close() {
+      await queries.close();
+      await ledger.close();
+    },
+  };
+}
+
+async function plant(t: Test): Promise<Plant> {
+  const dir = mkdtempSync(path.join(tmpdir(), 'lineside-past-'));
+  const made = await opened(dir);
+  t.teardown(async () => {
+    await made.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return made;
+}
+
+const STEPS = ['heat', 'stir', 'cool'];
+
+/** A run with three steps and a stream of five facts. */
+async function ran(store: Store, name: string, order = `o-${name}`): Promise<Past> {
+  const site = 'north';
+  store.apply({ puts: [{ kind: Run, site, name, spec: { order }, labels: { line: '1' } }] });
+  store.apply({ puts: STEPS.map((step) => ({ kind: Step, site, name: `${name}-${step}`, spec: { of: name } })) });
+  for (let fact = 1; fact <= 5; fact += 1) store.apply({ facts: [{ stream: `events/${site}/${name}`, body: (id) => ({ id, text: `${name} ${fact}` }) }] });
+  await store.write({ puts: [{ kind: Run, site, name, status: { state: 'Complete' } }] });
+  return {
+    run: { kind: 'Run', site, name },
+    members: [{ kind: 'Run', site, name }, ...STEPS.map((step) => ({ kind: 'Step', site, name: `${name}-${step}` }))],
+    streams: [`events/${site}/${name}`],
+  };
+}
+
+const WHOLE = { ok: true, problems: [] };
+
+t.test('a run that became past is in no list, reads as it read, and is found by its entry; so it is after a start', async (t) => {
+  const { store, queries, past, dir, close } = await plant(t);
+  const [a, b] = [await ran(store, 'a'), await ran(store, 'b')];
+  const [run, step] = [store.get(Run, 'north', 'a'), store.get(Step, 'north', 'a-stir')];
+  const facts = await queries.facts('events/north/a');
+  const { resourceVersion } = store;
+  await store.write({ pasts: [a] });
+
+  const check = async (store: Store, past: PastRows, queries: LedgerQueries): Promise<void> => {
+    t.equal(store.get(Run, 'north', 'a'), undefined);
+    t.same(
+      store.list(Run).map(({ metadata }) => metadata.name),
+      ['b'],
+    );
+    t.same(
+      store.list(Step, 'north').map(({ metadata }) => metadata.name),
+      STEPS.map((each) => `b-${each}`).sort(),
+    );
+    t.same(await past.get(Run, 'north', 'a'), run, 'every member as it was, versions and times too');
+    t.same(await past.get(Step, 'north', 'a-stir'), step);
+    t.equal(await past.get(Step, 'north', 'c-stir'), undefined);
+    t.same(await past.get(Run, 'north', 'b'), store.get(Run, 'north', 'b'), 'what is present is read from memory');
+    t.same(await queries.facts('events/north/a'), facts);
+    t.same(store.pastEntry<RunEntry>(Run, 'north', 'a'), { kind: 'Run', site: 'north', name: 'a', run: 'Run/north/a', entry: { order: 'o-a' } });
+    t.same(
+      store.pastIndex<RunEntry>(Run).map(({ name, entry }) => `${name} ${entry.order}`),
+      ['a o-a'],
+    );
+    t.same(store.pastIndex(Step), [], 'a kind that keeps nothing has nothing in memory');
+    t.same(
+      (await past.page(Step, 'north', 'a-cool', 2)).map(({ metadata }) => metadata.name),
+      ['a-heat', 'a-stir'],
+    );
+    t.equal(store.lastFact('events/north/a'), 0, 'its streams left as well');
+    t.equal(store.lastFact('events/north/b'), 5);
+    t.equal(store.resourceVersion, resourceVersion, 'nothing was written anew');
+    t.match(await queries.verifyRows(), { ...WHOLE, resources: 8, facts: 10 });
+    t.match(await queries.factPage('events/north/a', { judged: true }), { recorded: true });
+  };
+  await check(store, past, queries);
+  await close();
+  const again = await opened(dir);
+  t.teardown(() => again.close());
+  await check(again.store, again.past, again.queries);
+  await again.store.write({ pasts: [b] });
+  t.same(
+    again.store.pastIndex<RunEntry>(Run, 'north').map(({ name }) => name),
+    ['a', 'b'],
+    'in order, however it came',
+  );
+});
+
+t.test('what is written of a past run is refused with 409 run_ended, and nothing of the change is done', async (t) => {
+  const { store, queries } = await plant(t);
+  const a = await ran(store, 'a');
+  await store.write({ pasts: [a] });
+  const refused = { name: 'Refusal', kind: 'conflict', context: { code: 'run_ended', kind: 'Run', name: 'a' } };
+  const { resourceVersion, auditSequence } = store;
+  t.throws(
+    () =>
+      store.apply({
+        puts: [
+          { kind: Step, site: 'north', name: 'x', spec: { of: 'a' } },
+          { kind: Run, site: 'north', name: 'a', status: { state: 'Held' } },
+        ],
+      }),
+    refused,
+  );
+  t.throws(() => store.apply({ facts: [{ stream: 'events/north/a', body: () => 1 }] }), refused);
+  t.throws(() => store.apply({ facts: [{ stream: 'messages/north/a', body: () => 1 }] }), refused, 'no new stream of it either');
+  t.same([store.resourceVersion, store.auditSequence, store.get(Step, 'north', 'x')], [resourceVersion, auditSequence, undefined]);
+  await store.write({ facts: [{ stream: 'messages/south/a', body: () => 1 }] });
+  t.match(await queries.verifyRows(), WHOLE);
+});
+
+t.test('the ledger itself lets nothing be written over a past row or into a past stream, whoever asks', async (t) => {
+  const { store, ledger, queries } = await plant(t);
+  const a = await ran(store, 'a');
+  const step = store.get(Step, 'north', 'a-heat');
+  await store.write({ pasts: [a] });
+  const nothing = { puts: [], removes: [], audits: [], facts: [], nonces: [] };
+  if (!step) throw new Error('there is a step');
+  await t.rejects(ledger.commit({ ...nothing, puts: [{ ...step, metadata: { ...step.metadata, resourceVersion: 1000 } }] }), /Step a-heat belongs to a run that has ended/);
+  await ledger.load(0);
+  await t.rejects(ledger.commit({ ...nothing, facts: [{ stream: 'events/north/a', sequence: 1, body: 1 }] }), /belongs to a run that has ended/);
+  await ledger.load(0);
+  t.match(await queries.verifyRows(), { ...WHOLE, resources: 4, facts: 5 });
+});
+
+t.test('a run comes back whole, is worked with, and becomes past again; its seals hold all the way', async (t) => {
+  const { store, past, queries, dir, close } = await plant(t);
+  const a = await ran(store, 'a');
+  const before = [store.list(Run), store.list(Step)];
+  await store.write({ pasts: [a] });
+  const told: string[] = [];
+  for (const kind of [Run, Step]) store.watch(kind, (event: StoreEvent) => told.push(`${event.type} ${event.resource.metadata.name}${event.past ? ' past' : ''}`));
+  t.same(await Promise.all([past.bringBack(a.run), past.bringBack(a.run)]), [true, true], 'two who ask at once get one');
+  t.equal(await past.bringBack({ ...a.run, name: 'never' }), false);
+  t.same([store.list(Run), store.list(Step)], before);
+  t.same(
+    told,
+    a.members.map(({ name }) => `put ${name} past`),
+    'watchers hear of each once, and that nothing of it has changed',
+  );
+  t.same(store.pastIndex(Run), []);
+  t.match(await queries.verifyRows(), { ...WHOLE, resources: 4, facts: 5 });
+  await store.write({ puts: [{ kind: Run, site: 'north', name: 'a', status: { state: 'Aborted' } }], facts: [{ stream: 'events/north/a', body: (id) => ({ id }) }] });
+  t.equal((await queries.facts('events/north/a')).length, 6, 'its facts go on where they ended');
+  t.match(await queries.verifyRows(), { ...WHOLE, facts: 6 });
+  told.length = 0;
+  await store.write({ pasts: [a] });
+  t.same(
+    told,
+    a.members.map(({ name }) => `remove ${name} past`),
+  );
+  t.match(await queries.verifyRows(), { ...WHOLE, facts: 6 });
+  await close();
+  const again = await opened(dir);
+  t.teardown(() => again.close());
+  t.match(await again.past.get(Run, 'north', 'a'), { status: { state: 'Aborted' } });
+  t.match(await again.queries.verifyRows(), { ...WHOLE, resources: 4, facts: 6 });
+});
+
+t.test('a run that could not become past on disk is present again', async (t) => {
+  const { store, ledger, queries } = await plant(t);
+  const a = await ran(store, 'a');
+  await takeAuditNumber(ledger, store.auditSequence + 1);
+  const audits = [
+    {
+      site: '',
+      actor: { accountId: '', displayName: '', actorType: 'component' as const },
+      action: 'Update' as const,
+      category: '',
+      target: { kind: '', name: '', site: '' },
+      result: 'Success' as const,
+      correlationID: '',
+    },
+  ];
+  await t.rejects(store.write({ pasts: [a], audits }), { name: 'Refusal', kind: 'unavailable' });
+  t.match(store.get(Run, 'north', 'a'), { status: { state: 'Complete' } });
+  t.equal(store.list(Step).length, 3);
+  t.same([store.pastIndex(Run), store.lastFact('events/north/a')], [[], 5]);
+  t.match(await queries.verifyRows(), WHOLE);
+});
+
+t.test('what is written into a run and its going are one change, and a stream has one digest wherever it is', async (t) => {
+  const { store, past, queries } = await plant(t);
+  const a = await ran(store, 'a');
+  const present = await queries.streamDigest('events/north/a');
+  t.match(present, { stream: 'events/north/a', last: 5, digest: /^[0-9a-f]{64}$/ });
+  await store.write({ puts: [{ kind: Run, site: 'north', name: 'a', status: { state: 'Settled' } }], pasts: [a] });
+  t.match(await past.get(Run, 'north', 'a'), { status: { state: 'Settled' } });
+  t.same(await queries.streamDigest('events/north/a'), present);
+  t.throws(() => store.apply({ pasts: [a] }), /is present when its run becomes past/, 'twice is a fault of ours');
+  t.match(await queries.verifyRows(), WHOLE);
+});
