@@ -7,7 +7,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { MqttPublisher } from '../../platform/mqtt/publisher.js';
 import type { Store } from '../../platform/store/store.js';
-import type { ChannelEvent, TagSource } from '../../platform/stream/channel.js';
+import { CHANNEL_ROWS, type ChannelEvent, type TagSource } from '../../platform/stream/channel.js';
 import { unstoredAlarms } from '../alarms/unstored-alarms.js';
 
 /** Tags are looked at in portions, so that no turn of the gateway is long. */
@@ -71,8 +71,9 @@ export class Telemetry {
 
   /** Sent once it is on record, like every frame that tells of a change (contract 2, Events 6); what waits for no record at once. */
   publish(event: ChannelEvent): void {
-    if (!this.#wants(event.site) || event.channel === 'cmhealth') return;
-    const tell = (): void => (event.channel === 'alarms' ? this.#alarm(event) : this.#state(event));
+    const how = CHANNEL_ROWS[event.channel].telemetry;
+    if (!this.#wants(event.site) || how === undefined) return;
+    const tell = (): void => (how === 'alarm' ? this.#alarm(event) : this.#state(event));
     queueMicrotask(() => {
       if (event.unrecorded) guarded('telemetry: event', tell);
       else guardedPromise('telemetry: event', () => this.#parts.store.recorded.then(tell, () => event.dropped?.()));

@@ -2,16 +2,29 @@
  * A channel of the live streams (contract 2, Events). Its owner publishes frames with the hub; the hub keeps numbers,
  * snapshots, filters, gaps and shedding for both transports.
  */
-export const CHANNELS = ['tags', 'alarms', 'states', 'cmhealth'] as const;
-export type ChannelName = (typeof CHANNELS)[number];
+interface ChannelRow {
+  /** Of tier read: that of the route whose answer the channel keeps up to date. */
+  readonly action: string;
+  /** Opened by an event stream that names no channel. */
+  readonly unasked?: true;
+  /** How telemetry tells it; without it telemetry leaves it out. */
+  readonly telemetry?: 'alarm' | 'state';
+}
 
-/** Action of tier read that a subscriber needs. */
-export const CHANNEL_ACTION: Readonly<Record<ChannelName, string>> = {
-  tags: 'tag:read',
-  alarms: 'alarm:list',
-  states: 'overview:read',
-  cmhealth: 'controlmodule:list',
-};
+const ROWS = {
+  tags: { action: 'tag:read', unasked: true },
+  alarms: { action: 'alarm:list', unasked: true, telemetry: 'alarm' },
+  states: { action: 'overview:read', unasked: true, telemetry: 'state' },
+  cmhealth: { action: 'controlmodule:list' },
+} as const satisfies Readonly<Record<string, ChannelRow>>;
+
+export type ChannelName = keyof typeof ROWS;
+/** Those whose frames their owner publishes; tags are read from the tag tables. */
+export type EventChannel = Exclude<ChannelName, 'tags'>;
+
+export const CHANNEL_ROWS: Readonly<Record<ChannelName, ChannelRow>> = ROWS;
+export const CHANNELS = Object.keys(ROWS) as readonly ChannelName[];
+export const EVENT_CHANNELS = CHANNELS.filter((name) => name !== 'tags');
 
 export function isChannel(word: string): word is ChannelName {
   return (CHANNELS as readonly string[]).includes(word);
@@ -23,7 +36,7 @@ export function isChannel(word: string): word is ChannelName {
  * by the unit filter; '' resolves to no unit.
  */
 export interface ChannelEvent {
-  readonly channel: Exclude<ChannelName, 'tags'>;
+  readonly channel: EventChannel;
   readonly key: string;
   readonly site: string;
   readonly unit: string;

@@ -7,7 +7,7 @@ import { timestamp } from '../base/clock.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import { type Caller, hasExpired } from '../http/caller.js';
 import type { SessionWatch } from '../http/stream-port.js';
-import { CHANNEL_ACTION, type ChannelName } from './channel.js';
+import { CHANNEL_ROWS, type ChannelName, type EventChannel } from './channel.js';
 import { type Filter, type FilterRequest, makeFilter, seesPlace } from './filter.js';
 import { type Encoding, type EventMembers, type Frame, WEBSOCKET_SEQ_AT } from './frames.js';
 import type { Places } from './hub.js';
@@ -44,7 +44,7 @@ export interface ConnectionParts {
    */
   readonly end: (why: 'session' | 'permission' | 'shutdown', reason: string) => void;
   /** What a snapshot shows: what happened last to each object the filter sees, after event `since`, in the order of the events. */
-  readonly knownEvents: (channel: Exclude<ChannelName, 'tags'>, filter: Filter, since: number) => readonly EventMembers[];
+  readonly knownEvents: (channel: EventChannel, filter: Filter, since: number) => readonly EventMembers[];
   readonly knownTags: (selection: TagSelection, since: number) => readonly EventMembers[];
   readonly selectTags: (filter: Filter) => TagSelection;
   readonly releaseTags: (selection: TagSelection) => void;
@@ -334,7 +334,7 @@ export class Connection {
 export function checkChannelAccess(caller: Caller, channel: ChannelName, request: FilterRequest, places: Places): void {
   const { site, unit } = request;
   if (site !== undefined && !maySee(caller, site)) throw siteScope(site);
-  const action = CHANNEL_ACTION[channel];
+  const action = CHANNEL_ROWS[channel].action;
   if (!caller.may(action)) throw actionMissing(action);
   if (site !== undefined && !places.hasSite(site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found', field: 'filter.site' });
   if (unit !== undefined && !places.hasUnit(site, unit)) throw new Refusal('missing', `unit ${unit} does not exist`, { code: 'not_found', field: 'filter.unit' });
@@ -354,7 +354,7 @@ export function actionMissing(action: string): Refusal {
 
 /** A subscription without a site resolved to the sites of its time; one of them lost ends it too. */
 function lostAccess(caller: Caller, { channel, filter }: Subscription): Refusal | undefined {
-  const action = CHANNEL_ACTION[channel];
+  const action = CHANNEL_ROWS[channel].action;
   if (!caller.may(action)) return actionMissing(action);
   if (caller.sites === null) return undefined;
   if (filter.sites === null) return new Refusal('forbidden', 'your sites were restricted; subscribe again to see the sites that are left', { code: 'site_scope' });

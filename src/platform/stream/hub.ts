@@ -12,7 +12,7 @@ import { guarded, guardedPromise } from '../base/guarded.js';
 import { sourceKey } from '../base/ip-address.js';
 import type { Caller } from '../http/caller.js';
 import type { SessionWatch } from '../http/stream-port.js';
-import type { ChannelEvent, ChannelName, TagSource } from './channel.js';
+import { type ChannelEvent, type ChannelName, EVENT_CHANNELS, type EventChannel, type TagSource } from './channel.js';
 import { Connection, type ConnectionParts } from './connection.js';
 import { type Encoding, sseEncoding, webSocketEncoding } from './frames.js';
 import { type KnownEvent, LastKnown } from './last-known.js';
@@ -56,7 +56,7 @@ export class Hub {
   readonly #perSource = new Map<string, number>();
   /** How each socket that waits for its token is closed. */
   readonly #waiting = new Set<() => void>();
-  readonly #known: Readonly<Record<Exclude<ChannelName, 'tags'>, LastKnown>> = { alarms: new LastKnown(), states: new LastKnown(), cmhealth: new LastKnown() };
+  readonly #known = Object.fromEntries(EVENT_CHANNELS.map((name) => [name, new LastKnown()])) as Readonly<Record<EventChannel, LastKnown>>;
   readonly #board: TagBoard;
   readonly #arena: SliceArena;
   #eventId = 0;

@@ -8,14 +8,14 @@ import { guarded } from '../base/guarded.js';
 import { invalid, Refusal } from '../base/refusal.js';
 import type { Caller } from '../http/caller.js';
 import type { SseSession, SseWire } from '../http/stream-port.js';
-import { CHANNELS, type ChannelName, isChannel } from './channel.js';
+import { CHANNEL_ROWS, CHANNELS, type ChannelName, isChannel } from './channel.js';
 import { checkChannelAccess, type Connection } from './connection.js';
 import type { FilterRequest } from './filter.js';
 import type { Hub, Places } from './hub.js';
 
 export const KEEPALIVE_MS = 25_000; // contract 2, Limits
 const KEEPALIVE = Buffer.from(': keepalive\n\n');
-const DEFAULT_CHANNELS: readonly ChannelName[] = ['tags', 'alarms', 'states'];
+const DEFAULT_CHANNELS: readonly ChannelName[] = CHANNELS.filter((name) => CHANNEL_ROWS[name].unasked);
 
 export interface SseParts {
   readonly hub: Hub;

@@ -1,7 +1,7 @@
 /** What a control module and its template may say, and what is served of it (contract 3, Control module, Control-module template). */
 import t from 'tap';
 import { controlModuleRoutes } from '../../../src/domains/control-modules/routes.js';
-import { CHANNEL_ACTION } from '../../../src/platform/stream/channel.js';
+import { CHANNEL_ROWS } from '../../../src/platform/stream/channel.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
 
 const plant = await startPlantGateway();
@@ -99,5 +99,5 @@ t.test('HEALTH-03: the list needs controlmodule:list, which is read and the acti
   t.equal((await plant.request('GET', MODULES)).status, 401);
   const [row] = controlModuleRoutes.filter((each) => each.path === '/api/v1/sites/{site}/controlmodules' && each.method === 'GET');
   t.match(row, { action: 'controlmodule:list', tier: 'read' });
-  t.equal(CHANNEL_ACTION.cmhealth, row.action);
+  t.equal(CHANNEL_ROWS.cmhealth.action, row.action);
 });

@@ -2,7 +2,7 @@ import t from 'tap';
 import { streamRoutes } from '../../../src/domains/tags/live-transports.js';
 import { routesFor } from '../../../src/platform/http/route.js';
 import type { StreamConnections } from '../../../src/platform/http/stream-port.js';
-import { CHANNEL_ACTION } from '../../../src/platform/stream/channel.js';
+import { CHANNEL_ROWS } from '../../../src/platform/stream/channel.js';
 import { Hub } from '../../../src/platform/stream/hub.js';
 import type { Settings } from '../../../src/settings.js';
 import { EventClient, refusal, SocketClient } from '../../platform/stream/clients.js';
@@ -10,7 +10,7 @@ import { everywhere } from '../../platform/stream/scripted.js';
 import { startGatewayTest } from '../../support/gateway.js';
 
 /** What a role may follows from the route table: the REST equivalents of the channels bring their actions. */
-const REST_TWINS = Object.values(CHANNEL_ACTION).map((action, index) =>
+const REST_TWINS = Object.values(CHANNEL_ROWS).map(({ action }, index) =>
   routesFor<object>()({ method: 'GET', path: `/api/v1/twin${index}`, action, tier: 'read', handle: () => [] }),
 );
 
