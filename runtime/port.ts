@@ -556,19 +556,19 @@ export interface ScanThreadStart {
   readonly port?: unknown;
 }
 
-/** A guest is a unit for as long as the thread has it; its number, from 1 on, never comes again in this thread. */
+/** A runtime is a unit for as long as the thread has it; its number, from 1 on, never comes again in this thread. */
 export type ScanThreadInbound =
-  | { readonly type: 'host'; readonly guest: number }
-  | { readonly type: 'unit'; readonly guest: number; readonly message: UnitInbound }
-  /** Ends a guest between two turns, as it is: nothing is saved. */
-  | { readonly type: 'drop'; readonly guest: number }
+  | { readonly type: 'host'; readonly runtime: number }
+  | { readonly type: 'unit'; readonly runtime: number; readonly message: UnitInbound }
+  /** Ends a runtime between two turns, as it is: nothing is saved. */
+  | { readonly type: 'drop'; readonly runtime: number }
   | { readonly type: 'close' };
 
 export type ScanThreadOutbound =
   | { readonly type: 'ready'; readonly threadId: number; readonly osThreadId: number }
-  | { readonly type: 'unit'; readonly guest: number; readonly message: UnitOutbound }
-  /** The last of a guest: it was stopped or dropped, or it has thrown `fault`. */
-  | { readonly type: 'ended'; readonly guest: number; readonly fault: string };
+  | { readonly type: 'unit'; readonly runtime: number; readonly message: UnitOutbound }
+  /** The last of a runtime: it was stopped or dropped, or it has thrown `fault`. */
+  | { readonly type: 'ended'; readonly runtime: number; readonly fault: string };
 
 // ---------------------------------------------------------------- gateway <-> probe
 

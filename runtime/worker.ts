@@ -31,6 +31,6 @@ new ScanHost({
   wallMs: () => Date.now(),
   round: () => sleeper.round(),
   sleep: (ms) => sleeper.sleep(ms),
-  turnOf: (guest) => sleeper.turnOf(guest),
+  turnOf: (runtime) => sleeper.turnOf(runtime),
 }).run();
 port.close();

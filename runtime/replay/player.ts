@@ -5,14 +5,14 @@
 import { PhaseSet } from '../chart/phase-set.js';
 import type { IoLink } from '../network/io-link.js';
 import type { RecordedMessage, RecordingPart, RecordingStart, UnitInbound } from '../port.js';
-import type { AlarmGlance } from '../scan/alarm-glance.js';
+import type { AlarmImage } from '../scan/alarm-image.js';
 import { ScanClock } from '../scan/clock.js';
 import { UnitLoop } from '../scan/loop.js';
 import { Checksum } from '../vocabulary/checksum.js';
 import { firstDifference } from './difference.js';
 import { ByteReader, InputCells } from './inputs.js';
 import { Ports } from './ports.js';
-import { GLANCE_STALE_BIT, MARK, RECORDING_FORM } from './recorder.js';
+import { ALARM_IMAGE_STALE_BIT, MARK, RECORDING_FORM } from './recorder.js';
 import { withMemory } from './shared-memory.js';
 import type { UnitState } from './unit-state.js';
 
@@ -61,7 +61,7 @@ export class Player {
       wallMs: () => this.wallMs,
       phases: (host, settings) => new PhaseSet(host, settings),
       inputs: (io) => this.#latch(io),
-      glance: (glance) => this.#glance(glance),
+      alarmImage: (alarmImage) => this.#alarmImage(alarmImage),
     });
     this.loop.restore(withMemory(start.plan), start.state as UnitState);
   }
@@ -104,7 +104,7 @@ export class Player {
         this.#monoMs = from.number();
         this.#run(elapsed);
         eachScan();
-      } else if (mark === MARK.glance) {
+      } else if (mark === MARK.alarmImage) {
         this.wallMs = from.number();
         this.#monoMs = from.number();
         this.loop.judgeAlarms();
@@ -128,11 +128,11 @@ export class Player {
     this.#cells.read(this.#bytes, this.#monoMs);
   }
 
-  #glance(glance: AlarmGlance): void {
-    for (const tag of glance.tags) {
+  #alarmImage(alarmImage: AlarmImage): void {
+    for (const tag of alarmImage.tags) {
       const value = this.#bytes.number();
       const code = this.#bytes.byte();
-      glance.set(tag, value, code & ~GLANCE_STALE_BIT, (code & GLANCE_STALE_BIT) !== 0);
+      alarmImage.set(tag, value, code & ~ALARM_IMAGE_STALE_BIT, (code & ALARM_IMAGE_STALE_BIT) !== 0);
     }
   }
 

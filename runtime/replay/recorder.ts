@@ -9,7 +9,7 @@ import type { RecordedMessage, RecordingEnding, RecordingPart, RecordingStart, U
 import type { IoLink } from '../network/io-link.js';
 import type { NetworkSet } from '../network/network-set.js';
 import type { TextTable } from '../network/texts.js';
-import type { AlarmGlance } from '../scan/alarm-glance.js';
+import type { AlarmImage } from '../scan/alarm-image.js';
 import type { PhaseEngine } from '../scan/phase-engine.js';
 import { Checksum } from '../vocabulary/checksum.js';
 import { ByteWriter, InputCells } from './inputs.js';
@@ -20,17 +20,17 @@ export const RECORDING_FORM = 6;
 /** A pass over all ports costs about as much as the scan itself. */
 export const CHECKSUM_EVERY = 10;
 /** Marks in the bytes of scans. */
-export const MARK = { scan: 1, checksum: 2, glance: 3 } as const;
+export const MARK = { scan: 1, checksum: 2, alarmImage: 3 } as const;
 
 const GIVE_AWAY_MS = 1000;
 const BUFFER_BYTES_MIN = 64 * 1024;
 /** Head of a scan: mark, periods, two clocks; a checksum behind it. */
 const HEAD_BYTES_MAX = 1 + 5 + 16 + 9;
 /** Head of a pass over alarms: mark and two clocks; then a number and a code of each tag. */
-const GLANCE_HEAD_BYTES = 1 + 16;
-const GLANCE_TAG_BYTES = 9;
+const ALARM_IMAGE_HEAD_BYTES = 1 + 16;
+const ALARM_IMAGE_TAG_BYTES = 9;
 /** Of the code; the quality is in the others. */
-export const GLANCE_STALE_BIT = 0x80;
+export const ALARM_IMAGE_STALE_BIT = 0x80;
 
 export interface RecorderParts {
   readonly post: (part: RecordingPart, transfer: readonly ArrayBuffer[]) => void;
@@ -43,7 +43,7 @@ export interface RecorderParts {
 export interface Recorded {
   readonly io: IoLink;
   /** Of a slow unit with alarms. */
-  readonly glance: AlarmGlance | undefined;
+  readonly alarmImage: AlarmImage | undefined;
 }
 
 /** The clocks as the loop has read them for this scan or message. */
@@ -65,9 +65,9 @@ export class Recorder {
   #beganMonoMs: number;
   #givenMonoMs: number;
   #bytes = 0;
-  #glanceBytes = 0;
+  #alarmImageBytes = 0;
 
-  constructor(parts: RecorderParts, start: RecordingStart, { io, glance }: Recorded, now: Moment) {
+  constructor(parts: RecorderParts, start: RecordingStart, { io, alarmImage }: Recorded, now: Moment) {
     this.#parts = parts;
     this.#scan = start.scan;
     this.#firstScan = start.scan + 1;
@@ -76,7 +76,7 @@ export class Recorder {
     this.#givenMonoMs = now.monoMs;
     this.#textCount = parts.texts.count;
     this.#cells = new InputCells(io);
-    this.#glanceBytes = bytesOf(glance);
+    this.#alarmImageBytes = bytesOf(alarmImage);
     this.#takeBuffer();
     parts.post({ kind: 'start', start }, []);
   }
@@ -90,11 +90,11 @@ export class Recorder {
   }
 
   /** A message was handled; a plan has made new channels. */
-  handled({ io, glance }: Recorded, isPlan: boolean, monoMs: number): void {
+  handled({ io, alarmImage }: Recorded, isPlan: boolean, monoMs: number): void {
     this.#texts(monoMs);
     if (!isPlan) return;
     this.#cells = new InputCells(io);
-    this.#glanceBytes = bytesOf(glance);
+    this.#alarmImageBytes = bytesOf(alarmImage);
     this.#takeBuffer();
   }
 
@@ -111,22 +111,22 @@ export class Recorder {
   }
 
   /** Alarms are about to be judged between two scans: what they see. */
-  glanced(glance: AlarmGlance, now: Moment): void {
-    const { tags, values, quality } = glance;
+  judgedBetween(alarmImage: AlarmImage, now: Moment): void {
+    const { tags, values, quality } = alarmImage;
     const out = this.#out;
-    out.byte(MARK.glance);
+    out.byte(MARK.alarmImage);
     out.number(now.wallMs);
     out.number(now.monoMs);
     for (const tag of tags) {
-      out.number(inside(values, tag, GLANCED));
-      out.byte(inside(quality, tag, GLANCED) | (glance.stale(tag) ? GLANCE_STALE_BIT : 0));
+      out.number(inside(values, tag, IMAGED));
+      out.byte(inside(quality, tag, IMAGED) | (alarmImage.stale(tag) ? ALARM_IMAGE_STALE_BIT : 0));
     }
     if (this.#isFull()) this.#giveAway(now.monoMs);
   }
 
   /** There may be no room for the next scan, or the next pass. */
   #isFull(): boolean {
-    return this.#out.at + HEAD_BYTES_MAX + this.#cells.bytesMax + this.#glanceBytes > this.#out.bytes.length;
+    return this.#out.at + HEAD_BYTES_MAX + this.#cells.bytesMax + this.#alarmImageBytes > this.#out.bytes.length;
   }
 
   /** The scan has run; why the recording must end now, if it must. */
@@ -174,15 +174,15 @@ export class Recorder {
   }
 
   #takeBuffer(): void {
-    this.#out.bytes = new Uint8Array(Math.max(BUFFER_BYTES_MIN, 2 * (HEAD_BYTES_MAX + this.#cells.bytesMax + this.#glanceBytes)));
+    this.#out.bytes = new Uint8Array(Math.max(BUFFER_BYTES_MIN, 2 * (HEAD_BYTES_MAX + this.#cells.bytesMax + this.#alarmImageBytes)));
     this.#out.at = 0;
   }
 }
 
-const GLANCED = 'a glance has a reading of every tag it names';
+const IMAGED = 'an alarm image has a reading of every tag it names';
 
-function bytesOf(glance: AlarmGlance | undefined): number {
-  return glance ? GLANCE_HEAD_BYTES + GLANCE_TAG_BYTES * glance.tags.length : 0;
+function bytesOf(alarmImage: AlarmImage | undefined): number {
+  return alarmImage ? ALARM_IMAGE_HEAD_BYTES + ALARM_IMAGE_TAG_BYTES * alarmImage.tags.length : 0;
 }
 
 /** Undefined for messages that change nothing in a scan. */

@@ -3,7 +3,7 @@ import type { TextsState } from '../network/texts.js';
 import type { AlarmsState } from '../vocabulary/alarm-set.js';
 import type { PhasesState } from '../chart/snapshot.js';
 import type { NetworkState } from '../network/network-state.js';
-import type { AlarmPassesState } from '../scan/alarm-passes.js';
+import type { AlarmScheduleState } from '../scan/alarm-schedule.js';
 import type { SilenceState } from '../scan/controller-silence.js';
 import type { UuidState } from '../scan/uuids.js';
 
@@ -20,7 +20,7 @@ export interface UnitState {
   readonly networks: NetworkState;
   readonly phases: PhasesState;
   readonly alarms: AlarmsState;
-  readonly alarmPasses: AlarmPassesState;
+  readonly alarmPasses: AlarmScheduleState;
   /** What the tag table shows: an on-change tag keeps its time. */
   readonly published: { readonly values: Float64Array; readonly timestamps: Float64Array; readonly quality: Uint8Array };
 }

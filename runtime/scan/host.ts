@@ -3,7 +3,7 @@
  * threads, some share one. Each keeps its own clock, messages, networks and figures; a unit that throws ends alone.
  *
  * A turn is the messages and a scan of one unit, or, between two scans of a slow one, a look at its alarms
- * (`alarm-passes.ts`). It is never interrupted, so what takes long is done in steps while there are mates: the preparation of a plan, even of
+ * (`alarm-schedule.ts`). It is never interrupted, so what takes long is done in steps while others share the thread: the preparation of a plan, even of
  * the first one, and a flood of messages. Nothing here is looked up by name, and a round allocates nothing.
  */
 import { PhaseSet } from '../chart/phase-set.js';
@@ -26,11 +26,11 @@ export interface HostParts {
   /** Sleeps for at most the given milliseconds; may return early. */
   readonly sleep: (ms: number) => void;
   /** Whose turn it is; 0 is nobody's. */
-  readonly turnOf: (guest: number) => void;
+  readonly turnOf: (runtime: number) => void;
   readonly phases?: PhaseEngineFactory;
 }
 
-interface Guest {
+interface HostedRuntime {
   readonly id: number;
   readonly loop: UnitLoop;
   readonly inbox: UnitInbound[];
@@ -38,7 +38,7 @@ interface Guest {
 
 export class ScanHost {
   readonly #parts: HostParts;
-  readonly #guests: Guest[] = [];
+  readonly #runtimes: HostedRuntime[] = [];
   #isClosed = false;
 
   constructor(parts: HostParts) {
@@ -64,36 +64,36 @@ export class ScanHost {
   #receive(): void {
     for (let message = this.#parts.receive(); message; message = this.#parts.receive()) {
       if (message.type === 'close') this.#isClosed = true;
-      else if (message.type === 'host') this.#guests.push(this.#newGuest(message.guest));
+      else if (message.type === 'host') this.#runtimes.push(this.#newRuntime(message.runtime));
       else this.#tell(message);
     }
   }
 
-  /** A guest that has ended hears nothing. */
+  /** A runtime that has ended hears nothing. */
   #tell(message: Extract<ScanThreadInbound, { readonly type: 'unit' | 'drop' }>): void {
-    const guest = this.#guests.find(({ id }) => id === message.guest);
-    if (!guest) return;
-    if (message.type === 'drop') return this.#end(guest);
+    const hosted = this.#runtimes.find(({ id }) => id === message.runtime);
+    if (!hosted) return;
+    if (message.type === 'drop') return this.#end(hosted);
     const told = message.message;
-    if (told.type !== 'withdraw' || !this.#withdraw(guest, told.id)) guest.inbox.push(told);
+    if (told.type !== 'withdraw' || !this.#withdraw(hosted, told.id)) hosted.inbox.push(told);
   }
 
   /** A write or reset that waits for the next scan; false when it is there no more. */
-  #withdraw({ id: guest, inbox }: Guest, id: number): boolean {
+  #withdraw({ id: runtime, inbox }: HostedRuntime, id: number): boolean {
     const at = inbox.findIndex((message) => isWithdrawable(message, id));
     if (at < 0) return false;
     inbox.splice(at, 1);
-    this.#parts.post({ type: 'unit', guest, message: withdrawn(id) });
+    this.#parts.post({ type: 'unit', runtime, message: withdrawn(id) });
     return true;
   }
 
-  #newGuest(id: number): Guest {
+  #newRuntime(id: number): HostedRuntime {
     const { post, monoMs, wallMs, phases = (host, settings) => new PhaseSet(host, settings) } = this.#parts;
     const inbox: UnitInbound[] = [];
-    const others = (): Guest[] => this.#guests.filter((guest) => guest.id !== id);
+    const others = (): HostedRuntime[] => this.#runtimes.filter((hosted) => hosted.id !== id);
     const loop = new UnitLoop({
       receive: () => inbox.shift(),
-      post: (message, transfer) => post({ type: 'unit', guest: id, message }, transfer),
+      post: (message, transfer) => post({ type: 'unit', runtime: id, message }, transfer),
       clock: new ScanClock({
         monoMs,
         firstDueMs: (periodMs) =>
@@ -106,56 +106,56 @@ export class ScanHost {
       monoMs,
       wallMs,
       phases,
-      mates: { present: () => this.#guests.length > 1, due: () => this.#isDueBeside(id) },
+      sharers: { present: () => this.#runtimes.length > 1, due: () => this.#isDueBeside(id) },
     });
     return { id, loop, inbox };
   }
 
   #isDueBeside(id: number): boolean {
     const nowMs = this.#parts.monoMs();
-    return this.#guests.some((guest) => guest.id !== id && guest.loop.dueMs <= nowMs);
+    return this.#runtimes.some((hosted) => hosted.id !== id && hosted.loop.dueMs <= nowMs);
   }
 
   // ---------------------------------------------------------------- turns
 
-  #earliest(): Guest | undefined {
-    let next: Guest | undefined;
-    for (let n = 0; n < this.#guests.length; n += 1) {
-      const guest = this.#guests[n] as Guest;
-      if (!next || guest.loop.dueMs < next.loop.dueMs) next = guest;
+  #earliest(): HostedRuntime | undefined {
+    let next: HostedRuntime | undefined;
+    for (let n = 0; n < this.#runtimes.length; n += 1) {
+      const hosted = this.#runtimes[n] as HostedRuntime;
+      if (!next || hosted.loop.dueMs < next.loop.dueMs) next = hosted;
     }
     return next;
   }
 
-  #turn(guest: Guest): void {
+  #turn(hosted: HostedRuntime): void {
     const { turnOf, monoMs } = this.#parts;
-    turnOf(guest.id);
+    turnOf(hosted.id);
     try {
-      guest.loop.turn();
-      guest.loop.prepareBeside((this.#earliest()?.loop.dueMs ?? 0) - monoMs());
+      hosted.loop.turn();
+      hosted.loop.prepareBeside((this.#earliest()?.loop.dueMs ?? 0) - monoMs());
     } catch (fault) {
-      this.#failed(guest, fault);
+      this.#failed(hosted, fault);
     }
     turnOf(0);
-    if (guest.loop.stopped) this.#end(guest);
+    if (hosted.loop.stopped) this.#end(hosted);
   }
 
-  #failed(guest: Guest, fault: unknown): void {
+  #failed(hosted: HostedRuntime, fault: unknown): void {
     try {
-      guest.loop.failed();
+      hosted.loop.failed();
     } catch {
       // a recording that cannot be ended lacks its end; told is what ended the unit
     }
-    if (this.#guests.length === 1) throw fault;
-    this.#end(guest, fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
+    if (this.#runtimes.length === 1) throw fault;
+    this.#end(hosted, fault instanceof Error ? (fault.stack ?? fault.message) : String(fault));
   }
 
   /** Nothing more comes from it, so what it keeps can be collected. */
-  #end(guest: Guest, fault = ''): void {
-    const at = this.#guests.indexOf(guest);
+  #end(hosted: HostedRuntime, fault = ''): void {
+    const at = this.#runtimes.indexOf(hosted);
     if (at < 0) return;
-    this.#guests.splice(at, 1);
-    this.#parts.post({ type: 'ended', guest: guest.id, fault });
+    this.#runtimes.splice(at, 1);
+    this.#parts.post({ type: 'ended', runtime: hosted.id, fault });
   }
 }
 

@@ -17,8 +17,8 @@ import type { UnitState } from '../replay/unit-state.js';
 import { assert, inside } from '../vocabulary/assert.js';
 import type { Fate, KeptOf } from '../vocabulary/kept.js';
 import { TagTable } from '../vocabulary/tag-table.js';
-import { AlarmGlance } from './alarm-glance.js';
-import { AlarmPasses } from './alarm-passes.js';
+import { AlarmImage } from './alarm-image.js';
+import { AlarmSchedule } from './alarm-schedule.js';
 import type { ScanClock } from './clock.js';
 import { ControllerSilence } from './controller-silence.js';
 import { Downloads } from './download.js';
@@ -38,7 +38,7 @@ const DOWNLOAD_SHARE_MIN = 0.05;
 const MESSAGES_SHARE_MIN = 0.05;
 
 /** The other units of the same thread (ADR 0012). */
-export interface Mates {
+export interface ThreadSharers {
   /** There are some: whatever takes long is done in steps. */
   readonly present: () => boolean;
   /** One of them is due. */
@@ -52,11 +52,11 @@ export interface LoopParts {
   readonly monoMs: () => number;
   readonly wallMs: () => number;
   readonly phases: PhaseEngineFactory;
-  readonly mates?: Mates;
+  readonly sharers?: ThreadSharers;
   /** A replay: gives the channels what was latched then. */
   readonly inputs?: (io: IoLink) => void;
   /** A replay: gives a pass over the alarms what it saw then. */
-  readonly glance?: (glance: AlarmGlance) => void;
+  readonly alarmImage?: (alarmImage: AlarmImage) => void;
 }
 
 type Message<Type extends UnitInbound['type']> = Extract<UnitInbound, { readonly type: Type }>;
@@ -89,10 +89,10 @@ interface UnitMemory {
   networks: NetworkSet | undefined;
   phases: PhaseEngine | undefined;
   alarms: AlarmSet;
-  readonly alarmPasses: AlarmPasses;
+  readonly alarmPasses: AlarmSchedule;
   published: Published;
   /** Of a slow unit with alarms. */
-  glance: AlarmGlance | undefined;
+  alarmImage: AlarmImage | undefined;
   /** Scans of this unit for one of its charts. */
   chartsEvery: number;
   table: TagTable;
@@ -119,7 +119,7 @@ const KEPT = {
   alarms: 'kept',
   alarmPasses: 'kept',
   published: 'kept',
-  glance: 'derived', // of the plan: it sees anew at each pass
+  alarmImage: 'derived', // of the plan: it sees anew at each pass
   chartsEvery: 'derived', // of the plan
   table: 'derived', // of the plan: each scan publishes all of it
   scans: 'derived', // of the plan: counted by the networks
@@ -152,7 +152,7 @@ export class UnitLoop {
   readonly #host: ChartHost;
   readonly #readings: { values: Float64Array; quality: Uint8Array; readonly stale: (tag: number) => boolean };
   readonly #tellEdge: (alarm: AlarmPlan, edge: AlarmEdge) => void;
-  readonly #tellGlanced: (alarm: AlarmPlan, edge: AlarmEdge) => void;
+  readonly #tellBetween: (alarm: AlarmPlan, edge: AlarmEdge) => void;
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
@@ -170,9 +170,9 @@ export class UnitLoop {
       networks: undefined,
       phases: undefined,
       alarms: new AlarmSet(),
-      alarmPasses: new AlarmPasses(),
+      alarmPasses: new AlarmSchedule(),
       published: emptyTable(0),
-      glance: undefined,
+      alarmImage: undefined,
       chartsEvery: 1,
       table: new TagTable(0),
       scans: new Float64Array(0),
@@ -189,7 +189,7 @@ export class UnitLoop {
       texts: this.#memory.texts,
       monoMs: parts.monoMs,
       running: () => this.#memory.networks,
-      mayWait: () => this.#memory.networks !== undefined || (parts.mates?.present() ?? false),
+      mayWait: () => this.#memory.networks !== undefined || (parts.sharers?.present() ?? false),
     });
     const { values, quality } = this.#memory.published;
     this.#readings = { values, quality, stale: (tag) => this.#memory.networks?.stale(tag) ?? true };
@@ -197,7 +197,7 @@ export class UnitLoop {
       parts.post({ type: 'alarm-edge', definition, edge, value: this.#memory.networks?.show(tag, value) ?? null, atMs: this.#now.wallMs });
     };
     this.#tellEdge = (alarm, edge) => tell(alarm, edge, this.#memory.published.values[alarm.tag] ?? Number.NaN);
-    this.#tellGlanced = (alarm, edge) => tell(alarm, edge, this.#memory.glance?.values[alarm.tag] ?? Number.NaN);
+    this.#tellBetween = (alarm, edge) => tell(alarm, edge, this.#memory.alarmImage?.values[alarm.tag] ?? Number.NaN);
   }
 
   /** What is due now: messages, and one scan if there is a plan; or, between two scans, a look at the alarms. */
@@ -241,13 +241,13 @@ export class UnitLoop {
     for (let message = this.#parts.receive(); message && !this.#memory.isStopped; message = this.#parts.receive()) this.#take(message);
   }
 
-  /** Takes over what has arrived, of a plan that may wait when `prepare` is done with it. Much of it leaves room for the mates. */
+  /** Takes over what has arrived, of a plan that may wait when `prepare` is done with it. Much of it leaves room for those who share the thread. */
   receiveReady(): void {
-    const { mates, monoMs, clock } = this.#parts;
-    const shareEndsMs = mates?.present() ? monoMs() + clock.periodMs * MESSAGES_SHARE_MIN : Number.POSITIVE_INFINITY;
+    const { sharers, monoMs, clock } = this.#parts;
+    const shareEndsMs = sharers?.present() ? monoMs() + clock.periodMs * MESSAGES_SHARE_MIN : Number.POSITIVE_INFINITY;
     for (let message = this.#downloads.next(); message; message = this.#downloads.next()) {
       this.#take(message);
-      if (this.#memory.isStopped || (mates && monoMs() >= shareEndsMs && mates.due())) return;
+      if (this.#memory.isStopped || (sharers && monoMs() >= shareEndsMs && sharers.due())) return;
     }
   }
 
@@ -265,7 +265,7 @@ export class UnitLoop {
     this.#readClocks();
     this.#recorder?.message(message, this.#now);
     this.#handle(message);
-    if (this.#memory.networks) this.#recorder?.handled({ io: this.#memory.networks.io, glance: this.#memory.glance }, message.type === 'plan', this.#now.monoMs);
+    if (this.#memory.networks) this.#recorder?.handled({ io: this.#memory.networks.io, alarmImage: this.#memory.alarmImage }, message.type === 'plan', this.#now.monoMs);
   }
 
   #handle(message: UnitInbound): void {
@@ -378,7 +378,7 @@ export class UnitLoop {
     this.#memory.timeScale = plan.timeScale;
     this.#paceCharts(plan);
     this.#memory.alarmPasses.setPace(plan.scanIntervalMs, plan.timeScale, this.#now.monoMs);
-    this.#openGlance(networks);
+    this.#openAlarmImage(networks);
     this.#parts.clock.setPeriod(plan.scanIntervalMs, plan.timeScale);
     if (this.#memory.phases) this.#memory.phases.rebind();
     else this.#memory.phases = this.#parts.phases(this.#host, plan.settings);
@@ -413,8 +413,8 @@ export class UnitLoop {
     });
   }
 
-  #openGlance(networks: NetworkSet): void {
-    this.#memory.glance = this.#memory.alarmPasses.areNeeded && this.#memory.alarms.plans.length > 0 ? new AlarmGlance(networks.plan, networks) : undefined;
+  #openAlarmImage(networks: NetworkSet): void {
+    this.#memory.alarmImage = this.#memory.alarmPasses.areNeeded && this.#memory.alarms.plans.length > 0 ? new AlarmImage(networks.plan, networks) : undefined;
   }
 
   #stop(): void {
@@ -448,7 +448,7 @@ export class UnitLoop {
     networks.drive(began);
     networks.publish(this.#memory.published.values, this.#memory.published.timestamps, this.#memory.published.quality, nowMs);
     this.#memory.alarms.scan(this.#memory.alarmPasses.judged(began, dtMs), this.#readings, this.#tellEdge);
-    if (this.#memory.glance) this.#memory.alarmPasses.plan(this.#memory.alarms.restMs());
+    if (this.#memory.alarmImage) this.#memory.alarmPasses.plan(this.#memory.alarms.restMs());
     networks.countScans(this.#memory.scans);
     this.#stats.publish(this.#memory.table, { nowMs, monoMs: began, missed: clock.missed, plantMs: this.#memory.plantMs, timeScale: this.#memory.timeScale, latenessMs });
     this.#memory.table.publish(this.#memory.published.values, this.#memory.published.timestamps, this.#memory.published.quality);
@@ -478,13 +478,13 @@ export class UnitLoop {
 
   /** Between two scans of a unit that scans seldom: reads and compares, and nothing but the alarms can tell (ADR 0005). */
   judgeAlarms(): void {
-    if (!this.#memory.glance) return;
+    if (!this.#memory.alarmImage) return;
     this.#readClocks();
     const { monoMs } = this.#now;
-    if (this.#parts.glance) this.#parts.glance(this.#memory.glance);
-    else this.#memory.glance.look(this.#memory.published.values, this.#memory.published.quality, monoMs);
-    this.#recorder?.glanced(this.#memory.glance, this.#now);
-    this.#memory.alarms.scan(this.#memory.alarmPasses.judged(monoMs, 0), this.#memory.glance, this.#tellGlanced);
+    if (this.#parts.alarmImage) this.#parts.alarmImage(this.#memory.alarmImage);
+    else this.#memory.alarmImage.latch(this.#memory.published.values, this.#memory.published.quality, monoMs);
+    this.#recorder?.judgedBetween(this.#memory.alarmImage, this.#now);
+    this.#memory.alarms.scan(this.#memory.alarmPasses.judged(monoMs, 0), this.#memory.alarmImage, this.#tellBetween);
     this.#memory.alarmPasses.plan(this.#memory.alarms.restMs());
   }
 
@@ -508,7 +508,7 @@ export class UnitLoop {
     this.#recorder = new Recorder(
       { post: (part, transfer) => post({ type: 'recording', recording, part }, transfer), texts: this.#memory.texts, durationMaxMs, bytesMax },
       start,
-      { io: networks.io, glance: this.#memory.glance },
+      { io: networks.io, alarmImage: this.#memory.alarmImage },
       this.#now,
     );
   }
@@ -604,7 +604,7 @@ export class UnitLoop {
   restore(plan: UnitPlan, saved: UnitState): void {
     const load = <K extends keyof UnitState>(field: K): void => UnitLoop.#STATE[field].load(saved[field], this, plan);
     for (const field of UNIT_STATE) load(field);
-    if (this.#memory.networks) this.#openGlance(this.#memory.networks);
+    if (this.#memory.networks) this.#openAlarmImage(this.#memory.networks);
     this.#memory.chartsEvery = chartsEvery(plan);
   }
 

@@ -1,6 +1,6 @@
 /**
  * Alarm definitions on tags, evaluated once per scan in the unit's own thread, and between the scans of a slow one
- * (contract 2, Alarm definition; decisions Q-ALARM-02, Q-ALARM-09, D-ALARM-02; scan/alarm-passes.ts). Every condition is made one comparison when the plan is loaded, so a scan reads a
+ * (contract 2, Alarm definition; decisions Q-ALARM-02, Q-ALARM-09, D-ALARM-02; scan/alarm-schedule.ts). Every condition is made one comparison when the plan is loaded, so a scan reads a
  * number and compares it: no names, no allocation. Only edges leave the thread; what becomes of them is the gateway's.
  *
  * The gateway says which definitions are armed and which alarms stand, and its word wins: an evaluator that goes on from

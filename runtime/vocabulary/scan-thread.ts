@@ -1,7 +1,7 @@
 /**
  * Memory that a scan thread and its supervisor share: the thread sleeps in `Atomics.wait` on a cell that the supervisor
  * notifies, the finest wait a worker has, and counts its rounds in another, so that a thread that no longer comes round is
- * noticed. What a round does is in the third: the guest whose turn it is.
+ * noticed. What a round does is in the third: the runtime whose turn it is.
  */
 const WAKE = 0;
 const ROUND = 1;
@@ -28,8 +28,8 @@ export class Sleeper {
   }
 
   /** 0: nobody's. */
-  turnOf(guest: number): void {
-    Atomics.store(this.#cells, AT_WORK, guest);
+  turnOf(runtime: number): void {
+    Atomics.store(this.#cells, AT_WORK, runtime);
   }
 }
 

@@ -173,7 +173,7 @@ class TestUnit {
   realtime = false;
 
   constructor() {
-    this.#tell({ type: 'host', guest: 1 });
+    this.#tell({ type: 'host', runtime: 1 });
   }
 
   #tell(message: ScanThreadInbound): void {
@@ -186,7 +186,7 @@ class TestUnit {
     const first = this.#table.stats[STAT.scanCount] === 0;
     const missedBefore = this.#table.stats[STAT.missed];
     const sentAtMs = performance.now();
-    this.#tell({ type: 'unit', guest: 1, message: { type: 'plan', plan } });
+    this.#tell({ type: 'unit', runtime: 1, message: { type: 'plan', plan } });
     let loadedMs = -1;
     let heldMs = 0;
     let last = place(this.#table);

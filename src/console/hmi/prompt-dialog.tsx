@@ -1,6 +1,6 @@
 /** The answer to a prompt. It is signed, so it takes a reason; the gateway checks it again (contract 3, Prompt rules). */
 import { useEffect, useState } from 'preact/hooks';
-import { answerPrompt, readAsked, type RecipeValue } from '../data/desk.js';
+import { answerPrompt, readAsked, type RecipeValue } from '../data/prompt-answers.js';
 import { config } from '../data/session.js';
 import type { Prompt } from '../data/types.js';
 import { Dialog } from '../common/dialog.js';

@@ -8,7 +8,7 @@ import type { Clock } from '../../platform/base/clock.js';
 import { contain, guarded, guardedPromise } from '../../platform/base/guarded.js';
 import type { Log } from '../../platform/base/log.js';
 import { type Prioritise, REALTIME_UNASKED, RealtimePriority } from './realtime.js';
-import type { Guest, GuestEnd, ScanThread } from './scan-thread.js';
+import type { HostedRuntime, RuntimeEnd, ScanThread } from './scan-thread.js';
 import { ScanThreads } from './scan-threads.js';
 import { type DeviceResetResult, type Realtime, RESTART_ASKED, type ScanStatistics, type TagReading, type UnitLink, type UnitRuntimes, type WriteResult } from './runtimes.js';
 import { TagView } from './tag-view.js';
@@ -142,7 +142,7 @@ interface LinkParts {
   change(link: LocalLink, what: Change): void;
 }
 
-export class LocalLink implements UnitLink, Guest {
+export class LocalLink implements UnitLink, HostedRuntime {
   readonly site: string;
   readonly unit: string;
   epoch = 0;
@@ -153,7 +153,7 @@ export class LocalLink implements UnitLink, Guest {
   /** The thread of the runtime; where it goes on without it, the next runtime is in it again. */
   #thread: ScanThread | undefined;
   /** Number in the thread; 0 while there is no runtime. */
-  #guest = 0;
+  #runtime = 0;
   /** It shared a thread that ended. */
   #apart = false;
   #stopping = false;
@@ -183,24 +183,24 @@ export class LocalLink implements UnitLink, Guest {
     this.#view.startOver();
     this.#coming = [this.#plan];
     if (!this.#thread?.isOpen) this.#thread = this.#parts.threads.place(this.scanIntervalMs, this.#apart);
-    this.#guest = this.#thread.host(this);
+    this.#runtime = this.#thread.host(this);
     this.startedAtMs = this.#parts.clock.wallMs();
-    const { threadId, guests } = this.#thread;
-    this.#parts.log.info({ unit: this.unit, site: this.site, epoch: this.epoch, threadId, unitsOfThread: guests.length }, 'unit runtime started');
+    const { threadId, hosted } = this.#thread;
+    this.#parts.log.info({ unit: this.unit, site: this.site, epoch: this.epoch, threadId, unitsOfThread: hosted.length }, 'unit runtime started');
     this.send({ type: 'plan', plan: { ...this.#plan, retained: this.#retained } });
   }
 
   load(plan: UnitPlan): void {
     this.#plan = plan;
     this.#retained = { ...plan.retained, ...this.#retained };
-    if (this.#guest === 0) return; // the next runtime begins with it
+    if (this.#runtime === 0) return; // the next runtime begins with it
     this.#coming.push(plan);
     this.send({ type: 'plan', plan });
   }
 
   /** Plans that the runtime has been sent and does not scan yet. */
   get plansComing(): number {
-    return this.#guest === 0 ? 0 : this.#coming.length;
+    return this.#runtime === 0 ? 0 : this.#coming.length;
   }
 
   /** Modes of the modules as the present plan would have them: told one by one, for a mode is no reason to make the networks anew. */
@@ -216,20 +216,20 @@ export class LocalLink implements UnitLink, Guest {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.ready = false;
-    const [thread, guest] = [this.#thread, this.#guest];
-    if (!thread || guest === 0) return;
-    const cancel = this.#parts.clock.after(STOP_TIMEOUT_MS, () => guardedPromise('end of a unit runtime', () => thread.end(guest)));
+    const [thread, runtime] = [this.#thread, this.#runtime];
+    if (!thread || runtime === 0) return;
+    const cancel = this.#parts.clock.after(STOP_TIMEOUT_MS, () => guardedPromise('end of a unit runtime', () => thread.end(runtime)));
     this.send({ type: 'stop' });
-    await thread.untilEnded(guest);
+    await thread.untilEnded(runtime);
     cancel();
   }
 
   /** Ends the runtime at once; the supervision starts it again (runtime/restart). Units of the same thread go on. */
   async restart(): Promise<void> {
     this.#restartsAtMs = [];
-    if (!this.#thread || this.#guest === 0) return this.start();
+    if (!this.#thread || this.#runtime === 0) return this.start();
     this.#restartAsked = true;
-    await this.#thread.end(this.#guest);
+    await this.#thread.end(this.#runtime);
   }
 
   get scanIntervalMs(): number {
@@ -241,8 +241,8 @@ export class LocalLink implements UnitLink, Guest {
   }
 
   /** The other units that its thread scans now. */
-  get mates(): readonly { readonly site: string; readonly unit: string }[] {
-    return this.#guest === 0 ? [] : (this.#thread?.guests ?? []).filter((guest) => guest !== this);
+  get sharedWith(): readonly { readonly site: string; readonly unit: string }[] {
+    return this.#runtime === 0 ? [] : (this.#thread?.hosted ?? []).filter((runtime) => runtime !== this);
   }
 
   get planRevision(): number {
@@ -313,7 +313,7 @@ export class LocalLink implements UnitLink, Guest {
   }
 
   send(message: UnitInbound): void {
-    if (this.#guest !== 0) this.#thread?.send(this.#guest, message);
+    if (this.#runtime !== 0) this.#thread?.send(this.#runtime, message);
   }
 
   /** `withdraw`: told when nobody waits any longer, for a request that must not be carried out later. */
@@ -386,9 +386,9 @@ export class LocalLink implements UnitLink, Guest {
     waiting.resolve(message);
   }
 
-  ended({ exitCode, withMates }: GuestEnd): void {
-    this.#guest = 0;
-    this.#apart ||= withMates;
+  ended({ exitCode, withOthers }: RuntimeEnd): void {
+    this.#runtime = 0;
+    this.#apart ||= withOthers;
     this.ready = false;
     for (const waiting of this.#pending.values()) {
       waiting.cancel();

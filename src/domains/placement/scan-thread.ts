@@ -15,23 +15,23 @@ const WORKER = new URL('../../../runtime/worker.js', import.meta.url);
 const DROP_TIMEOUT_MS = 2000;
 
 /** How a unit came to its end in a thread. */
-export interface GuestEnd {
+export interface RuntimeEnd {
   /** What the unit has thrown; empty when it did not. */
   readonly fault: string;
   /** Of the thread; undefined when it goes on. */
   readonly exitCode?: number;
   /** The thread has ended with several units: nobody knows whose fault it is. */
-  readonly withMates: boolean;
+  readonly withOthers: boolean;
 }
 
 /** A unit as its thread sees it. */
-export interface Guest {
+export interface HostedRuntime {
   readonly site: string;
   readonly unit: string;
   /** Its period class. */
   readonly scanIntervalMs: number;
   take(message: UnitOutbound): void;
-  ended(end: GuestEnd): void;
+  ended(end: RuntimeEnd): void;
 }
 
 export interface ScanThreadParts {
@@ -50,11 +50,11 @@ export class ScanThread {
   readonly #parts: ScanThreadParts;
   readonly #waker = new Waker();
   readonly #worker: Worker;
-  readonly #guests = new Map<number, Guest>();
-  /** Who waits for the end of a guest, besides the guest itself. */
+  readonly #hosted = new Map<number, HostedRuntime>();
+  /** Who waits for the end of a runtime, besides the runtime itself. */
   readonly #waiting = new Map<number, (() => void)[]>();
   readonly #exit: Promise<void>;
-  #lastGuest = 0;
+  #lastRuntime = 0;
   #isOpen = true;
   #isReady = false;
   #seenRounds = 0;
@@ -70,7 +70,7 @@ export class ScanThread {
     this.#worker = worker;
     worker.on('message', (message: ScanThreadOutbound) => guarded('message of a scan thread', () => this.#take(message)));
     worker.on('error', (fault) => {
-      for (const { site, unit } of this.#guests.values()) parts.log.error({ unit, site, fault: fault.stack ?? fault.message }, 'unit runtime failed');
+      for (const { site, unit } of this.#hosted.values()) parts.log.error({ unit, site, fault: fault.stack ?? fault.message }, 'unit runtime failed');
     });
     this.#exit = new Promise((resolve) => {
       worker.on('exit', (code) => {
@@ -84,41 +84,41 @@ export class ScanThread {
     return this.#worker.threadId;
   }
 
-  /** Whether it takes guests. */
+  /** Whether it takes runtimes. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  get guests(): Guest[] {
-    return [...this.#guests.values()];
+  get hosted(): HostedRuntime[] {
+    return [...this.#hosted.values()];
   }
 
-  // ---------------------------------------------------------------- guests
+  // ---------------------------------------------------------------- runtimes
 
   /** @returns the number under which the thread knows the unit from now on. */
-  host(guest: Guest): number {
-    this.#lastGuest += 1;
-    this.#guests.set(this.#lastGuest, guest);
-    this.#tell({ type: 'host', guest: this.#lastGuest });
-    return this.#lastGuest;
+  host(runtime: HostedRuntime): number {
+    this.#lastRuntime += 1;
+    this.#hosted.set(this.#lastRuntime, runtime);
+    this.#tell({ type: 'host', runtime: this.#lastRuntime });
+    return this.#lastRuntime;
   }
 
-  send(guest: number, message: UnitInbound): void {
-    this.#worker.postMessage({ type: 'unit', guest, message } satisfies ScanThreadInbound);
+  send(runtime: number, message: UnitInbound): void {
+    this.#worker.postMessage({ type: 'unit', runtime, message } satisfies ScanThreadInbound);
   }
 
-  /** Resolves when the guest has ended: of itself, or with its thread. */
-  untilEnded(guest: number): Promise<void> {
-    if (!this.#guests.has(guest)) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.set(guest, [...(this.#waiting.get(guest) ?? []), resolve]));
+  /** Resolves when the runtime has ended: of itself, or with its thread. */
+  untilEnded(runtime: number): Promise<void> {
+    if (!this.#hosted.has(runtime)) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.set(runtime, [...(this.#waiting.get(runtime) ?? []), resolve]));
   }
 
-  /** Ends a guest as it is. One that is alone ends with its thread; where it has mates, a thread that does not obey ends with all of them. */
-  async end(guest: number): Promise<void> {
-    if (!this.#guests.has(guest)) return;
-    if (this.#guests.size === 1) return this.#terminate();
-    const ended = this.untilEnded(guest);
-    this.#tell({ type: 'drop', guest });
+  /** Ends a runtime as it is. One that is alone ends with its thread; where others share it, a thread that does not obey ends with all of them. */
+  async end(runtime: number): Promise<void> {
+    if (!this.#hosted.has(runtime)) return;
+    if (this.#hosted.size === 1) return this.#terminate();
+    const ended = this.untilEnded(runtime);
+    this.#tell({ type: 'drop', runtime });
     const cancel = this.#parts.clock.after(DROP_TIMEOUT_MS, () => {
       this.#giveUp(`it did not let a unit go within ${DROP_TIMEOUT_MS} ms`);
     });
@@ -128,19 +128,19 @@ export class ScanThread {
 
   #take(message: ScanThreadOutbound): void {
     if (message.type === 'ready') guardedPromise('priority of a scan thread', () => this.#prioritise(message.osThreadId));
-    else if (message.type === 'unit') this.#guests.get(message.guest)?.take(message.message);
-    else this.#ended(message.guest, { fault: message.fault, withMates: false });
+    else if (message.type === 'unit') this.#hosted.get(message.runtime)?.take(message.message);
+    else this.#ended(message.runtime, { fault: message.fault, withOthers: false });
   }
 
-  #ended(id: number, end: GuestEnd): void {
-    const guest = this.#guests.get(id);
-    if (!guest) return;
-    this.#guests.delete(id);
-    if (end.fault !== '') this.#parts.log.error({ unit: guest.unit, site: guest.site, fault: end.fault }, 'unit runtime failed');
-    guest.ended(end);
+  #ended(id: number, end: RuntimeEnd): void {
+    const runtime = this.#hosted.get(id);
+    if (!runtime) return;
+    this.#hosted.delete(id);
+    if (end.fault !== '') this.#parts.log.error({ unit: runtime.unit, site: runtime.site, fault: end.fault }, 'unit runtime failed');
+    runtime.ended(end);
     for (const resolve of this.#waiting.get(id) ?? []) resolve();
     this.#waiting.delete(id);
-    if (this.#guests.size === 0 && this.#isOpen) this.#close();
+    if (this.#hosted.size === 0 && this.#isOpen) this.#close();
   }
 
   async #prioritise(osThreadId: number): Promise<void> {
@@ -161,12 +161,12 @@ export class ScanThread {
 
   /** It no longer comes round: its units are to be scanned by other threads. */
   giveUpStuck(forMs: number): void {
-    const stuck = this.#guests.get(this.#waker.atWork);
+    const stuck = this.#hosted.get(this.#waker.atWork);
     this.#giveUp(`it has not come round for ${forMs / 1000} s${stuck ? `, in the scan of ${stuck.site}/${stuck.unit}` : ''}`);
   }
 
   #giveUp(why: string): void {
-    for (const { site, unit } of this.#guests.values()) this.#parts.log.error({ unit, site, thread: this.#parts.name }, `the scan thread is ended: ${why}`);
+    for (const { site, unit } of this.#hosted.values()) this.#parts.log.error({ unit, site, thread: this.#parts.name }, `the scan thread is ended: ${why}`);
     guardedPromise('end of a scan thread', () => this.#terminate());
   }
 
@@ -192,7 +192,7 @@ export class ScanThread {
   #exited(exitCode: number): void {
     this.#isOpen = false;
     this.#parts.gone(this);
-    const withMates = this.#guests.size > 1;
-    for (const id of [...this.#guests.keys()]) this.#ended(id, { fault: '', exitCode, withMates });
+    const withOthers = this.#hosted.size > 1;
+    for (const id of [...this.#hosted.keys()]) this.#ended(id, { fault: '', exitCode, withOthers });
   }
 }

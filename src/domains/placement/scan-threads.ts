@@ -33,13 +33,13 @@ export class ScanThreads {
   /** Threads of units that share no more. */
   readonly #apart = new WeakSet<ScanThread>();
   readonly #silentLooks = new WeakMap<ScanThread, number>();
-  readonly #guestsMax: number;
+  readonly #runtimesMax: number;
   #made = 0;
   #cancelLook: (() => void) | undefined;
 
   constructor(parts: ScanThreadsParts) {
     this.#parts = parts;
-    this.#guestsMax = Math.max(1, Math.floor(parts.heapMb / UNIT_HEAP_MB));
+    this.#runtimesMax = Math.max(1, Math.floor(parts.heapMb / UNIT_HEAP_MB));
   }
 
   /** A thread for a unit of this period class; `apart` when it shares no more. */
@@ -47,9 +47,9 @@ export class ScanThreads {
     const open = [...this.#threads].filter(({ isOpen }) => isOpen);
     if (apart || open.length < this.#parts.threadsMax) return this.#start(apart);
     const fits = (thread: ScanThread): boolean =>
-      !this.#apart.has(thread) && thread.guests.length < this.#guestsMax && thread.guests.every((guest) => guest.scanIntervalMs === scanIntervalMs);
+      !this.#apart.has(thread) && thread.hosted.length < this.#runtimesMax && thread.hosted.every((runtime) => runtime.scanIntervalMs === scanIntervalMs);
     const [first, ...others] = open.filter(fits);
-    return first ? others.reduce((least, thread) => (thread.guests.length < least.guests.length ? thread : least), first) : this.#start(false);
+    return first ? others.reduce((least, thread) => (thread.hosted.length < least.hosted.length ? thread : least), first) : this.#start(false);
   }
 
   /** Resolves when no thread runs any more; their units must have been ended. */

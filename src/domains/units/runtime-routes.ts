@@ -224,8 +224,8 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
 
 /** How many units its thread scans, and the names of the others of this site (ADR 0012). */
 function threadOf({ site, name }: Named, { runtimes }: RuntimeRouteDeps) {
-  const mates = runtimes.link(site, name)?.mates ?? [];
-  return { units: 1 + mates.length, sharedWith: mates.filter((mate) => mate.site === site).map(({ unit }) => unit) };
+  const others = runtimes.link(site, name)?.sharedWith ?? [];
+  return { units: 1 + others.length, sharedWith: others.filter((other) => other.site === site).map(({ unit }) => unit) };
 }
 
 // ---------------------------------------------------------------- status, programs

@@ -47,9 +47,9 @@ class Threads {
     await eventually(`${units.join()} are ready`, async () => units.every((unit) => this.link(unit).ready), 20_000);
   }
 
-  mates(unit: string): string {
+  sharedWith(unit: string): string {
     return this.link(unit)
-      .mates.map((mate) => mate.unit)
+      .sharedWith.map((other) => other.unit)
       .sort()
       .join();
   }
@@ -65,22 +65,22 @@ t.test('ADR 0012: a unit has a thread of its own while there are few, and then j
   const threads = new Threads(t, { threadsMax: 2 });
   await threads.run(planOf('a'), planOf('b'), planOf('c'), planOf('d'), planOf('e'), planOf('slow', 200), planOf('slower', 200));
   t.strictSame(
-    ['a', 'b', 'c', 'd', 'e', 'slow', 'slower'].map((unit) => threads.mates(unit)),
+    ['a', 'b', 'c', 'd', 'e', 'slow', 'slower'].map((unit) => threads.sharedWith(unit)),
     ['c,e', 'd', 'a,e', 'b', 'a,c', 'slower', 'slow'],
     'another interval has a thread of its own beyond the limit, and shares that',
   );
   for (const unit of ['a', 'b', 'c', 'd', 'e', 'slow', 'slower']) await threads.scans(unit);
   await threads.runtimes.remove('demo', 'a');
   t.equal(threads.runtimes.link('demo', 'a'), undefined);
-  t.equal(threads.mates('c'), 'e', 'nothing moves');
+  t.equal(threads.sharedWith('c'), 'e', 'nothing moves');
   await threads.run(planOf('f'), planOf('g'));
-  t.strictSame([threads.mates('f'), threads.mates('g')], ['c,e', 'b,d'], 'new ones fill up');
+  t.strictSame([threads.sharedWith('f'), threads.sharedWith('g')], ['c,e', 'b,d'], 'new ones fill up');
 });
 
 t.test('ADR 0012: a thread has at most one unit per 16 MB of its heap', async (t) => {
   const threads = new Threads(t, { threadsMax: 1, heapMb: 64 });
   await threads.run(...['a', 'b', 'c', 'd', 'e'].map((unit) => planOf(unit)));
-  t.strictSame([threads.mates('a'), threads.mates('e')], ['b,c,d', '']);
+  t.strictSame([threads.sharedWith('a'), threads.sharedWith('e')], ['b,c,d', '']);
 });
 
 t.test('ADR 0012, Q-UNIT-07: a unit that shares a thread is written, restarted and reloaded for itself', async (t) => {
@@ -100,7 +100,7 @@ t.test('ADR 0012, Q-UNIT-07: a unit that shares a thread is written, restarted a
   await b.restart();
   await threads.ready('b');
   t.strictSame(threads.changes, ['b down', 'b ready', 'b plan'], 'nothing of the other');
-  t.strictSame([a.epoch, b.epoch, threads.mates('b')], [1, 2, 'a'], 'in the same thread');
+  t.strictSame([a.epoch, b.epoch, threads.sharedWith('b')], [1, 2, 'a'], 'in the same thread');
   await eventually('what was written came back with it', async () => out('b') === 7);
   await threads.scans('a');
   t.ok(a.statistics().scanCount > before && out('a') === 41);
@@ -117,12 +117,12 @@ t.test('D-UNIT-04, ADR 0012: a unit that fails again and again in a shared threa
   const bad = threads.link('bad');
   await eventually('it is given up', async () => bad.message.startsWith('the runtime stopped 3 times within 60 s'), 20_000);
   t.strictSame(threads.errors, Array(4).fill('bad: unit runtime failed'));
-  t.strictSame([threads.link('a').epoch, threads.link('b').epoch, bad.epoch, bad.ready, threads.mates('a')], [1, 1, 4, false, 'b']);
+  t.strictSame([threads.link('a').epoch, threads.link('b').epoch, bad.epoch, bad.ready, threads.sharedWith('a')], [1, 1, 4, false, 'b']);
   await threads.scans('a');
   threads.runtimes.run(planOf('bad', 20, 2));
   await bad.restart();
   await threads.ready('bad');
-  t.strictSame([bad.epoch, threads.mates('bad'), threads.link('a').epoch], [5, 'a,b', 1]);
+  t.strictSame([bad.epoch, threads.sharedWith('bad'), threads.link('a').epoch], [5, 'a,b', 1]);
   await threads.scans('b');
 });
 
@@ -137,12 +137,12 @@ t.test('D-UNIT-04, ADR 0012: when a thread ends, all its units come back, each i
   await workers[0].terminate();
   t.strictSame(threads.changes.slice(-3), ['a down', 'b down', 'c down']);
   await threads.ready('a', 'b', 'c');
-  for (const unit of ['a', 'b', 'c']) t.strictSame([threads.link(unit).epoch, threads.mates(unit)], [2, '']);
+  for (const unit of ['a', 'b', 'c']) t.strictSame([threads.link(unit).epoch, threads.sharedWith(unit)], [2, '']);
   await workers[2].terminate();
   await threads.ready('b');
-  t.strictSame([threads.link('a').epoch, threads.link('b').epoch, threads.mates('b')], [2, 3, ''], 'who shared a thread that ended shares no more');
+  t.strictSame([threads.link('a').epoch, threads.link('b').epoch, threads.sharedWith('b')], [2, 3, ''], 'who shared a thread that ended shares no more');
   await threads.run(planOf('d'));
-  t.equal(threads.mates('d'), '', 'and nobody joins them');
+  t.equal(threads.sharedWith('d'), '', 'and nobody joins them');
 });
 
 t.test('ADR 0012: a thread that no longer comes round is ended, and its units come back', async (t) => {

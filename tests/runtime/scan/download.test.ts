@@ -277,9 +277,9 @@ class RunningUnit {
     const due = [0, 0, 20, 80][this.#sent] ?? Number.POSITIVE_INFINITY;
     if (this.scans < due) return undefined;
     this.#sent += 1;
-    if (this.#sent === 1) return { type: 'host', guest: 1 };
+    if (this.#sent === 1) return { type: 'host', runtime: 1 };
     const message: UnitInbound = this.#sent < 4 ? { type: 'plan', plan: this.#plans[this.#sent - 2] } : { type: 'stop' };
-    return { type: 'unit', guest: 1, message };
+    return { type: 'unit', runtime: 1, message };
   }
 
   #take(told: ScanThreadOutbound): void {

@@ -44,14 +44,14 @@ class TestThread {
     return this;
   }
 
-  host(guest: number, plan: UnitPlan): void {
+  host(runtime: number, plan: UnitPlan): void {
     this.#plans.set(plan.settings, plan);
-    this.send({ type: 'host', guest });
-    this.tell(guest, { type: 'plan', plan });
+    this.send({ type: 'host', runtime });
+    this.tell(runtime, { type: 'plan', plan });
   }
 
-  tell(guest: number, ...messages: readonly UnitInbound[]): void {
-    this.send(...messages.map((message) => ({ type: 'unit', guest, message }) as const));
+  tell(runtime: number, ...messages: readonly UnitInbound[]): void {
+    this.send(...messages.map((message) => ({ type: 'unit', runtime, message }) as const));
   }
 
   send(...messages: readonly ScanThreadInbound[]): void {
@@ -100,13 +100,13 @@ class TestThread {
     return this.scans.filter((scan) => scan.unit === unit && scan.atMs >= fromMs && scan.atMs < toMs).map(({ atMs }) => atMs);
   }
 
-  loaded(guest: number): boolean {
-    return this.told.some((told) => told.type === 'unit' && told.guest === guest && told.message.type === 'plan-loaded');
+  loaded(runtime: number): boolean {
+    return this.told.some((told) => told.type === 'unit' && told.runtime === runtime && told.message.type === 'plan-loaded');
   }
 
-  /** Results of writes of a guest, in their order. */
-  written(guest: number): number[] {
-    return this.told.flatMap((told) => (told.type === 'unit' && told.guest === guest && told.message.type === 'write-result' ? [told.message.id] : []));
+  /** Results of writes of a runtime, in their order. */
+  written(runtime: number): number[] {
+    return this.told.flatMap((told) => (told.type === 'unit' && told.runtime === runtime && told.message.type === 'write-result' ? [told.message.id] : []));
   }
 
   get ended(): unknown[] {
@@ -149,11 +149,11 @@ t.test('ADEF-21 ADR 0012: alarms of slow units that share a thread are judged be
   }));
   const thread = new TestThread();
   thread.at(0, () => plans.forEach((plan, n) => thread.host(n + 1, plan)));
-  thread.at(15_000, () => [1, 2].forEach((guest) => thread.tell(guest, { type: 'alarm-gates', gates: [armed] }, { type: 'write', id: 1, address: 'many.in', value: 51 })));
+  thread.at(15_000, () => [1, 2].forEach((runtime) => thread.tell(runtime, { type: 'alarm-gates', gates: [armed] }, { type: 'write', id: 1, address: 'many.in', value: 51 })));
   thread.run(60_000);
   for (const [n, plan] of plans.entries()) {
     const seenMs = thread.timesOf(plan.unit, 15_000)[0];
-    const edges = thread.told.flatMap((told) => (told.type === 'unit' && told.guest === n + 1 && told.message.type === 'alarm-edge' ? [told.message] : []));
+    const edges = thread.told.flatMap((told) => (told.type === 'unit' && told.runtime === n + 1 && told.message.type === 'alarm-edge' ? [told.message] : []));
     t.match(edges, [{ definition: 'high', edge: 'raised', value: 51 }]);
     t.equal(edges.length, 1);
     const afterMs = edges[0].atMs - seenMs;
@@ -193,8 +193,8 @@ t.test('ADR 0012: a unit that throws ends alone; hosted again, it is loaded besi
     thread.host(3, second);
   });
   thread.run(4000);
-  t.match(thread.ended, [{ type: 'ended', guest: 2, fault: /this unit is broken[^]*host\.test/ }], 'with where it happened');
-  t.strictSame(thread.written(2), [], 'a guest that ended hears nothing');
+  t.match(thread.ended, [{ type: 'ended', runtime: 2, fault: /this unit is broken[^]*host\.test/ }], 'with where it happened');
+  t.strictSame(thread.written(2), [], 'a runtime that ended hears nothing');
   t.same(thread.timesOf('bad', 1110, 1500), []);
   t.ok(thread.loaded(3) && thread.timesOf('bad', 3000).length > 8, 'it is back');
   t.equal(statsOf(mate).missed, 0);
@@ -214,16 +214,16 @@ t.test('ADR 0012: a unit is dropped as it is and hosted again under another numb
   const thread = new TestThread();
   thread.at(0, () => [mate, first].forEach((plan, n) => thread.host(n + 1, plan)));
   thread.at(1000, () => {
-    thread.send({ type: 'drop', guest: 2 });
+    thread.send({ type: 'drop', runtime: 2 });
     thread.host(3, second);
   });
   thread.at(2000, () => thread.tell(3, { type: 'stop' }));
   thread.run(3000);
   t.strictSame(thread.ended, [
-    { type: 'ended', guest: 2, fault: '' },
-    { type: 'ended', guest: 3, fault: '' },
+    { type: 'ended', runtime: 2, fault: '' },
+    { type: 'ended', runtime: 3, fault: '' },
   ]);
-  const stopped = thread.told.flatMap((told) => (told.type === 'unit' && told.message.type === 'stopped' ? [told.guest] : []));
+  const stopped = thread.told.flatMap((told) => (told.type === 'unit' && told.message.type === 'stopped' ? [told.runtime] : []));
   t.strictSame(stopped, [3], 'only who was stopped says so');
   t.same(thread.timesOf('u', 2030), []);
   t.equal(statsOf(mate).missed, 0);

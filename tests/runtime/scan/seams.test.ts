@@ -41,7 +41,7 @@ function runBeside({ plan, message, inScan, inPost, isRecorded }: Broken) {
   const told: ScanThreadOutbound[] = [];
   let nowMs = 0;
   let isBroken = false;
-  const tell = (guest: number, sent: UnitInbound): void => void inbox.push({ type: 'unit', guest, message: sent });
+  const tell = (runtime: number, sent: UnitInbound): void => void inbox.push({ type: 'unit', runtime, message: sent });
   const events: { readonly atMs: number; readonly call: () => void }[] = [
     { atMs: 1000, call: () => (isBroken = true) },
     { atMs: 1000, call: () => plan && tell(1, { type: 'plan', plan }) },
@@ -49,14 +49,14 @@ function runBeside({ plan, message, inScan, inPost, isRecorded }: Broken) {
     { atMs: 3000, call: () => void inbox.push({ type: 'close' }) },
   ];
   [broken, beside].forEach((first, n) => {
-    inbox.push({ type: 'host', guest: n + 1 });
+    inbox.push({ type: 'host', runtime: n + 1 });
     tell(n + 1, { type: 'plan', plan: first });
   });
   if (isRecorded) tell(1, { type: 'record', recording: 'r', durationMaxMs: 60_000, bytesMax: 1_000_000 });
   new ScanHost({
     receive: () => inbox.shift(),
     post: (sent) => {
-      if (isBroken && sent.type === 'unit' && sent.guest === 1) inPost?.(sent);
+      if (isBroken && sent.type === 'unit' && sent.runtime === 1) inPost?.(sent);
       told.push(sent);
     },
     monoMs: () => (nowMs += 0.5),
@@ -96,7 +96,7 @@ const SEAMS: Readonly<Record<string, Broken>> = {
 for (const [name, broken] of Object.entries(SEAMS)) {
   t.test(`a bug of ours in ${name} ends that unit alone; the one beside it misses no scan`, async (t) => {
     const { ended, scansBeside, missedBeside } = runBeside(broken);
-    t.match(ended, [{ type: 'ended', guest: 1, fault: /a bug of ours|assertion failed: |Invalid typed array length/ }], 'told once, with what it was');
+    t.match(ended, [{ type: 'ended', runtime: 1, fault: /a bug of ours|assertion failed: |Invalid typed array length/ }], 'told once, with what it was');
     t.equal(missedBeside, 0);
     t.ok((scansBeside ?? 0) > 25, `${scansBeside} scans in three seconds, the first of them after its download`);
   });

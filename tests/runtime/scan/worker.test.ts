@@ -26,7 +26,7 @@ class TestUnit {
       if (message.type === 'unit') this.messages.push(message.message);
       else this.told.push(message);
     });
-    this.#tell({ type: 'host', guest: 1 });
+    this.#tell({ type: 'host', runtime: 1 });
   }
 
   #tell(message: ScanThreadInbound): void {
@@ -34,7 +34,7 @@ class TestUnit {
   }
 
   send(message: UnitInbound): void {
-    this.#tell({ type: 'unit', guest: 1, message });
+    this.#tell({ type: 'unit', runtime: 1, message });
   }
 
   async until<T extends UnitOutbound['type']>(type: T, fits: (message: Extract<UnitOutbound, { type: T }>) => boolean = () => true): Promise<Extract<UnitOutbound, { type: T }>> {
@@ -181,7 +181,7 @@ t.test('Decisions 2.4: a unit worker scans its plan, takes writes, swaps plans k
   t.equal(nextTable.values[4], counted + 1, 'the counter went on counting');
   t.ok(nextTable.stats[STAT.scanCount] > 0 && nextTable.stats[STAT.heartbeatAtMs] > 0);
   await unit.stop();
-  t.strictSame(unit.told.at(-1), { type: 'ended', guest: 1, fault: '' });
+  t.strictSame(unit.told.at(-1), { type: 'ended', runtime: 1, fault: '' });
 });
 
 t.test('Decisions 3.8: a written value is retained with its scan, whatever the interval', async (t) => {

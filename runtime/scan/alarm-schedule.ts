@@ -3,7 +3,7 @@
  *
  * A unit that scans at least every 5 s judges them in its scans alone: one scan until it sees the condition and one that it
  * may wait too long for the end of a debounce make at most 10 s. A slower unit also has passes between its scans: every 5 s,
- * and at the moment a debounce is over. A pass reads and compares (`alarm-glance.ts`); it runs no network and no chart.
+ * and at the moment a debounce is over. A pass reads and compares (`alarm-image.ts`); it runs no network and no chart.
  *
  * There time is that of the monotonic clock, not counted in periods: passes lie where they are due and not on a grid, and
  * a scan that begins late makes no debounce shorter.
@@ -15,12 +15,12 @@ const PASS_MS_MIN = 1;
 /** Scan periods that count at most after a standstill, as for blocks (decisions 5.1 rule 4). */
 const ELAPSED_PERIODS_MAX = 10;
 
-export interface AlarmPassesState {
+export interface AlarmScheduleState {
   readonly judgedMonoMs: number;
   readonly owedMs: number;
 }
 
-export class AlarmPasses {
+export class AlarmSchedule {
   /** When the next pass is due, on the monotonic clock; never, where the scans are enough. */
   dueMs = Number.POSITIVE_INFINITY;
   #isBetween = false;
@@ -63,11 +63,11 @@ export class AlarmPasses {
     if (this.#isBetween) this.dueMs = this.#judgedMonoMs + Math.max(PASS_MS_MIN, Math.min(restMs, ALARM_POLL_MS) / this.#timeScale);
   }
 
-  snapshot(): AlarmPassesState {
+  snapshot(): AlarmScheduleState {
     return { judgedMonoMs: this.#judgedMonoMs, owedMs: this.#owedMs };
   }
 
-  restore(saved: AlarmPassesState, scanIntervalMs: number, timeScale: number): void {
+  restore(saved: AlarmScheduleState, scanIntervalMs: number, timeScale: number): void {
     this.#judgedMonoMs = saved.judgedMonoMs;
     this.#owedMs = saved.owedMs;
     this.#usePace(scanIntervalMs, timeScale);

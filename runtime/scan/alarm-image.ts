@@ -11,7 +11,7 @@ import type { UnitPlan } from '../port.js';
 import { assert } from '../vocabulary/assert.js';
 import type { AlarmReadings } from '../vocabulary/alarm-set.js';
 
-export class AlarmGlance implements AlarmReadings {
+export class AlarmImage implements AlarmReadings {
   readonly values: Float64Array;
   readonly quality: Uint8Array;
   /** Indexes of the tags that alarms are defined on, each once. */
@@ -41,7 +41,7 @@ export class AlarmGlance implements AlarmReadings {
   }
 
   /** `values`, `quality`: what the last scan has published. */
-  look(values: Float64Array, quality: Uint8Array, monoMs: number): void {
+  latch(values: Float64Array, quality: Uint8Array, monoMs: number): void {
     assert(values.length === this.values.length && quality.length === this.quality.length, 'what the last scan has published is of the same plan');
     this.#io.latchBeside(this.#networks.io, monoMs);
     for (let n = 0; n < this.tags.length; n += 1) {
