@@ -109,6 +109,10 @@ const PER_CHANNEL = FIELDS.filter((field) => CARRIED[field].download === 'channe
 const PER_IMAGE = FIELDS.filter((field) => CARRIED[field].download === 'image');
 const REPLAYED = FIELDS.filter((field): field is Replayed => CARRIED[field].replay);
 
+const encoder = new TextEncoder();
+/** Of a device nothing is left out, be it a mark of the byte order. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
 export class IoLink {
   readonly images: readonly ProcessImage[];
   /** First channel of each image; the last entry is the number of channels. */
@@ -318,7 +322,7 @@ export class IoLink {
     for (let at = 1; same && at < length; at += 1) same = seen[at] === bytes[from + at];
     if (!same) {
       seen.set(bytes.subarray(from, from + Math.min(length, TEXT_BYTES)));
-      text.id = texts.intern(decodeUtf8(seen.subarray(1, length)));
+      text.id = texts.intern(decoder.decode(seen.subarray(1, length)));
     }
     this.#memory.value[text.at] = text.id;
     if (text.id === NO_TEXT) this.#memory.quality[text.at] = QUALITY.Bad;
@@ -348,7 +352,7 @@ export class IoLink {
   force(image: number, channel: number, value: number, text: string | undefined): void {
     const at = this.number(image, channel);
     const target = inside(this.images, image, 'a channel is one of an image of the plan');
-    if (text !== undefined) target.setText(channel, encodeUtf8(text));
+    if (text !== undefined) target.setText(channel, encoder.encode(text));
     this.#memory.lastOut[at] = value;
     this.#memory.writtenMonoMs[at] = Number.NEGATIVE_INFINITY;
     target.order(channel, text === undefined ? value : 0);
@@ -419,35 +423,4 @@ export class IoLink {
       };
     });
   }
-}
-
-/** UTF-8 by hand: this folder uses no API beyond the language. Malformed bytes read as the replacement character. */
-export function decodeUtf8(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; ) {
-    const lead = bytes[at] as number;
-    const extra = lead < 0x80 ? 0 : lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : -1;
-    let point = extra === 0 ? lead : lead & (0x3f >> extra);
-    let sound = extra >= 0 && at + extra < bytes.length;
-    for (let n = 1; sound && n <= extra; n += 1) {
-      const next = bytes[at + n] as number; // within the bytes, as long as it is sound
-      sound = (next & 0xc0) === 0x80;
-      point = (point << 6) | (next & 0x3f);
-    }
-    text += sound && point <= 0x10ffff ? String.fromCodePoint(point) : '\ufffd';
-    at += sound ? extra + 1 : 1;
-  }
-  return text;
-}
-
-export function encodeUtf8(text: string): Uint8Array {
-  const bytes: number[] = [];
-  for (const character of text) {
-    const point = character.codePointAt(0) ?? 0;
-    if (point < 0x80) bytes.push(point);
-    else if (point < 0x800) bytes.push(0xc0 | (point >> 6), 0x80 | (point & 0x3f));
-    else if (point < 0x10000) bytes.push(0xe0 | (point >> 12), 0x80 | ((point >> 6) & 0x3f), 0x80 | (point & 0x3f));
-    else bytes.push(0xf0 | (point >> 18), 0x80 | ((point >> 12) & 0x3f), 0x80 | ((point >> 6) & 0x3f), 0x80 | (point & 0x3f));
-  }
-  return Uint8Array.from(bytes);
 }
