@@ -7,7 +7,7 @@ import { parentPort, threadId, workerData } from 'node:worker_threads';
 import type { ProbeInbound, ProbeOutbound, ProbeThread } from './port.js';
 import { IMAGE_HEADER } from './vocabulary/process-image.js';
 import { ProbeCore } from './io/probe-core.js';
-import { systemClock } from './io/system-clock.js';
+import { systemClock } from './vocabulary/clock.js';
 
 /** So often a thread that comes round says so; its supervisor looks every second. */
 const ROUND_MS = 250;

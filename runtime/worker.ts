@@ -6,7 +6,7 @@ import { readlinkSync } from 'node:fs';
 import { type MessagePort, parentPort, receiveMessageOnPort, threadId, workerData } from 'node:worker_threads';
 import type { ScanThreadInbound, ScanThreadStart } from './port.js';
 import { ScanHost } from './scan/host.js';
-import { monotonicMs } from './vocabulary/monotonic.js';
+import { systemClock } from './vocabulary/clock.js';
 import { Sleeper } from './vocabulary/scan-thread.js';
 
 const start = workerData as ScanThreadStart;
@@ -27,8 +27,8 @@ port.postMessage({ type: 'ready', threadId, osThreadId: osThreadId() });
 new ScanHost({
   receive: () => (receiveMessageOnPort(port) as { message: ScanThreadInbound } | undefined)?.message,
   post: (message, transfer = []) => port.postMessage(message, transfer),
-  monoMs: monotonicMs,
-  wallMs: () => Date.now(),
+  monoMs: () => systemClock.monoMs(),
+  wallMs: () => systemClock.wallMs(),
   round: () => sleeper.round(),
   sleep: (ms) => sleeper.sleep(ms),
   turnOf: (runtime) => sleeper.turnOf(runtime),

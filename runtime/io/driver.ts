@@ -6,18 +6,9 @@
  * calls the link; a link never calls the probe except through the sink of a running read.
  */
 import type { ProbeModule } from '../port.js';
+import type { Clock } from '../vocabulary/clock.js';
 import type { Value } from '../vocabulary/data-types.js';
 import type { ChannelType, DriverDescription } from './description.js';
-
-/** Time as the probe is given it; tests own it. */
-export interface Clock {
-  /** Wall time in ms since the epoch. */
-  wallMs(): number;
-  /** Monotonic time in ms. */
-  monoMs(): number;
-  /** Calls back once after `delayMs`; the result cancels. */
-  after(delayMs: number, call: () => void): () => void;
-}
 
 /** One address of a read or write, in the words of its driver. */
 export interface Point {

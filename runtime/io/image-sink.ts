@@ -2,7 +2,8 @@
 import { assert, inside } from '../vocabulary/assert.js';
 import type { ProcessImage } from '../vocabulary/process-image.js';
 import { QUALITY, type QualityCode } from '../vocabulary/quality.js';
-import type { Clock, Point, SampleSink } from './driver.js';
+import type { Point, SampleSink } from './driver.js';
+import type { Clock } from '../vocabulary/clock.js';
 
 /** A point and the channel it feeds: an input's own address, or an output's readback. */
 export interface ImagePoint extends Point {

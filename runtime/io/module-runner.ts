@@ -1,7 +1,7 @@
 /** What the probe asks of whatever serves one I/O module, and what that may ask of the probe. */
 import type { ChannelSample, ProbeModule, ProbeOutbound } from '../port.js';
 import type { Value } from '../vocabulary/data-types.js';
-import type { Clock } from './driver.js';
+import type { Clock } from '../vocabulary/clock.js';
 
 export type ModuleState = Extract<ProbeOutbound, { type: 'module' }>['state'];
 export type WriteReply = Omit<Extract<ProbeOutbound, { type: 'write-result' }>, 'type' | 'id'>;

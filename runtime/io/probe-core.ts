@@ -3,7 +3,7 @@
  * shared for network protocols). A new plan restarts only what changed (decisions D-IO-03).
  */
 import type { ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../port.js';
-import type { Clock } from './driver.js';
+import type { Clock } from '../vocabulary/clock.js';
 import { DRIVERS, type DriverTable } from './drivers.js';
 import { badSample, type ModuleRunner, OUTPUTS_UNKNOWN, type RunnerHost, writeRefused } from './module-runner.js';
 import { NetworkModule } from './network-module.js';

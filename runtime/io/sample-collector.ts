@@ -1,7 +1,8 @@
 /** Reads on request (`iomodules/{name}/read`, decisions Q-IO-02): straight from the device, Bad with a message when it is silent. */
 import type { ChannelSample, ProbeChannel, ProbeModule } from '../port.js';
 import { inside } from '../vocabulary/assert.js';
-import type { Clock, Link, Point, SampleSink } from './driver.js';
+import type { Link, Point, SampleSink } from './driver.js';
+import type { Clock } from '../vocabulary/clock.js';
 import { badSample } from './module-runner.js';
 import { messageValue } from './values.js';
 

@@ -1,5 +1,5 @@
 /** The time of a rehearsed plant: it stands still until it is stepped, and then jumps to the next timer. */
-import type { Clock } from '../io/driver.js';
+import type { Clock } from '../vocabulary/clock.js';
 
 interface Timer {
   readonly atMs: number;

@@ -7,7 +7,7 @@ import type { ProbeModule } from '../../runtime/port.js';
 import type { Value } from '../../runtime/vocabulary/data-types.js';
 import type { ChannelType } from '../../runtime/io/description.js';
 import type { Driver, Link, Point, SampleSink } from '../../runtime/io/driver.js';
-import { systemClock } from '../../runtime/io/system-clock.js';
+import { systemClock } from '../../runtime/vocabulary/clock.js';
 
 export interface ConformanceCase {
   readonly driver: Driver;

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import type { ProbeChannel, ProbeInbound, ProbeModule, ProbeOutbound, ProbePlan } from '../../runtime/port.js';
 import { modbusDriver } from '../../runtime/io/modbus/driver.js';
 import { ProbeCore } from '../../runtime/io/probe-core.js';
-import { systemClock } from '../../runtime/io/system-clock.js';
+import { systemClock } from '../../runtime/vocabulary/clock.js';
 import { CONNECTION, IMAGE_HEADER, ProcessImage, WRITE_STATUS } from '../../runtime/vocabulary/process-image.js';
 import { QUALITY } from '../../runtime/vocabulary/quality.js';
 import { FaultProxy } from '../support/fault-proxy.js';

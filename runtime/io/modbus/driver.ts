@@ -1,6 +1,7 @@
 /** The modbus driver: TCP by our own client, serial lines through modbus-serial, loaded only when one is configured. */
 import type { ProbeModule } from '../../port.js';
-import type { Clock, Driver } from '../driver.js';
+import type { Driver } from '../driver.js';
+import type { Clock } from '../../vocabulary/clock.js';
 import { numberOption, resolveOptions } from '../options.js';
 import { BYTE_ORDERS } from './address.js';
 import { modbusDescription } from './description.js';

@@ -7,7 +7,7 @@
  */
 import { assert } from '../../vocabulary/assert.js';
 import net from 'node:net';
-import type { Clock } from '../driver.js';
+import type { Clock } from '../../vocabulary/clock.js';
 import { Signal } from '../signal.js';
 import { EXCEPTION_FLAG, type Reply, type Transport } from './transport.js';
 

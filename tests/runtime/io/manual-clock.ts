@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/io/driver.js';
+import type { Clock } from '../../../runtime/vocabulary/clock.js';
 
 /** A clock that stands still until a test moves it; due calls run in order of time. */
 export class ManualClock implements Clock {
