@@ -20,6 +20,9 @@ import type { ChartChange } from '../vocabulary/steering.js';
 /** Compiled templates that are kept when no phase uses them any more. */
 const COMPILED_MAX = 64;
 
+/** More than a runtime can make of the time that passes until the next one begins. */
+const REQUESTS_PER_MS = 1000;
+
 /** Stands in for charts that cannot be compiled; Start of such a phase is refused. */
 const NOTHING: CompiledPhase = { charts: new Map(), variables: [], addresses: [], signals: [] };
 
@@ -30,13 +33,15 @@ export class PhaseSet implements PhaseContext {
   #order: PhaseRun[] = [];
   readonly #compiled = new Map<string, CompiledPhase>();
   readonly #requests = new Map<number, { readonly phase: PhaseRun; readonly wait: Wait }>();
-  #lastRequest = 0;
+  /** Ids of requests go on from here. */
+  #lastRequest: number;
   #lastWallMs: number;
 
   constructor(host: ChartHost, settings: RuntimeSettings) {
     this.host = host;
     this.settings = settings;
     this.#lastWallMs = this.#wallMs();
+    this.#lastRequest = firstRequest(this.#lastWallMs);
   }
 
   /** Takes a phase over; with a checkpoint it goes on from there (decisions 3.8). */
@@ -192,6 +197,14 @@ export class PhaseSet implements PhaseContext {
   forget(wait: Wait): void {
     if (wait.requestId > 0) this.#requests.delete(wait.requestId);
   }
+}
+
+/**
+ * Where a unit that begins now counts its requests from: the gateway may still be at those of the runtime before, and answers
+ * them to this one. By the monotonic clock, so that no id of before comes again, and a replay has the same.
+ */
+function firstRequest(monoMs: number): number {
+  return Math.floor(monoMs) * REQUESTS_PER_MS;
 }
 
 /** COMMAND and MODE answer FALSE when refused; the others fail with the rule of the gateway, as does a COMMAND by which the phase holds itself (decisions 3.5, 4.5). */

@@ -94,6 +94,29 @@ t.test('2.6, 4.5: a state that a condition had asked for when the unit died is a
   t.ok(plant.until('p', ['Complete'], 3));
 });
 
+t.test('2.6, 4.5: the late answer to a request of before the restart is not taken for that of a request made since', async (t) => {
+  const plan = basicPlan('p', once("x := CALL_SERVICE('opc', 'o', 'm'); MESSAGE('got ' + x);"), { variables: [{ name: 'x', type: 'REAL' }] });
+  const plant = new Plant();
+  plant.phases.load(plan);
+  plant.command('p', 'Start');
+  plant.scan(2);
+  const [before] = plant.all('request');
+  restarted(plant, plan);
+  plant.scan(2);
+  const now = plant.all('request').at(-1);
+  t.equal(plant.all('request').length, 2, 'asked again after Restart');
+  const answer = (id: number | undefined, value: number): void => plant.phases.requestResult({ type: 'request-result', id: id ?? 0, ok: true, value });
+  answer(before?.id, 1);
+  plant.scan(2);
+  t.equal(plant.state('p'), 'Running', 'still waits for its own answer');
+  answer(now?.id, 2);
+  t.ok(plant.until('p', ['Complete'], 3));
+  t.match(
+    plant.all('message').map(({ text }) => text),
+    [/^got 2/],
+  );
+});
+
 t.test('3.5, Q-PROG-03: the last good value of a tag is known after a download, wherever the tag lies in the new plan', async (t) => {
   const plant = new Plant();
   plant.tag('m.pv', 'REAL', 4.5);
