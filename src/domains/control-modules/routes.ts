@@ -54,6 +54,7 @@ export const controlModuleRoutes: readonly Route[] = [
   ...crudRoutes(ControlModule, {
     ...TIERS,
     dto: moduleBody,
+    neverSentBack: ['tags'],
     derives: true,
     refuse({ verb, site, name, spec, read }) {
       if (verb === 'create' && spec) refuseNewModule(site, name, spec, read);

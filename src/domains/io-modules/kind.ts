@@ -125,8 +125,6 @@ export interface IOModuleStatus {
   readonly conditions: readonly Condition[];
 }
 
-export const IO_MODULE_REST_FIELDS = ['controllerRef', 'protocol', 'address', 'enabled', 'options', 'channels', 'simulation', 'security', 'failSafe', 'probePlacement'] as const;
-
 export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
   kind: 'IOModule',
   group: 'physical',
@@ -135,7 +133,6 @@ export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
   path: 'iomodules',
   spec: IOModuleSpec,
   body: 'flat',
-  restFields: IO_MODULE_REST_FIELDS,
   apply: { how: 'yes' },
   required: ['protocol'],
   openKeys: ['lineside.io/rehearsal-preset'], // ADR 0006

@@ -168,8 +168,6 @@ export interface UnitStatus {
   readonly blockedBecause: string;
 }
 
-export const UNIT_REST_FIELDS = ['processCellName', 'description', 'symbolId', 'controllerRef'] as const;
-
 export const Unit: Kind<UnitSpec, UnitStatus> = {
   kind: 'Unit',
   group: 'physical',
@@ -178,7 +176,7 @@ export const Unit: Kind<UnitSpec, UnitStatus> = {
   path: 'units',
   spec: UnitSpec,
   body: 'flat',
-  restFields: UNIT_REST_FIELDS,
+  writtenElsewhere: ['mode'],
   apply: { how: 'yes' },
   initialStatus: () => ({
     state: '',

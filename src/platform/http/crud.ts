@@ -57,6 +57,8 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
   readonly only?: readonly Verb[];
   /** The body of a 201; the read body when absent (controller: `{name}`). */
   readonly createdBody?: (resource: Resource<Spec, Status>, read: StoreReader) => unknown;
+  /** Members of the read body that a PUT must not send back, against the rule for all others (PROG-04, CM-10). */
+  readonly neverSentBack?: readonly string[];
   /** `replace`: a PUT states the whole spec (control programs). */
   readonly put?: 'merge' | 'replace';
   /** The read body shows other resources too, so its ETag covers the body and not only the revision. */
@@ -188,6 +190,10 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       audit: { action: 'Update', category: this.#kind.action, target: (params) => this.#target(params) },
       exists: (params, deps) => void this.#find(params, deps),
       barrier: this.#barrier('update'),
+      served: (params, deps) => {
+        const { put, neverSentBack } = this.#options;
+        return { body: this.#options.dto(this.#find(params, deps), deps.store, deps), never: neverSentBack, whole: put === 'replace' };
+      },
       handle: (context, deps) => this.#update(context as Context, this.#find(context.params, deps), deps),
     });
   }
@@ -428,11 +434,11 @@ function memberEntries<Spec, Status>(kind: Kind<Spec, Status>, how: 'create' | '
   const all = entriesOf(kind.spec as v.GenericSchema);
   if (!all) throw new Error(`the spec of ${kind.kind} must be a strict object`);
   const members: Entries = {};
-  for (const member of kind.restFields ?? Object.keys(all)) {
-    if (member === 'name' || !all[member]) continue;
+  for (const [member, schema] of Object.entries(all)) {
+    if (member === 'name' || kind.writtenElsewhere?.includes(member)) continue;
     const required = kind.required?.includes(member) ?? false;
-    if (how === 'merge') members[member] = clearable(all[member]);
-    else members[member] = required ? withoutDefault(all[member]) : all[member];
+    if (how === 'merge') members[member] = clearable(schema);
+    else members[member] = required ? withoutDefault(schema) : schema;
   }
   return members;
 }

@@ -6,6 +6,7 @@ import { isUtf8 } from 'node:buffer';
 import { type BaseIssue, type GenericSchema, safeParse } from 'valibot';
 import { nearest } from '../base/nearest.js';
 import { invalid, type Refusal } from '../base/refusal.js';
+import { type Served, type Shape, withoutRepeated } from './sent-back.js';
 
 const DEPTH_MAX = 64; // decisions Q-ERR-07
 
@@ -69,14 +70,10 @@ export function decode<Output>(schema: GenericSchema<unknown, Output>, input: un
   return (result as { readonly output: Output }).output;
 }
 
-/** What is read of a schema to follow an input through it. */
-interface Shape {
-  readonly type: string;
-  readonly entries?: Readonly<Record<string, Shape>>;
-  readonly value?: Shape;
-  readonly item?: Shape;
-  readonly wrapped?: Shape;
-  getter?(input: unknown): Shape;
+/** As `decode`; a body that repeats what is served of the resource is decoded without that (D-C-05). */
+export function decodeChange<Output>(schema: GenericSchema<unknown, Output>, input: unknown, served: () => Served): Output {
+  if (safeParse(schema, input).success) return decode(schema, input);
+  return decode(schema, withoutRepeated(input, schema as Shape, served()));
 }
 
 /** @returns the members that the object may have in which the path ends; undefined where alternatives decide it. */

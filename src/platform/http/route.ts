@@ -7,6 +7,7 @@ import type { GenericSchema, InferOutput, ObjectEntries, StrictObjectSchema } fr
 import type { AuditAction, AuditDraft, AuditTarget } from '../store/audit-record.js';
 import type { Caller, Tier } from './caller.js';
 import type { Format } from './negotiate.js';
+import type { Served } from './sent-back.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -174,6 +175,8 @@ export interface RouteRow<Path extends string, Body extends GenericSchema | unde
   readonly exists?: (params: PathParams<Path>, deps: Deps) => void;
   /** Step 10: equipment mode, access level and operating-mode barriers; runs before the body is looked at. */
   readonly barrier?: (params: PathParams<Path>, deps: Deps, caller: Caller, query: Query<QueryNames<Parameters>>) => void;
+  /** Of a PUT: what a GET of the resource gives, which may be sent back (D-C-05). */
+  readonly served?: (params: PathParams<Path>, deps: Deps) => Served;
   readonly handle: (context: RequestContext<PathParams<Path>, Body extends GenericSchema ? InferOutput<Body> : undefined, QueryNames<Parameters>>, deps: Deps) => unknown;
 }
 
@@ -181,6 +184,7 @@ export interface RouteRow<Path extends string, Body extends GenericSchema | unde
 export interface Route<Deps = never> extends RouteColumns {
   readonly exists?: (params: Params, deps: Deps) => void;
   readonly barrier?: (params: Params, deps: Deps, caller: Caller, query: Query) => void;
+  readonly served?: (params: Params, deps: Deps) => Served;
   readonly handle: (context: RequestContext<Params, unknown>, deps: Deps) => unknown;
 }
 
@@ -200,6 +204,7 @@ export interface BoundRoute {
   readonly row: RouteColumns;
   readonly exists: ((params: Params) => void) | undefined;
   readonly barrier: ((params: Params, caller: Caller, query: Query) => void) | undefined;
+  readonly served: ((params: Params) => Served) | undefined;
   readonly handle: (context: RequestContext<Params, unknown>) => unknown;
 }
 
@@ -218,11 +223,12 @@ export function routeSet<Deps>(rows: readonly Route<Deps>[], deps: Deps): RouteS
 }
 
 function bind<Deps>(row: Route<Deps>, deps: Deps): BoundRoute {
-  const { exists, barrier, handle } = row;
+  const { exists, barrier, served, handle } = row;
   return {
     row,
     exists: exists && ((params) => exists(params, deps)),
     barrier: barrier && ((params, caller, query) => barrier(params, deps, caller, query)),
+    served: served && ((params) => served(params, deps)),
     handle: (context) => handle(context, deps),
   };
 }

@@ -51,12 +51,11 @@ export interface Kind<Spec = unknown, Status = unknown> extends KindRules<Spec, 
    */
   readonly spec: GenericSchema<unknown, Spec>;
   /**
-   * `flat`: the body holds the members named in `restFields`; extension members are served but written by apply only
-   * (D-UNIT-01). `spec`: `{name, labels?, spec}` or flat. `document`: `{metadata, spec}`.
+   * `flat`: the body holds the members of the spec themselves. `spec`: `{name, labels?, spec}` or flat. `document`: `{metadata, spec}`.
    */
   readonly body: 'flat' | 'spec' | 'document';
-  /** Members a REST body may carry (body form `flat`); all members when absent. */
-  readonly restFields?: readonly string[];
+  /** Members of the spec that create and update do not take: another route writes them (Q-UNIT-04), or apply alone (ADEF-13). */
+  readonly writtenElsewhere?: readonly string[];
   /** How generic apply treats it; `reason` of a kind that is deliberately not applied is served with 422. */
   readonly apply: { readonly how: 'yes' | 'create-only' } | { readonly how: 'no'; readonly reason: string };
   /** Something that runs: what does not fit in a row of it is named and the resource kept, so that it can be held, stopped, aborted and deleted. */

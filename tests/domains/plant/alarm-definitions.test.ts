@@ -92,7 +92,9 @@ t.test('ADEF-15 ADEF-16 ADEF-17: who may do what; PUT takes every field of creat
   }
   t.match(await engineer.post(DEFINITIONS, high), { status: 409 }, 'the name is taken');
   t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { name: 'another' }), { status: 400, body: { field: 'name' } });
-  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { armingGate: null }), { status: 400, body: { field: 'armingGate' } });
+  const gate = { phaseTemplateRef: 'fill', whileState: 'Running' };
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { armingGate: gate }), { status: 400, body: { code: 'read_only_field', field: 'armingGate' } }, 'ADEF-13');
+  t.match(await engineer.put(`${DEFINITIONS}/li101-full`, { armingGate: null }), { status: 200, body: { armingGate: null } }, 'D-C-05: unchanged, it may be sent back');
   t.match(await engineer.put(`${DEFINITIONS}/nowhere`, { message: 'x' }), { status: 404 });
   const { name: _name, ...before } = high;
   for (const change of [

@@ -76,10 +76,12 @@ t.test('UNIT-02: an empty symbol on update clears it; members left out keep thei
   t.match(changed, { status: 200, body: { symbolId: '', description: 'Reactor', processCell: 'train' } });
 });
 
-t.test('UNIT-09, D-UNIT-01: extension fields and I/O configuration are not writable on a unit', async (t) => {
-  for (const field of ['capabilities', 'roleBindings', 'mode', 'ioModules', 'channels']) {
-    t.match(await engineer.put(`${SITE}/units/r1`, { [field]: [] }), { status: 400, body: { code: 'unknown_field', field } });
-  }
+t.test('UNIT-09, Q-UNIT-04, D-C-05: a unit takes its extension members, but no I/O configuration, and its mode by a route of its own', async (t) => {
+  for (const field of ['ioModules', 'channels']) t.match(await engineer.put(`${SITE}/units/r1`, { [field]: [] }), { status: 400, body: { code: 'unknown_field', field } });
+  t.match(await engineer.put(`${SITE}/units/r1`, { mode: 'Manual' }), { status: 400, body: { code: 'read_only_field', field: 'mode' } });
+  t.match(await engineer.put(`${SITE}/units/r1`, { mode: 'Automatic' }), { status: 200, body: { mode: 'Automatic' } }, 'unchanged, it may be sent back');
+  t.match(await engineer.put(`${SITE}/units/r1`, { capabilities: ['heat'] }), { status: 200, body: { capabilities: ['heat'] } });
+  t.match(await engineer.put(`${SITE}/units/r1`, { capabilities: null }), { status: 200, body: { capabilities: [] } });
 });
 
 t.test('decisions D-UNIT-02: a reference that is set must exist', async (t) => {

@@ -4,7 +4,7 @@
  */
 import * as v from 'valibot';
 import type { Exchange } from '../exchange.js';
-import { decode, parseJson } from '../json-body.js';
+import { decode, decodeChange, parseJson } from '../json-body.js';
 import { checkReason } from '../reason.js';
 import { authentication } from './authentication.js';
 import type { Barrier, Guard } from './barrier.js';
@@ -43,14 +43,14 @@ function judgeAgain(exchange: Exchange, guard: Guard): void {
 }
 
 function accept(exchange: Exchange, guard: Guard, bytes: Uint8Array): void {
-  const { row } = exchange.row.bound;
+  const { row, served } = exchange.row.bound;
   if (row.bodyMedia) {
     exchange.body = new Uint8Array(bytes); // a copy: they are only lent
     return;
   }
   const parsed = parseJson(bytes);
   if (typeof row.freshToken === 'function' && row.freshToken({ body: parsed, query: exchange.query })) requireFreshToken(exchange, guard);
-  const decoded = decode(row.body ?? NOTHING, parsed);
+  const decoded = row.body && served ? decodeChange(row.body, parsed, () => served(exchange.params)) : decode(row.body ?? NOTHING, parsed);
   exchange.body = row.body ? decoded : undefined;
   if (row.reason) {
     const reason = checkReason((decoded as { reason?: unknown }).reason, row.reason === 'policy' ? guard.reasonLengthMin : 1);
