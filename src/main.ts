@@ -8,13 +8,23 @@ import { type Appliance, failInOrder } from './appliance/appliance.js';
 import { freeBytes, takeDataDir } from './appliance/data-dir.js';
 import { startInRescue } from './appliance/rescue.js';
 import { isStorage, openStorage } from './appliance/storage.js';
+import { storageTroubles } from './appliance/storage-troubles.js';
 import type { Command } from '../runtime/vocabulary/states.js';
 import { Access } from './domains/access/access.js';
+import { joinAudit } from './domains/audit/join.js';
+import { joinControllers } from './domains/edge-controllers/join.js';
+import { joinDemo } from './domains/demo/join.js';
+import { joinHistorian } from './domains/historian/join.js';
+import { joinMes } from './domains/mes/join.js';
+import { joinRecords } from './domains/records/join.js';
+import { joinSearch } from './domains/search/join.js';
+import { joinSignatures } from './domains/signatures/join.js';
+import { joinTelemetry } from './domains/telemetry/join.js';
 import { AdhocReconciler } from './domains/batches/adhoc-reconciler.js';
 import { joinBatchControl } from './domains/batches/batch-control.js';
 import { HeldByAlarm } from './domains/batches/tree/held-by-alarm.js';
 import { batchesOnUnit } from './domains/batches/unit-wakes.js';
-import { Batch, isFinalBatch } from './domains/batches/kind.js';
+import { Batch } from './domains/batches/kind.js';
 import { isAdhoc, ROOT_KINDS } from './domains/procedures/roots.js';
 import { forgetEndedElements } from './domains/batches/reading/ended-elements.js';
 import { migrateOrders } from './domains/batches/recovery/old-orders.js';
@@ -24,14 +34,6 @@ import { phaseRequests } from './domains/commands/phase-requests.js';
 import { ControlModule, ControlModuleTemplate } from './domains/control-modules/kind.js';
 import { ControlModuleReconciler } from './domains/control-modules/reconciler.js';
 import { unitOf } from './domains/control-modules/modules.js';
-import { ArchiveIntegrity } from './domains/audit/archive-integrity.js';
-import { AuditGaps } from './domains/audit/gaps.js';
-import { noteArchived } from './domains/audit/archive-record.js';
-import { Integrity } from './domains/audit/integrity.js';
-import { draftsBy, scheduleIntegrity } from './domains/audit/integrity-schedule.js';
-import { DemoPlant } from './domains/demo/demo.js';
-import { PlantTimeScale } from './domains/demo/time-scale.js';
-import { alarmRecorder, openHistorian, recordTags, stateRecorder } from './domains/historian/recording.js';
 import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
 import { IOModuleReconciler } from './domains/io-modules/reconciler.js';
 import { ControlProgram, FunctionBlockType } from './domains/logic/kind.js';
@@ -41,12 +43,9 @@ import { LocalProbes } from './domains/placement/local-probes.js';
 import { LocalRuntimes } from './domains/placement/local-runtimes.js';
 import { Site, Unit } from './domains/plant/kind.js';
 import { verifyEvidence } from './domains/records/evidence.js';
-import { RecordReconciler } from './domains/records/reconciler.js';
 import { Rehearsals } from './domains/rehearsal/rehearsals.js';
 import { KINDS, routeGroups } from './domains/index.js';
-import { SearchIndex } from './domains/search/search-index.js';
 import type { SystemView } from './domains/system/routes.js';
-import { storedDataTrouble } from './domains/system/stored-data.js';
 import { AlarmRegister } from './domains/alarms/alarm-register.js';
 import { alarmView } from './domains/alarms/counts.js';
 import { isActive } from './domains/alarms/kind.js';
@@ -56,7 +55,7 @@ import { ExceptionCommands } from './domains/alarms/exception-commands.js';
 import { Alarm, AlarmDefinition, type AlarmStatus } from './domains/alarms/kind.js';
 import { AlarmReconciler } from './domains/alarms/reconciler.js';
 import { unitsConcerned } from './domains/alarms/sources.js';
-import { type Trouble, TROUBLE_TOPICS, type TroubleTopic } from './domains/alarms/system-conditions.js';
+import { TROUBLE_TOPICS, type Troubles } from './domains/alarms/system-conditions.js';
 import { controllerKey, signalKey, SystemAlarmReconciler, wakeSystemAlarms } from './domains/alarms/system-alarm-reconciler.js';
 import { wakeAlarms } from './domains/alarms/wakes.js';
 import { alarmCommands, watchSuperseded } from './domains/commands/alarm-commands.js';
@@ -64,7 +63,6 @@ import { TagCatalog } from './domains/tags/catalog.js';
 import { ModuleHealths } from './domains/control-modules/health-channel.js';
 import type { StreamDeps } from './domains/tags/live-transports.js';
 import { publishTags } from './domains/tags/tag-sources.js';
-import { openTelemetry, type TelemetrySettings } from './domains/telemetry/open.js';
 import { writeFrame } from './domains/tags/write-frame.js';
 import { UnitJournal, unitOfLogLine } from './domains/units/journal.js';
 import { keepOverrides } from './domains/units/overrides.js';
@@ -80,7 +78,6 @@ import { createLog } from './platform/base/log.js';
 import { LogLines } from './platform/base/log-lines.js';
 import { type Gateway, startGateway } from './platform/http/gateway.js';
 import { RouteTable } from './platform/http/route-table.js';
-import { Archiver } from './platform/ledger/archiver.js';
 import { checkStateFile } from './platform/ledger/file-check.js';
 import { ReconcileLoop } from './platform/reconcile/loop.js';
 import { Loops } from './platform/reconcile/loops.js';
@@ -88,8 +85,6 @@ import { momentOf } from './platform/store/clock-witness.js';
 import { Hub, type Places } from './platform/stream/hub.js';
 import type { Settings } from './settings.js';
 
-/** From here on writing is so slow that whoever looks after the machine should know. */
-const SLOW_COMMIT_MS = 250;
 const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 export async function startAppliance(settings: Settings, product: SystemView['product'], clock: Clock = systemClock): Promise<Appliance> {
@@ -101,12 +96,26 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const lock = takeDataDir(settings.dataDir, log);
   const opened = await openStorage({ settings, clock, log, build: `${build} ${product.commit}` });
   if (!isStorage(opened)) return startInRescue(settings, opened, log, () => lock.release());
-  const { ledger, store, queries, keys, witness, earlierNonces, newestAuditMs, faults, ends, died } = opened;
+  const { ledger, store, queries, keys, witness, earlierNonces, newestAuditMs, faults, died } = opened;
   const loops = new Loops(store);
   await migrateOrders(store);
 
   const signingKeys = { ...keys, algorithm: settings.signingAlgorithm, authMode: settings.authMode };
-  const gaps = new AuditGaps({ store, ledger, clock, keys: signingKeys });
+  const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
+  const audit = joinAudit({
+    store,
+    ledger,
+    queries,
+    clock,
+    log,
+    keys: signingKeys,
+    settings,
+    newestMs: newestAuditMs,
+    storageLow,
+    evidence: () => verifyEvidence({ store, queries, keys: signingKeys }),
+    file: () => checkStateFile(settings.dataDir),
+  });
+  opened.watchDamage((fault) => audit.evidence.damagedFile(fault));
 
   // ------------------------------------------------------------ access
   let commissioningCode = '';
@@ -119,7 +128,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     time: { now: () => momentOf(clock, witness), synchronised: () => witness().synchronised },
     keys,
     settings,
-    firstAdminByCode: settings.newAdminCode || !gaps.hasLost,
+    firstAdminByCode: settings.newAdminCode || !audit.gaps.hasLost,
     announceCode: (code) => {
       commissioningCode = code;
     },
@@ -135,11 +144,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     settings: { reconnectMinMs: settings.ioReconnectMinMs, reconnectMaxMs: settings.ioReconnectMaxMs, readbackTimeoutMs: settings.readbackTimeoutMs },
     died,
   });
-  const scale = new PlantTimeScale({ store, log, production, initial: settings.timeScale });
-  const timeScale = (): number => scale.value;
+  const demo = joinDemo({ store, clock, log, keys: signingKeys, settings, production, folder: settings.demoDir ?? fileURLToPath(new URL('../demo/', import.meta.url)) });
+  const { timeScale } = demo;
   const contents = new ContentsKeeper({ store, probes, clock, timeScale });
   const ioModules = new IOModuleReconciler({ store, probes, clock, contents, box: { setting: settings.outputs, deviceId: keys.deviceId } });
-  probes.setTimeScale(scale.value);
+  probes.setTimeScale(timeScale());
   const runtimeSettings = {
     loopLimit: settings.stLoopLimit,
     statementBudget: settings.stStatementBudget,
@@ -166,26 +175,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store }), clock, log);
 
   // ------------------------------------------------------------ batches and records
-  const storageLow = (): boolean => freeBytes(settings.dataDir) < settings.storageReserveBytes;
-  const archiver = new Archiver({
-    queries,
-    ledger,
-    clock,
-    log,
-    newestMs: newestAuditMs,
-    limits: { recordsMax: settings.auditRecordsMax, ageMaxMs: settings.auditAgeMaxMs },
-    storageLow,
-    archived: (note) => noteArchived(store, note),
-  });
-  const integrity = new ArchiveIntegrity({ store, queries, clock });
-  const evidence = new Integrity({
-    store,
-    queries,
-    clock,
-    evidence: () => verifyEvidence({ store, queries, keys: signingKeys }),
-    file: () => checkStateFile(settings.dataDir),
-  });
-  opened.watchDamage((fault) => evidence.damagedFile(fault));
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
   const treeSettings = { holdPropagation, resumeCancelsPause, storageLow, timeScale };
   const commandDeps = {
@@ -205,7 +194,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     runtimes,
     clock,
     log,
-    settings: { ...treeSettings, production, settleDeadlineMs, mismatch: (target, problem) => evidence.report({ part: 'recipes', ...target, problem }) },
+    settings: { ...treeSettings, production, settleDeadlineMs, mismatch: (target, problem) => audit.evidence.report({ part: 'recipes', ...target, problem }) },
     requests: phaseRequests(commandDeps),
     wake: (site, scope) => wakeScope(site, scope),
   });
@@ -215,37 +204,13 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     batchLoop.wake(site, scope);
     adhocLoop.wake(site, scope);
   };
-  const records = new RecordReconciler({ store, facts: queries });
-  const recordLoop = new ReconcileLoop(records, clock, log);
   const rehearsals = new Rehearsals({ clock, log, heapMb: settings.runtimeHeapMaxMb });
 
   // ------------------------------------------------------------ alarms
-  let noHistory = '';
-  const history = settings.historianEnabled
-    ? await openHistorian(settings.dataDir, settings, died, store).catch((fault: unknown) => {
-        noHistory = `historian.db cannot be opened (${(fault as Error).message}): nothing is recorded by it until the next start`;
-        return undefined;
-      })
-    : undefined;
-  if (history?.aside) {
-    const { name, fault } = history.aside;
-    const lost = name === '' ? 'is missing and was begun anew' : `could not be opened (${fault}): it is kept as ${name}, recording goes on in a new one`;
-    noHistory = `historian.db ${lost}, and what it held is not served`;
-    for (const { metadata } of store.list(Unit)) {
-      history.recordGap({
-        site: metadata.site,
-        unit: metadata.name,
-        address: '',
-        fromMs: Date.parse(metadata.createdAt),
-        toMs: startedAtMs,
-        cause: 'HistoryLost',
-        bounds: 'Containing',
-      });
-    }
-  }
-  noHistory = [...(noHistory === '' ? [] : [noHistory]), ...(history?.partsLost ?? [])].join('; ');
-  if (noHistory !== '') log.error(noHistory);
-  const alarmRegister = new AlarmRegister({ store, clock, record: history && alarmRecorder(history) });
+  const historian = await joinHistorian({ store, clock, log, dataDir: settings.dataDir, settings, runtimes, startedAtMs, died });
+  const { history } = historian;
+  const records = joinRecords({ store, clock, log, queries, history, keys: signingKeys });
+  const alarmRegister = new AlarmRegister({ store, clock, record: historian.recordAlarm });
   const exceptions = new ExceptionCommands(store, alarmCommands({ ...commandDeps, log }));
   watchSuperseded({ store, again: (site, alarm, target) => exceptions.again(site, alarm, target) });
   const definitions = new DefinitionReconciler({
@@ -260,24 +225,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
   const definitionLoop = new ReconcileLoop(definitions, clock, log);
   const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, register: alarmRegister, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
-  const troubles: Readonly<Record<TroubleTopic, () => Trouble | undefined>> = {
-    'stored-data': () => storedDataTrouble(store.faults),
-    integrity: () => (evidence.damage === undefined ? undefined : { severity: 'High', message: evidence.damage }),
-    'audit-gap': () => gaps.trouble(),
-    'slow-storage': () => {
-      const { commitMs } = ledger;
-      if (commitMs < SLOW_COMMIT_MS) return undefined;
-      return { severity: 'High', message: `the storage is slow: what is written takes ${Math.round(commitMs)} ms to reach the disk; look after the disk before it fails` };
-    },
-    checkpoint: () => {
-      const { checkpointTrouble } = ledger;
-      if (checkpointTrouble === null) return undefined;
-      const way = 'everything is safe in state.db-wal, which grows until the disk is full: look after the disk, end what reads state.db from outside, or start the appliance again';
-      return { severity: 'High', message: `state.db is not brought up to date (${checkpointTrouble}); ${way}` };
-    },
-    historian: () => (noHistory === '' ? undefined : { severity: 'Medium', message: noHistory }),
-    'service-thread': () => (ends.words === undefined ? undefined : { severity: 'Medium', message: ends.words }),
-  };
+  const troubles: Troubles = { ...storageTroubles(opened), ...audit.troubles, ...historian.troubles };
   const systemAlarms = new SystemAlarmReconciler({
     store,
     clock,
@@ -286,15 +234,15 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       lostTags: (site, module) => definitions.lostTags(site, module),
       nonceStoreNearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false,
       storageLow,
-      archiveFault: () => archiver.fault,
-      archiveDamage: () => integrity.damage,
+      archiveFault: audit.archiveFault,
+      archiveDamage: audit.archiveDamage,
       containedFault: () => (contained.tooMany ? contained.last : null),
       trouble: (topic) => troubles[topic](),
       lookFault: (site, kind, name) => loops.faultOf(site, `${kind}/${name}`),
     },
   });
   const systemLoop = new ReconcileLoop(systemAlarms, clock, log);
-  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, recordLoop, definitionLoop, alarmLoop, systemLoop]) loops.add(loop);
+  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, ...records.reconcilers, definitionLoop, alarmLoop, systemLoop]) loops.add(loop);
   loops.watchTrouble((site, source) => wakeSystem(site, controllerKey(source)));
   const wakeSystem = (site: string, name: string): void => systemLoop.wake(site, name);
   wakeSystemAlarms(store, wakeSystem);
@@ -366,7 +314,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     if (type === 'remove') return;
     const { site, name } = resource.metadata;
     batchLoop.wake(site, name);
-    if (isFinalBatch(resource.status.phase)) recordLoop.wake(site, name);
   });
   for (const kind of Object.values(ROOT_KINDS)) {
     store.watch(kind, ({ type, resource }) => {
@@ -402,18 +349,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const tagDeps = { store, clock, catalog, runtimes, modeCheckDeviceTags: settings.modeCheckDeviceTags };
   publishTags({ hub, runtimes, catalog, store });
   publishAlarms({ hub, store, clock });
-  const broadcast =
-    settings.mqttUrl !== null && settings.mqttEnabled ? openTelemetry(telemetrySettings(settings, settings.mqttUrl), { store, clock, log, deviceId: keys.deviceId }) : undefined;
-  if (broadcast) {
-    const { telemetry } = broadcast;
-    publishTags({ hub: telemetry, runtimes, catalog, store });
-    publishAlarms({ hub: telemetry, store, clock });
-    publishStates({ hub: telemetry, store });
-    await broadcast.start();
-  }
+  const telemetry = joinTelemetry({ store, clock, log, deviceId: keys.deviceId, runtimes, catalog, settings });
+  await telemetry.start?.();
   new ModuleHealths({ hub, store, runtimes, clock });
-  const stopRecording = history ? recordTags({ history, runtimes, clock, intervalMinMs: settings.historianIntervalMinMs }) : () => undefined;
-  publishStates({ hub, store, ...(history ? { listener: stateRecorder(history, store, startedAtMs) } : {}) });
+  historian.start();
+  publishStates({ hub, store, ...(historian.recordState ? { listener: historian.recordState } : {}) });
   forgetEndedElements({ hub, store });
   hub.start();
 
@@ -434,7 +374,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     settingsWithoutEffect: settings.withoutEffect,
     troubles: () => TROUBLE_TOPICS.flatMap((topic) => troubles[topic]()?.message ?? []),
     notes: () => [openInClear, faults.last].filter((note) => note !== ''),
-    integrity: () => evidence.summary,
+    integrity: () => audit.evidence.summary,
     storageAccepting: () => store.accepting,
     contained: () => contained.view(),
     lockedNames: () => (settings.authMode === 'local' ? access.lockOuts.locked().length : 0),
@@ -442,15 +382,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     realtime: () => runtimes.realtime,
     rows: () => served.gateway?.rows ?? [],
   };
-  const demo = new DemoPlant({
-    store,
-    clock,
-    keys: signingKeys,
-    enabled: settings.demoEnabled,
-    production,
-    folder: settings.demoDir ?? fileURLToPath(new URL('../demo/', import.meta.url)),
-  });
-  scale.onChange((value) => {
+  demo.onTimeScale((value) => {
     probes.setTimeScale(value);
     unitLoop.wakeAll();
   });
@@ -459,11 +391,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const deps: { readonly [Group in keyof typeof groups]: unknown } = {
     access: { access, siteExists },
     system: { system, store },
-    signatures: { store, clock, queries, keys: signingKeys, kinds: KINDS },
     plant: common,
     controlModules: { ...common, bypassDefaultMs: settings.bypassDefaultMs, bypassMaxMs: settings.bypassMaxMs },
     ioModules: { ...common, probes, ioModules, image: build, modeCheckDeviceTags: settings.modeCheckDeviceTags },
-    controllers: common,
     alarmDefinitions: common,
     logic: common,
     procedures: common,
@@ -487,7 +417,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       intervalMinMs: settings.historianIntervalMinMs,
     },
     apply: { ...common, deviceId: keys.deviceId },
-    demo: { demo, setTimeScale: (value: number) => scale.set(value), timeScale },
     tags: tagDeps,
     streams: {
       webSocket: {
@@ -508,15 +437,20 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     units: { ...common, alarms, nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: build, tags: tagDeps, journal, logLines },
     batches: { ...common, facts: queries, storageLow },
     adhoc: { ...common, storageLow, keys: signingKeys },
-    records: { ...common, queries, history, keys: signingKeys },
-    mes: { ...common, keys: signingKeys, queries, history },
-    audit: { store, queries, integrity, gaps },
-    evidence: { evidence },
-    search: { store, index: new SearchIndex(store, KINDS), catalog: tagDeps.catalog, rows: system.rows },
-    historian: { history, store },
   };
   const table = new RouteTable();
   for (const group of Object.keys(groups) as (keyof typeof groups)[]) table.add({ rows: groups[group], deps: deps[group] });
+  const joined = [
+    ...joinSignatures({ store, clock, queries, keys: signingKeys, kinds: KINDS }).routes,
+    ...joinControllers({ store }).routes,
+    ...demo.routes,
+    ...records.routes,
+    ...joinMes({ ...common, keys: signingKeys, queries, history }).routes,
+    ...audit.routes,
+    ...joinSearch({ store, kinds: KINDS, catalog, rows: system.rows }).routes,
+    ...historian.routes,
+  ];
+  for (const set of joined) table.add(set);
   access.useRoutes(table.rows);
   let ready = false;
   const gateway = await startGateway({
@@ -536,15 +470,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   served.gateway = gateway;
 
   // ------------------------------------------------------------ go
-  await gaps.record().catch((fault: unknown) => log.error({ fault: (fault as Error).message }, 'what the start found could not be recorded'));
-  if (settings.demoEnabled && !production) {
-    // the plant that is there goes before the one that is shown
-    await demo
-      .provisionOnce()
-      .catch((fault: unknown) => log.warn({ fault: (fault as Error).message }, 'the demonstration plant could not be brought up to date and stays as it is'));
-  }
-  await integrity.recall(); // its alarm stands over a restart
-  await evidence.recall();
+  await audit.start();
+  await demo.start();
   loops.start();
   const stopClockWatch = watchClock(
     clock,
@@ -554,17 +481,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
   contents.start();
   journal.start();
-  archiver.start();
-  const stopChecks = scheduleIntegrity({ integrity, clock, log, intervalMs: settings.archiveIntegrityIntervalMs });
-  const stopVerifying = scheduleIntegrity({
-    integrity: evidence,
-    clock,
-    log,
-    intervalMs: settings.integrityIntervalMs,
-    firstMs: 5000, // what a start brings about comes first
-    what: 'the evidence',
-    audit: draftsBy('integrity', 'integrity'),
-  });
   ready = true;
   faults.told();
   log.info(
@@ -588,22 +504,18 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       await rehearsals.stop();
       await gateway.server.stop();
       hub.stop();
-      await broadcast?.stop();
+      await telemetry.stop?.();
       access.stop();
       stopPulse();
       stopClockWatch();
-      archiver.stop();
-      stopChecks();
-      stopVerifying();
+      audit.stop();
       await loops.stop();
       journal.stop();
       await contents.stop();
       await runtimes.stop();
       await recordings.close();
       await probes.stop();
-      stopRecording();
-      await store.recorded.catch(() => undefined); // the historian is told of what is on disk
-      await history?.close();
+      await historian.stop();
       await opened.stop();
       lock.release();
       contained.stop();
@@ -619,20 +531,5 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
         takeFailSafe: () => probes.takeFailSafe(),
         closeLedger: () => ledger.close(),
       }),
-  };
-}
-
-function telemetrySettings(settings: Settings, url: string): TelemetrySettings {
-  const { mqttClientId, mqttUsername, mqttPasswordFile, mqttCaFile, mqttTopicPrefix, mqttSites, mqttTagIntervalMs, mqttTagRefreshMs } = settings;
-  return {
-    url,
-    clientId: mqttClientId,
-    username: mqttUsername,
-    passwordFile: mqttPasswordFile,
-    caFile: mqttCaFile,
-    topicPrefix: mqttTopicPrefix,
-    sites: mqttSites,
-    tagIntervalMs: mqttTagIntervalMs,
-    tagRefreshMs: mqttTagRefreshMs,
   };
 }

@@ -2,7 +2,7 @@
  * The only registry of the domains: their kinds and their route rows. main.ts gives each group of rows what it works on
  * and starts the reconcilers.
  */
-import type { Route } from '../platform/http/route.js';
+import type { Route, RouteColumns } from '../platform/http/route.js';
 import type { Kind } from '../platform/store/kind.js';
 import { ACCESS_KINDS } from './access/kind.js';
 import { ACCESS_ROUTES } from './access/routes.js';
@@ -55,11 +55,9 @@ export function routeGroups(secrets: Secrets, production: boolean) {
   return {
     access: ACCESS_ROUTES,
     system: SYSTEM_ROUTES,
-    signatures: signatureRoutes,
     plant: plantRoutes,
     controlModules: controlModuleRoutes,
     ioModules: ioModuleRoutes(secrets),
-    controllers: controllerRoutes,
     alarmDefinitions: alarmDefinitionRoutes,
     logic: logicRoutes,
     procedures: procedureRoutes,
@@ -67,7 +65,6 @@ export function routeGroups(secrets: Secrets, production: boolean) {
     rehearsal: rehearsalRoutes,
     alarms: alarmRoutes,
     apply: applyRoutes,
-    demo: demoRoutes,
     tags: tagRoutes,
     streams: streamRoutes,
     commands: commandRoutes,
@@ -75,11 +72,18 @@ export function routeGroups(secrets: Secrets, production: boolean) {
     recordings: recordingRoutes,
     batches: batchRoutes,
     adhoc: adhocRoutes(production),
-    records: recordRoutes,
-    mes: mesRoutes,
-    audit: AUDIT_ROUTES,
-    evidence: EVIDENCE_ROUTES,
-    search: SEARCH_ROUTES,
-    historian: HISTORIAN_ROUTES,
   } as const satisfies Record<string, readonly Route[]>;
 }
+
+/** Rows of the domains that join themselves (join.ts), for whoever tells of all rows. */
+export const JOINED_ROWS: readonly RouteColumns[] = [
+  ...signatureRoutes,
+  ...controllerRoutes,
+  ...demoRoutes,
+  ...recordRoutes,
+  ...mesRoutes,
+  ...AUDIT_ROUTES,
+  ...EVIDENCE_ROUTES,
+  ...SEARCH_ROUTES,
+  ...HISTORIAN_ROUTES,
+];

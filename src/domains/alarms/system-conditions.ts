@@ -33,6 +33,9 @@ export interface Trouble {
   readonly message: string;
 }
 
+/** Who tells what of each topic: each is given by the part that knows it, undefined while there is nothing to tell. */
+export type Troubles = Readonly<Record<TroubleTopic, () => Trouble | undefined>>;
+
 export const SYSTEM_TOPICS = [
   'device',
   'second-master',

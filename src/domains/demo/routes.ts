@@ -15,8 +15,7 @@ const TimeScaleNumber = v.pipe(v.number(), v.minValue(1, 'must be 1 to 100'), v.
 
 const audit = { action: 'Command', category: 'demo', target: () => ({ kind: 'Site', name: DEMO_SITE, site: DEMO_SITE }) } as const;
 
-/** Needs DemoDeps. */
-export const demoRoutes: readonly Route[] = [
+export const demoRoutes: readonly Route<DemoDeps>[] = [
   route({
     method: 'POST',
     path: '/api/v1/demo/provision',

@@ -1,0 +1,25 @@
+/** Batch records: made when a batch has ended, and read, reviewed and sealed through their routes. */
+import type { Clock } from '../../platform/base/clock.js';
+import type { Log } from '../../platform/base/log.js';
+import { routeSet } from '../../platform/http/route.js';
+import { ReconcileLoop } from '../../platform/reconcile/loop.js';
+import { on } from '../../platform/reconcile/wakes.js';
+import { Batch, isFinalBatch } from '../batches/kind.js';
+import type { FactReader } from '../runs/facts.js';
+import { RecordReconciler } from './reconciler.js';
+import { type RecordRouteDeps, recordRoutes } from './routes.js';
+
+export interface RecordParts extends RecordRouteDeps {
+  readonly queries: RecordRouteDeps['queries'] & FactReader;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function joinRecords(parts: RecordParts) {
+  const { store, queries, clock, log } = parts;
+  const hasEnded = on(Batch, ({ type, resource }) => type === 'put' && isFinalBatch(resource.status.phase));
+  return {
+    routes: [routeSet(recordRoutes, parts)],
+    reconcilers: [new ReconcileLoop(new RecordReconciler({ store, facts: queries }), clock, log, [hasEnded])],
+  };
+}
