@@ -2,6 +2,7 @@
  * A gateway on loopback with the real ledger, store, access and pipeline; only the clock is the test's. `request` is raw
  * enough to send what a decent client would not.
  */
+import { STORED_KINDS } from '../../src/domains/index.js';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
@@ -110,7 +111,7 @@ export async function startGatewayTest(options: GatewayTestOptions = {}): Promis
   const settings: Settings = { ...readSettings(options.argv ?? [], {}, dataDir), httpPort: 0, listen: '127.0.0.1', ...options.settings };
   const keys = openDeviceKeys(dataDir);
   const ledger = await openLedger(dataDir);
-  const store = new Store(ledger, clock);
+  const store = new Store(ledger, clock, undefined, STORED_KINDS);
   const earlierNonces = await store.open(settings.antiReplayWindowMs);
   const audits: UnchainedAudit[] = [];
   store.watchAudit((record) => audits.push(record));

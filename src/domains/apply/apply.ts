@@ -22,12 +22,12 @@ import { checkTexts } from '../../platform/store/texts.js';
 import * as v from 'valibot';
 import type { PendingFact } from '../runs/execution-log.js';
 import { editFacts } from '../runs/logic-edits.js';
-import { SITE } from '../plant/rules.js';
 import { type Arrival, arrived } from './from-device.js';
 import { applyRuleOf } from './kind-rules.js';
 import { type AnyKind, APPLIED_KINDS, ROUTELESS_KINDS } from './kinds.js';
 import { type Manifest, readManifest, siteOfManifest } from './manifest.js';
 import { StagedStore } from './staging.js';
+import { Site } from '../plant/kind.js';
 
 /** Who applies: a caller behind the route, or a component such as the demo. */
 export interface ApplyActor {
@@ -217,7 +217,7 @@ function authorise({ manifest: { kind, name }, site }: Step, actor: ApplyActor, 
 
 function stage({ manifest, site }: Step, actor: ApplyActor, staged: StagedStore, { audits, facts }: Written, deps: ApplyDeps): Outcome {
   const { kind, name } = manifest;
-  if (site !== '' && !staged.get(SITE, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
+  if (site !== '' && !staged.get(Site, '', site)) throw new Refusal('missing', `site ${site} does not exist`, { code: 'not_found' });
   const before: Resource<unknown, unknown> | undefined = staged.get(kind, site, name);
   const { spec: written, warnings: notes } = decodeSpec(kind, keepMode(manifest.spec, before?.spec));
   checkTexts(written, before?.spec, 'spec.');

@@ -1,34 +1,35 @@
 /** Which kinds generic apply takes (contract 3, Generic apply; decisions Q-CHANGE-05), and the order in which an export lists them. */
-import type { Kind } from '../../platform/store/kind.js';
+import type { Ruled } from '../../platform/store/kind.js';
 import { Alarm } from '../alarms/kind.js';
 import { alarmDefinitionRules } from '../alarms/rules.js';
 import { Batch } from '../batches/kind.js';
-import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
+import { moduleRules, templateRules } from '../control-modules/rules.js';
 import { coordinationBlockRules, syncBarrierRules } from '../coordination/rules.js';
 import { controllerRules } from '../edge-controllers/rules.js';
-import { IOModule, SimulationPreset } from '../io-modules/kind.js';
-import { ControlProgram, FunctionBlockType } from '../logic/kind.js';
-import { Area, Enterprise, ProcessCell, Site, Unit } from '../plant/kind.js';
+import { ioModuleRules, presetRules } from '../io-modules/rules.js';
+import { blockTypeRules, programRules } from '../logic/rules.js';
+import { Area, Enterprise, ProcessCell } from '../plant/kind.js';
+import { siteRules, unitRules } from '../plant/rules.js';
 import { Operation, OperationTemplate, Phase, PhaseTemplate, Procedure, ProcedureTemplate, UnitProcedure, UnitProcedureTemplate } from '../procedures/kind.js';
 import { MasterRecipe } from '../recipes/kind.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: kinds of every spec and status
-export type AnyKind = Kind<any, any>;
+export type AnyKind = Ruled<any, any>;
 
 /** In an order in which every reference points backwards, so that an export can be applied as it is. */
 export const APPLIED_KINDS: readonly AnyKind[] = [
   Enterprise,
-  Site,
+  siteRules,
   Area,
   ProcessCell,
   controllerRules,
-  FunctionBlockType,
-  ControlModuleTemplate,
-  SimulationPreset,
-  IOModule,
-  Unit,
-  ControlModule,
-  ControlProgram,
+  blockTypeRules,
+  templateRules,
+  presetRules,
+  ioModuleRules,
+  unitRules,
+  moduleRules,
+  programRules,
   PhaseTemplate,
   OperationTemplate,
   UnitProcedureTemplate,

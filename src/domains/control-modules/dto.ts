@@ -5,13 +5,13 @@ import { shown } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
-import { PROGRAM } from '../logic/rules.js';
 import { NO_BYPASS } from './bypass.js';
-import { type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
+import { type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate, type ControlModuleTemplateSpec, EQUIPMENT_MODULE_LABEL } from './kind.js';
 import { tuningKept } from './parameters.js';
 import { unfedOf } from './unfed.js';
 import { danglingOf, mergeTags } from './rules.js';
-import { modeOf, resolvedModuleOf, TEMPLATE, unitOf } from './modules.js';
+import { modeOf, resolvedModuleOf, unitOf } from './modules.js';
+import { ControlProgram } from '../logic/kind.js';
 
 /** `notes`: what of its logic reads nothing. */
 export function templateBody(resource: Resource<ControlModuleTemplateSpec>): unknown {
@@ -25,13 +25,13 @@ type HealthWord = (typeof HEALTH)[keyof typeof HEALTH];
 
 /** Health word of the module's logic (decisions Q-PROG-02); Unknown before the unit runtime has loaded it. */
 export function moduleHealth(read: StoreReader, site: string, name: string): { state: HealthWord; message: string } {
-  const program = read.get(PROGRAM, site, name);
+  const program = read.get(ControlProgram, site, name);
   return program ? { state: HEALTH[program.status.state], message: program.status.message } : { state: 'Unknown', message: '' };
 }
 
 export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleStatus>, read: StoreReader): unknown {
   const { metadata, spec, status } = resource;
-  const template = read.get(TEMPLATE, '', spec.templateRef);
+  const template = read.get(ControlModuleTemplate, '', spec.templateRef);
   const resolved = resolvedModuleOf(read, resource);
   const health = moduleHealth(read, metadata.site, metadata.name);
   const dangling = danglingOf(read, resource);
@@ -56,7 +56,7 @@ export function moduleBody(resource: Resource<ControlModuleSpec, ControlModuleSt
     paramOverrides: spec.paramOverrides,
     parameters: parametersBody(resource, read),
     ioModules: resolved?.ioModules ?? [],
-    program: read.get(PROGRAM, metadata.site, metadata.name) ? metadata.name : '',
+    program: read.get(ControlProgram, metadata.site, metadata.name) ? metadata.name : '',
     interlockBypass: shown(status.interlockBypass ?? NO_BYPASS),
     overrides: status.overrides.map((override) => ({ ...override, value: native(resolved?.tags.find(({ name }) => name === override.tag)?.type, override.value) })),
     conditions: [...status.conditions, configuration(dangling), ...degraded(read, metadata.site, metadata.name)],
@@ -93,7 +93,7 @@ function configuration(dangling: string): Condition {
 
 /** Blocks of the module that were skipped in the last scan, while there are any (contract 3, Control program). */
 function degraded(read: StoreReader, site: string, name: string): readonly Condition[] {
-  const program = read.get(PROGRAM, site, name);
+  const program = read.get(ControlProgram, site, name);
   return program?.status.state === 'Degraded' ? [{ type: 'Degraded', status: 'True', reason: 'BlockFaulted', message: program.status.message }] : [];
 }
 

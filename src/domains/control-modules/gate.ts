@@ -9,8 +9,8 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
 import { editsOf, OVERRIDE_WINDOW_MS, type OverrideUse, refuseWhileActive, unitsAtWork } from '../logic/active-work.js';
 import { type OverriddenEdit } from '../runs/logic-edits.js';
-import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec } from './kind.js';
-import { CONTROL_MODULE, unitOf } from './modules.js';
+import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec } from './kind.js';
+import { unitOf } from './modules.js';
 
 type Module = Resource<ControlModuleSpec, ControlModuleStatus>;
 
@@ -46,7 +46,7 @@ export function passTemplateGate(template: Resource<ControlModuleTemplateSpec>, 
   if (isDeepStrictEqual(was, will)) return { puts: [], edits: [] };
   const { name } = template.metadata;
   const used = read
-    .list(CONTROL_MODULE)
+    .list(ControlModule)
     .filter(({ spec }) => spec.templateRef === name)
     .flatMap((module) => usedUp(module, read, terms) ?? []);
   const sites = [...new Set(used.map(({ put }) => put.site))];
@@ -63,7 +63,7 @@ export function passTemplateGate(template: Resource<ControlModuleTemplateSpec>, 
 export function usedUp(module: Module, read: StoreReader, terms: Terms): { readonly put: Put; readonly use: OverrideUse } | undefined {
   const { site, name } = module.metadata;
   const used = pass(module, new Set([unitOf(read, site, module.spec)]), read, terms);
-  return used && { put: { kind: CONTROL_MODULE as unknown as typeof ControlModule, site, name, status: used.status } as Put, use: used.use };
+  return used && { put: { kind: ControlModule as unknown as typeof ControlModule, site, name, status: used.status } as Put, use: used.use };
 }
 
 /** Logic that comes new to a unit. @throws Refusal 409 `active_batch`. */

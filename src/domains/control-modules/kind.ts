@@ -7,11 +7,9 @@ import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { MODES } from '../../../runtime/vocabulary/modes.js';
 import type { ParamValue } from '../../../runtime/vocabulary/network.js';
 import type { Term } from '../../platform/base/term.js';
-import type { HotSwapOverride } from '../logic/kind.js';
-import { DurationText, Identifier, Required, Scalar, ScalarMap, TagName, Text } from '../../platform/store/fields.js';
-import type { Kind } from '../../platform/store/kind.js';
-import { admitModule, admitTemplate, moduleDependents, templateDependents, refuseModuleDelete } from './rules.js';
-import { unfedOf } from './unfed.js';
+import { Block, BlockConnection, blockTypesOf, BlockVariableBinding, ControlDataType, type HotSwapOverride, ioModuleOf, moduleOf } from '../logic/kind.js';
+import { DurationText, Identifier, Required, Scalar, TagName, Text } from '../../platform/store/fields.js';
+import { type Kind, named, type Reference } from '../../platform/store/kind.js';
 import type { Condition } from '../../platform/store/resource.js';
 
 export const DEVICE_CLASSES = ['valve', 'actuator', 'sensor', 'controller', 'other'] as const;
@@ -19,10 +17,6 @@ export const MEASURED_VARIABLES = ['Temperature', 'Pressure', 'Flow', 'Level', '
 export const TAG_ROLES = ['state', 'setpoint', 'command', 'feedback', 'alarm', 'interlock'] as const;
 export const PUBLISH_MODES = ['cyclic', 'onChange'] as const;
 export const ACCESS_LEVELS = ['read', 'readwrite'] as const;
-/** Both vocabularies of decisions 1.3, served as sent. */
-export const CONTROL_DATA_TYPES = ['Boolean', 'Integer', 'Float', 'String', 'Time', 'BOOL', 'INT', 'REAL', 'STRING', 'TIME'] as const;
-
-export const ControlDataType = v.picklist(CONTROL_DATA_TYPES);
 const AccessLevel = v.picklist(ACCESS_LEVELS);
 const TagRole = v.picklist(['', ...TAG_ROLES]);
 const PublishMode = v.picklist(['', ...PUBLISH_MODES]);
@@ -67,13 +61,6 @@ export const InstanceTag = v.strictObject({
   inherited: v.optional(v.boolean()),
 });
 export type InstanceTag = v.InferOutput<typeof InstanceTag>;
-
-/** Block names of modules keep the program's form: anything but control characters (decisions Q-ERR-12). */
-export const BlockName = v.pipe(v.string(), v.minLength(1), v.maxLength(128), v.regex(/^[^\u0000-\u001f\u007f]+$/u, 'must not have control characters'));
-
-export const Block = v.strictObject({ name: BlockName, type: Required, params: v.optional(ScalarMap, {}), comment: Text });
-export const BlockConnection = v.strictObject({ sourceBlock: Required, sourcePort: Required, destBlock: Required, destPort: Required });
-export const BlockVariableBinding = v.strictObject({ variable: Required, blockRef: Required, portRef: Required });
 
 export const TemplateInput = v.strictObject({ name: Identifier, dataType: ControlDataType, defaultValue: Text, description: Text });
 
@@ -122,10 +109,7 @@ export const ControlModuleTemplate: Kind<ControlModuleTemplateSpec, Readonly<Rec
   body: 'flat',
   apply: { how: 'yes' },
   initialStatus: () => ({}),
-  // a text says what its inputs lead to
-  warnings: (spec) => (spec.structuredText === undefined ? unfedOf(spec) : []),
-  admit: admitTemplate,
-  dependents: ({ metadata }, read) => templateDependents(read, metadata.name),
+  references: (spec) => blockTypesOf(spec.blocks),
 };
 
 export const PARENT_KINDS = ['Unit', 'ControlModule'] as const; // decisions Q-PROG-10
@@ -192,9 +176,15 @@ export const ControlModule: Kind<ControlModuleSpec, ControlModuleStatus> = {
   required: ['templateRef'],
   openKeys: ['lineside.io/equipment-module'], // decisions Q-TAG-11
   initialStatus: () => ({ message: '', overrides: [], conditions: [] }),
-  admit: admitModule,
-  dependents: ({ metadata }, read) => moduleDependents(read, metadata.site, metadata.name),
-  refuseDelete: refuseModuleDelete,
+  references: (spec, site) =>
+    named(
+      { path: 'templateRef', kind: 'ControlModuleTemplate', site: '', name: spec.templateRef, when: 'write', holds: true },
+      { path: 'parentName', kind: spec.parentKind, site, name: spec.parentName, when: 'write', holds: true },
+      ...spec.inputBindings.map(
+        ({ source }, index): Reference => ({ path: `inputBindings[${index}].source`, kind: 'ControlModule', site, name: moduleOf(source ?? ''), when: 'run', holds: true }),
+      ),
+      ...spec.tags.map(({ channel }, index): Reference => ({ path: `tags[${index}].channel`, kind: 'IOModule', site, name: ioModuleOf(channel ?? ''), when: 'run' })),
+    ),
 };
 
 /** Label that names the equipment module a control module belongs to (decisions Q-TAG-11). */

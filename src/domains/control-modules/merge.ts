@@ -13,6 +13,7 @@ import type { BlockSpec, Connection, NetworkVariable, ParamValue, VariableBindin
 import { isNumberText } from '../../platform/store/fields.js';
 import { evaluateBound } from './bounds.js';
 import type { ControlModuleSpec, ControlModuleTemplateSpec, InstanceTag, TemplateParameter, TemplateTag } from './kind.js';
+import { CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 
 export interface MergedTag extends TemplateTag {
   /** The entry came from the template untouched. */
@@ -69,9 +70,6 @@ export interface ResolvedModule {
 
 /** `<module>.par.<name>`: no tag has a dot in its name, so none is in the way. */
 const PARAMETER_PREFIX = 'par.';
-
-/** Block types that stand for one channel; a tag's `channel` sets their `addr`. */
-export const CHANNEL_BLOCKS: readonly string[] = ['AI', 'AO', 'DI', 'DO'];
 
 const EMPTY_TAG: Omit<TemplateTag, 'name' | 'dataType'> = {
   accessLevel: 'read',
@@ -227,12 +225,6 @@ function readDefault(text: string, type: DataType): ParamValue {
   if (type === 'BOOL') return text.toUpperCase() === 'TRUE' || text === '1';
   if ((type === 'REAL' || type === 'INT') && isNumberText(text)) return Number(text);
   return text;
-}
-
-/** I/O module of `<ioModule>:<channel address>`; '' when it is not in that form. */
-export function ioModuleOf(channel: string): string {
-  const at = channel.indexOf(':');
-  return at > 0 ? channel.slice(0, at) : '';
 }
 
 function ioModulesOf(tags: readonly MergedTag[], blocks: readonly BlockSpec[]): string[] {

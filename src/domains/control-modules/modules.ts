@@ -3,15 +3,10 @@ import { blockType } from '../../../runtime/catalog.js';
 import type { Mode } from '../../../runtime/vocabulary/modes.js';
 import { groupBy } from '../../platform/base/group-by.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { FunctionBlockType } from '../logic/kind.js';
-import type { ControlModule, ControlModuleSpec, ControlModuleStatus, ControlModuleTemplate, ControlModuleTemplateSpec } from './kind.js';
+import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate, type ControlModuleTemplateSpec } from './kind.js';
 import { type ParamDefaults, type ResolvedModule, resolveModule } from './merge.js';
-
-export const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
-export const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
-const BLOCK_TYPE = kindNamed<typeof FunctionBlockType>('FunctionBlockType');
+import { FunctionBlockType } from '../logic/kind.js';
 
 export const NESTING_MAX = 4; // decisions Q-PROG-10
 
@@ -22,7 +17,7 @@ export function unitOf(read: StoreReader, site: string, module: ControlModuleSpe
   let above: ControlModuleSpec | undefined = module;
   for (let depth = 0; above && depth <= NESTING_MAX; depth += 1) {
     if (above.parentKind === 'Unit') return above.parentName;
-    above = above.parentName === '' ? undefined : read.get(CONTROL_MODULE, site, above.parentName)?.spec;
+    above = above.parentName === '' ? undefined : read.get(ControlModule, site, above.parentName)?.spec;
   }
   return '';
 }
@@ -31,7 +26,7 @@ const byUnit = new WeakMap<readonly ModuleResource[], ReadonlyMap<string, readon
 
 /** Modules of a unit, nested ones included, by name. Sorted out once per list: the store makes a new one when a module changes. */
 export function modulesOf(read: StoreReader, site: string, unit: string): readonly ModuleResource[] {
-  const all = read.list(CONTROL_MODULE, site);
+  const all = read.list(ControlModule, site);
   let known = byUnit.get(all);
   if (!known) byUnit.set(all, (known = groupBy(all, (module) => unitOf(read, site, module.spec))));
   return known.get(unit) ?? [];
@@ -42,7 +37,7 @@ export function paramDefault(read: StoreReader): ParamDefaults {
   return (type, param) => {
     const builtin = blockType(type);
     if (builtin) return builtin.params.find((entry) => entry.name === param)?.default;
-    return read.get(BLOCK_TYPE, '', type)?.spec.params.find((entry) => entry.name === param)?.defaultValue;
+    return read.get(FunctionBlockType, '', type)?.spec.params.find((entry) => entry.name === param)?.defaultValue;
   };
 }
 
@@ -65,9 +60,9 @@ export function resolvedModuleOf(read: StoreReader, { spec }: Pick<ModuleResourc
 }
 
 export function mergedOf(read: StoreReader, spec: ControlModuleSpec): Merged | undefined {
-  const template = read.get(TEMPLATE, '', spec.templateRef)?.spec;
+  const template = read.get(ControlModuleTemplate, '', spec.templateRef)?.spec;
   if (!template) return undefined;
-  const types = read.list(BLOCK_TYPE, '');
+  const types = read.list(FunctionBlockType, '');
   const known = merged.get(spec);
   if (known?.template === template && known.types === types) return known;
   const made: Merged = { template, types, resolved: resolveModule(spec, template, paramDefault(read)) };

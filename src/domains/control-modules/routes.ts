@@ -8,7 +8,8 @@ import { armingFacts, editFacts } from '../runs/logic-edits.js';
 import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-routes.js';
 import { moduleBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';
-import { ControlModule, ControlModuleTemplate } from './kind.js';
+import { ControlModule } from './kind.js';
+import { moduleRules, templateRules } from './rules.js';
 import { resetRoutes } from './reset-routes.js';
 import { unitOf } from './modules.js';
 import { tuningRoutes } from './tuning-routes.js';
@@ -41,7 +42,7 @@ const overrideHotSwap = routesFor<BypassDeps>()({
 
 /** Needs BypassDeps and ResetDeps. */
 export const controlModuleRoutes: readonly Route[] = [
-  ...crudRoutes(ControlModuleTemplate, {
+  ...crudRoutes(templateRules, {
     ...TIERS,
     dto: templateBody,
     also({ before, spec, read, deps }, audit) {
@@ -51,7 +52,7 @@ export const controlModuleRoutes: readonly Route[] = [
       return { puts, facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
     },
   }),
-  ...crudRoutes(ControlModule, {
+  ...crudRoutes(moduleRules, {
     ...TIERS,
     dto: moduleBody,
     neverSentBack: ['tags'],

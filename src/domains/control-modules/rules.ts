@@ -13,26 +13,29 @@ import type { CompositeType } from '../../../runtime/vocabulary/network.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import { TagName } from '../../platform/store/fields.js';
-import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
+import { type Admission, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { AlarmDefinition } from '../alarms/kind.js';
-import type { IOModule } from '../io-modules/kind.js';
-import type { ControlProgram } from '../logic/kind.js';
 import { type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
-import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { workOn } from '../plant/unit-owner.js';
 import { parseBound, references } from './bounds.js';
 import { admitParameters, checkFree, checkParameterValues } from './parameters.js';
-import type { ControlModuleSpec, ControlModuleStatus, ControlModuleTemplateSpec, TemplateParameter, TemplateTag } from './kind.js';
-import { CHANNEL_BLOCKS, ioModuleOf, type MergedTag, mergeTags, overrideParams, type ResolvedModule, resolveModule, tagOfOutput } from './merge.js';
-import { CONTROL_MODULE, mergedOf, type ModuleResource, NESTING_MAX, paramDefault, resolvedModuleOf, TEMPLATE, unitOf } from './modules.js';
+import {
+  ControlModule,
+  type ControlModuleSpec,
+  type ControlModuleStatus,
+  ControlModuleTemplate,
+  type ControlModuleTemplateSpec,
+  type TemplateParameter,
+  type TemplateTag,
+} from './kind.js';
+import { type MergedTag, mergeTags, overrideParams, type ResolvedModule, resolveModule, tagOfOutput } from './merge.js';
+import { mergedOf, type ModuleResource, NESTING_MAX, paramDefault, resolvedModuleOf, unitOf } from './modules.js';
+import { ControlProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
+import { Unit } from '../plant/kind.js';
+import { IOModule } from '../io-modules/kind.js';
+import { unfedOf } from './unfed.js';
 
-export { type EffectiveTag, effectiveTags, ioModuleOf, type MergedTag, mergeTags, type ResolvedModule, resolveModule } from './merge.js';
-
-const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
-const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
-const ALARM_DEFINITION = kindNamed<typeof AlarmDefinition>('AlarmDefinition');
+export { type EffectiveTag, effectiveTags, type MergedTag, mergeTags, type ResolvedModule, resolveModule } from './merge.js';
 
 type TemplateAdmission = Admission<ControlModuleTemplateSpec, Readonly<Record<string, never>>>;
 type ModuleAdmission = Admission<ControlModuleSpec, ControlModuleStatus>;
@@ -193,10 +196,6 @@ function checkBound(text: string, field: string, spec: ControlModuleTemplateSpec
   }
 }
 
-export function templateDependents(read: StoreReader, template: string): Dependent[] {
-  return dependentsIn(read, CONTROL_MODULE, undefined, ({ spec }) => spec.templateRef === template);
-}
-
 // ---------------------------------------------------------------- instance
 
 export function admitModule(spec: ControlModuleSpec, context: ModuleAdmission): ControlModuleSpec {
@@ -204,9 +203,8 @@ export function admitModule(spec: ControlModuleSpec, context: ModuleAdmission): 
   for (const tag of spec.tags) {
     if (tag.inherited) throw invalid('inherited_tag', 'tags', `tag ${tag.name} is inherited from the template; send only the tags of the instance`, { tag: tag.name });
   }
-  mustExist(read, TEMPLATE, '', spec.templateRef, 'templateRef');
   if (spec.parentName !== '') checkParent(spec, context);
-  const template = read.get(TEMPLATE, '', spec.templateRef) as Resource<ControlModuleTemplateSpec>;
+  const template = read.get(ControlModuleTemplate, '', spec.templateRef) as Resource<ControlModuleTemplateSpec>;
   checkInstance(spec, template.spec, read);
   if (!context.before) refuseProgramName(context);
   return { ...spec, tags: spec.tags.map(({ inherited: _, ...tag }) => tag) };
@@ -214,19 +212,18 @@ export function admitModule(spec: ControlModuleSpec, context: ModuleAdmission): 
 
 /** The program of a module has the module's name (decisions D-PROG-01), so the name must be free among the programs. */
 function refuseProgramName({ read, site, name }: ModuleAdmission): void {
-  const program = read.get(PROGRAM, site, name);
+  const program = read.get(ControlProgram, site, name);
   if (program && program.metadata.ownerReferences.length === 0)
     throw conflict('already_exists', `control program ${name} has the name already; the logic of a module is a program of its own name`, { kind: 'ControlProgram', name });
 }
 
 /** The chain ends at a unit, has at most four modules and no cycle (decisions Q-PROG-10). */
 function checkParent(spec: ControlModuleSpec, { read, site, name }: ModuleAdmission): void {
-  mustExist(read, spec.parentKind === 'Unit' ? UNIT : CONTROL_MODULE, site, spec.parentName, 'parentName');
   let above: ControlModuleSpec | undefined = spec;
   for (let depth = 1; above?.parentKind === 'ControlModule' && above.parentName !== ''; depth += 1) {
     if (above.parentName === name) throw invalid('invalid_field', 'parentName', `parentName ${spec.parentName} would make module ${name} its own ancestor`);
     if (depth >= NESTING_MAX) throw invalid('invalid_field', 'parentName', `control modules nest at most ${NESTING_MAX} deep`);
-    above = read.get(CONTROL_MODULE, site, above.parentName)?.spec;
+    above = read.get(ControlModule, site, above.parentName)?.spec;
   }
 }
 
@@ -269,14 +266,14 @@ export function checkInstance(spec: ControlModuleSpec, template: ControlModuleTe
  */
 export function checkTuned(module: ModuleResource, paramOverrides: ControlModuleSpec['paramOverrides'], read: StoreReader, fieldOf: (parameter: string) => string): void {
   const { spec, metadata } = module;
-  const template = read.get(TEMPLATE, '', spec.templateRef)?.spec;
+  const template = read.get(ControlModuleTemplate, '', spec.templateRef)?.spec;
   const before = resolvedModuleOf(read, module);
   if (!template || !before) return;
   const after = { ...spec, paramOverrides };
   const tuned = resolveModule(after, template, paramDefault(read));
   checkParameterValues(tuned.parameters, ({ name }) => fieldOf(name));
   checkInstance(after, template, read);
-  const unit = read.get(UNIT, metadata.site, unitOf(read, metadata.site, spec));
+  const unit = read.get(Unit, metadata.site, unitOf(read, metadata.site, spec));
   const scanIntervalMs = parseDuration(tuned.scanInterval || unit?.spec.scanInterval || '') ?? SCAN_INTERVAL_DEFAULT_MS;
   const composites = compositesOf(read);
   const lengths = (blocks: ResolvedModule['blocks']) => memoryLengths({ ...networkOf(template), blocks }, composites, scanIntervalMs);
@@ -299,36 +296,20 @@ function overridePath(path: string, spec: ControlModuleSpec, template: ControlMo
   return index < 0 ? `templateRef (${templatePath(path)})` : `paramOverrides[${index}].value`;
 }
 
-/** Role bindings, input sources, alarm definitions and nested modules (decisions 1.2). */
-export function moduleDependents(read: StoreReader, site: string, module: string): Dependent[] {
-  return [
-    ...dependentsIn(read, UNIT, site, ({ spec }) => spec.roleBindings.some((binding) => binding.controlModule === module)),
-    ...dependentsIn(
-      read,
-      CONTROL_MODULE,
-      site,
-      ({ spec, metadata }) =>
-        metadata.name !== module &&
-        ((spec.parentKind === 'ControlModule' && spec.parentName === module) || spec.inputBindings.some((binding) => binding.source?.startsWith(`${module}.`) === true)),
-    ),
-    ...dependentsIn(read, ALARM_DEFINITION, site, ({ spec }) => spec.sourceKind === 'ControlModule' && spec.sourceName === module),
-  ];
-}
-
 /**
  * There is no way round it: what the logic of the module holds would be left as it is.
  * @throws Refusal 409 `active_batch` while its unit works.
  */
 export function refuseModuleDelete({ metadata, spec }: ModuleResource, read: StoreReader): void {
   const unit = unitOf(read, metadata.site, spec);
-  const found = read.get(UNIT, metadata.site, unit);
+  const found = read.get(Unit, metadata.site, unit);
   const holder = found ? workOn(found.status) : '';
   if (holder !== '') throw conflict('active_batch', `unit ${unit} works for ${holder}; end that work before the module is deleted`, { batch: holder, unit });
 }
 
 /**
  * What of a stored module leads nowhere, in one sentence: a later edit of its template took away what the instance refers
- * to, or a channel is not there. References may dangle, but not unseen (decisions D-UNIT-02). '' when there is nothing.
+ * to, or a channel is not there. References may dangle, but not unseen (decisions D-Unit-02). '' when there is nothing.
  */
 export function danglingOf(read: StoreReader, { spec, metadata }: Pick<ModuleResource, 'spec' | 'metadata'>): string {
   const known = mergedOf(read, spec);
@@ -372,7 +353,7 @@ export interface ChannelUse {
 export function channelProblem(read: StoreReader, site: string, { user, type, channel }: ChannelUse): string {
   const module = ioModuleOf(channel);
   if (module === '') return `${user} has ${channel === '' ? 'no address' : `the address ${channel}`}; an address is <io module>:<channel>`;
-  const found = read.get(IO_MODULE, site, module);
+  const found = read.get(IOModule, site, module);
   if (!found) return `${user} needs I/O module ${module}, which does not exist`;
   const address = channel.slice(module.length + 1);
   const at = found.spec.channels.find((candidate) => candidate.address === address || candidate.name === address);
@@ -380,3 +361,10 @@ export function channelProblem(read: StoreReader, site: string, { user, type, ch
   const direction = { AI: 'input', DI: 'input', AO: 'output', DO: 'output' }[type];
   return direction !== undefined && at.direction !== direction ? `${user} (${type}) needs an ${direction}, and channel ${channel} is an ${at.direction}` : '';
 }
+
+export const templateRules = ruled(ControlModuleTemplate, {
+  // a text says what its inputs lead to
+  warnings: (spec) => (spec.structuredText === undefined ? unfedOf(spec) : []),
+  admit: admitTemplate,
+});
+export const moduleRules = ruled(ControlModule, { admit: admitModule, refuseDelete: refuseModuleDelete });

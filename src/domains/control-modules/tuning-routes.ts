@@ -7,11 +7,11 @@ import { freeMap } from '../../platform/store/free-map.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { equipmentFacts } from '../runs/interventions.js';
 import { type BypassDeps, exists, requireModule } from './bypass-routes.js';
-import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type Tuning } from './kind.js';
+import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate, type Tuning } from './kind.js';
 import { parametersBody } from './dto.js';
 import { tune } from './parameters.js';
 import { checkTuned } from './rules.js';
-import { resolvedModuleOf, TEMPLATE, unitOf } from './modules.js';
+import { resolvedModuleOf, unitOf } from './modules.js';
 
 const tuneModule = routesFor<BypassDeps>()({
   method: 'PUT',
@@ -33,7 +33,7 @@ const tuneModule = routesFor<BypassDeps>()({
     const { paramOverrides, tuning, changed } = tune(module.spec, module.status.tuning ?? [], {
       values,
       parameters: resolvedModuleOf(store, module)?.parameters ?? [],
-      fixed: (store.get(TEMPLATE, '', module.spec.templateRef)?.spec.parameters ?? []).filter(({ tunable }) => !tunable).map(({ name }) => name),
+      fixed: (store.get(ControlModuleTemplate, '', module.spec.templateRef)?.spec.parameters ?? []).filter(({ tunable }) => !tunable).map(({ name }) => name),
       module: cm,
       by: context.caller.displayName,
       at,

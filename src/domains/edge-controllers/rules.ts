@@ -1,10 +1,7 @@
 /** Rules of controllers: label syntax (decisions Q-UNIT-02) and what a delete would leave without a box. */
 import { invalid } from '../../platform/base/refusal.js';
 import { isLabelValue, readLabelKey } from '../../platform/store/envelope.js';
-import { type Dependent, ruled, type StoreReader } from '../../platform/store/kind.js';
-import { IOModule } from '../io-modules/kind.js';
-import { Unit } from '../plant/kind.js';
-import { dependentsIn } from '../plant/rules.js';
+import { ruled } from '../../platform/store/kind.js';
 import { Controller, type ControllerSpec } from './kind.js';
 
 const RESERVED = ['kubernetes.io', 'k8s.io', 'k3s.io'];
@@ -27,15 +24,4 @@ export function checkNodeLabel(key: string, value: string): void {
   if (!isLabelValue(value)) throw invalid('invalid_field', field, `value of node label ${key} must be at most 63 letters, digits, '-', '_' or '.'`);
 }
 
-/** Units that run on it and I/O modules behind it (decisions Q-ERR-11). */
-function controllerDependents(read: StoreReader, site: string, controller: string): Dependent[] {
-  return [
-    ...dependentsIn(read, Unit, site, ({ spec }) => spec.controllerRef === controller),
-    ...dependentsIn(read, IOModule, site, ({ spec }) => spec.controllerRef === controller),
-  ];
-}
-
-export const controllerRules = ruled(Controller, {
-  admit: admitController,
-  dependents: ({ metadata }, read) => controllerDependents(read, metadata.site, metadata.name),
-});
+export const controllerRules = ruled(Controller, { admit: admitController });

@@ -2,9 +2,9 @@
 import type { StoreReader } from '../../platform/store/kind.js';
 import { metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { IOModuleSpec, IOModuleStatus, SimulationPresetSpec } from './kind.js';
+import { IOModule, type IOModuleSpec, type IOModuleStatus, type SimulationPresetSpec } from './kind.js';
 import { isEnabled, outputsStatus, type OutputsStatus, servedConditions } from './outputs.js';
-import { IO_MODULE, normalAddress, UNSET } from './rules.js';
+import { normalAddress, UNSET } from './rules.js';
 
 /** Where secrets are looked up; the gateway learns only whether they are there, never their content. */
 export interface Secrets {
@@ -77,7 +77,7 @@ function writePosture({ failSafe }: IOModuleSpec, { state, reason }: OutputsStat
 function isDistinct({ metadata, spec }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader): boolean {
   if (spec.protocol === 'simulation') return true;
   const key = assetKey(spec);
-  return !read.list(IO_MODULE, metadata.site).some((other) => other.metadata.name !== metadata.name && assetKey(other.spec) === key);
+  return !read.list(IOModule, metadata.site).some((other) => other.metadata.name !== metadata.name && assetKey(other.spec) === key);
 }
 
 function assetKey(spec: IOModuleSpec): string {

@@ -7,13 +7,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { type PassedGate, usedUp } from '../control-modules/gate.js';
-import { CHANNEL_BLOCKS, ioModuleOf } from '../control-modules/merge.js';
-import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/modules.js';
+import { resolvedModuleOf } from '../control-modules/modules.js';
 import { editsOf } from '../logic/active-work.js';
 import { programUsedUp } from '../logic/hot-swap.js';
-import { ownerOfProgram } from '../logic/kind.js';
-import { PROGRAM } from '../logic/rules.js';
+import { ControlProgram, ownerOfProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 import type { IOModuleSpec } from './kind.js';
+import { ControlModule } from '../control-modules/kind.js';
 
 interface Place {
   readonly site: string;
@@ -31,11 +30,11 @@ export function passChannelGate({ site, name }: Place, before: IOModuleSpec, aft
     const was = channelOf(before, key);
     return was !== undefined && !isDeepStrictEqual(was, channelOf(after, key));
   };
-  const modules = read.list(CONTROL_MODULE, site).filter((module) => {
+  const modules = read.list(ControlModule, site).filter((module) => {
     const resolved = resolvedModuleOf(read, module);
     return resolved?.ioModules.includes(name) && [...resolved.tags.map(({ channel }) => channel), ...addresses(resolved.blocks)].some(isOther);
   });
-  const programs = read.list(PROGRAM, site).filter(({ metadata, spec }) => ownerOfProgram(metadata) === undefined && addresses(spec.blocks).some(isOther));
+  const programs = read.list(ControlProgram, site).filter(({ metadata, spec }) => ownerOfProgram(metadata) === undefined && addresses(spec.blocks).some(isOther));
   const used = [...modules.flatMap((module) => usedUp(module, read, terms) ?? []), ...programs.flatMap((program) => programUsedUp(program, read, terms) ?? [])];
   const edit = { site, subject: `I/O module ${name}`, before: wiring(before), after: wiring(after) };
   return {

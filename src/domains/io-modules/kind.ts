@@ -2,10 +2,9 @@
 import * as v from 'valibot';
 import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
-import type { Kind } from '../../platform/store/kind.js';
+import { type Kind, named } from '../../platform/store/kind.js';
 import type { OutputsStatus } from './outputs.js';
 import { Options } from './ownership.js';
-import { admitModule, admitPreset, moduleDependents, presetDependents, refuseModuleDelete, withoutPassword } from './rules.js';
 import type { Condition } from '../../platform/store/resource.js';
 
 export const PROTOCOLS = ['modbus', 'ethernetip', 'opcua', 'simulation'] as const;
@@ -27,8 +26,6 @@ export const SimulationPreset: Kind<SimulationPresetSpec, Readonly<Record<string
   body: 'flat',
   apply: { how: 'yes' },
   initialStatus: () => ({}),
-  admit: admitPreset,
-  dependents: ({ metadata }, read) => presetDependents(read, metadata.site, metadata.name),
 };
 
 export const CHANNEL_TYPES = ['bool', 'int', 'float', 'string'] as const;
@@ -147,8 +144,16 @@ export const IOModule: Kind<IOModuleSpec, IOModuleStatus> = {
     discoveredReadbacks: {},
     conditions: [],
   }),
-  admit: admitModule,
   redact: withoutPassword,
-  dependents: ({ metadata }, read) => moduleDependents(read, metadata.site, metadata.name),
-  refuseDelete: refuseModuleDelete,
+  references: (spec, site) =>
+    named(
+      { path: 'controllerRef', kind: 'Controller', site, name: spec.controllerRef, when: 'write', holds: true },
+      { path: 'simulation.preset', kind: 'SimulationPreset', site, name: spec.simulation?.preset ?? '', when: 'write', holds: true },
+    ),
 };
+
+/** The spec as it may be shown: `options.password` is never served, audited or exported (contract 3, I/O module). */
+export function withoutPassword(spec: IOModuleSpec): IOModuleSpec {
+  const { password: _password, ...options } = spec.options;
+  return { ...spec, options };
+}

@@ -8,7 +8,8 @@ import { editFacts } from '../runs/logic-edits.js';
 import { channelRoutes } from './channel-routes.js';
 import { ioModuleBody, presetBody, type Secrets } from './dto.js';
 import { passChannelGate } from './gate.js';
-import { IOModule, SimulationPreset } from './kind.js';
+import { SimulationPreset } from './kind.js';
+import { ioModuleRules, presetRules } from './rules.js';
 import { SHIPPED_PRESETS } from './shipped-presets.js';
 
 const route = routesFor<{ readonly store: Store }>();
@@ -21,7 +22,7 @@ interface IOModuleDeps {
 /** Needs ChannelDeps. */
 export function ioModuleRoutes(secrets: Secrets): readonly Route[] {
   return [
-    ...crudRoutes(IOModule, {
+    ...crudRoutes(ioModuleRules, {
       read: 'read',
       write: 'admin',
       dto: (resource, read) => ioModuleBody(resource, read, secrets),
@@ -33,7 +34,7 @@ export function ioModuleRoutes(secrets: Secrets): readonly Route[] {
         return { puts, facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
       },
     }),
-    ...crudRoutes(SimulationPreset, { read: 'read', write: 'engineer', dto: presetBody }),
+    ...crudRoutes(presetRules, { read: 'read', write: 'engineer', dto: presetBody }),
     seed,
     ...channelRoutes,
   ];

@@ -15,24 +15,17 @@ import {
 } from '../../../runtime/catalog.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { invalid, Refusal } from '../../platform/base/refusal.js';
-import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
+import { type Admission, type Dependent, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import { CHANNEL_BLOCKS, ioModuleOf } from '../control-modules/merge.js';
-import { CONTROL_MODULE, resolvedModuleOf } from '../control-modules/modules.js';
-import type { Controller } from '../edge-controllers/kind.js';
+import { resolvedModuleOf } from '../control-modules/modules.js';
 import { refuseWhileActive } from '../logic/active-work.js';
-import type { ControlProgram } from '../logic/kind.js';
-import { dependentsIn, mustExist } from '../plant/rules.js';
 import { channelsOf } from './channels.js';
 import { driverOptions, ownershipOf } from './ownership.js';
-import type { Behavior, IOModule, IOModuleSpec, IOModuleStatus, SimulationPreset, SimulationPresetSpec } from './kind.js';
+import { type Behavior, IOModule, type IOModuleSpec, type IOModuleStatus, SimulationPreset, type SimulationPresetSpec } from './kind.js';
+import { ControlModule } from '../control-modules/kind.js';
+import { ControlProgram, CHANNEL_BLOCKS, ioModuleOf } from '../logic/kind.js';
 
 const UNIT_ID_DEFAULT = 1; // of the Modbus driver
-export const IO_MODULE = kindNamed<typeof IOModule>('IOModule');
-export const PRESET = kindNamed<typeof SimulationPreset>('SimulationPreset');
-const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
-const CONTROLLER = kindNamed<typeof Controller>('Controller');
 
 type PresetAdmission = Admission<SimulationPresetSpec, Readonly<Record<string, never>>>;
 type ModuleAdmission = Admission<IOModuleSpec, IOModuleStatus>;
@@ -62,18 +55,13 @@ function refuseParam(problems: readonly { readonly param: string; readonly messa
   }
 }
 
-export function presetDependents(read: StoreReader, site: string, preset: string): Dependent[] {
-  return dependentsIn(read, IO_MODULE, site, ({ spec }) => spec.simulation?.preset === preset);
-}
-
 export function admitModule(given: IOModuleSpec, context: ModuleAdmission): IOModuleSpec {
   const spec = withoutUnset(given);
-  checkPlacement(spec, context);
+  checkPlacement(spec);
   checkSecurity(spec);
   checkFailSafe(spec);
   checkNames(spec);
   if (spec.simulation && spec.protocol !== 'simulation') throw invalid('invalid_field', 'simulation', `simulation is only for protocol simulation, not ${spec.protocol}`);
-  mustExist(context.read, PRESET, context.site, spec.simulation?.preset ?? '', 'simulation.preset');
   checkDevice(spec);
   checkChannelValues(spec);
   checkSimulation(spec, context);
@@ -94,8 +82,7 @@ function withoutUnset(spec: IOModuleSpec): IOModuleSpec {
 }
 
 /** Who serves it: a controller, or a shared network probe that may be pinned to nodes (contract 3, I/O module). */
-function checkPlacement(spec: IOModuleSpec, { read, site }: ModuleAdmission): void {
-  mustExist(read, CONTROLLER, site, spec.controllerRef, 'controllerRef');
+function checkPlacement(spec: IOModuleSpec): void {
   if (spec.protocol === 'simulation') {
     if (spec.controllerRef === '') throw invalid('missing_field', 'controllerRef', 'protocol simulation needs controllerRef: the controller that runs the simulation');
   } else if (spec.address === '') {
@@ -130,7 +117,7 @@ function checkSimulation(spec: IOModuleSpec, { read, site, via, name }: ModuleAd
   const faults = simulation.faults.map((fault) => ({ ...fault, triggerAfterMs: parseDuration(fault.triggerAfter) ?? 0 }));
   faults.forEach((fault, index) => refuseParam([...emptyParams(fault.params), ...checkFault(fault)], `simulation.faults[${index}]`, via));
   if (via !== 'rest') return;
-  const preset = read.get(PRESET, site, simulation.preset)?.spec.behaviors ?? [];
+  const preset = read.get(SimulationPreset, site, simulation.preset)?.spec.behaviors ?? [];
   const missing = missingAddresses(preset, simulation.addressMap);
   if (missing.length > 0) {
     throw new Refusal('unprocessable', `addressMap must map every address of preset ${simulation.preset}; missing: ${missing.join(', ')}`, {
@@ -161,13 +148,13 @@ function checkOwnership({ protocol, options, channels }: IOModuleSpec): void {
 
 /** Addresses that another simulation module of the site offers; undefined when there is none of that name. */
 function simulatedAddresses(read: StoreReader, site: string, module: string, self: string): ReadonlySet<string> | undefined {
-  const spec = module === self ? undefined : read.get(IO_MODULE, site, module)?.spec;
+  const spec = module === self ? undefined : read.get(IOModule, site, module)?.spec;
   return spec?.protocol === 'simulation' ? offeredAddresses(read, site, spec) : undefined;
 }
 
 /** Its channels and the addresses of its behaviours (decisions 6.1). */
 export function offeredAddresses(read: StoreReader, site: string, spec: IOModuleSpec): ReadonlySet<string> {
-  const preset = read.get(PRESET, site, spec.simulation?.preset ?? '')?.spec.behaviors ?? [];
+  const preset = read.get(SimulationPreset, site, spec.simulation?.preset ?? '')?.spec.behaviors ?? [];
   const behaviors = mergeBehaviors(preset, spec.simulation?.addressMap ?? {}, spec.simulation?.behaviors ?? []);
   return new Set([...spec.channels.map((channel) => channel.address), ...behaviors.map((behavior) => behavior.address)]);
 }
@@ -262,24 +249,23 @@ function keepPassword(spec: IOModuleSpec, before: IOModuleSpec | undefined): IOM
   return kept === undefined ? spec : { ...spec, options: { ...options, password: kept } };
 }
 
-/** The spec as it may be shown: `options.password` is never served, audited or exported (contract 3, I/O module). */
-export function withoutPassword(spec: IOModuleSpec): IOModuleSpec {
-  const { password: _password, ...options } = spec.options;
-  return { ...spec, options };
-}
+type ModuleResource = Resource<IOModuleSpec, IOModuleStatus>;
 
-/** Control modules with a tag or block on one of its channels (decisions Q-ERR-11). */
-export function moduleDependents(read: StoreReader, site: string, module: string): Dependent[] {
+/** Control modules with a tag or block on one of its channels, as template and instance say together (decisions Q-ERR-11). */
+function modulesWiredTo({ metadata }: ModuleResource, read: StoreReader): Dependent[] {
   return read
-    .list(CONTROL_MODULE, site)
-    .filter((candidate) => resolvedModuleOf(read, candidate)?.ioModules.includes(module))
+    .list(ControlModule, metadata.site)
+    .filter((candidate) => resolvedModuleOf(read, candidate)?.ioModules.includes(metadata.name))
     .map(({ kind, metadata }) => ({ kind, name: metadata.name }));
 }
 
 /** A program may dangle (decisions D-UNIT-02), but not while its unit works. @throws Refusal 409 `active_batch`. */
 export function refuseModuleDelete({ metadata: { site, name } }: Resource<IOModuleSpec, IOModuleStatus>, read: StoreReader): void {
-  for (const { spec } of read.list(PROGRAM, site)) {
+  for (const { spec } of read.list(ControlProgram, site)) {
     const isWired = spec.blocks.some(({ type, params }) => CHANNEL_BLOCKS.includes(type) && ioModuleOf(String(params.addr ?? '')) === name);
     if (isWired) refuseWhileActive(site, spec.unitRef, read, 'end that work before the I/O module is deleted');
   }
 }
+
+export const presetRules = ruled(SimulationPreset, { admit: admitPreset });
+export const ioModuleRules = ruled(IOModule, { admit: admitModule, dependents: modulesWiredTo, refuseDelete: refuseModuleDelete });

@@ -4,9 +4,9 @@
  */
 import { conflict, type Refusal } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { UNIT } from '../plant/rules.js';
 import { workOn } from '../plant/unit-owner.js';
 import type { OverriddenEdit } from '../runs/logic-edits.js';
+import { Unit } from '../plant/kind.js';
 
 /** How long an armed override waits for its edit (decisions Q-PROG-03). */
 export const OVERRIDE_WINDOW_MS = 15 * 60_000;
@@ -31,7 +31,7 @@ const WAY_OUT = 'end that work, or arm override-hot-swap with a reason';
 /** Those of the units that work for a batch or an ad-hoc run, each with the 409 that an edit gets. */
 export function unitsAtWork(site: string, units: Iterable<string>, read: StoreReader, wayOut = WAY_OUT): { readonly unit: string; readonly refusal: Refusal }[] {
   return [...units].flatMap((unit) => {
-    const found = read.get(UNIT, site, unit);
+    const found = read.get(Unit, site, unit);
     const holder = found ? workOn(found.status) : '';
     if (holder === '') return [];
     return [{ unit, refusal: conflict('active_batch', `unit ${unit} works for ${holder}; ${wayOut}`, { batch: holder, unit }) }];

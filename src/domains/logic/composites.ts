@@ -6,17 +6,14 @@ import { iecType } from '../../../runtime/vocabulary/data-types.js';
 import type { BlockSpec, CompositeType, Connection, NetworkVariable, VariableBinding } from '../../../runtime/vocabulary/network.js';
 import { invalid, Refusal, type RefusalContext } from '../../platform/base/refusal.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
-import type { FunctionBlockType, FunctionBlockTypeSpec } from './kind.js';
-
-const BLOCK_TYPE = kindNamed<typeof FunctionBlockType>('FunctionBlockType');
+import { FunctionBlockType, type FunctionBlockTypeSpec } from './kind.js';
 
 export function compositeOf(name: string, { structuredText: _text, ...spec }: FunctionBlockTypeSpec): CompositeType {
   return { name, ...spec };
 }
 
 export function compositesOf(read: StoreReader): CompositeType[] {
-  return read.list(BLOCK_TYPE, '').map(({ metadata, spec }) => compositeOf(metadata.name, spec));
+  return read.list(FunctionBlockType, '').map(({ metadata, spec }) => compositeOf(metadata.name, spec));
 }
 
 export interface CheckedNetwork {

@@ -7,10 +7,10 @@ import type { Terms } from '../../platform/base/term.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Put } from '../../platform/store/store.js';
-import type { ControlProgramSpec, ControlProgramStatus } from './kind.js';
+import { ControlProgram, type ControlProgramSpec, type ControlProgramStatus } from './kind.js';
 import { editsOf, OVERRIDE_WINDOW_MS, type OverrideUse, refuseWhileActive, unitsAtWork } from './active-work.js';
 import { type OverriddenEdit } from '../runs/logic-edits.js';
-import { PROGRAM, refuseManaged } from './rules.js';
+import { refuseManaged } from './rules.js';
 
 type Program = Resource<ControlProgramSpec, ControlProgramStatus>;
 
@@ -45,7 +45,7 @@ export function passGate(
 export function programUsedUp(program: Program, read: StoreReader, terms: Terms): { readonly put: Put; readonly use: OverrideUse } | undefined {
   const { site, name } = program.metadata;
   const used = pass(program, new Set([program.spec.unitRef]), read, terms, `end that work, or arm override-hot-swap of control program ${name} with a reason`);
-  return used && { put: { kind: PROGRAM as unknown as Put['kind'], site, name, status: used.status }, use: used.use };
+  return used && { put: { kind: ControlProgram as unknown as Put['kind'], site, name, status: used.status }, use: used.use };
 }
 
 function pass(program: Program, units: ReadonlySet<string>, read: StoreReader, terms: Terms, wayOut?: string) {

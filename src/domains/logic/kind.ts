@@ -1,11 +1,21 @@
 /** Control programs and composite block types (contract 3, Control program and Logic transforms; decisions 1.6, 5.3). */
 import * as v from 'valibot';
 import type { Ending } from '../../platform/base/term.js';
-import { Flag, Identifier, Required, Text } from '../../platform/store/fields.js';
-import type { Kind } from '../../platform/store/kind.js';
+import { Flag, Identifier, Required, ScalarMap, Text } from '../../platform/store/fields.js';
+import { isBuiltinName } from '../../../runtime/catalog.js';
+import { type Kind, named, type Reference } from '../../platform/store/kind.js';
 import type { Metadata } from '../../platform/store/resource.js';
-import { Block, BlockConnection, BlockVariableBinding, ControlDataType } from '../control-modules/kind.js';
-import { admitBlockType, admitProgram, blockTypeDependents, decodeProgramLeniently, refuseProgramDelete } from './rules.js';
+
+/** Both vocabularies of decisions 1.3, served as sent. */
+export const CONTROL_DATA_TYPES = ['Boolean', 'Integer', 'Float', 'String', 'Time', 'BOOL', 'INT', 'REAL', 'STRING', 'TIME'] as const;
+
+export const ControlDataType = v.picklist(CONTROL_DATA_TYPES);
+/** Block names of modules keep the program's form: anything but control characters (decisions Q-ERR-12). */
+export const BlockName = v.pipe(v.string(), v.minLength(1), v.maxLength(128), v.regex(/^[^\u0000-\u001f\u007f]+$/u, 'must not have control characters'));
+
+export const Block = v.strictObject({ name: BlockName, type: Required, params: v.optional(ScalarMap, {}), comment: Text });
+export const BlockConnection = v.strictObject({ sourceBlock: Required, sourcePort: Required, destBlock: Required, destPort: Required });
+export const BlockVariableBinding = v.strictObject({ variable: Required, blockRef: Required, portRef: Required });
 
 const Port = v.strictObject({ name: Identifier, dataType: ControlDataType, defaultValue: v.optional(v.string()), description: Text });
 const Param = v.strictObject({ name: Identifier, dataType: ControlDataType, defaultValue: v.optional(v.string()), required: Flag, description: Text });
@@ -37,8 +47,7 @@ export const FunctionBlockType: Kind<FunctionBlockTypeSpec, Readonly<Record<stri
   body: 'flat',
   apply: { how: 'yes' },
   initialStatus: () => ({}),
-  admit: admitBlockType,
-  dependents: ({ metadata }, read) => blockTypeDependents(read, metadata.name),
+  references: (spec) => blockTypesOf(spec.blocks),
 };
 
 /** `input`, `output` or `local` in any case, stored in lower case. */
@@ -88,14 +97,47 @@ export const ControlProgram: Kind<ControlProgramSpec, ControlProgramStatus> = {
   action: 'controlprogram',
   path: 'fbnetworks',
   spec: ControlProgramSpec,
-  lenient: decodeProgramLeniently,
   body: 'document',
   apply: { how: 'yes' },
   required: ['unitRef', 'scanInterval', 'blocks'],
   initialStatus: () => ({ state: 'Pending', faultedBlocks: [], message: '', networkHash: '', loadedAt: '' }),
-  admit: admitProgram,
-  refuseDelete: refuseProgramDelete,
+  references: (spec, site) =>
+    named(
+      { path: 'unitRef', kind: 'Unit', site, name: spec.unitRef, when: 'write', holds: true },
+      ...blockTypesOf(spec.blocks),
+      ...spec.variables.map(({ source }, index): Reference => ({ path: `variables[${index}].source`, kind: 'ControlModule', site, name: moduleOf(source ?? ''), when: 'run' })),
+      ...spec.blocks.map(
+        ({ type, params }, index): Reference => ({
+          path: `blocks[${index}].params.addr`,
+          kind: 'IOModule',
+          site,
+          name: CHANNEL_BLOCKS.includes(type) ? ioModuleOf(String(params.addr ?? '')) : '',
+          when: 'run',
+        }),
+      ),
+    ),
 };
+
+/** Block types that stand for one channel; a tag's `channel` sets their `addr`. */
+export const CHANNEL_BLOCKS: readonly string[] = ['AI', 'AO', 'DI', 'DO'];
+
+/** I/O module of `<ioModule>:<channel address>`; '' when it is not in that form. */
+export function ioModuleOf(channel: string): string {
+  const at = channel.indexOf(':');
+  return at > 0 ? channel.slice(0, at) : '';
+}
+
+/** Control module of a source `<controlModule>.<tag>`. */
+export function moduleOf(source: string): string {
+  return source.split('.')[0] ?? '';
+}
+
+/** Composite types among the types of the blocks; what is built in is nobody's resource. */
+export function blockTypesOf(blocks: readonly { readonly type: string }[]): readonly Reference[] {
+  return blocks.flatMap(({ type }, index) =>
+    isBuiltinName(type) ? [] : named({ path: `blocks[${index}].type`, kind: 'FunctionBlockType', site: '', name: type, when: 'run', holds: true }),
+  );
+}
 
 /** Label of what the gateway derives from a control module (decisions D-PROG-01). */
 export const MANAGED_BY_LABEL = 'lineside.io/managed-by';

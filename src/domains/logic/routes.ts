@@ -13,13 +13,12 @@ import { checkDocument, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { armingFacts, editFacts } from '../runs/logic-edits.js';
-import { Block, BlockConnection, BlockVariableBinding } from '../control-modules/kind.js';
 import { compositesOf } from './composites.js';
 import { blockTypeBody, programBody, type ScanCounts } from './dto.js';
 import { armOverride, passGate, refuseNewProgram } from './hot-swap.js';
-import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, FunctionBlockType, ProgramVariable } from './kind.js';
+import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, ProgramVariable, Block, BlockConnection, BlockVariableBinding } from './kind.js';
 import { transformRoutes } from '../procedures/transform-routes.js';
-import { admitProgram } from './rules.js';
+import { admitProgram, blockTypeRules, programRules } from './rules.js';
 
 export interface LogicDeps extends ScanCounts {
   readonly store: Store;
@@ -176,7 +175,7 @@ function shownEntry(entry: ReturnType<typeof blockTypeEntries>[number]): unknown
 
 /** Needs LogicDeps. */
 export const logicRoutes: readonly Route[] = [
-  ...crudRoutes(ControlProgram, {
+  ...crudRoutes(programRules, {
     ...TIERS,
     dto: (program, read, deps) => programBody(program, read, deps as LogicDeps),
     only: ['list', 'create', 'read', 'delete'],
@@ -186,7 +185,7 @@ export const logicRoutes: readonly Route[] = [
   }),
   replaceProgram,
   overrideHotSwap,
-  ...crudRoutes(FunctionBlockType, { ...TIERS, dto: blockTypeBody }),
+  ...crudRoutes(blockTypeRules, { ...TIERS, dto: blockTypeBody }),
   ...catalog,
   ...transformRoutes,
 ];

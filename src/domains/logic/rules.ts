@@ -8,21 +8,15 @@ import type { CompositeType, NetworkVariable } from '../../../runtime/vocabulary
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import { decode } from '../../platform/http/json-body.js';
-import type { Admission, Dependent, StoreReader } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
+import { type Admission, type StoreReader, ruled } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
-import type { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
+import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 import { unitOf } from '../control-modules/modules.js';
-import { dependentsIn, mustExist, UNIT } from '../plant/rules.js';
 import { workOn } from '../plant/unit-owner.js';
 import { refuseWhileActive } from './active-work.js';
 import { blockCatalog, checkNetwork, compileText, compositeOf, compositesOf } from './composites.js';
-import { type ControlProgram, ControlProgramSpec, type ControlProgramStatus, type FunctionBlockType, type FunctionBlockTypeSpec, ownerOfProgram } from './kind.js';
-
-export const PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
-export const BLOCK_TYPE = kindNamed<typeof FunctionBlockType>('FunctionBlockType');
-const TEMPLATE = kindNamed<typeof ControlModuleTemplate>('ControlModuleTemplate');
-const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
+import { ControlProgram, ControlProgramSpec, type ControlProgramStatus, FunctionBlockType, type FunctionBlockTypeSpec, ownerOfProgram } from './kind.js';
+import { Unit } from '../plant/kind.js';
 
 type ProgramAdmission = Admission<ControlProgramSpec, ControlProgramStatus>;
 
@@ -50,19 +44,19 @@ export function admitBlockType(input: FunctionBlockTypeSpec, { name, read, befor
 /** A change reloads every program of the type, so it waits while a unit that uses it is active (decisions 5.3). */
 function refuseTypeInUse(type: string, read: StoreReader): void {
   const units = [
-    ...read.list(PROGRAM).flatMap(({ metadata, spec }) => (usesType(spec, type) ? [{ site: metadata.site, unit: spec.unitRef }] : [])),
-    ...read.list(CONTROL_MODULE).flatMap(({ metadata, spec }) => {
-      const template = read.get(TEMPLATE, '', spec.templateRef);
+    ...read.list(ControlProgram).flatMap(({ metadata, spec }) => (usesType(spec, type) ? [{ site: metadata.site, unit: spec.unitRef }] : [])),
+    ...read.list(ControlModule).flatMap(({ metadata, spec }) => {
+      const template = read.get(ControlModuleTemplate, '', spec.templateRef);
       return template && usesType(template.spec, type) ? [{ site: metadata.site, unit: unitOf(read, metadata.site, spec) }] : [];
     }),
   ];
-  const active = units.flatMap(({ site, unit }) => read.get(UNIT, site, unit) ?? []).find(({ status }) => workOn(status) !== '');
+  const active = units.flatMap(({ site, unit }) => read.get(Unit, site, unit) ?? []).find(({ status }) => workOn(status) !== '');
   if (active)
     throw conflict('active_batch', `unit ${active.metadata.name} uses block type ${type} and works for ${workOn(active.status)}; change the type when that work has ended`, {
       batch: active.status.allocatedTo,
       unit: active.metadata.name,
     });
-  for (const { metadata } of read.list(BLOCK_TYPE).filter(({ spec }) => usesType(spec, type))) refuseTypeInUse(metadata.name, read);
+  for (const { metadata } of read.list(FunctionBlockType).filter(({ spec }) => usesType(spec, type))) refuseTypeInUse(metadata.name, read);
 }
 
 function usesType({ blocks }: { readonly blocks: readonly { readonly type: string }[] }, type: string): boolean {
@@ -225,12 +219,6 @@ function checkParamBindings(spec: FunctionBlockTypeSpec, composites: readonly Co
   });
 }
 
-/** Templates, programs and other composites that use it (decisions 1.2). */
-export function blockTypeDependents(read: StoreReader, type: string): Dependent[] {
-  const uses = ({ spec }: { spec: { blocks: readonly { type: string }[] } }): boolean => usesType(spec, type);
-  return [...dependentsIn(read, TEMPLATE, '', uses), ...dependentsIn(read, PROGRAM, undefined, uses), ...dependentsIn(read, BLOCK_TYPE, '', uses)];
-}
-
 // ---------------------------------------------------------------- programs
 
 /** A bare number reads as milliseconds; null when it does not read or is not above zero (contract 3, Control program). */
@@ -243,10 +231,9 @@ export function scanIntervalMs(value: string | number): number | null {
 /** A network that cannot be loaded is refused by REST; through apply it is stored and leads to state Error (decisions 5.1 rule 11). */
 export function admitProgram(spec: ControlProgramSpec, context: ProgramAdmission): ControlProgramSpec {
   if (context.before && context.via !== 'system') refuseManaged(context.before);
-  const module = context.before || context.via === 'system' ? undefined : context.read.get(CONTROL_MODULE, context.site, context.name);
+  const module = context.before || context.via === 'system' ? undefined : context.read.get(ControlModule, context.site, context.name);
   if (module)
     throw conflict('managed_by_control_module', `control module ${context.name} has the name already, and its logic is the program of that name`, { controlModule: context.name });
-  mustExist(context.read, UNIT, context.site, spec.unitRef, 'spec.unitRef');
   if (context.via === 'rest') checkProgram(spec, context.before?.spec, context.read);
   return { ...spec, scanInterval: typeof spec.scanInterval === 'number' ? `${spec.scanInterval}ms` : spec.scanInterval };
 }
@@ -304,3 +291,6 @@ export function decodeProgramLeniently(input: unknown): { spec: ControlProgramSp
   }
   return { spec: decode(v.strictObject({ spec: ControlProgramSpec }), { spec: known }).spec, warnings };
 }
+
+export const blockTypeRules = ruled(FunctionBlockType, { admit: admitBlockType });
+export const programRules = ruled(ControlProgram, { lenient: decodeProgramLeniently, admit: admitProgram, refuseDelete: refuseProgramDelete });

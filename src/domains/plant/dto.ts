@@ -8,7 +8,6 @@ import { allocationQueue } from '../batches/start/allocation-queue.js';
 import { blockedBecause, type BlockedWorld, unitBlockedBy } from '../batches/reading/blocked-by.js';
 import { lookAtShown } from '../batches/recovery/unrecovered.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/modules.js';
-import { IO_MODULE } from '../io-modules/rules.js';
 import {
   Area,
   type AreaSpec,
@@ -24,6 +23,7 @@ import {
   type UnitStatus,
   unitMode,
 } from './kind.js';
+import { IOModule } from '../io-modules/kind.js';
 
 function names(resources: readonly Resource[]): string[] {
   return resources.map((resource) => resource.metadata.name);
@@ -129,7 +129,7 @@ export function unitWritePosture({ metadata }: Resource<UnitSpec, UnitStatus>, r
     const resolved = resolvedModuleOf(read, module);
     for (const name of resolved?.ioModules ?? []) used.set(name, used.get(name) === true || writesTo(resolved?.blocks ?? [], name));
   }
-  const postures = [...used].map(([name, writes]) => ({ name, writes, posture: read.get(IO_MODULE, metadata.site, name)?.spec.failSafe?.posture ?? '' }));
+  const postures = [...used].map(([name, writes]) => ({ name, writes, posture: read.get(IOModule, metadata.site, name)?.spec.failSafe?.posture ?? '' }));
   const silent = postures.find(({ posture }) => posture === '');
   if (silent) return { verdict: 'undeclared', summary: `I/O module ${silent.name} declares no posture` };
   const narrowed = postures.find(({ posture, writes }) => posture === 'observed' && writes);

@@ -5,13 +5,11 @@
 import * as v from 'valibot';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
 import type { State } from '../../../runtime/vocabulary/states.js';
-import { conflict, Refusal } from '../../platform/base/refusal.js';
+import { Refusal } from '../../platform/base/refusal.js';
 import { DurationText, Identifier, Required, Text } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
-import type { Kind, StoreReader } from '../../platform/store/kind.js';
+import { type Kind, named, type Reference, type StoreReader } from '../../platform/store/kind.js';
 import type { Resource, Condition } from '../../platform/store/resource.js';
-import { AREA, admitUnit, cellsOf, contentsOfSite, ENTERPRISE, mustExist, sitesOf, unitDependents, unitsOfCell } from './rules.js';
-import { workOn } from './unit-owner.js';
 import type { CommandRejection } from '../runs/command-rejection.js';
 
 /** Most resources have no status of their own. */
@@ -31,7 +29,6 @@ export const Enterprise: Kind<EnterpriseSpec, NoStatus> = {
   body: 'flat',
   apply: { how: 'yes' },
   initialStatus: () => NO_STATUS,
-  dependents: ({ metadata }, read) => sitesOf(read, metadata.name),
 };
 
 export const SiteSpec = v.strictObject({ enterpriseName: Text, description: Text, location: Text });
@@ -51,11 +48,7 @@ export const Site: Kind<SiteSpec, SiteStatus> = {
   body: 'flat',
   apply: { how: 'yes' },
   initialStatus: () => ({ phase: 'Active' }),
-  admit(spec, context) {
-    mustExist(context.read, ENTERPRISE, '', spec.enterpriseName, 'enterpriseName');
-    return spec;
-  },
-  dependents: ({ metadata }, read) => contentsOfSite(read, metadata.name),
+  references: (spec) => named({ path: 'enterpriseName', kind: 'Enterprise', site: '', name: spec.enterpriseName, when: 'write', holds: true }),
 };
 
 export const AreaSpec = v.strictObject({ description: Text });
@@ -71,7 +64,6 @@ export const Area: Kind<AreaSpec, NoStatus> = {
   body: 'flat',
   apply: { how: 'yes' },
   initialStatus: () => NO_STATUS,
-  dependents: ({ metadata }, read) => cellsOf(read, metadata.site, metadata.name),
 };
 
 export const ProcessCellSpec = v.strictObject({ areaName: Text, description: Text });
@@ -87,11 +79,7 @@ export const ProcessCell: Kind<ProcessCellSpec, NoStatus> = {
   body: 'flat',
   apply: { how: 'yes' },
   initialStatus: () => NO_STATUS,
-  admit(spec, context) {
-    mustExist(context.read, AREA, context.site, spec.areaName, 'areaName');
-    return spec;
-  },
-  dependents: ({ metadata }, read) => unitsOfCell(read, metadata.site, metadata.name),
+  references: (spec, site) => named({ path: 'areaName', kind: 'Area', site, name: spec.areaName, when: 'write', holds: true }),
 };
 
 export const AVAILABILITY_MODES = ['None', 'Manual', 'Automatic'] as const; // decisions Q-UNIT-11
@@ -190,15 +178,14 @@ export const Unit: Kind<UnitSpec, UnitStatus> = {
     heldInside: false,
     blockedBecause: '',
   }),
-  admit: admitUnit,
-  dependents: ({ metadata }, read) => unitDependents(read, metadata.site, metadata.name),
-  refuseDelete({ metadata, status }) {
-    const work = workOn(status);
-    if (work === '') return;
-    throw conflict('unit_active', `unit ${metadata.name} is allocated to ${work}; end that work before deleting the unit`, {
-      unit: metadata.name,
-    });
-  },
+  references: (spec, site) =>
+    named(
+      { path: 'processCellName', kind: 'ProcessCell', site, name: spec.processCellName, when: 'write', holds: true },
+      { path: 'controllerRef', kind: 'Controller', site, name: spec.controllerRef, when: 'write', holds: true },
+      ...spec.roleBindings.map(
+        ({ controlModule }, index): Reference => ({ path: `roleBindings[${index}].controlModule`, kind: 'ControlModule', site, name: controlModule, when: 'run', holds: true }),
+      ),
+    ),
 };
 
 /** Scan of the charts of a unit when its spec names none (decisions 1.5). */

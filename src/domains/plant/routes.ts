@@ -3,18 +3,18 @@ import { crudRoutes } from '../../platform/http/crud.js';
 import type { Route } from '../../platform/http/route.js';
 import type { BlockedWorld } from '../batches/reading/blocked-by.js';
 import { areaBody, enterpriseBody, processCellBody, siteBody, unitBody } from './dto.js';
-import { Area, Enterprise, ProcessCell, Site, Unit } from './kind.js';
-import { refuseUnitEdit } from './rules.js';
+import { Area, Enterprise, ProcessCell } from './kind.js';
+import { refuseUnitEdit, siteRules, unitRules } from './rules.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 
 /** Needs `{ store }`. */
 export const plantRoutes: readonly Route[] = [
   ...crudRoutes(Enterprise, { ...TIERS, dto: enterpriseBody, derives: true }),
-  ...crudRoutes(Site, { ...TIERS, dto: siteBody, derives: true }),
+  ...crudRoutes(siteRules, { ...TIERS, dto: siteBody, derives: true }),
   ...crudRoutes(Area, { ...TIERS, dto: areaBody, derives: true }),
   ...crudRoutes(ProcessCell, { ...TIERS, dto: processCellBody, derives: true }),
-  ...crudRoutes(Unit, {
+  ...crudRoutes(unitRules, {
     ...TIERS,
     dto: (unit, read, deps) => unitBody(unit, read, deps as BlockedWorld & typeof deps),
     derives: true,

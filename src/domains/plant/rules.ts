@@ -1,69 +1,22 @@
-/** Rules of the physical hierarchy: references that must exist and what a delete would leave dangling (decisions Q-ERR-11, D-UNIT-02). */
+/** Rules of the physical hierarchy: what a unit may say, and what of a plant at work must stay (decisions Q-ERR-11, D-C-13). */
 import { isDeepStrictEqual } from 'node:util';
 import { checkCondition } from '../../../runtime/language/checker.js';
 import { parseCondition } from '../../../runtime/language/parser.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { conflict, invalid } from '../../platform/base/refusal.js';
 import { isResourceName } from '../../platform/base/resource-name.js';
-import type { Admission, Dependent, Kind, StoreReader } from '../../platform/store/kind.js';
-import { kindNamed } from '../../platform/store/named-kind.js';
+import { type Dependent, type Kind, ruled, type StoreReader } from '../../platform/store/kind.js';
+import { referencesOf } from '../../platform/store/references.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Batch } from '../batches/kind.js';
-import type { ControlModule } from '../control-modules/kind.js';
-import type { ControlProgram } from '../logic/kind.js';
-import type { Area, Enterprise, ProcessCell, Site, Unit, UnitSpec, UnitStatus } from './kind.js';
+import { kindNamed } from '../../platform/store/named-kind.js';
+import { Site, Unit, type UnitSpec, type UnitStatus } from './kind.js';
 import { workOn } from './unit-owner.js';
 
 const UNIT_SCAN_MIN_MS = 10; // decisions 1.5
-const UNIT_SCAN_MAX_MS = 10_000;
 const FINAL_BATCH = ['Complete', 'Stopped', 'Aborted', 'Failed'];
-
-// biome-ignore lint/suspicious/noExplicitAny: any kind may be asked for by name
-type AnyKind = Kind<any, any>;
-
-export const SITE = kindNamed<typeof Site>('Site');
-export const ENTERPRISE = kindNamed<typeof Enterprise>('Enterprise');
-export const AREA = kindNamed<typeof Area>('Area');
-export const PROCESS_CELL = kindNamed<typeof ProcessCell>('ProcessCell');
-export const UNIT = kindNamed<typeof Unit>('Unit');
-const CONTROL_MODULE = kindNamed<typeof ControlModule>('ControlModule');
-const CONTROL_PROGRAM = kindNamed<typeof ControlProgram>('ControlProgram');
 const BATCH = kindNamed<typeof Batch>('Batch');
-
-/** Everything that may stand in a site; audit and revisions do not hold it (decisions Q-ERR-11). */
-const SITE_CONTENTS: readonly AnyKind[] = [
-  'Area',
-  'ProcessCell',
-  'Unit',
-  'ControlModule',
-  'IOModule',
-  'Controller',
-  'SimulationPreset',
-  'ControlProgram',
-  'AlarmDefinition',
-  'Alarm',
-  'CoordinationBlock',
-  'SyncBarrier',
-  'MasterRecipe',
-  'ControlRecipe',
-  'Batch',
-  'Procedure',
-  'UnitProcedure',
-  'Operation',
-  'Phase',
-  'ProcedureTemplate',
-  'UnitProcedureTemplate',
-  'OperationTemplate',
-  'PhaseTemplate',
-  'ChangeRequest',
-  'BatchRecord',
-].map((kind) => kindNamed<AnyKind>(kind));
-
-/** @throws Refusal `unknown_reference` when a reference is set and points nowhere (decisions D-ERR-02, D-UNIT-02). */
-export function mustExist(read: StoreReader, kind: AnyKind, site: string, name: string, field: string): void {
-  if (name === '' || read.get(kind, site, name)) return;
-  throw invalid('unknown_reference', field, `${field} names ${kind.kind} ${name}, which does not exist`, { kind: kind.kind, name });
-}
+const UNIT_SCAN_MAX_MS = 10_000;
 
 /** The resources of a kind that pass, as dependents. */
 export function dependentsIn<Spec, Status>(
@@ -76,22 +29,6 @@ export function dependentsIn<Spec, Status>(
     .list(kind, site)
     .filter(keep)
     .map((resource) => ({ kind: resource.kind, name: resource.metadata.name }));
-}
-
-export function sitesOf(read: StoreReader, enterprise: string): Dependent[] {
-  return dependentsIn(read, SITE, '', (site) => site.spec.enterpriseName === enterprise);
-}
-
-export function contentsOfSite(read: StoreReader, site: string): Dependent[] {
-  return SITE_CONTENTS.flatMap((kind) => dependentsIn(read, kind, site));
-}
-
-export function cellsOf(read: StoreReader, site: string, area: string): Dependent[] {
-  return dependentsIn(read, PROCESS_CELL, site, (cell) => cell.spec.areaName === area);
-}
-
-export function unitsOfCell(read: StoreReader, site: string, cell: string): Dependent[] {
-  return dependentsIn(read, UNIT, site, (unit) => unit.spec.processCellName === cell);
 }
 
 export const NO_CELL = 'the unit belongs to no process cell, so it is stored and not executed; set processCellName';
@@ -113,24 +50,25 @@ export function refuseUnitEdit({ metadata, spec, status }: Resource<UnitSpec, Un
   throw conflict('active_batch', `unit ${metadata.name} works for ${holder}; end that work before ${first} is changed`, { batch: holder, unit: metadata.name, field: first });
 }
 
-/** Control modules, programs of its own and open batches (decisions Q-ERR-11). */
-export function unitDependents(read: StoreReader, site: string, unit: string): Dependent[] {
-  return [
-    ...dependentsIn(read, CONTROL_MODULE, site, ({ spec }) => spec.parentKind === 'Unit' && spec.parentName === unit),
-    ...dependentsIn(read, CONTROL_PROGRAM, site, ({ spec, metadata }) => spec.unitRef === unit && metadata.ownerReferences.length === 0),
-    ...dependentsIn(
-      read,
-      BATCH,
-      site,
-      ({ spec, status }) =>
-        !FINAL_BATCH.includes(status.phase) && (Object.values(spec.equipment).includes(unit) || status.allocations.some((held) => held.unit === unit && held.state !== 'Released')),
-    ),
-  ];
+/** Open batches that name it or hold it (decisions Q-ERR-11). */
+function openBatchesOn({ metadata }: Resource<UnitSpec, UnitStatus>, read: StoreReader): Dependent[] {
+  return read
+    .list(BATCH, metadata.site)
+    .filter(({ status }) => !FINAL_BATCH.includes(status.phase))
+    .filter(
+      ({ spec, status }) => Object.values(spec.equipment).includes(metadata.name) || status.allocations.some((held) => held.unit === metadata.name && held.state !== 'Released'),
+    )
+    .map((batch) => ({ kind: batch.kind, name: batch.metadata.name }));
 }
 
-export function admitUnit(spec: UnitSpec, { read, site }: Admission<UnitSpec, UnitStatus>): UnitSpec {
-  mustExist(read, PROCESS_CELL, site, spec.processCellName, 'processCellName');
-  mustExist(read, kindNamed<AnyKind>('Controller'), site, spec.controllerRef, 'controllerRef');
+/** @throws Refusal 409 `unit_active` while work holds it. */
+function refuseUnitDelete({ metadata, status }: Resource<UnitSpec, UnitStatus>): void {
+  const work = workOn(status);
+  if (work === '') return;
+  throw conflict('unit_active', `unit ${metadata.name} is allocated to ${work}; end that work before deleting the unit`, { unit: metadata.name });
+}
+
+function admitUnit(spec: UnitSpec): UnitSpec {
   spec.capabilities.forEach((capability, index) => {
     if (!isResourceName(capability)) throw invalid('invalid_name', `capabilities[${index}]`, `capability ${capability} must be lower-case letters, digits and hyphens`);
   });
@@ -153,3 +91,6 @@ export function admitUnit(spec: UnitSpec, { read, site }: Admission<UnitSpec, Un
   }
   return spec;
 }
+
+export const siteRules = ruled(Site, { dependents: ({ metadata }, store) => referencesOf(store).contentsOf(metadata.name) });
+export const unitRules = ruled(Unit, { admit: admitUnit, dependents: openBatchesOn, refuseDelete: refuseUnitDelete });

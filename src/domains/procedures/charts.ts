@@ -12,10 +12,11 @@ import type { StoreReader } from '../../platform/store/kind.js';
 import { kindNamed } from '../../platform/store/named-kind.js';
 import type { EffectiveTag } from '../control-modules/merge.js';
 import { BARE_MODULE } from '../control-modules/rules.js';
-import { CONTROL_MODULE, modulesOf, paramDefault, resolvedModuleOf, TEMPLATE } from '../control-modules/modules.js';
+import { modulesOf, paramDefault, resolvedModuleOf } from '../control-modules/modules.js';
 import { readableTags, resolveModule } from '../control-modules/merge.js';
-import { UNIT } from '../plant/rules.js';
 import type { OperationTemplate, OutputSpec, ParameterSpec, PhaseTemplate, PhaseTemplateSpec, ProcedureTemplate, UnitProcedureTemplate } from './kind.js';
+import { Unit } from '../plant/kind.js';
+import { ControlModule, ControlModuleTemplate } from '../control-modules/kind.js';
 
 const PHASE_TEMPLATE = kindNamed<typeof PhaseTemplate>('PhaseTemplate');
 const OPERATION_TEMPLATE = kindNamed<typeof OperationTemplate>('OperationTemplate');
@@ -39,7 +40,7 @@ function placeOf({ chart, step, transition }: ChartDiagnostic): string {
 
 export function phaseEnvironment(read: StoreReader, site: string, unit: string): PhaseEnvironment {
   const modules = unit === '' ? undefined : new Map(modulesOf(read, site, unit).map((module) => [module.metadata.name, module]));
-  const bound = new Map(read.get(UNIT, site, unit)?.spec.roleBindings.map(({ role, controlModule }) => [role.toLowerCase(), controlModule]));
+  const bound = new Map(read.get(Unit, site, unit)?.spec.roleBindings.map(({ role, controlModule }) => [role.toLowerCase(), controlModule]));
   const ofType = new Map<string, TagTable | undefined>();
   const tagsOfModule = (name: string): TagTable | undefined => {
     const module = modules?.get(name);
@@ -58,11 +59,11 @@ export function phaseEnvironment(read: StoreReader, site: string, unit: string):
 
 /** Tags of the one template with the module type. An instance may move its bounds, so a literal is outside only when no module of the site takes it. */
 function tagsOfType(read: StoreReader, site: string, moduleType: string): TagTable | undefined {
-  const templates = read.list(TEMPLATE, '').filter((template) => template.spec.moduleType === moduleType);
+  const templates = read.list(ControlModuleTemplate, '').filter((template) => template.spec.moduleType === moduleType);
   if (templates.length !== 1) return undefined;
   const [{ metadata, spec }] = templates;
   const resolved = resolveModule({ ...BARE_MODULE, templateRef: metadata.name }, spec, paramDefault(read));
-  const instances = read.list(CONTROL_MODULE, site).flatMap((module) => (module.spec.templateRef === metadata.name ? (resolvedModuleOf(read, module) ?? []) : []));
+  const instances = read.list(ControlModule, site).flatMap((module) => (module.spec.templateRef === metadata.name ? (resolvedModuleOf(read, module) ?? []) : []));
   const widened = readableTags(resolved).map(({ min, max, ...tag }) => {
     const all = [{ min, max }, ...instances.map(({ tags }) => tags.find(({ name }) => name === tag.name) ?? { min, max })];
     const low = Math.min(...all.map((each) => each.min ?? -Infinity));

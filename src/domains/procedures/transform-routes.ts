@@ -10,11 +10,12 @@ import type { CompositeType, NetworkVariable } from '../../../runtime/vocabulary
 import { invalid, Refusal } from '../../platform/base/refusal.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
-import { Block, BlockConnection, BlockVariableBinding, TemplateInput, TemplateTag } from '../control-modules/kind.js';
+import { TemplateInput, TemplateTag } from '../control-modules/kind.js';
 import { tagOfOutput } from '../control-modules/merge.js';
 import { looseScope } from './charts.js';
 import { blockCatalog, type CheckedNetwork, checkNetwork, compileText, compositesOf } from '../logic/composites.js';
 import { ChartRequest, diagnoseChart } from './validate-chart.js';
+import { Block, BlockConnection, BlockVariableBinding } from '../logic/kind.js';
 
 const route = routesFor<{ readonly store: Store }>();
 

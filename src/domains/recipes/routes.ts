@@ -8,7 +8,6 @@ import { companionsOf } from '../../platform/store/companions.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { refOf } from '../../platform/store/resource.js';
 import { Batch, isFinalBatch } from '../batches/kind.js';
-import { UNIT } from '../plant/rules.js';
 import { controlRecipeBody, recipeBody } from './dto.js';
 import { formulaRoutes } from './formula-routes.js';
 import { ControlRecipe, MasterRecipe } from './kind.js';
@@ -19,6 +18,7 @@ import { revisionRoutes } from './revision-routes.js';
 import { revisionsOf } from './revisions.js';
 import { bindingMatrix, unitBindings } from './validity.js';
 import { BUMPS, nextVersion } from './version.js';
+import { Unit } from '../plant/kind.js';
 
 /** 403 in production mode (contract 3, Errors). */
 export function refuseInProduction({ production }: { readonly production: boolean }, what: string): void {
@@ -77,7 +77,7 @@ const bindingsOfUnit = route({
   tier: 'read',
   summary: 'The binding rows of all recipes that may run on the unit',
   exists({ site, name }, { store }) {
-    if (!store.get(UNIT, site, name)) throw missing('unit', name);
+    if (!store.get(Unit, site, name)) throw missing('unit', name);
   },
   handle: ({ params: { site, name } }, { store }) => ({ unit: name, rows: unitBindings(store, site, name) }),
 });

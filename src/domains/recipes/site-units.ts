@@ -1,16 +1,16 @@
 /** The units of a site as binding sees them, read from the store. */
 import type { StoreReader } from '../../platform/store/kind.js';
 import { modulesOf, resolvedModuleOf } from '../control-modules/modules.js';
-import { UNIT } from '../plant/rules.js';
 import type { BoundModule, SiteUnits } from './bindings.js';
+import { Unit } from '../plant/kind.js';
 
 export function siteUnits(read: StoreReader, site: string): SiteUnits {
   const modules = new Map<string, readonly BoundModule[]>();
   return {
-    unit: (name) => read.get(UNIT, site, name)?.spec,
+    unit: (name) => read.get(Unit, site, name)?.spec,
     withCapability: (capability) =>
       read
-        .list(UNIT, site)
+        .list(Unit, site)
         .filter((unit) => unit.spec.capabilities.includes(capability))
         .map((unit) => unit.metadata.name),
     modules(unit) {

@@ -3,7 +3,7 @@
  */
 import type { GenericSchema, InferOutput } from 'valibot';
 import type { Resource } from './resource.js';
-import type { Put } from './store.js';
+import type { Put, Store } from './store.js';
 
 export type KindGroup = 'physical' | 'control' | 'recipe' | 'record' | 'system';
 
@@ -80,6 +80,11 @@ export interface Kind<Spec = unknown, Status = unknown> extends KindRules<Spec, 
   readonly besideSite?: true;
 }
 
+/** References without those that name nothing. */
+export function named(...references: readonly Reference[]): readonly Reference[] {
+  return references.filter(({ name }) => name !== '');
+}
+
 /** What is judged and done when a resource of the kind is written; in the rules.ts of its domain. */
 export interface KindRules<Spec, Status> {
   /** For apply of kinds that ignore unknown members (control programs): returns the spec and warnings. */
@@ -97,7 +102,7 @@ export interface KindRules<Spec, Status> {
    */
   companions?(written: Written<Spec, Status>): Companions<Status>;
   /** What a delete would leave dangling beyond what references hold: runs, which are found by who owns them (decisions Q-ERR-11). */
-  dependents?(resource: Resource<Spec, Status>, read: StoreReader): readonly Dependent[];
+  dependents?(resource: Resource<Spec, Status>, store: Store): readonly Dependent[];
   /** A further refusal of a delete (`unit_active`, `referencedBy` ...). */
   refuseDelete?(resource: Resource<Spec, Status>, read: StoreReader): void;
 }

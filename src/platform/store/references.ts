@@ -210,8 +210,9 @@ function exists(read: StoreReader, { kind, site, name }: Target): boolean {
   return read.get({ kind } as Kind, site, name) !== undefined;
 }
 
+/** What is owned goes with its owner, and holds nothing by itself. */
 function useOf(resource: Resource, { path, when, holds }: Reference): Use {
-  return { ...targetOf(resource), path, when, holds: holds === true };
+  return { ...targetOf(resource), path, when, holds: holds === true && resource.metadata.ownerReferences.length === 0 };
 }
 
 function targetOf({ kind, metadata }: Resource): Target {

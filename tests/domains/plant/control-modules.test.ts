@@ -1,8 +1,8 @@
 /** Control modules and templates over the real pipeline. */
 import t from 'tap';
 import { ControlModuleReconciler } from '../../../src/domains/control-modules/reconciler.js';
-import { TEMPLATE } from '../../../src/domains/control-modules/modules.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { ControlModuleTemplate } from '../../../src/domains/control-modules/kind.js';
 
 const plant = await startPlantGateway();
 t.teardown(() => plant.stop());
@@ -84,7 +84,7 @@ t.test('CMT-03, CMT-12: structured text is compiled, only the network is stored;
       { name: 'ao_1', type: 'AO' },
     ],
   });
-  t.notOk(JSON.stringify(plant.store.get(TEMPLATE, '', 'cv')?.spec).includes('PROGRAM'));
+  t.notOk(JSON.stringify(plant.store.get(ControlModuleTemplate, '', 'cv')?.spec).includes('PROGRAM'));
   const refused = await engineer.post(TEMPLATES, { name: 'loop', structuredText: 'PROGRAM p\nVAR\n  i : INT;\nEND_VAR\n  WHILE TRUE DO i := 1; END_WHILE;\nEND_PROGRAM' });
   t.match(refused, { status: 422, body: { code: 'unprocessable', diagnostics: [{ line: 5, message: String }] } });
 });

@@ -2,6 +2,7 @@
  * A small plant behind the real pipeline, store, ledger and server: two control modules, a program and two units, one of
  * them without a runtime. The unit runtime is a link over a real tag table, so that tests decide what it answers.
  */
+import { STORED_KINDS } from '../../../src/domains/index.js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -301,7 +302,7 @@ export async function startPlant(options: PlantOptions = {}): Promise<Plant> {
     probe: () => disk.probe(),
     close: () => disk.close(),
   };
-  const store = new Store(ledger, clock);
+  const store = new Store(ledger, clock, undefined, STORED_KINDS);
   await store.open(600_000);
   await store.write({ puts: PLANT });
   const audits: UnchainedAudit[] = [];
