@@ -1,14 +1,12 @@
 /** I/O modules and simulation presets (contract 3, I/O module and Simulation; decisions 7, 6). */
 import * as v from 'valibot';
+import { PROTOCOLS } from '../../../runtime/catalog.js';
 import { DurationText, Required, Scalar, ScalarMap, Text } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { type Kind, named } from '../../platform/store/kind.js';
 import type { OutputsStatus } from './outputs.js';
 import { Options } from './ownership.js';
 import type { Condition } from '../../platform/store/resource.js';
-
-export const PROTOCOLS = ['modbus', 'ethernetip', 'opcua', 'simulation'] as const;
-export type Protocol = (typeof PROTOCOLS)[number];
 
 export const Behavior = v.strictObject({ address: Required, type: Required, params: v.optional(ScalarMap, {}) });
 export type Behavior = v.InferOutput<typeof Behavior>;
