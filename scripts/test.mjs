@@ -28,10 +28,14 @@ const chosen = named.filter((name) => !absent.some((peer) => needs(peer, path.jo
 const left = named.length - chosen.length;
 sayAbsent(absent, (peer) => named.filter((name) => needs(peer, path.join(root, name))).join(', '));
 
-/** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so two of them run beside one that computes. */
+/** Suites of a whole appliance, whose plant runs in real time: they mostly wait, so three of them run beside each other. */
 const WHOLE_APPLIANCE = /tests\/(contract\/|releases\/|faults\/|plant\/|domains\/records\/|domains\/rehearsal\/rehearsal|runtime\/replay\/recordings)/;
-/** Suites that get the machine to themselves: a browser beside its appliance keeps it busy, the others judge how long something takes. */
-const ALONE = /tests\/(console\/|faults\/process|domains\/units\/runtime)/;
+/** Suites with a browser, which beside its appliance keeps the machine busy: one at a time, after the other appliances. */
+const BROWSER = /tests\/console\//;
+/** Suites that get the machine to themselves: they judge how long something takes. */
+const ALONE = /tests\/(faults\/process|domains\/units\/runtime)/;
+/** The others compute, and take what those above, which keep time, leave of the processor. */
+const GIVING_WAY = ['nice', '-n', '10'];
 /** What one suite may take: one that is slowed down on purpose (tests/console/browser.ts) takes longer. The test library in it gives up first and tells which of its tests was running. */
 const SUITE_MAX_S = 300 * Math.max(1, Number(process.env.CONSOLE_SLOWDOWN ?? 1));
 
@@ -44,15 +48,20 @@ const TIMED = '"$@"; ended=$?; times >&3; exit $ended';
 const running = new Set();
 process.on('exit', () => [...running].forEach(endGroup));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(130));
-const alone = chosen.filter((name) => ALONE.test(name));
-const beside = chosen.filter((name) => !ALONE.test(name));
-const appliances = beside.filter((name) => WHOLE_APPLIANCE.test(name));
-const others = beside.filter((name) => !WHOLE_APPLIANCE.test(name));
-await Promise.all([lane(appliances, others), lane(appliances, others), lane(others, appliances)]);
+const queues = { alone: [], browsers: [], appliances: [], others: [] };
+for (const name of chosen) queues[queueOf(name)].push(name);
+const { alone, browsers, appliances, others } = queues;
+await Promise.all([lane(appliances, browsers, others), lane(appliances, others), lane(appliances), lane(others)]);
 await lane(alone);
 sayTimes();
 console.log(`${totals.pass} passed, ${totals.fail} failed, ${totals.skip + totals.todo} skipped`);
 process.exit(totals.fail > 0 || totals.pass === 0 ? 1 : 0);
+
+function queueOf(name) {
+  if (ALONE.test(name)) return 'alone';
+  if (BROWSER.test(name)) return 'browsers';
+  return WHOLE_APPLIANCE.test(name) ? 'appliances' : 'others';
+}
 
 /** Runs one suite after the other, from the first queue that has any left. */
 async function lane(...queues) {
@@ -70,7 +79,8 @@ async function lane(...queues) {
 function run(name) {
   return new Promise((resolve) => {
     const env = { ...process.env, TAP: '1', TAP_TIMEOUT: String(SUITE_MAX_S) };
-    const child = spawn('sh', ['-c', TIMED, 'sh', process.execPath, '--enable-source-maps', name], {
+    const before = queueOf(name) === 'others' ? GIVING_WAY : [];
+    const child = spawn('sh', ['-c', TIMED, 'sh', ...before, process.execPath, '--enable-source-maps', name], {
       cwd: root,
       env,
       detached: true,
