@@ -58,3 +58,33 @@ t.test('each bench has rows, and each row a bench', async (t) => {
   t.equal(new Set(rows.map(({ bench, figure }) => `${bench}: ${figure}`)).size, rows.length, 'each figure once');
   for (const { bench, figure, noise, better } of rows) t.ok(noise >= 0 && ['less', 'more'].includes(better), `${bench}: ${figure}`);
 });
+
+/** A bench that prints what it tells does both in a `told` of its own. */
+t.test('what a bench tells is called as its row is', async (t) => {
+  const rows = JSON.parse(readFileSync(path.join(process.cwd(), 'docs/benchmarks.json'), 'utf8')) as Row[];
+  const plain = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  for (const bench of new Set(rows.map((each) => each.bench))) {
+    const text = readFileSync(path.join(process.cwd(), 'tests/bench', `${bench}.bench.ts`), 'utf8');
+    const told = [...text.matchAll(/\b(?:tell|told)\((?:'([^']+)'|`([^`]+)`)/g)].map(([, fixed, made]) =>
+      fixed === undefined
+        ? new RegExp(
+            `^${(made ?? '')
+              .split(/\$\{[^}]*\}/)
+              .map(plain)
+              .join('.+')}$`,
+          )
+        : new RegExp(`^${plain(fixed)}$`),
+    );
+    const figures = rows.filter((each) => each.bench === bench).map(({ figure }) => figure);
+    for (const figure of figures)
+      t.ok(
+        told.some((name) => name.test(figure)),
+        `${bench}: ${figure}`,
+      );
+    for (const name of told)
+      t.ok(
+        figures.some((figure) => name.test(figure)),
+        `${bench}: ${name}`,
+      );
+  }
+});
