@@ -34,6 +34,7 @@ import { BatchRecord } from './records/kind.js';
 import { recordRoutes } from './records/routes.js';
 import { rehearsalRoutes } from './rehearsal/routes.js';
 import { SEARCH_ROUTES } from './search/routes.js';
+import { usedByRoutes } from './search/used-by.js';
 import { SignatureRecord } from './signatures/kind.js';
 import { signatureRoutes } from './signatures/routes.js';
 import { SYSTEM_ROUTES } from './system/routes.js';
@@ -85,5 +86,6 @@ export const JOINED_ROWS: readonly RouteColumns[] = [
   ...AUDIT_ROUTES,
   ...EVIDENCE_ROUTES,
   ...SEARCH_ROUTES,
+  ...usedByRoutes,
   ...HISTORIAN_ROUTES,
 ];

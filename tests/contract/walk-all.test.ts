@@ -28,6 +28,7 @@ const QUERY: Readonly<Record<string, string>> = {
   'POST /api/v1/mes/sites/{site}/work-orders': 'dispatch=immediate',
   'GET /api/v1/sites/{site}/recipes/master/{name}/revisions/diff': 'v1=1&v2=2',
   'GET /api/v1/search': 'q=1',
+  'GET /api/v1/used-by': 'kind=ControlModuleTemplate&name=analog-tx',
 };
 
 const test = await ApplianceTest.start();

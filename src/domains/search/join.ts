@@ -5,6 +5,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { TagCatalog } from '../tags/catalog.js';
 import { SEARCH_ROUTES, type SearchDeps } from './routes.js';
 import { SearchIndex } from './search-index.js';
+import { usedByRoutes } from './used-by.js';
 
 export interface SearchParts extends Pick<SearchDeps, 'rows'> {
   readonly store: Store;
@@ -14,5 +15,5 @@ export interface SearchParts extends Pick<SearchDeps, 'rows'> {
 }
 
 export function joinSearch({ store, kinds, catalog, rows }: SearchParts) {
-  return { routes: [routeSet(SEARCH_ROUTES, { store, index: new SearchIndex(store, kinds), catalog, rows })] };
+  return { routes: [routeSet(SEARCH_ROUTES, { store, index: new SearchIndex(store, kinds), catalog, rows }), routeSet(usedByRoutes, { store, kinds, rows })] };
 }

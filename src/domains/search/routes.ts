@@ -8,6 +8,7 @@ import type { Kind } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
 import { Site } from '../plant/kind.js';
 import type { TagCatalog, TagEntry } from '../tags/catalog.js';
+import { mayRead } from './readable.js';
 import { type Ranked, rankOfName, type SearchIndex } from './search-index.js';
 
 export interface SearchDeps {
@@ -68,7 +69,7 @@ function search(wanted: string, kinds: ReadonlySet<string>, only: string | undef
     const place = kind.kind === Site.kind ? name : site;
     return place === '' ? only === undefined : (only === undefined || place === only) && mayVisit(caller, place);
   };
-  const readable = index.kinds.filter((kind) => kinds.has(kind.kind) && caller.may(readAction(kind, rows())));
+  const readable = index.kinds.filter((kind) => kinds.has(kind.kind) && mayRead(caller, kind, rows()));
   const found = index.find(wanted, readable, isVisible);
   if (kinds.has(TAG) && caller.may('tag:browse')) {
     const sites = store.list(Site).map(({ metadata }) => metadata.name);
@@ -77,14 +78,6 @@ function search(wanted: string, kinds: ReadonlySet<string>, only: string | undef
   const order = new Map([...index.kinds.map(({ kind }) => kind), TAG].map((kind, n) => [kind, n]));
   const place = ({ found: { kind } }: Ranked): number => order.get(kind) ?? 0;
   return found.sort((a, b) => a.rank - b.rank || place(a) - place(b) || (a.found.name < b.found.name ? -1 : 1));
-}
-
-/** The action of the route that serves one resource of the kind. */
-function readAction({ path, scope }: Kind, rows: readonly RouteColumns[]): string {
-  const prefix = `${scope === 'site' ? '/api/v1/sites/{site}' : '/api/v1'}/${path}/{`;
-  const row = rows.find((each) => each.method === 'GET' && each.path.startsWith(prefix) && !each.path.slice(prefix.length).includes('/'));
-  if (!row) throw new Error(`no route reads ${prefix}`);
-  return row.action;
 }
 
 /** By its name, by `module.tag`, or by its address, which a device tag has for itself. */

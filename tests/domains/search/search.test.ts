@@ -3,6 +3,7 @@ import t from 'tap';
 import { APPLIED_KINDS } from '../../../src/domains/apply/kinds.js';
 import { SEARCH_ROUTES, type SearchDeps } from '../../../src/domains/search/routes.js';
 import { type Found, SearchIndex } from '../../../src/domains/search/search-index.js';
+import { usedByRoutes } from '../../../src/domains/search/used-by.js';
 import { TagCatalog } from '../../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../../src/domains/tags/routes.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
@@ -18,6 +19,7 @@ const plant = await startPlantGateway({
     const deps: SearchDeps = { store, index: new SearchIndex(store, kinds), catalog, rows: () => opened.plant?.gateway.rows ?? [] };
     return [
       { rows: SEARCH_ROUTES, deps },
+      { rows: usedByRoutes, deps: { store, kinds, rows: deps.rows } },
       { rows: tagRoutes.filter(({ path }) => path === '/api/v1/sites/{site}/tags'), deps: { store, catalog } },
     ];
   },
@@ -100,4 +102,41 @@ t.test('Q-CHANGE-11: what is written, changed and deleted is found as it is now'
   t.same(names(await search('q=unheard')), ['Area unheard-of']);
   t.equal((await engineer.delete(`${SITE}/areas/unheard-of`)).status, 204);
   t.same(names(await search('q=unheard')), []);
+});
+
+const usedBy = (query: string, caller = viewer) => caller.get(`/api/v1/used-by?${query}`);
+
+t.test('what names a resource is told with the member that does, and whether it holds it (Q-ERR-11)', async (t) => {
+  const { status, body } = await usedBy('kind=ControlModule&site=demo&name=tic101');
+  t.equal(status, 200);
+  t.match(body, { kind: 'ControlModule', site: 'demo', name: 'tic101' });
+  const alarm = body.items.find(({ name }: { readonly name: string }) => name === 'tic101-high-high');
+  t.same(alarm, { kind: 'AlarmDefinition', site: 'demo', name: 'tic101-high-high', member: 'sourceName', required: true, holds: true });
+  const refused = await engineer.delete('/api/v1/sites/demo/controlmodules/tic101');
+  t.match(refused, { status: 409, body: { code: 'has_dependents' } });
+  const holders = new Set(
+    body.items.flatMap(({ kind, name, holds }: { readonly kind: string; readonly name: string; readonly holds: boolean }) => (holds ? [`${kind} ${name}`] : [])),
+  );
+  t.equal(refused.body.dependentCount, holders.size, 'what holds it is what its delete is refused for');
+
+  t.equal((await engineer.post('/api/v1/sites/demo/areas', { name: 'lonely' })).status, 201);
+  t.same((await usedBy('kind=Area&site=demo&name=lonely')).body, { kind: 'Area', site: 'demo', name: 'lonely', items: [] });
+  t.equal((await engineer.delete('/api/v1/sites/demo/areas/lonely')).status, 204);
+});
+
+t.test('what is not there is 404, what does not read 400 with its parameter, another site 403', async (t) => {
+  t.match(await usedBy('kind=Area&site=demo&name=lonely'), { status: 404, body: { code: 'not_found' } });
+  for (const [query, field] of [
+    ['site=demo&name=rx101', 'kind'],
+    ['kind=Nonsense&name=rx101', 'kind'],
+    ['kind=Unit&site=demo', 'name'],
+    ['kind=Unit&name=rx101', 'site'],
+    ['kind=Enterprise&site=demo&name=acme-resins', 'site'],
+  ]) {
+    t.match(await usedBy(query), { status: 400, body: { code: 'invalid_query', field } }, query);
+  }
+  const confined = await plant.as('viewer', 'site-south');
+  t.match(await usedBy('kind=Unit&site=demo&name=rx101', confined), { status: 403, body: { code: 'site_scope' } });
+  t.match(await usedBy('kind=Site&name=demo', confined), { status: 403, body: { code: 'site_scope' } });
+  t.same((await usedBy('kind=Enterprise&name=acme-resins', confined)).body.items, [], 'sites that he does not see use it');
 });

@@ -1,0 +1,103 @@
+/**
+ * Who names a resource: before somebody changes or removes it, what has to do with it (`references` of the kinds). What a caller
+ * may not see he is not told of. Nothing here writes.
+ */
+import * as v from 'valibot';
+import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
+import { type Caller, mayVisit } from '../../platform/http/caller.js';
+import { parameters, required, text } from '../../platform/http/parameters.js';
+import { type Query, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
+import type { Kind } from '../../platform/store/kind.js';
+import { referencesOf, type Target } from '../../platform/store/references.js';
+import type { Store } from '../../platform/store/store.js';
+import { Site } from '../plant/kind.js';
+import { mayRead } from './readable.js';
+
+export interface UsedByDeps {
+  readonly store: Store;
+  /** What is served, by kind. */
+  readonly kinds: readonly Kind[];
+  /** Every row that is served. */
+  rows(): readonly RouteColumns[];
+}
+
+export const UsedBy = v.strictObject({
+  kind: v.string(),
+  /** '' for what belongs to the plant. */
+  site: v.string(),
+  name: v.string(),
+  items: v.array(
+    v.strictObject({
+      kind: v.string(),
+      site: v.string(),
+      name: v.string(),
+      /** Member of its spec that names the resource. */
+      member: v.string(),
+      /** It cannot be written without it. */
+      required: v.boolean(),
+      /** Its presence keeps the resource from being removed (409 `has_dependents`). */
+      holds: v.boolean(),
+    }),
+  ),
+});
+export type UsedBy = v.InferOutput<typeof UsedBy>;
+
+const route = routesFor<UsedByDeps>();
+
+export const usedByRoutes: readonly Route<UsedByDeps>[] = [
+  route({
+    method: 'GET',
+    path: '/api/v1/used-by',
+    action: 'resource:used-by',
+    tier: 'read',
+    query: parameters({
+      kind: required(text('kind of the resource')),
+      site: text('its site; left out where it belongs to none'),
+      name: required(text('its name')),
+    }),
+    reply: UsedBy,
+    errors: { 403: ['site_scope'] },
+    summary: 'Everything that names a resource, by kind, site and name',
+    handle({ query, caller }, { store, kinds, rows }): UsedBy {
+      const target = readTarget(query, kinds);
+      requirePlace(caller, target);
+      const kind = kinds.find((each) => each.kind === target.kind) as Kind;
+      if (!mayRead(caller, kind, rows()) || !store.get(kind, target.site, target.name)) throw missing(target.kind, target.name);
+      const byName = new Map(kinds.map((each) => [each.kind, each]));
+      const items = referencesOf(store)
+        .usedBy(target)
+        .filter((use) => {
+          const user = byName.get(use.kind);
+          return user !== undefined && isInScope(caller, use) && mayRead(caller, user, rows());
+        })
+        .map(({ kind, site, name, path, when, holds }) => ({ kind, site, name, member: path, required: when === 'write', holds }));
+      return { ...target, items };
+    },
+  }),
+];
+
+/** @throws Refusal `invalid_query`. */
+function readTarget(query: Query<'kind' | 'site' | 'name'>, kinds: readonly Kind[]): Target {
+  const [named, site, name] = [query.get('kind') ?? '', query.get('site') ?? '', query.get('name') ?? ''];
+  const kind = kinds.find((each) => each.kind === named || each.aliases?.includes(named));
+  const allowed = kinds.map((each) => each.kind);
+  if (!kind)
+    throw invalid('invalid_query', 'kind', named === '' ? 'kind must say which kind of resource is meant' : `there is no kind ${named}; use ${allowed.join(', ')}`, { allowed });
+  if (name === '') throw invalid('invalid_query', 'name', `name must say which ${kind.kind} is meant`);
+  if (kind.scope === 'site' && site === '') throw invalid('invalid_query', 'site', `site must say of which site: a ${kind.kind} belongs to one`);
+  if (kind.scope === 'cluster' && site !== '') throw invalid('invalid_query', 'site', `site must be left out: a ${kind.kind} belongs to no site`);
+  return { kind: kind.kind, site, name };
+}
+
+/** A site itself lies in its own scope; what belongs to the plant is in every scope. */
+function isInScope(caller: Caller, { kind, site, name }: Target): boolean {
+  const place = kind === Site.kind ? name : site;
+  return place === '' || mayVisit(caller, place);
+}
+
+/** The site is judged before existence, so that nobody learns what lies outside his sites. @throws Refusal 403 `site_scope`. */
+function requirePlace(caller: Caller, target: Target): void {
+  if (isInScope(caller, target)) return;
+  const site = target.kind === Site.kind ? target.name : target.site;
+  throw new Refusal('forbidden', `site ${site} is outside your scope`, { code: 'site_scope', site });
+}
