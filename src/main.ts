@@ -46,18 +46,13 @@ import { verifyEvidence } from './domains/records/evidence.js';
 import { Rehearsals } from './domains/rehearsal/rehearsals.js';
 import { KINDS, routeGroups } from './domains/index.js';
 import type { SystemView } from './domains/system/routes.js';
-import { AlarmRegister } from './domains/alarms/alarm-register.js';
 import { alarmView } from './domains/alarms/counts.js';
+import { joinAlarms } from './domains/alarms/join.js';
 import { isActive } from './domains/alarms/kind.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
-import { DefinitionReconciler } from './domains/alarms/definition-reconciler.js';
-import { ExceptionCommands } from './domains/alarms/exception-commands.js';
 import { Alarm, AlarmDefinition, type AlarmStatus } from './domains/alarms/kind.js';
-import { AlarmReconciler } from './domains/alarms/reconciler.js';
 import { unitsConcerned } from './domains/alarms/sources.js';
 import { TROUBLE_TOPICS, type Troubles } from './domains/alarms/system-conditions.js';
-import { controllerKey, signalKey, SystemAlarmReconciler, wakeSystemAlarms } from './domains/alarms/system-alarm-reconciler.js';
-import { wakeAlarms } from './domains/alarms/wakes.js';
 import { alarmCommands, watchSuperseded } from './domains/commands/alarm-commands.js';
 import { TagCatalog } from './domains/tags/catalog.js';
 import { ModuleHealths } from './domains/control-modules/health-channel.js';
@@ -210,43 +205,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const historian = await joinHistorian({ store, clock, log, dataDir: settings.dataDir, settings, runtimes, startedAtMs, died });
   const { history } = historian;
   const records = joinRecords({ store, clock, log, queries, history, keys: signingKeys });
-  const alarmRegister = new AlarmRegister({ store, clock, record: historian.recordAlarm });
-  const exceptions = new ExceptionCommands(store, alarmCommands({ ...commandDeps, log }));
-  watchSuperseded({ store, again: (site, alarm, target) => exceptions.again(site, alarm, target) });
-  const definitions = new DefinitionReconciler({
-    store,
-    clock,
-    runtimes,
-    register: alarmRegister,
-    timeScale,
-    exceptions,
-    lostChanged: (site, module) => wakeSystem(site, signalKey(module)),
-    toldState: (site, module) => probes.moduleState(site, module)?.state,
-  });
-  const definitionLoop = new ReconcileLoop(definitions, clock, log);
-  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, register: alarmRegister, exceptions, resolvedRetentionMs: settings.resolvedRetentionMs }), clock, log);
   const troubles: Troubles = { ...storageTroubles(opened), ...audit.troubles, ...historian.troubles };
-  const systemAlarms = new SystemAlarmReconciler({
-    store,
-    clock,
-    register: alarmRegister,
-    facts: {
-      lostTags: (site, module) => definitions.lostTags(site, module),
-      nonceStoreNearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false,
-      storageLow,
-      archiveFault: audit.archiveFault,
-      archiveDamage: audit.archiveDamage,
-      containedFault: () => (contained.tooMany ? contained.last : null),
-      trouble: (topic) => troubles[topic](),
-      lookFault: (site, kind, name) => loops.faultOf(site, `${kind}/${name}`),
-    },
-  });
-  const systemLoop = new ReconcileLoop(systemAlarms, clock, log);
-  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, ...records.reconcilers, definitionLoop, alarmLoop, systemLoop]) loops.add(loop);
-  loops.watchTrouble((site, source) => wakeSystem(site, controllerKey(source)));
-  const wakeSystem = (site: string, name: string): void => systemLoop.wake(site, name);
-  wakeSystemAlarms(store, wakeSystem);
-  wakeAlarms({ store, wakeDefinition: (site, name) => definitionLoop.wake(site, name), wakeAlarm: (site, name) => alarmLoop.wake(site, name) });
+  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, ...records.reconcilers]) loops.add(loop);
 
   const gatewayCommands = { ...commandDeps, ...treeSettings, production, settleDeadlineMs, wake: wakeScope };
   const recordings = new Recordings({
@@ -259,9 +219,33 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
 
   // one listener each: what one of them throws does not keep the message from the next
-  for (const owner of [units, phaseReports, recordings, definitions]) runtimes.onMessage((link, message) => owner.take(link, message));
-  runtimes.onMessage((link, message) => systemAlarms.take(link, message, wakeSystem));
-  for (const owner of [units, definitions]) runtimes.onChange((link, what) => owner.linkChanged(link, what));
+  for (const owner of [units, phaseReports, recordings]) runtimes.onMessage((link, message) => owner.take(link, message));
+  runtimes.onChange((link, what) => units.linkChanged(link, what));
+  const alarms = joinAlarms({
+    store,
+    clock,
+    log,
+    runtimes,
+    timeScale,
+    history,
+    record: historian.recordAlarm,
+    facts: queries,
+    commands: alarmCommands({ ...commandDeps, log }),
+    probed: (site, module) => probes.moduleState(site, module)?.state,
+    appliance: {
+      nonceStoreNearlyFull: () => served.gateway?.nonces?.nearlyFull ?? false,
+      storageLow,
+      archiveFault: audit.archiveFault,
+      archiveDamage: audit.archiveDamage,
+      containedFault: () => (contained.tooMany ? contained.last : null),
+      lookFault: (site, kind, name) => loops.faultOf(site, `${kind}/${name}`),
+    },
+    troubles,
+    settings,
+  });
+  watchSuperseded({ store, again: alarms.again });
+  for (const loop of alarms.reconcilers) loops.add(loop);
+  loops.watchTrouble(alarms.controllerChanged);
   runtimes.onChange((link, what) => what === 'down' && recordings.linkDown(link));
   runtimes.onChange((link, what) => {
     if (what !== 'ready') return;
@@ -271,7 +255,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
   probes.onModule((site, module, state) => {
     ioModules.moduleChanged(site, module, state);
-    if (!store.accepting) definitionLoop.wakeAll(); // no change of the store tells its alarms
+    if (!store.accepting) alarms.lookAtStates(); // no change of the store tells its alarms
   });
   probes.onResumed((site, module, resumed) => ioModules.outputsResumed(site, module, resumed));
 
@@ -358,7 +342,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   hub.start();
 
   // ------------------------------------------------------------ gateway
-  const alarms = alarmView(store);
   const siteExists = (site: string): boolean => store.get(Site, '', site) !== undefined;
   const served: { gateway?: Gateway } = {};
   const inClear = settings.tlsCertFile === null && !LOOPBACK.test(settings.listen);
@@ -394,7 +377,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     plant: common,
     controlModules: { ...common, bypassDefaultMs: settings.bypassDefaultMs, bypassMaxMs: settings.bypassMaxMs },
     ioModules: { ...common, probes, ioModules, image: build, modeCheckDeviceTags: settings.modeCheckDeviceTags },
-    alarmDefinitions: common,
     logic: common,
     procedures: common,
     recipes: { ...common, keys: signingKeys, approveRequiresValid: settings.approveRequiresValid },
@@ -405,16 +387,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       runtime: runtimeSettings,
       tree: { holdPropagation, resumeCancelsPause, settleDeadlineMs, reasonLengthMin: settings.reasonLengthMin },
       nowMs: () => clock.wallMs(),
-    },
-    alarms: {
-      ...common,
-      register: alarmRegister,
-      facts: queries,
-      isEvaluable: (site: string, definition: string) => definitions.isEvaluable(site, definition),
-      shelveMaxMs: settings.maxShelveDurationMs,
-      history,
-      timeScale,
-      intervalMinMs: settings.historianIntervalMinMs,
     },
     apply: { ...common, deviceId: keys.deviceId },
     tags: tagDeps,
@@ -434,7 +406,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     } satisfies StreamDeps,
     commands: gatewayCommands,
     recordings: { ...common, recordings, secondsMax: settings.recordingDurationMaxMs / 1000 },
-    units: { ...common, alarms, nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: build, tags: tagDeps, journal, logLines },
+    units: { ...common, alarms: alarmView(store), nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: build, tags: tagDeps, journal, logLines },
     batches: { ...common, facts: queries, storageLow },
     adhoc: { ...common, storageLow, keys: signingKeys },
   };
@@ -443,6 +415,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const joined = [
     ...joinSignatures({ store, clock, queries, keys: signingKeys, kinds: KINDS }).routes,
     ...joinControllers({ store }).routes,
+    ...alarms.routes,
     ...demo.routes,
     ...records.routes,
     ...joinMes({ ...common, keys: signingKeys, queries, history }).routes,

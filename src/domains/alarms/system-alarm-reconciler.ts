@@ -5,6 +5,8 @@
 import type { UnitOutbound } from '../../../runtime/port.js';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import type { Key, Outcome, Reconciler } from '../../platform/reconcile/loop.js';
+import { on, type Wake, whenPut } from '../../platform/reconcile/wakes.js';
+import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import type { CommandRejection } from '../runs/command-rejection.js';
@@ -14,7 +16,7 @@ import { IOModule } from '../io-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Site, Unit } from '../plant/kind.js';
 import { phasesAtWork } from '../procedures/at-work.js';
-import { type ElementStatus, Phase } from '../procedures/kind.js';
+import { Phase } from '../procedures/kind.js';
 import { ROOT_KINDS } from '../procedures/roots.js';
 import type { UnitLink } from '../placement/runtimes.js';
 import type { AlarmRegister, AlarmResource, SystemCondition } from './alarm-register.js';
@@ -194,31 +196,36 @@ export class SystemAlarmReconciler implements Reconciler {
   }
 }
 
-/** Wakes the source of a topic when what its condition reads has changed. */
-export function wakeSystemAlarms(store: Store, wake: (site: string, name: string) => void): void {
-  const follow = (kind: { readonly kind: string }, topic: SystemTopic, read: (status: never) => unknown): void =>
-    store.watch(kind, ({ resource, before, type }) => {
-      const seen = JSON.stringify(read(resource.status as never));
-      if (type === 'put' && before && JSON.stringify(read(before.status as never)) === seen) return;
-      const { site, name } = keyOf(resource.metadata.site, topic, resource.metadata.name);
-      wake(site, name);
-    });
-  follow(IOModule, 'device', ({ state, message }: { state: string; message: string }) => [state, message]);
-  follow(IOModule, 'second-master', ({ outputs }: { outputs?: unknown }) => outputs);
-  follow(ControlProgram, 'program', ({ state, message, faultedBlocks }: { state: string; message: string; faultedBlocks: unknown }) => [state, message, faultedBlocks]);
-  follow(Unit, 'runtime', ({ runtime }: { runtime: { ready: boolean; message: string } }) => [runtime.ready, runtime.message]);
-  follow(Phase, 'phase', ({ state, checkpoint }: ElementStatus) => [state, checkpoint?.holdIncomplete]);
-  for (const kind of [Batch, ...Object.values(ROOT_KINDS)] as readonly { readonly kind: string }[]) {
-    store.watch(kind, ({ resource, before }) => {
-      const rule = ({ status }: Pick<Resource, 'status'>): string | undefined => (status as { readonly commandRejection?: CommandRejection }).commandRejection?.rule;
-      if (rule(resource) !== UNREADABLE_ORDER && (!before || rule(before) !== UNREADABLE_ORDER)) return;
-      const { site, name } = resource.metadata;
-      wake(site, keyOf(site, 'controller', `${resource.kind}/${name}`).name);
-    });
-  }
-  store.watch(Site, ({ type, resource }) => {
-    if (type === 'put') for (const topic of APPLIANCE_TOPICS) wake(resource.metadata.name, keyOf('', topic, APPLIANCE).name);
-  });
+type Refusable = { readonly commandRejection?: CommandRejection | undefined };
+
+/** What a condition reads has changed: its source is looked at. */
+export const SYSTEM_ALARM_WAKES: readonly Wake[] = [
+  follow(IOModule, 'device', ({ state, message }) => [state, message]),
+  follow(IOModule, 'second-master', ({ outputs }) => outputs),
+  follow(ControlProgram, 'program', ({ state, message, faultedBlocks }) => [state, message, faultedBlocks]),
+  follow(Unit, 'runtime', ({ runtime }) => [runtime.ready, runtime.message]),
+  follow(Phase, 'phase', ({ state, checkpoint }) => [state, checkpoint?.holdIncomplete]),
+  unreadable(Batch),
+  ...Object.values(ROOT_KINDS).map((kind) => unreadable(kind)),
+  on(Site, whenPut, ({ resource }) => APPLIANCE_TOPICS.map((topic) => keyOf(resource.metadata.name, topic, APPLIANCE))),
+];
+
+function follow<Spec, Status>(kind: Kind<Spec, Status>, topic: SystemTopic, read: (status: Status) => unknown): Wake {
+  return on(
+    kind,
+    ({ type, resource, before }) => type !== 'put' || !before || JSON.stringify(read(before.status)) !== JSON.stringify(read(resource.status)),
+    ({ resource: { metadata } }) => [keyOf(metadata.site, topic, metadata.name)],
+  );
+}
+
+/** An order that could not be read came, or went. */
+function unreadable<Spec, Status extends Refusable>(kind: Kind<Spec, Status>): Wake {
+  const isSo = (version: Resource<Spec, Status> | undefined): boolean => version?.status.commandRejection?.rule === UNREADABLE_ORDER;
+  return on(
+    kind,
+    ({ resource, before }) => isSo(resource) || isSo(before),
+    ({ resource: { metadata } }) => [keyOf(metadata.site, 'controller', `${kind.kind}/${metadata.name}`)],
+  );
 }
 
 /** Under which name it is looked at whether a resource, `<kind>/<name>`, is controlled. */

@@ -1,86 +1,80 @@
 /** What wakes an alarm definition: itself, its alarms, the states it watches, and the phases of its arming gate. */
-import type { Store, StoreEvent } from '../../platform/store/store.js';
+import type { Key } from '../../platform/reconcile/loop.js';
+import { on, type Wake, whenConfigured } from '../../platform/reconcile/wakes.js';
+import type { Kind } from '../../platform/store/kind.js';
+import type { Resource } from '../../platform/store/resource.js';
+import type { Store } from '../../platform/store/store.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { IOModule } from '../io-modules/kind.js';
 import { ControlProgram } from '../logic/kind.js';
 import { Unit } from '../plant/kind.js';
-import { Phase, type PhaseSpec } from '../procedures/kind.js';
-import { Alarm, AlarmDefinition, type AlarmSpec } from './kind.js';
+import { Phase } from '../procedures/kind.js';
+import { Alarm, AlarmDefinition } from './kind.js';
 
-/** A program bears the state of the module that owns it. */
-const SOURCES = [
-  { kind: Unit, source: 'Unit' },
-  { kind: IOModule, source: 'IOModule' },
-  { kind: ControlModule, source: 'ControlModule' },
-  { kind: ControlProgram, source: 'ControlModule' },
-] as const;
-
-interface Wake {
-  readonly store: Store;
-  readonly wakeDefinition: (site: string, name: string) => void;
-  readonly wakeAlarm: (site: string, name: string) => void;
-}
-
-export function wakeAlarms({ store, wakeDefinition, wakeAlarm }: Wake): void {
+export function definitionWakes(store: Store): readonly Wake[] {
   const watchers = new Watchers(store);
-  const wakeAllOf = (site: string, what: string): void => {
-    for (const name of watchers.of(site, what)) wakeDefinition(site, name);
-  };
-  store.watch(AlarmDefinition, ({ resource: { metadata }, configuration }) => {
-    if (configuration) watchers.forget();
-    wakeDefinition(metadata.site, metadata.name);
-  });
-  store.watchReload(() => watchers.forget());
-  store.watch(Alarm, ({ resource: { metadata, spec } }) => {
-    wakeAlarm(metadata.site, metadata.name);
-    const { definitionRef } = spec as AlarmSpec;
-    if (definitionRef !== '') wakeDefinition(metadata.site, definitionRef);
-  });
-  for (const { kind, source } of SOURCES) {
-    store.watch(kind, (event) => {
-      if (event.configuration || stateOf(event.resource) !== stateOf(event.before)) wakeAllOf(event.resource.metadata.site, `${source}/${event.resource.metadata.name}`);
-    });
-  }
-  store.watch(Phase, ({ type, resource, before }) => {
-    if (type === 'put' && stateOf(resource) === stateOf(before)) return;
-    const { unitRef, templateRef } = resource.spec as PhaseSpec;
-    wakeAllOf(resource.metadata.site, gateOf(unitRef, templateRef));
-  });
+  const source = <Spec, Status extends { readonly state?: unknown }>(kind: Kind<Spec, Status>, word: string): Wake =>
+    on(
+      kind,
+      (event) => whenConfigured(event) || hasMoved(event),
+      ({ resource: { metadata } }) => watchers.of(metadata.site, `${word}/${metadata.name}`),
+    );
+  return [
+    on(AlarmDefinition),
+    on(
+      Alarm,
+      ({ resource }) => resource.spec.definitionRef !== '',
+      ({ resource: { metadata, spec } }) => [{ site: metadata.site, name: spec.definitionRef }],
+    ),
+    source(Unit, 'Unit'),
+    source(IOModule, 'IOModule'),
+    on(ControlModule, whenConfigured, ({ resource: { metadata } }) => watchers.of(metadata.site, `ControlModule/${metadata.name}`)),
+    source(ControlProgram, 'ControlModule'), // a program bears the state of the module that owns it
+    on(
+      Phase,
+      (event) => event.type !== 'put' || hasMoved(event),
+      ({ resource: { metadata, spec } }) => watchers.of(metadata.site, gateOf(spec.unitRef, spec.templateRef)),
+    ),
+  ];
 }
 
-function stateOf(resource: StoreEvent['before']): unknown {
-  return (resource?.status as { readonly state?: unknown } | undefined)?.state;
+type Stated = Resource<unknown, { readonly state?: unknown }>;
+
+function hasMoved({ resource, before }: { readonly resource: Stated; readonly before: Stated | undefined }): boolean {
+  return resource.status.state !== before?.status.state;
 }
 
 function gateOf(unit: string, template: string): string {
   return `gate/${unit}/${template}`;
 }
 
-/** Names of the definitions that watch a source or a gate; made anew after a definition has changed. */
+/** The definitions that watch a source or a gate; found anew after a definition has changed. */
 class Watchers {
   readonly #store: Store;
-  #names: Map<string, string[]> | undefined;
+  #keys: Map<string, Key[]> | undefined;
 
   constructor(store: Store) {
     this.#store = store;
+    store.watch(AlarmDefinition, (event) => whenConfigured(event) && this.#forget());
+    store.watchReload(() => this.#forget());
   }
 
-  forget(): void {
-    this.#names = undefined;
+  of(site: string, what: string): readonly Key[] {
+    this.#keys ??= this.#index();
+    return this.#keys.get(`${site}/${what}`) ?? [];
   }
 
-  of(site: string, what: string): readonly string[] {
-    this.#names ??= this.#index();
-    return this.#names.get(`${site}/${what}`) ?? [];
+  #forget(): void {
+    this.#keys = undefined;
   }
 
-  #index(): Map<string, string[]> {
-    const names = new Map<string, string[]>();
-    const add = (key: string, name: string): void => void names.set(key, [...(names.get(key) ?? []), name]);
+  #index(): Map<string, Key[]> {
+    const keys = new Map<string, Key[]>();
+    const add = (what: string, { site, name }: Key): void => void keys.set(`${site}/${what}`, [...(keys.get(`${site}/${what}`) ?? []), { site, name }]);
     for (const { metadata, spec } of this.#store.list(AlarmDefinition)) {
-      add(`${metadata.site}/${spec.sourceKind}/${spec.sourceName}`, metadata.name);
-      if (spec.armingGate) add(`${metadata.site}/${gateOf(spec.armingGate.unitRef, spec.armingGate.phaseTemplateRef)}`, metadata.name);
+      add(`${spec.sourceKind}/${spec.sourceName}`, metadata);
+      if (spec.armingGate) add(gateOf(spec.armingGate.unitRef, spec.armingGate.phaseTemplateRef), metadata);
     }
-    return names;
+    return keys;
   }
 }

@@ -11,13 +11,14 @@ import { Alarm, AlarmDefinition, type AlarmDefinitionSpec, type AlarmStatus } fr
 import { alarmPlan, isOnTag } from '../../../src/domains/alarms/plan.js';
 import { AlarmReconciler } from '../../../src/domains/alarms/reconciler.js';
 import { alarmRoutes } from '../../../src/domains/alarms/routes.js';
-import { signalKey, SystemAlarmReconciler, wakeSystemAlarms } from '../../../src/domains/alarms/system-alarm-reconciler.js';
-import { wakeAlarms } from '../../../src/domains/alarms/wakes.js';
+import { signalKey, SYSTEM_ALARM_WAKES, SystemAlarmReconciler } from '../../../src/domains/alarms/system-alarm-reconciler.js';
+import { definitionWakes } from '../../../src/domains/alarms/wakes.js';
 import { openHistorian } from '../../../src/domains/historian/recording.js';
 import type { UnitLink } from '../../../src/domains/placement/runtimes.js';
 import type { History } from '../../../src/platform/history/history.js';
 import { type LedgerQueries, openQueries } from '../../../src/platform/ledger/queries.js';
 import { ReconcileLoop } from '../../../src/platform/reconcile/loop.js';
+import { on } from '../../../src/platform/reconcile/wakes.js';
 import type { Client } from '../../support/gateway.js';
 import { type PlantGateway, startPlantGateway } from '../../support/plant-gateway.js';
 
@@ -117,12 +118,11 @@ export async function startAlarmBench(): Promise<AlarmBench> {
         },
       });
       const loops = [
-        new ReconcileLoop(reconciler, clock, log),
-        new ReconcileLoop(new AlarmReconciler({ store, clock, register, exceptions, resolvedRetentionMs: RETENTION_MS }), clock, log),
-        new ReconcileLoop(system, clock, log),
+        new ReconcileLoop(reconciler, clock, log, definitionWakes(store)),
+        new ReconcileLoop(new AlarmReconciler({ store, clock, register, exceptions, resolvedRetentionMs: RETENTION_MS }), clock, log, [on(Alarm)]),
+        new ReconcileLoop(system, clock, log, SYSTEM_ALARM_WAKES),
       ];
-      wakeSystemAlarms(store, (site, name) => loops[2].wake(site, name));
-      wakeAlarms({ store, wakeDefinition: (site, name) => loops[0].wake(site, name), wakeAlarm: (site, name) => loops[1].wake(site, name) });
+      for (const loop of loops) loop.connect(store);
       opened.parts = { reconciler, system, exceptions, loops };
       const past: Pick<LedgerQueries, 'factPageJson' | 'timedFacts'> = {
         factPageJson: (...page) => (opened.queries as LedgerQueries).factPageJson(...page),

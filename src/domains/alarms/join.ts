@@ -1,0 +1,92 @@
+/**
+ * Alarms: those of the definitions, judged in the scan and here, and those of the product itself. What they command is given by the
+ * part that commands; what stands of the appliance is told by the parts that know it.
+ */
+import type { Clock } from '../../platform/base/clock.js';
+import type { Log } from '../../platform/base/log.js';
+import { routeSet } from '../../platform/http/route.js';
+import { ReconcileLoop } from '../../platform/reconcile/loop.js';
+import { on } from '../../platform/reconcile/wakes.js';
+import type { Store } from '../../platform/store/store.js';
+import type { SettingsOf, SettingValues } from '../../settings.js';
+import type { UnitRuntimes } from '../placement/runtimes.js';
+import { AlarmRegister, type AlarmRegisterParts } from './alarm-register.js';
+import { DefinitionReconciler } from './definition-reconciler.js';
+import { alarmDefinitionRoutes } from './definition-routes.js';
+import { type CommandGiver, ExceptionCommands } from './exception-commands.js';
+import { Alarm, type CommandTarget } from './kind.js';
+import { AlarmReconciler } from './reconciler.js';
+import { type AlarmRouteDeps, alarmRoutes } from './routes.js';
+import { controllerKey, signalKey, SYSTEM_ALARM_WAKES, SystemAlarmReconciler } from './system-alarm-reconciler.js';
+import type { SystemFacts, Troubles } from './system-conditions.js';
+import { definitionWakes } from './wakes.js';
+
+export interface AlarmParts extends Pick<AlarmRouteDeps, 'facts' | 'history' | 'timeScale'> {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly runtimes: UnitRuntimes;
+  /** The historian's copy of the events; absent without a historian. */
+  readonly record: AlarmRegisterParts['record'];
+  readonly commands: CommandGiver;
+  /** State of an I/O module as its probe has told it last. */
+  readonly probed: (site: string, ioModule: string) => string | undefined;
+  /** What the appliance knows of itself beside its troubles. */
+  readonly appliance: Omit<SystemFacts, 'lostTags' | 'trouble'>;
+  readonly troubles: Troubles;
+  readonly settings: SettingsOf<'alarms'> & Pick<SettingValues, 'historianIntervalMinMs'>;
+}
+
+export function joinAlarms(parts: AlarmParts) {
+  const { store, clock, log, runtimes, timeScale, settings, troubles } = parts;
+  const register = new AlarmRegister({ store, clock, record: parts.record });
+  const exceptions = new ExceptionCommands(store, parts.commands);
+  const definitions = new DefinitionReconciler({
+    store,
+    clock,
+    runtimes,
+    register,
+    timeScale,
+    exceptions,
+    lostChanged: (site, module) => systemLoop.wake(site, signalKey(module)),
+    toldState: parts.probed,
+  });
+  const system = new SystemAlarmReconciler({
+    store,
+    clock,
+    register,
+    facts: { ...parts.appliance, lostTags: (site, module) => definitions.lostTags(site, module), trouble: (topic) => troubles[topic]() },
+  });
+  const { resolvedRetentionMs } = settings;
+  const definitionLoop = new ReconcileLoop(definitions, clock, log, definitionWakes(store));
+  const alarmLoop = new ReconcileLoop(new AlarmReconciler({ store, clock, register, exceptions, resolvedRetentionMs }), clock, log, [on(Alarm)]);
+  const systemLoop = new ReconcileLoop(system, clock, log, SYSTEM_ALARM_WAKES);
+  runtimes.onMessage((unit, message) => definitions.take(unit, message));
+  runtimes.onMessage((unit, message) => system.take(unit, message, (site, name) => systemLoop.wake(site, name)));
+  runtimes.onChange((unit, what) => definitions.linkChanged(unit, what));
+  const isEvaluable = (site: string, definition: string): boolean => definitions.isEvaluable(site, definition);
+  const { facts, history } = parts;
+  return {
+    routes: [
+      routeSet(alarmDefinitionRoutes, { store }),
+      routeSet(alarmRoutes, {
+        store,
+        clock,
+        register,
+        facts,
+        isEvaluable,
+        shelveMaxMs: settings.maxShelveDurationMs,
+        history,
+        timeScale,
+        intervalMinMs: settings.historianIntervalMinMs,
+      }),
+    ],
+    reconcilers: [definitionLoop, alarmLoop, systemLoop],
+    /** A command of an alarm was pushed aside by a person: it is due again while its alarm stands. */
+    again: (site: string, alarm: string, target: CommandTarget): void => exceptions.again(site, alarm, target),
+    /** A source, `<kind>/<name>`, can no longer be looked at by its controller, or can again. */
+    controllerChanged: (site: string, source: string): void => systemLoop.wake(site, controllerKey(source)),
+    /** States have changed that the store cannot be told of. */
+    lookAtStates: (): void => definitionLoop.wakeAll(),
+  };
+}
