@@ -1,6 +1,7 @@
 /** An alarm as it is read (contract 2, Alarm; decisions D-ALARM-01). */
 import { readChoices, readFlag, wordsOf } from '../../platform/http/log-query.js';
 import type { Terms } from '../../platform/base/term.js';
+import { flag, texts, words } from '../../platform/http/parameters.js';
 import type { Query } from '../../platform/http/route.js';
 import type { AlarmResource } from './alarm-register.js';
 import { isShelved } from './counts.js';
@@ -37,18 +38,30 @@ export function alarmDto({ metadata, spec, status }: AlarmResource, terms: Terms
   };
 }
 
+/** Parameters of the filter. */
+export const ALARM_FILTER = {
+  state: words(ALARM_STATES),
+  severity: words(ALARM_SEVERITIES),
+  type: words(ALARM_TYPES),
+  source: texts(),
+  unit: texts(),
+  definition: texts(),
+  shelved: flag(),
+  active: flag(),
+};
+
 /**
  * Filter of the list (decisions Q-ALARM-07); lists of words are separated by commas, an empty parameter filters nothing.
  *
  * @throws Refusal `invalid_query` for a word there is not: an empty list would say that no such alarm stands.
  */
-export function readAlarmFilter(query: Query): (alarm: AlarmDto) => boolean {
+export function readAlarmFilter(query: Query<keyof typeof ALARM_FILTER>): (alarm: AlarmDto) => boolean {
   const states = readChoices(query, 'state', ALARM_STATES);
   const severities = readChoices(query, 'severity', ALARM_SEVERITIES);
   const types = readChoices(query, 'type', ALARM_TYPES);
   const shelved = readFlag(query, 'shelved');
   const active = readFlag(query, 'active');
-  const [source, unit, definition] = ['source', 'unit', 'definition'].map((name) => wordsOf(query, name) || undefined);
+  const [source, unit, definition] = (['source', 'unit', 'definition'] as const).map((name) => wordsOf(query, name) || undefined);
   const among = (words: readonly string[] | undefined, word: string): boolean => words === undefined || words.includes(word);
   return (alarm) =>
     among(states, alarm.state) &&

@@ -2,6 +2,7 @@
 import type { Clock } from '../../platform/base/clock.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { readTime } from '../../platform/http/log-query.js';
+import { instant, parameters, text } from '../../platform/http/parameters.js';
 import { type Query, type Route, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { Store } from '../../platform/store/store.js';
@@ -31,6 +32,7 @@ export const metricsRoutes: readonly Route<MetricsRouteDeps>[] = [
     path: '/api/v1/sites/{site}/alarmmetrics',
     action: 'alarm:history',
     tier: 'read',
+    query: parameters({ from: instant('a day before the end unless given'), to: instant(), unit: text() }),
     reply: '{from, to, activations, clearings, rate, standing, chattering, mostFrequent, bySeverity, timeToAcknowledge, shelved, suppressed}',
     summary: 'Performance of the alarm system (ISA-18.2), activations under a shelf apart, what stood at the end; query from, to (default the last 24 h, at most 92 days), unit',
     async handle({ params: { site }, query }, { store, clock, facts }) {
@@ -73,7 +75,7 @@ async function takeBack({ fromMs, toMs }: MetricsWindow, read: Read, nowMs: numb
 }
 
 /** What has not happened yet is no part of the window. @throws Refusal `invalid_query` naming the parameter. */
-function readWindow(query: Query, nowMs: number): MetricsWindow {
+function readWindow(query: Query<'from' | 'to'>, nowMs: number): MetricsWindow {
   const toMs = Math.min(readTime(query, 'to') ?? nowMs, nowMs);
   const fromMs = readTime(query, 'from') ?? toMs - DAY_MS;
   if (fromMs >= toMs) throw invalid('invalid_query', 'from', 'from must be earlier than to, and than now');

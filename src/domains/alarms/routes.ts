@@ -10,6 +10,7 @@ import type { Caller } from '../../platform/http/caller.js';
 import { readChoice, readLogQuery, wordsOf } from '../../platform/http/log-query.js';
 import { listReply } from '../../platform/http/paged-list.js';
 import { checkIfMatch, etagOfBody } from '../../platform/http/revision.js';
+import { LIST, LOG, parameters, text, texts, word } from '../../platform/http/parameters.js';
 import { done, ok, type Query, rendered, type Route, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import type { AuditTarget } from '../../platform/store/audit-record.js';
@@ -17,7 +18,7 @@ import type { Store } from '../../platform/store/store.js';
 import type { AlarmRegister, AlarmResource } from './alarm-register.js';
 import { alarmStream } from './alarm-event.js';
 import { isShelved, unshelved } from './counts.js';
-import { alarmDto, readAlarmFilter } from './dto.js';
+import { alarmDto, readAlarmFilter, ALARM_FILTER } from './dto.js';
 import { Alarm, ALARM_SEVERITIES } from './kind.js';
 import { metricsRoutes } from './metrics-routes.js';
 import { ALARM_EVENT_WORDS, shelfObstacle } from './transitions.js';
@@ -38,7 +39,7 @@ export interface AlarmRouteDeps extends WhatIfDeps {
 type Named = { readonly site: string; readonly name: string };
 
 /** Parameters that the way on to the next page keeps. */
-const LIST_QUERY = ['name', 'state', 'severity', 'type', 'source', 'unit', 'definition', 'shelved', 'active'];
+const LIST_QUERY = { name: texts(), ...ALARM_FILTER };
 const COMMENT_LENGTH_MAX = 1024; // decisions Q-ALARM-03
 const SHELVE_MIN_MS = 1000; // decisions Q-ALARM-05
 const SHELVE_TEXT = /^(\d+(\.\d+)?[smh])+$/;
@@ -50,12 +51,15 @@ const route = routesFor<AlarmRouteDeps>();
 const exists = ({ site, name }: Named, { store }: AlarmRouteDeps): void => void requireAlarm(store, site, name);
 const target = ({ site, name }: Readonly<Record<string, string>>): AuditTarget => ({ kind: Alarm.kind, name, site });
 
+const EVENT_QUERY = { alarm: text(), definition: text(), severity: word(ALARM_SEVERITIES), unit: text(), event: word(ALARM_EVENT_WORDS) };
+
 export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
   route({
     method: 'GET',
     path: FAMILY,
     action: 'alarm:list',
     tier: 'read',
+    query: parameters({ ...LIST, ...LIST_QUERY }),
     reply: 'array of alarms, sorted by name',
     summary: 'Alarms of the site; query name, state, severity, type, source, unit, definition, shelved, active, limit, cursor',
     handle: ({ params, path, query }, deps) => {
@@ -63,7 +67,10 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
       const asked = readAlarmFilter(query);
       const found = unstoredAlarms(deps.store).list(params.site);
       const items = (names ? found.filter(({ metadata }) => names.includes(metadata.name)) : found).filter((alarm) => asked(served(alarm, deps)));
-      return listReply({ path, query }, { list: 'alarms', items, kept: LIST_QUERY, keyOf: ({ metadata }) => [metadata.name], render: (alarm) => served(alarm, deps) });
+      return listReply(
+        { path, query },
+        { list: 'alarms', items, kept: Object.keys(LIST_QUERY) as (keyof typeof LIST_QUERY)[], keyOf: ({ metadata }) => [metadata.name], render: (alarm) => served(alarm, deps) },
+      );
     },
   }),
   route({
@@ -164,6 +171,7 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
     path: '/api/v1/sites/{site}/alarmevents',
     action: 'alarm:history',
     tier: 'read',
+    query: parameters({ ...LOG, ...EVENT_QUERY }),
     reply: '{items: AlarmEvent[], nextCursor}',
     summary: 'History of the alarms of a site, newest first; query from, to, alarm, definition, severity, unit, event, order, limit, cursor',
     handle: async ({ params, query }, { facts }) => rendered(await facts.factPageJson(alarmStream(params.site), { ...readLogQuery(query), equals: equalsOf(query) })),
@@ -176,11 +184,12 @@ export const alarmRoutes: readonly Route<AlarmRouteDeps>[] = [
 const EVENT_FILTERS = { alarm: 'alarm', definition: 'definitionRef', severity: 'severity', unit: 'unit', event: 'event' } as const;
 
 /** @throws Refusal `invalid_query` for a word there is not. */
-function equalsOf(query: Query): Record<string, string> {
+function equalsOf(query: Query<keyof typeof EVENT_QUERY>): Record<string, string> {
   readChoice(query, 'severity', ALARM_SEVERITIES);
   readChoice(query, 'event', ALARM_EVENT_WORDS);
   return Object.fromEntries(
-    Object.entries(EVENT_FILTERS).flatMap(([parameter, member]) => {
+    (Object.keys(EVENT_FILTERS) as (keyof typeof EVENT_FILTERS)[]).flatMap((parameter) => {
+      const member = EVENT_FILTERS[parameter];
       const value = query.get(parameter);
       return value === undefined || value === '' ? [] : [[member, value]];
     }),

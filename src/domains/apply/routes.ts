@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
+import { flag, parameters, text, texts } from '../../platform/http/parameters.js';
 import { type Route, routesFor } from '../../platform/http/route.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { type ApplyDeps, applyManifests } from './apply.js';
@@ -38,6 +39,7 @@ export const applyRoutes: readonly Route[] = [
     path: '/api/v1/apply',
     action: 'apply:create',
     tier: 'engineer',
+    query: parameters({ site: text('where manifests name none') }),
     summary: 'Create or update resources from one manifest or an array of 1 to 500, in one transaction',
     body: Body,
     freshToken: ({ body }) => isChangeRequest(body),
@@ -59,6 +61,7 @@ export const applyRoutes: readonly Route[] = [
     path: '/api/v1/export',
     action: 'export:read',
     tier: 'engineer',
+    query: parameters({ site: text(), kinds: texts(), status: flag('with the status') }),
     summary: 'Manifests in an order that apply accepts; query site, kinds (comma list), status (true)',
     handle({ query, caller }, { store, deviceId }) {
       const kinds = query

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { auditSequence } from '../../platform/base/audit-name.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { readLogQuery, readTime, readWord } from '../../platform/http/log-query.js';
+import { LOG, instant, parameters, text, word } from '../../platform/http/parameters.js';
 import { ok, type Query, rendered, type Route, routesFor, streamed } from '../../platform/http/route.js';
 import type { AuditFilter } from '../../platform/ledger/audit-filter.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
@@ -23,6 +24,18 @@ const FILTERS = ['category', 'kind', 'name', 'accountId', 'correlationID'] as co
 const TEXT_LENGTH_MAX = 200;
 const VERIFICATION = '{ok, checked, firstSequence, lastSequence, headHash, archivedTo, checkedAt, problems, gaps}';
 const INTEGRITY_RUN = '{runId, startedAt, finishedAt, ok, checked, archives: [{file, firstSequence, lastSequence, ok, problem?, sequence?, repacked?}]}';
+const RANGE = { from: instant(), to: instant() };
+const TRAIL = {
+  ...LOG,
+  action: word(AUDIT_ACTIONS),
+  result: word(AUDIT_RESULTS),
+  category: text(),
+  kind: text(),
+  name: text(),
+  accountId: text(),
+  correlationID: text(),
+  q: text('text in a record'),
+};
 const route = routesFor<AuditRouteDeps>();
 
 export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
@@ -31,6 +44,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/sites/{site}/audit',
     action: 'audit:read',
     tier: 'read',
+    query: parameters(TRAIL),
     summary: 'Audit trail of a site, newest first; query from, to, action, category, result, kind, name, accountId, correlationID, q (text in a record), order, limit, cursor',
     reply: '{items: AuditRecord[], nextCursor, unreadable?: string[]}',
     handle: async ({ params, query }, { queries }) => rendered(await queries.auditPageJson({ ...filterOf(query), ...readLogQuery(query), site: params.site })),
@@ -63,6 +77,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/audit',
     action: 'audit:list',
     tier: 'read',
+    query: parameters({ ...TRAIL, site: text() }),
     summary: 'Audit trail of the plant, newest first; query as for a site, and site',
     reply: '{items: AuditRecord[], nextCursor, unreadable?: string[]}',
     async handle({ query, caller }, { queries }) {
@@ -75,6 +90,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/audit/verify',
     action: 'audit:verify',
     tier: 'supervise',
+    query: parameters(RANGE),
     summary: 'Recomputes the chain of the live trail; archivedTo says where it begins',
     reply: VERIFICATION,
     handle: async ({ query }, { queries }) => ok(await queries.verify(rangeOf(query))),
@@ -106,6 +122,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/audit/verify-archived',
     action: 'audit:verify-archived',
     tier: 'supervise',
+    query: parameters(RANGE),
     summary: 'Recomputes the chain in the files of the archive, and its links to the live trail; with from or to the files that hold such records',
     reply: VERIFICATION,
     async handle({ query }, { queries }) {
@@ -131,6 +148,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/audit/archive-integrity/history',
     action: 'audit:archive-integrity-history',
     tier: 'read',
+    query: parameters(LOG),
     summary: 'Integrity runs, newest first; query from, to (of their start), order, limit, cursor',
     reply: '{items: IntegrityRun[], nextCursor}',
     handle: async ({ query }, { queries }) => rendered(await queries.factPageJson(INTEGRITY_STREAM, { ...readLogQuery(query), timeMember: 'startedAt' })),
@@ -150,6 +168,7 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
     path: '/api/v1/backup/audit',
     action: 'backup:audit',
     tier: 'admin',
+    query: parameters(RANGE),
     audit: { action: 'Execute', category: 'backup', target: () => ({ kind: 'AuditTrail', name: '*', site: '' }) },
     summary: 'The audit trail as NDJSON with mac and keyId, oldest first, and a last line {trailer, records, headHash, sha256}; query from, to',
     reply: 'AuditRecord with mac and keyId, one a line (application/x-ndjson)',
@@ -169,18 +188,18 @@ export const AUDIT_ROUTES: readonly Route<AuditRouteDeps>[] = [
 ];
 
 /** As they were asked for. */
-function timesOf(query: Query): { readonly from?: string | undefined; readonly to?: string | undefined } {
+function timesOf(query: Query<keyof typeof RANGE>): { readonly from?: string | undefined; readonly to?: string | undefined } {
   return { from: query.get('from'), to: query.get('to') };
 }
 
-function rangeOf(query: Query): { readonly fromMs?: number; readonly toMs?: number } {
+function rangeOf(query: Query<keyof typeof RANGE>): { readonly fromMs?: number; readonly toMs?: number } {
   const fromMs = readTime(query, 'from');
   const toMs = readTime(query, 'to');
   return { ...(fromMs === undefined ? {} : { fromMs }), ...(toMs === undefined ? {} : { toMs }) };
 }
 
 /** @throws Refusal `invalid_query` for an action or a result there is not, and for a text that is longer than any in a record need be. */
-function filterOf(query: Query): AuditFilter {
+function filterOf(query: Query<keyof typeof TRAIL>): AuditFilter {
   const text = query.get('q') ?? '';
   if (text.length > TEXT_LENGTH_MAX) throw invalid('invalid_query', 'q', `q must be a text of up to ${TEXT_LENGTH_MAX} characters`);
   // of a word that is none an empty list would say that nothing of the kind happened

@@ -9,6 +9,7 @@ import { decode } from '../../platform/http/json-body.js';
 import { listReply } from '../../platform/http/paged-list.js';
 import { checkIfMatch, etagOf } from '../../platform/http/revision.js';
 import { readLogQuery } from '../../platform/http/log-query.js';
+import { LIST, LOG, parameters } from '../../platform/http/parameters.js';
 import { created, done, ok, rendered, routesFor } from '../../platform/http/route.js';
 import { Labels, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -89,6 +90,7 @@ export const batchRoutes = [
     path: '/api/v1/sites/{site}/batches',
     action: 'batch:list',
     tier: 'read',
+    query: parameters({ ...LIST, ...LIST_QUERY }),
     reply: 'array, sorted by name',
     summary: 'List batches; query state, search, name, order (name, recent), limit, cursor',
     handle: ({ params, path, query }, deps) =>
@@ -96,7 +98,7 @@ export const batchRoutes = [
         { path, query },
         {
           ...batchListing(deps.store.list(Batch, params.site), query, (batch) => asShown(deps.store, batch).status.phase),
-          kept: LIST_QUERY,
+          kept: Object.keys(LIST_QUERY) as (keyof typeof LIST_QUERY)[],
           render: (batch) => batchItem(batch, deps.store, deps),
         },
       ),
@@ -213,6 +215,7 @@ export const batchRoutes = [
       path: `/api/v1/sites/{site}/batches/{name}/${stream}`,
       action: `batch:${stream}`,
       tier: 'read',
+      query: parameters(LOG),
       reply: '{items, nextCursor, recorded?}',
       summary: `The ${stream} of a batch, newest first; of one that has ended, whether they are what was recorded`,
       exists: here as never,

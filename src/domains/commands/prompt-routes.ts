@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import { compareKeys, listReply, type SortKey } from '../../platform/http/paged-list.js';
+import { LIST, parameters, text } from '../../platform/http/parameters.js';
 import { routesFor } from '../../platform/http/route.js';
 import type { Put } from '../../platform/store/store.js';
 import { batchMessage, executionEvent, operatorAction } from '../runs/execution-log.js';
@@ -28,6 +29,7 @@ export const promptRoutes = [
     action: 'phase:list-prompts',
     tier: 'read',
     reply: 'array, oldest first',
+    query: parameters({ ...LIST, unit: text(), batch: text() }),
     summary: 'All pending prompts of the site; query unit, batch, limit, cursor',
     exists: ({ site }, { store }) => void requireSite(store, site),
     handle: ({ params, path, query }, { store, clock }) => {

@@ -3,6 +3,7 @@ import { parseDuration } from '../../platform/base/duration-text.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
+import { LOG, parameters, text, texts, whole, word } from '../../platform/http/parameters.js';
 import { ok, type Query, Reply, type Route, routesFor } from '../../platform/http/route.js';
 import type { EventQuery, History, TagQuery, TagValuesQuery } from '../../platform/history/history.js';
 import { AGGREGATES } from '../../platform/history/words.js';
@@ -20,6 +21,10 @@ const INTERVAL_DEFAULT_MS = 60_000;
 const NOT_CONFIGURED = { configured: false, items: [], nextCursor: null }; // decisions Q-CHANGE-14
 const JSON_MEDIA = 'application/json; charset=utf-8';
 const LIST_REPLY = '{configured, items, nextCursor}';
+const EVENTS = { ...LOG, limit: whole(1, LIMIT_MAX, 'entries of a page'), site: text(), unit: text() };
+const TAGS = { ...EVENTS, address: texts('address of a tag; several one by one'), tag: texts('as address') };
+const VALUES = { ...TAGS, aggregate: word(AGGREGATES), interval: text('of an aggregate, such as 15m') };
+type Reads<Parameters extends object> = Query<keyof Parameters & string>;
 const route = routesFor<HistorianRouteDeps>();
 
 export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
@@ -40,6 +45,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     path: '/api/v1/historian/ingest',
     action: 'historian:ingest',
     tier: 'read',
+    query: parameters({ site: text() }),
     reply: '{configured, queues, writtenTotal, droppedTotal}',
     async handle({ caller, query }, { history }) {
       if (!history) return ok(NOT_CONFIGURED);
@@ -54,6 +60,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     path: '/api/v1/historian/tags',
     action: 'historian:tags',
     tier: 'read',
+    query: parameters(VALUES),
     reply: LIST_REPLY,
     handle: ({ query, caller }, { history }) => answer(history, (open) => open.tagsJson(valuesQuery(query, caller))),
   }),
@@ -62,6 +69,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     path: '/api/v1/historian/tags/distinct',
     action: 'historian:tags-distinct',
     tier: 'read',
+    query: parameters(TAGS),
     reply: LIST_REPLY,
     handle: ({ query, caller }, { history }) => answer(history, (open) => open.distinctJson(tagQuery(query, caller))),
   }),
@@ -70,6 +78,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     path: '/api/v1/historian/alarms',
     action: 'historian:alarms',
     tier: 'read',
+    query: parameters(EVENTS),
     reply: LIST_REPLY,
     handle: ({ query, caller }, { history }) => answer(history, (open) => open.eventsJson('alarms', eventQuery(query, caller))),
   }),
@@ -78,6 +87,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     path: '/api/v1/historian/states',
     action: 'historian:states',
     tier: 'read',
+    query: parameters(EVENTS),
     reply: LIST_REPLY,
     handle: ({ query, caller }, { history }) => answer(history, (open) => open.eventsJson('states', eventQuery(query, caller))),
   }),
@@ -86,6 +96,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     path: '/api/v1/historian/gaps',
     action: 'historian:gaps',
     tier: 'read',
+    query: parameters(TAGS),
     reply: LIST_REPLY,
     handle: ({ query, caller }, { history }) => answer(history, (open) => open.gapsJson(tagQuery(query, caller))),
   }),
@@ -94,6 +105,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
     path: '/api/v1/historian/batch/{batchID}/tags',
     action: 'historian:batch-tags',
     tier: 'read',
+    query: parameters(VALUES),
     reply: LIST_REPLY,
     handle: ({ params, query, caller }, deps) =>
       answer(deps.history, (open) => {
@@ -107,6 +119,7 @@ export const HISTORIAN_ROUTES: readonly Route<HistorianRouteDeps>[] = [
       path: `/api/v1/historian/batch/{batchID}/${list}`,
       action: `historian:batch-${list}`,
       tier: 'read',
+      query: parameters(EVENTS),
       reply: LIST_REPLY,
       handle: ({ params, query, caller }, deps) =>
         answer(deps.history, (open) => {
@@ -123,22 +136,22 @@ async function answer(history: OpenHistory | undefined, query: (history: OpenHis
   return history ? new Reply('ok', await query(history), {}, JSON_MEDIA) : ok(NOT_CONFIGURED);
 }
 
-function eventQuery(query: Query, caller: Caller): EventQuery {
+function eventQuery(query: Reads<typeof EVENTS>, caller: Caller): EventQuery {
   const site = query.get('site');
   const unit = query.get('unit');
   return { ...readLogQuery(query, LIMIT_MAX), ...(site ? { site } : {}), ...(unit ? { unit } : {}), sites: caller.sites };
 }
 
-function tagQuery(query: Query, caller: Caller): TagQuery {
+function tagQuery(query: Reads<typeof TAGS>, caller: Caller): TagQuery {
   const addresses = [...query.all('address'), ...query.all('tag')].filter((address) => address !== '');
   return { ...eventQuery(query, caller), ...(addresses.length > 0 ? { addresses } : {}) };
 }
 
-function valuesQuery(query: Query, caller: Caller): TagValuesQuery {
+function valuesQuery(query: Reads<typeof VALUES>, caller: Caller): TagValuesQuery {
   return { ...tagQuery(query, caller), aggregate: readChoice(query, 'aggregate', AGGREGATES), intervalMs: readInterval(query) };
 }
 
-function readInterval(query: Query): number {
+function readInterval(query: Query<'interval'>): number {
   const text = query.get('interval');
   if (text === undefined || text === '') return INTERVAL_DEFAULT_MS;
   const ms = parseDuration(text);
@@ -155,7 +168,7 @@ interface Bounds {
 function ofBatch(
   { store }: HistorianRouteDeps,
   batchID: string,
-  query: Query,
+  query: Query<'site'>,
   caller: Caller,
   bounds: Bounds,
 ): Bounds & { readonly span: { readonly site: string; readonly units: readonly string[]; readonly batchID: string } } {

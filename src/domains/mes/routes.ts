@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, invalid, missing } from '../../platform/base/refusal.js';
-import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
+import { readChoice, readLimit, readTime } from '../../platform/http/log-query.js';
 import { etagOf } from '../../platform/http/revision.js';
+import { instant, parameters, required, text, whole, word } from '../../platform/http/parameters.js';
 import { created, done, ok, type Query, type Reply, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import { type XmlElement, xmlReply } from '../../platform/http/xml.js';
 import { type Entry, timePage } from '../../platform/http/time-page.js';
@@ -34,6 +35,8 @@ export interface MesRouteDeps extends RecordSources {
 const PREFIX = '/api/v1/mes/sites/{site}';
 const LIST_LENGTH_MAX = 1000; // decisions Q-MES-16
 const read = { method: 'GET', action: 'mes:read', tier: 'read', formats: ['b2mml', 'xml', 'b2mml-mesa'] } as const;
+const PAGE = { limit: whole(1, LIST_LENGTH_MAX, 'entries of a page'), cursor: text(), format: word(['json', ...read.formats]) };
+const PERFORMANCE = { ...PAGE, from: instant(), to: instant(), state: word(FINAL_BATCH_STATES) };
 const route = routesFor<MesRouteDeps>();
 
 const inSite = ({ site }: { readonly site: string }, { store }: MesRouteDeps): void => void requireSite(store, site);
@@ -88,6 +91,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
     summary: 'Submit a work order; its batch waits for an operator to start it',
     audit: { action: 'Create', category: 'work-order' },
     exists: inSite,
+    query: parameters({ dispatch: required(word(['immediate'])) }),
     queryRule: requireDispatch,
     handle: async ({ params, body, caller, audit }, { store, clock, production }) => {
       const { site } = params;
@@ -114,6 +118,7 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
   route({
     ...read,
     path: `${PREFIX}/work-orders`,
+    query: parameters(PAGE),
     summary: 'One entry per batch of the site, newest first',
     exists: inSite,
     handle: (context, deps) => {
@@ -157,11 +162,12 @@ export const mesRoutes: readonly Route<MesRouteDeps>[] = [
   route({
     ...read,
     path: `${PREFIX}/production-performance`,
+    query: parameters(PERFORMANCE),
     summary: 'Finished batches, the latest first',
     exists: inSite,
     handle: (context, deps) => {
       const { query } = context;
-      const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = readLogQuery(query);
+      const [fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY] = [readTime(query, 'from'), readTime(query, 'to')];
       const state = readChoice(query, 'state', ['', ...FINAL_BATCH_STATES]);
       const entries = deps.store
         .list(BatchRecord, context.params.site)
@@ -244,17 +250,23 @@ interface ListPage<Item> {
 }
 
 /** A bare array; a further page is announced by a Link header (decisions Q-MES-16). */
-function listPage<Item>(list: string, entries: readonly Entry<Item>[], query: Query, path: string, kept: readonly string[]): ListPage<Item> {
-  const { cursor } = readLogQuery(query);
-  const limit = query.get('limit') ? readLogQuery(query).limit : LIST_LENGTH_MAX;
-  const { items, nextCursor } = timePage(list, entries, { order: 'desc', limit, ...(cursor === undefined ? {} : { cursor }) });
+function listPage<Item, Name extends string>(
+  list: string,
+  entries: readonly Entry<Item>[],
+  query: Query<'limit' | 'cursor' | 'format' | Name>,
+  path: string,
+  kept: readonly Name[],
+): ListPage<Item> {
+  const cursor = query.get('cursor') ?? '';
+  const limit = readLimit(query, LIST_LENGTH_MAX, LIST_LENGTH_MAX);
+  const { items, nextCursor } = timePage(list, entries, { order: 'desc', limit, ...(cursor === '' ? {} : { cursor }) });
   if (nextCursor === null) return { items, link: {} };
   const next = new URLSearchParams({ limit: String(limit), cursor: nextCursor });
-  for (const name of [...kept, 'format']) if (query.get(name)) next.set(name, query.get(name) as string);
+  for (const name of [...kept, 'format'] as const) if (query.get(name)) next.set(name, query.get(name) as string);
   return { items, link: { Link: `<${path}?${next}>; rel="next"` } };
 }
 
-type ReadContext = RequestContext<{ readonly site: string }, unknown>;
+type ReadContext = RequestContext<{ readonly site: string }, unknown, never>;
 
 /** JSON, or XML in the form that was asked for. */
 function answer(

@@ -2,6 +2,7 @@
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http/crud.js';
 import { readFlag } from '../../platform/http/log-query.js';
+import { flag, text } from '../../platform/http/parameters.js';
 import type { Route } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -41,7 +42,7 @@ interface OwnedSpec {
 function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): CrudOptions<Spec, ElementStatus>['filter'] {
   type Element = Resource<Spec, ElementStatus>;
   return {
-    names: ['adhoc', 'atWork', 'batch', 'unit'],
+    query: { adhoc: flag(), atWork: flag('neither Idle nor ended'), batch: text(), unit: text() },
     reads(query) {
       const [adhoc, atWork] = [readFlag(query, 'adhoc'), readFlag(query, 'atWork')];
       const [batch, unit] = [query.get('batch') ?? '', query.get('unit') ?? ''];

@@ -1,5 +1,6 @@
 /** Revisions and their differences (decisions Q-RECIPE-08). */
 import { invalid, missing } from '../../platform/base/refusal.js';
+import { parameters, required, whole } from '../../platform/http/parameters.js';
 import type { Query, Route } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -18,7 +19,7 @@ function requireRevision(store: Store, site: string, name: string, revision: num
 }
 
 /** @throws Refusal 400 when missing or not an integer from 1. */
-function revisionQuery(query: Query, name: 'v1' | 'v2'): number {
+function revisionQuery(query: Query<'v1' | 'v2'>, name: 'v1' | 'v2'): number {
   const text = query.get(name);
   if (text === undefined || !/^[1-9]\d{0,8}$/.test(text)) throw invalid('invalid_query', name, `query ${name} must be a revision number, for example ?v1=1&v2=2`);
   return Number(text);
@@ -28,6 +29,8 @@ function contentOf(store: Store, { metadata, spec }: Resource<RecipeRevisionSpec
   const { templates } = spec;
   return { spec: spec.spec, ...(templates ? { templates } : {}), unitOf: (step, parameter) => parameterUnit(store, metadata.site, step, parameter) };
 }
+
+const REVISION = whole(1, 999_999_999, 'number of a revision');
 
 export const revisionRoutes: readonly Route[] = [
   route({
@@ -44,6 +47,7 @@ export const revisionRoutes: readonly Route[] = [
     path: `${RECIPE_PATH}/revisions/diff`,
     action: 'masterrecipe:diff-revisions',
     tier: 'read',
+    query: parameters({ v1: required(REVISION), v2: required(REVISION) }),
     summary: 'Differences between two revisions, in the document and in words; query v1 and v2',
     exists: recipeExists,
     handle({ params: { site, name }, query }, { store }) {

@@ -5,6 +5,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, missing } from '../../platform/base/refusal.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
 import { etagOf } from '../../platform/http/revision.js';
+import { LOG, flag, parameters, text, word } from '../../platform/http/parameters.js';
 import { created, ok, type Query, type Route, routesFor, withRevision } from '../../platform/http/route.js';
 import { timePage } from '../../platform/http/time-page.js';
 import { longXmlReply } from '../../platform/http/xml.js';
@@ -42,12 +43,15 @@ function requireRecord(store: Store, site: string, name: string): RecordResource
 const here = ({ site, name }: { readonly site: string; readonly name: string }, { store }: RecordRouteDeps): void => void requireRecord(store, site, name);
 const target = ({ site, name }: Record<string, string>) => ({ kind: 'BatchRecord', name, site });
 
+const RECORDS = { ...LOG, phase: word(PHASES), productID: text() };
+
 export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
   route({
     method: 'GET',
     path: '/api/v1/sites/{site}/batchrecords',
     action: 'batchrecord:list',
     tier: 'read',
+    query: parameters(RECORDS),
     reply: '{items, nextCursor}',
     summary: 'Batch records, the latest ended first',
     exists: ({ site }, { store }) => void requireSite(store, site),
@@ -168,6 +172,7 @@ export const recordRoutes: readonly Route<RecordRouteDeps>[] = [
     path: '/api/v1/sites/{site}/batches/{name}/record',
     action: 'batch:record',
     tier: 'read',
+    query: parameters({ historian: flag('with the recorded values; XML only') }),
     summary: 'Everything that is on record about a batch, also before its end',
     exists: ({ site, name }, { store }) => {
       if (!store.get(Batch, site, name) && !store.get(BatchRecord, site, name)) throw missing('Batch', name);
@@ -202,7 +207,7 @@ function putStatus({ metadata }: RecordResource, status: BatchRecordStatus): Put
 }
 
 /** `from` and `to` bound the end of the batch. */
-function listRecords(records: readonly RecordResource[], query: Query): unknown {
+function listRecords(records: readonly RecordResource[], query: Query<keyof typeof RECORDS>): unknown {
   const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, ...paging } = readLogQuery(query);
   if (fromMs > toMs) throw invalid('invalid_query', 'to', 'to must not be before from');
   const phase = readChoice(query, 'phase', PHASES);

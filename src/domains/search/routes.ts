@@ -3,6 +3,7 @@ import { invalid } from '../../platform/base/refusal.js';
 import { decodeCursor, encodeCursor } from '../../platform/base/cursor.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
 import { readLimit } from '../../platform/http/log-query.js';
+import { parameters, required, text, texts, whole } from '../../platform/http/parameters.js';
 import { type Query, type Route, type RouteColumns, routesFor } from '../../platform/http/route.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Store } from '../../platform/store/store.js';
@@ -32,6 +33,7 @@ export const SEARCH_ROUTES: readonly Route<SearchDeps>[] = [
     path: '/api/v1/search',
     action: 'search:read',
     tier: 'read',
+    query: parameters({ q: required(text('words to search for')), site: text(), kinds: texts(), limit: whole(1, ITEMS_MAX), cursor: text() }),
     summary: 'Everything whose name, title, label or other text holds the words of q, best first; query q, site, kinds (comma list), limit, cursor',
     reply: '{items: [{kind, site, name, title, path, match}], nextCursor}',
     handle({ query, caller }, deps) {
@@ -47,14 +49,14 @@ export const SEARCH_ROUTES: readonly Route<SearchDeps>[] = [
   }),
 ];
 
-function readWords(query: Query): string {
+function readWords(query: Query<'q'>): string {
   const words = (query.get('q') ?? '').trim();
   if (words === '' || words.length > WORDS_LENGTH_MAX) throw invalid('invalid_query', 'q', `q must hold 1 to ${WORDS_LENGTH_MAX} characters to search for`);
   return words.toLowerCase();
 }
 
 /** Names of kinds; all of them when the parameter is absent. @throws Refusal `invalid_query`. */
-function readKinds(query: Query, known: readonly Kind[]): ReadonlySet<string> {
+function readKinds(query: Query<'kinds'>, known: readonly Kind[]): ReadonlySet<string> {
   const allowed = [...known.map(({ kind }) => kind), TAG];
   const kinds = (query.get('kinds') ?? '').split(',').filter((kind) => kind !== '');
   for (const kind of kinds) {

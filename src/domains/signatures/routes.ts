@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { invalid, missing, Refusal } from '../../platform/base/refusal.js';
 import { type Caller, mayVisit } from '../../platform/http/caller.js';
+import { parameters, text } from '../../platform/http/parameters.js';
 import { created, routesFor } from '../../platform/http/route.js';
 import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
@@ -98,6 +99,7 @@ export const signatureRoutes = [
     path: '/api/v1/signature-meanings',
     action: 'signature:meanings',
     tier: 'read',
+    query: parameters({ kind: text(), name: text(), site: text() }),
     reply: '{items: [{meaning, kinds: string[], states: string[], tier, applicable?, reason?}]}',
     summary: 'What a signature may mean; query kind; with name (and site) whether the caller may sign that resource with it now',
     handle({ query, caller }, deps) {

@@ -4,6 +4,7 @@
  */
 import { missing, Refusal } from '../../platform/base/refusal.js';
 import type { Caller } from '../../platform/http/caller.js';
+import { parameters, text, texts } from '../../platform/http/parameters.js';
 import { routesFor } from '../../platform/http/route.js';
 import { wordsOf } from '../../platform/http/log-query.js';
 import { eventStream, type StreamReply, webSocket } from '../../platform/http/stream-port.js';
@@ -42,6 +43,7 @@ export const streamRoutes = [
     action: 'stream:connect',
     tier: 'read',
     stream: 'sse',
+    query: parameters({ unit: text(), channel: texts() }),
     background: true,
     summary: 'Live tags, alarms, states and health of one site; query unit, channel, token',
     reply: 'text/event-stream',

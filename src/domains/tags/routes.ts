@@ -1,13 +1,15 @@
 /** Tag routes (contract 2, Tags). */
 import * as v from 'valibot';
 import { missing, Refusal } from '../../platform/base/refusal.js';
-import { rendered, type Reply, type RequestContext, routesFor } from '../../platform/http/route.js';
+import { parameters, text } from '../../platform/http/parameters.js';
+import { type Query, rendered, type Reply, type RequestContext, routesFor } from '../../platform/http/route.js';
 import { ControlModule } from '../control-modules/kind.js';
 import { Unit } from '../plant/kind.js';
 import type { TagEntry } from './catalog.js';
 import { reachable, tagValue, withValues } from './live.js';
 import { checkTagBarriers, findTag, TAG_WRITE_CATEGORY, type TagDeps, writeTag } from './write.js';
 
+const TAG_FILTER = { unit: text(), moduleType: text() };
 const route = routesFor<TagDeps>();
 const WriteBody = v.strictObject({ value: v.unknown() });
 const DESCRIPTORS = 'array of TagDescriptor, sorted by address';
@@ -19,6 +21,7 @@ export const tagRoutes = [
     path: '/api/v1/sites/{site}/tags',
     action: 'tag:browse',
     tier: 'read',
+    query: parameters(TAG_FILTER),
     reply: DESCRIPTORS,
     summary: 'Tags of a site; query unit, moduleType',
     handle: ({ params, query }, deps) => filtered(deps, params.site, query).map(({ descriptor }) => descriptor),
@@ -28,6 +31,7 @@ export const tagRoutes = [
     path: '/api/v1/sites/{site}/tags/browse',
     action: 'tag:browse',
     tier: 'read',
+    query: parameters(TAG_FILTER),
     reply: VALUES,
     summary: 'Tags of a site with live values; tags of offline runtimes have none',
     handle: ({ params, query }, deps) => rendered(withValues(filtered(deps, params.site, query), deps.runtimes)),
@@ -121,7 +125,7 @@ export const tagRoutes = [
   }),
 ];
 
-function filtered({ catalog }: TagDeps, site: string, query: { get(name: string): string | undefined }): readonly TagEntry[] {
+function filtered({ catalog }: TagDeps, site: string, query: Query<keyof typeof TAG_FILTER>): readonly TagEntry[] {
   const unit = query.get('unit');
   const moduleType = query.get('moduleType');
   const entries = unit === undefined || unit === '' ? catalog.ofSite(site) : catalog.ofUnit(site, unit);

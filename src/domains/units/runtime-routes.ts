@@ -9,6 +9,7 @@ import { timestamp } from '../../platform/base/clock.js';
 import { LOG_LEVELS, type LogLines } from '../../platform/base/log-lines.js';
 import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
 import { readChoice, readLogQuery } from '../../platform/http/log-query.js';
+import { LOG as LOG_PAGE, parameters, word } from '../../platform/http/parameters.js';
 import { type Query, rendered, type RequestContext, type Route, routesFor } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -138,6 +139,7 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     reply: LOG,
     summary: 'What happened to the runtime: plans, faulted blocks, late scans, modes, restarts',
     exists: here,
+    query: parameters(LOG_PAGE),
     handle: ({ params, query }, deps) => {
       running(params, deps);
       return pageOf(deps.journal.events(params.site, params.name), query, ({ atMs, ...event }) => ({ ts: timestamp(atMs), ...event }));
@@ -151,6 +153,7 @@ export const runtimeRoutes: readonly Route<RuntimeRouteDeps>[] = [
     reply: `${LOG}, level`,
     summary: 'Log lines about the unit, of a level or worse',
     exists: here,
+    query: parameters({ ...LOG_PAGE, level: word(LOG_LEVELS) }),
     handle: ({ params, query }, deps) => {
       running(params, deps);
       const least = LOG_LEVELS.indexOf(readChoice(query, 'level', LOG_LEVELS));
@@ -300,7 +303,12 @@ function shownProgram({ metadata, spec, status }: Program, link: UnitLink | unde
   };
 }
 
-function pageOf<Entry extends { readonly atMs: number }>(log: BoundedLog<Entry>, query: Query, show: (entry: Entry) => unknown, fits?: (entry: Entry) => boolean) {
+function pageOf<Entry extends { readonly atMs: number }>(
+  log: BoundedLog<Entry>,
+  query: Query<keyof typeof LOG_PAGE>,
+  show: (entry: Entry) => unknown,
+  fits?: (entry: Entry) => boolean,
+) {
   return log.page(readLogQuery(query), show, fits);
 }
 

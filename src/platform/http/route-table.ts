@@ -84,9 +84,8 @@ function deriveFacts(bound: BoundRoute): RowFacts {
 }
 
 /** Pages, assets and probes are asked for with what a browser or a monitor adds; the sign-in of another issuer comes back with its own. */
-function strayParameters({ method, path, query }: RouteColumns): RowFacts['strayParameters'] {
+function strayParameters({ method, path }: RouteColumns): RowFacts['strayParameters'] {
   if (!path.startsWith('/api/v1/') || path === '/api/v1/auth/oidc/callback') return 'any';
-  if (!query) return 'any'; // until every row declares its own
   return method === 'GET' && path.startsWith('/api/v1/mes/') ? 'ignored' : 'refused';
 }
 

@@ -5,6 +5,7 @@
 import type { BatchState } from '../../../../runtime/vocabulary/states.js';
 import { readChoice, readChoices, wordsOf } from '../../../platform/http/log-query.js';
 import { compareKeys, type SortKey } from '../../../platform/http/paged-list.js';
+import { text, texts, word, words } from '../../../platform/http/parameters.js';
 import type { Query } from '../../../platform/http/route.js';
 import type { Resource } from '../../../platform/store/resource.js';
 import { type BatchSpec, type BatchStatus, isFinalBatch } from '../kind.js';
@@ -30,7 +31,7 @@ const BATCH_STATES = [
 
 const ORDERS = ['name', 'recent'] as const;
 /** Parameters that the way on to the next page keeps. */
-export const LIST_QUERY = ['state', 'search', 'name', 'order'] as const;
+export const LIST_QUERY = { state: words(BATCH_STATES), search: text(), name: texts(), order: word(ORDERS) };
 
 export interface BatchListing {
   readonly list: string;
@@ -39,7 +40,11 @@ export interface BatchListing {
 }
 
 /** @param batches sorted by name. @param phaseOf as it is shown. @throws Refusal `invalid_query` for a word there is not. */
-export function batchListing(batches: readonly BatchResource[], query: Query, phaseOf = (batch: BatchResource): BatchState => batch.status.phase): BatchListing {
+export function batchListing(
+  batches: readonly BatchResource[],
+  query: Query<keyof typeof LIST_QUERY>,
+  phaseOf = (batch: BatchResource): BatchState => batch.status.phase,
+): BatchListing {
   const states = readChoices(query, 'state', BATCH_STATES);
   const names = wordsOf(query, 'name')?.split(',');
   const wanted = (query.get('search') ?? '').trim().toLowerCase();
