@@ -122,7 +122,6 @@ const CIRCLES: readonly (readonly string[])[] = [
     'src/domains/records/kind.ts',
   ],
   ['src/platform/reconcile/loop.ts', 'src/platform/reconcile/wakes.ts'],
-  ['src/domains/records/consolidated.ts', 'src/domains/records/open-records.ts', 'src/domains/records/seal.ts'],
   ['src/platform/stream/connection.ts', 'src/platform/stream/hub.ts'],
   ['src/console/hmi/alarm-history.tsx', 'src/console/hmi/alarms-view.tsx'],
   ['runtime/network/arena.ts', 'runtime/network/instance.ts'],

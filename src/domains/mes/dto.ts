@@ -6,7 +6,7 @@ import { ProcessCell, Unit, type UnitSpec, type UnitStatus } from '../plant/kind
 import { expandRecipe, templatesOf } from '../recipes/expand.js';
 import type { MasterRecipeSpec, MasterRecipeStatus } from '../recipes/kind.js';
 import { chosenFormula } from '../batches/creation/parameters.js';
-import type { RecordResource } from '../records/consolidated.js';
+import type { RecordResource } from '../records/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { asShown } from '../batches/recovery/unrecovered.js';
 import { type Availability, availabilityOf } from './rules.js';

@@ -4,9 +4,9 @@ import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { Batch } from '../batches/kind.js';
 import type { MaterialUse } from '../batches/phases/materials.js';
-import { auditTrail, integrityOf, recordedHistory, type RecordResource, type RecordSources } from '../records/consolidated.js';
+import { auditTrail, integrityOf, recordedHistory, type RecordSources } from '../records/consolidated.js';
 import type { BatchHistory } from '../records/batch-history.js';
-import { BatchRecord, type BatchRecordSpec } from '../records/kind.js';
+import { BatchRecord, type BatchRecordSpec, type RecordResource } from '../records/kind.js';
 import type { SealCheck } from '../records/seal.js';
 import { type ProductionSummary, productionSummary } from './dto.js';
 

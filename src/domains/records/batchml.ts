@@ -10,7 +10,8 @@ import type { ExecutionEvent, ExternalResultFact } from '../runs/execution-log.j
 import type { MaterialUse } from '../batches/phases/materials.js';
 import type { ControlRecipeSpec } from '../recipes/kind.js';
 import type { RecordedSeries } from './batch-history.js';
-import type { ConsolidatedRecord, RecordResource } from './consolidated.js';
+import type { ConsolidatedRecord } from './consolidated.js';
+import type { RecordResource } from './kind.js';
 import { type ExecutedElement, recipeElements } from './executed-elements.js';
 import { procedureLogic } from './procedure-logic.js';
 import type { ParameterValue } from '../procedures/kind.js';

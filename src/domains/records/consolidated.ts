@@ -6,7 +6,6 @@ import type { LedgerQueries } from '../../platform/ledger/queries.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
 import type { Store } from '../../platform/store/store.js';
-import type { Resource } from '../../platform/store/resource.js';
 import { missing } from '../../platform/base/refusal.js';
 import { wallSpan } from '../batches/reading/clock-span.js';
 import { elementIndex } from '../batches/tree/element-index.js';
@@ -15,7 +14,7 @@ import type { SignedRecord } from '../signatures/kind.js';
 import type { SigningKeys } from '../signatures/signature.js';
 import { assembleRecord } from './assembly.js';
 import { type BatchHistorian, type BatchHistory, type HistorySpan, readHistory } from './batch-history.js';
-import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus } from './kind.js';
+import { BatchRecord, type BatchRecordSpec, type BatchRecordStatus, type RecordResource } from './kind.js';
 import { recordProblems } from './open-records.js';
 import { readFacts } from './reconciler.js';
 import { checkSeal, type SealCheck } from './seal.js';
@@ -27,8 +26,6 @@ export interface RecordSources {
   readonly history?: BatchHistorian | null | undefined;
   readonly keys: SigningKeys;
 }
-
-export type RecordResource = Resource<BatchRecordSpec, BatchRecordStatus>;
 
 type Content = Omit<BatchRecordSpec, 'parameterValues'> & { readonly parameters: BatchRecordSpec['parameterValues'] };
 

@@ -1,6 +1,6 @@
 /** What is served of a batch record (decisions 8.1, Q-RECIPE-34). */
 import { metadataBody } from '../../platform/store/read-body.js';
-import type { RecordResource } from './consolidated.js';
+import type { RecordResource } from './kind.js';
 import { isRecordSettled, type SealCheck } from './seal.js';
 
 /** `seal`: of a finalized record, whether it still is what was signed. */

@@ -5,7 +5,7 @@ import type { BatchAlarm } from '../alarms/batch-alarms.js';
 import type { ExecutionEvent, ExternalResultFact, OperatorAction } from '../runs/execution-log.js';
 import type { ClockSpan } from '../batches/kind.js';
 import type { MaterialUse } from '../batches/phases/materials.js';
-import type { Condition } from '../../platform/store/resource.js';
+import type { Condition, Resource } from '../../platform/store/resource.js';
 import type { ParameterValue } from '../procedures/kind.js';
 import type { ElementFailure } from '../runs/failures.js';
 
@@ -101,6 +101,8 @@ export interface BatchRecordStatus {
   readonly comments: readonly { readonly id: string; readonly text: string; readonly reference: string; readonly by: string; readonly at: string }[];
   readonly finalized?: { readonly by: string; readonly at: string; readonly reason: string; readonly signature: string };
 }
+
+export type RecordResource = Resource<BatchRecordSpec, BatchRecordStatus>;
 
 export const BatchRecord: Kind<BatchRecordSpec, BatchRecordStatus> = {
   kind: 'BatchRecord',

@@ -5,7 +5,7 @@
 import { conflict } from '../../platform/base/refusal.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { AuditRecord } from '../../platform/store/audit-record.js';
-import type { RecordResource } from './consolidated.js';
+import type { RecordResource } from './kind.js';
 
 /** What an audit record says of the content that was written with it; conditions are missing in those of older versions. */
 interface Told {

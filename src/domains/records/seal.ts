@@ -8,8 +8,7 @@ import type { AuditRecord } from '../../platform/store/audit-record.js';
 import { isSignatureValid, sign, type Signatory, type SigningKeys } from '../signatures/signature.js';
 import type { SignedRecord } from '../signatures/kind.js';
 import { SETTLED } from './conditions.js';
-import type { RecordResource } from './consolidated.js';
-import type { BatchRecordStatus } from './kind.js';
+import type { BatchRecordStatus, RecordResource } from './kind.js';
 import { same, tellings } from './open-records.js';
 
 /** Reasons of condition PhaseHistorySettled that allow sealing although it is not True (decisions Q-RECIPE-36). */
