@@ -44,8 +44,24 @@ import { LocalRuntimes } from './domains/placement/local-runtimes.js';
 import { Site, Unit } from './domains/plant/kind.js';
 import { verifyEvidence } from './domains/records/evidence.js';
 import { Rehearsals } from './domains/rehearsal/rehearsals.js';
-import { KINDS, routeGroups } from './domains/index.js';
-import type { SystemView } from './domains/system/routes.js';
+import { KINDS } from './domains/index.js';
+import { adhocRoutes } from './domains/batches/adhoc-routes.js';
+import { batchRoutes } from './domains/batches/routes.js';
+import { recordingRoutes } from './domains/units/recording-routes.js';
+import { runtimeRoutes } from './domains/units/runtime-routes.js';
+import { overviewRoutes } from './domains/units/overview-routes.js';
+import { commandRoutes } from './domains/commands/routes.js';
+import { tagRoutes } from './domains/tags/routes.js';
+import { applyRoutes } from './domains/apply/routes.js';
+import { rehearsalRoutes } from './domains/rehearsal/routes.js';
+import { recipeRoutes } from './domains/recipes/routes.js';
+import { procedureRoutes } from './domains/procedures/routes.js';
+import { logicRoutes } from './domains/logic/routes.js';
+import { ioModuleRoutes } from './domains/io-modules/routes.js';
+import { controlModuleRoutes } from './domains/control-modules/routes.js';
+import { plantRoutes } from './domains/plant/routes.js';
+import { ACCESS_ROUTES } from './domains/access/routes.js';
+import { type SystemView, SYSTEM_ROUTES } from './domains/system/routes.js';
 import { alarmView } from './domains/alarms/counts.js';
 import { joinAlarms } from './domains/alarms/join.js';
 import { isActive } from './domains/alarms/kind.js';
@@ -56,7 +72,7 @@ import { TROUBLE_TOPICS, type Troubles } from './domains/alarms/system-condition
 import { alarmCommands, watchSuperseded } from './domains/commands/alarm-commands.js';
 import { TagCatalog } from './domains/tags/catalog.js';
 import { ModuleHealths } from './domains/control-modules/health-channel.js';
-import type { StreamDeps } from './domains/tags/live-transports.js';
+import { type StreamDeps, streamRoutes } from './domains/tags/live-transports.js';
 import { publishTags } from './domains/tags/tag-sources.js';
 import { writeFrame } from './domains/tags/write-frame.js';
 import { UnitJournal, unitOfLogLine } from './domains/units/journal.js';
@@ -72,6 +88,7 @@ import { ContainedFaults } from './platform/base/contained-faults.js';
 import { createLog } from './platform/base/log.js';
 import { LogLines } from './platform/base/log-lines.js';
 import { type Gateway, startGateway } from './platform/http/gateway.js';
+import { routeSet } from './platform/http/route.js';
 import { RouteTable } from './platform/http/route-table.js';
 import { checkStateFile } from './platform/ledger/file-check.js';
 import { ReconcileLoop } from './platform/reconcile/loop.js';
@@ -370,27 +387,27 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     unitLoop.wakeAll();
   });
   const common = { store, clock, runtimes, production };
-  const groups = routeGroups(secretsIn(settings.secretsDir), production);
-  const deps: { readonly [Group in keyof typeof groups]: unknown } = {
-    access: { access, siteExists },
-    system: { system, store },
-    plant: common,
-    controlModules: { ...common, bypassDefaultMs: settings.bypassDefaultMs, bypassMaxMs: settings.bypassMaxMs },
-    ioModules: { ...common, probes, ioModules, image: build, modeCheckDeviceTags: settings.modeCheckDeviceTags },
-    logic: common,
-    procedures: common,
-    recipes: { ...common, keys: signingKeys, approveRequiresValid: settings.approveRequiresValid },
-    rehearsal: {
+  const table = new RouteTable();
+  const joined = [
+    routeSet(ACCESS_ROUTES, { access, siteExists }),
+    routeSet(SYSTEM_ROUTES, { system, store }),
+    routeSet(plantRoutes, common),
+    routeSet(controlModuleRoutes, { ...common, bypassDefaultMs: settings.bypassDefaultMs, bypassMaxMs: settings.bypassMaxMs }),
+    routeSet(ioModuleRoutes(secretsIn(settings.secretsDir)), { ...common, probes, ioModules, image: build, modeCheckDeviceTags: settings.modeCheckDeviceTags }),
+    routeSet(logicRoutes, common),
+    routeSet(procedureRoutes, common),
+    routeSet(recipeRoutes, { ...common, keys: signingKeys, approveRequiresValid: settings.approveRequiresValid }),
+    routeSet(rehearsalRoutes, {
       ...common,
       rehearsals,
       image: (site: string) => (module: string) => ioModules.image(site, module),
       runtime: runtimeSettings,
       tree: { holdPropagation, resumeCancelsPause, settleDeadlineMs, reasonLengthMin: settings.reasonLengthMin },
       nowMs: () => clock.wallMs(),
-    },
-    apply: { ...common, deviceId: keys.deviceId },
-    tags: tagDeps,
-    streams: {
+    }),
+    routeSet(applyRoutes, { ...common, deviceId: keys.deviceId }),
+    routeSet(tagRoutes, tagDeps),
+    routeSet(streamRoutes, {
       webSocket: {
         hub,
         clock,
@@ -403,16 +420,22 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       },
       sse: { hub, clock, places },
       places,
-    } satisfies StreamDeps,
-    commands: gatewayCommands,
-    recordings: { ...common, recordings, secondsMax: settings.recordingDurationMaxMs / 1000 },
-    units: { ...common, alarms: alarmView(store), nowMs: () => clock.wallMs(), timeScale, nodeName: settings.nodeName, image: build, tags: tagDeps, journal, logLines },
-    batches: { ...common, facts: queries, storageLow },
-    adhoc: { ...common, storageLow, keys: signingKeys },
-  };
-  const table = new RouteTable();
-  for (const group of Object.keys(groups) as (keyof typeof groups)[]) table.add({ rows: groups[group], deps: deps[group] });
-  const joined = [
+    } satisfies StreamDeps),
+    routeSet(commandRoutes, gatewayCommands),
+    routeSet(recordingRoutes, { ...common, recordings, secondsMax: settings.recordingDurationMaxMs / 1000 }),
+    routeSet([...overviewRoutes, ...runtimeRoutes], {
+      ...common,
+      alarms: alarmView(store),
+      nowMs: () => clock.wallMs(),
+      timeScale,
+      nodeName: settings.nodeName,
+      image: build,
+      tags: tagDeps,
+      journal,
+      logLines,
+    }),
+    routeSet(batchRoutes, { ...common, facts: queries, storageLow }),
+    routeSet(adhocRoutes(production), { ...common, storageLow, keys: signingKeys }),
     ...joinSignatures({ store, clock, queries, keys: signingKeys, kinds: KINDS }).routes,
     ...joinControllers({ store }).routes,
     ...alarms.routes,

@@ -2,7 +2,7 @@
  * The reference pages that come from the code: what `docs/reference` holds must be what the appliance does, so these texts
  * are written by `node scripts/reference.mjs` and held by a test. A changed action name is a promise to a customer.
  */
-import { JOINED_ROWS, routeGroups } from '../domains/index.js';
+import { ROWS } from '../domains/index.js';
 import { PAGE_ROUTES } from '../platform/http/pages.js';
 import type { RouteColumns } from '../platform/http/route.js';
 import { printRoutes } from '../platform/http/route-table.js';
@@ -11,7 +11,7 @@ import { blocksText } from './block-reference.js';
 
 /** Every row that is served, without what it works on. */
 export function everyRow(): readonly RouteColumns[] {
-  return [...PAGE_ROUTES, ...JOINED_ROWS, ...Object.values(routeGroups({ exists: () => false }, false)).flat()];
+  return [...PAGE_ROUTES, ...ROWS];
 }
 
 /** Method, path, action, tier of every row, tab-separated and sorted. */

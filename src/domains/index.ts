@@ -2,7 +2,7 @@
  * The only registry of the domains: their kinds and their route rows. main.ts gives each group of rows what it works on
  * and starts the reconcilers.
  */
-import type { Route, RouteColumns } from '../platform/http/route.js';
+import type { RouteColumns } from '../platform/http/route.js';
 import type { Kind } from '../platform/store/kind.js';
 import { ACCESS_KINDS } from './access/kind.js';
 import { ACCESS_ROUTES } from './access/routes.js';
@@ -21,7 +21,6 @@ import { DemoMark } from './demo/kind.js';
 import { demoRoutes } from './demo/routes.js';
 import { controllerRoutes } from './edge-controllers/routes.js';
 import { HISTORIAN_ROUTES } from './historian/routes.js';
-import type { Secrets } from './io-modules/dto.js';
 import { ioModuleRoutes } from './io-modules/routes.js';
 import { SimulationContents } from './io-modules/simulation-contents.js';
 import { logicRoutes } from './logic/routes.js';
@@ -51,31 +50,26 @@ export const KINDS = [...APPLIED_KINDS, ControlRecipe, RecipeRevision, BatchReco
 /** Every kind there is a row of in the store. */
 export const STORED_KINDS = [...KINDS, ...ACCESS_KINDS, AlarmCounter, DemoMark, RetainedValues, SimulationContents, SignatureRecord] as unknown as readonly Kind[];
 
-/** Route rows by group; a group shares what it works on. `secrets` tells whether a module's credentials resolve; `production` is the operating mode. */
-export function routeGroups(secrets: Secrets, production: boolean) {
-  return {
-    access: ACCESS_ROUTES,
-    system: SYSTEM_ROUTES,
-    plant: plantRoutes,
-    controlModules: controlModuleRoutes,
-    ioModules: ioModuleRoutes(secrets),
-    logic: logicRoutes,
-    procedures: procedureRoutes,
-    recipes: recipeRoutes,
-    rehearsal: rehearsalRoutes,
-    apply: applyRoutes,
-    tags: tagRoutes,
-    streams: streamRoutes,
-    commands: commandRoutes,
-    units: [...overviewRoutes, ...runtimeRoutes],
-    recordings: recordingRoutes,
-    batches: batchRoutes,
-    adhoc: adhocRoutes(production),
-  } as const satisfies Record<string, readonly Route[]>;
-}
-
-/** Rows of the domains that join themselves (join.ts), for whoever tells of all rows. */
-export const JOINED_ROWS: readonly RouteColumns[] = [
+/** Every row of the domains, for whoever tells of them without serving them. */
+export const ROWS: readonly RouteColumns[] = [
+  ...ACCESS_ROUTES,
+  ...SYSTEM_ROUTES,
+  ...plantRoutes,
+  ...controlModuleRoutes,
+  ...ioModuleRoutes({ exists: () => false }),
+  ...logicRoutes,
+  ...procedureRoutes,
+  ...recipeRoutes,
+  ...rehearsalRoutes,
+  ...applyRoutes,
+  ...tagRoutes,
+  ...streamRoutes,
+  ...commandRoutes,
+  ...overviewRoutes,
+  ...runtimeRoutes,
+  ...recordingRoutes,
+  ...batchRoutes,
+  ...adhocRoutes(false),
   ...signatureRoutes,
   ...controllerRoutes,
   ...alarmDefinitionRoutes,

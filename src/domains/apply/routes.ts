@@ -4,7 +4,7 @@ import { timestamp } from '../../platform/base/clock.js';
 import { invalid } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { flag, parameters, text, texts } from '../../platform/http/parameters.js';
-import { type Route, routesFor } from '../../platform/http/route.js';
+import { routesFor } from '../../platform/http/route.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import { type ApplyDeps, applyManifests } from './apply.js';
 import { backup, exportManifests } from './export.js';
@@ -33,7 +33,7 @@ function isChangeRequest(body: unknown): boolean {
 }
 
 /** Needs ApplyRouteDeps. */
-export const applyRoutes: readonly Route[] = [
+export const applyRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/apply',

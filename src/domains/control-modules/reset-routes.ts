@@ -7,7 +7,7 @@ import { type Clock, timestamp } from '../../platform/base/clock.js';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
 import type { AuditDraft } from '../../platform/store/audit-record.js';
 import { REASON_LENGTH_MAX } from '../../platform/http/reason.js';
-import { type AuditEntry, type Route, routesFor } from '../../platform/http/route.js';
+import { type AuditEntry, routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { asked } from '../runs/asked.js';
 import type { DeviceResetResult, UnitRuntimes } from '../placement/runtimes.js';
@@ -85,4 +85,4 @@ function refusalOf(module: string, unit: string, { ok, message, blocks }: Device
   });
 }
 
-export const resetRoutes: readonly Route[] = [resetFault];
+export const resetRoutes = [resetFault];

@@ -3,12 +3,13 @@ import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
 import { shown } from '../../platform/base/term.js';
 import { crudRoutes } from '../../platform/http/crud.js';
-import { type Route, routesFor } from '../../platform/http/route.js';
+import { routesFor } from '../../platform/http/route.js';
 import { armingFacts, editFacts } from '../runs/logic-edits.js';
 import { type BypassDeps, bypassRoutes, exists, requireModule } from './bypass-routes.js';
 import { moduleBody, templateBody } from './dto.js';
 import { armModule, passModuleGate, passTemplateGate, refuseNewModule } from './gate.js';
-import { ControlModule } from './kind.js';
+import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type ControlModuleTemplateSpec } from './kind.js';
+import type { NoStatus } from '../plant/kind.js';
 import { moduleRules, templateRules } from './rules.js';
 import { resetRoutes } from './reset-routes.js';
 import { unitOf } from './modules.js';
@@ -40,19 +41,18 @@ const overrideHotSwap = routesFor<BypassDeps>()({
   },
 });
 
-/** Needs BypassDeps and ResetDeps. */
-export const controlModuleRoutes: readonly Route[] = [
-  ...crudRoutes(templateRules, {
+export const controlModuleRoutes = [
+  ...crudRoutes<ControlModuleTemplateSpec, NoStatus, BypassDeps>(templateRules, {
     ...TIERS,
     dto: templateBody,
     also({ before, spec, read, deps }, audit) {
       if (!before || !spec) return {};
-      const { store, clock } = deps as BypassDeps;
+      const { store, clock } = deps;
       const { puts, edits } = passTemplateGate(before, spec, read, store.terms);
       return { puts, facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
     },
   }),
-  ...crudRoutes(moduleRules, {
+  ...crudRoutes<ControlModuleSpec, ControlModuleStatus, BypassDeps>(moduleRules, {
     ...TIERS,
     dto: moduleBody,
     neverSentBack: ['tags'],
@@ -62,7 +62,7 @@ export const controlModuleRoutes: readonly Route[] = [
     },
     also({ before, spec, read, deps }, audit) {
       if (!before || !spec) return {};
-      const { store, clock } = deps as BypassDeps;
+      const { store, clock } = deps;
       const { status, edits } = passModuleGate(before, spec, read, store.terms);
       return { ...(status ? { status } : {}), facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
     },

@@ -1,7 +1,7 @@
 /** The route that changes tunable parameters of a module, in any mode and while its unit works (D-C-13; ADR 0025). */
 import * as v from 'valibot';
 import { timestamp } from '../../platform/base/clock.js';
-import { type Route, routesFor } from '../../platform/http/route.js';
+import { routesFor } from '../../platform/http/route.js';
 import { Scalar } from '../../platform/store/fields.js';
 import { freeMap } from '../../platform/store/free-map.js';
 import type { Resource } from '../../platform/store/resource.js';
@@ -62,4 +62,4 @@ function shownChange(changed: readonly Tuning[]): { readonly before: object; rea
 }
 
 /** Needs BypassDeps. */
-export const tuningRoutes: readonly Route[] = [tuneModule];
+export const tuningRoutes = [tuneModule];

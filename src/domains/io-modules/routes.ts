@@ -1,14 +1,14 @@
 /** Routes of I/O modules and simulation presets (contract 3, I/O module, Simulation; decisions Q-TIER-02, Q-TIER-04, Q-IO-09). */
 import * as v from 'valibot';
 import { type Clock, timestamp } from '../../platform/base/clock.js';
-import { crudRoutes } from '../../platform/http/crud.js';
-import { type Route, routesFor } from '../../platform/http/route.js';
+import { type CrudEvent, crudRoutes } from '../../platform/http/crud.js';
+import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { editFacts } from '../runs/logic-edits.js';
 import { channelRoutes } from './channel-routes.js';
 import { ioModuleBody, presetBody, type Secrets } from './dto.js';
 import { passChannelGate } from './gate.js';
-import { SimulationPreset } from './kind.js';
+import { type IOModuleSpec, type IOModuleStatus, SimulationPreset } from './kind.js';
 import { ioModuleRules, presetRules } from './rules.js';
 import { SHIPPED_PRESETS } from './shipped-presets.js';
 
@@ -19,17 +19,16 @@ interface IOModuleDeps {
   readonly clock: Clock;
 }
 
-/** Needs ChannelDeps. */
-export function ioModuleRoutes(secrets: Secrets): readonly Route[] {
+export function ioModuleRoutes(secrets: Secrets) {
   return [
     ...crudRoutes(ioModuleRules, {
       read: 'read',
       write: 'admin',
       dto: (resource, read) => ioModuleBody(resource, read, secrets),
       derives: true,
-      also({ before, spec, site, name, read, deps }, audit) {
+      also({ before, spec, site, name, read, deps }: CrudEvent<IOModuleSpec, IOModuleStatus, IOModuleDeps>, audit) {
         if (!before || !spec) return {};
-        const { store, clock } = deps as IOModuleDeps;
+        const { store, clock } = deps;
         const { puts, edits } = passChannelGate({ site, name }, before.spec, spec, read, store.terms);
         return { puts, facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
       },

@@ -8,7 +8,7 @@ import { AnnotationChange, cleared, LabelChange } from '../../platform/http/clea
 import { crudRoutes } from '../../platform/http/crud.js';
 import { decode } from '../../platform/http/json-body.js';
 import { checkIfMatch } from '../../platform/http/revision.js';
-import { type Route, routesFor, withRevision } from '../../platform/http/route.js';
+import { routesFor, withRevision } from '../../platform/http/route.js';
 import { checkDocument, writtenKeys } from '../../platform/store/envelope.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
@@ -137,7 +137,7 @@ const overrideHotSwap = route({
   },
 });
 
-const catalog: readonly Route[] = [
+const catalog = [
   route({
     method: 'GET',
     path: '/api/v1/blocktypes',
@@ -173,11 +173,10 @@ function shownEntry(entry: ReturnType<typeof blockTypeEntries>[number]): unknown
   return { ...entry, inputs: shown(entry.inputs), outputs: shown(entry.outputs), params: shown(entry.params) };
 }
 
-/** Needs LogicDeps. */
-export const logicRoutes: readonly Route[] = [
+export const logicRoutes = [
   ...crudRoutes(programRules, {
     ...TIERS,
-    dto: (program, read, deps) => programBody(program, read, deps as LogicDeps),
+    dto: (program, read, deps: LogicDeps) => programBody(program, read, deps),
     only: ['list', 'create', 'read', 'delete'],
     refuse({ verb, site, name, spec, read }) {
       if (verb === 'create' && spec) refuseNewProgram(site, name, spec, read);

@@ -1,6 +1,5 @@
 /** Routes of the physical hierarchy (contract 3, Physical hierarchy request shapes): read for everybody, write for engineers. */
 import { crudRoutes } from '../../platform/http/crud.js';
-import type { Route } from '../../platform/http/route.js';
 import type { BlockedWorld } from '../batches/reading/blocked-by.js';
 import { areaBody, enterpriseBody, processCellBody, siteBody, unitBody } from './dto.js';
 import { Area, Enterprise, ProcessCell } from './kind.js';
@@ -8,15 +7,14 @@ import { refuseUnitEdit, siteRules, unitRules } from './rules.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 
-/** Needs `{ store }`. */
-export const plantRoutes: readonly Route[] = [
+export const plantRoutes = [
   ...crudRoutes(Enterprise, { ...TIERS, dto: enterpriseBody, derives: true }),
   ...crudRoutes(siteRules, { ...TIERS, dto: siteBody, derives: true }),
   ...crudRoutes(Area, { ...TIERS, dto: areaBody, derives: true }),
   ...crudRoutes(ProcessCell, { ...TIERS, dto: processCellBody, derives: true }),
   ...crudRoutes(unitRules, {
     ...TIERS,
-    dto: (unit, read, deps) => unitBody(unit, read, deps as BlockedWorld & typeof deps),
+    dto: (unit, read, deps: BlockedWorld) => unitBody(unit, read, deps),
     derives: true,
     refuse({ before, spec }) {
       if (before && spec) refuseUnitEdit(before, spec);

@@ -4,7 +4,7 @@ import { type CrudDeps, type CrudOptions, crudRoutes } from '../../platform/http
 import { readFlag } from '../../platform/http/log-query.js';
 import { flag, text } from '../../platform/http/parameters.js';
 import type { Route } from '../../platform/http/route.js';
-import type { Kind } from '../../platform/store/kind.js';
+import type { Kind, StoreReader } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { elementBody, elementItem, phaseBody, templateBody } from './dto.js';
 import type { BlockedWorld } from '../batches/reading/blocked-by.js';
@@ -24,8 +24,8 @@ export interface ProcedureDeps extends CrudDeps, BlockedWorld {
 }
 
 /** 403 in production (contract 3, Procedural resources): what ran is evidence. */
-function refuseInProduction(deps: CrudDeps): void {
-  if (!(deps as ProcedureDeps).production) return;
+function refuseInProduction({ production }: ProcedureDeps): void {
+  if (!production) return;
   throw new Refusal('forbidden', 'procedural resources are production records and cannot be deleted in production mode', { code: 'production_mode' });
 }
 
@@ -39,7 +39,7 @@ interface OwnedSpec {
  * those that are neither Idle nor ended. A panel asks for those at work every second, and a site keeps the elements of all its
  * batches: both questions that a screen has are answered from an index.
  */
-function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): CrudOptions<Spec, ElementStatus>['filter'] {
+function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): CrudOptions<Spec, ElementStatus, ProcedureDeps>['filter'] {
   type Element = Resource<Spec, ElementStatus>;
   return {
     query: { adhoc: flag(), atWork: flag('neither Idle nor ended'), batch: text(), unit: text() },
@@ -63,11 +63,11 @@ function filterOf<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>): Crud
   };
 }
 
-function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus>, 'dto'>): Route[] {
-  return crudRoutes(kind, {
+function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, options: Pick<CrudOptions<Spec, ElementStatus, ProcedureDeps>, 'dto'>): Route<ProcedureDeps>[] {
+  return crudRoutes<Spec, ElementStatus, ProcedureDeps>(kind, {
     ...TIERS,
     ...options,
-    item: (resource, _read, deps) => elementItem(resource, deps as ProcedureDeps),
+    item: (resource, _read, deps) => elementItem(resource, deps),
     filter: filterOf(kind),
     derives: true,
     barrier: { delete: (_params, deps) => refuseInProduction(deps) },
@@ -83,14 +83,13 @@ function elementRoutes<Spec extends OwnedSpec>(kind: Kind<Spec, ElementStatus>, 
   });
 }
 
-const element: CrudOptions<object, ElementStatus>['dto'] = (resource, _read, deps) => elementBody(resource, deps as ProcedureDeps);
+const element = (resource: Resource<object, ElementStatus>, _read: StoreReader, deps: ProcedureDeps): unknown => elementBody(resource, deps);
 
-/** Needs ProcedureDeps. */
-export const procedureRoutes: readonly Route[] = [
+export const procedureRoutes = [
   ...elementRoutes(Procedure, { dto: element }),
   ...elementRoutes(UnitProcedure, { dto: element }),
   ...elementRoutes(Operation, { dto: element }),
-  ...elementRoutes(Phase, { dto: (phase, _read, deps) => phaseBody(phase, deps as ProcedureDeps) }),
+  ...elementRoutes(Phase, { dto: (phase, _read, deps) => phaseBody(phase, deps) }),
   ...crudRoutes(PhaseTemplate, { ...TIERS, dto: templateBody }),
   ...crudRoutes(OperationTemplate, { ...TIERS, dto: templateBody }),
   ...crudRoutes(UnitProcedureTemplate, { ...TIERS, dto: templateBody }),

@@ -8,7 +8,7 @@ import { isPrintableName, printNetwork } from '../../../runtime/language/print-n
 import { portLookup } from '../../../runtime/catalog.js';
 import type { CompositeType, NetworkVariable } from '../../../runtime/vocabulary/network.js';
 import { invalid, Refusal } from '../../platform/base/refusal.js';
-import { type Route, routesFor } from '../../platform/http/route.js';
+import { routesFor } from '../../platform/http/route.js';
 import type { Store } from '../../platform/store/store.js';
 import { TemplateInput, TemplateTag } from '../control-modules/kind.js';
 import { tagOfOutput } from '../control-modules/merge.js';
@@ -66,7 +66,7 @@ function outputsOf(network: CheckedNetwork, tags: readonly TemplateTag[], compos
 }
 
 /** Need `{ store }`; they read and compute only. */
-export const transformRoutes: readonly Route[] = [
+export const transformRoutes = [
   route({
     method: 'POST',
     path: '/api/v1/control-logic/to-st',

@@ -4,7 +4,7 @@ import { conflict, invalid } from '../../platform/base/refusal.js';
 import { mayVisit } from '../../platform/http/caller.js';
 import { merge } from '../../platform/http/clearing.js';
 import { decode } from '../../platform/http/json-body.js';
-import { created, done, type RequestContext, type Route } from '../../platform/http/route.js';
+import { created, done, type RequestContext } from '../../platform/http/route.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import type { Store } from '../../platform/store/store.js';
 import { addFormula, formulaOf, removeFormula, replaceFormula } from './formulas.js';
@@ -48,7 +48,7 @@ const FormulaChange = v.strictObject({
   parameters: v.optional(v.nullable(v.array(FormulaParameter))),
 });
 
-export const formulaRoutes: readonly Route[] = [
+export const formulaRoutes = [
   route({
     method: 'GET',
     path: FORMULAS,

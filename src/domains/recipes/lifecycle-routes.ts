@@ -64,4 +64,4 @@ const confirm = route({
   handle: (context, deps) => confirmTemplates(deps, context.params.site, context.params.name, context.body.confirm, context.body.reason, actorOfRequest(context)),
 });
 
-export const lifecycleRoutes: readonly Route[] = [...steps, revert, confirm];
+export const lifecycleRoutes = [...steps, revert, confirm];

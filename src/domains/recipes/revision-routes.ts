@@ -1,7 +1,7 @@
 /** Revisions and their differences (decisions Q-RECIPE-08). */
 import { invalid, missing } from '../../platform/base/refusal.js';
 import { parameters, required, whole } from '../../platform/http/parameters.js';
-import type { Query, Route } from '../../platform/http/route.js';
+import type { Query } from '../../platform/http/route.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { recipeChanges, type RecipeContent } from './diff-words.js';
@@ -32,7 +32,7 @@ function contentOf(store: Store, { metadata, spec }: Resource<RecipeRevisionSpec
 
 const REVISION = whole(1, 999_999_999, 'number of a revision');
 
-export const revisionRoutes: readonly Route[] = [
+export const revisionRoutes = [
   route({
     method: 'GET',
     path: `${RECIPE_PATH}/revisions`,

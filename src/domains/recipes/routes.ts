@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { conflict, missing, Refusal } from '../../platform/base/refusal.js';
 import { crudRoutes } from '../../platform/http/crud.js';
 import { etagOf } from '../../platform/http/revision.js';
-import { created, type Route } from '../../platform/http/route.js';
+import { created } from '../../platform/http/route.js';
 import { companionsOf } from '../../platform/store/companions.js';
 import type { StoreReader } from '../../platform/store/kind.js';
 import { refOf } from '../../platform/store/resource.js';
@@ -13,7 +13,7 @@ import { formulaRoutes } from './formula-routes.js';
 import { ControlRecipe, MasterRecipe } from './kind.js';
 import { requireRecipe } from './lifecycle.js';
 import { lifecycleRoutes } from './lifecycle-routes.js';
-import { recipeExists, RECIPE_PATH, route } from './recipe-route.js';
+import { recipeExists, RECIPE_PATH, route, type RecipeDeps } from './recipe-route.js';
 import { revisionRoutes } from './revision-routes.js';
 import { revisionsOf } from './revisions.js';
 import { bindingMatrix, unitBindings } from './validity.js';
@@ -82,8 +82,7 @@ const bindingsOfUnit = route({
   handle: ({ params: { site, name } }, { store }) => ({ unit: name, rows: unitBindings(store, site, name) }),
 });
 
-/** Needs RecipeDeps. */
-export const recipeRoutes: readonly Route[] = [
+export const recipeRoutes = [
   ...crudRoutes(MasterRecipe, {
     read: 'read',
     write: 'engineer',
@@ -96,7 +95,7 @@ export const recipeRoutes: readonly Route[] = [
     write: 'engineer',
     dto: controlRecipeBody,
     only: ['list', 'read', 'delete'],
-    barrier: { delete: (_params, deps) => refuseInProduction(deps as unknown as { production: boolean }, 'control recipes') },
+    barrier: { delete: (_params, deps: RecipeDeps) => refuseInProduction(deps, 'control recipes') },
     refuse: ({ before, read, site }) => refuseActiveBatch(before?.spec.batch ?? '', site, read),
   }),
   ...lifecycleRoutes,
