@@ -2,7 +2,6 @@
  * Composition root: the only file that knows all parts. Read top to bottom it is the start of the appliance, and from the
  * bottom up its end.
  */
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Appliance, failInOrder } from './appliance/appliance.js';
 import { freeBytes, takeDataDir } from './appliance/data-dir.js';
@@ -31,25 +30,17 @@ import { migrateOrders } from './domains/batches/recovery/old-orders.js';
 import { publishStates } from './domains/batches/reading/state-channel.js';
 import { commandFrame } from './domains/commands/command-frame.js';
 import { phaseRequests } from './domains/commands/phase-requests.js';
-import { ControlModule, ControlModuleTemplate } from './domains/control-modules/kind.js';
-import { ControlModuleReconciler } from './domains/control-modules/reconciler.js';
-import { unitOf } from './domains/control-modules/modules.js';
-import { IOModule, SimulationPreset } from './domains/io-modules/kind.js';
-import { IOModuleReconciler } from './domains/io-modules/reconciler.js';
-import { ControlProgram, FunctionBlockType } from './domains/logic/kind.js';
-import { ContentsKeeper } from './domains/io-modules/simulation-contents.js';
-import { secretsIn } from './domains/io-modules/secrets.js';
 import { LocalProbes } from './domains/placement/local-probes.js';
 import { LocalRuntimes } from './domains/placement/local-runtimes.js';
 import { Site, Unit } from './domains/plant/kind.js';
 import { verifyEvidence } from './domains/records/evidence.js';
 import { Rehearsals } from './domains/rehearsal/rehearsals.js';
 import { KINDS } from './domains/index.js';
+import { joinControlModules } from './domains/control-modules/join.js';
+import { joinIOModules } from './domains/io-modules/join.js';
+import { joinUnits } from './domains/units/join.js';
 import { adhocRoutes } from './domains/batches/adhoc-routes.js';
 import { batchRoutes } from './domains/batches/routes.js';
-import { recordingRoutes } from './domains/units/recording-routes.js';
-import { runtimeRoutes } from './domains/units/runtime-routes.js';
-import { overviewRoutes } from './domains/units/overview-routes.js';
 import { commandRoutes } from './domains/commands/routes.js';
 import { tagRoutes } from './domains/tags/routes.js';
 import { applyRoutes } from './domains/apply/routes.js';
@@ -57,17 +48,13 @@ import { rehearsalRoutes } from './domains/rehearsal/routes.js';
 import { recipeRoutes } from './domains/recipes/routes.js';
 import { procedureRoutes } from './domains/procedures/routes.js';
 import { logicRoutes } from './domains/logic/routes.js';
-import { ioModuleRoutes } from './domains/io-modules/routes.js';
-import { controlModuleRoutes } from './domains/control-modules/routes.js';
 import { plantRoutes } from './domains/plant/routes.js';
 import { ACCESS_ROUTES } from './domains/access/routes.js';
 import { type SystemView, SYSTEM_ROUTES } from './domains/system/routes.js';
-import { alarmView } from './domains/alarms/counts.js';
 import { joinAlarms } from './domains/alarms/join.js';
 import { isActive } from './domains/alarms/kind.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
-import { Alarm, AlarmDefinition, type AlarmStatus } from './domains/alarms/kind.js';
-import { unitsConcerned } from './domains/alarms/sources.js';
+import { Alarm, type AlarmStatus } from './domains/alarms/kind.js';
 import { TROUBLE_TOPICS, type Troubles } from './domains/alarms/system-conditions.js';
 import { alarmCommands, watchSuperseded } from './domains/commands/alarm-commands.js';
 import { TagCatalog } from './domains/tags/catalog.js';
@@ -75,14 +62,8 @@ import { ModuleHealths } from './domains/control-modules/health-channel.js';
 import { type StreamDeps, streamRoutes } from './domains/tags/live-transports.js';
 import { publishTags } from './domains/tags/tag-sources.js';
 import { writeFrame } from './domains/tags/write-frame.js';
-import { UnitJournal, unitOfLogLine } from './domains/units/journal.js';
-import { keepOverrides } from './domains/units/overrides.js';
-import { touchesPlan } from './domains/units/plan.js';
-import { madeBy } from './domains/units/recording-file.js';
+import { unitOfLogLine } from './domains/units/journal.js';
 import { watchClock } from './domains/batches/reading/clock-span.js';
-import { startControllerPulse } from './domains/units/controller-pulse.js';
-import { UnitReconciler } from './domains/units/reconciler.js';
-import { Recordings } from './domains/units/recordings.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
 import { ContainedFaults } from './platform/base/contained-faults.js';
 import { createLog } from './platform/base/log.js';
@@ -158,8 +139,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   });
   const demo = joinDemo({ store, clock, log, keys: signingKeys, settings, production, folder: settings.demoDir ?? fileURLToPath(new URL('../demo/', import.meta.url)) });
   const { timeScale } = demo;
-  const contents = new ContentsKeeper({ store, probes, clock, timeScale });
-  const ioModules = new IOModuleReconciler({ store, probes, clock, contents, box: { setting: settings.outputs, deviceId: keys.deviceId } });
   probes.setTimeScale(timeScale());
   const runtimeSettings = {
     loopLimit: settings.stLoopLimit,
@@ -171,20 +150,26 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     resumeCancelsPause: settings.resumeCancelsPause,
     orphanTimeoutMs: settings.orphanTimeoutMs,
   };
-  const units = new UnitReconciler({
+  const ioModules = joinIOModules({ store, clock, log, probes, timeScale, deviceId: keys.deviceId, build, settings });
+  const controlModules = joinControlModules({ store, clock, log, runtimes, settings });
+  const catalog = new TagCatalog(store);
+  const tagDeps = { store, clock, catalog, runtimes, modeCheckDeviceTags: settings.modeCheckDeviceTags };
+  const units = joinUnits({
     store,
     clock,
+    log,
+    logLines,
     runtimes,
-    image: (site) => (module) => ioModules.image(site, module),
+    image: ioModules.image,
     settings: runtimeSettings,
     timeScale,
     build,
+    product,
+    tags: tagDeps,
+    dataDir: settings.dataDir,
+    storageLow,
+    appliance: settings,
   });
-  const journal = new UnitJournal({ store, runtimes, clock, log });
-  keepOverrides({ store, runtimes, clock });
-  const unitLoop = new ReconcileLoop(units, clock, log);
-  const ioLoop = new ReconcileLoop(ioModules, clock, log);
-  const moduleLoop = new ReconcileLoop(new ControlModuleReconciler({ store }), clock, log);
 
   // ------------------------------------------------------------ batches and records
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
@@ -223,21 +208,11 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const { history } = historian;
   const records = joinRecords({ store, clock, log, queries, history, keys: signingKeys });
   const troubles: Troubles = { ...storageTroubles(opened), ...audit.troubles, ...historian.troubles };
-  for (const loop of [moduleLoop, ioLoop, unitLoop, batchLoop, adhocLoop, ...records.reconcilers]) loops.add(loop);
+  for (const loop of [...controlModules.reconcilers, ...ioModules.reconcilers, ...units.reconcilers, batchLoop, adhocLoop, ...records.reconcilers]) loops.add(loop);
 
   const gatewayCommands = { ...commandDeps, ...treeSettings, production, settleDeadlineMs, wake: wakeScope };
-  const recordings = new Recordings({
-    folder: path.join(settings.dataDir, 'recordings'),
-    clock,
-    log,
-    settings: { durationMaxMs: settings.recordingDurationMaxMs, bytesMax: settings.recordingBytesMax, keep: settings.recordingsKept },
-    storageLow,
-    madeBy: madeBy(product),
-  });
-
   // one listener each: what one of them throws does not keep the message from the next
-  for (const owner of [units, phaseReports, recordings]) runtimes.onMessage((link, message) => owner.take(link, message));
-  runtimes.onChange((link, what) => units.linkChanged(link, what));
+  runtimes.onMessage((link, message) => phaseReports.take(link, message));
   const alarms = joinAlarms({
     store,
     clock,
@@ -263,54 +238,19 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   watchSuperseded({ store, again: alarms.again });
   for (const loop of alarms.reconcilers) loops.add(loop);
   loops.watchTrouble(alarms.controllerChanged);
-  runtimes.onChange((link, what) => what === 'down' && recordings.linkDown(link));
   runtimes.onChange((link, what) => {
     if (what !== 'ready') return;
     phases.reload(link);
     batchLoop.wakeAll();
     adhocLoop.wakeAll();
   });
-  probes.onModule((site, module, state) => {
-    ioModules.moduleChanged(site, module, state);
-    if (!store.accepting) alarms.lookAtStates(); // no change of the store tells its alarms
-  });
-  probes.onResumed((site, module, resumed) => ioModules.outputsResumed(site, module, resumed));
+  // no change of the store tells the alarms on states of modules then
+  probes.onModule(() => !store.accepting && alarms.lookAtStates());
 
   // what wakes whom
-  store.watch(Unit, ({ resource, before, configuration }) => {
-    if (configuration) unitLoop.wake(resource.metadata.site, resource.metadata.name);
+  store.watch(Unit, ({ resource, before }) => {
     for (const scope of batchesOnUnit(store, resource, before)) wakeScope(resource.metadata.site, scope);
   });
-  for (const kind of [ControlModule, ControlProgram]) {
-    store.watch(kind, (event) => {
-      if (!touchesPlan(event)) return;
-      const { resource, before } = event;
-      for (const version of [resource, before]) {
-        const spec = version?.spec as { unitRef?: string } | undefined;
-        const unit = spec ? (spec.unitRef ?? unitOf(store, resource.metadata.site, spec as never)) : '';
-        if (unit) unitLoop.wake(resource.metadata.site, unit);
-      }
-    });
-  }
-  store.watch(AlarmDefinition, ({ resource, before, configuration }) => {
-    if (!configuration) return;
-    const { site } = resource.metadata;
-    for (const version of [resource, before]) for (const unit of version ? unitsConcerned(version.spec, store, site) : []) unitLoop.wake(site, unit);
-  });
-  store.watch(ControlModule, (event) => touchesPlan(event) && moduleLoop.wake(event.resource.metadata.site, event.resource.metadata.name));
-  store.watch(ControlModuleTemplate, ({ configuration }) => configuration && moduleLoop.wakeAll());
-  for (const kind of [ControlModuleTemplate, FunctionBlockType]) store.watch(kind, ({ configuration }) => configuration && unitLoop.wakeAll());
-  for (const kind of [IOModule, SimulationPreset]) {
-    store.watch(kind, ({ resource, configuration }) => {
-      if (!configuration) return;
-      ioLoop.wakeAll();
-      if (resource.kind === 'IOModule') {
-        const key = ioModules.keyOf(resource);
-        ioLoop.wake(key.site, key.name);
-        unitLoop.wakeAll();
-      }
-    });
-  }
   store.watch(Batch, ({ type, resource }) => {
     if (type === 'remove') return;
     const { site, name } = resource.metadata;
@@ -346,8 +286,6 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   };
   const hub = new Hub({ clock, sessions: access.authenticator, places, recorded: () => store.recorded });
   hubRef.hub = hub;
-  const catalog = new TagCatalog(store);
-  const tagDeps = { store, clock, catalog, runtimes, modeCheckDeviceTags: settings.modeCheckDeviceTags };
   publishTags({ hub, runtimes, catalog, store });
   publishAlarms({ hub, store, clock });
   const telemetry = joinTelemetry({ store, clock, log, deviceId: keys.deviceId, runtimes, catalog, settings });
@@ -384,7 +322,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   };
   demo.onTimeScale((value) => {
     probes.setTimeScale(value);
-    unitLoop.wakeAll();
+    units.lookAtAll();
   });
   const common = { store, clock, runtimes, production };
   const table = new RouteTable();
@@ -392,15 +330,15 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     routeSet(ACCESS_ROUTES, { access, siteExists }),
     routeSet(SYSTEM_ROUTES, { system, store }),
     routeSet(plantRoutes, common),
-    routeSet(controlModuleRoutes, { ...common, bypassDefaultMs: settings.bypassDefaultMs, bypassMaxMs: settings.bypassMaxMs }),
-    routeSet(ioModuleRoutes(secretsIn(settings.secretsDir)), { ...common, probes, ioModules, image: build, modeCheckDeviceTags: settings.modeCheckDeviceTags }),
+    ...controlModules.routes,
+    ...ioModules.routes,
     routeSet(logicRoutes, common),
     routeSet(procedureRoutes, common),
     routeSet(recipeRoutes, { ...common, keys: signingKeys, approveRequiresValid: settings.approveRequiresValid }),
     routeSet(rehearsalRoutes, {
       ...common,
       rehearsals,
-      image: (site: string) => (module: string) => ioModules.image(site, module),
+      image: ioModules.image,
       runtime: runtimeSettings,
       tree: { holdPropagation, resumeCancelsPause, settleDeadlineMs, reasonLengthMin: settings.reasonLengthMin },
       nowMs: () => clock.wallMs(),
@@ -422,18 +360,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       places,
     } satisfies StreamDeps),
     routeSet(commandRoutes, gatewayCommands),
-    routeSet(recordingRoutes, { ...common, recordings, secondsMax: settings.recordingDurationMaxMs / 1000 }),
-    routeSet([...overviewRoutes, ...runtimeRoutes], {
-      ...common,
-      alarms: alarmView(store),
-      nowMs: () => clock.wallMs(),
-      timeScale,
-      nodeName: settings.nodeName,
-      image: build,
-      tags: tagDeps,
-      journal,
-      logLines,
-    }),
+    ...units.routes,
     routeSet(batchRoutes, { ...common, facts: queries, storageLow }),
     routeSet(adhocRoutes(production), { ...common, storageLow, keys: signingKeys }),
     ...joinSignatures({ store, clock, queries, keys: signingKeys, kinds: KINDS }).routes,
@@ -474,9 +401,8 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     () => batches.lookAtClock(),
     () => batchLoop.wakeAll(),
   );
-  const stopPulse = startControllerPulse(clock, () => runtimes.links(), settings.orphanTimeoutMs);
-  contents.start();
-  journal.start();
+  ioModules.start();
+  units.start();
   ready = true;
   faults.told();
   log.info(
@@ -502,14 +428,13 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       hub.stop();
       await telemetry.stop?.();
       access.stop();
-      stopPulse();
       stopClockWatch();
       audit.stop();
       await loops.stop();
-      journal.stop();
-      await contents.stop();
+      units.stop();
+      await ioModules.stop();
       await runtimes.stop();
-      await recordings.close();
+      await units.closeRecordings();
       await probes.stop();
       await historian.stop();
       await opened.stop();

@@ -7,6 +7,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, ControlModuleTemplate, type ControlModuleTemplateSpec } from './kind.js';
 import { type ParamDefaults, type ResolvedModule, resolveModule } from './merge.js';
 import { FunctionBlockType } from '../logic/kind.js';
+import type { StoreEvent } from '../../platform/store/store.js';
 
 export const NESTING_MAX = 4; // decisions Q-PROG-10
 
@@ -73,4 +74,10 @@ export function mergedOf(read: StoreReader, spec: ControlModuleSpec): Merged | u
 /** An unset mode reads as Automatic; the status value takes precedence over the spec value (contract 2, Equipment mode). */
 export function modeOf({ spec, status }: Resource<ControlModuleSpec, ControlModuleStatus>): Mode {
   return status.mode || spec.mode || 'Automatic';
+}
+
+/** Whether a change of a module may change the plan of its unit: its configuration, or its interlock bypass. */
+export function touchesPlan({ configuration, resource, before }: StoreEvent): boolean {
+  const bypass = (version: StoreEvent['before']): unknown => (version?.status as { readonly interlockBypass?: unknown } | undefined)?.interlockBypass;
+  return configuration || bypass(resource) !== bypass(before);
 }

@@ -13,7 +13,6 @@ import { TagTable } from '../../../runtime/vocabulary/tag-table.js';
 import { parseDuration } from '../../platform/base/duration-text.js';
 import { canonicalDigest } from '../../platform/ledger/canonical-json.js';
 import type { StoreReader } from '../../platform/store/kind.js';
-import type { StoreEvent } from '../../platform/store/store.js';
 import { alarmPlans } from '../alarms/plan.js';
 import type { InterlockBypass } from '../control-modules/kind.js';
 import { type EffectiveTag, type ResolvedModule } from '../control-modules/merge.js';
@@ -90,12 +89,6 @@ export function planContent(site: string, unit: string, sources: PlanSources): P
 export function withTable(content: PlanContent, revision: number, retained: PlanSources['retained']): UnitPlan {
   const scans = new SharedArrayBuffer(content.networks.length * Float64Array.BYTES_PER_ELEMENT);
   return { ...content, revision, table: new TagTable(content.tags.length).buffer, scans, retained };
-}
-
-/** Whether a change of a module may change the plan of its unit: its configuration, or its interlock bypass. */
-export function touchesPlan({ configuration, resource, before }: StoreEvent): boolean {
-  const bypass = (version: StoreEvent['before']): unknown => (version?.status as { readonly interlockBypass?: unknown } | undefined)?.interlockBypass;
-  return configuration || bypass(resource) !== bypass(before);
 }
 
 function unitModules(read: StoreReader, site: string, unit: string): NamedModule[] {
