@@ -19,12 +19,6 @@ import { joinRecords } from './domains/records/join.js';
 import { joinSearch } from './domains/search/join.js';
 import { joinSignatures } from './domains/signatures/join.js';
 import { joinTelemetry } from './domains/telemetry/join.js';
-import { AdhocReconciler } from './domains/batches/adhoc-reconciler.js';
-import { joinBatchControl } from './domains/batches/batch-control.js';
-import { HeldByAlarm } from './domains/batches/tree/held-by-alarm.js';
-import { batchesOnUnit } from './domains/batches/unit-wakes.js';
-import { Batch } from './domains/batches/kind.js';
-import { isAdhoc, ROOT_KINDS } from './domains/procedures/roots.js';
 import { forgetEndedElements } from './domains/batches/reading/ended-elements.js';
 import { migrateOrders } from './domains/batches/recovery/old-orders.js';
 import { publishStates } from './domains/batches/reading/state-channel.js';
@@ -38,9 +32,9 @@ import { Rehearsals } from './domains/rehearsal/rehearsals.js';
 import { KINDS } from './domains/index.js';
 import { joinControlModules } from './domains/control-modules/join.js';
 import { joinIOModules } from './domains/io-modules/join.js';
+import { joinBatches } from './domains/batches/join.js';
+import { PhaseCommands } from './domains/batches/phases/phase-commands.js';
 import { joinUnits } from './domains/units/join.js';
-import { adhocRoutes } from './domains/batches/adhoc-routes.js';
-import { batchRoutes } from './domains/batches/routes.js';
 import { commandRoutes } from './domains/commands/routes.js';
 import { tagRoutes } from './domains/tags/routes.js';
 import { applyRoutes } from './domains/apply/routes.js';
@@ -52,9 +46,7 @@ import { plantRoutes } from './domains/plant/routes.js';
 import { ACCESS_ROUTES } from './domains/access/routes.js';
 import { type SystemView, SYSTEM_ROUTES } from './domains/system/routes.js';
 import { joinAlarms } from './domains/alarms/join.js';
-import { isActive } from './domains/alarms/kind.js';
 import { publishAlarms } from './domains/alarms/alarm-channel.js';
-import { Alarm, type AlarmStatus } from './domains/alarms/kind.js';
 import { TROUBLE_TOPICS, type Troubles } from './domains/alarms/system-conditions.js';
 import { alarmCommands, watchSuperseded } from './domains/commands/alarm-commands.js';
 import { TagCatalog } from './domains/tags/catalog.js';
@@ -63,7 +55,6 @@ import { type StreamDeps, streamRoutes } from './domains/tags/live-transports.js
 import { publishTags } from './domains/tags/tag-sources.js';
 import { writeFrame } from './domains/tags/write-frame.js';
 import { unitOfLogLine } from './domains/units/journal.js';
-import { watchClock } from './domains/batches/reading/clock-span.js';
 import { type Clock, systemClock } from './platform/base/clock.js';
 import { ContainedFaults } from './platform/base/contained-faults.js';
 import { createLog } from './platform/base/log.js';
@@ -72,7 +63,6 @@ import { type Gateway, startGateway } from './platform/http/gateway.js';
 import { routeSet } from './platform/http/route.js';
 import { RouteTable } from './platform/http/route-table.js';
 import { checkStateFile } from './platform/ledger/file-check.js';
-import { ReconcileLoop } from './platform/reconcile/loop.js';
 import { Loops } from './platform/reconcile/loops.js';
 import { momentOf } from './platform/store/clock-witness.js';
 import { Hub, type Places } from './platform/stream/hub.js';
@@ -174,6 +164,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   // ------------------------------------------------------------ batches and records
   const { settleDeadlineMs, holdPropagation, resumeCancelsPause } = settings;
   const treeSettings = { holdPropagation, resumeCancelsPause, storageLow, timeScale };
+  const phases = new PhaseCommands(store, runtimes);
   const commandDeps = {
     store,
     runtimes,
@@ -182,25 +173,17 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     keys: signingKeys,
     protect: (site: string, scope: string, command: Command) => phases.protect(site, scope, command),
   };
-  const {
-    reconciler: batches,
-    phases,
-    reports: phaseReports,
-  } = joinBatchControl({
+  const batches = joinBatches({
     store,
     runtimes,
     clock,
     log,
-    settings: { ...treeSettings, production, settleDeadlineMs, mismatch: (target, problem) => audit.evidence.report({ part: 'recipes', ...target, problem }) },
+    phases,
     requests: phaseRequests(commandDeps),
-    wake: (site, scope) => wakeScope(site, scope),
+    settings: { ...treeSettings, production, settleDeadlineMs, mismatch: (target, problem) => audit.evidence.report({ part: 'recipes', ...target, problem }) },
+    facts: queries,
+    keys: signingKeys,
   });
-  const batchLoop = new ReconcileLoop(batches, clock, log);
-  const adhocLoop = new ReconcileLoop(new AdhocReconciler({ store, runtimes, phases, clock, settings: treeSettings }), clock, log);
-  const wakeScope = (site: string, scope: string): void => {
-    batchLoop.wake(site, scope);
-    adhocLoop.wake(site, scope);
-  };
   const rehearsals = new Rehearsals({ clock, log, heapMb: settings.runtimeHeapMaxMb });
 
   // ------------------------------------------------------------ alarms
@@ -208,11 +191,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   const { history } = historian;
   const records = joinRecords({ store, clock, log, queries, history, keys: signingKeys });
   const troubles: Troubles = { ...storageTroubles(opened), ...audit.troubles, ...historian.troubles };
-  for (const loop of [...controlModules.reconcilers, ...ioModules.reconcilers, ...units.reconcilers, batchLoop, adhocLoop, ...records.reconcilers]) loops.add(loop);
+  for (const loop of [...controlModules.reconcilers, ...ioModules.reconcilers, ...units.reconcilers, ...batches.reconcilers, ...records.reconcilers]) loops.add(loop);
 
-  const gatewayCommands = { ...commandDeps, ...treeSettings, production, settleDeadlineMs, wake: wakeScope };
-  // one listener each: what one of them throws does not keep the message from the next
-  runtimes.onMessage((link, message) => phaseReports.take(link, message));
+  const gatewayCommands = { ...commandDeps, ...treeSettings, production, settleDeadlineMs, wake: batches.wake };
   const alarms = joinAlarms({
     store,
     clock,
@@ -238,41 +219,13 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   watchSuperseded({ store, again: alarms.again });
   for (const loop of alarms.reconcilers) loops.add(loop);
   loops.watchTrouble(alarms.controllerChanged);
-  runtimes.onChange((link, what) => {
-    if (what !== 'ready') return;
-    phases.reload(link);
-    batchLoop.wakeAll();
-    adhocLoop.wakeAll();
-  });
   // no change of the store tells the alarms on states of modules then
   probes.onModule(() => !store.accepting && alarms.lookAtStates());
 
-  // what wakes whom
-  store.watch(Unit, ({ resource, before }) => {
-    for (const scope of batchesOnUnit(store, resource, before)) wakeScope(resource.metadata.site, scope);
-  });
-  store.watch(Batch, ({ type, resource }) => {
-    if (type === 'remove') return;
-    const { site, name } = resource.metadata;
-    batchLoop.wake(site, name);
-  });
-  for (const kind of Object.values(ROOT_KINDS)) {
-    store.watch(kind, ({ type, resource }) => {
-      if (type === 'put' && isAdhoc(resource)) adhocLoop.wake(resource.metadata.site, resource.metadata.name);
-    });
-  }
-  // what an alarm has held can be restarted once it clears
-  const heldByAlarm = new HeldByAlarm(store);
-  store.watch(Alarm, ({ type, resource, before }) => {
-    const [now, was] = [resource.status as AlarmStatus, before?.status as AlarmStatus | undefined];
-    if (!now.exceptionAction || (type === 'put' && was && isActive(was.state) === isActive(now.state))) return;
-    const { site, name } = resource.metadata;
-    for (const root of heldByAlarm.of(site, name)) wakeScope(site, root);
-  });
   store.watchReload(() => {
     if (store.accepting) log.info('the storage accepts changes again');
     else log.error({ reason: store.refusedBecause }, 'the storage refuses changes: nothing can be changed or recorded until it accepts them again; control goes on');
-    phaseReports.takeKept();
+    batches.catchUp();
     units.catchUp();
     ioModules.catchUp();
     loops.wakeAll();
@@ -361,8 +314,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
     } satisfies StreamDeps),
     routeSet(commandRoutes, gatewayCommands),
     ...units.routes,
-    routeSet(batchRoutes, { ...common, facts: queries, storageLow }),
-    routeSet(adhocRoutes(production), { ...common, storageLow, keys: signingKeys }),
+    ...batches.routes,
     ...joinSignatures({ store, clock, queries, keys: signingKeys, kinds: KINDS }).routes,
     ...joinControllers({ store }).routes,
     ...alarms.routes,
@@ -396,13 +348,9 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   await audit.start();
   await demo.start();
   loops.start();
-  const stopClockWatch = watchClock(
-    clock,
-    () => batches.lookAtClock(),
-    () => batchLoop.wakeAll(),
-  );
   ioModules.start();
   units.start();
+  batches.start();
   ready = true;
   faults.told();
   log.info(
@@ -428,7 +376,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
       hub.stop();
       await telemetry.stop?.();
       access.stop();
-      stopClockWatch();
+      batches.stop();
       audit.stop();
       await loops.stop();
       units.stop();

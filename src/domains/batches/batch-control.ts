@@ -8,30 +8,32 @@ import type { Store } from '../../platform/store/store.js';
 import { CoordinationBlock, SyncBarrier } from '../coordination/kind.js';
 import type { UnitRuntimes } from '../placement/runtimes.js';
 import { BatchReconciler, type BatchReconcilerSettings } from './reconciler.js';
-import { PhaseCommands } from './phases/phase-commands.js';
+import type { PhaseCommands } from './phases/phase-commands.js';
 import { PhaseReports, type PhaseRequests } from './phases/phase-reports.js';
 
 export interface BatchControl {
   readonly reconciler: BatchReconciler;
-  readonly phases: PhaseCommands;
   readonly reports: PhaseReports;
 }
 
-export function joinBatchControl(parts: {
+export interface BatchControlParts {
   readonly store: Store;
   readonly runtimes: UnitRuntimes;
   readonly clock: Clock;
   readonly log: Log;
   readonly settings: BatchReconcilerSettings;
+  /** Orders to the phases. */
+  readonly phases: PhaseCommands;
   /** What charts ask the gateway for. */
   readonly requests: PhaseRequests;
   /** Lets the batch or the ad-hoc run be looked at soon. */
   wake(site: string, scope: string): void;
-}): BatchControl {
-  const { store, log, requests } = parts;
+}
+
+export function joinBatchControl(parts: BatchControlParts): BatchControl {
+  const { store, log, phases, requests } = parts;
   const wake = (site: string, scope: string): void => parts.wake(site, scope);
-  const phases = new PhaseCommands(store, parts.runtimes);
-  const reconciler = new BatchReconciler({ ...parts, phases });
+  const reconciler = new BatchReconciler(parts);
   const reports = new PhaseReports({
     store,
     log,
@@ -49,5 +51,5 @@ export function joinBatchControl(parts: {
       wake(resource.metadata.site, batchRef);
     });
   }
-  return { reconciler, phases, reports };
+  return { reconciler, reports };
 }

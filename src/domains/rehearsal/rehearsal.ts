@@ -17,6 +17,7 @@ import { batchOutputs } from '../batches/reading/batch-outputs.js';
 import type { PendingCommand } from '../runs/pending-command.js';
 import { type StateEntry, streamOf } from '../runs/execution-log.js';
 import { Batch, type BatchSpec, type BatchStatus, isFinalBatch } from '../batches/kind.js';
+import { PhaseCommands } from '../batches/phases/phase-commands.js';
 import { phaseRequests } from '../commands/phase-requests.js';
 import { Unit } from '../plant/kind.js';
 import { type ElementStatus, Operation, Phase, type PhaseSpec, Procedure, UnitProcedure } from '../procedures/kind.js';
@@ -129,6 +130,7 @@ class Rehearsal {
       clock,
       log: createLog(),
       settings: { ...tree, production: false, storageLow: () => false, runsUnfitValues: true },
+      phases: new PhaseCommands(store, runtimes),
       requests: phaseRequests({ store, runtimes, clock, reasonLengthMin: tree.reasonLengthMin }),
       wake,
     });
