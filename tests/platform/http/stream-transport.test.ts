@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { WebSocket } from 'ws';
+import { parameters, text } from '../../../src/platform/http/parameters.js';
 import { Refusal } from '../../../src/platform/base/refusal.js';
 import { routesFor } from '../../../src/platform/http/route.js';
 import { eventStream, type SseWire, type WebSocketWire, webSocket } from '../../../src/platform/http/stream-port.js';
@@ -32,6 +33,7 @@ const rows = [
     action: 'stream:connect',
     tier: 'read',
     stream: 'websocket',
+    query: parameters({ refuse: text() }),
     handle: ({ caller, query }, streams) => {
       if (query.get('refuse')) throw new Refusal('missing', 'no such unit', { code: 'not_found' });
       return webSocket((wire) => {
