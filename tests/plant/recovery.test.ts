@@ -155,7 +155,7 @@ t.test('D-C-07, D-C-08: the gap is that since the run before, whatever the clock
       t.ok(Math.abs(Date.parse(lastAliveAt) - Date.parse(before)) < DAY_MS, `last alive in the run before, at ${before}: ${lastAliveAt}`);
       t.ok(isShort(gapMs), `away for a moment: ${gapMs}`);
     }
-    const { items } = (await plant.api.get(`/api/v1/audit?site=demo&resource=${batch}&category=recovery&limit=1000`)).body;
+    const { items } = (await plant.api.get(`/api/v1/audit?site=demo&name=${batch}&category=recovery&limit=1000`)).body;
     t.ok(isShort(items[0].details.gapMs), 'the trail tells it too');
     runs.push(new Date(Date.now() + setByMs).toISOString());
   }
@@ -184,7 +184,7 @@ t.test('D-C-08: a restart starts nothing, whatever the clock says then and whate
     });
     t.ok(isShort(recovery.gapMs), `clock ${words}: the clock of the machine knows how long it was, ${recovery.gapMs}`);
     t.ok(isShort(recovery.units[0].gapMs), `clock ${words}: that of the unit too, ${recovery.units[0].gapMs}`);
-    const { items } = (await plant.api.get(`/api/v1/audit?site=demo&resource=${batch}&limit=1000`)).body;
+    const { items } = (await plant.api.get(`/api/v1/audit?site=demo&name=${batch}&limit=1000`)).body;
     t.same(
       items.filter(({ target, details }: { target: { name: string }; details?: { command?: string } }) => target.name === batch && details?.command === 'Restart'),
       [],
