@@ -10,6 +10,7 @@ import { decode } from '../../platform/http/json-body.js';
 import { checkIfMatch } from '../../platform/http/revision.js';
 import { routesFor, withRevision } from '../../platform/http/route.js';
 import { checkDocument, writtenKeys } from '../../platform/store/envelope.js';
+import { checkReferences } from '../../platform/store/references.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store } from '../../platform/store/store.js';
 import { armingFacts, editFacts } from '../runs/logic-edits.js';
@@ -84,6 +85,7 @@ const replaceProgram = route({
         throw invalid('missing_field', `spec.${member}`, `the stored program declares ${member}; send them back, or send an explicit empty array`);
     }
     const decoded = decode(v.strictObject({ spec: ControlProgramSpec }), { spec }).spec;
+    checkReferences(ControlProgram, decoded, site, store);
     const after = admitProgram(decoded, { name, site, via: 'rest', before, read: store });
     const labels = writtenKeys(metadata?.labels, before.metadata.labels, 'metadata.labels');
     const annotations = writtenKeys(metadata?.annotations, before.metadata.annotations, 'metadata.annotations');

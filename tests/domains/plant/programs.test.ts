@@ -64,6 +64,11 @@ t.test('PROG-01, PROG-02, PROG-03, PROG-04, PROG-05, PROG-08, PROG-10, PROG-12: 
 t.test('PROG-06, PROG-07, PROG-09, PROG-11: a PUT states the whole spec', async (t) => {
   const { variables: _variables, ...without } = spec;
   t.match(await engineer.put(`${PROGRAMS}/energy`, { spec: without }), { status: 400, body: { field: 'spec.variables' } });
+  t.match(
+    await engineer.put(`${PROGRAMS}/energy`, { spec: { ...spec, unitRef: 'r-1' } }),
+    { status: 400, body: { code: 'unknown_reference', field: 'spec.unitRef' } },
+    'D-UNIT-02',
+  );
   t.match(await engineer.put(`${PROGRAMS}/energy`, { spec: { ...spec, blocks: spec.blocks.slice(1), connections: [] } }), {
     status: 400,
     body: { field: 'spec.variableBindings[0].blockRef' },
