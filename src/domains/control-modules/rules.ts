@@ -309,7 +309,7 @@ export function refuseModuleDelete({ metadata, spec }: ModuleResource, read: Sto
 
 /**
  * What of a stored module leads nowhere, in one sentence: a later edit of its template took away what the instance refers
- * to, or a channel is not there. References may dangle, but not unseen (decisions D-Unit-02). '' when there is nothing.
+ * to, or a channel is not there. References may dangle, but not unseen (decisions D-UNIT-02). '' when there is nothing.
  */
 export function danglingOf(read: StoreReader, { spec, metadata }: Pick<ModuleResource, 'spec' | 'metadata'>): string {
   const known = mergedOf(read, spec);

@@ -30,6 +30,7 @@ export const SimulationContents: Kind<ContentsSpec, Readonly<Record<string, neve
   kind: 'SimulationContents',
   group: 'system',
   scope: 'site',
+  besideSite: true,
   action: 'iomodule',
   spec: v.looseObject({ values: v.record(v.string(), v.number()) }),
   body: 'document',

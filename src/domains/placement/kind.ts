@@ -15,6 +15,7 @@ export const RetainedValues: Kind<RetainedSpec, Readonly<Record<string, never>>>
   kind: 'RetainedValues',
   group: 'system',
   scope: 'site',
+  besideSite: true,
   action: 'unit',
   spec: v.looseObject({ networks: v.record(v.string(), v.looseObject({})) }) as unknown as v.GenericSchema<unknown, RetainedSpec>,
   body: 'document',

@@ -130,6 +130,7 @@ export const RecipeRevision: Kind<RecipeRevisionSpec, Readonly<Record<string, ne
   kind: 'RecipeRevision',
   group: 'recipe',
   scope: 'site',
+  besideSite: true, // goes with its recipe
   action: 'reciperevision',
   spec: v.looseObject({}) as unknown as v.GenericSchema<unknown, RecipeRevisionSpec>,
   body: 'document',

@@ -103,8 +103,9 @@ export class References {
 
   #build(): void {
     if (this.#isBuilt) return;
-    this.#isBuilt = true;
+    this.#byTarget.clear(); // of a build that was broken off
     for (const kind of this.#kinds) for (const resource of this.#store.list(kind)) this.#add(kind, resource);
+    this.#isBuilt = true;
   }
 
   #forget(): void {
@@ -190,9 +191,14 @@ export function refuseDelete<Spec, Status>(kind: Ruled<Spec, Status>, resource: 
   const holders = referencesOf(store)
     .usedBy(targetOf(resource))
     .filter((use) => use.holds && !(use.kind === resource.kind && use.name === resource.metadata.name));
-  const dependents = [
-    ...new Map<string, Dependent>([...holders, ...(kind.dependents?.(resource, store) ?? [])].map(({ kind, name }) => [`${kind}/${name}`, { kind, name }])).values(),
-  ];
+  const seen = new Set<string>();
+  const dependents: Dependent[] = [];
+  for (const { kind: user, name, site = '' } of [...holders, ...(kind.dependents?.(resource, store) ?? [])] as readonly (Dependent & { readonly site?: string })[]) {
+    const key = `${user}/${site}/${name}`; // one may hold it with several members
+    if (seen.has(key)) continue;
+    seen.add(key);
+    dependents.push({ kind: user, name });
+  }
   if (dependents.length === 0) return;
   const named = dependents.slice(0, DEPENDENTS_SAID).map((dependent) => `${dependent.kind} ${dependent.name}`);
   const more = dependents.length > DEPENDENTS_SAID ? ` and ${dependents.length - DEPENDENTS_SAID} more` : '';

@@ -1,5 +1,6 @@
 /** The physical hierarchy and controllers over the real pipeline. */
 import t from 'tap';
+import { STORED_KINDS } from '../../../src/domains/index.js';
 import { IOModule, type IOModuleStatus } from '../../../src/domains/io-modules/kind.js';
 import { Unit } from '../../../src/domains/plant/kind.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
@@ -96,6 +97,40 @@ t.test('decisions Q-ERR-11: nothing is deleted while something depends on it', a
   t.match(await engineer.delete('/api/v1/sites/north'), { status: 409, body: { code: 'has_dependents', dependentCount: 3 } });
   t.match(await engineer.delete(`${SITE}/areas/hall`), { status: 409, body: { dependents: [{ kind: 'ProcessCell', name: 'train' }] } });
   t.match(await engineer.delete(`${SITE}/processcells/train`), { status: 409, body: { dependents: [{ kind: 'Unit', name: 'r1' }] } });
+});
+
+t.test('Q-ERR-11: what holds a site is what stands in it, not what the appliance keeps about it', async (t) => {
+  const holding = STORED_KINDS.filter(({ scope, besideSite }) => scope === 'site' && !besideSite).map(({ kind }) => kind);
+  t.same(
+    holding.sort(),
+    [
+      'Alarm',
+      'AlarmDefinition',
+      'Area',
+      'Batch',
+      'BatchRecord',
+      'ControlModule',
+      'ControlProgram',
+      'ControlRecipe',
+      'Controller',
+      'CoordinationBlock',
+      'IOModule',
+      'MasterRecipe',
+      'Operation',
+      'OperationTemplate',
+      'Phase',
+      'PhaseTemplate',
+      'Procedure',
+      'ProcedureTemplate',
+      'ProcessCell',
+      'SimulationPreset',
+      'SyncBarrier',
+      'Unit',
+      'UnitProcedure',
+      'UnitProcedureTemplate',
+    ],
+    'a new kind says on which side it is',
+  );
 });
 
 t.test('HIER-11, HIER-12, HIER-13: readers read, engineers write, controllers and I/O modules need admin', async (t) => {
