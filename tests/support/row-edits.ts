@@ -177,6 +177,8 @@ const OTHERS: readonly (readonly [what: string, text: string])[] = [
   ['nonce_groups: entries changed', "UPDATE nonce_groups SET entries = replace(entries, 'a', 'b') WHERE rowid = @id AND instr(entries, 'a')"],
   ['nonce_groups: newest changed', 'UPDATE nonce_groups SET newest = newest - 3600000 WHERE rowid = @id'],
   ['streams: mac changed', 'UPDATE streams SET mac = zeroblob(32) WHERE stream = (SELECT stream FROM streams LIMIT 1)'],
+  ['streams: mac cut short', "UPDATE streams SET mac = x'00' WHERE stream = (SELECT stream FROM streams LIMIT 1)"],
+  ['streams: mac too long', 'UPDATE streams SET mac = zeroblob(33) WHERE stream = (SELECT stream FROM streams LIMIT 1)'],
   ['audit: body changed', 'UPDATE audit SET body = replace(body, \'"displayName":"\', \'"displayName":"x\') WHERE rowid = @id'],
   ['audit: row deleted', 'DELETE FROM audit WHERE rowid = @id'],
   ['audit: hash changed', 'UPDATE audit SET hash = zeroblob(32) WHERE rowid = @id'],
