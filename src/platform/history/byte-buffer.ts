@@ -70,23 +70,31 @@ export class ByteReader {
   }
 
   byte(): number {
-    return this.#bytes[this.position++] as number;
+    return this.#read();
   }
 
   varint(): number {
     let value = 0;
     let weight = 1;
     for (;;) {
-      const byte = this.#bytes[this.position++] as number;
+      const byte = this.#read();
       if (byte < 128) return value + byte * weight;
       value += (byte - 128) * weight;
       weight *= 128;
     }
   }
 
+  /** @throws Error where the bytes end before what they hold: a block that was damaged on the disk is read no further. */
+  #read(): number {
+    const byte = this.#bytes[this.position];
+    if (byte === undefined) throw new Error('the block of samples ends before its last sample: it is damaged');
+    this.position += 1;
+    return byte;
+  }
+
   signed(): number {
-    const first = this.#bytes[this.position] as number;
-    if (first < 128) {
+    const first = this.#bytes[this.position];
+    if (first !== undefined && first < 128) {
       this.position += 1; // most differences of process values
       return (first & 1) === 0 ? first >> 1 : -((first + 1) >> 1);
     }

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { decodeBlock, encodeBlock, type Samples, type Scaling } from '../../../src/platform/history/block-codec.js';
 import fc from '../../support/fuzz.js';
+import { ByteReader } from '../../../src/platform/history/byte-buffer.js';
 
 const T0 = Date.UTC(2026, 0, 31, 9, 0, 0);
 
@@ -95,4 +96,11 @@ t.test('performance C1: at most 2 bytes per sample for converter counts and for 
     t.ok(bytes <= bytesMax, `${name}: ${bytes.toFixed(2)} bytes per sample`);
     t.ok(roundTrips(samples, by), name);
   }
+});
+
+t.test('a block that was cut short is read no further', async (t) => {
+  t.throws(() => new ByteReader(Uint8Array.of(0x80, 0xff)).varint(), /damaged/, 'a number without an end');
+  t.throws(() => new ByteReader(Uint8Array.of(0xff)).signed(), /damaged/);
+  t.throws(() => new ByteReader(new Uint8Array()).signed(), /damaged/);
+  t.throws(() => new ByteReader(new Uint8Array()).byte(), /damaged/);
 });
