@@ -119,7 +119,8 @@ t.test('methods are spelled as they are: RFC 9110, 9.1', async (t) => {
 
 t.test('who sends thousands of reads at once is served beside the others', async (t) => {
   const burst = new Line(`GET ${AT}/units HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${test.admin.token}${REQUEST_END}`.repeat(3000));
-  await burst.answers(1);
+  // answered in slices, or cut where a slice ended with the next read already there: its first answers may be lost with it, nothing else is
+  await Promise.race([burst.answers(1), burst.closed]);
   t.equal((await test.admin.get('/healthz')).status, 200);
   t.ok(statuses(burst.received).length < 3000, 'somebody else was answered before the last of them');
   burst.end();
