@@ -1,6 +1,6 @@
 /** Read bodies of control programs and composite types (contract 3, Control program; decisions Q-PROG-02). */
 import type { StoreReader } from '../../platform/store/kind.js';
-import { metadataBody } from '../../platform/store/read-body.js';
+import { clusterMetadataBody, metadataBody } from '../../platform/store/read-body.js';
 import type { Resource } from '../../platform/store/resource.js';
 import { type ControlProgramSpec, type ControlProgramStatus, type FunctionBlockTypeSpec, ownerOfProgram } from './kind.js';
 
@@ -33,5 +33,5 @@ export function programBody(resource: Resource<ControlProgramSpec, ControlProgra
 }
 
 export function blockTypeBody(resource: Resource<FunctionBlockTypeSpec>): unknown {
-  return { name: resource.metadata.name, ...resource.spec, ...metadataBody(resource) };
+  return { name: resource.metadata.name, ...resource.spec, ...clusterMetadataBody(resource) };
 }
