@@ -211,7 +211,7 @@ function userRoutes(): Route<AccessDeps>[] {
     localOnly(params, deps);
     deps.access.user(params.username);
   };
-  const target = (params: Record<string, string>) => ({ kind: 'User', name: params.username, site: '' });
+  const target = ({ username }: { readonly username: string }) => ({ kind: 'User', name: username, site: '' });
   return [
     route({
       method: 'GET',
@@ -310,7 +310,7 @@ function keyRoutes(): Route<AccessDeps>[] {
     return key;
   };
   const exists = ({ name }: { readonly name: string }, { access }: AccessDeps): void => void find(access, name);
-  const target = (params: Record<string, string>) => ({ kind: 'ApiKey', name: params.name, site: '' });
+  const target = ({ name }: { readonly name: string }) => ({ kind: 'ApiKey', name, site: '' });
   return [
     route({
       method: 'GET',

@@ -75,7 +75,7 @@ function requireBatch(store: Store, site: string, name: string): BatchResource {
 }
 
 const here = ({ site, name }: { readonly site: string; readonly name: string }, { store }: BatchRouteDeps): void => void requireBatch(store, site, name);
-const target = ({ site, name }: Record<string, string>) => ({ kind: 'Batch', name, site });
+const target = ({ site, name }: { readonly site: string; readonly name: string }) => ({ kind: 'Batch', name, site });
 
 export const batchRoutes = [
   ...crudRoutes(Batch, {

@@ -43,7 +43,11 @@ const route = routesFor<ChannelDeps>();
 const PATH = '/api/v1/sites/{site}/iomodules/{name}';
 const READS_MAX = 500; // decisions Q-IO-02
 const SILENT = 'the probe of the module does not answer';
-const WRITES = { action: 'Update', category: 'iomodule-write', target: ({ site, name }: Record<string, string>) => ({ kind: 'IOModule', name, site }) } as const;
+const WRITES = {
+  action: 'Update',
+  category: 'iomodule-write',
+  target: ({ site, name }: { readonly site: string; readonly name: string }) => ({ kind: 'IOModule', name, site }),
+} as const;
 
 function moduleOf({ site, name }: Named, store: Store): Module {
   const module = store.get(IOModule, site, name);

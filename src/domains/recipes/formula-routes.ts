@@ -39,7 +39,11 @@ async function writeFormulas(context: Context, store: Store, change: (spec: Mast
   return spec;
 }
 
-const audit = { action: 'Update', category: 'formula', target: ({ site, name }: Record<string, string>) => ({ kind: 'MasterRecipe', name, site }) } as const;
+const audit = {
+  action: 'Update',
+  category: 'formula',
+  target: ({ site, name }: { readonly site: string; readonly name: string }) => ({ kind: 'MasterRecipe', name, site }),
+} as const;
 
 const FormulaChange = v.strictObject({
   name: v.optional(v.string()),

@@ -5,6 +5,7 @@
  * Order inside a write: fields (400), references and meaning (the kind's `admit`: 400, 422), If-Match (412), conflicts (409).
  */
 import * as v from 'valibot';
+import { assert } from '../base/assert.js';
 import { conflict, invalid, missing, Refusal } from '../base/refusal.js';
 import { checkResourceName } from '../base/resource-name.js';
 import type { AuditDraft } from '../store/audit-record.js';
@@ -246,9 +247,11 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     const audit = context.audit({ target: { kind: this.#kind.kind, name, site: site || this.#ownSite(name) }, after: shown(this.#kind, spec) });
     const resource = await this.#write(store, event, audit, written);
     const body = this.#options.createdBody ? this.#options.createdBody(resource, store) : this.#options.dto(resource, store, deps);
-    const base = this.#path
-      .replace('{site}', encodeURIComponent(site))
-      .replace(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent((context.params as Record<string, string>)[key]));
+    const base = this.#path.replace('{site}', encodeURIComponent(site)).replace(/\{(\w+)\}/g, (_, key: string) => {
+      const value = context.params[key];
+      assert(value !== undefined, `the path names the parameter ${key}`);
+      return encodeURIComponent(value);
+    });
     return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body) });
   }
 
@@ -400,7 +403,8 @@ type BodySchema = v.GenericSchema<unknown, Record<string, unknown>>;
 /** Members of a strict object, also when checks are piped after it. */
 function entriesOf(schema: v.GenericSchema): Entries | undefined {
   const piped = schema as unknown as { readonly entries?: Entries; readonly pipe?: readonly v.GenericSchema[] };
-  return piped.entries ?? (piped.pipe ? entriesOf(piped.pipe[0]) : undefined);
+  const first = piped.pipe?.[0];
+  return piped.entries ?? (first && entriesOf(first));
 }
 
 /**

@@ -44,13 +44,13 @@ interface AuditEvent {
   readonly target: AuditTarget;
   readonly result: AuditResult;
   /** Code of a refusal, PascalCase. */
-  readonly reason?: string;
-  readonly operatorReason?: string;
-  readonly rule?: string;
+  readonly reason?: string | undefined;
+  readonly operatorReason?: string | undefined;
+  readonly rule?: string | undefined;
   readonly before?: unknown;
   readonly after?: unknown;
-  readonly details?: Readonly<Record<string, unknown>>;
-  readonly signature?: Readonly<Record<string, unknown>>;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly signature?: Readonly<Record<string, unknown>> | undefined;
   readonly correlationID: string;
 }
 
