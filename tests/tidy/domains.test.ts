@@ -74,7 +74,6 @@ const BEHAVIOUR: readonly string[] = [
 /** Files that still import each other in a circle. */
 const CIRCLES: readonly (readonly string[])[] = [
   ['src/platform/ledger/protocol.ts', 'src/platform/store/kind.ts', 'src/platform/store/read-row.ts', 'src/platform/store/store.ts'],
-  ['src/platform/http/route-table.ts', 'src/platform/http/router.ts'],
   ['src/domains/control-modules/bounds.ts', 'src/domains/control-modules/merge.ts'],
   ['src/domains/io-modules/kind.ts', 'src/domains/io-modules/outputs.ts'],
   [

@@ -21,7 +21,7 @@ export function userDto({ metadata, spec, status }: AccountResource): Record<str
   };
 }
 
-export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, SessionStatus>, access: Access, ownId: string | null): Record<string, unknown> {
+export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, SessionStatus>, access: Access, streams: number, ownId: string | null): Record<string, unknown> {
   const account = access.store.get(Account, '', spec.account)?.spec;
   const live = access.sessions.get(metadata.name);
   return {
@@ -36,7 +36,7 @@ export function sessionDto({ metadata, spec, status }: Resource<SessionSpec, Ses
     authTime: timestamp(live?.authTimeMs ?? status.authTimeMs),
     lastActivityAt: timestamp(live?.lastActivityAtMs ?? status.lastActivityAtMs),
     expiresAt: timestamp(spec.endsAtMs),
-    streams: access.streamsOf(metadata.name),
+    streams,
     current: metadata.name === ownId,
   };
 }

@@ -18,6 +18,8 @@ const COOKIE_PATH = '/api/v1/auth';
 export interface AccessDeps {
   readonly access: Access;
   readonly siteExists: (site: string) => boolean;
+  /** Open streams of a session. */
+  readonly streamsOf: (sessionId: string) => number;
 }
 
 const route = routesFor<AccessDeps>();
@@ -161,8 +163,10 @@ export const ACCESS_ROUTES: readonly Route<AccessDeps>[] = [
     action: 'session:list',
     tier: 'admin',
     summary: 'Open sessions, newest first',
-    handle: ({ caller }, { access }) =>
-      [...access.sessions.resources()].sort((a, b) => b.spec.createdAtMs - a.spec.createdAtMs).map((session) => sessionDto(session, access, caller.sessionId)),
+    handle: ({ caller }, { access, streamsOf }) =>
+      [...access.sessions.resources()]
+        .sort((a, b) => b.spec.createdAtMs - a.spec.createdAtMs)
+        .map((session) => sessionDto(session, access, streamsOf(session.metadata.name), caller.sessionId)),
   }),
   route({
     method: 'DELETE',

@@ -20,7 +20,7 @@ import { type Caller, mayVisit, type Tier } from './caller.js';
 import { AnnotationChange, clearable, LabelChange, merge, withoutDefault } from './clearing.js';
 import { decode } from './json-body.js';
 import { listReply } from './paged-list.js';
-import { LIST, parameters, text } from './parameters.js';
+import { LIST, parameters } from './parameters.js';
 import { oneOf } from './alternatives.js';
 import { checkIfMatch, etagOf, etagOfBody } from './revision.js';
 import { created, done, ok, type Query, type QuerySchema, type Reply, type RequestContext, type Route, type RouteColumns, routesFor } from './route.js';
@@ -72,8 +72,6 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
    */
   readonly filter?: {
     readonly query?: v.ObjectEntries;
-    /** @deprecated The parameters say their types in `query`. */
-    readonly names?: readonly string[];
     readonly reads: (query: Query) => (resource: Resource<Spec, Status>) => boolean;
     readonly among?: (query: Query, store: Store, site: string) => readonly Resource<Spec, Status>[] | undefined;
   };
@@ -123,7 +121,7 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
   list(): Route<Deps> {
     const render = this.#options.item ?? this.#options.dto;
     const { filter } = this.#options;
-    const filters: v.ObjectEntries = filter?.query ?? Object.fromEntries((filter?.names ?? []).map((name) => [name, text()]));
+    const filters: v.ObjectEntries = filter?.query ?? {};
     const { itemReply = this.#options.item ? undefined : this.#options.reply } = this.#options;
     const query: QuerySchema = parameters({ ...LIST, ...filters });
     return routesFor<Deps>()({

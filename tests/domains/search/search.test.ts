@@ -8,19 +8,24 @@ import { TagCatalog } from '../../../src/domains/tags/catalog.js';
 import { tagRoutes } from '../../../src/domains/tags/routes.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { startPlantGateway } from '../../support/plant-gateway.js';
+import { routeSet } from '../../../src/platform/http/route.js';
+import { NO_RUNTIMES } from '../../support/absent.js';
 
 /** What this gateway serves. */
 const SERVED = ['Enterprise', 'Site', 'Area', 'Unit', 'ControlModule', 'IOModule', 'PhaseTemplate', 'MasterRecipe', 'AlarmDefinition'];
 const opened: { plant?: Awaited<ReturnType<typeof startPlantGateway>> } = {};
 const plant = await startPlantGateway({
-  more: ({ store }) => {
+  more: ({ store, clock }) => {
     const kinds = (APPLIED_KINDS as unknown as readonly Kind[]).filter(({ kind }) => SERVED.includes(kind));
     const catalog = new TagCatalog(store);
     const deps: SearchDeps = { store, index: new SearchIndex(store, kinds), catalog, rows: () => opened.plant?.gateway.rows ?? [] };
     return [
-      { rows: SEARCH_ROUTES, deps },
-      { rows: usedByRoutes, deps: { store, kinds, rows: deps.rows } },
-      { rows: tagRoutes.filter(({ path }) => path === '/api/v1/sites/{site}/tags'), deps: { store, catalog } },
+      routeSet(SEARCH_ROUTES, deps),
+      routeSet(usedByRoutes, { store, kinds, rows: deps.rows }),
+      routeSet(
+        tagRoutes.filter(({ path }) => path === '/api/v1/sites/{site}/tags'),
+        { store, clock, catalog, runtimes: NO_RUNTIMES, modeCheckDeviceTags: false },
+      ),
     ];
   },
 });

@@ -5,6 +5,7 @@ import { crudRoutes } from '../../../src/platform/http/crud.js';
 import { listReply } from '../../../src/platform/http/paged-list.js';
 import type { Kind } from '../../../src/platform/store/kind.js';
 import { type GatewayTest, startGatewayTest } from '../../support/gateway.js';
+import { routeSet } from '../../../src/platform/http/route.js';
 
 const Text = v.optional(v.string(), '');
 const none = { initialStatus: () => ({}), group: 'physical', apply: { how: 'yes' } } as const;
@@ -46,9 +47,8 @@ const Code: Kind<v.InferOutput<typeof CodeSpec>, object> = {
 async function start(): Promise<GatewayTest> {
   return startGatewayTest({
     routes: ({ store }) => [
-      {
-        deps: { store },
-        rows: [
+      routeSet(
+        [
           ...crudRoutes(Tank, {
             read: 'read',
             write: 'engineer',
@@ -73,7 +73,8 @@ async function start(): Promise<GatewayTest> {
             createdBody: ({ metadata }) => ({ name: metadata.name }),
           }),
         ],
-      },
+        { store },
+      ),
     ],
   });
 }
