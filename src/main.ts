@@ -345,6 +345,7 @@ export async function startAppliance(settings: Settings, product: SystemView['pr
   ioModules.start();
   units.start();
   batches.start();
+  audit.watch();
   ready = true;
   faults.told();
   log.info({ port: server.port, dataDir: settings.dataDir, authMode: settings.authMode, operatingMode: settings.operatingMode, deviceId: keys.deviceId }, 'lineside is ready');
