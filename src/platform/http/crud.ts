@@ -79,8 +79,14 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
   readonly barrier?: Partial<Record<Verb, (params: Readonly<Record<string, string>>, deps: Deps, caller: Caller) => void>>;
   /** Step 15: the state of the resource forbids it (409), or its members do. Runs after If-Match. */
   readonly refuse?: (event: CrudEvent<Spec, Status, Deps>) => void;
-  /** Further changes of the same transaction: revisions, cascades, facts that name its audit record; `status` is that of the resource itself. */
-  readonly also?: (event: CrudEvent<Spec, Status, Deps>, audit: AuditDraft) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status };
+  /**
+   * Further changes of the same transaction: revisions, cascades, facts that name its audit record; `status` is that of the resource
+   * itself. `warnings` are told in the header `X-Lineside-Warning` and stand in the audit record.
+   */
+  readonly also?: (
+    event: CrudEvent<Spec, Status, Deps>,
+    audit: AuditDraft,
+  ) => Pick<Change, 'puts' | 'removes' | 'facts'> & { readonly status?: Status; readonly warnings?: readonly string[] };
   /** Further columns of single rows (`reason`, `freshToken`, `summary`). */
   readonly rows?: Partial<Record<Verb, Partial<Pick<RouteColumns, 'reason' | 'freshToken' | 'summary' | 'bodyBytesMax' | 'errors'>>>>;
   /** Schema of the body of one resource. */
@@ -99,6 +105,13 @@ export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps = 
 }
 
 const Name = v.string();
+
+type Headers = Readonly<Record<string, string>>;
+
+/** A header holds no other characters. */
+function inHeader(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?');
+}
 
 interface Written {
   readonly name: string | undefined;
@@ -191,7 +204,9 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       barrier: this.#barrier('update'),
       served: (params, deps) => {
         const { put, neverSentBack } = this.#options;
-        return { body: this.#options.dto(this.#find(params, deps), deps.store, deps), never: neverSentBack, whole: put === 'replace' };
+        const found = this.#find(params, deps);
+        const checkRead = (ifMatch: string | undefined): void => this.#checkIfMatch(ifMatch, found, deps);
+        return { body: this.#options.dto(found, deps.store, deps), never: neverSentBack, whole: put === 'replace', checkRead };
       },
       handle: (context, deps) => this.#update(context as Context, this.#find(context.params, deps), deps),
     });
@@ -243,14 +258,14 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     };
     this.#options.refuse?.(event);
     const audit = context.audit({ target: { kind: this.#kind.kind, name, site: site || this.#ownSite(name) }, after: shown(this.#kind, spec) });
-    const resource = await this.#write(store, event, audit, written);
+    const { resource, headers } = await this.#write(store, event, audit, written);
     const body = this.#options.createdBody ? this.#options.createdBody(resource, store) : this.#options.dto(resource, store, deps);
     const base = this.#path.replace('{site}', encodeURIComponent(site)).replace(/\{(\w+)\}/g, (_, key: string) => {
       const value = context.params[key];
       assert(value !== undefined, `the path names the parameter ${key}`);
       return encodeURIComponent(value);
     });
-    return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body) });
+    return created(body, `${base}/${encodeURIComponent(name)}`, { ETag: this.#etag(resource, this.#options.createdBody ? undefined : body), ...headers });
   }
 
   async #update(context: Context, before: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
@@ -264,17 +279,18 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     const decoded = this.#decode(this.#options.put === 'replace' ? written.spec : merge(before.spec as Record<string, unknown>, written.spec), context.body, before.spec);
     checkReferences(this.#kind, decoded, site, store);
     const spec = this.#kind.admit?.(decoded, { name, site, via: 'rest', before, read: store }) ?? decoded;
-    this.#checkIfMatch(context, before, deps);
+    this.#checkIfMatch(context.header('if-match'), before, deps);
     const event: CrudEvent<Spec, Status, Deps> = { verb: 'update', site, name, before, spec, caller: context.caller, read: store, deps, correlationID: context.correlationID };
     this.#options.refuse?.(event);
     const audit = context.audit({ target: this.#target(context.params), before: shown(this.#kind, before.spec), after: shown(this.#kind, spec) });
-    return this.#served(await this.#write(store, event, audit, written), deps);
+    const { resource, headers } = await this.#write(store, event, audit, written);
+    return this.#served(resource, deps, headers);
   }
 
   async #delete(context: Context, before: Resource<Spec, Status>, deps: Deps): Promise<Reply> {
     const { store } = deps;
     const { name, site } = before.metadata;
-    this.#checkIfMatch(context, before, deps);
+    this.#checkIfMatch(context.header('if-match'), before, deps);
     const event: CrudEvent<Spec, Status, Deps> = {
       verb: 'delete',
       site,
@@ -298,8 +314,13 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     return done();
   }
 
-  async #write(store: Store, event: CrudEvent<Spec, Status, Deps>, audit: AuditDraft, written: Written): Promise<Resource<Spec, Status>> {
-    const { status, ...more } = this.#options.also?.(event, audit) ?? {};
+  async #write(
+    store: Store,
+    event: CrudEvent<Spec, Status, Deps>,
+    audit: AuditDraft,
+    written: Written,
+  ): Promise<{ readonly resource: Resource<Spec, Status>; readonly headers: Headers }> {
+    const { status, warnings = [], ...more } = this.#options.also?.(event, audit) ?? {};
     const { site, name, before } = event;
     const companions = event.spec ? companionsOf(this.#kind, { site, name, spec: event.spec, before, read: store, by: event.caller.displayName }) : {};
     const put = {
@@ -312,8 +333,9 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
       ...(written.labels ? { labels: written.labels } : {}),
       ...(written.annotations ? { annotations: written.annotations } : {}),
     };
-    const applied = await store.write({ ...more, puts: [put, ...(companions.puts ?? []), ...(more.puts ?? [])], audits: [audit] });
-    return applied.resources[0] as Resource<Spec, Status>;
+    const told = warnings.length === 0 ? audit : { ...audit, details: { ...audit.details, warnings } };
+    const applied = await store.write({ ...more, puts: [put, ...(companions.puts ?? []), ...(more.puts ?? [])], audits: [told] });
+    return { resource: applied.resources[0] as Resource<Spec, Status>, headers: warnings.length === 0 ? {} : { 'X-Lineside-Warning': warnings.map(inHeader).join('; ') } };
   }
 
   #ownKeys(written: Written, before?: Resource<Spec, Status>): Written {
@@ -335,13 +357,13 @@ class Family<Spec extends object, Status, Deps extends CrudDeps> {
     return decoded;
   }
 
-  #served(resource: Resource<Spec, Status>, deps: Deps): Reply {
+  #served(resource: Resource<Spec, Status>, deps: Deps, headers: Headers = {}): Reply {
     const body = this.#options.dto(resource, deps.store, deps);
-    return ok(body, { ETag: this.#etag(resource, body) });
+    return ok(body, { ETag: this.#etag(resource, body), ...headers });
   }
 
-  #checkIfMatch({ header }: Context, before: Resource<Spec, Status>, deps: Deps): void {
-    checkIfMatch(header('if-match'), before.metadata.resourceVersion, () => this.#etag(before, this.#options.dto(before, deps.store, deps)));
+  #checkIfMatch(ifMatch: string | undefined, before: Resource<Spec, Status>, deps: Deps): void {
+    checkIfMatch(ifMatch, before.metadata.resourceVersion, () => this.#etag(before, this.#options.dto(before, deps.store, deps)));
   }
 
   #etag(resource: Resource<Spec, Status>, body: unknown): string {
