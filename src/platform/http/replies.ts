@@ -10,3 +10,6 @@ export type ToldBy<Schema extends v.GenericSchema> = Told<v.InferOutput<Schema>>
 export function logPage<const Item extends v.GenericSchema>(item: Item) {
   return v.strictObject({ items: v.array(item), nextCursor: v.nullable(v.string()) });
 }
+
+/** One thing that is known of a resource (resource.ts). */
+export const Condition = v.strictObject({ type: v.string(), status: v.picklist(['True', 'False', 'Unknown']), reason: v.string(), message: v.string() });
