@@ -74,8 +74,10 @@ type ProgramInput = v.InferOutput<typeof ControlProgramSpec>;
 /** As stored: the interval is text. */
 export type ControlProgramSpec = Omit<ProgramInput, 'scanInterval'> & { scanInterval: string | number };
 
+export const PROGRAM_STATES = ['Pending', 'Running', 'Degraded', 'Error', 'Stopped'] as const;
+
 export interface ControlProgramStatus {
-  readonly state: 'Pending' | 'Running' | 'Degraded' | 'Error' | 'Stopped';
+  readonly state: (typeof PROGRAM_STATES)[number];
   readonly faultedBlocks: readonly string[];
   readonly message: string;
   readonly networkHash: string;
