@@ -56,7 +56,7 @@ export const usedByRoutes: readonly Route<UsedByDeps>[] = [
       name: required(text('its name')),
     }),
     reply: UsedBy,
-    errors: { 403: ['site_scope'] },
+    errors: { 403: ['site_scope'], 404: ['not_found'] },
     summary: 'Everything that names a resource, by kind, site and name',
     handle({ query, caller }, { store, kinds, rows }): UsedBy {
       const target = readTarget(query, kinds);
