@@ -3,6 +3,7 @@
  * status is what the batch controller has made of it.
  */
 import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import type { BatchState, State } from '../../../runtime/vocabulary/states.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { LifeSign } from '../../platform/store/life-sign.js';
@@ -61,10 +62,11 @@ export interface Allocation {
 }
 
 /** Earliest and latest instant that the wall clock has shown. */
-export interface ClockSpan {
-  readonly from: string;
-  readonly to: string;
-}
+export const ClockSpan = v.strictObject({
+  from: v.string(),
+  to: v.string(),
+});
+export type ClockSpan = ToldBy<typeof ClockSpan>;
 
 export interface WorkOrderOrigin {
   /** The request as first submitted, for the comparison of a resubmission (decisions Q-MES-05). */

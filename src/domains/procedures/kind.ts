@@ -3,6 +3,7 @@
  * decisions 1.7, 2.1, 2.2). A resource carries the fields of its template, frozen at creation, plus where it stands.
  */
 import * as v from 'valibot';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { undoneWrites } from '../../../runtime/language/undone-writes.js';
 import type { ChartName, ProceduralChart } from '../../../runtime/vocabulary/chart.js';
 import { MODES, type Mode } from '../../../runtime/vocabulary/modes.js';
@@ -150,13 +151,14 @@ const ParameterValueField = v.strictObject({
 });
 
 /** Where the value of a parameter came from (decisions 1.7). */
-export interface ParameterValue {
-  readonly name: string;
-  readonly value: string;
-  readonly unit: string;
-  readonly source: 'formula-scaled' | 'override' | 'default';
-  readonly sourceRef: string;
-}
+export const ParameterValue = v.strictObject({
+  name: v.string(),
+  value: v.string(),
+  unit: v.string(),
+  source: v.picklist(['formula-scaled', 'override', 'default']),
+  sourceRef: v.string(),
+});
+export type ParameterValue = ToldBy<typeof ParameterValue>;
 
 // ---------------------------------------------------------------- specs
 
@@ -253,12 +255,13 @@ export type ProcedureSpec = v.InferOutput<typeof ProcedureSpec>;
 
 // ---------------------------------------------------------------- status
 
-export interface ElementOutput {
-  readonly name: string;
-  readonly value: string;
-  readonly type: (typeof PARAMETER_TYPES)[number];
-  readonly unit: string;
-}
+export const ElementOutput = v.strictObject({
+  name: v.string(),
+  value: v.string(),
+  type: v.picklist(PARAMETER_TYPES),
+  unit: v.string(),
+});
+export type ElementOutput = ToldBy<typeof ElementOutput>;
 
 /** Contract 3, Procedural resources: `choices`, or `min`, `max` and `unit` as decimal text; `resultKey` on AWAIT_RESULT. */
 export interface PendingPrompt {
