@@ -15,7 +15,7 @@ import { kindNamed } from '../../../platform/store/named-kind.js';
 import type { BatchRecord } from '../../records/kind.js';
 import { Batch, type BatchSpec } from '../kind.js';
 import { unfitRecipeValues } from './unfit-values.js';
-import { resolveEquipment } from '../start/start.js';
+import { resolveEquipment } from '../start/equipment.js';
 import { batchParameters, checkQuantity, checkUnitOfQuantity, checkValue, sameIdentifier } from './parameters.js';
 
 const BATCH_RECORD = kindNamed<typeof BatchRecord>('BatchRecord');
