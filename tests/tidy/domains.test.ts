@@ -112,7 +112,6 @@ const CIRCLES: readonly (readonly string[])[] = [
     'src/domains/recipes/used-templates.ts',
     'src/domains/records/kind.ts',
   ],
-  ['src/platform/http/route-table.ts', 'src/platform/http/router.ts'],
   ['src/platform/reconcile/loop.ts', 'src/platform/reconcile/wakes.ts'],
   ['src/platform/stream/connection.ts', 'src/platform/stream/hub.ts'],
   ['src/console/hmi/alarm-history.tsx', 'src/console/hmi/alarms-view.tsx'],
