@@ -14,6 +14,7 @@ import type { Resource } from '../../platform/store/resource.js';
 import type { Change, Store } from '../../platform/store/store.js';
 import { ApiKeys } from './api-keys.js';
 import { AccessAuthenticator, type ExternalTokens } from './authenticator.js';
+import type { Me, SessionBody } from './bodies.js';
 import { CommissioningCode } from './commissioning-code.js';
 import { Account, type AccountSpec, type AccountStatus } from './kind.js';
 import { type Attempt, LockOuts } from './lockouts.js';
@@ -63,16 +64,6 @@ export interface AccessOptions {
 
 export type AccountResource = Resource<AccountSpec, AccountStatus>;
 type Context = RequestContext<unknown, unknown>;
-
-export interface SessionBody {
-  readonly accessToken: string;
-  readonly tokenType: 'Bearer';
-  readonly expiresIn: number;
-  readonly expiresAt: string;
-  readonly refreshToken?: string;
-  readonly sessionId: string;
-  readonly user: unknown;
-}
 
 export interface UserChange {
   readonly displayName?: string | undefined;
@@ -476,8 +467,7 @@ export class Access {
     };
   }
 
-  /** `Me` of decisions Q-AUTH-01. */
-  me(caller: Caller): Record<string, unknown> {
+  me(caller: Caller): Me {
     const session = caller.sessionId === null ? undefined : this.sessions.get(caller.sessionId);
     const email = session && this.store.get(Account, '', session.account)?.spec.email;
     const everything = this.settings.authMode === 'none' && caller.accountId === 'none:developer';
