@@ -6,7 +6,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import * as v from 'valibot';
 import { conflict, Refusal } from '../../platform/base/refusal.js';
+import type { ToldBy } from '../../platform/http/replies.js';
 import { canonicalJson } from '../../platform/ledger/canonical-json.js';
 import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import { type ApplyActor, applyManifests } from '../apply/apply.js';
@@ -30,15 +32,26 @@ export interface DemoParts extends LifecycleDeps {
   readonly folder: string;
 }
 
-export interface Provisioned {
-  readonly site: string;
-  readonly created: number;
-  readonly configured: number;
-  readonly unchanged: number;
+export const Provisioned = v.strictObject({
+  site: v.string(),
+  created: v.number(),
+  configured: v.number(),
+  unchanged: v.number(),
   /** Not as the demonstration left them: somebody has worked on them, and they stay as they are. */
-  readonly kept: number;
-  readonly activatedRecipes: readonly string[];
-}
+  kept: v.number(),
+  activatedRecipes: v.array(v.string()),
+});
+export type Provisioned = ToldBy<typeof Provisioned>;
+
+export const DemoStatus = v.strictObject({
+  enabled: v.boolean(),
+  provisioned: v.boolean(),
+  site: v.string(),
+  manifests: v.strictObject({ expected: v.number(), present: v.number() }),
+  timeScale: v.number(),
+  operatingMode: v.picklist(['production', 'development']),
+});
+export type DemoStatus = ToldBy<typeof DemoStatus>;
 
 interface RawManifest {
   readonly kind: string;
@@ -178,7 +191,7 @@ export class DemoPlant {
     if (real) throw conflict('time_scale_refused', `I/O module ${real.metadata.name} is a real device; the time scale stays 1`, { ioModule: real.metadata.name });
   }
 
-  status(timeScale: number): unknown {
+  status(timeScale: number): DemoStatus {
     const { enabled, production, folder, store } = this.#parts;
     const manifests = demoManifests(folder);
     const present = manifests.filter(({ kind, metadata }) => {
