@@ -27,11 +27,13 @@ export interface AuditTarget {
   readonly site: string;
 }
 
+export const ACTOR_TYPES = ['human', 'apiKey', 'component'] as const;
+
 /** Who acts: a person, an API key, or a component of the product (`component` set). */
 export interface Actor {
   readonly accountId: string;
   readonly displayName: string;
-  readonly actorType: 'human' | 'apiKey' | 'component';
+  readonly actorType: (typeof ACTOR_TYPES)[number];
   readonly component?: string;
   readonly sourceIP?: string;
 }
