@@ -59,17 +59,7 @@ const UPWARDS: readonly string[] = [
 ];
 
 /** Kinds that still know what is done with them. */
-const BEHAVIOUR: readonly string[] = [
-  'src/domains/batches/kind.ts imports src/domains/batches/reading/batch-outputs.ts',
-  'src/domains/batches/kind.ts imports src/domains/batches/creation/creation.ts',
-  'src/domains/io-modules/kind.ts imports src/domains/io-modules/outputs.ts',
-  'src/domains/procedures/kind.ts imports src/domains/procedures/rules.ts',
-  'src/domains/procedures/kind.ts imports src/domains/procedures/template-edits.ts',
-  'src/domains/recipes/kind.ts imports src/domains/recipes/revisions.ts',
-  'src/domains/recipes/kind.ts imports src/domains/recipes/released.ts',
-  'src/domains/recipes/kind.ts imports src/domains/recipes/used-templates.ts',
-  'src/domains/recipes/kind.ts imports src/domains/recipes/rules.ts',
-];
+const BEHAVIOUR: readonly string[] = ['src/domains/io-modules/kind.ts imports src/domains/io-modules/outputs.ts'];
 
 /** Files that still import each other in a circle. */
 const CIRCLES: readonly (readonly string[])[] = [
@@ -82,35 +72,8 @@ const CIRCLES: readonly (readonly string[])[] = [
     'src/domains/alarms/alarm-register.ts',
     'src/domains/alarms/batch-alarms.ts',
     'src/domains/alarms/counts.ts',
-    'src/domains/alarms/sources.ts',
     'src/domains/alarms/transitions.ts',
     'src/domains/alarms/unstored-alarms.ts',
-    'src/domains/batches/creation/creation.ts',
-    'src/domains/batches/creation/parameters.ts',
-    'src/domains/batches/creation/unfit-values.ts',
-    'src/domains/batches/kind.ts',
-    'src/domains/batches/phases/materials.ts',
-    'src/domains/batches/reading/batch-outputs.ts',
-    'src/domains/batches/start/equipment.ts',
-    'src/domains/batches/start/instantiation.ts',
-    'src/domains/batches/start/stored-templates.ts',
-    'src/domains/batches/tree/element-index.ts',
-    'src/domains/plant/rules.ts',
-    'src/domains/procedures/charts.ts',
-    'src/domains/procedures/kind.ts',
-    'src/domains/procedures/phase-states.ts',
-    'src/domains/procedures/roots.ts',
-    'src/domains/procedures/rules.ts',
-    'src/domains/procedures/template-edits.ts',
-    'src/domains/recipes/bindings.ts',
-    'src/domains/recipes/expand.ts',
-    'src/domains/recipes/kind.ts',
-    'src/domains/recipes/released.ts',
-    'src/domains/recipes/revisions.ts',
-    'src/domains/recipes/rules.ts',
-    'src/domains/recipes/site-units.ts',
-    'src/domains/recipes/used-templates.ts',
-    'src/domains/records/kind.ts',
   ],
   ['src/platform/reconcile/loop.ts', 'src/platform/reconcile/wakes.ts'],
   ['src/platform/stream/connection.ts', 'src/platform/stream/hub.ts'],

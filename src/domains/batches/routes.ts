@@ -29,6 +29,7 @@ import { batchListing, LIST_QUERY } from './reading/list.js';
 import { preflight } from './start/preflight.js';
 import { restartCheck } from './start/restart-check.js';
 import { asShown } from './recovery/unrecovered.js';
+import { batchRules } from './rules.js';
 
 export interface BatchRouteDeps {
   readonly store: Store;
@@ -78,7 +79,7 @@ const here = ({ site, name }: { readonly site: string; readonly name: string }, 
 const target = ({ site, name }: { readonly site: string; readonly name: string }) => ({ kind: 'Batch', name, site });
 
 export const batchRoutes = [
-  ...crudRoutes(Batch, {
+  ...crudRoutes(batchRules, {
     read: 'read',
     write: 'operate',
     dto: (batch, read, deps) => batchDto(batch, read, deps as BatchRouteDeps),

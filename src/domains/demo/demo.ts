@@ -14,9 +14,9 @@ import type { Actor, AuditDraft } from '../../platform/store/audit-record.js';
 import { type ApplyActor, applyManifests } from '../apply/apply.js';
 import { appliedKind } from '../apply/kinds.js';
 import { DemoMark, DEMO_MARK } from './kind.js';
-import { MASTER_RECIPE } from '../recipes/rules.js';
 import { type LifecycleActor, type LifecycleDeps, moveRecipe } from '../recipes/lifecycle.js';
 import { realDevice } from './time-scale.js';
+import { MasterRecipe } from '../recipes/kind.js';
 
 export const DEMO_SITE = 'demo';
 const MANAGED_BY = 'lineside.io/managed-by';
@@ -148,7 +148,7 @@ export class DemoPlant {
     if (this.#parts.store.isQuarantined({ kind, site, name: metadata.name })) return true; // what cannot be read is told, not written over
     const digest = this.#digestOf(manifest);
     if (digest === undefined) return false;
-    const recipe = manifest.kind === MASTER_RECIPE.kind ? this.#parts.store.get(MASTER_RECIPE, DEMO_SITE, manifest.metadata.name) : undefined;
+    const recipe = manifest.kind === MasterRecipe.kind ? this.#parts.store.get(MasterRecipe, DEMO_SITE, manifest.metadata.name) : undefined;
     const left = this.#parts.store.get(DemoMark, '', DEMO_MARK)?.spec.applied[keyOf(manifest)];
     if (recipe && recipe.status.phase !== 'Draft' && left !== PENDING && !isAgain) return true;
     return left !== PENDING && left !== digest;
@@ -173,8 +173,8 @@ export class DemoPlant {
 
   async #activate(actor: LifecycleActor): Promise<string[]> {
     // what the files mark, not what a label in the store says
-    const marked = demoManifests(this.#parts.folder).filter(({ kind, metadata }) => kind === MASTER_RECIPE.kind && metadata.labels?.[ACTIVATE] === 'true');
-    const names = marked.map(({ metadata }) => metadata.name).filter((name) => this.#parts.store.get(MASTER_RECIPE, DEMO_SITE, name)?.status.phase === 'Draft').sort();
+    const marked = demoManifests(this.#parts.folder).filter(({ kind, metadata }) => kind === MasterRecipe.kind && metadata.labels?.[ACTIVATE] === 'true');
+    const names = marked.map(({ metadata }) => metadata.name).filter((name) => this.#parts.store.get(MasterRecipe, DEMO_SITE, name)?.status.phase === 'Draft').sort();
     for (const name of names) for (const step of STEPS) await moveRecipe(this.#parts, DEMO_SITE, name, step, REASON, actor);
     return names;
   }

@@ -11,7 +11,7 @@ import { checkResourceName } from '../base/resource-name.js';
 import type { AuditDraft } from '../store/audit-record.js';
 import { companionsOf } from '../store/companions.js';
 import { Annotations, checkDocument, Labels, writtenKeys } from '../store/envelope.js';
-import type { Kind, StoreReader } from '../store/kind.js';
+import type { Kind, StoreReader, Ruled } from '../store/kind.js';
 import { checkReferences, refuseDelete } from '../store/references.js';
 import type { Resource } from '../store/resource.js';
 import type { Change, Store } from '../store/store.js';
@@ -98,7 +98,7 @@ export interface CrudOptions<Spec, Status, Deps extends CrudDeps = CrudDeps> {
 }
 
 /** What the callbacks of the options take as deps is what the rows work on: `dto: (unit, read, deps: UnitDeps) => ...`. */
-export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps = CrudDeps>(kind: Kind<Spec, Status>, options: CrudOptions<Spec, Status, Deps>): Route<Deps>[] {
+export function crudRoutes<Spec extends object, Status, Deps extends CrudDeps = CrudDeps>(kind: Ruled<Spec, Status>, options: CrudOptions<Spec, Status, Deps>): Route<Deps>[] {
   const family = new Family(kind, options);
   const wanted = options.only ?? ['list', 'create', 'read', 'update', 'delete'];
   return wanted.map((verb) => ({ ...family[verb](), ...options.rows?.[verb] }));
@@ -121,11 +121,11 @@ interface Written {
 }
 
 class Family<Spec extends object, Status, Deps extends CrudDeps> {
-  readonly #kind: Kind<Spec, Status>;
+  readonly #kind: Ruled<Spec, Status>;
   readonly #options: CrudOptions<Spec, Status, Deps>;
   readonly #path: string;
 
-  constructor(kind: Kind<Spec, Status>, options: CrudOptions<Spec, Status, Deps>) {
+  constructor(kind: Ruled<Spec, Status>, options: CrudOptions<Spec, Status, Deps>) {
     this.#kind = kind;
     this.#options = options;
     this.#path = options.path ?? (kind.scope === 'site' ? `/api/v1/sites/{site}/${kind.path}` : `/api/v1/${kind.path}`);
