@@ -12,8 +12,7 @@ import { ControlModule, type ControlModuleSpec, type ControlModuleStatus, type C
 import type { NoStatus } from '../plant/kind.js';
 import { moduleRules, templateRules } from './rules.js';
 import { resetRoutes } from './reset-routes.js';
-import { resolvedModuleOf, unitOf } from './modules.js';
-import { tuningLost } from './parameters.js';
+import { unitOf } from './modules.js';
 import { tuningRoutes } from './tuning-routes.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
@@ -65,12 +64,7 @@ export const controlModuleRoutes = [
       if (!before || !spec) return {};
       const { store, clock } = deps;
       const { status, edits } = passModuleGate(before, spec, read, store.terms);
-      const [was, will] = [before, { spec }].map((each) => resolvedModuleOf(read, each)?.parameters ?? []);
-      return {
-        ...(status ? { status } : {}),
-        warnings: tuningLost(before.status.tuning ?? [], was, will, 'this body'),
-        facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }),
-      };
+      return { ...(status ? { status } : {}), facts: editFacts(store, edits, { audit, at: timestamp(clock.wallMs()) }) };
     },
   }),
   overrideHotSwap,

@@ -2,15 +2,16 @@
 import { crudRoutes } from '../../platform/http/crud.js';
 import type { BlockedWorld } from '../batches/reading/blocked-by.js';
 import { areaBody, enterpriseBody, processCellBody, siteBody, unitBody } from './dto.js';
-import { refuseUnitEdit, siteRules, unitRules, enterpriseRules, areaRules, processCellRules } from './rules.js';
+import { Area, Enterprise, ProcessCell } from './kind.js';
+import { refuseUnitEdit, siteRules, unitRules } from './rules.js';
 
 const TIERS = { read: 'read', write: 'engineer' } as const;
 
 export const plantRoutes = [
-  ...crudRoutes(enterpriseRules, { ...TIERS, dto: enterpriseBody, derives: true }),
+  ...crudRoutes(Enterprise, { ...TIERS, dto: enterpriseBody, derives: true }),
   ...crudRoutes(siteRules, { ...TIERS, dto: siteBody, derives: true }),
-  ...crudRoutes(areaRules, { ...TIERS, dto: areaBody, derives: true }),
-  ...crudRoutes(processCellRules, { ...TIERS, dto: processCellBody, derives: true }),
+  ...crudRoutes(Area, { ...TIERS, dto: areaBody, derives: true }),
+  ...crudRoutes(ProcessCell, { ...TIERS, dto: processCellBody, derives: true }),
   ...crudRoutes(unitRules, {
     ...TIERS,
     dto: (unit, read, deps: BlockedWorld) => unitBody(unit, read, deps),

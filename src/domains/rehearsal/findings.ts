@@ -1,55 +1,48 @@
 /** What a rehearsal has seen, as it is answered; every list has an end, and what came after it is counted. */
-import * as v from 'valibot';
-import type { ToldBy } from '../../platform/http/replies.js';
-import { ElementOutput } from '../procedures/kind.js';
-import { UnfiredTransition, UnreachedStep } from './coverage.js';
+import type { ElementOutput } from '../procedures/kind.js';
+import type { UnfiredTransition, UnreachedStep } from './coverage.js';
 
-export const TimelineEntry = v.strictObject({
+export interface TimelineEntry {
   /** Seconds since Start. */
-  ts: v.number(),
+  readonly ts: number;
   /** Kind of the element. */
-  element: v.string(),
-  path: v.string(),
-  state: v.string(),
-  cause: v.string(),
+  readonly element: string;
+  readonly path: string;
+  readonly state: string;
+  readonly cause: string;
   /** Present when a step of the running chart became active. */
-  step: v.optional(v.string()),
-});
-export type TimelineEntry = ToldBy<typeof TimelineEntry>;
+  readonly step?: string;
+}
 
-export const RehearsedPrompt = v.strictObject({
-  atSeconds: v.number(),
-  path: v.string(),
-  step: v.string(),
-  type: v.string(),
-  text: v.string(),
-  resultKey: v.string(),
-  answer: v.string(),
-  from: v.picklist(['answers', 'default']),
-  message: v.string(),
-});
-export type RehearsedPrompt = ToldBy<typeof RehearsedPrompt>;
+export interface RehearsedPrompt {
+  readonly atSeconds: number;
+  readonly path: string;
+  readonly step: string;
+  readonly type: string;
+  readonly text: string;
+  readonly resultKey: string;
+  readonly answer: string;
+  readonly from: 'answers' | 'default';
+  readonly message: string;
+}
 
-export const RehearsalCheck = v.strictObject({
-  check: v.string(),
-  ok: v.boolean(),
-  message: v.string(),
-});
-export type RehearsalCheck = ToldBy<typeof RehearsalCheck>;
+export interface RehearsalCheck {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly message: string;
+}
 
-export const RehearsedAlarm = v.strictObject({
+export interface RehearsedAlarm {
   /** Module of the alarm block. */
-  module: v.optional(v.string()),
+  readonly module?: string;
   /** Step path of the phase. */
-  element: v.optional(v.string()),
-  severity: v.picklist(['Medium', 'High']),
-  message: v.string(),
-  atSeconds: v.number(),
-});
-export type RehearsedAlarm = ToldBy<typeof RehearsedAlarm>;
+  readonly element?: string;
+  readonly severity: 'Medium' | 'High';
+  readonly message: string;
+  readonly atSeconds: number;
+}
 
-export const REHEARSAL_OUTCOMES = ['Complete', 'Stopped', 'Aborted', 'Failed', 'Held', 'Paused', 'TimeLimit', 'WallLimit', 'NotStarted'] as const;
-export type RehearsalOutcome = (typeof REHEARSAL_OUTCOMES)[number];
+export type RehearsalOutcome = 'Complete' | 'Stopped' | 'Aborted' | 'Failed' | 'Held' | 'Paused' | 'TimeLimit' | 'WallLimit' | 'NotStarted';
 
 /** Told while it runs. */
 export interface RehearsalProgress {
@@ -57,24 +50,23 @@ export interface RehearsalProgress {
   readonly progress: number;
 }
 
-export const RehearsalFindings = v.strictObject({
+export interface RehearsalFindings {
   /** It is Complete, and every check holds. */
-  ok: v.boolean(),
-  outcome: v.picklist(REHEARSAL_OUTCOMES),
-  plantSeconds: v.number(),
-  blockedBecause: v.string(),
-  timeline: v.array(TimelineEntry),
-  prompts: v.array(RehearsedPrompt),
-  checks: v.array(RehearsalCheck),
-  outputs: v.array(v.strictObject({ ...ElementOutput.entries, element: v.string() })),
-  alarms: v.array(RehearsedAlarm),
-  unreachedSteps: v.array(UnreachedStep),
-  unfiredTransitions: v.array(UnfiredTransition),
-  assumptions: v.array(v.string()),
+  readonly ok: boolean;
+  readonly outcome: RehearsalOutcome;
+  readonly plantSeconds: number;
+  readonly blockedBecause: string;
+  readonly timeline: readonly TimelineEntry[];
+  readonly prompts: readonly RehearsedPrompt[];
+  readonly checks: readonly RehearsalCheck[];
+  readonly outputs: readonly (ElementOutput & { readonly element: string })[];
+  readonly alarms: readonly RehearsedAlarm[];
+  readonly unreachedSteps: readonly UnreachedStep[];
+  readonly unfiredTransitions: readonly UnfiredTransition[];
+  readonly assumptions: readonly string[];
   /** Entries left out, by list. */
-  truncated: v.record(v.string(), v.number()),
-});
-export type RehearsalFindings = ToldBy<typeof RehearsalFindings>;
+  readonly truncated: Readonly<Record<string, number>>;
+}
 
 /** Entries of a list in the answer; a batch of the size of the demonstration has about 200. */
 export const ENTRIES_MAX = 2000;

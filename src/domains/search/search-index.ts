@@ -2,8 +2,6 @@
  * Words of everything that has a page of its own, kept beside the store by its events: a search looks at texts that are
  * lower case already instead of walking every spec of the plant (decisions Q-CHANGE-11).
  */
-import * as v from 'valibot';
-import type { ToldBy } from '../../platform/http/replies.js';
 import type { Kind } from '../../platform/store/kind.js';
 import type { Resource } from '../../platform/store/resource.js';
 import type { Store, StoreEvent } from '../../platform/store/store.js';
@@ -23,18 +21,17 @@ interface Entry {
   readonly texts: readonly Text[];
 }
 
-export const Found = v.strictObject({
-  kind: v.string(),
+export interface Found {
+  readonly kind: string;
   /** '' for kinds that belong to the plant. */
-  site: v.string(),
-  name: v.string(),
-  title: v.string(),
+  readonly site: string;
+  readonly name: string;
+  readonly title: string;
   /** Address of its page in the REST interface. */
-  path: v.string(),
+  readonly path: string;
   /** The member that holds the words. */
-  match: v.string(),
-});
-export type Found = ToldBy<typeof Found>;
+  readonly match: string;
+}
 
 /** Members that people call a thing by, the best first. */
 const TITLES = ['displayName', 'title', 'description', 'message'] as const;

@@ -3,44 +3,36 @@
  * Internal kind: evidence, written once with its audit record, never applied, changed or exported as a resource.
  */
 import * as v from 'valibot';
-import type { ToldBy } from '../../platform/http/replies.js';
 import type { Kind } from '../../platform/store/kind.js';
 
-export const SIGNATURE_ALGORITHMS = ['HMAC-SHA256', 'Ed25519'] as const;
-export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
+export type SignatureAlgorithm = 'HMAC-SHA256' | 'Ed25519';
 
-export const SignatureSubject = v.strictObject({
-  apiVersion: v.string(),
-  kind: v.string(),
-  namespace: v.string(),
-  name: v.string(),
-  revision: v.number(),
+export interface SignatureSubject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
   /** D(spec of the subject) at the time of signing. */
-  digest: v.string(),
-});
-export type SignatureSubject = ToldBy<typeof SignatureSubject>;
+  readonly digest: string;
+}
 
 /** The signed record as decisions 8.6 describe it. */
-export const SignedRecord = v.strictObject({
-  id: v.string(),
-  meaning: v.string(),
-  signer: v.strictObject({
-    accountId: v.string(),
-    displayName: v.string(),
-    groups: v.array(v.string()),
-  }),
-  authMode: v.string(),
-  signedAt: v.string(),
-  tokenIssuedAt: v.string(),
-  reason: v.string(),
-  subject: SignatureSubject,
+export interface SignedRecord {
+  readonly id: string;
+  readonly meaning: string;
+  readonly signer: { readonly accountId: string; readonly displayName: string; readonly groups: readonly string[] };
+  readonly authMode: string;
+  readonly signedAt: string;
+  readonly tokenIssuedAt: string;
+  readonly reason: string;
+  readonly subject: SignatureSubject;
   /** Further signed facts, for example `{action, from, to}` of a lifecycle step. */
-  content: v.record(v.string(), v.unknown()),
-  algorithm: v.picklist(SIGNATURE_ALGORITHMS),
-  keyId: v.string(),
-  value: v.string(),
-});
-export type SignedRecord = ToldBy<typeof SignedRecord>;
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly algorithm: SignatureAlgorithm;
+  readonly keyId: string;
+  readonly value: string;
+}
 
 export interface SignatureRecordSpec {
   readonly record: SignedRecord;

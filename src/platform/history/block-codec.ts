@@ -17,6 +17,8 @@ const TIME = { runs: 0, nibbles: 1, varints: 2 } as const;
 const VALUE = { decimals: 0, scaled: 1, bits: 2, shuffled: 3 } as const;
 const DECIMALS_MAX = 6;
 const WHOLE_MAX = 2 ** 51; // differences stay exact and fit the zigzag form
+const VARINT_BYTES_MAX = 8; // of a whole number to 2^53
+const ONE_BYTE = 64; // whole numbers from -64 to below 64 are a varint of one byte
 const NIBBLE_ESCAPE = 15;
 const NIBBLE_OFFSET = 7;
 
@@ -40,7 +42,7 @@ export function hasValue(code: number): boolean {
 }
 
 const writer = new ByteWriter(16384);
-let whole = new Float64Array(1024);
+let wholes = new Float64Array(1024);
 
 /** Encodes `samples` (at least one); `scaling` is tried first. */
 export function encodeBlock(samples: Samples, scaling?: Scaling): Buffer {
@@ -71,7 +73,8 @@ function encodeTimes({ count, times }: Samples): void {
   let delta = 0;
   for (let index = 1; index < count; index += 1) {
     const next = (times[index] as number) - (times[index - 1] as number);
-    if (index === 1 || next !== delta) runs += 1;
+    if (next === delta && index > 1) continue;
+    runs += 1;
     if (isEscape(next - delta)) escapes += 1;
     delta = next;
   }
@@ -185,19 +188,25 @@ function decodeCodes(reader: ByteReader, count: number): Uint16Array {
 // ---------------------------------------------------------------- values
 
 function encodeValues({ count, values }: Samples, scaling: Scaling | undefined): void {
-  if (whole.length < count) whole = new Float64Array(count * 2);
+  const whole = wholeNumbers(count);
   if (areBits(values, count)) return encodeBits(values, count);
-  if (scaling && wholeByScaling(values, count, scaling)) {
+  if (scaling && wholeByScaling(values, count, scaling, whole)) {
     writer.byte(VALUE.scaled);
     writer.float(scaling.offset);
     writer.float(scaling.slope);
-    return encodeWhole(count);
+    return encodeWhole(whole, count);
   }
-  const decimals = wholeByDecimals(values, count);
+  const decimals = wholeByDecimals(values, count, whole);
   if (decimals < 0) return encodeShuffled(values, count);
   writer.byte(VALUE.decimals);
   writer.byte(decimals);
-  encodeWhole(count);
+  encodeWhole(whole, count);
+}
+
+/** Room for whole numbers, used again by each block. */
+function wholeNumbers(count: number): Float64Array {
+  if (wholes.length < count) wholes = new Float64Array(count * 2);
+  return wholes;
 }
 
 function areBits(values: Float64Array, count: number): boolean {
@@ -218,50 +227,74 @@ function encodeBits(values: Float64Array, count: number): void {
 }
 
 /** Fills `whole` with raw counts; false when a value is not exactly what the scaling makes of one. */
-function wholeByScaling(values: Float64Array, count: number, { offset, slope }: Scaling): boolean {
+function wholeByScaling(values: Float64Array, count: number, { offset, slope }: Scaling, whole: Float64Array): boolean {
   for (let index = 0; index < count; index += 1) {
-    const raw = Math.round(((values[index] as number) - offset) / slope);
-    if (!Object.is(offset + raw * slope, values[index]) || Math.abs(raw) > WHOLE_MAX) return false;
+    const value = values[index] as number;
+    const raw = Math.round((value - offset) / slope);
+    const again = offset + raw * slope;
+    if (again !== value || Math.abs(raw) > WHOLE_MAX || (value === 0 && !Object.is(again, value))) return false;
     whole[index] = raw;
   }
   return true;
 }
 
 /** Fills `whole` with value * 10^decimals for the fewest decimals that are exact; -1 when six are not enough. */
-function wholeByDecimals(values: Float64Array, count: number): number {
+function wholeByDecimals(values: Float64Array, count: number, whole: Float64Array): number {
   let decimals = 0;
   let factor = 1;
+  let again = 0; // values before this one were taken with fewer decimals
   for (let index = 0; index < count; index += 1) {
     const value = values[index] as number;
-    while (Math.round(value * factor) / factor !== value) {
+    let scaled = Math.round(value * factor);
+    while (scaled / factor !== value) {
       decimals += 1;
       factor *= 10;
       if (decimals > DECIMALS_MAX) return -1;
+      scaled = Math.round(value * factor);
+      again = index;
     }
+    if (!isWhole(scaled, value)) return -1;
+    whole[index] = scaled;
   }
-  for (let index = 0; index < count; index += 1) {
+  for (let index = 0; index < again; index += 1) {
     const value = values[index] as number;
     const scaled = Math.round(value * factor);
-    // a value that was exact with fewer decimals must be exact with these, and minus zero has no whole number
-    if (scaled / factor !== value || Math.abs(scaled) > WHOLE_MAX || Object.is(value, -0)) return -1;
+    // a value that was exact with fewer decimals must be exact with these
+    if (scaled / factor !== value || !isWhole(scaled, value)) return -1;
     whole[index] = scaled;
   }
   return decimals;
 }
 
+/** Whether differences of it are exact; minus zero has no whole number. */
+function isWhole(scaled: number, value: number): boolean {
+  return Math.abs(scaled) <= WHOLE_MAX && !Object.is(value, -0);
+}
+
 /** Differences of whole numbers; a run of 1 or more unchanged values is one zero and its length. */
-function encodeWhole(count: number): void {
+function encodeWhole(whole: Float64Array, count: number): void {
+  const bytes = writer.room(count * VARINT_BYTES_MAX);
+  let at = writer.length;
   let previous = 0;
   for (let index = 0; index < count; index += 1) {
-    const change = (whole[index] as number) - previous;
-    previous = whole[index] as number;
+    const current = whole[index] as number;
+    const change = current - previous;
+    previous = current;
+    if (change !== 0 && change >= -ONE_BYTE && change < ONE_BYTE) {
+      bytes[at++] = (change << 1) ^ (change >> 31); // most differences of process values
+      continue;
+    }
+    writer.length = at;
     writer.signed(change);
-    if (change !== 0) continue;
-    let end = index + 1;
-    while (end < count && whole[end] === previous) end += 1;
-    writer.varint(end - index - 1);
-    index = end - 1;
+    if (change === 0) {
+      let end = index + 1;
+      while (end < count && whole[end] === previous) end += 1;
+      writer.varint(end - index - 1);
+      index = end - 1;
+    }
+    at = writer.length;
   }
+  writer.length = at;
 }
 
 /** Fills `values` with whole numbers. */

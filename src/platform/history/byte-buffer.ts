@@ -43,6 +43,12 @@ export class ByteWriter {
     this.length += 8;
   }
 
+  /** The bytes themselves, with room for so many more behind `length`, for a loop that writes there and sets `length` after it. */
+  room(more: number): Uint8Array {
+    if (this.length + more > this.#bytes.length) this.#grow(more);
+    return this.#bytes;
+  }
+
   append(bytes: Uint8Array): void {
     if (this.length + bytes.length > this.#bytes.length) this.#grow(bytes.length);
     this.#bytes.set(bytes, this.length);
@@ -51,7 +57,9 @@ export class ByteWriter {
 
   /** A copy of what was written, in the form that SQLite binds. */
   take(): Buffer {
-    return Buffer.from(this.#bytes.subarray(0, this.length));
+    const taken = Buffer.allocUnsafe(this.length);
+    taken.set(this.#bytes.subarray(0, this.length));
+    return taken;
   }
 
   #grow(atLeast: number): void {

@@ -28,24 +28,58 @@ const ROTATE_MS = BLOCK_MS;
 /** A number of a text is given to samples for a day at most (history.ts), and a sample may wait in its block. */
 const TEXT_USED_MS = 2 * DAY_MS;
 
-export interface TagState {
+/** What is known of the samples of a tag. The open block rises in time: its ends are told from it, not kept again for each sample. */
+export class TagState {
   readonly tag: KnownTag;
-  readonly block: OpenBlock;
   scaling: Scaling | undefined;
-  firstTs: number | null;
-  lastTs: number | null;
+  readonly block = new OpenBlock();
+  /** No sample in a block is earlier; null when there is no block. */
+  storedFromMs: number | null;
   /** No sample in a block is later. The open block begins before it when the clock was set back. */
   storedThroughMs: number;
-  /** Samples in blocks and in the open block. */
-  samples: number;
+  /** Samples in blocks. */
+  stored: number;
   /** Journal number of the last sample that is in a block. */
   persisted: number;
-  /** Monotonic time of the last sample. */
-  touchedMonoMs: number;
+
+  constructor(tag: KnownTag, scaling: Scaling | undefined, blocks: BlocksOfTag) {
+    this.tag = tag;
+    this.scaling = scaling;
+    this.storedFromMs = blocks.firstTs;
+    this.storedThroughMs = blocks.lastTs ?? Number.NEGATIVE_INFINITY;
+    this.stored = blocks.samples;
+    this.persisted = blocks.persisted;
+  }
+
+  get firstTs(): number | null {
+    const { block, storedFromMs } = this;
+    return block.count > 0 && (storedFromMs === null || block.t0 < storedFromMs) ? block.t0 : storedFromMs;
+  }
+
+  get lastTs(): number | null {
+    const { block, storedThroughMs } = this;
+    if (block.count > 0 && block.t1 > storedThroughMs) return block.t1;
+    return this.storedFromMs === null ? null : storedThroughMs;
+  }
+
+  /** Samples in blocks and in the open block. */
+  get samples(): number {
+    return this.stored + this.block.count;
+  }
 }
 
+/** The columns of a tag's row that its blocks change. */
+interface BlocksOfTag {
+  readonly firstTs: number | null;
+  readonly lastTs: number | null;
+  readonly samples: number;
+  readonly persisted: number;
+}
+
+const NO_BLOCKS: BlocksOfTag = { firstTs: null, lastTs: null, samples: 0, persisted: -1 };
+
 interface ClosedBlock extends Summary {
-  readonly tag: number;
+  readonly state: TagState;
   readonly t0: number;
   readonly t1: number;
   readonly n: number;
@@ -113,13 +147,13 @@ export class HistoryStore {
   readonly #lostEvents = new Map<string, Gap>();
   #newTags: KnownTag[] = [];
   #newTexts: (readonly [number, string, number])[] = [];
+  /** What the database was told last. */
+  #synchronous: 'FULL' | 'NORMAL' | '' = '';
   #error = '';
   #writtenTotal = 0;
   #unknownTotal = 0;
   #replayed = 0;
   #rotatedMonoMs = performance.now();
-  /** Monotonic time of the present drain. */
-  #monoMs = performance.now();
   /** The values of `tags` by id: a lookup per sample. */
   readonly #byId: (TagState | undefined)[] = [];
 
@@ -224,13 +258,13 @@ export class HistoryStore {
     const needsSync = this.#events.length + this.#gaps.length + this.#lostEvents.size + this.#newTags.length + this.#newTexts.length > 0;
     if (!needsSync && this.#closed.length === 0) return;
     try {
-      this.database.pragma(`synchronous = ${needsSync ? 'FULL' : 'NORMAL'}`);
+      this.#commitWith(needsSync ? 'FULL' : 'NORMAL');
       this.#sql.begin.run();
       for (const tag of this.#newTags) this.#sql.putTag.run(tag.id, tag.site, tag.unit, tag.address, tag.tag, tag.dataType);
       for (const [id, text, atMs] of this.#newTexts) this.#sql.putText.run(id, text, atMs);
       for (const event of this.#events) this.#sql.putEvent.run(event.list, event.atMs, event.site, event.unit, JSON.stringify(event.body));
       for (const gap of [...this.#gaps, ...this.#lostEvents.values()]) this.#sql.putGap.run(gap.fromMs, gap.toMs, gap.site, gap.unit, gap.address, gap.cause, gap.bounds);
-      for (const block of this.#closed) this.#writeBlock(block);
+      this.#writeBlocks();
       this.#sql.commit.run();
     } catch (fault) {
       if (this.database.inTransaction) this.database.exec('ROLLBACK');
@@ -244,11 +278,19 @@ export class HistoryStore {
     this.#newTexts = [];
   }
 
+  /** Said again only when it changes: SQLite compiles the pragma each time. */
+  #commitWith(synchronous: 'FULL' | 'NORMAL'): void {
+    if (synchronous === this.#synchronous) return;
+    this.#synchronous = '';
+    this.database.pragma(`synchronous = ${synchronous}`);
+    this.#synchronous = synchronous;
+  }
+
   /** Every minute or so: end blocks that nothing is added to, start a new journal file, forget what is too old. */
   maintain(nowMs = this.#time.nowMs): void {
     const monoMs = performance.now();
     for (const state of this.tags.values()) {
-      if (state.block.count > 0 && monoMs - state.touchedMonoMs >= BLOCK_MS) this.#close(state);
+      if (state.block.count > 0 && monoMs - state.block.touchedMonoMs >= BLOCK_MS) this.#close(state);
     }
     this.commit();
     if (this.#error !== '') return;
@@ -276,20 +318,19 @@ export class HistoryStore {
   }
 
   #readTags(): void {
-    for (const row of this.#sql.tags.all() as (KnownTag & { firstTs: number | null; lastTs: number | null; samples: number; persisted: number })[]) {
-      const { firstTs, lastTs, samples, persisted, ...tag } = row;
-      const storedThroughMs = lastTs ?? Number.NEGATIVE_INFINITY;
-      this.#place({ tag, block: new OpenBlock(), scaling: undefined, firstTs, lastTs, storedThroughMs, samples, persisted, touchedMonoMs: this.#monoMs });
+    for (const { firstTs, lastTs, samples, persisted, ...tag } of this.#sql.tags.all() as (KnownTag & BlocksOfTag)[]) {
+      this.#place(new TagState(tag, undefined, { firstTs, lastTs, samples, persisted }));
     }
     for (const [id, text] of this.#sql.texts.raw().all() as [number, string][]) this.texts.set(id, text);
   }
 
   #replay(): void {
     const highest = Math.max(-1, ...[...this.tags.values()].map((state) => state.persisted));
+    const monoMs = performance.now();
     this.#journal.replay((number, tag, code, atMs, value) => {
       const state = this.tags.get(tag);
       if (!state || number <= state.persisted) return;
-      this.#add(state, number, code, atMs, value);
+      this.#add(state, number, code, atMs, value, monoMs);
       this.#replayed += 1;
     });
     this.#journal.startAt(Math.max(highest + 1, this.#journal.next));
@@ -328,8 +369,7 @@ export class HistoryStore {
       known.scaling = scaling;
       return;
     }
-    const none = { firstTs: null, lastTs: null, storedThroughMs: Number.NEGATIVE_INFINITY, samples: 0, persisted: -1 };
-    this.#place({ tag, block: new OpenBlock(), scaling, ...none, touchedMonoMs: this.#monoMs });
+    this.#place(new TagState(tag, scaling, NO_BLOCKS));
     this.#newTags.push(tag);
   }
 
@@ -341,26 +381,24 @@ export class HistoryStore {
   }
 
   #spread(piece: Uint8Array, firstNumber: number): void {
-    this.#monoMs = performance.now();
+    const monoMs = performance.now();
+    const byId = this.#byId;
     const slots = piece.length / SLOT_BYTES;
     const words = new Uint32Array(piece.buffer, piece.byteOffset, slots * 6);
     const floats = new Float64Array(piece.buffer, piece.byteOffset, slots * 3);
     for (let slot = 0; slot < slots; slot += 1) {
-      const state = this.#byId[words[slot * 6] as number];
-      if (state) this.#add(state, firstNumber + slot, words[slot * 6 + 1] as number, floats[slot * 3 + 1] as number, floats[slot * 3 + 2] as number);
+      const state = byId[words[slot * 6] as number];
+      if (state) this.#add(state, firstNumber + slot, words[slot * 6 + 1] as number, floats[slot * 3 + 1] as number, floats[slot * 3 + 2] as number, monoMs);
       else this.#unknownTotal += 1;
     }
     this.#writtenTotal += slots;
   }
 
-  #add(state: TagState, number: number, code: number, atMs: number, value: number): void {
-    if (state.block.isComplete(atMs)) this.#close(state);
+  #add(state: TagState, number: number, code: number, atMs: number, value: number, monoMs: number): void {
+    const { block } = state;
+    if (block.isComplete(atMs)) this.#close(state);
     if (this.#lastOfUnit.size > 0) this.#endRestartGap(state.tag, atMs);
-    state.block.push(number, code, atMs, value);
-    state.samples += 1;
-    if (state.firstTs === null || atMs < state.firstTs) state.firstTs = atMs; // the clock may have been set back
-    if (state.lastTs === null || atMs > state.lastTs) state.lastTs = atMs;
-    state.touchedMonoMs = this.#monoMs;
+    block.push(number, code, atMs, value, monoMs);
   }
 
   #endRestartGap(tag: KnownTag, atMs: number): void {
@@ -377,7 +415,7 @@ export class HistoryStore {
     const { block } = state;
     this.#closed.push({
       ...summarise(block),
-      tag: state.tag.id,
+      state,
       t0: block.t0,
       t1: block.t1,
       n: block.count,
@@ -385,16 +423,21 @@ export class HistoryStore {
       firstNumber: block.firstNumber,
       lastNumber: block.lastNumber,
     });
+    if (state.storedFromMs === null || block.t0 < state.storedFromMs) state.storedFromMs = block.t0; // the clock may have been set back
     if (block.t1 > state.storedThroughMs) state.storedThroughMs = block.t1;
+    state.stored += block.count;
     block.clear();
   }
 
-  #writeBlock(block: ClosedBlock): void {
-    this.#sql.putBlock.run(block.tag, block.t0, block.t1, block.n, block.good, block.min, block.max, block.sum, block.first, block.last, block.data);
-    const { t0, t1, n, lastNumber, tag } = block;
-    this.#sql.setTag.run({ t0, t1, n, lastNumber, tag });
-    const state = this.tags.get(block.tag);
-    if (state) state.persisted = block.lastNumber;
+  /** The closed blocks, and once for each tag what its row says of them. */
+  #writeBlocks(): void {
+    const touched = new Set<TagState>();
+    for (const { state, t0, t1, n, good, min, max, sum, first, last, data, lastNumber } of this.#closed) {
+      this.#sql.putBlock.run(state.tag.id, t0, t1, n, good, min, max, sum, first, last, data);
+      state.persisted = lastNumber;
+      touched.add(state);
+    }
+    for (const { tag, storedFromMs, storedThroughMs, stored, persisted } of touched) this.#sql.setTag.run(storedFromMs, storedThroughMs, stored, persisted, tag.id);
   }
 
   #oldestUnpersisted(): number {
@@ -424,18 +467,15 @@ export class HistoryStore {
     for (const { tag, n } of removed) {
       const state = this.tags.get(tag);
       if (!state) continue;
-      state.samples -= n;
+      state.stored -= n;
       touched.add(tag);
     }
     for (const tag of touched) {
       const state = this.tags.get(tag) as TagState;
       const [oldest, newest] = this.#sql.boundsOfTag.get({ tag, length: BLOCK_MS }) as [number | null, number | null];
-      const { block } = state;
-      const isOpen = block.count > 0;
+      state.storedFromMs = oldest;
       state.storedThroughMs = newest ?? Number.NEGATIVE_INFINITY;
-      state.firstTs = isOpen ? Math.min(block.t0, oldest ?? block.t0) : oldest;
-      state.lastTs = isOpen ? Math.max(block.t1, newest ?? block.t1) : newest;
-      this.#sql.trimTag.run(oldest, newest, state.samples - block.count, tag); // what is open is told by the journal
+      this.#sql.setTag.run(oldest, newest, state.stored, state.persisted, tag); // what is open is told by the journal
     }
     return removed.length;
   }
@@ -479,10 +519,7 @@ function prepareAll(database: Database.Database) {
     putEvent: database.prepare('INSERT INTO events (list, at, site, unit, body) VALUES (?, ?, ?, ?, ?)'),
     putGap: database.prepare('INSERT INTO gaps (from_at, to_at, site, unit, address, cause, bounds) VALUES (?, ?, ?, ?, ?, ?, ?)'),
     putBlock: database.prepare('INSERT INTO blocks (tag, t0, t1, n, good, min, max, sum, first, last, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-    setTag: database.prepare(
-      'UPDATE tags SET firstTs = MIN(COALESCE(firstTs, :t0), :t0), lastTs = MAX(COALESCE(lastTs, :t1), :t1), samples = samples + :n, persisted = :lastNumber WHERE id = :tag',
-    ),
-    trimTag: database.prepare('UPDATE tags SET firstTs = ?, lastTs = ?, samples = ? WHERE id = ?'),
+    setTag: database.prepare('UPDATE tags SET firstTs = ?, lastTs = ?, samples = ?, persisted = ? WHERE id = ?'),
     oldestBlock: database.prepare('SELECT MIN(t0) FROM blocks').pluck(),
     newestOfTag: database.prepare('SELECT t1 FROM blocks WHERE tag = ? ORDER BY rowid DESC LIMIT 1').pluck(),
     // the one that ends last began within the length of a block of the one that began last

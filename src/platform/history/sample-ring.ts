@@ -19,6 +19,10 @@ export class SampleRing {
   readonly #header: Int32Array;
   readonly #words: Uint32Array;
   readonly #floats: Float64Array;
+  /** Turns a counter into the number of a slot. */
+  readonly #mask: number;
+  /** What the writer last saw of the reader's counter, which only rises: looked at anew when the ring seems full. */
+  #readSeen: number;
 
   constructor(capacity: number, buffer: SharedArrayBuffer = new SharedArrayBuffer(HEADER_BYTES + capacity * SLOT_BYTES)) {
     assert((capacity & (capacity - 1)) === 0, 'the counters of a ring wrap around, so its capacity is a power of two');
@@ -27,6 +31,8 @@ export class SampleRing {
     this.#header = new Int32Array(buffer, 0, 16);
     this.#words = new Uint32Array(buffer, HEADER_BYTES, capacity * 6);
     this.#floats = new Float64Array(buffer, HEADER_BYTES, capacity * 3);
+    this.#mask = capacity - 1;
+    this.#readSeen = Atomics.load(this.#header, HEADER.read);
   }
 
   /** Samples that wait for the reader. */
@@ -45,8 +51,11 @@ export class SampleRing {
   /** False when the ring is full: the sample is lost. */
   push(tag: number, code: number, atMs: number, value: number): boolean {
     const written = this.#header[HEADER.written] as number;
-    if ((written - Atomics.load(this.#header, HEADER.read)) >>> 0 >= this.capacity) return false;
-    const slot = (written >>> 0) % this.capacity;
+    if ((written - this.#readSeen) >>> 0 >= this.capacity) {
+      this.#readSeen = Atomics.load(this.#header, HEADER.read);
+      if ((written - this.#readSeen) >>> 0 >= this.capacity) return false;
+    }
+    const slot = written & this.#mask;
     this.#words[slot * 6] = tag;
     this.#words[slot * 6 + 1] = code;
     this.#floats[slot * 3 + 1] = atMs;
@@ -58,13 +67,13 @@ export class SampleRing {
   /** Wall time of the oldest sample that waits; null when none does. */
   get oldestMs(): number | null {
     if (this.depth === 0) return null;
-    return this.#floats[(((this.#header[HEADER.read] as number) >>> 0) % this.capacity) * 3 + 1] as number;
+    return this.#floats[((this.#header[HEADER.read] as number) & this.#mask) * 3 + 1] as number;
   }
 
   /** The waiting slots in at most two pieces, as raw bytes in the shared buffer; `advance` gives them back. */
   pieces(): readonly Uint8Array[] {
     const count = this.depth;
-    const first = ((this.#header[HEADER.read] as number) >>> 0) % this.capacity;
+    const first = (this.#header[HEADER.read] as number) & this.#mask;
     const head = Math.min(count, this.capacity - first);
     const piece = (from: number, slots: number): Uint8Array => new Uint8Array(this.buffer, HEADER_BYTES + from * SLOT_BYTES, slots * SLOT_BYTES);
     if (count === 0) return [];

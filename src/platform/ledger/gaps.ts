@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type Database from '../base/sqlite.js';
-import { CHAIN_PROBLEMS } from './problems.js';
+
+const Problem = v.picklist(['hash', 'link', 'missing', 'signature']);
 
 const Finding = v.object({
   /** `loss`: records are gone; the others say what vouches for the trail no more. */
@@ -15,10 +16,10 @@ const Finding = v.object({
   first: v.number(),
   last: v.number(),
   /** What verification finds in them because of it. */
-  covers: v.array(v.picklist(CHAIN_PROBLEMS)),
+  covers: v.array(Problem),
 });
 
-export const Gap = v.object({
+const Gap = v.object({
   ...Finding.entries,
   id: v.string(),
   foundAt: v.string(),

@@ -27,13 +27,11 @@ export interface AuditTarget {
   readonly site: string;
 }
 
-export const ACTOR_TYPES = ['human', 'apiKey', 'component'] as const;
-
 /** Who acts: a person, an API key, or a component of the product (`component` set). */
 export interface Actor {
   readonly accountId: string;
   readonly displayName: string;
-  readonly actorType: (typeof ACTOR_TYPES)[number];
+  readonly actorType: 'human' | 'apiKey' | 'component';
   readonly component?: string;
   readonly sourceIP?: string;
 }
@@ -46,13 +44,13 @@ interface AuditEvent {
   readonly target: AuditTarget;
   readonly result: AuditResult;
   /** Code of a refusal, PascalCase. */
-  readonly reason?: string | undefined;
-  readonly operatorReason?: string | undefined;
-  readonly rule?: string | undefined;
+  readonly reason?: string;
+  readonly operatorReason?: string;
+  readonly rule?: string;
   readonly before?: unknown;
   readonly after?: unknown;
-  readonly details?: Readonly<Record<string, unknown>> | undefined;
-  readonly signature?: Readonly<Record<string, unknown>> | undefined;
+  readonly details?: Readonly<Record<string, unknown>>;
+  readonly signature?: Readonly<Record<string, unknown>>;
   readonly correlationID: string;
 }
 

@@ -1,7 +1,11 @@
 /** What the phases of a batch have measured and made, by step path. */
 import type { Store } from '../../../platform/store/store.js';
+import type { ElementOutput } from '../../procedures/kind.js';
 import { elementIndex } from '../tree/element-index.js';
-import type { BatchOutput } from '../kind.js';
+
+export interface BatchOutput extends ElementOutput {
+  readonly element: string;
+}
 
 export function batchOutputs(store: Store, site: string, batch: string): BatchOutput[] {
   return elementIndex(store)
